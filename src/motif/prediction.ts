@@ -1,0 +1,90 @@
+/** What a scoring job answers: plain data that crosses from worker to main thread and is printed as XML, JSON, TSV. */
+
+export type ScoringModel = "continuous" | "discontinuous";
+export const SCORING_MODELS: readonly ScoringModel[] = ["continuous", "discontinuous"];
+
+/** What became of a match in one homolog: see `conserve.ts`. */
+export type HomologState = "conserved" | "shifted" | "substituted" | "gap" | "missing";
+
+/** What the score says in words. */
+export type Verdict = "conserved" | "weakly conserved" | "not conserved" | "insufficient data";
+
+export interface Homolog {
+  accession: string;
+  description: string;
+  /** Organism or species code where the header gives one. */
+  organism: string | null;
+  /** Identical residues per aligned pair of residues, 0..1. */
+  identity: number;
+  /** Part of the query's residues that are aligned to a residue, 0..1. */
+  coverage: number;
+  /** Smith-Waterman score in bits. */
+  bitScore: number;
+  /** Expected number of hits with this score or better in the corpus by chance. */
+  eValue: number;
+  /** Weight by the tree: its share of the branches, so that near-identical sequences share theirs. */
+  weight: number;
+}
+
+export interface HomologAtMatch {
+  /** Index into `Prediction.homologs`. */
+  homolog: number;
+  state: HomologState;
+  /** Residues aligned to the match, one character per matched position, `-` for a gap, insertions in lower case. */
+  residues: string;
+  /** Retention r_i, 0..1; null where the state is missing. */
+  retention: number | null;
+}
+
+export interface MatchScore {
+  /** First and last residue, counted from 1. */
+  start: number;
+  end: number;
+  /** The matched residues. */
+  text: string;
+  verdict: Verdict;
+  /** Conservation score CS, 0..1; null where data are insufficient, as are the next three. */
+  score: number | null;
+  /** CS expected from the divergence of the surroundings, 0..1. */
+  expected: number | null;
+  /** Distance from expectation in standard deviations. */
+  z: number | null;
+  /** Part of random matches that score at least this z, from the empirical null; null where it has no bin. */
+  pValue: number | null;
+  /** Homologs that count at this match, and how many independent ones they are worth (Kish). */
+  homologs: number;
+  effectiveHomologs: number;
+  /** Mean identity of the surroundings, 0..1; null without homologs. */
+  localIdentity: number | null;
+  /** Information content of the matched path, in bits. */
+  informationContent: number;
+  /** Per matched position: weighted part of the homologs that keep it, 0..1; null at wildcards. */
+  conservation: (number | null)[];
+  atHomologs: HomologAtMatch[];
+  warnings: string[];
+}
+
+export interface PatternScores {
+  expression: string;
+  /** Name of the motif class, where the pattern was asked for by name. */
+  name: string | null;
+  /** Information content of the pattern (least over its paths), in bits. */
+  informationContent: number;
+  /** In order of start, then end. Empty where nothing matched: the pattern is still listed. */
+  matches: MatchScore[];
+  warnings: string[];
+}
+
+export interface Prediction {
+  /** Version of the method: equal versions give equal numbers. */
+  method: string;
+  model: ScoringModel;
+  queryLength: number;
+  corpus: { name: string; hash: string; sequences: number; residues: number };
+  /** Best first. */
+  homologs: Homolog[];
+  patterns: PatternScores[];
+  /** Newick, the query named `query`; empty without homologs. */
+  tree: string;
+  warnings: string[];
+}

@@ -1,0 +1,150 @@
+/**
+ * Every failure that a caller can see is a Problem, and every Problem has one row in PROBLEMS: what HTTP,
+ * SOAP and the shell say of it. Codes are part of the interface: never renamed, never reused.
+ */
+
+interface Answer {
+  /** HTTP status of the REST and plain HTTP answers. */
+  status: number;
+  /** SOAP 1.1 fault code (SOAP 1.2 says Sender for Client and Receiver for Server). */
+  soapFault: "Client" | "Server" | "VersionMismatch" | "MustUnderstand";
+  /** Exit code of the executable; sysexits.h where it has a word for the case. */
+  exitCode: number;
+  /** One sentence for the documentation. */
+  meaning: string;
+}
+
+const row = (status: number, soapFault: Answer["soapFault"], exitCode: number, meaning: string): Answer => ({
+  status,
+  soapFault,
+  exitCode,
+  meaning,
+});
+
+export const PROBLEMS = {
+  invalid_request: row(400, "Client", 65, "A value, parameter or message breaks a rule; the text names it."),
+  malformed: row(
+    400,
+    "Client",
+    65,
+    "The body is not well-formed JSON or XML, or its bytes do not fit its encoding.",
+  ),
+  invalid_pattern: row(
+    400,
+    "Client",
+    65,
+    "A motif pattern has no meaning or grows past the size cap; the position is named.",
+  ),
+  unknown_motif_class: row(400, "Client", 65, "No motif class has this name; near names are listed."),
+  usage: row(400, "Client", 64, "The command line names an unknown verb or flag, or a flag lacks its value."),
+  invalid_setting: row(
+    400,
+    "Client",
+    78,
+    "A setting has a value that is not allowed; the setting and the choices are named.",
+  ),
+  unauthenticated: row(401, "Client", 77, "Credentials are missing or not valid."),
+  forbidden: row(403, "Client", 77, "The caller is known, but may not do this."),
+  not_found: row(404, "Client", 66, "No such address or record, or none that the caller may see."),
+  unknown_job: row(404, "Client", 66, "No job has this identifier."),
+  method_not_allowed: row(
+    405,
+    "Client",
+    64,
+    "The address exists but not for this method; Allow lists the methods.",
+  ),
+  not_acceptable: row(406, "Client", 65, "The answer cannot be given in the wanted form."),
+  conflict: row(409, "Client", 75, "The record is referred to, or changed in the meantime."),
+  too_large: row(413, "Client", 65, "The message is larger than the limit that the text names."),
+  unsupported_media_type: row(
+    415,
+    "Client",
+    65,
+    "The body has a media type or an encoding that this address does not read.",
+  ),
+  version_mismatch: row(500, "VersionMismatch", 65, "The message is not an envelope of SOAP 1.1 or 1.2."),
+  must_understand: row(500, "MustUnderstand", 65, "A mandatory SOAP header is not known here."),
+  busy: row(503, "Server", 75, "The queue is full or the service is stopping; try again later."),
+  already_running: row(503, "Server", 75, "Another process serves this data directory."),
+  bad_database: row(
+    500,
+    "Server",
+    76,
+    "The database was written by a newer or an altered version; it is left untouched.",
+  ),
+  bad_corpus: row(500, "Server", 66, "A corpus file is missing, cut short or altered."),
+  internal: row(500, "Server", 70, "A defect of the program; the log has the cause under the request id."),
+} as const satisfies Record<string, Answer>;
+
+export type Code = keyof typeof PROBLEMS;
+
+export interface ProblemDetails {
+  /** Per field, what is wrong with it: shown by REST in the form that Django REST framework clients read. */
+  fields?: Record<string, string[]>;
+  /** Methods that the address answers, for 405. */
+  allow?: string;
+  /** Headers that the HTTP answer carries besides, such as WWW-Authenticate. */
+  headers?: Record<string, string>;
+  /** The underlying error: logged, never shown. */
+  cause?: unknown;
+}
+
+export class Problem extends Error {
+  readonly code: Code;
+  readonly fields: Record<string, string[]> | undefined;
+  readonly headers: Record<string, string>;
+
+  constructor(code: Code, message: string, details: ProblemDetails = {}) {
+    super(message, { cause: details.cause });
+    this.name = "Problem";
+    this.code = code;
+    this.fields = details.fields;
+    this.headers = { ...(details.allow ? { Allow: details.allow } : {}), ...details.headers };
+  }
+
+  get status(): number {
+    return PROBLEMS[this.code].status;
+  }
+  get soapFault(): Answer["soapFault"] {
+    return PROBLEMS[this.code].soapFault;
+  }
+  get exitCode(): number {
+    return PROBLEMS[this.code].exitCode;
+  }
+
+  /** Any thrown value as a Problem. What is not one becomes `internal`: its text is hidden, its cause kept for the log. */
+  static from(error: unknown): Problem {
+    if (error instanceof Problem) return error;
+    return new Problem("internal", "Internal error. The server's log has the cause.", { cause: error });
+  }
+}
+
+/** The choices nearest to what was typed (edit distance at most a third of the length, at most three), best first. */
+export function nearest(typed: string, choices: Iterable<string>): string[] {
+  const wanted = typed.toLowerCase();
+  return [...choices]
+    .map((choice) => ({ choice, distance: editDistance(wanted, choice.toLowerCase()) }))
+    .filter(
+      ({ choice, distance }) =>
+        distance <= Math.max(1, Math.floor(Math.max(choice.length, wanted.length) / 3)),
+    )
+    .sort((a, b) => a.distance - b.distance || (a.choice < b.choice ? -1 : 1))
+    .slice(0, 3)
+    .map(({ choice }) => choice);
+}
+
+/** Levenshtein distance; both words are cut at 64 characters so that a hostile name costs nothing. */
+function editDistance(a: string, b: string): number {
+  a = a.slice(0, 64);
+  b = b.slice(0, 64);
+  let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const current = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const substitution = previous[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1);
+      current.push(Math.min(substitution, previous[j] + 1, current[j - 1] + 1));
+    }
+    previous = current;
+  }
+  return previous[b.length];
+}
