@@ -1,0 +1,152 @@
+import { Database } from "bun:sqlite";
+import { existsSync, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Problem } from "../problem.ts";
+
+/** The one place that opens SQLite. Everything else takes a Database and never names the driver. */
+export type { Database };
+
+export interface Migration {
+  /** File name, such as `0001-jobs.sql`: four digits, in order without gaps. */
+  name: string;
+  sql: string;
+}
+
+/** Milliseconds that a statement waits for another writer. Waiting blocks the event loop, so it is short. */
+const BUSY_TIMEOUT = 500;
+
+/**
+ * Opens (or makes) the database at `path` (":memory:" for tests) and brings it to the newest migration.
+ * A database that holds an unknown or altered migration is refused before anything is written to it.
+ * @throws Problem bad_database
+ */
+export function openDatabase(path: string, migrations: readonly Migration[]): Database {
+  if (path !== ":memory:" && existsSync(path)) refuseForeign(path, migrations);
+  if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true });
+  const database = new Database(path, { create: true, strict: true });
+  try {
+    // FULL: a commit is on the disk when it returns, so an accepted job or write survives a power cut too.
+    database.run("PRAGMA journal_mode = WAL");
+    database.run("PRAGMA synchronous = FULL");
+    database.run("PRAGMA foreign_keys = ON");
+    database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT}`);
+    database.function("fold", { deterministic: true }, (text: unknown) =>
+      text === null || text === undefined ? null : fold(String(text)),
+    );
+    migrate(database, migrations);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** Text as it is compared where case does not matter: NFKC, then lower case. SQLite's own lower() knows ASCII only. */
+export function fold(text: string): string {
+  return text.normalize("NFKC").toLowerCase();
+}
+
+/** Writes the log back into the main file and closes; without `true` the -wal file would stay behind. */
+export function closeDatabase(database: Database): void {
+  database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  database.close(true);
+}
+
+interface Applied {
+  name: string;
+  checksum: string;
+}
+
+function migrate(database: Database, migrations: readonly Migration[]): void {
+  database.run(
+    "CREATE TABLE IF NOT EXISTS migration (name TEXT PRIMARY KEY, checksum TEXT NOT NULL, applied INTEGER NOT NULL) STRICT",
+  );
+  const known = new Set(applied(database).map(({ name }) => name));
+  database
+    .transaction(() => {
+      for (const migration of migrations) {
+        if (known.has(migration.name)) continue;
+        database.run(migration.sql);
+        database
+          .query("INSERT INTO migration (name, checksum, applied) VALUES (?, ?, ?)")
+          .run(migration.name, checksum(migration.sql), Date.now());
+      }
+    })
+    .exclusive();
+}
+
+/** Reads with a read-only connection, so that a database that is not ours stays as it is to the last byte. */
+function refuseForeign(path: string, migrations: readonly Migration[]): void {
+  const expected = new Map(migrations.map(({ name, sql }) => [name, checksum(sql)]));
+  let rows: Applied[];
+  try {
+    // The log of a killed process has to be readable too, which a read-only connection can do.
+    const reader = new Database(path, { readonly: true });
+    try {
+      rows = applied(reader);
+    } finally {
+      reader.close();
+    }
+  } catch (error) {
+    throw new Problem("bad_database", `${path} is not a labd database: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+  for (const { name, checksum } of rows) {
+    if (!expected.has(name)) {
+      throw new Problem(
+        "bad_database",
+        `${path} holds migration ${name}, which this version of labd does not know: it was written by a newer version. ` +
+          "Start that version, or restore a backup made before the upgrade. Nothing was changed.",
+      );
+    }
+    if (expected.get(name) !== checksum) {
+      throw new Problem(
+        "bad_database",
+        `${path}: migration ${name} differs from the one in this version of labd. Nothing was changed.`,
+      );
+    }
+  }
+}
+
+function applied(database: Database): Applied[] {
+  const exists = database
+    .query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migration'")
+    .get();
+  if (!exists) {
+    const others = database.query("SELECT count(*) AS n FROM sqlite_schema").get() as { n: number };
+    if (others.n > 0) throw new Error("it holds other tables");
+    return [];
+  }
+  return database.query("SELECT name, checksum FROM migration ORDER BY name").all() as Applied[];
+}
+
+function checksum(sql: string): string {
+  return new Bun.CryptoHasher("sha256").update(sql.replaceAll("\r\n", "\n")).digest("hex");
+}
+
+/** A data directory is served by one process at a time. The operating system lets go of the lock when the process dies. */
+export interface DirectoryLock {
+  release(): void;
+}
+
+/**
+ * Takes the data directory for this process, by an exclusive transaction on a file of its own.
+ * @throws Problem already_running
+ */
+export function lockDirectory(directory: string): DirectoryLock {
+  mkdirSync(directory, { recursive: true });
+  const lock = new Database(join(directory, "labd.lock"), { create: true });
+  try {
+    lock.run("PRAGMA busy_timeout = 0");
+    lock.run("BEGIN EXCLUSIVE");
+  } catch (error) {
+    lock.close();
+    throw new Problem(
+      "already_running",
+      `Another labd serves the data directory ${directory}. Stop it first, or name another with --data-dir.`,
+      { cause: error },
+    );
+  }
+  return { release: () => lock.close(true) };
+}
