@@ -18,10 +18,10 @@ export interface Homolog {
   identity: number;
   /** Part of the query's residues that are aligned to a residue, 0..1. */
   coverage: number;
-  /** Smith-Waterman score in bits. */
-  bitScore: number;
+  /** Smith-Waterman score in bits; null where the user brought the alignment, as is the next. */
+  bitScore: number | null;
   /** Expected number of hits with this score or better in the corpus by chance. */
-  eValue: number;
+  eValue: number | null;
   /** Weight by the tree: its share of the branches, so that near-identical sequences share theirs. */
   weight: number;
 }
@@ -43,14 +43,16 @@ export interface MatchScore {
   /** The matched residues. */
   text: string;
   verdict: Verdict;
-  /** Conservation score CS, 0..1; null where data are insufficient, as are the next three. */
+  /** Conservation score CS, 0..1; null where data are insufficient, as are the next four. */
   score: number | null;
   /** CS expected from the divergence of the surroundings, 0..1. */
   expected: number | null;
   /** Distance from expectation in standard deviations. */
   z: number | null;
-  /** Part of random matches that score at least this z, from the empirical null; null where it has no bin. */
+  /** Part of random matches that score at least this z, from the empirical null, 0.005..0.5. */
   pValue: number | null;
+  /** Beyond the ends of the empirical null the P value is a bound: it is then the null's last value. */
+  pValueIs: "estimate" | "at most" | "at least" | null;
   /** Homologs that count at this match, and how many independent ones they are worth (Kish). */
   homologs: number;
   effectiveHomologs: number;
@@ -58,7 +60,7 @@ export interface MatchScore {
   localIdentity: number | null;
   /** Information content of the matched path, in bits. */
   informationContent: number;
-  /** Per matched position: weighted part of the homologs that keep it, 0..1; null at wildcards. */
+  /** Per matched position: weighted part of the homologs that keep it, 0..1; null at wildcards and without homologs. */
   conservation: (number | null)[];
   atHomologs: HomologAtMatch[];
   warnings: string[];
@@ -68,6 +70,8 @@ export interface PatternScores {
   expression: string;
   /** Name of the motif class, where the pattern was asked for by name. */
   name: string | null;
+  /** The pattern in words. */
+  explanation: string;
   /** Information content of the pattern (least over its paths), in bits. */
   informationContent: number;
   /** In order of start, then end. Empty where nothing matched: the pattern is still listed. */
@@ -80,7 +84,8 @@ export interface Prediction {
   method: string;
   model: ScoringModel;
   queryLength: number;
-  corpus: { name: string; hash: string; sequences: number; residues: number };
+  /** Where the homologs come from; null where the user brought the alignment. */
+  corpus: { name: string; hash: string; sequences: number; residues: number } | null;
   /** Best first. */
   homologs: Homolog[];
   patterns: PatternScores[];

@@ -1,0 +1,141 @@
+/**
+ * Every constant of the method, named, with its reason and source. What fixes the numbers of `labd-1` is a
+ * constant: changing one makes a new method version. What a caller may vary is an option.
+ */
+
+/** Version of the method: equal versions give equal numbers. */
+export const METHOD = "labd-1";
+
+// ---- What a caller may vary ------------------------------------------------------------------------------
+
+/** What a caller may vary; the numbers of two runs compare only where these are equal. */
+export interface Options {
+  /** Hits above this expected number of chance hits in the corpus are no homologs. */
+  maxEValue: number;
+  /** Least part of the query's residues that a homolog must align to, 0..1. */
+  minCoverage: number;
+  /** Least part of identical residues among aligned pairs, 0..1. */
+  minIdentity: number;
+  /** Homologs longer than this multiple of the query are left out. */
+  maxLengthRatio: number;
+  /** At most so many homologs, the best. */
+  maxHomologs: number;
+  /** Compare the query with every protein instead of only those that the prefilter lets through. */
+  exhaustive: boolean;
+  /** At most so many matches of one pattern are scored and listed; a warning tells of the rest. */
+  maxMatches: number;
+  /** Longer matches are listed without a score. */
+  maxMatchLength: number;
+}
+
+/**
+ * The homolog rules were measured with the method (`docs/algorithm.md`): 1e-5 and half coverage keep families
+ * together without domain-only hits; below 25 % identity an alignment can no longer place a short motif
+ * (the twilight zone, Rost, Protein Eng. 1999, 12:85); three times the query's length leaves out giant
+ * multi-domain proteins whose alignment around a motif is arbitrary; beyond 100 sequences the score no longer
+ * changes while time grows.
+ *
+ * 2,000 matches are more than any motif of published information content has in titin (35,000 residues).
+ * Short linear motifs span 3 to about 60 residues; 500 leaves room, and bounds the work per match.
+ */
+export const DEFAULTS: Readonly<Options> = Object.freeze({
+  maxEValue: 1e-5,
+  minCoverage: 0.5,
+  minIdentity: 0.25,
+  maxLengthRatio: 3,
+  maxHomologs: 100,
+  exhaustive: false,
+  maxMatches: 2000,
+  maxMatchLength: 500,
+});
+
+// ---- Patterns --------------------------------------------------------------------------------------------
+
+/**
+ * Nodes that a pattern may have once its repeats are written out. The largest pattern in use has fewer than
+ * 200; 10,000 lets `.{0,1000}` stand four times, and bounds one pass over titin to about half a second.
+ */
+export const MAX_PATTERN_NODES = 10_000;
+
+/** Largest count in `{n,m}`; more copies than this could not fit MAX_PATTERN_NODES anyway. */
+export const MAX_REPEAT = MAX_PATTERN_NODES;
+
+/** Depth of nested groups; motif classes in use need four. */
+export const MAX_NESTING = 100;
+
+/**
+ * Steps of the automaton in the homologs that one job may spend on one pattern, about two seconds. Ordinary
+ * patterns need a thousandth of it. It counts steps, not time, so that the outcome never depends on the clock.
+ */
+export const MAX_MATCHING_STEPS = 400_000_000;
+
+// ---- Distances, tree and weights -------------------------------------------------------------------------
+
+/** Shared columns below which an identity says nothing, and the dissimilarity then assumed. */
+export const MIN_SHARED_COLUMNS = 10;
+export const UNKNOWN_DISSIMILARITY = 0.9;
+
+/** Kimura's logarithm is cut at this argument (distance 3.0): beyond it the estimate runs to infinity. */
+export const MIN_KIMURA_ARGUMENT = 0.05;
+
+/** Added to every weight, so that sequences at distance 0 from all others still count where they are alone. */
+export const WEIGHT_FLOOR = 1e-6;
+
+// ---- The score -------------------------------------------------------------------------------------------
+
+/**
+ * A position with less information (bits) is a wildcard: keeps `.` and `[^P]` out of the score, and takes in
+ * any set that excludes a fifth of all residues or more.
+ */
+export const DEFINED_BITS = 0.3;
+
+/** Bits given to a position that admits no standard residue at all, where the logarithm has no value. */
+export const MAX_POSITION_BITS = 10;
+
+/** A homolog with more than this part of the motif outside its first to last aligned residue is missing there. */
+export const MAX_OUTSIDE = 0.5;
+
+/**
+ * How far beside the aligned place the motif is looked for, and what it is worth there. Motifs lie in disordered
+ * regions, where alignments slip; without it the area under the curve on PairK's benchmark falls by .05.
+ */
+export const SHIFT = 10;
+export const SHIFT_RETENTION = 0.75;
+
+/** Columns on each side that tell the local divergence, and the pseudo-count by which global identity enters. */
+export const FLANK = 30;
+export const IDENTITY_PRIOR = 5;
+
+/** Frequency assumed for a residue of the query that is none of the twenty. */
+export const UNKNOWN_FREQUENCY = 0.05;
+
+/** Expected retention stays within these, so that no variance becomes zero. */
+export const MIN_EXPECTATION = 0.001;
+export const MAX_EXPECTATION = 0.99;
+
+// ---- What the numbers are called -------------------------------------------------------------------------
+
+/** Below so many homologs at a match there is no score: the empirical null begins there, and so does the tree. */
+export const MIN_HOMOLOGS = 3;
+
+/** Below so many homologs a warning: the null's first bin (3 to 5) is the least certain. */
+export const FEW_HOMOLOGS = 6;
+
+/** `conserved` up to this P value: the customary level. */
+export const CONSERVED_P = 0.05;
+
+/**
+ * `weakly conserved` up to this P value. With it about a fifth of random matches are called at least weakly
+ * conserved, the working point at which the service's paper reports its own figures (78 % of random matches set apart).
+ */
+export const WEAKLY_CONSERVED_P = 0.2;
+
+/**
+ * Low complexity: a window of 12 residues with less than 2.2 bits of entropy, the trigger of SEG
+ * (Wootton & Federhen, Comput. Chem. 1993, 17:149).
+ */
+export const COMPLEXITY_WINDOW = 12;
+export const LOW_COMPLEXITY_BITS = 2.2;
+
+/** A pattern that matches at more than this part of the query's residues says little wherever it matches. */
+export const EVERYWHERE = 0.1;
