@@ -1,0 +1,375 @@
+import type { FastaEntry } from "./fasta.ts";
+
+/**
+ * A collection of proteins as one immutable block of bytes that is used where it lies: a mapped file, or memory
+ * shared by all workers. Nothing is copied or parsed at opening but the header.
+ *
+ * Layout, little-endian, sections aligned to 8 bytes: magic, version, counts, a table of (offset, length) of the
+ * SECTIONS, SHA-256 of everything but itself; then the sections. Texts are UTF-8 in one block with n + 1 offsets.
+ */
+export interface Corpus {
+  readonly name: string;
+  /** SHA-256 in hexadecimal: equal hashes are equal collections. */
+  readonly hash: string;
+  readonly sequenceCount: number;
+  readonly residueCount: number;
+  /** Residue codes 0–25 of all sequences, end to end. */
+  readonly residues: Uint8Array;
+  /** n + 1 positions: sequence i is `residues.subarray(offsets[i], offsets[i + 1])`. */
+  readonly offsets: Uint32Array;
+  /** Number of species that the headers tell apart. */
+  readonly speciesCount: number;
+  accession(index: number): string;
+  description(index: number): string;
+  organism(index: number): string | null;
+  /** Number of the sequence's species, or -1 where its header says none. */
+  species(index: number): number;
+  /** Index of the (first) sequence with this accession, or -1. */
+  findAccession(accession: string): number;
+  /** Recomputes the hash and checks every residue: throws CorpusError where bytes were altered. */
+  verify(createHash: HashFactory): void;
+}
+
+/** A running SHA-256, as `new Bun.CryptoHasher("sha256")` and node's `createHash("sha256")` are. */
+export interface Hash {
+  update(bytes: Uint8Array): unknown;
+  digest(encoding: "hex"): string;
+}
+export type HashFactory = () => Hash;
+
+/** Bytes that are no corpus, or no longer the one that was written. The text says what is wrong. */
+export class CorpusError extends Error {
+  constructor(reason: string) {
+    super(`corpus: ${reason}`);
+    this.name = "CorpusError";
+  }
+}
+
+/** What `CorpusBuilder.finish` makes: write the chunks one after the other. */
+export interface PackedCorpus {
+  hash: string;
+  byteLength: number;
+  chunks: Uint8Array[];
+}
+
+const MAGIC = "labdcrps";
+export const CORPUS_VERSION = 1;
+const SECTIONS = [
+  "name",
+  "residues",
+  "offsets",
+  "accessions",
+  "accessionOffsets",
+  "byAccession",
+  "descriptions",
+  "descriptionOffsets",
+  "species",
+  "organisms",
+  "organismOffsets",
+  "speciesKeys",
+  "speciesKeyOffsets",
+] as const;
+type Section = (typeof SECTIONS)[number];
+
+// magic 8, version 4, sections 4, sequences 4, species 4, residues 8, bytes of the file 8, then the table.
+const TABLE_AT = 40;
+const HASH_AT = TABLE_AT + SECTIONS.length * 16;
+const HEADER_BYTES = HASH_AT + 32;
+/** Offsets are 32 bits wide: so many residues, and so many bytes of descriptions, fit into one corpus. */
+export const MAX_BYTES_PER_SECTION = 0xffff_ffff;
+const CHUNK_BYTES = 1 << 22;
+const MAX_CODE = 25;
+
+/** Bytes that grow by whole chunks, so that nothing large is ever copied. */
+interface Pile {
+  chunks: Uint8Array[];
+  used: number;
+  length: number;
+}
+const pile = (): Pile => ({ chunks: [], used: 0, length: 0 });
+
+function heap(to: Pile, bytes: Uint8Array): void {
+  if (to.length + bytes.length > MAX_BYTES_PER_SECTION) {
+    throw new CorpusError(`more than ${MAX_BYTES_PER_SECTION} bytes of residues or text do not fit into one`);
+  }
+  let from = 0;
+  while (from < bytes.length) {
+    if (to.chunks.length === 0 || to.used === CHUNK_BYTES) {
+      to.chunks.push(new Uint8Array(CHUNK_BYTES));
+      to.used = 0;
+    }
+    const part = bytes.subarray(from, from + CHUNK_BYTES - to.used);
+    to.chunks[to.chunks.length - 1].set(part, to.used);
+    to.used += part.length;
+    from += part.length;
+  }
+  to.length += bytes.length;
+}
+
+const contents = (from: Pile): Uint8Array[] =>
+  from.chunks.map((chunk, i) => (i === from.chunks.length - 1 ? chunk.subarray(0, from.used) : chunk));
+
+/** Collects proteins and packs them. Memory: the packed bytes and some 50 bytes per sequence. */
+export class CorpusBuilder {
+  readonly #name: string;
+  readonly #encoder = new TextEncoder();
+  readonly #residues = pile();
+  readonly #accessionBytes = pile();
+  readonly #descriptions = pile();
+  readonly #offsets: number[] = [0];
+  readonly #accessionOffsets: number[] = [0];
+  readonly #descriptionOffsets: number[] = [0];
+  readonly #accessions: string[] = [];
+  readonly #species: number[] = [];
+  readonly #speciesIds = new Map<string, number>();
+  readonly #organisms: string[] = [];
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  get sequenceCount(): number {
+    return this.#accessions.length;
+  }
+  get residueCount(): number {
+    return this.#residues.length;
+  }
+
+  /** Appends one protein; its residues are copied. Throws CorpusError where a residue code is above 25. */
+  add(entry: Pick<FastaEntry, "accession" | "description" | "organism" | "speciesKey" | "residues">): void {
+    for (const code of entry.residues) {
+      if (code > MAX_CODE)
+        throw new CorpusError(`residue code ${code} of a sequence to add is above ${MAX_CODE}`);
+    }
+    heap(this.#residues, entry.residues);
+    this.#offsets.push(this.#residues.length);
+    heap(this.#accessionBytes, this.#encoder.encode(entry.accession));
+    this.#accessionOffsets.push(this.#accessionBytes.length);
+    heap(this.#descriptions, this.#encoder.encode(entry.description));
+    this.#descriptionOffsets.push(this.#descriptions.length);
+    this.#accessions.push(entry.accession);
+    this.#species.push(this.#speciesOf(entry.speciesKey, entry.organism));
+  }
+
+  #speciesOf(key: string | null, organism: string | null): number {
+    if (key === null) return -1;
+    let id = this.#speciesIds.get(key);
+    if (id === undefined) {
+      id = this.#organisms.length;
+      this.#speciesIds.set(key, id);
+      this.#organisms.push(organism ?? "");
+    }
+    return id;
+  }
+
+  /** The corpus as chunks to be written in order, and its hash. The same entries give the same bytes. */
+  finish(createHash: HashFactory): PackedCorpus {
+    const count = this.#accessions.length;
+    const accessions = this.#accessions;
+    const byAccession = new Uint32Array(count).map((_, i) => i);
+    byAccession.sort((a, b) =>
+      accessions[a] < accessions[b] ? -1 : accessions[a] > accessions[b] ? 1 : a - b,
+    );
+    const organisms = packTexts(this.#organisms, this.#encoder);
+    const keys = packTexts([...this.#speciesIds.keys()], this.#encoder);
+    const sections: Record<Section, Uint8Array[]> = {
+      name: [this.#encoder.encode(this.#name)],
+      residues: contents(this.#residues),
+      offsets: [wordBytes(this.#offsets)],
+      accessions: contents(this.#accessionBytes),
+      accessionOffsets: [wordBytes(this.#accessionOffsets)],
+      byAccession: [new Uint8Array(byAccession.buffer)],
+      descriptions: contents(this.#descriptions),
+      descriptionOffsets: [wordBytes(this.#descriptionOffsets)],
+      species: [new Uint8Array(Int32Array.from(this.#species).buffer)],
+      organisms: [organisms.bytes],
+      organismOffsets: [wordBytes(organisms.offsets)],
+      speciesKeys: [keys.bytes],
+      speciesKeyOffsets: [wordBytes(keys.offsets)],
+    };
+
+    const header = new Uint8Array(HEADER_BYTES);
+    const view = new DataView(header.buffer);
+    header.set(this.#encoder.encode(MAGIC));
+    view.setUint32(8, CORPUS_VERSION, true);
+    view.setUint32(12, SECTIONS.length, true);
+    view.setUint32(16, count, true);
+    view.setUint32(20, this.#organisms.length, true);
+    view.setBigUint64(24, BigInt(this.#residues.length), true);
+    const chunks: Uint8Array[] = [header];
+    let at = HEADER_BYTES;
+    for (const [i, section] of SECTIONS.entries()) {
+      const length = sections[section].reduce((sum, chunk) => sum + chunk.length, 0);
+      view.setBigUint64(TABLE_AT + i * 16, BigInt(at), true);
+      view.setBigUint64(TABLE_AT + i * 16 + 8, BigInt(length), true);
+      chunks.push(...sections[section]);
+      const padding = -length & 7;
+      if (padding > 0) chunks.push(new Uint8Array(padding));
+      at += length + padding;
+    }
+    view.setBigUint64(32, BigInt(at), true);
+    const hash = createHash();
+    hash.update(header.subarray(0, HASH_AT));
+    for (const chunk of chunks.slice(1)) hash.update(chunk);
+    const digest = hash.digest("hex");
+    header.set(fromHex(digest), HASH_AT);
+    return { hash: digest, byteLength: at, chunks };
+  }
+}
+
+/** A whole corpus in memory of its own; for large ones write the builder's chunks instead. */
+export function packCorpus(
+  name: string,
+  entries: Iterable<Parameters<CorpusBuilder["add"]>[0]>,
+  createHash: HashFactory,
+): Uint8Array {
+  const builder = new CorpusBuilder(name);
+  for (const entry of entries) builder.add(entry);
+  const packed = builder.finish(createHash);
+  const bytes = new Uint8Array(packed.byteLength);
+  let at = 0;
+  for (const chunk of packed.chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
+/**
+ * Opens a packed corpus where it lies. Checked here: header, sections, offsets, species; the hash and the residues
+ * themselves only by `verify`, since that reads everything. Throws CorpusError.
+ */
+export function openCorpus(bytes: Uint8Array): Corpus {
+  if (bytes.length < HEADER_BYTES) throw new CorpusError(`cut short: ${bytes.length} bytes hold no header`);
+  // Tables are read as 32-bit words in place, which needs an aligned start; a mapped file always has one.
+  const data = bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+  if (text(data.subarray(0, 8)) !== MAGIC) throw new CorpusError("the file does not begin as a corpus does");
+  const version = view.getUint32(8, true);
+  if (version !== CORPUS_VERSION) {
+    throw new CorpusError(`format version ${version} is not known here; ${CORPUS_VERSION} is`);
+  }
+  const size = Number(view.getBigUint64(32, true));
+  if (size > data.length) throw new CorpusError(`cut short: ${data.length} of ${size} bytes are there`);
+  if (size < data.length) throw new CorpusError(`altered: ${data.length - size} bytes stand after its end`);
+  if (view.getUint32(12, true) !== SECTIONS.length) throw new CorpusError("altered: number of sections");
+  const sequenceCount = view.getUint32(16, true);
+  const speciesCount = view.getUint32(20, true);
+  const residueCount = Number(view.getBigUint64(24, true));
+
+  const section = (name: Section, expected?: number): Uint8Array => {
+    const i = SECTIONS.indexOf(name);
+    const at = Number(view.getBigUint64(TABLE_AT + i * 16, true));
+    const length = Number(view.getBigUint64(TABLE_AT + i * 16 + 8, true));
+    const fits = at >= HEADER_BYTES && at % 8 === 0 && at + length <= size;
+    if (!fits || (expected !== undefined && length !== expected)) {
+      throw new CorpusError(`altered: section ${name} has no valid place or length`);
+    }
+    return data.subarray(at, at + length);
+  };
+  const words = (name: Section, count: number): Uint32Array => {
+    const part = section(name, count * 4);
+    return new Uint32Array(part.buffer, part.byteOffset, count);
+  };
+  const offsetsInto = (name: Section, count: number, length: number): Uint32Array => {
+    const offsets = words(name, count + 1);
+    let valid = offsets[0] === 0 && offsets[count] === length;
+    for (let i = 0; i < count && valid; i++) valid = offsets[i] <= offsets[i + 1];
+    if (!valid) throw new CorpusError(`altered: ${name} do not ascend to the end of what they divide`);
+    return offsets;
+  };
+
+  const residues = section("residues", residueCount);
+  const offsets = offsetsInto("offsets", sequenceCount, residueCount);
+  const accessions = section("accessions");
+  const accessionOffsets = offsetsInto("accessionOffsets", sequenceCount, accessions.length);
+  const descriptions = section("descriptions");
+  const descriptionOffsets = offsetsInto("descriptionOffsets", sequenceCount, descriptions.length);
+  const organisms = section("organisms");
+  const organismOffsets = offsetsInto("organismOffsets", speciesCount, organisms.length);
+  offsetsInto("speciesKeyOffsets", speciesCount, section("speciesKeys").length);
+  const byAccession = words("byAccession", sequenceCount);
+  const speciesWords = words("species", sequenceCount);
+  const species = new Int32Array(speciesWords.buffer, speciesWords.byteOffset, sequenceCount);
+  for (let i = 0; i < sequenceCount; i++) {
+    if (species[i] < -1 || species[i] >= speciesCount) throw new CorpusError("altered: species out of range");
+    if (byAccession[i] >= sequenceCount) throw new CorpusError("altered: accession order out of range");
+  }
+  const hash = toHex(data.subarray(HASH_AT, HEADER_BYTES));
+  const piece = (block: Uint8Array, at: Uint32Array, i: number): string =>
+    text(block.subarray(at[i], at[i + 1]));
+  const accession = (index: number): string => piece(accessions, accessionOffsets, index);
+
+  return {
+    name: text(section("name")),
+    hash,
+    sequenceCount,
+    residueCount,
+    residues,
+    offsets,
+    speciesCount,
+    accession,
+    description: (index) => piece(descriptions, descriptionOffsets, index),
+    species: (index) => species[index],
+    organism(index) {
+      const id = species[index];
+      return id < 0 ? null : piece(organisms, organismOffsets, id) || null;
+    },
+    findAccession(wanted) {
+      let low = 0;
+      let high = sequenceCount;
+      while (low < high) {
+        const middle = (low + high) >>> 1;
+        if (accession(byAccession[middle]) < wanted) low = middle + 1;
+        else high = middle;
+      }
+      return low < sequenceCount && accession(byAccession[low]) === wanted ? byAccession[low] : -1;
+    },
+    verify(createHash) {
+      const running = createHash();
+      running.update(data.subarray(0, HASH_AT));
+      for (let at = HEADER_BYTES; at < data.length; at += CHUNK_BYTES) {
+        running.update(data.subarray(at, Math.min(at + CHUNK_BYTES, data.length)));
+      }
+      if (running.digest("hex") !== hash) throw new CorpusError("altered: its contents do not have its hash");
+      for (let i = 0; i < residues.length; i++) {
+        if (residues[i] > MAX_CODE) throw new CorpusError(`residue code ${residues[i]} is above ${MAX_CODE}`);
+      }
+    },
+  };
+}
+
+function wordBytes(numbers: number[]): Uint8Array {
+  return new Uint8Array(Uint32Array.from(numbers).buffer);
+}
+
+function packTexts(texts: string[], encoder: TextEncoder): { bytes: Uint8Array; offsets: number[] } {
+  const into = pile();
+  const offsets = [0];
+  for (const part of texts) {
+    heap(into, encoder.encode(part));
+    offsets.push(into.length);
+  }
+  const bytes = new Uint8Array(into.length);
+  let at = 0;
+  for (const chunk of contents(into)) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return { bytes, offsets };
+}
+
+/** UTF-8 to text; copied first, because a decoder may refuse memory that is shared between workers. */
+function text(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes.slice());
+}
+
+function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function fromHex(digits: string): Uint8Array {
+  return Uint8Array.from({ length: digits.length / 2 }, (_, i) =>
+    parseInt(digits.slice(i * 2, i * 2 + 2), 16),
+  );
+}

@@ -1,0 +1,118 @@
+import { describe, expect, test } from "bun:test";
+import { decode } from "../../src/motif/alphabet.ts";
+import { CorpusBuilder, CorpusError, openCorpus, packCorpus } from "../../src/motif/corpus.ts";
+import { readFasta } from "../../src/motif/fasta.ts";
+
+const sha256 = (): Bun.CryptoHasher => new Bun.CryptoHasher("sha256");
+const FASTA = `>sp|P2|B_HUMAN second OS=Homo sapiens OX=9606
+MKVLAW
+>P1 first [Mus musculus]
+ACDEFGHIKLMNPQRSTVWYBJOUXZ
+>zeta \u00fcber
+W
+>P1 a second of that name OS=Homo sapiens OX=9606
+MM
+`;
+const packed = (): Uint8Array => packCorpus("four", readFasta(FASTA), sha256);
+
+describe("a corpus gives back what was put in", () => {
+  test("residues, texts, species and look-up", () => {
+    const corpus = openCorpus(packed());
+    expect(corpus.name).toBe("four");
+    expect(corpus.sequenceCount).toBe(4);
+    expect(corpus.residueCount).toBe(35);
+    expect(corpus.speciesCount).toBe(2);
+    const read = readFasta(FASTA);
+    for (const [i, entry] of read.entries()) {
+      const residues = corpus.residues.subarray(corpus.offsets[i], corpus.offsets[i + 1]);
+      expect(decode(residues)).toBe(decode(entry.residues));
+      expect(corpus.accession(i)).toBe(entry.accession);
+      expect(corpus.description(i)).toBe(entry.description);
+      expect(corpus.organism(i)).toBe(entry.organism);
+    }
+    expect([0, 1, 2, 3].map((i) => corpus.species(i))).toEqual([0, 1, -1, 0]);
+    expect(["P1", "P2", "zeta", "P", "P3", "", "~"].map((a) => corpus.findAccession(a))).toEqual([
+      1, 0, 2, -1, -1, -1, -1,
+    ]);
+    corpus.verify(sha256);
+  });
+
+  test("the hash is that of the contents and the same every time", () => {
+    const first = openCorpus(packed());
+    expect(first.hash).toMatch(/^[0-9a-f]{64}$/);
+    expect(openCorpus(packed()).hash).toBe(first.hash);
+    const other = packCorpus("four", readFasta(FASTA.replace("MKVLAW", "MKVLAY")), sha256);
+    expect(openCorpus(other).hash).not.toBe(first.hash);
+  });
+
+  test("more residues than one chunk of the builder", () => {
+    const builder = new CorpusBuilder("long");
+    const residues = new Uint8Array(3_000_001).map((_, i) => (i * 7) % 20);
+    for (const accession of ["A", "B", "C"]) {
+      builder.add({ accession, description: "", organism: null, speciesKey: null, residues });
+    }
+    const { chunks, byteLength, hash } = builder.finish(sha256);
+    const bytes = new Uint8Array(Buffer.concat(chunks));
+    expect(bytes.length).toBe(byteLength);
+    const corpus = openCorpus(bytes);
+    corpus.verify(sha256);
+    expect(corpus.hash).toBe(hash);
+    expect(corpus.residues.subarray(corpus.offsets[1], corpus.offsets[2])).toEqual(residues);
+  });
+
+  test("it lies in shared memory as well as at an odd address", () => {
+    const bytes = packed();
+    const shared = new Uint8Array(new SharedArrayBuffer(bytes.length));
+    shared.set(bytes);
+    const odd = new Uint8Array(bytes.length + 3).subarray(3);
+    odd.set(bytes);
+    for (const corpus of [openCorpus(shared), openCorpus(odd)]) {
+      corpus.verify(sha256);
+      expect(corpus.accession(2)).toBe("zeta");
+      expect(corpus.description(2)).toBe("\u00fcber");
+      expect(corpus.findAccession("P2")).toBe(0);
+    }
+    expect(openCorpus(shared).residues.buffer).toBe(shared.buffer);
+  });
+
+  test("an empty corpus", () => {
+    const corpus = openCorpus(packCorpus("none", [], sha256));
+    corpus.verify(sha256);
+    expect([corpus.sequenceCount, corpus.residueCount, corpus.findAccession("P1")]).toEqual([0, 0, -1]);
+  });
+
+  test("residue codes above 25 are not taken", () => {
+    const entry = { accession: "A", description: "", organism: null, speciesKey: null };
+    expect(() => new CorpusBuilder("x").add({ ...entry, residues: Uint8Array.of(3, 26) })).toThrow(
+      CorpusError,
+    );
+  });
+});
+
+describe("damage is noticed", () => {
+  test("every length short of the whole, and one beyond", () => {
+    const bytes = packed();
+    for (let length = 0; length < bytes.length; length++) {
+      expect(() => openCorpus(bytes.slice(0, length))).toThrow(/cut short/);
+    }
+    const longer = new Uint8Array(bytes.length + 1);
+    longer.set(bytes);
+    expect(() => openCorpus(longer)).toThrow(/altered/);
+  });
+
+  test("every single changed byte", () => {
+    const bytes = packed();
+    for (let i = 0; i < bytes.length; i++) {
+      const altered = bytes.slice();
+      altered[i] ^= 1 << (i % 8);
+      expect(() => openCorpus(altered).verify(sha256)).toThrow(CorpusError);
+    }
+  });
+
+  test("other files and other versions are told apart", () => {
+    expect(() => openCorpus(new TextEncoder().encode(FASTA.repeat(10)))).toThrow(/does not begin/);
+    const newer = packed();
+    newer[8] = 2;
+    expect(() => openCorpus(newer)).toThrow(/version 2/);
+  });
+});

@@ -1,0 +1,162 @@
+import { describe, expect, test } from "bun:test";
+import { decode } from "../../src/motif/alphabet.ts";
+import {
+  FastaError,
+  fastaReader,
+  MAX_HEADER_BYTES,
+  readFasta,
+  readHeader,
+  type FastaEntry,
+} from "../../src/motif/fasta.ts";
+
+const plain = (entries: FastaEntry[]): [string, string][] =>
+  entries.map((entry) => [entry.accession, decode(entry.residues)]);
+
+describe("headers", () => {
+  const cases: [string, string, string, string | null, string | null][] = [
+    [
+      "sp|P04637|P53_HUMAN Cellular tumor antigen p53 OS=Homo sapiens OX=9606 GN=TP53 PE=1 SV=4",
+      "P04637",
+      "Cellular tumor antigen p53",
+      "Homo sapiens",
+      "ox:9606",
+    ],
+    [
+      "sp|P02340|P53_MOUSE Cellular tumor antigen p53 OS=Mus musculus GN=Tp53",
+      "P02340",
+      "Cellular tumor antigen p53",
+      "Mus musculus",
+      "os:mus musculus",
+    ],
+    [
+      "Q02843 GAG_SIVG1 OS=Simian immunodeficiency virus (isolate AGM / clone GRI-1)",
+      "Q02843",
+      "",
+      "Simian immunodeficiency virus (isolate AGM / clone GRI-1)",
+      "os:simian immunodeficiency virus (isolate agm / clone gri-1)",
+    ],
+    ["sp|P04637|P53_HUMAN", "P04637", "", "HUMAN", "id:HUMAN"],
+    ["P53_HUMAN", "P53_HUMAN", "", "HUMAN", "id:HUMAN"],
+    ["tr|A0A183|A0A183_9BILA Some protein", "A0A183", "Some protein", null, null],
+    [
+      "NP_000537.3 cellular tumor antigen p53 isoform a [Homo sapiens]",
+      "NP_000537.3",
+      "cellular tumor antigen p53 isoform a",
+      "Homo sapiens",
+      "os:homo sapiens",
+    ],
+    [
+      "gi|120407068|ref|NP_000537.3| p53 [Homo sapiens]",
+      "NP_000537.3",
+      "p53",
+      "Homo sapiens",
+      "os:homo sapiens",
+    ],
+    [
+      "XP_1.1 kinase [acyl-carrier] [Escherichia coli [K-12]]",
+      "XP_1.1",
+      "kinase [acyl-carrier]",
+      "Escherichia coli [K-12]",
+      "os:escherichia coli [k-12]",
+    ],
+    [
+      "ENSMUSP00000104298.3 pep chromosome:GRCm39:11:69471185:69482699:1 gene:ENSMUSG00000059552.14 " +
+        "gene_symbol:Trp53 description:transformation related protein 53 [Source:MGI Symbol;Acc:MGI:98834]",
+      "ENSMUSP00000104298.3",
+      "transformation related protein 53",
+      null,
+      "ensembl:ENSMUS",
+    ],
+    [
+      "ENSP00000269305.9 pep chromosome:GRCh38:17:1:2:-1",
+      "ENSP00000269305.9",
+      "pep chromosome:GRCh38:17:1:2:-1",
+      null,
+      "ensembl:ENS",
+    ],
+    ["pdb|1TUP|A tumour suppressor", "1TUP_A", "tumour suppressor", null, null],
+    ["O60108", "O60108", "", null, null],
+    ["  my_protein  [not closed", "my_protein", "[not closed", null, null],
+  ];
+  test.each(cases)("%s", (header, accession, description, organism, speciesKey) => {
+    const read = readHeader(header);
+    expect(read).toEqual({ header: header.trim(), accession, description, organism, speciesKey });
+  });
+});
+
+describe("records", () => {
+  test("line ends, case, blank lines, comments and a missing last line end do not matter", () => {
+    const wanted: [string, string][] = [
+      ["A", "MKVL"],
+      ["B", "ACD"],
+    ];
+    for (const text of [
+      ">A\nMKVL\n>B\nACD\n",
+      ">A\r\nMK\r\nVL\r\n\r\n>B\r\nACD",
+      "\n\n>A x\nmk vl\n\n>B\nA\tCD*\n",
+      ">A\rMKVL\r>B\rACD\r",
+      "; made by hand\n>A\n;comment\nMKVL\n>B\nACD",
+    ]) {
+      expect(plain(readFasta(text))).toEqual(wanted);
+    }
+  });
+
+  test("a stop at the end is dropped, inside it is X, and rare letters stay", () => {
+    expect(plain(readFasta(">A\nMK*VL*\n>B\nBJOUXZ\n>C\nMK*\n*\n"))).toEqual([
+      ["A", "MKXVL"],
+      ["B", "BJOUXZ"],
+      ["C", "MK"],
+    ]);
+  });
+
+  test("bytes cut anywhere give what the whole gives", () => {
+    const text = ">sp|P1|A_HUMAN n\u00e4me OS=Homo sapiens\r\nMKV\r\nLL*\r\n;c\n>B\rACD\n\n>C d\nWW\n";
+    const bytes = new TextEncoder().encode(text);
+    const whole = readFasta(bytes);
+    expect(whole).toHaveLength(3);
+    expect(whole[0].header).toContain("n\u00e4me");
+    for (let size = 1; size < 12; size++) {
+      const reader = fastaReader();
+      const got: FastaEntry[] = [];
+      for (let at = 0; at < bytes.length; at += size) got.push(...reader.feed(bytes.subarray(at, at + size)));
+      got.push(...reader.finish());
+      expect(got).toEqual(whole);
+    }
+  });
+
+  test("long sequences grow the buffer", () => {
+    const letters = "ACDEFGHIKLMNPQRSTVWY".repeat(2000);
+    expect(plain(readFasta(`>A\n${letters}\n`))).toEqual([["A", letters]]);
+  });
+
+  test("nothing in, nothing out", () => {
+    expect(readFasta("")).toEqual([]);
+    expect(readFasta("\n \r\n")).toEqual([]);
+  });
+});
+
+describe("what has no meaning is refused by line", () => {
+  const cases: [string, string, number, RegExp][] = [
+    ["a gap", ">A\nMK\nM-K\n", 3, /"-"/],
+    ["a digit", ">A\nMK1\n", 2, /"1"/],
+    ["a control character", ">A\nM\u0000K\n", 2, /byte 0x00/],
+    ["text outside ASCII", ">A\nM\u00e4K\n", 2, /byte 0xc3/],
+    ["residues before a header", "\nMKVL\n>A\nMK\n", 2, /before the first header/],
+    ["an empty record", ">A\n>B\nMK\n", 1, /no residues/],
+    ["an empty record at the end", ">A\nMK\n>B", 3, /no residues/],
+    ["a stop alone", ">A\n*\n", 1, /no residues/],
+    ["no identifier", ">\nMK\n", 1, /no identifier/],
+    ["a header without end", `>${"x".repeat(MAX_HEADER_BYTES + 1)}`, 1, /longer than/],
+  ];
+  test.each(cases)("%s", (_, text, line, reason) => {
+    let error: unknown;
+    try {
+      readFasta(text);
+    } catch (caught) {
+      error = caught;
+    }
+    expect(error).toBeInstanceOf(FastaError);
+    expect((error as FastaError).line).toBe(line);
+    expect((error as FastaError).message).toMatch(reason);
+  });
+});
