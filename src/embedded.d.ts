@@ -11,3 +11,7 @@ declare module "*.tsv" {
   const text: string;
   export default text;
 }
+declare module "*/standalone.js" {
+  const address: string;
+  export default address;
+}

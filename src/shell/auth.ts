@@ -47,6 +47,11 @@ export class Accounts {
     private readonly clock: Clock,
   ) {}
 
+  /** Whether there is an account of this name, active or not. */
+  exists(username: string): boolean {
+    return this.database.query("SELECT 1 FROM user_account WHERE username = ?").get(username) !== null;
+  }
+
   /** Adds a user and returns its row. @throws Problem invalid_request, conflict */
   async addUser(user: NewUser): Promise<number> {
     if (!USERNAME.test(user.username)) {

@@ -75,24 +75,15 @@ function migrate(database: Database, migrations: readonly Migration[]): void {
     .exclusive();
 }
 
-/** Reads with a read-only connection, so that a database that is not ours stays as it is to the last byte. */
+/** Names of the migrations that the database at `path` lacks; all of them where there is no database. */
+export function pendingMigrations(path: string, migrations: readonly Migration[]): string[] {
+  const known = existsSync(path) ? new Set(readApplied(path).map(({ name }) => name)) : new Set();
+  return migrations.map(({ name }) => name).filter((name) => !known.has(name));
+}
+
 function refuseForeign(path: string, migrations: readonly Migration[]): void {
   const expected = new Map(migrations.map(({ name, sql }) => [name, checksum(sql)]));
-  let rows: Applied[];
-  try {
-    // The log of a killed process has to be readable too, which a read-only connection can do.
-    const reader = new Database(path, { readonly: true });
-    try {
-      rows = applied(reader);
-    } finally {
-      reader.close();
-    }
-  } catch (error) {
-    throw new Problem("bad_database", `${path} is not a labd database: ${(error as Error).message}`, {
-      cause: error,
-    });
-  }
-  for (const { name, checksum } of rows) {
+  for (const { name, checksum } of readApplied(path)) {
     if (!expected.has(name)) {
       throw new Problem(
         "bad_database",
@@ -106,6 +97,22 @@ function refuseForeign(path: string, migrations: readonly Migration[]): void {
         `${path}: migration ${name} differs from the one in this version of labd. Nothing was changed.`,
       );
     }
+  }
+}
+
+/** Reads with a read-only connection, so that a database that is not ours stays as it is to the last byte. */
+function readApplied(path: string): Applied[] {
+  try {
+    const reader = new Database(path, { readonly: true });
+    try {
+      return applied(reader);
+    } finally {
+      reader.close();
+    }
+  } catch (error) {
+    throw new Problem("bad_database", `${path} is not a labd database: ${(error as Error).message}`, {
+      cause: error,
+    });
   }
 }
 

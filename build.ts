@@ -1,0 +1,93 @@
+/**
+ * Compiles the program to one executable: `bun run build` for this machine, `bun run build --all` for every
+ * platform with checksums. Whatever the bundler says is a failure, and the executable is run once before the build counts.
+ */
+import { existsSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { $ } from "bun";
+import { WORKER_ENTRYPOINTS } from "./src/scoring/worker-entrypoints.ts";
+
+const OUT = "dist";
+const TARGETS = [
+  "linux-x64",
+  "linux-x64-baseline",
+  "linux-arm64",
+  "linux-x64-musl",
+  "darwin-x64",
+  "darwin-arm64",
+  "windows-x64",
+] as const;
+
+/** The commit, marked where the tree differs from it; "unknown" outside a checkout. */
+async function commit(): Promise<string> {
+  const revision = await $`git rev-parse --short=12 HEAD`.quiet().nothrow();
+  if (revision.exitCode !== 0) return "unknown";
+  const changed = (await $`git status --porcelain`.quiet().nothrow().text()).trim() !== "";
+  return revision.text().trim() + (changed ? "+changed" : "");
+}
+
+async function compile(outfile: string, stamp: string, target?: (typeof TARGETS)[number]): Promise<void> {
+  const result = await Bun.build({
+    entrypoints: ["src/main.ts", ...WORKER_ENTRYPOINTS],
+    minify: true,
+    sourcemap: "linked",
+    bytecode: true,
+    // Without esm, bytecode reports success and the executable dies at start.
+    format: "esm",
+    define: { LABD_COMMIT: JSON.stringify(stamp) },
+    compile: {
+      outfile,
+      ...(target ? { target: `bun-${target}` as Bun.Build.CompileTarget } : {}),
+      autoloadDotenv: false,
+      autoloadBunfig: false,
+    },
+  });
+  if (!result.success || result.logs.length > 0) {
+    for (const log of result.logs) console.error(log);
+    throw new Error(`${outfile}: the bundler complained; every message counts as a failure.`);
+  }
+}
+
+/** Starts the executable, sends a job through a worker, lists records, stops: exit code 0 only if all of it was right. */
+async function smoke(executable: string): Promise<void> {
+  const started = performance.now();
+  const run = await $`./${executable} demo --once --port 0 --log off`.quiet().nothrow();
+  if (run.exitCode !== 0) {
+    console.error(run.stdout.toString(), run.stderr.toString());
+    throw new Error(`${executable} demo --once ended with ${run.exitCode}.`);
+  }
+  console.log(`ran      ${executable} demo --once in ${Math.round(performance.now() - started)} ms`);
+}
+
+async function sha256(path: string): Promise<string> {
+  const hasher = new Bun.CryptoHasher("sha256");
+  for await (const chunk of Bun.file(path).stream()) hasher.update(chunk);
+  return hasher.digest("hex");
+}
+
+async function report(path: string): Promise<void> {
+  console.log(`compiled ${path} (${Math.round(statSync(path).size / 1e6)} MB)`);
+}
+
+const all = process.argv.includes("--all");
+mkdirSync(OUT, { recursive: true });
+const stamp = await commit();
+const own = `${OUT}/labd${process.platform === "win32" ? ".exe" : ""}`;
+await compile(own, stamp);
+await report(own);
+await smoke(own);
+
+if (all) {
+  const sums: string[] = [];
+  for (const target of TARGETS) {
+    const name = `labd-${target}${target.startsWith("windows") ? ".exe" : ""}`;
+    const path = `${OUT}/${name}`;
+    rmSync(path, { force: true });
+    await compile(path, stamp, target);
+    if (!existsSync(path)) throw new Error(`${path} was not written.`);
+    await report(path);
+    sums.push(`${await sha256(path)}  ${name}`);
+    if (target === `${process.platform}-${process.arch}`) await smoke(path);
+  }
+  await Bun.write(`${OUT}/SHA256SUMS`, `${sums.join("\n")}\n`);
+  console.log(`wrote    ${OUT}/SHA256SUMS`);
+}

@@ -1,0 +1,221 @@
+import { join } from "node:path";
+import { MIGRATIONS } from "../db/index.ts";
+import type { Config } from "./config.ts";
+import { homePage } from "./home-page.ts";
+import { inventoryRoutes } from "./inventory/index.ts";
+import { Problem } from "./problem.ts";
+import { openScoring, type Scoring } from "./scoring/index.ts";
+import { Accounts } from "./shell/auth.ts";
+import { type Clock, systemClock } from "./shell/clock.ts";
+import { type Answer, openHttp } from "./shell/http.ts";
+import { type Log, openLog } from "./shell/log.ts";
+import {
+  closeDatabase,
+  type Database,
+  lockDirectory,
+  openDatabase,
+  pendingMigrations,
+} from "./shell/sqlite.ts";
+import { VERSION } from "./version.ts";
+
+/** Seconds that running requests have to finish after a request to stop. */
+const GRACE = 30;
+const DATABASE = "labd.sqlite";
+
+/** The service without a socket: what `labd serve`, `labd demo`, `labd openapi` and the tests have in common. */
+export interface Service {
+  answer: Answer;
+  accounts: Accounts;
+  scoring: Scoring;
+  database: Database;
+  log: Log;
+  clock: Clock;
+  /** From now on `/readyz` says no. */
+  retire(): void;
+  /** Puts running jobs back to the queue, closes the database and lets go of the data directory. */
+  close(): Promise<void>;
+}
+
+/** Opens everything but the socket, in order; `close` takes it down in reverse. @throws Problem */
+export async function open(config: Config, clock: Clock = systemClock): Promise<Service> {
+  const log = openLog(config.log, (line) => process.stderr.write(line), clock.now);
+  const lock = lockDirectory(config.data_dir);
+  let database: Database | undefined;
+  try {
+    database = openDatabase(join(config.data_dir, DATABASE), MIGRATIONS);
+    const accounts = new Accounts(database, clock);
+    await addFirstAdministrator(accounts, config.admin_password);
+    const scoring = await openScoring({
+      database,
+      clock,
+      log,
+      dataDirectory: config.data_dir,
+      workers: config.workers,
+      jobTimeoutSeconds: config.job_timeout,
+      maxQueryLength: config.max_query_length,
+      maxMessageBytes: config.max_message_bytes,
+      namespace: config.soap_namespace,
+      ...(config.public_url === "" ? {} : { publicUrl: config.public_url }),
+    });
+    const opened = database;
+    let retired = false;
+    const answer = openHttp({
+      log,
+      clock,
+      gzipThreshold: config.gzip_threshold,
+      maxMessageBytes: config.max_message_bytes,
+      unready: () => (retired ? ["The service is stopping."] : unready(opened)),
+      documentation: { version: VERSION, introduction: INTRODUCTION, tags: TAGS },
+      services: [
+        scoring.routes,
+        inventoryRoutes({
+          database,
+          clock,
+          accounts,
+          authenticate: (request) => accounts.authenticate(request),
+          anonymousRead: config.anonymous_read,
+          maxMessageBytes: config.max_message_bytes,
+          ...(config.public_url === "" ? {} : { publicUrl: config.public_url }),
+        }),
+      ],
+      home: () => homePage(scoring.corpusName()),
+    });
+    return {
+      answer,
+      accounts,
+      scoring,
+      database,
+      log,
+      clock,
+      retire: () => {
+        retired = true;
+      },
+      async close() {
+        await scoring.close();
+        closeDatabase(opened);
+        lock.release();
+      },
+    };
+  } catch (error) {
+    database?.close();
+    lock.release();
+    throw error;
+  }
+}
+
+export interface Listening extends Service {
+  /** Address to open in a browser on this machine. */
+  url: string;
+  port: number;
+  /** Lets running requests finish, then closes. Calling it again changes nothing. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Opens the service and listens. `otherPort`: take the next free port where the wanted one is in use.
+ * @throws Problem invalid_setting where the port cannot be had
+ */
+export async function listen(config: Config, { otherPort = false } = {}): Promise<Listening> {
+  const service = await open(config);
+  let server: Bun.Server<undefined>;
+  try {
+    server = bind(config, service.answer, otherPort ? 100 : 1);
+  } catch (error) {
+    await service.close();
+    throw error;
+  }
+  const host = config.host === "0.0.0.0" || config.host === "::" ? "localhost" : config.host;
+  const port = server.port ?? config.port;
+  let stopped: Promise<void> | undefined;
+  const stop = async (): Promise<void> => {
+    service.retire();
+    const patience = Promise.withResolvers<void>();
+    const timer = setTimeout(patience.resolve, GRACE * 1000);
+    await Promise.race([server.stop(false), patience.promise]);
+    clearTimeout(timer);
+    await server.stop(true);
+    await service.close();
+  };
+  return {
+    ...service,
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    port,
+    stop: () => (stopped ??= stop()),
+  };
+}
+
+function bind(config: Config, answer: Answer, attempts: number): Bun.Server<undefined> {
+  for (let port = config.port; ; port++) {
+    try {
+      return Bun.serve({
+        hostname: config.host,
+        port,
+        // With the default, a second instance would share the port in silence.
+        reusePort: false,
+        // Each service counts what it reads and answers in its own form; this is the floor beneath them.
+        maxRequestBodySize: Math.min(config.max_message_bytes * 2, Number.MAX_SAFE_INTEGER),
+        idleTimeout: 60,
+        fetch: (request) => answer(request),
+        error: () => new Response("Internal error", { status: 500 }),
+      });
+    } catch (error) {
+      const taken = (error as { code?: string }).code === "EADDRINUSE";
+      if (taken && port + 1 < config.port + attempts && port > 0) continue;
+      const hint = taken ? `port ${port} is in use; choose another with --port` : (error as Error).message;
+      throw new Problem("invalid_setting", `Cannot listen on ${config.host}:${port}: ${hint}.`, {
+        cause: error,
+      });
+    }
+  }
+}
+
+/**
+ * The accounts of a data directory, for the verbs that work beside a running server. Where no server runs, the
+ * database is brought up to date first; beside one it must be so already.
+ */
+export function openAccounts(config: Config): { accounts: Accounts; close(): void } {
+  const path = join(config.data_dir, DATABASE);
+  let lock: { release(): void } | undefined;
+  try {
+    lock = lockDirectory(config.data_dir);
+  } catch (error) {
+    if (pendingMigrations(path, MIGRATIONS).length > 0) throw error;
+  }
+  const database = openDatabase(path, MIGRATIONS);
+  return {
+    accounts: new Accounts(database, systemClock),
+    close() {
+      database.close();
+      lock?.release();
+    },
+  };
+}
+
+async function addFirstAdministrator(accounts: Accounts, password: string): Promise<void> {
+  if (password === "" || accounts.exists("admin")) return;
+  await accounts.addUser({ username: "admin", password, superuser: true });
+}
+
+function unready(database: Database): string[] {
+  try {
+    database.query("SELECT 1").get();
+    return [];
+  } catch (error) {
+    return [`The database does not answer: ${(error as Error).message}`];
+  }
+}
+
+const INTRODUCTION = `Two independent services in one executable.
+
+**Conservation scoring** answers SOAP at \`/soap/ConservationScorer\` ([WSDL](/soap/ConservationScorer?wsdl)).
+
+**Inventory and metadata** is the JSON interface below \`/api/v2/\` that this page describes.`;
+
+const TAGS = [
+  {
+    name: "inventory",
+    description: "Locations, places, annotation types, custom property types and what they refer to.",
+  },
+  { name: "scoring", description: "Conservation of short linear motifs, over SOAP." },
+  { name: "service", description: "Is the service well?" },
+];

@@ -1,0 +1,210 @@
+import { existsSync, readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
+import { nearest, Problem } from "./problem.ts";
+
+/**
+ * Every setting is one row of SETTINGS: the flag (`--data-dir`), the variable (`LABD_DATA_DIR`), the key in
+ * labd.toml (`data_dir`), the `check` verb and the table in the README all come from it. A flag beats the
+ * variable, the variable beats the file, the file beats the default.
+ */
+
+interface Setting<T> {
+  /** What is allowed, in words: the second half of every error about it. */
+  allowed: string;
+  fallback: T;
+  /** One sentence for help and README. */
+  sentence: string;
+  /** A secret is never printed. */
+  secret?: boolean;
+  /** The value from text (flag, variable) or from TOML; undefined where it is not allowed. */
+  read(value: unknown): T | undefined;
+}
+
+type Wording = { sentence: string; secret?: boolean };
+
+const text = (fallback: string, allowed: string, rule: RegExp, wording: Wording): Setting<string> => ({
+  ...wording,
+  fallback,
+  allowed,
+  read: (value) => (typeof value === "string" && rule.test(value) ? value : undefined),
+});
+
+const integer = (fallback: number, least: number, most: number, wording: Wording): Setting<number> => ({
+  ...wording,
+  fallback,
+  allowed: `a whole number from ${least} to ${most}`,
+  read(value) {
+    const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
+    return Number.isInteger(number) && (number as number) >= least && (number as number) <= most
+      ? (number as number)
+      : undefined;
+  },
+});
+
+const TRUTH: Record<string, boolean> = {
+  true: true,
+  yes: true,
+  on: true,
+  "1": true,
+  false: false,
+  no: false,
+  off: false,
+  "0": false,
+};
+
+const truth = (fallback: boolean, wording: Wording): Setting<boolean> => ({
+  ...wording,
+  fallback,
+  allowed: "true or false",
+  read: (value) => (typeof value === "boolean" ? value : TRUTH[String(value).toLowerCase()]),
+});
+
+const choice = <T extends string>(fallback: T, choices: readonly T[], wording: Wording): Setting<T> => ({
+  ...wording,
+  fallback,
+  allowed: `one of ${choices.join(", ")}`,
+  read: (value) => choices.find((allowed) => allowed === value),
+});
+
+export const SETTINGS = {
+  data_dir: text("labd-data", "a path", /^[^\0]+$/, {
+    sentence: "Directory that holds the database, the corpora and the lock; made where it is missing.",
+  }),
+  host: text("127.0.0.1", "an address or a host name", /^[A-Za-z0-9.:_-]+$/, {
+    sentence:
+      "Address to listen on. Only this machine can call the default; 0.0.0.0 opens the service to the network.",
+  }),
+  port: integer(8480, 0, 65535, { sentence: "TCP port to listen on; 0 takes any free one." }),
+  public_url: text(
+    "",
+    "empty, or an http(s) address without a path, query or trailing slash",
+    /^(https?:\/\/[^\s/?#"'<>]+)?$/,
+    {
+      sentence:
+        "Address under which clients reach the service, for links and the WSDL behind a reverse proxy; empty takes the request's own.",
+    },
+  ),
+  workers: integer(availableParallelism(), 1, 256, {
+    sentence: "Scoring workers, each with one job at a time; by default one per processor.",
+  }),
+  job_timeout: integer(600, 1, 86_400, {
+    sentence: "Seconds that one scoring job may take before it fails.",
+  }),
+  max_query_length: integer(40_000, 1, 10_000_000, {
+    sentence: "Residues that a query sequence may have; the longest human protein has 35,991.",
+  }),
+  max_message_bytes: integer(16_777_216, 1024, 4_294_967_296, {
+    sentence: "Bytes that the body of one request may have.",
+  }),
+  soap_namespace: text(
+    "http://labd.example/conservation-scorer",
+    "an absolute URI",
+    /^[a-z][a-z0-9+.-]*:[^\s"'<>&]+$/i,
+    {
+      sentence:
+        "Target namespace of the SOAP service; set that of a service which this one replaces, and its clients go on working.",
+    },
+  ),
+  anonymous_read: truth(true, {
+    sentence: "Whether callers without credentials may read the public records of the inventory.",
+  }),
+  admin_password: text("", "empty, or at least 8 characters", /^(.{8,})?$/s, {
+    secret: true,
+    sentence:
+      "Password for the account admin, which is made at the first start when this is set and there is no such account.",
+  }),
+  gzip_threshold: integer(1024, 0, 1_073_741_824, {
+    sentence: "Bytes from which on an answer is compressed for clients that accept gzip.",
+  }),
+  log: choice("requests", ["requests", "problems", "off"], {
+    sentence: "What is written to standard error as JSON lines: every request, only problems, or nothing.",
+  }),
+} satisfies Record<string, Setting<string | number | boolean>>;
+
+export type SettingName = keyof typeof SETTINGS;
+export type Config = { -readonly [N in SettingName]: NonNullable<ReturnType<(typeof SETTINGS)[N]["read"]>> };
+export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
+
+export const flagOf = (name: SettingName): string => `--${name.replaceAll("_", "-")}`;
+export const variableOf = (name: SettingName): string => `LABD_${name.toUpperCase()}`;
+
+export interface Resolved {
+  config: Config;
+  /** Per setting, where its value came from, in words. */
+  origin: Record<SettingName, string>;
+}
+
+export interface Sources {
+  /** Values of flags by the name of the setting. */
+  flags: Partial<Record<SettingName, string>>;
+  environment: Record<string, string | undefined>;
+  /** Path given by --config; without it LABD_CONFIG, then labd.toml in the working directory where it exists. */
+  file?: string | undefined;
+}
+
+/**
+ * The configuration from all sources.
+ * @throws Problem invalid_setting that names the setting, its value, where it was set and what is allowed
+ */
+export function resolveConfig(sources: Sources): Resolved {
+  const file = readFile(sources.file ?? sources.environment.LABD_CONFIG);
+  for (const variable of Object.keys(sources.environment)) {
+    if (!variable.startsWith("LABD_") || variable === "LABD_CONFIG") continue;
+    refuseUnknown(variable, "the environment", SETTING_NAMES.map(variableOf));
+  }
+  for (const key of Object.keys(file.values)) refuseUnknown(key, file.path, SETTING_NAMES);
+
+  const config: Record<string, unknown> = {};
+  const origin: Record<string, string> = {};
+  for (const name of SETTING_NAMES) {
+    const setting: Setting<unknown> = SETTINGS[name];
+    const given: [string, unknown][] = [
+      [`flag ${flagOf(name)}`, sources.flags[name]],
+      [`variable ${variableOf(name)}`, sources.environment[variableOf(name)]],
+      [`file ${file.path}`, file.values[name]],
+    ];
+    const [from, value] = given.find(([, value]) => value !== undefined) ?? ["default", setting.fallback];
+    const read = setting.read(value);
+    if (read === undefined) {
+      const shown = setting.secret ? "the value given (not shown)" : JSON.stringify(value);
+      throw new Problem(
+        "invalid_setting",
+        `${name}: ${shown} from ${from} is not allowed; expected ${setting.allowed}.`,
+      );
+    }
+    config[name] = name === "data_dir" ? resolve(read as string) : read;
+    origin[name] = from;
+  }
+  return { config: config as Config, origin: origin as Record<SettingName, string> };
+}
+
+/** A value as it may be shown: secrets are masked, whatever they hold. */
+export function shown(name: SettingName, config: Config): string {
+  const setting: Setting<unknown> = SETTINGS[name];
+  if (setting.secret) return config[name] === "" ? '""' : "********";
+  return JSON.stringify(config[name]);
+}
+
+function readFile(named: string | undefined): { path: string; values: Record<string, unknown> } {
+  const path = named ?? "labd.toml";
+  if (!existsSync(path)) {
+    if (named === undefined) return { path, values: {} };
+    throw new Problem("invalid_setting", `config: there is no file ${path}.`);
+  }
+  try {
+    return { path, values: Bun.TOML.parse(readFileSync(path, "utf8")) as Record<string, unknown> };
+  } catch (error) {
+    throw new Problem("invalid_setting", `config: ${path} is not TOML: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+function refuseUnknown(name: string, where: string, choices: string[]): void {
+  if (choices.includes(name)) return;
+  const near = nearest(name, choices);
+  const hint =
+    near.length > 0 ? `did you mean ${near.join(" or ")}?` : `the settings are ${choices.join(", ")}.`;
+  throw new Problem("invalid_setting", `${name} in ${where} is not a setting; ${hint}`);
+}

@@ -1,0 +1,59 @@
+#!/usr/bin/env bun
+import { causeOf } from "./shell/log.ts";
+import { helpOf, helpOfAll, parseCall, unknown, type Verb } from "./command-line.ts";
+import { Problem } from "./problem.ts";
+import { check } from "./verb/check.ts";
+import { corpus } from "./verb/corpus.ts";
+import { demo } from "./verb/demo.ts";
+import { openapi } from "./verb/openapi.ts";
+import { score } from "./verb/score.ts";
+import { serve } from "./verb/serve.ts";
+import { token } from "./verb/token.ts";
+import { user } from "./verb/user.ts";
+import { wsdl } from "./verb/wsdl.ts";
+import { COMMIT, VERSION } from "./version.ts";
+
+/** In the order in which a newcomer needs them; `labd --help` prints them so. */
+export const VERBS: readonly Verb[] = [demo, serve, score, corpus, user, token, check, wsdl, openapi];
+
+/** Runs one command line and returns the exit code. */
+export async function main(
+  words: string[],
+  environment: Record<string, string | undefined>,
+): Promise<number> {
+  try {
+    const [name, ...rest] = words;
+    if (name === undefined || name === "--help" || name === "-h" || name === "help") {
+      process.stdout.write(helpOfAll(VERBS, VERSION));
+      return 0;
+    }
+    if (name === "--version" || name === "-V" || name === "version") {
+      process.stdout.write(`labd ${VERSION} (${COMMIT})\n`);
+      return 0;
+    }
+    const verb = VERBS.find((candidate) => candidate.name === name);
+    if (!verb) {
+      const choices = VERBS.map((candidate) => candidate.name);
+      throw unknown(
+        name.startsWith("-") ? "flag" : "verb",
+        name,
+        [...choices, "--help", "--version"],
+        "labd --help",
+      );
+    }
+    const call = parseCall(verb, rest, environment);
+    if (call.has("--help")) {
+      process.stdout.write(helpOf(verb));
+      return 0;
+    }
+    return await verb.run(call);
+  } catch (error) {
+    const problem = Problem.from(error);
+    process.stderr.write(`labd: ${problem.message}\n`);
+    const cause = causeOf(problem);
+    if (cause) process.stderr.write(`${cause}\n`);
+    return problem.exitCode;
+  }
+}
+
+if (import.meta.main) process.exit(await main(process.argv.slice(2), process.env));

@@ -1,0 +1,67 @@
+/** Types that shrink; pictures and archives do not. */
+const COMPRESSIBLE = /^(text\/|application\/(json|javascript|xml|[a-z.+-]+\+(json|xml)))/i;
+
+/**
+ * The response as gzip where the client accepts it, the type shrinks and the body reaches `threshold` bytes.
+ * A body that is a stream stays one: only its first `threshold` bytes are held back.
+ */
+export async function compressed(request: Request, response: Response, threshold: number): Promise<Response> {
+  const headers = response.headers;
+  if (
+    !response.body ||
+    !COMPRESSIBLE.test(headers.get("content-type") ?? "") ||
+    headers.has("content-encoding")
+  ) {
+    return response;
+  }
+  headers.append("Vary", "Accept-Encoding");
+  if (!acceptsGzip(request.headers.get("accept-encoding") ?? "")) return response;
+
+  const reader = response.body.getReader();
+  const head: Uint8Array[] = [];
+  let size = 0;
+  let ended = false;
+  while (!ended && size < threshold) {
+    const { done, value } = await reader.read();
+    ended = done;
+    if (value) size += head.push(value) && value.byteLength;
+  }
+  // Most bodies come in one piece: when nothing follows it, they are compressed in one piece too.
+  if (!ended && size < threshold * 64) {
+    const { done, value } = await reader.read();
+    ended = done;
+    if (value) head.push(value);
+  }
+  const init = { status: response.status, statusText: response.statusText, headers };
+  if (ended && size < threshold) return new Response(Buffer.concat(head), init);
+  headers.set("Content-Encoding", "gzip");
+  headers.delete("Content-Length");
+  if (ended) return new Response(Bun.gzipSync(Buffer.concat(head)), init);
+  const rest = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    start(controller) {
+      for (const chunk of head) controller.enqueue(chunk as Uint8Array<ArrayBuffer>);
+    },
+    async pull(controller) {
+      const { done, value } = await reader.read();
+      if (done) controller.close();
+      else controller.enqueue(value as Uint8Array<ArrayBuffer>);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+  return new Response(rest.pipeThrough(new CompressionStream("gzip")), init);
+}
+
+/** RFC 9110, section 12.5.3: gzip is acceptable where it, or `*`, is named without `q=0`. */
+function acceptsGzip(accept: string): boolean {
+  const weights = new Map(
+    accept.split(",").map((part) => {
+      const [name, ...parameters] = part
+        .trim()
+        .toLowerCase()
+        .split(/\s*;\s*/);
+      const q = parameters.find((parameter) => parameter.startsWith("q="));
+      return [name, q === undefined ? 1 : Number(q.slice(2))] as const;
+    }),
+  );
+  return (weights.get("gzip") ?? weights.get("*") ?? 0) > 0;
+}

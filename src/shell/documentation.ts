@@ -1,0 +1,72 @@
+import { swagger } from "@elysiajs/swagger";
+import { type AnyElysia, Elysia } from "elysia";
+import viewer from "../../node_modules/@scalar/api-reference/dist/browser/standalone.js" with { type: "file" };
+
+export interface Documentation {
+  version: string;
+  /** Markdown at the head of the page. */
+  introduction: string;
+  /** Groups of operations, in the order in which they are shown. */
+  tags: { name: string; description: string }[];
+}
+
+const PATH = "/docs";
+
+/** The viewer runs scripts and styles of its own, from here only; it may call this server and no other. */
+export const DOCUMENTATION_POLICY =
+  "default-src 'none'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
+  "font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; base-uri 'none'; frame-ancestors 'none'";
+
+/** A laboratory's server may have no way out: no fonts, telemetry or assistants from elsewhere. */
+const OFFLINE: object = {
+  withDefaultFonts: false,
+  telemetry: false,
+  agent: { disabled: true },
+  hideClientButton: true,
+  showDeveloperTools: "never",
+};
+
+/** `/docs`, the reference for people, and `/docs/json`, OpenAPI for programs: both from the routes themselves, offline. */
+export function documentation(options: Documentation): AnyElysia {
+  const reference = swagger({
+    path: PATH,
+    documentation: {
+      info: { title: "labd", version: options.version, description: options.introduction },
+      tags: options.tags,
+      components: {
+        securitySchemes: {
+          token: {
+            type: "apiKey",
+            in: "header",
+            name: "Authorization",
+            description:
+              "`Token <token>` (or `Bearer <token>`), from `labd token add` or `POST /api/v2/token-auth/`",
+          },
+        },
+      },
+    },
+    excludeStaticFile: false,
+    scalarCDN: `${PATH}/viewer.js`,
+    scalarConfig: {
+      spec: { url: `${PATH}/json` },
+      ...OFFLINE,
+    },
+  });
+  // The plugin's page and document carry no headers of their own to speak of; the viewer may be kept for a day.
+  return new Elysia({ name: "documentation" })
+    .onAfterHandle({ as: "scoped" }, ({ path, set }) => {
+      if (path === PATH) set.headers["Content-Security-Policy"] = DOCUMENTATION_POLICY;
+    })
+    .use(reference as AnyElysia)
+    .get(
+      `${PATH}/viewer.js`,
+      () =>
+        new Response(Bun.file(viewer), {
+          headers: {
+            "Content-Type": "text/javascript; charset=utf-8",
+            "Cache-Control": "public, max-age=86400",
+          },
+        }),
+      { detail: { hide: true } },
+    );
+}

@@ -1,0 +1,180 @@
+// Elysia reads NODE_ENV when it is first loaded; without this its own errors would print internals.
+import "./production.ts";
+import { type AnyElysia, Elysia } from "elysia";
+import { Problem } from "../problem.ts";
+import type { Clock } from "./clock.ts";
+import { compressed } from "./compression.ts";
+import { documentation, type Documentation } from "./documentation.ts";
+import { causeOf, type Log } from "./log.ts";
+
+/** What every request passes on its way in and every answer on its way out, whatever the service behind. */
+export interface HttpOptions {
+  log: Log;
+  clock: Clock;
+  /** Bytes from which on an answer is compressed. */
+  gzipThreshold: number;
+  /** Bytes that a body may have. */
+  maxMessageBytes: number;
+  /** Reasons why the service cannot take requests now; empty when it can. */
+  unready: () => string[];
+  documentation: Documentation;
+  /** Routes of the services. */
+  services: AnyElysia[];
+  /** The page at `/`. */
+  home: () => string;
+}
+
+const NO_STORE = { "Cache-Control": "no-store" };
+
+/** Sent with every answer that does not set its own. */
+const SECURITY_HEADERS: Record<string, string> = {
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+  "X-Frame-Options": "DENY",
+  "Content-Security-Policy":
+    "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+};
+
+/** Answers one request; never rejects. */
+export type Answer = (request: Request) => Promise<Response>;
+
+/** The whole HTTP face as one function, so that tests call it without a socket. */
+export function openHttp(options: HttpOptions): Answer {
+  const app = new Elysia({
+    // With its default, a Host of three characters or fewer gives 404.
+    handler: { standardHostname: false },
+    // Otherwise `/x/` answers at `/x` too, behind our back, and HEAD and OPTIONS are made up.
+    systemRouter: false,
+    strictPath: true,
+  })
+    .onError({ as: "global" }, ({ error, code, request }) => {
+      const problem = asProblem(error, code);
+      problemOf.set(request, problem);
+      return problemResponse(problem);
+    })
+    .get("/", () => page(options.home()), { detail: { hide: true } })
+    .get("/healthz", () => Response.json({ status: "ok" }, { headers: NO_STORE }), {
+      detail: {
+        summary: "Is the process alive?",
+        tags: ["service"],
+        responses: { 200: { description: "It is." } },
+      },
+    })
+    .get(
+      "/readyz",
+      () => {
+        const unready = options.unready();
+        const body = unready.length === 0 ? { status: "ready" } : { status: "not ready", reasons: unready };
+        return Response.json(body, { status: unready.length === 0 ? 200 : 503, headers: NO_STORE });
+      },
+      {
+        detail: {
+          summary: "Can it take requests?",
+          tags: ["service"],
+          responses: {
+            200: { description: "It can." },
+            503: { description: "It cannot; `reasons` say why." },
+          },
+        },
+      },
+    );
+  for (const path of ["/", "/healthz", "/readyz"])
+    app.all(path, () => refuseMethod("GET, HEAD"), { detail: { hide: true } });
+  for (const service of options.services) app.use(service);
+  app.use(documentation(options.documentation));
+
+  return async (request) => {
+    const started = performance.now();
+    const id = options.clock.newId();
+    let response: Response;
+    try {
+      response = await route(app, request, options.maxMessageBytes);
+      response = await compressed(request, response, options.gzipThreshold);
+    } catch (error) {
+      const problem = Problem.from(error);
+      problemOf.set(request, problem);
+      response = problemResponse(problem);
+    }
+    finish(request, response, id);
+    const fields = {
+      request: id,
+      method: request.method,
+      path: pathOf(request),
+      status: response.status,
+      milliseconds: Math.round((performance.now() - started) * 100) / 100,
+    };
+    const problem = problemOf.get(request);
+    const cause = problem && causeOf(problem);
+    if (cause) options.log.problem("request", { ...fields, cause });
+    else options.log.info("request", fields);
+    return response;
+  };
+}
+
+/** The Problem that a request ended in, for the log. */
+const problemOf = new WeakMap<Request, Problem>();
+
+async function route(app: AnyElysia, request: Request, maxMessageBytes: number): Promise<Response> {
+  if (!URL.canParse(request.url))
+    throw new Problem("invalid_request", "The request has no usable Host header.");
+  const declared = Number(request.headers.get("content-length") ?? 0);
+  // A body of unknown length is counted where it is read; the SOAP face answers its own faults.
+  if (declared > maxMessageBytes && !pathOf(request).startsWith("/soap/")) {
+    throw new Problem(
+      "too_large",
+      `The body has ${declared} bytes; at most ${maxMessageBytes} are read (max_message_bytes).`,
+    );
+  }
+  return app.fetch(request);
+}
+
+/** A thrown value as a Problem; `code` is Elysia's own name for what it threw itself. */
+function asProblem(error: unknown, code: unknown): Problem {
+  if (code === "NOT_FOUND") {
+    return new Problem("not_found", "Not found. The addresses are listed at / and described at /docs.");
+  }
+  if (code === "PARSE")
+    return new Problem("malformed", "The body cannot be read as its Content-Type says.", { cause: error });
+  if (code === "VALIDATION")
+    return new Problem("invalid_request", "The request does not fit its description at /docs.", {
+      cause: error,
+    });
+  return Problem.from(error);
+}
+
+/** The error body of all JSON answers: what DRF clients read (`detail`, or one list per field) plus `message`. */
+export function problemResponse(problem: Problem): Response {
+  const body = problem.fields
+    ? { ...problem.fields, message: problem.message }
+    : { detail: problem.message, message: problem.message };
+  // Not Response.json: clients compare the type with "application/json" to the letter.
+  return new Response(JSON.stringify({ ...body, code: problem.code }), {
+    status: problem.status,
+    headers: { "Content-Type": "application/json", ...problem.headers },
+  });
+}
+
+/** For `.all` routes behind the real ones: the path is known, the method is not. */
+export function refuseMethod(allow: string): never {
+  throw new Problem("method_not_allowed", `Method not allowed. Allowed: ${allow}.`, { allow });
+}
+
+/** An HTML page. */
+export function page(html: string): Response {
+  return new Response(html, { headers: { "Content-Type": "text/html; charset=utf-8" } });
+}
+
+function finish(request: Request, response: Response, id: string): void {
+  const headers = response.headers;
+  headers.set("X-Request-Id", id);
+  for (const [name, value] of Object.entries(SECURITY_HEADERS))
+    if (!headers.has(name)) headers.set(name, value);
+  // Bun honours `Connection: close` but does not announce it, which some SOAP clients wait for.
+  if (/\bclose\b/i.test(request.headers.get("connection") ?? "")) headers.set("Connection", "close");
+}
+
+function pathOf(request: Request): string {
+  const end = request.url.indexOf("?");
+  const start = request.url.indexOf("/", request.url.indexOf("://") + 3);
+  return start < 0 ? "/" : request.url.slice(start, end < 0 ? undefined : end);
+}

@@ -1,0 +1,31 @@
+import type { Problem } from "../problem.ts";
+
+/** One JSON object per line. Values are what operators need to find a request again; never bodies, headers or secrets. */
+export interface Log {
+  info(event: string, fields?: Record<string, unknown>): void;
+  problem(event: string, fields?: Record<string, unknown>): void;
+}
+
+export type LogLevel = "requests" | "problems" | "off";
+
+/** A log that writes lines by `write`. `clock` stamps them. */
+export function openLog(level: LogLevel, write: (line: string) => void, now: () => number): Log {
+  const print = (severity: "info" | "error", event: string, fields: Record<string, unknown> = {}): void => {
+    write(`${JSON.stringify({ time: new Date(now()).toISOString(), severity, event, ...fields })}\n`);
+  };
+  return {
+    info: (event, fields) => {
+      if (level === "requests") print("info", event, fields);
+    },
+    problem: (event, fields) => {
+      if (level !== "off") print("error", event, fields);
+    },
+  };
+}
+
+/** What the log says of an internal error: the stack that the caller never sees. */
+export function causeOf(problem: Problem): string | undefined {
+  if (problem.code !== "internal") return undefined;
+  const cause = problem.cause;
+  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+}

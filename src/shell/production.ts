@@ -1,0 +1,1 @@
+Bun.env.NODE_ENV ??= "production";

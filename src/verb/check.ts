@@ -1,0 +1,42 @@
+import { ALL_SETTINGS, type Verb } from "../command-line.ts";
+import { SETTING_NAMES, shown } from "../config.ts";
+import { explain, RESOURCES } from "../inventory/index.ts";
+import { nearest, Problem } from "../problem.ts";
+
+export const check: Verb = {
+  name: "check",
+  summary:
+    "Print the resolved settings and where each value came from; with --explain, what a resource's declaration became.",
+  flags: [
+    {
+      name: "--explain",
+      value: "RESOURCE",
+      sentence: "Print the fields, filters, columns and routes of a resource, such as locations.",
+    },
+  ],
+  settings: ALL_SETTINGS,
+  example: "LABD_PORT=9000 labd check --workers 4\nlabd check --explain locations",
+  async run(call) {
+    const resource = call.value("--explain");
+    if (resource !== undefined) {
+      const declared = RESOURCES.find(({ segment }) => segment === resource);
+      if (!declared) {
+        const segments = RESOURCES.map(({ segment }) => segment);
+        const near = nearest(resource, segments);
+        throw new Problem(
+          "usage",
+          `There is no resource ${resource}. ${near.length ? `Did you mean ${near.join(" or ")}?` : `There are ${segments.join(", ")}.`}`,
+        );
+      }
+      process.stdout.write(explain(declared));
+      return 0;
+    }
+    const { config, origin } = call.configuration();
+    const rows = SETTING_NAMES.map((name) => [name, shown(name, config), origin[name]]);
+    const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column].length)));
+    for (const [name, value, from] of rows) {
+      process.stdout.write(`${name.padEnd(widths[0])}  ${value.padEnd(widths[1])}  ${from}\n`);
+    }
+    return 0;
+  },
+};

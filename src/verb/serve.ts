@@ -1,0 +1,34 @@
+import { listen, type Listening } from "../app.ts";
+import { ALL_SETTINGS, type Verb } from "../command-line.ts";
+import { VERSION } from "../version.ts";
+
+export const serve: Verb = {
+  name: "serve",
+  summary: "Serve both faces from a data directory until told to stop.",
+  flags: [],
+  settings: ALL_SETTINGS,
+  example:
+    "labd serve --data-dir /var/lib/labd --port 8480\n" +
+    "SOAP answers at /soap/ConservationScorer, REST below /api/v2/, the reference at /docs.",
+  async run(call) {
+    const service = await listen(call.configuration().config);
+    process.stderr.write(`labd ${VERSION} serves ${service.url}\n`);
+    await untilToldToStop(service);
+    return 0;
+  },
+};
+
+/** Waits for SIGINT or SIGTERM, then lets running requests finish; a second signal ends at once. */
+export async function untilToldToStop(service: Listening): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let asked = false;
+  const stop = (): void => {
+    if (asked) process.exit(1);
+    asked = true;
+    process.stderr.write("Stopping: running requests finish, running jobs go back to the queue.\n");
+    void service.stop().then(resolve);
+  };
+  process.on("SIGINT", stop);
+  process.on("SIGTERM", stop);
+  await promise;
+}

@@ -1,0 +1,145 @@
+import { expect, test } from "bun:test";
+import { Elysia } from "elysia";
+import { Problem } from "../../src/problem.ts";
+import { systemClock } from "../../src/shell/clock.ts";
+import { openHttp } from "../../src/shell/http.ts";
+import { openLog } from "../../src/shell/log.ts";
+
+const lines: Record<string, unknown>[] = [];
+const state = { unready: [] as string[] };
+const answer = openHttp({
+  log: openLog(
+    "requests",
+    (line) => lines.push(JSON.parse(line)),
+    () => 0,
+  ),
+  clock: systemClock,
+  gzipThreshold: 1000,
+  maxMessageBytes: 5000,
+  unready: () => state.unready,
+  documentation: { version: "0", introduction: "", tags: [] },
+  services: [
+    new Elysia({ strictPath: true })
+      .get("/defect", () => {
+        throw new Error("the secret is 42");
+      })
+      .get("/refused", () => {
+        throw new Problem("invalid_request", "label: too long", { fields: { label: ["Too long."] } });
+      })
+      .get("/large", () => new Response("ACDE".repeat(1000), { headers: { "Content-Type": "text/plain" } }))
+      .get("/stream", () => {
+        let left = 50;
+        return new Response(
+          new ReadableStream({
+            pull(controller) {
+              if (left-- === 0) controller.close();
+              else controller.enqueue(new TextEncoder().encode("chunk of a stream ".repeat(100)));
+            },
+          }),
+          { headers: { "Content-Type": "application/json" } },
+        );
+      }),
+  ],
+  home: () => "<p>home</p>",
+});
+
+const ask = (path: string, init?: RequestInit): Promise<Response> =>
+  answer(new Request(`http://lab${path}`, init));
+
+test("every answer has a request id, and the log has it too", async () => {
+  const response = await ask("/healthz?token=secret");
+  const id = response.headers.get("x-request-id");
+  expect(id).toMatch(/^[0-9a-f-]{36}$/);
+  const line = lines.find(({ request }) => request === id);
+  expect(line).toMatchObject({ method: "GET", path: "/healthz", status: 200 });
+  expect(JSON.stringify(line)).not.toContain("secret");
+});
+
+test("a defect is a 500 without its text; the log has the cause under the same id", async () => {
+  const response = await ask("/defect");
+  expect(response.status).toBe(500);
+  const text = await response.text();
+  expect(text).not.toContain("secret");
+  expect(JSON.parse(text)).toMatchObject({ code: "internal" });
+  const line = lines.find(({ request }) => request === response.headers.get("x-request-id"));
+  expect(line?.cause).toContain("the secret is 42");
+});
+
+test("a problem of a field becomes a field map with a message", async () => {
+  const response = await ask("/refused");
+  expect(response.status).toBe(400);
+  expect(response.headers.get("content-type")).toBe("application/json");
+  expect(await response.json()).toEqual({
+    label: ["Too long."],
+    message: "label: too long",
+    code: "invalid_request",
+  });
+});
+
+test("unknown path 404, unknown method 405 with Allow, too large a body 413: JSON all", async () => {
+  const missing = await ask("/nothing/here");
+  expect([missing.status, ((await missing.json()) as { code: string }).code]).toEqual([404, "not_found"]);
+  const method = await ask("/healthz", { method: "DELETE" });
+  expect([method.status, method.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+  const large = await ask("/defect", { method: "GET", headers: { "content-length": "5001" } });
+  expect([large.status, ((await large.json()) as { message: string }).message]).toEqual([
+    413,
+    expect.stringContaining("5000"),
+  ]);
+});
+
+test("readiness tells its reasons", async () => {
+  expect((await ask("/readyz")).status).toBe(200);
+  state.unready = ["stopping"];
+  const response = await ask("/readyz");
+  expect([response.status, await response.json()]).toEqual([
+    503,
+    { status: "not ready", reasons: ["stopping"] },
+  ]);
+  state.unready = [];
+});
+
+test("a large answer is compressed for who accepts it, a small one is not", async () => {
+  const gzip = { headers: { "accept-encoding": "br;q=1, gzip;q=0.5" } };
+  const large = await ask("/large", gzip);
+  expect(large.headers.get("content-encoding")).toBe("gzip");
+  expect(large.headers.get("vary")).toContain("Accept-Encoding");
+  expect(new TextDecoder().decode(Bun.gunzipSync(await large.bytes()))).toBe("ACDE".repeat(1000));
+  expect((await ask("/large")).headers.get("content-encoding")).toBeNull();
+  expect(
+    (await ask("/large", { headers: { "accept-encoding": "gzip;q=0" } })).headers.get("content-encoding"),
+  ).toBeNull();
+  const small = await ask("/healthz", gzip);
+  expect(small.headers.get("content-encoding")).toBeNull();
+  expect(await small.json()).toEqual({ status: "ok" });
+});
+
+test("a stream is compressed as a stream, whole", async () => {
+  const response = await ask("/stream", { headers: { "accept-encoding": "gzip" } });
+  expect(response.headers.get("content-encoding")).toBe("gzip");
+  const text = new TextDecoder().decode(Bun.gunzipSync(await response.bytes()));
+  expect(text).toBe("chunk of a stream ".repeat(5000));
+});
+
+test("security headers stand on every answer, errors included", async () => {
+  for (const path of ["/", "/nothing", "/defect", "/docs"]) {
+    const { headers } = await ask(path);
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect(headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+  }
+});
+
+test("the reference needs nothing from outside", async () => {
+  const html = await (await ask("/docs")).text();
+  expect([...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1])).toEqual(["/docs/viewer.js"]);
+  const viewer = await ask("/docs/viewer.js");
+  expect(viewer.headers.get("content-type")).toStartWith("text/javascript");
+  expect(Object.keys(((await (await ask("/docs/json")).json()) as { paths: object }).paths)).toContain(
+    "/healthz",
+  );
+});
+
+test("Connection: close is announced", async () => {
+  const response = await ask("/healthz", { headers: { connection: "close" } });
+  expect(response.headers.get("connection")).toBe("close");
+});
