@@ -133,17 +133,24 @@ export function nearest(typed: string, choices: Iterable<string>): string[] {
     .map(({ choice }) => choice);
 }
 
-/** Levenshtein distance; both words are cut at 64 characters so that a hostile name costs nothing. */
+/**
+ * Edit distance with swapped neighbours counted once (optimal string alignment), since they are the commonest
+ * slip of the keyboard. Both words are cut at 64 characters, so that a hostile name costs nothing.
+ */
 function editDistance(a: string, b: string): number {
   a = a.slice(0, 64);
   b = b.slice(0, 64);
+  let beforePrevious: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {
     const current = [i];
     for (let j = 1; j <= b.length; j++) {
       const substitution = previous[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1);
-      current.push(Math.min(substitution, previous[j] + 1, current[j - 1] + 1));
+      current[j] = Math.min(substitution, previous[j] + 1, current[j - 1] + 1);
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      if (swapped) current[j] = Math.min(current[j], beforePrevious[j - 2] + 1);
     }
+    beforePrevious = previous;
     previous = current;
   }
   return previous[b.length];

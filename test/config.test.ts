@@ -1,0 +1,111 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  flagOf,
+  resolveConfig,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingName,
+  shown,
+  variableOf,
+} from "../src/config.ts";
+import { Problem } from "../src/problem.ts";
+
+function withFile<T>(toml: string, use: (path: string) => T): T {
+  const directory = mkdtempSync(join(tmpdir(), "labd-config-"));
+  const path = join(directory, "labd.toml");
+  writeFileSync(path, toml);
+  try {
+    return use(path);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+function refusal(act: () => unknown): string {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof Problem && error.code === "invalid_setting") return error.message;
+    throw error;
+  }
+  throw new Error("nothing was refused");
+}
+
+test("a flag beats the variable, the variable the file, the file the default", () => {
+  withFile("port = 1003\nworkers = 3\nhost = '::1'\n", (file) => {
+    const all = resolveConfig({
+      flags: { port: "1001" },
+      environment: { LABD_PORT: "1002", LABD_WORKERS: "2" },
+      file,
+    });
+    expect(all.config).toMatchObject({ port: 1001, workers: 2, host: "::1", gzip_threshold: 1024 });
+    expect(all.origin).toMatchObject({
+      port: "flag --port",
+      workers: "variable LABD_WORKERS",
+      host: `file ${file}`,
+      gzip_threshold: "default",
+    });
+  });
+});
+
+test("loopback only, unless told", () => {
+  expect(resolveConfig({ flags: {}, environment: {} }).config.host).toBe("127.0.0.1");
+});
+
+/** For every setting a value that is not allowed, and one that is. */
+const VALUES: Record<SettingName, [bad: string, good: string]> = {
+  data_dir: ["", "/srv/labd"],
+  host: ["a b", "0.0.0.0"],
+  port: ["65536", "0"],
+  public_url: ["https://lab.example/", "https://lab.example"],
+  workers: ["0", "4"],
+  job_timeout: ["1.5", "60"],
+  max_query_length: ["-1", "100"],
+  max_message_bytes: ["1 MB", "2000"],
+  soap_namespace: ["no uri", "urn:lab:scorer"],
+  anonymous_read: ["maybe", "off"],
+  admin_password: ["short", "long enough"],
+  gzip_threshold: ["1e3", "0"],
+  log: ["verbose", "problems"],
+};
+
+test.each(SETTING_NAMES)(
+  "%s: a wrong value names setting, value, origin and choices; a right one is taken",
+  (name) => {
+    const [bad, good] = VALUES[name];
+    const text = refusal(() => resolveConfig({ flags: {}, environment: { [variableOf(name)]: bad } }));
+    expect(text).toStartWith(`${name}: `);
+    expect(text).toContain(variableOf(name));
+    expect(text).toContain(SETTINGS[name].allowed);
+    if (SETTINGS[name].secret) expect(text).not.toContain(bad);
+    else expect(text).toContain(JSON.stringify(bad));
+    const { config } = resolveConfig({ flags: { [name]: good }, environment: {} });
+    expect(String(config[name])).toBe({ anonymous_read: "false" }[name as string] ?? good);
+  },
+);
+
+test("unknown names are refused with the nearest", () => {
+  expect(refusal(() => resolveConfig({ flags: {}, environment: { LABD_PROT: "1" } }))).toContain("LABD_PORT");
+  withFile("prot = 1\n", (file) => {
+    expect(refusal(() => resolveConfig({ flags: {}, environment: {}, file }))).toContain("did you mean port");
+  });
+  withFile("port = \n", (file) => {
+    expect(refusal(() => resolveConfig({ flags: {}, environment: {}, file }))).toContain("is not TOML");
+  });
+  expect(
+    refusal(() => resolveConfig({ flags: {}, environment: { LABD_CONFIG: "/nowhere/labd.toml" } })),
+  ).toContain("no file");
+});
+
+test("secrets are masked whatever they hold", () => {
+  const { config } = resolveConfig({ flags: {}, environment: { LABD_ADMIN_PASSWORD: "hunter2hunter2" } });
+  expect(shown("admin_password", config)).toBe("********");
+  expect(SETTING_NAMES.map((name) => shown(name, config)).join(" ")).not.toContain("hunter2");
+});
+
+test("flags, variables and keys are spelt from one name", () => {
+  expect([flagOf("data_dir"), variableOf("data_dir")]).toEqual(["--data-dir", "LABD_DATA_DIR"]);
+});
