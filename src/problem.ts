@@ -45,6 +45,7 @@ export const PROBLEMS = {
   ),
   unauthenticated: row(401, "Client", 77, "Credentials are missing or not valid."),
   forbidden: row(403, "Client", 77, "The caller is known, but may not do this."),
+  job_failed: row(409, "Server", 70, "The job ended without a result; the text says why."),
   not_found: row(404, "Client", 66, "No such address or record, or none that the caller may see."),
   unknown_job: row(404, "Client", 66, "No job has this identifier."),
   method_not_allowed: row(
@@ -119,9 +120,12 @@ export class Problem extends Error {
   }
 }
 
+/** What was typed is cut at this many characters, so that a hostile name costs nothing. */
+const LONGEST_WORD = 64;
+
 /** The choices nearest to what was typed (edit distance at most a third of the length, at most three), best first. */
 export function nearest(typed: string, choices: Iterable<string>): string[] {
-  const wanted = typed.toLowerCase();
+  const wanted = typed.slice(0, LONGEST_WORD).toLowerCase();
   return [...choices]
     .map((choice) => ({ choice, distance: editDistance(wanted, choice.toLowerCase()) }))
     .filter(
@@ -135,11 +139,9 @@ export function nearest(typed: string, choices: Iterable<string>): string[] {
 
 /**
  * Edit distance with swapped neighbours counted once (optimal string alignment), since they are the commonest
- * slip of the keyboard. Both words are cut at 64 characters, so that a hostile name costs nothing.
+ * slip of the keyboard.
  */
 function editDistance(a: string, b: string): number {
-  a = a.slice(0, 64);
-  b = b.slice(0, 64);
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {
