@@ -1,0 +1,73 @@
+import type { ScoringModel } from "../motif/prediction.ts";
+
+/** A job's life as data: its states and the only changes between them. docs/jobs.md prints the same table. */
+
+export const STATES = ["queued", "running", "finished", "failed"] as const;
+export type State = (typeof STATES)[number];
+
+/** What can happen to a job. */
+export const EVENTS = ["lease", "release", "finish", "reuse", "fail"] as const;
+export type JobEvent = (typeof EVENTS)[number];
+
+export interface Transition {
+  from: State;
+  to: State;
+  meaning: string;
+}
+
+/** Every legal change of state, one per event. A change that is not here cannot be made: the store's statements are built from these rows. */
+export const TRANSITIONS: Readonly<Record<JobEvent, Transition>> = {
+  lease: { from: "queued", to: "running", meaning: "A worker takes the job, until a deadline." },
+  release: {
+    from: "running",
+    to: "queued",
+    meaning: "The worker or the process ended before the job did; it keeps its place.",
+  },
+  finish: { from: "running", to: "finished", meaning: "The worker handed in the prediction." },
+  reuse: {
+    from: "queued",
+    to: "finished",
+    meaning: "The same question was answered before, by the same method on the same corpus.",
+  },
+  fail: {
+    from: "running",
+    to: "failed",
+    meaning: "The deadline passed, the worker died twice, or the scoring itself failed.",
+  },
+};
+
+/** The state after an event, or null where that event cannot happen to a job in this state. */
+export function after(state: State, event: JobEvent): State | null {
+  const { from, to } = TRANSITIONS[event];
+  return from === state ? to : null;
+}
+
+/** Whether a job in this state stays in it. */
+export function isFinal(state: State): boolean {
+  return EVENTS.every((event) => after(state, event) === null);
+}
+
+/**
+ * How often a job may be started: a first time and once more. A job whose worker dies twice is the likely cause
+ * and must not take the next worker with it.
+ */
+export const MAX_ATTEMPTS = 2;
+
+/** A pattern as it is scored: motif classes are resolved when the job is accepted, so later imports change nothing. */
+export interface JobPattern {
+  expression: string;
+  /** Name of the motif class that was asked for, else null. */
+  name: string | null;
+  /** Grammar of the expression: `elm` also knows the look-arounds of motif class tables. */
+  dialect: "soap" | "elm";
+}
+
+/** What a job is to do: checked, complete, independent of everything but the corpus. */
+export interface JobRequest {
+  /** The client's own name for the query; not interpreted. */
+  identifier: string;
+  /** Letters A–Z without white space. */
+  query: string;
+  model: ScoringModel;
+  patterns: JobPattern[];
+}

@@ -1,0 +1,10 @@
+/** Run by store.test.ts: stores one job in the database that is named, says its identifier, and hangs until it is killed. */
+import { MIGRATIONS } from "../../db/index.ts";
+import { JobStore } from "../../src/scoring/store.ts";
+import { systemClock } from "../../src/shell/clock.ts";
+import { openDatabase } from "../../src/shell/sqlite.ts";
+
+const store = new JobStore(openDatabase(process.argv[2], MIGRATIONS), systemClock, 10);
+const id = await store.insert({ identifier: "", query: "MKILLED", model: "continuous", patterns: [] });
+process.stdout.write(`${id}\n`);
+for (;;) Bun.sleepSync(1000);

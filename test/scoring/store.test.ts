@@ -1,0 +1,244 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { MIGRATIONS } from "../../db/index.ts";
+import type { JobRequest } from "../../src/scoring/job.ts";
+import { digestOf, JobStore } from "../../src/scoring/store.ts";
+import { openDatabase } from "../../src/shell/sqlite.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "labd-store-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+function request(query = "MEEPQSDPSV"): JobRequest {
+  return {
+    identifier: "my query",
+    query,
+    model: "continuous",
+    patterns: [{ expression: "S.P", name: null, dialect: "soap" }],
+  };
+}
+
+function open(maxQueued = 100) {
+  let time = 1_000_000;
+  let ids = 0;
+  const clock = { now: () => time, newId: () => `job-${++ids}` };
+  const database = openDatabase(":memory:", MIGRATIONS);
+  const store = new JobStore(database, clock, maxQueued);
+  return { store, database, pass: (milliseconds: number) => (time += milliseconds) };
+}
+
+const KEY = { corpus: "c0ffee", method: "test-1" };
+const PREDICTION = JSON.stringify({ method: "test-1", warnings: ["a"] });
+
+/** The rejection of a promise, or a failure of the test. */
+async function rejection(promise: Promise<unknown>): Promise<Error & { code?: string }> {
+  try {
+    await promise;
+  } catch (error) {
+    return error as Error & { code?: string };
+  }
+  throw new Error("it was not rejected");
+}
+
+describe("insert", () => {
+  test("jobs that come together share a transaction, and each gets its own identifier", async () => {
+    const { store, database } = open();
+    let commits = 0;
+    const original = database.transaction.bind(database);
+    database.transaction = ((inside: () => unknown) => {
+      commits++;
+      return original(inside);
+    }) as typeof database.transaction;
+    const ids = await Promise.all(Array.from({ length: 50 }, () => store.insert(request())));
+    expect(new Set(ids).size).toBe(50);
+    expect(commits).toBe(1);
+    expect(store.counts()).toEqual({ queued: 50, running: 0, finished: 0, failed: 0 });
+  });
+
+  test("is on the disk when it returns: the process is killed at that moment and the job is there", async () => {
+    const path = join(directory, "killed.sqlite");
+    const child = Bun.spawn([process.execPath, join(import.meta.dir, "insert-and-hang.ts"), path], {
+      stdout: "pipe",
+      stderr: "inherit",
+    });
+    const reader = child.stdout.getReader();
+    let said = "";
+    while (!said.includes("\n")) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      said += new TextDecoder().decode(value);
+    }
+    child.kill("SIGKILL");
+    await child.exited;
+    expect(child.signalCode).toBe("SIGKILL");
+    const id = said.trim();
+    const database = openDatabase(path, MIGRATIONS);
+    const store = new JobStore(database, { now: Date.now, newId: () => "unused" }, 10);
+    expect(store.get(id).state).toBe("queued");
+    expect(store.request(id).query).toBe("MKILLED");
+    database.close();
+  });
+
+  test("a full queue refuses the surplus with a hint when to come back, and takes jobs again once there is room", async () => {
+    const { store } = open(2);
+    const answers = await Promise.allSettled([1, 2, 3].map(() => store.insert(request())));
+    expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
+    const refused = await rejection(store.insert(request()));
+    expect(refused).toMatchObject({ code: "busy", headers: { "Retry-After": "60" } });
+    store.lease(1000);
+    expect(await store.insert(request())).toStartWith("job-");
+  });
+
+  test("a database that takes nothing more makes it a Problem, and nothing is accepted", async () => {
+    const { store, database } = open();
+    database.run("PRAGMA query_only = 1");
+    expect((await rejection(store.insert(request()))).code).toBe("busy");
+    database.run("PRAGMA query_only = 0");
+    expect(store.queued()).toBe(0);
+  });
+});
+
+describe("lease", () => {
+  test("takes the oldest, once, with a deadline", async () => {
+    const { store } = open();
+    const first = await store.insert(request("AAA"));
+    const second = await store.insert(request("CCC"));
+    expect(store.get(second).place).toBe(2);
+    const lease = store.lease(5000)!;
+    expect(lease).toMatchObject({
+      id: first,
+      attempts: 1,
+      deadline: 1_005_000,
+      digest: digestOf(request("AAA")),
+    });
+    expect(lease.request).toEqual(request("AAA"));
+    expect(store.get(first)).toMatchObject({ state: "running", started: 1_000_000, place: null });
+    expect(store.get(second).place).toBe(1);
+    expect(store.lease(5000)!.id).toBe(second);
+    expect(store.lease(5000)).toBeNull();
+  });
+
+  test("a released job is the next again; only a counted release keeps the attempt", async () => {
+    const { store } = open();
+    const first = await store.insert(request());
+    await store.insert(request());
+    store.release(store.lease(1000)!.rid, false);
+    expect(store.get(first)).toMatchObject({ state: "queued", place: 1, started: null });
+    const again = store.lease(1000)!;
+    expect(again).toMatchObject({ id: first, attempts: 1 });
+    store.release(again.rid, true);
+    expect(store.lease(1000)!).toMatchObject({ id: first, attempts: 2 });
+  });
+});
+
+describe("ends", () => {
+  test("finish stores the prediction, and nothing changes a finished job", async () => {
+    const { store, pass } = open();
+    const id = await store.insert(request());
+    expect(store.prediction(id)).toBeNull();
+    const { rid, digest } = store.lease(1000)!;
+    pass(250);
+    expect(store.finish(rid, { digest, ...KEY }, PREDICTION)).toBe(true);
+    expect(store.get(id)).toMatchObject({ state: "finished", ended: 1_000_250, failure: null });
+    expect(store.prediction(id)).toEqual(JSON.parse(PREDICTION));
+    expect(store.finish(rid, { digest, ...KEY }, "{}")).toBe(false);
+    expect(store.fail(rid, "late")).toBe(false);
+    expect(store.release(rid, true)).toBe(false);
+    expect(store.prediction(id)).toEqual(JSON.parse(PREDICTION));
+  });
+
+  test("fail keeps the reason, and a late result does not undo it", async () => {
+    const { store } = open();
+    const id = await store.insert(request());
+    const { rid, digest } = store.lease(1000)!;
+    store.fail(rid, "Too slow.");
+    expect(store.get(id)).toMatchObject({ state: "failed", failure: "Too slow." });
+    expect(store.finish(rid, { digest, ...KEY }, PREDICTION)).toBe(false);
+    expect(store.get(id).state).toBe("failed");
+    expect(store.prediction(id)).toBeNull();
+  });
+
+  test("a queued job cannot be finished or failed", async () => {
+    const { store } = open();
+    const id = await store.insert(request());
+    const { rid, digest } = store.next()!;
+    expect(store.finish(rid, { digest, ...KEY }, PREDICTION)).toBe(false);
+    expect(store.fail(rid, "no")).toBe(false);
+    expect(store.get(id).state).toBe("queued");
+  });
+});
+
+describe("results are computed once", () => {
+  test("the same question of the same corpus by the same method shares the row; anything else does not", async () => {
+    const { store, database } = open();
+    await store.insert(request());
+    const { rid, digest } = store.lease(1000)!;
+    store.finish(rid, { digest, ...KEY }, PREDICTION);
+    const same = await store.insert({ ...request(), identifier: "another name" });
+    const next = store.next()!;
+    expect(next.digest).toBe(digest);
+    expect(store.reuse(next.rid, { digest, ...KEY, corpus: "other" })).toBe(false);
+    expect(store.reuse(next.rid, { digest, ...KEY, method: "other" })).toBe(false);
+    expect(store.get(same).state).toBe("queued");
+    expect(store.reuse(next.rid, { digest, ...KEY })).toBe(true);
+    expect(store.get(same).state).toBe("finished");
+    expect(store.prediction(same)).toEqual(JSON.parse(PREDICTION));
+    expect(store.request(same).identifier).toBe("another name");
+    expect(database.query("SELECT count(*) AS n FROM result").get()).toEqual({ n: 1 });
+  });
+
+  test("the digest depends on query, model and patterns in their order, not on the client's identifier", () => {
+    const one = request();
+    const [p] = one.patterns;
+    const others: JobRequest[] = [
+      { ...one, query: "MEEPQSDPSI" },
+      { ...one, model: "discontinuous" },
+      { ...one, patterns: [] },
+      { ...one, patterns: [{ ...p, expression: "S.." }] },
+      { ...one, patterns: [{ ...p, name: "S" }] },
+      { ...one, patterns: [{ ...p, dialect: "elm" }] },
+      { ...one, patterns: [p, p] },
+    ];
+    expect(new Set([one, ...others].map(digestOf)).size).toBe(others.length + 1);
+    expect(digestOf({ ...one, identifier: "x" })).toBe(digestOf(one));
+  });
+});
+
+describe("recovery at start", () => {
+  test("running jobs are queued again in their old place; the second time they fail with a reason", async () => {
+    const { store } = open();
+    const first = await store.insert(request("AAA"));
+    const second = await store.insert(request("CCC"));
+    store.lease(1000);
+    expect(store.recover()).toEqual({ requeued: 1, failed: 0 });
+    expect(store.get(first)).toMatchObject({ state: "queued", place: 1 });
+    expect(store.get(second).place).toBe(2);
+    store.lease(1000);
+    expect(store.recover()).toEqual({ requeued: 0, failed: 1 });
+    expect(store.get(first)).toMatchObject({ state: "failed" });
+    expect(store.get(first).failure).toContain("ended 2 times");
+    expect(store.get(second).state).toBe("queued");
+    expect(store.recover()).toEqual({ requeued: 0, failed: 0 });
+  });
+});
+
+test.each([
+  "",
+  "job-2",
+  "JOB-1",
+  "job-1 ",
+  "%",
+  "job-_",
+  "../job-1",
+  "' OR 1=1 --",
+  "__proto__",
+  "ｊob-1",
+  "\0",
+])("%p is no job", async (id) => {
+  const { store } = open();
+  await store.insert(request());
+  for (const read of [() => store.get(id), () => store.prediction(id), () => store.request(id)]) {
+    expect(read).toThrow(expect.objectContaining({ code: "unknown_job" }));
+  }
+});
