@@ -1,0 +1,148 @@
+import type { Prediction, ScoringModel } from "../motif/prediction.ts";
+import { type Dialect, parsePattern, PatternError } from "../motif/pattern.ts";
+import { Problem } from "../problem.ts";
+import type { JobPattern } from "./job.ts";
+import type { MotifClasses } from "./motif-classes.ts";
+import type { Pool } from "./pool.ts";
+import type { JobStore, JobView } from "./store.ts";
+
+/** What a client asks for, in the terms of the contract. */
+export interface Submission {
+  identifier: string;
+  /** Letters A–Z and white space. */
+  querySequence: string;
+  scoringModel: ScoringModel;
+  /** Empty ones mean none. */
+  regularExpression: readonly string[];
+  elmIdentifierName: readonly string[];
+}
+
+export interface Status {
+  /** One of the STATES of job.ts. */
+  status: string;
+  /** A sentence for people: place in the queue, stage and per cent, time taken, or why it failed. */
+  details: string;
+}
+
+/** A finished job's prediction, and the name that the client gave the query. */
+export interface Result {
+  identifier: string;
+  prediction: Prediction;
+}
+
+/** The three operations, apart from how they are asked for. */
+export interface Handlers {
+  /** Checks and stores a job; gives its identifier when it is on the disk. @throws Problem invalid_request, invalid_pattern, unknown_motif_class, busy */
+  runJob(submission: Submission): Promise<string>;
+  /** @throws Problem unknown_job */
+  getStatus(id: string): Status;
+  /** Null while the job has not ended. @throws Problem unknown_job, job_failed */
+  getResult(id: string): Result | null;
+}
+
+export interface HandlersOptions {
+  store: JobStore;
+  pool: Pool;
+  classes: MotifClasses;
+  /** Residues that a query may have. */
+  maxQueryLength: number;
+}
+
+export function scoringHandlers({ store, pool, classes, maxQueryLength }: HandlersOptions): Handlers {
+  return {
+    async runJob(submission) {
+      const query = readQuery(submission.querySequence, maxQueryLength);
+      const patterns = readPatterns(submission.regularExpression, submission.elmIdentifierName, classes);
+      const id = await store.insert({
+        identifier: submission.identifier,
+        query,
+        model: submission.scoringModel,
+        patterns,
+      });
+      pool.wake();
+      return id;
+    },
+    getStatus(id) {
+      const job = store.get(id);
+      return { status: job.state, details: describe(job, pool) };
+    },
+    getResult(id) {
+      const prediction = store.prediction(id);
+      if (prediction) return { identifier: store.request(id).identifier, prediction };
+      const { state, failure } = store.get(id);
+      // An empty answer means "not yet": a client that waits for the prediction would wait for ever.
+      if (state === "failed") throw new Problem("job_failed", `The job failed. ${failure}`);
+      return null;
+    },
+  };
+}
+
+/** The query without its white space. @throws Problem invalid_request where it is too long */
+export function readQuery(text: string, maxLength: number): string {
+  const query = text.replace(/[ \t\r\n]+/g, "");
+  if (query.length > maxLength) {
+    throw new Problem(
+      "invalid_request",
+      `querySequence: ${query.length} residues; at most ${maxLength} are scored (setting max_query_length).`,
+    );
+  }
+  return query;
+}
+
+/**
+ * Expressions and names of motif classes as patterns, in this order. Checked now: a pattern without meaning is
+ * the client's error at once, not a job that fails later.
+ * @throws Problem invalid_pattern with the number of the expression and the position in it; unknown_motif_class
+ */
+export function readPatterns(
+  expressions: readonly string[],
+  names: readonly string[],
+  classes: MotifClasses,
+): JobPattern[] {
+  const own = expressions.flatMap((expression, i): JobPattern[] => {
+    if (expression.trim() === "") return [];
+    check(expression, "soap", `regularExpression ${i + 1}`);
+    return [{ expression, name: null, dialect: "soap" }];
+  });
+  const named = names.flatMap((name, i): JobPattern[] => {
+    if (name === "") return [];
+    const { expression, dialect } = find(classes, name, `elmIdentifierName ${i + 1}`);
+    return [{ expression, name, dialect }];
+  });
+  return [...own, ...named];
+}
+
+function check(expression: string, dialect: Dialect, where: string): void {
+  try {
+    parsePattern(expression, dialect);
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error;
+    throw new Problem("invalid_pattern", `${where}, character ${error.position + 1}: ${error.message}`, {
+      cause: error,
+    });
+  }
+}
+
+function find(classes: MotifClasses, name: string, where: string): ReturnType<MotifClasses["find"]> {
+  try {
+    return classes.find(name);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    throw new Problem(error.code, `${where}: ${error.message}`, { cause: error });
+  }
+}
+
+function describe(job: JobView, pool: Pool): string {
+  switch (job.state) {
+    case "queued":
+      return `Place ${job.place} in the queue.`;
+    case "running": {
+      const progress = pool.progress(job.id);
+      return progress ? `${progress.stage}, ${Math.floor(progress.fraction * 100)} %` : "starting";
+    }
+    case "finished":
+      return `Took ${(((job.ended ?? 0) - (job.started ?? 0)) / 1000).toFixed(2)} s; GetResult has the prediction.`;
+    case "failed":
+      return job.failure ?? "";
+  }
+}

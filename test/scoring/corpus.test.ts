@@ -1,0 +1,168 @@
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { MIGRATIONS } from "../../db/index.ts";
+import { decode } from "../../src/motif/alphabet.ts";
+import { Corpora, emptyCorpus, openCorpusFile } from "../../src/scoring/corpus.ts";
+import { openDatabase } from "../../src/shell/sqlite.ts";
+
+const root = mkdtempSync(join(tmpdir(), "labd-corpus-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const FASTA =
+  ">sp|P1|ONE_HUMAN First OS=Homo sapiens OX=9606\nMKLV\nAAC\n>P2 second [Mus musculus]\r\nGGGWW\r\n>P3\nACDEFGHIKLMNPQRSTVWY";
+
+let corpora: Corpora;
+let directory: string;
+let time = 0;
+beforeEach(() => {
+  directory = mkdtempSync(join(root, "data-"));
+  corpora = open(directory);
+});
+function open(directory: string): Corpora {
+  const database = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
+  return new Corpora(directory, database, { now: () => ++time, newId: () => "unused" });
+}
+
+const files = (): string[] => readdirSync(join(directory, "corpora"));
+
+/** The bytes as a stream of pieces of this size. */
+function pieces(bytes: Uint8Array<ArrayBuffer>, size: number): ReadableStream<Uint8Array> {
+  let at = 0;
+  return new ReadableStream<Uint8Array>({
+    pull(controller) {
+      if (at >= bytes.length) return controller.close();
+      controller.enqueue(bytes.slice(at, (at += size)));
+    },
+  });
+}
+
+/** The rejection of a promise, or a failure of the test. */
+async function rejection(promise: Promise<unknown>): Promise<Error & { code?: string }> {
+  try {
+    await promise;
+  } catch (error) {
+    return error as Error & { code?: string };
+  }
+  throw new Error("it was not rejected");
+}
+
+describe("add", () => {
+  test("stores what the FASTA says, under its hash, and takes the first into use", async () => {
+    const seen: [number, number][] = [];
+    const info = await corpora.add({ name: "three", bytes: FASTA, report: (...counts) => seen.push(counts) });
+    expect(info).toMatchObject({ name: "three", sequences: 3, residues: 32, active: true });
+    expect(seen.at(-1)).toEqual([3, 32]);
+    expect(files()).toEqual([`${info.hash}.labc`]);
+    expect(readFileSync(info.path).length).toBe(info.bytes);
+    const corpus = openCorpusFile(info.path);
+    expect(corpus).toMatchObject({ name: "three", hash: info.hash, sequenceCount: 3, residueCount: 32 });
+    expect(decode(corpus.residues.subarray(corpus.offsets[1], corpus.offsets[2]))).toBe("GGGWW");
+    expect(corpus.organism(0)).toBe("Homo sapiens");
+    corpora.verify();
+  });
+
+  const plain = Buffer.from(FASTA);
+  test.each([
+    ["plain", plain, 1],
+    ["plain", plain, 7],
+    ["gzip", Bun.gzipSync(plain), 1],
+    ["gzip", Bun.gzipSync(plain), 1000],
+    [
+      "gzip in two members",
+      Buffer.concat([Bun.gzipSync(plain.subarray(0, 50)), Bun.gzipSync(plain.subarray(50))]),
+      3,
+    ],
+    ["zstd", Bun.zstdCompressSync(plain), 1],
+    ["zstd", Bun.zstdCompressSync(plain), 1000],
+  ] as [string, Uint8Array<ArrayBuffer>, number][])(
+    "%s in pieces of the same content is the same corpus",
+    async (_, bytes, size) => {
+      const { hash } = await corpora.add({ name: "three", bytes: FASTA });
+      expect((await corpora.add({ name: "three", bytes: pieces(bytes, size) })).hash).toBe(hash);
+      expect((await corpora.add({ name: "three", bytes: new Blob([bytes]) })).hash).toBe(hash);
+      expect(corpora.list().length).toBe(1);
+      expect(files().length).toBe(1);
+    },
+  );
+
+  test("the file comes back where it was lost", async () => {
+    const { path } = await corpora.add({ name: "three", bytes: FASTA });
+    rmSync(path);
+    expect(() => corpora.openActive()).toThrow(expect.objectContaining({ code: "bad_corpus" }));
+    await corpora.add({ name: "three", bytes: FASTA });
+    expect(corpora.openActive().sequenceCount).toBe(3);
+  });
+
+  test.each([
+    ["", "no sequence"],
+    ["\n\n", "no sequence"],
+    ["MKL\n>a\nMK", "line 1"],
+    [">a\nMK\n>b\nM1K", "line 4"],
+    [">a\n>b\nMK", "no residues"],
+    [Bun.gzipSync(plain).slice(0, 60), "cut short"],
+    [Bun.zstdCompressSync(plain).slice(0, 40), "cut short"],
+  ] as [string | Uint8Array<ArrayBuffer>, string][])(
+    "refuses %p and leaves nothing behind",
+    async (bytes, word) => {
+      const problem = await rejection(corpora.add({ name: "bad", bytes: new Blob([bytes]) }));
+      expect(problem.code).toBe("invalid_request");
+      expect(problem.message).toContain(word);
+      expect(corpora.list()).toEqual([]);
+      expect(readdirSync(directory)).not.toContain("corpora");
+    },
+  );
+
+  test("a name stands for one content", async () => {
+    await corpora.add({ name: "three", bytes: FASTA });
+    const other = await rejection(corpora.add({ name: "three", bytes: ">x\nMMM" }));
+    expect(other.code).toBe("conflict");
+    expect((await rejection(corpora.add({ name: "a\nb", bytes: FASTA }))).code).toBe("invalid_request");
+    expect(corpora.list().length).toBe(1);
+  });
+});
+
+describe("use", () => {
+  test("by name, hash and the beginning of the hash; it outlives the process", async () => {
+    const one = await corpora.add({ name: "one", bytes: FASTA });
+    const two = await corpora.add({ name: "two", bytes: ">x\nMMM" });
+    expect(corpora.active()?.name).toBe("one");
+    expect(corpora.use("two")).toMatchObject({ hash: two.hash, active: true });
+    expect(corpora.list().map(({ name, active }) => [name, active])).toEqual([
+      ["one", false],
+      ["two", true],
+    ]);
+    expect(open(directory).active()?.name).toBe("two");
+    corpora.use(one.hash);
+    expect(corpora.openActive().hash).toBe(one.hash);
+    corpora.use(two.hash.slice(0, 8));
+    expect(corpora.openActive().hash).toBe(two.hash);
+  });
+
+  test("an unknown name is answered with near ones, a damaged file is not taken into use", async () => {
+    expect(() => corpora.use("none")).toThrow("labd corpus add");
+    await corpora.add({ name: "swissprot", bytes: FASTA });
+    const two = await corpora.add({ name: "two", bytes: ">x\nMMM" });
+    expect(() => corpora.use("swisprot")).toThrow("did you mean swissprot?");
+    truncateSync(two.path, two.bytes - 1);
+    expect(() => corpora.use("two")).toThrow(expect.objectContaining({ code: "bad_corpus" }));
+    expect(corpora.active()?.name).toBe("swissprot");
+  });
+});
+
+test("verify finds one altered residue", async () => {
+  const { path } = await corpora.add({ name: "three", bytes: FASTA });
+  const bytes = readFileSync(path);
+  const corpus = openCorpusFile(path);
+  const at = corpus.residues.byteOffset;
+  bytes[at] ^= 1;
+  writeFileSync(path, bytes);
+  expect(() => corpora.verify()).toThrow(expect.objectContaining({ code: "bad_corpus" }));
+});
+
+test("without any there is an empty one", () => {
+  expect(corpora.active()).toBeNull();
+  expect(corpora.openActive()).toMatchObject({ sequenceCount: 0, residueCount: 0, hash: emptyCorpus().hash });
+  corpora.verify();
+});

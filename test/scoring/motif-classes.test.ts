@@ -1,0 +1,73 @@
+import { describe, expect, test } from "bun:test";
+import { motifClasses, readClasses, starterClasses } from "../../src/scoring/motif-classes.ts";
+import { parsePattern } from "../../src/motif/pattern.ts";
+
+const HEAD = "name\talias\texpression\tdescription\tcitation";
+
+describe("starter table", () => {
+  const starter = starterClasses();
+  const classes = motifClasses(starter);
+
+  test("has some twenty to thirty classes, every expression of which has a meaning", () => {
+    expect(starter.length).toBeGreaterThanOrEqual(20);
+    for (const { name, expression, dialect, citation } of starter) {
+      expect(() => parsePattern(expression, dialect), name).not.toThrow();
+      expect(citation, name).not.toBe("");
+    }
+  });
+
+  test.each(["LIG_SH3_1", "DOC_WW_Pin1_4", "DEG_MDM2_SWIB_1", "LIG_PCNA_PIPBox_1"])("knows %s", (name) => {
+    const found = classes.find(name);
+    expect(found.aliases).toContain(name);
+    expect(classes.find(found.name)).toBe(found);
+  });
+
+  test("an unknown name is answered with near names and not repeated", () => {
+    expect(() => classes.find("DEG_MDM2_SWIB_2")).toThrow(
+      expect.objectContaining({
+        code: "unknown_motif_class",
+        message: expect.stringContaining("DEG_MDM2_SWIB_1"),
+      }),
+    );
+    expect(() => classes.find("deg_mdm2_swib_1")).toThrow("DEG_MDM2_SWIB_1");
+    expect(() => classes.find("<script>")).toThrow(/^(?!.*script)/);
+    for (const name of ["", "__proto__", "constructor", "toString"]) {
+      expect(() => classes.find(name)).toThrow(expect.objectContaining({ code: "unknown_motif_class" }));
+    }
+  });
+});
+
+describe("reading a table", () => {
+  test("aliases, comments, empty lines and CRLF", () => {
+    const text = `# ours\r\n${HEAD}\r\n\r\nA\tB, C\tK.\tone\tsomebody\r\nD\t\tR\ttwo\tsomebody\r\n`;
+    expect(readClasses(text)).toEqual([
+      {
+        name: "A",
+        aliases: ["B", "C"],
+        expression: "K.",
+        dialect: "soap",
+        description: "one",
+        citation: "somebody",
+      },
+      { name: "D", aliases: [], expression: "R", dialect: "soap", description: "two", citation: "somebody" },
+    ]);
+  });
+
+  test.each([
+    ["", "first line"],
+    ["name\texpression\n", "first line"],
+    [`${HEAD}\nA\tB\tC\n`, "line 2"],
+  ])("refuses %p", (text, word) => {
+    expect(() => readClasses(text)).toThrow(word);
+  });
+
+  test("the later table takes the place of the earlier, name by name; a name twice in one is an error", () => {
+    const one = readClasses(`${HEAD}\nA\tX\tK\t\tc\nB\tY\tR\t\tc\n`);
+    const two = readClasses(`${HEAD}\nX\t\tKK\t\tc\n`);
+    const classes = motifClasses(one, two);
+    expect(["A", "X", "B", "Y"].map((name) => classes.find(name).expression)).toEqual(["K", "KK", "R", "R"]);
+    expect(() => motifClasses(readClasses(`${HEAD}\nA\tX\tK\t\tc\nX\t\tR\t\tc\n`))).toThrow(
+      "X is there twice",
+    );
+  });
+});
