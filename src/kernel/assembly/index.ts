@@ -1,0 +1,5 @@
+/** The functions of the module; everything lies in its memory where the loader put it. */
+export { score8 } from "./score8";
+export { score16 } from "./score16";
+export { trace16 } from "./trace";
+export { prepareScan, scan } from "./scan";

@@ -1,0 +1,366 @@
+import { MODULE } from "./module.ts";
+import { walk, type Path } from "./path.ts";
+import { bestEnd, scorePlain, tracePlain, type Scoring } from "./plain.ts";
+
+/** The functions of assembly/index.ts, whose comments say what they take. */
+interface Exports {
+  memory: WebAssembly.Memory;
+  score8(...places: number[]): void;
+  score16(...places: number[]): void;
+  trace16(...places: number[]): void;
+  prepareScan(...places: number[]): void;
+  scan(residues: number, offsets: number, count: number, best: number): number;
+}
+
+/** The words of four residues that resemble words of a query, as assembly/scan.ts reads them. */
+export interface Words {
+  /** 32^3 pairs of u32: bits of the fourth residue, number of words before. */
+  table: Uint32Array;
+  /** Number of words + 1 places in `positions`. */
+  starts: Uint32Array;
+  /** Where in the query each word begins. */
+  positions: Uint32Array;
+}
+
+export interface ScanLimits {
+  /** Two words on a diagonal count where the second begins at most so many residues behind the first. */
+  window: number;
+  /** An extension ends where it has fallen so far below its best. */
+  drop: number;
+}
+
+const PAGE = 65_536;
+const CODES = 32;
+/** Pads shorter subjects: scores below zero against everything, so it never adds to a score. */
+const PADDING = 31;
+/** Step bits that one call of trace16 may hold, 4 bytes per cell for eight subjects. */
+const MAX_STEP_BYTES = 1 << 25;
+/** Largest product of the highest matrix score and the shorter length that surely stays within 16 bits. */
+const MAX_SCORE_16 = 30_000;
+const MAX_COLUMNS_16 = 16_000;
+/** Residues copied into the kernel's memory at a time by a scan: they stay in the processor's second-level cache. */
+export const SCAN_BLOCK = 1 << 19;
+
+let compiled: WebAssembly.Module | undefined;
+
+/** One instance of the SIMD kernels with its memory, which grows as needed and is not given back while it lives. */
+export class Kernel {
+  readonly #scoring: Scoring;
+  readonly #exports: Exports;
+  #bytes: Uint8Array;
+  readonly #matrixAt: number;
+  readonly #profileAt: number;
+  readonly #free: number;
+  readonly #maxScore: number;
+
+  /** Throws RangeError where the matrix is not 32 x 32 or has no negative score for the padding code. */
+  constructor(scoring: Scoring) {
+    const { matrix } = scoring;
+    if (matrix.length !== CODES * CODES) throw new RangeError("the matrix must be 32 x 32 signed bytes");
+    for (let code = 0; code < CODES; code++) {
+      if (matrix[code * CODES + PADDING] >= 0) throw new RangeError("code 31 must score below zero");
+    }
+    this.#scoring = scoring;
+    this.#maxScore = matrix.reduce((a, b) => Math.max(a, b), 1);
+    compiled ??= new WebAssembly.Module(Uint8Array.fromBase64(MODULE));
+    this.#exports = new WebAssembly.Instance(compiled).exports as unknown as Exports;
+    this.#bytes = new Uint8Array(this.#exports.memory.buffer);
+    // The module has no data of its own; the first bytes are left alone so that no address is zero.
+    this.#matrixAt = 1024;
+    this.#profileAt = this.#matrixAt + CODES * CODES;
+    this.#free = this.#profileAt + CODES * 64;
+    this.#reserve(this.#free);
+    this.#bytes.set(new Uint8Array(matrix.buffer, matrix.byteOffset, matrix.length), this.#matrixAt);
+  }
+
+  /** Bytes of memory that this kernel holds. */
+  get memoryBytes(): number {
+    return this.#bytes.length;
+  }
+
+  #reserve(bytes: number): void {
+    if (bytes <= this.#bytes.length) return;
+    this.#exports.memory.grow(Math.ceil((bytes - this.#bytes.length) / PAGE));
+    this.#bytes = new Uint8Array(this.#exports.memory.buffer);
+  }
+
+  /** Places for parts of the given sizes behind what is fixed, 16-byte aligned; the memory is made large enough. */
+  #layOut(sizes: number[]): number[] {
+    let at = this.#free;
+    const places = sizes.map((size) => {
+      const place = at;
+      at += (size + 15) & ~15;
+      return place;
+    });
+    this.#reserve(at + 16);
+    return places;
+  }
+
+  /** Subjects as rows of equal length. Rows beyond the subjects are padding alone. */
+  #setRows(at: number, rows: number, stride: number, subjects: readonly Uint8Array[]): void {
+    this.#bytes.fill(PADDING, at, at + rows * stride);
+    for (const [row, subject] of subjects.entries()) this.#bytes.set(subject, at + row * stride);
+  }
+
+  /**
+   * Best local scores of up to 16 subjects, exact; -1 where a score is 255 or more and 8 bits do not hold it.
+   * Subjects of nearly equal length cost least: all take as long as the longest.
+   */
+  scores8(query: Uint8Array, subjects: readonly Uint8Array[]): Int32Array {
+    const at = this.#score(query, subjects, 16, this.#exports.score8);
+    return Int32Array.from(subjects, (_, lane) => {
+      const score = ((this.#bytes[at + lane] << 24) >> 24) + 128;
+      return score === 255 ? -1 : score;
+    });
+  }
+
+  /** The same of up to 8 subjects, -1 where a score is 65,535 or more. */
+  scores16(query: Uint8Array, subjects: readonly Uint8Array[]): Int32Array {
+    const at = this.#score(query, subjects, 8, this.#exports.score16);
+    return Int32Array.from(new Int16Array(this.#bytes.buffer, at, subjects.length), (score) =>
+      score === 32_767 ? -1 : score + 32_768,
+    );
+  }
+
+  #score(
+    query: Uint8Array,
+    subjects: readonly Uint8Array[],
+    lanes: number,
+    kernel: (...places: number[]) => void,
+  ): number {
+    if (subjects.length > lanes) throw new RangeError(`at most ${lanes} subjects at once`);
+    const stride = (longest(subjects) + 3) & ~3;
+    const [queryAt, rowsAt, stateAt, bestAt] = this.#layOut([
+      query.length,
+      lanes * stride,
+      query.length * 32,
+      16,
+    ]);
+    this.#bytes.set(query, queryAt);
+    this.#setRows(rowsAt, lanes, stride, subjects);
+    const { gapFirst, gapNext } = this.#scoring;
+    kernel(
+      queryAt,
+      query.length,
+      rowsAt,
+      stride,
+      this.#matrixAt,
+      this.#profileAt,
+      stateAt,
+      bestAt,
+      gapFirst,
+      gapNext,
+    );
+    return bestAt;
+  }
+
+  /**
+   * Best local scores of any number of subjects, exact whatever their size: 8 bits first, 16 where these do not
+   * hold the score, plain integers where those do not either. Give subjects in order of length.
+   * `high(k)`: whether subject k is known to need 16 bits, which spares it the first attempt.
+   */
+  scores(
+    query: Uint8Array,
+    subjects: readonly Uint8Array[],
+    high: (index: number) => boolean = () => false,
+  ): Int32Array {
+    const scores = new Int32Array(subjects.length);
+    const wide: number[] = [];
+    const narrow: number[] = [];
+    for (let k = 0; k < subjects.length; k++) (high(k) ? wide : narrow).push(k);
+    for (let from = 0; from < narrow.length; from += 16) {
+      const batch = narrow.slice(from, from + 16);
+      const got = this.scores8(
+        query,
+        batch.map((k) => subjects[k]),
+      );
+      for (const [lane, k] of batch.entries()) {
+        scores[k] = got[lane];
+        if (got[lane] < 0) wide.push(k);
+      }
+    }
+    wide.sort((a, b) => subjects[a].length - subjects[b].length || a - b);
+    for (let from = 0; from < wide.length; from += 8) {
+      const batch = wide.slice(from, from + 8);
+      const got = this.scores16(
+        query,
+        batch.map((k) => subjects[k]),
+      );
+      for (const [lane, k] of batch.entries()) {
+        scores[k] = got[lane] < 0 ? scorePlain(query, subjects[k], this.#scoring) : got[lane];
+      }
+    }
+    return scores;
+  }
+
+  /**
+   * Alignments with their paths, equal to `tracePlain` of every subject: local, or from end to end with free ends.
+   * Eight at a time; pairs too long or too high-scoring for 16 bits or for the memory of steps go the plain way.
+   */
+  traces(query: Uint8Array, subjects: readonly Uint8Array[], local: boolean): Path[] {
+    const paths: Path[] = new Array(subjects.length);
+    const order = Array.from(subjects, (_, k) => k).sort(
+      (a, b) => subjects[a].length - subjects[b].length || a - b,
+    );
+    const fitting: number[] = [];
+    for (const k of order) {
+      const length = subjects[k].length;
+      const fits =
+        query.length > 0 &&
+        length > 0 &&
+        length <= MAX_COLUMNS_16 &&
+        query.length <= MAX_COLUMNS_16 &&
+        Math.min(length, query.length) * this.#maxScore <= MAX_SCORE_16 &&
+        (length + 3) * query.length * 4 <= MAX_STEP_BYTES;
+      if (fits) fitting.push(k);
+      else paths[k] = tracePlain(query, subjects[k], this.#scoring, local);
+    }
+    for (let from = 0; from < fitting.length; from += 8) {
+      const batch = fitting.slice(from, from + 8);
+      const got = this.#trace(
+        query,
+        batch.map((k) => subjects[k]),
+        local,
+      );
+      for (const [lane, k] of batch.entries()) paths[k] = got[lane];
+    }
+    return paths;
+  }
+
+  #trace(query: Uint8Array, subjects: readonly Uint8Array[], local: boolean): Path[] {
+    const rows = query.length;
+    const stride = (longest(subjects) + 3) & ~3;
+    const [queryAt, rowsAt, stateAt, bestAt, stepsAt, lastRowAt, lastColumnsAt, lengthsAt] = this.#layOut([
+      rows,
+      8 * stride,
+      rows * 32,
+      48,
+      rows * stride * 4,
+      stride * 16,
+      rows * 16,
+      32,
+    ]);
+    this.#bytes.set(query, queryAt);
+    this.#setRows(rowsAt, 8, stride, subjects);
+    new Int32Array(this.#bytes.buffer, lengthsAt, 8).set(subjects.map((subject) => subject.length));
+    const { gapFirst, gapNext } = this.#scoring;
+    this.#exports.trace16(
+      queryAt,
+      rows,
+      rowsAt,
+      stride,
+      this.#matrixAt,
+      this.#profileAt,
+      stateAt,
+      bestAt,
+      gapFirst,
+      gapNext,
+      local ? 1 : 0,
+      stepsAt,
+      lastRowAt,
+      lastColumnsAt,
+      lengthsAt,
+    );
+    const bytes = this.#bytes;
+    const best = new Int16Array(bytes.buffer, bestAt, 24);
+    const lastRow = new Int16Array(bytes.buffer, lastRowAt, stride * 8);
+    const lastColumns = new Int16Array(bytes.buffer, lastColumnsAt, rows * 8);
+    return subjects.map((subject, lane) => {
+      const end = local
+        ? { score: best[lane], row: best[8 + lane] - 1, column: best[16 + lane] - 1 }
+        : bestEnd(
+            rows,
+            subject.length,
+            (j) => lastRow[j * 8 + lane],
+            (i) => lastColumns[lane * rows + i],
+          );
+      // Lanes 0-3 are the low halves of the four bytes of a cell, lanes 4-7 the high halves.
+      const at = stepsAt + (lane & 3);
+      const shift = lane < 4 ? 0 : 4;
+      return walk(
+        rows,
+        end.score,
+        end.row,
+        end.column,
+        (i, j) => (bytes[at + (j * rows + i) * 4] >> shift) & 15,
+      );
+    });
+  }
+
+  /**
+   * Looks for pairs of words on a diagonal in the sequences from `first` up to `end` (exclusive), sequence k being
+   * `residues.subarray(offsets[k], offsets[k + 1])`. `hit(k, score)` is called, in order, for every sequence in
+   * which an extension without gaps scores `threshold` or more. Returns the number of places where a word matched.
+   * `progress(k)` is called with the next sequence after every block.
+   */
+  scan(
+    query: Uint8Array,
+    words: Words,
+    limits: ScanLimits,
+    residues: Uint8Array,
+    offsets: Uint32Array,
+    first: number,
+    end: number,
+    threshold: number,
+    hit: (index: number, score: number) => void,
+    progress: (next: number) => void = () => {},
+  ): number {
+    let longestSequence = 0;
+    for (let k = first; k < end; k++)
+      longestSequence = Math.max(longestSequence, offsets[k + 1] - offsets[k]);
+    const block = Math.max(SCAN_BLOCK, longestSequence);
+    const maxCount = Math.min(end - first, SCAN_BLOCK >> 4);
+    const slots = 2 ** Math.ceil(Math.log2(query.length + limits.window + 2));
+    const [tableAt, startsAt, positionsAt, queryAt, diagonalsAt, hitsAt, residuesAt, offsetsAt, bestAt] =
+      this.#layOut([
+        words.table.byteLength,
+        words.starts.byteLength,
+        words.positions.byteLength,
+        query.length,
+        slots * 4,
+        longestSequence * 4 + 16,
+        block,
+        maxCount * 4 + 4,
+        maxCount * 4,
+      ]);
+    const bytes = this.#bytes;
+    const numbers = new Uint32Array(bytes.buffer);
+    numbers.set(words.table, tableAt >> 2);
+    numbers.set(words.starts, startsAt >> 2);
+    numbers.set(words.positions, positionsAt >> 2);
+    bytes.set(query, queryAt);
+    this.#exports.prepareScan(
+      tableAt,
+      startsAt,
+      positionsAt,
+      queryAt,
+      query.length,
+      this.#matrixAt,
+      diagonalsAt,
+      slots - 1,
+      hitsAt,
+      limits.window,
+      limits.drop,
+    );
+    let seen = 0;
+    for (let k = first; k < end;) {
+      const from = offsets[k];
+      let next = k;
+      while (next < end && next - k < maxCount && offsets[next + 1] - from <= block) next++;
+      bytes.set(residues.subarray(from, offsets[next]), residuesAt);
+      for (let i = k; i <= next; i++) numbers[(offsetsAt >> 2) + i - k] = offsets[i] - from;
+      seen += this.#exports.scan(residuesAt, offsetsAt, next - k, bestAt);
+      for (let i = k; i < next; i++) {
+        const score = numbers[(bestAt >> 2) + i - k];
+        if (score >= threshold) hit(i, score);
+      }
+      k = next;
+      progress(k);
+    }
+    return seen;
+  }
+}
+
+function longest(subjects: readonly Uint8Array[]): number {
+  return subjects.reduce((most, subject) => Math.max(most, subject.length), 0);
+}

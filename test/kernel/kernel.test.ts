@@ -1,0 +1,194 @@
+import { describe, expect, test } from "bun:test";
+import { Kernel } from "../../src/kernel/kernel.ts";
+import type { Path } from "../../src/kernel/path.ts";
+import { scorePlain, tracePlain, type Scoring } from "../../src/kernel/plain.ts";
+import { encode } from "../../src/motif/alphabet.ts";
+import { BLOSUM62 } from "../../src/motif/matrix.ts";
+import { mutated, randomProtein, random } from "../fixtures/random-protein.ts";
+
+const scoring: Scoring = { matrix: BLOSUM62, gapFirst: 12, gapNext: 1 };
+const kernel = new Kernel(scoring);
+
+/** Every alignment of two tiny sequences, by the definition: residue pairs, gaps, and their sum. */
+function bruteForce(query: Uint8Array, subject: Uint8Array, local: boolean): number {
+  let best = 0;
+  const go = (i: number, j: number, score: number, gap: "none" | "query" | "subject"): void => {
+    if (local || i === query.length || j === subject.length) best = Math.max(best, score);
+    if (i < query.length && j < subject.length) {
+      go(i + 1, j + 1, score + BLOSUM62[query[i] * 32 + subject[j]], "none");
+    }
+    if (i < query.length) go(i + 1, j, score - (gap === "subject" ? 1 : 12), "subject");
+    if (j < subject.length) go(i, j + 1, score - (gap === "query" ? 1 : 12), "query");
+  };
+  for (let i = 0; i <= query.length; i++) {
+    for (let j = 0; j <= subject.length; j++) {
+      if (local || i === 0 || j === 0) go(i, j, 0, "none");
+    }
+  }
+  return best;
+}
+
+/** The score that a path says it has, added up anew. */
+function recomputed(query: Uint8Array, subject: Uint8Array, path: Path): number {
+  let score = 0;
+  let last = -1;
+  for (let i = path.queryStart; i < path.queryEnd; i++) {
+    if (path.paired[i] === 0) continue;
+    const j = path.before[i];
+    score += BLOSUM62[query[i] * 32 + subject[j]];
+    if (last >= 0) {
+      for (const gap of [i - last - 1, j - path.before[last] - 1]) if (gap > 0) score -= 11 + gap;
+    }
+    last = i;
+  }
+  return score;
+}
+
+/** Cheap gaps and a mild matrix, so that tiny sequences have gaps at all. */
+const gappy: Scoring = { matrix: BLOSUM62.map((s) => (s > 0 ? 9 : -1)), gapFirst: 3, gapNext: 1 };
+
+describe("scores", () => {
+  test("plain and SIMD equal the enumeration of all alignments of tiny sequences", () => {
+    const next = random(1);
+    for (let round = 0; round < 300; round++) {
+      const query = randomProtein(next, 1 + Math.floor(next() * 4));
+      const subject = randomProtein(next, 1 + Math.floor(next() * 4));
+      const best = bruteForce(query, subject, true);
+      expect(scorePlain(query, subject, scoring)).toBe(best);
+      expect(kernel.scores8(query, [subject])[0]).toBe(best);
+      expect(kernel.scores16(query, [subject])[0]).toBe(best);
+    }
+  });
+
+  test("all three agree on random proteins and on relatives of all distances", () => {
+    const next = random(2);
+    for (let round = 0; round < 60; round++) {
+      const query = randomProtein(next, 1 + Math.floor(next() * 150));
+      const subjects = Array.from({ length: 1 + Math.floor(next() * 40) }, () =>
+        next() < 0.5 ? randomProtein(next, Math.floor(next() * 200)) : mutated(next, query, next() * 0.9),
+      );
+      const wanted = subjects.map((subject) => scorePlain(query, subject, scoring));
+      expect([...kernel.scores(query, subjects)]).toEqual(wanted);
+      expect([...kernel.scores(query, subjects, (k) => k % 2 === 0)]).toEqual(wanted);
+      const narrow = kernel.scores8(query, subjects.slice(0, 16));
+      const wide = kernel.scores16(query, subjects.slice(0, 8));
+      for (const [k, score] of narrow.entries()) expect(score).toBe(wanted[k] >= 255 ? -1 : wanted[k]);
+      expect([...wide]).toEqual(wanted.slice(0, 8));
+    }
+  });
+
+  test("where 8 bits end", () => {
+    // W against W is 11, A against A is 4, V against V is 4: 253, 254, 255, 256 and beyond.
+    const cases: [string, number][] = [
+      ["W".repeat(22) + "AAA", 254],
+      ["W".repeat(23), 253],
+      ["W".repeat(21) + "AAAAAA", 255],
+      ["W".repeat(20) + "AAAAAAAAA", 256],
+      ["W".repeat(24), 264],
+    ];
+    for (const [letters, score] of cases) {
+      const codes = encode(letters);
+      expect(scorePlain(codes, codes, scoring)).toBe(score);
+      expect(kernel.scores8(codes, [codes])[0]).toBe(score >= 255 ? -1 : score);
+      expect(kernel.scores(codes, [codes])[0]).toBe(score);
+    }
+  });
+
+  test("where 16 bits end", () => {
+    for (const length of [5957, 5958, 6100]) {
+      const codes = encode("W".repeat(length));
+      const score = length * 11;
+      expect(kernel.scores16(codes, [codes])[0]).toBe(score >= 65_535 ? -1 : score);
+      expect(kernel.scores(codes, [codes])[0]).toBe(score);
+    }
+  });
+
+  test("empty, single and odd residues", () => {
+    const none = new Uint8Array(0);
+    const all = encode("ACDEFGHIKLMNPQRSTVWYBJOUXZ");
+    expect([...kernel.scores(none, [all, none])]).toEqual([0, 0]);
+    expect([...kernel.scores(all, [none, encode("W"), encode("X"), all])]).toEqual([
+      0,
+      11,
+      0,
+      scorePlain(all, all, scoring),
+    ]);
+    expect([...kernel.scores(all, [])]).toEqual([]);
+  });
+
+  test("a matrix that the padding does not suit is refused", () => {
+    expect(() => new Kernel({ ...scoring, matrix: new Int8Array(1024) })).toThrow(RangeError);
+    expect(() => new Kernel({ ...scoring, matrix: new Int8Array(400) })).toThrow(RangeError);
+  });
+});
+
+describe("alignments", () => {
+  for (const local of [true, false]) {
+    const name = local ? "local" : "free ends";
+
+    test(`${name}: plain equals the enumeration of all alignments of tiny sequences`, () => {
+      const next = random(3);
+      for (let round = 0; round < 300; round++) {
+        const query = randomProtein(next, 1 + Math.floor(next() * 4));
+        const subject = randomProtein(next, 1 + Math.floor(next() * 4));
+        const path = tracePlain(query, subject, scoring, local);
+        expect(path.score).toBe(bruteForce(query, subject, local));
+        expect(recomputed(query, subject, path)).toBe(path.score);
+      }
+    });
+
+    test(`${name}: the path's score is its score, and SIMD gives the same path`, () => {
+      const next = random(4);
+      for (let round = 0; round < 40; round++) {
+        const query = randomProtein(next, 1 + Math.floor(next() * 120));
+        const subjects = Array.from({ length: 1 + Math.floor(next() * 12) }, () =>
+          next() < 0.3 ? randomProtein(next, Math.floor(next() * 200)) : mutated(next, query, next() * 0.8),
+        );
+        const wanted = subjects.map((subject) => tracePlain(query, subject, scoring, local));
+        expect(kernel.traces(query, subjects, local)).toEqual(wanted);
+        for (const [k, path] of wanted.entries()) {
+          expect(recomputed(query, subjects[k], path)).toBe(path.score);
+          if (local) expect(path.score).toBe(scorePlain(query, subjects[k], scoring));
+        }
+      }
+    });
+
+    test(`${name}: with cheap gaps, where ties and gaps abound, SIMD gives the same path`, () => {
+      const cheap = new Kernel(gappy);
+      const next = random(5);
+      for (let round = 0; round < 40; round++) {
+        const query = randomProtein(next, 1 + Math.floor(next() * 60));
+        const subjects = Array.from({ length: 8 }, () => mutated(next, query, 0.6));
+        const wanted = subjects.map((subject) => tracePlain(query, subject, gappy, local));
+        expect(cheap.traces(query, subjects, local)).toEqual(wanted);
+      }
+    });
+  }
+
+  test("columns set down at intervals give the same path as all steps held", () => {
+    const next = random(6);
+    const query = randomProtein(next, 4200);
+    const subject = mutated(next, query, 0.3);
+    expect(query.length * subject.length).toBeGreaterThan(16_000_000);
+    for (const local of [true, false]) {
+      const path = tracePlain(query, subject, scoring, local);
+      expect(recomputed(query, subject, path)).toBe(path.score);
+      // The same pair without its last third fits, and must agree on the part that both see.
+      const part = tracePlain(query.subarray(0, 2800), subject, scoring, local);
+      const shared = path.paired.subarray(0, 2600);
+      expect(part.paired.subarray(0, 2600)).toEqual(shared);
+      expect(part.before.subarray(0, 2600)).toEqual(path.before.subarray(0, 2600));
+    }
+  });
+
+  test("nothing to align", () => {
+    const none = new Uint8Array(0);
+    const one = encode("W");
+    for (const local of [true, false]) {
+      for (const path of kernel.traces(one, [none, encode("P")], local)) {
+        expect([path.score, path.queryStart, path.queryEnd, path.paired[0]]).toEqual([0, 0, 0, 0]);
+      }
+      expect(kernel.traces(none, [one], local)[0].before).toHaveLength(1);
+    }
+  });
+});
