@@ -1,0 +1,244 @@
+import { MAX_PATTERN_NODES } from "./options.ts";
+import { ALL_LETTERS, type Node, PatternError, STANDARD_MASK } from "./pattern-tree.ts";
+
+/**
+ * A pattern as a nondeterministic automaton in Thompson's manner (Comm. ACM 1968, 11:419). Its branches are
+ * ordered: the first that leads to acceptance is the one that Python's `re` takes.
+ *
+ * Two properties carry what automaton-matches.ts does in linear time:
+ * - A repeat never goes round without consuming. A round that consumed nothing leaves the repeat, which is
+ *   Python's rule; hence branches form no cycle unless a residue is consumed on it.
+ * - Nodes are numbered so that every branch leads to lower numbers: one pass upwards settles a position.
+ */
+export interface Program {
+  size: number;
+  entry: number;
+  op: Uint8Array;
+  /** Where to go on; for a branch the alternative preferred. */
+  first: Int32Array;
+  /** For a branch the other alternative; for a look its index in `Automaton.looks`. */
+  second: Int32Array;
+  /** SET: bit c is set where code c matches as in Python: letters beyond the twenty match `.` and `[^…]`. */
+  mask: Int32Array;
+  /** SET: the same without letters beyond the twenty, except for `.`: what is unknown proves no retention. */
+  known: Int32Array;
+}
+
+export const ACCEPT = 0;
+export const SET = 1;
+export const BRANCH = 2;
+export const START = 3;
+export const END = 4;
+export const LOOK = 5;
+export const NOT_LOOK = 6;
+
+export interface Automaton {
+  program: Program;
+  /** Looks to either side, inner ones first. One that looks behind is written backwards. */
+  looks: { program: Program; behind: boolean }[];
+  /** Whether `^` or `$` stands anywhere in the pattern. */
+  anchored: boolean;
+}
+
+interface Builder {
+  op: number[];
+  first: number[];
+  second: number[];
+  mask: number[];
+  looks: Automaton["looks"];
+  /** Work done, shared with the looks within: repeats of nothing make no nodes but take time. */
+  steps: { left: number };
+  backwards: boolean;
+}
+
+/**
+ * The automaton of a pattern's tree. Time and size are linear in the pattern with its repeats written out.
+ * @throws PatternError where that exceeds MAX_PATTERN_NODES; it names the repeat or element at which it did.
+ */
+export function compilePattern(root: Node, anchored: boolean): Automaton {
+  const looks: Automaton["looks"] = [];
+  const program = compileProgram(root, looks, { left: 4 * MAX_PATTERN_NODES }, false);
+  return { program, looks, anchored };
+}
+
+function compileProgram(
+  root: Node,
+  looks: Automaton["looks"],
+  steps: Builder["steps"],
+  backwards: boolean,
+): Program {
+  const builder: Builder = { op: [], first: [], second: [], mask: [], looks, steps, backwards };
+  const accept = emit(builder, root, ACCEPT, -1);
+  return arrange(builder, compile(builder, root, accept, accept));
+}
+
+function emit(builder: Builder, node: Node, op: number, first: number, second = -1, mask = 0): number {
+  if (builder.op.length >= MAX_PATTERN_NODES) throw tooLarge(node);
+  builder.op.push(op);
+  builder.first.push(first);
+  builder.second.push(second);
+  builder.mask.push(mask);
+  return builder.op.length - 1;
+}
+
+function tooLarge(node: Node): PatternError {
+  return new PatternError(
+    node.position,
+    `The pattern is too large with its repeats written out: at most ${MAX_PATTERN_NODES} elements.`,
+  );
+}
+
+/**
+ * Compiles a node in front of what follows it, and returns its entry. Two continuations: `idle` is taken where
+ * the round of the innermost repeat has consumed nothing yet, `moved` where it has. They are equal outside of
+ * repeats that can match nothing; only within those does anything get compiled twice.
+ */
+function compile(builder: Builder, node: Node, idle: number, moved: number): number {
+  if (--builder.steps.left < 0) throw tooLarge(node);
+  switch (node.kind) {
+    case "set":
+      return emit(builder, node, SET, moved, -1, node.mask);
+    case "start":
+    case "end":
+      return emit(builder, node, node.kind === "start" ? START : END, idle);
+    case "look": {
+      const program = compileProgram(node.child, builder.looks, builder.steps, node.behind);
+      builder.looks.push({ program, behind: node.behind });
+      return emit(builder, node, node.negative ? NOT_LOOK : LOOK, idle, builder.looks.length - 1);
+    }
+    case "group":
+      return compile(builder, node.child, idle, moved);
+    case "sequence":
+      return compileRow(builder, rowOf(node.items, builder.backwards), idle, moved);
+    case "choice": {
+      let entry = -1;
+      for (let i = node.items.length - 1; i >= 0; i--) {
+        const item = compile(builder, node.items[i], idle, moved);
+        entry = entry < 0 ? item : emit(builder, node.items[i], BRANCH, item, entry);
+      }
+      return entry;
+    }
+    case "repeat": {
+      const [restIdle, restMoved] = Number.isFinite(node.max)
+        ? compileOptional(builder, node, idle, moved)
+        : compileLoop(builder, node, idle, moved);
+      return compileRow(builder, rowOfCopies(node.child, node.min), restIdle, restMoved);
+    }
+  }
+}
+
+interface Row {
+  length: number;
+  at: (index: number) => Node;
+  /** The first item that cannot be empty: behind it nothing is idle. */
+  must: number;
+  /** The first item that can consume: up to it nothing has moved. */
+  may: number;
+}
+
+function rowOf(items: Node[], backwards: boolean): Row {
+  const ordered = backwards ? items.toReversed() : items;
+  const until = (index: number): number => (index < 0 ? items.length : index);
+  return {
+    length: items.length,
+    at: (index) => ordered[index],
+    must: until(ordered.findIndex((item) => !item.nullable)),
+    may: until(ordered.findIndex((item) => item.consumes)),
+  };
+}
+
+function rowOfCopies(node: Node, length: number): Row {
+  return { length, at: () => node, must: node.nullable ? length : 0, may: node.consumes ? 0 : length };
+}
+
+/** Items one after the other, each compiled in front of the next for the states in which it can be entered. */
+function compileRow(builder: Builder, row: Row, idle: number, moved: number): number {
+  for (let i = row.length - 1; i >= 0; i--) {
+    const item = row.at(i);
+    const after = moved;
+    if (i > row.may) moved = compile(builder, item, after, after);
+    if (i > row.must) idle = moved;
+    else idle = i > row.may && idle === after ? moved : compile(builder, item, idle, after);
+  }
+  return idle;
+}
+
+/** `x*`, greedy or lazy: its entries where the enclosing round is idle and where it has moved. */
+function compileLoop(
+  builder: Builder,
+  node: Node & { kind: "repeat" },
+  idle: number,
+  moved: number,
+): [number, number] {
+  const loop = emit(builder, node, BRANCH, -1, -1);
+  const body = compile(builder, node.child, moved, loop);
+  builder.first[loop] = node.lazy ? moved : body;
+  builder.second[loop] = node.lazy ? body : moved;
+  if (idle === moved) return [loop, loop];
+  return [branchTo(builder, node, compile(builder, node.child, idle, loop), idle), loop];
+}
+
+/** The optional copies of `x{n,m}`: each is entered only when the one before it was taken and consumed. */
+function compileOptional(
+  builder: Builder,
+  node: Node & { kind: "repeat" },
+  idle: number,
+  moved: number,
+): [number, number] {
+  let next = moved;
+  for (let copy = node.max; copy > node.min; copy--) {
+    if (copy === node.min + 1 && idle !== moved) {
+      const entry = branchTo(builder, node, compile(builder, node.child, idle, next), idle);
+      if (node.min === 0) return [entry, entry];
+      return [entry, branchTo(builder, node, compile(builder, node.child, moved, next), moved)];
+    }
+    next = branchTo(builder, node, compile(builder, node.child, moved, next), moved);
+  }
+  return next === moved ? [idle, moved] : [next, next];
+}
+
+function branchTo(builder: Builder, node: Node & { kind: "repeat" }, body: number, exit: number): number {
+  return node.lazy ? emit(builder, node, BRANCH, exit, body) : emit(builder, node, BRANCH, body, exit);
+}
+
+/** Numbers the nodes that can be reached so that branches and assertions lead to lower numbers. */
+function arrange(builder: Builder, entry: number): Program {
+  const number = new Int32Array(builder.op.length).fill(-1);
+  const order: number[] = [];
+  const roots = [entry];
+  const stack: number[] = [];
+  while (roots.length > 0) {
+    stack.push(roots.pop()!);
+    while (stack.length > 0) {
+      const node = stack[stack.length - 1];
+      const op = builder.op[node];
+      const goesOn = op !== SET && op !== ACCEPT;
+      if (goesOn && number[builder.first[node]] < 0) {
+        stack.push(builder.first[node]);
+        continue;
+      }
+      if (op === BRANCH && number[builder.second[node]] < 0) {
+        stack.push(builder.second[node]);
+        continue;
+      }
+      stack.pop();
+      if (number[node] >= 0) continue;
+      number[node] = order.length;
+      order.push(node);
+      if (op === SET && number[builder.first[node]] < 0) roots.push(builder.first[node]);
+    }
+  }
+  const renumber = (target: number): number => (target < 0 ? -1 : number[target]);
+  const mask = Int32Array.from(order, (node) => builder.mask[node]);
+  return {
+    size: order.length,
+    entry: number[entry],
+    op: Uint8Array.from(order, (node) => builder.op[node]),
+    first: Int32Array.from(order, (node) => renumber(builder.first[node])),
+    second: Int32Array.from(order, (node) =>
+      builder.op[node] === BRANCH ? renumber(builder.second[node]) : builder.second[node],
+    ),
+    mask,
+    known: mask.map((letters) => (letters === ALL_LETTERS ? letters : letters & STANDARD_MASK)),
+  };
+}

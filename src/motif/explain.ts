@@ -1,0 +1,93 @@
+import { LETTERS } from "./alphabet.ts";
+import type { Node, RepeatNode, SetNode } from "./pattern-tree.ts";
+import type { Pattern } from "./pattern.ts";
+
+/** Longest explanation; what exceeds it is cut, for no one reads on. */
+const MAX_LENGTH = 2000;
+
+/** A pattern in words: `[RK].L.{0,1}[FYLIVMP]` is "R or K, any residue, L, then 0 or 1 of any residue, then one of F Y L I V M P". */
+export function explain({ root }: Pattern): string {
+  const words = phrase(root);
+  if (words === "") return "nothing";
+  return words.length > MAX_LENGTH ? `${words.slice(0, MAX_LENGTH)} …` : words;
+}
+
+function phrase(node: Node): string {
+  switch (node.kind) {
+    case "set":
+      return residue(node);
+    case "start":
+      return "the protein's start";
+    case "end":
+      return "the protein's end";
+    case "look":
+      return `${node.negative ? "not " : ""}${node.behind ? "preceded" : "followed"} by ${enclosed(node.child)}`;
+    case "group":
+      return phrase(node.child);
+    case "sequence":
+      return row(node.items);
+    case "choice":
+      return `either ${node.items.map((item) => enclosed(item) || "nothing").join(" or ")}`;
+    case "repeat":
+      return repeated(node);
+  }
+}
+
+function residue(node: SetNode): string {
+  const letters = [...node.written].filter((letter) => LETTERS.includes(letter));
+  if (node.form === "any") return "any residue";
+  if (node.form === "excluded") return `any residue but ${letters.join(" ")}`;
+  return letters.length <= 2 ? letters.join(" or ") : `one of ${letters.join(" ")}`;
+}
+
+/** Items in order; the same set several times on end is told once. What is more than a letter or two is led in by "then". */
+function row(items: Node[]): string {
+  let words = "";
+  for (let i = 0; i < items.length && words.length <= MAX_LENGTH;) {
+    const item = items[i];
+    let run = 1;
+    while (item.kind === "set" && i + run < items.length && sameSet(items[i + run], item)) run++;
+    const told = run > 1 ? `${run} of ${withoutOne(phrase(item))}` : inRow(item);
+    const plain = run === 1 && item.kind === "set" && !told.startsWith("one of");
+    words += words === "" ? told : `${plain ? ", " : ", then "}${told}`;
+    i += run;
+  }
+  return words;
+}
+
+function sameSet(a: Node, b: SetNode): boolean {
+  return a.kind === "set" && a.written === b.written;
+}
+
+function withoutOne(words: string): string {
+  return words.replace(/^one of /, "");
+}
+
+/** A phrase within a row: what has an "or" of its own is enclosed. */
+function inRow(node: Node): string {
+  let inner = node;
+  while (inner.kind === "group") inner = inner.child;
+  return inner.kind === "choice" ? `(${phrase(inner)})` : phrase(inner);
+}
+
+/** A phrase in brackets unless it is one residue. */
+function enclosed(node: Node): string {
+  let inner = node;
+  while (inner.kind === "group") inner = inner.child;
+  const words = phrase(inner);
+  return inner.kind === "set" || inner.kind === "start" || inner.kind === "end" || words === ""
+    ? words
+    : `(${words})`;
+}
+
+function repeated({ child, min, max, lazy }: RepeatNode): string {
+  let inner = child;
+  while (inner.kind === "group") inner = inner.child;
+  let counts = `${min} to ${max}`;
+  if (min === max) counts = `${min}`;
+  else if (max === Infinity) counts = `${min} or more`;
+  else if (max === min + 1) counts = `${min} or ${max}`;
+  const what =
+    inner.kind === "set" ? `of ${withoutOne(residue(inner))}` : `times ${enclosed(inner) || "nothing"}`;
+  return `${counts} ${what}${lazy && min !== max ? ", as few as possible" : ""}`;
+}

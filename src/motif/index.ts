@@ -1,0 +1,54 @@
+/**
+ * The motif library: protein sequences in, conservation of short linear motifs out. Pure: no I/O, no clock, no
+ * randomness; equal arguments give equal results. `docs/algorithm.md` has the method.
+ */
+
+/** The pipeline: from a query and a corpus, or from an alignment of the user's, to scored matches. */
+export { predict, predictFromAlignment } from "./predict.ts";
+export type { PatternRequest, Report, Stage } from "./predict.ts";
+
+/** What comes out, and the two ways in which substitutions may count. */
+export { SCORING_MODELS } from "./prediction.ts";
+export type {
+  Homolog,
+  HomologAtMatch,
+  HomologState,
+  MatchScore,
+  PatternScores,
+  Prediction,
+  ScoringModel,
+  Verdict,
+} from "./prediction.ts";
+
+/** The method's version, and what a caller may vary. */
+export { DEFAULTS, METHOD } from "./options.ts";
+export type { Options } from "./options.ts";
+
+/** A pattern alone: read and checked, put into words, its least information in bits, its matches in a sequence. */
+export { parsePattern } from "./pattern.ts";
+export type { Dialect, Pattern } from "./pattern.ts";
+export { explain } from "./explain.ts";
+export { leastBits } from "./information.ts";
+export { findMatches, sightOf } from "./automaton-matches.ts";
+export type { Match } from "./automaton-matches.ts";
+
+/** Letters to codes and back; everything within the library works on codes. */
+export { decode, encode } from "./alphabet.ts";
+
+/** A tree alone: distances of aligned rows, neighbour joining, Newick. */
+export { distances } from "./distance.ts";
+export { neighbourJoining, newick } from "./tree.ts";
+export type { Tree } from "./tree.ts";
+
+/** Protein collections: FASTA in, an immutable block of bytes out, opened where it lies. */
+export { CorpusBuilder, openCorpus, packCorpus } from "./corpus.ts";
+export type { Corpus } from "./corpus.ts";
+export { fastaReader, readFasta } from "./fasta.ts";
+export type { FastaEntry } from "./fasta.ts";
+
+/** What is thrown at input without meaning; each text says what is wrong and what is allowed. */
+export { PatternError } from "./pattern-tree.ts";
+export { SequenceError } from "./query.ts";
+export type { AlignedText } from "./query.ts";
+export { CorpusError } from "./corpus.ts";
+export { FastaError } from "./fasta.ts";

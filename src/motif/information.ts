@@ -1,0 +1,44 @@
+import { BACKGROUND, STANDARD } from "./alphabet.ts";
+import { MAX_POSITION_BITS } from "./options.ts";
+import { type Node, STANDARD_MASK } from "./pattern-tree.ts";
+
+/** Background frequency of a set of residues given as a mask (bit c for code c), 0..1; other letters do not count. */
+export function frequencyOf(mask: number): number {
+  if ((mask & STANDARD_MASK) === STANDARD_MASK) return 1;
+  let frequency = 0;
+  for (let code = 0; code < STANDARD.length; code++) if ((mask >>> code) & 1) frequency += BACKGROUND[code];
+  return frequency;
+}
+
+/** Information of a position that admits a set: −log2 of its background frequency, in bits; 0 for any residue. */
+export function positionBits(mask: number): number {
+  const frequency = frequencyOf(mask);
+  return frequency > 0 ? Math.max(0, -Math.log2(frequency)) : MAX_POSITION_BITS;
+}
+
+/** Information of a path (masks per position), in bits. */
+export function pathBits(path: Int32Array): number {
+  let bits = 0;
+  for (const mask of path) bits += positionBits(mask);
+  return bits;
+}
+
+/** Least information over all paths of a pattern, in bits: what a match tells at the very least. */
+export function leastBits(node: Node): number {
+  switch (node.kind) {
+    case "set":
+      return positionBits(node.mask);
+    case "start":
+    case "end":
+    case "look":
+      return 0;
+    case "group":
+      return leastBits(node.child);
+    case "sequence":
+      return node.items.reduce((bits, item) => bits + leastBits(item), 0);
+    case "choice":
+      return node.items.reduce((bits, item) => Math.min(bits, leastBits(item)), Infinity);
+    case "repeat":
+      return node.min === 0 ? 0 : node.min * leastBits(node.child);
+  }
+}

@@ -1,0 +1,157 @@
+import { LETTERS, STANDARD } from "./alphabet.ts";
+
+/** The tree of a pattern: what pattern.ts reads, automaton.ts compiles and explain.ts puts into words. */
+
+/** A pattern without meaning. `position` counts characters of the expression as given, from 0, white space included. */
+export class PatternError extends Error {
+  readonly position: number;
+
+  constructor(position: number, text: string) {
+    super(text);
+    this.name = "PatternError";
+    this.position = position;
+  }
+}
+
+interface Place {
+  /** Where it stands in the expression, from 0. */
+  position: number;
+  /** Whether it can match without consuming a residue, and whether it can consume one at all. */
+  nullable: boolean;
+  consumes: boolean;
+}
+
+/** One residue out of a set: a letter, `.`, `[…]` or `[^…]`. */
+export interface SetNode extends Place {
+  kind: "set";
+  /** Its normal form: equal forms are equal sets written alike (`[S]` is `S`). */
+  written: string;
+  form: "listed" | "excluded" | "any";
+  /** Bit c is set where the code c (alphabet.ts, 0–25) is matched; letters beyond the twenty match `.` and `[^…]`. */
+  mask: number;
+}
+export interface EdgeNode extends Place {
+  kind: "start" | "end";
+}
+export interface LookNode extends Place {
+  kind: "look";
+  behind: boolean;
+  negative: boolean;
+  child: Node;
+}
+export interface GroupNode extends Place {
+  kind: "group";
+  child: Node;
+  /** False for `(?:…)`, which is no more than what it holds. */
+  counted: boolean;
+}
+export interface SequenceNode extends Place {
+  kind: "sequence";
+  items: Node[];
+}
+export interface ChoiceNode extends Place {
+  kind: "choice";
+  items: Node[];
+}
+export interface RepeatNode extends Place {
+  kind: "repeat";
+  child: Node;
+  min: number;
+  /** Infinity where there is no upper count. */
+  max: number;
+  lazy: boolean;
+}
+export type Node = SetNode | EdgeNode | LookNode | GroupNode | SequenceNode | ChoiceNode | RepeatNode;
+
+/** Every letter, the six beyond the twenty included, as a mask. */
+export const ALL_LETTERS = 2 ** LETTERS.length - 1;
+/** The twenty standard residues as a mask. */
+export const STANDARD_MASK = 2 ** STANDARD.length - 1;
+
+export function set(written: string, form: SetNode["form"], mask: number, position: number): SetNode {
+  return { kind: "set", written, form, mask, position, nullable: false, consumes: true };
+}
+
+/** A set of listed residues; a letter written twice counts once. */
+export function listed(letters: string, position: number): SetNode {
+  const unique = [...new Set(letters)].join("");
+  return set(unique.length === 1 ? unique : `[${unique}]`, "listed", maskOf(unique), position);
+}
+
+export function maskOf(letters: string): number {
+  let mask = 0;
+  for (const letter of letters) mask |= 1 << LETTERS.indexOf(letter);
+  return mask;
+}
+
+/**
+ * Alternatives, normalised as Python does: what all begin with alike comes first, and where only listed
+ * residues remain they become one set. Groups and repeats are never alike, as there.
+ */
+export function choice(items: Node[][], position: number): Node {
+  const common: Node[] = [];
+  let taken = 0;
+  for (; items.every((item) => item.length > taken); taken++) {
+    const first = items[0][taken];
+    if (!items.every((item) => alike(item[taken], first))) break;
+    common.push(first);
+  }
+  const rest = taken === 0 ? items : items.map((item) => item.slice(taken));
+  if (rest.every((item) => item.length === 1 && item[0].kind === "set" && item[0].form === "listed")) {
+    const letters = rest.map((item) => (item[0] as SetNode).written.replace(/[[\]]/g, "")).join("");
+    common.push(listed(letters, rest[0][0].position));
+    return sequence(common, position);
+  }
+  const branches = rest.map((item) => sequence(item, item[0]?.position ?? position));
+  common.push({
+    kind: "choice",
+    items: branches,
+    position,
+    nullable: branches.some((branch) => branch.nullable),
+    consumes: branches.some((branch) => branch.consumes),
+  });
+  return sequence(common, position);
+}
+
+function alike(a: Node, b: Node): boolean {
+  if (a.kind === "set" && b.kind === "set") return a.written === b.written;
+  return a.kind === b.kind && (a.kind === "start" || a.kind === "end");
+}
+
+export function sequence(items: Node[], position: number): Node {
+  if (items.length === 1) return items[0];
+  return {
+    kind: "sequence",
+    items,
+    position,
+    nullable: items.every((item) => item.nullable),
+    consumes: items.some((item) => item.consumes),
+  };
+}
+
+/** Whether a repeat is greedy, without upper count, and asks for one round at most. */
+function isOpen(min: number, max: number, lazy: boolean): boolean {
+  return min <= 1 && max === Infinity && !lazy;
+}
+
+export function repeat(child: Node, min: number, max: number, lazy: boolean, position: number): RepeatNode {
+  // (x*)* and its kin are x*: the same matches in the same order, without the copies that nesting would cost.
+  let inner = child;
+  while (inner.kind === "group") inner = inner.child;
+  if (inner.kind === "repeat" && isOpen(min, max, lazy) && isOpen(inner.min, inner.max, inner.lazy)) {
+    if (!inner.child.nullable) {
+      child = inner.child;
+      min = Math.min(min, inner.min);
+    }
+  }
+  return {
+    kind: "repeat",
+    child,
+    min,
+    max,
+    lazy,
+    position,
+    nullable: min === 0 || child.nullable,
+    consumes: max > 0 && child.consumes,
+  };
+}

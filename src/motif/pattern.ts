@@ -1,0 +1,257 @@
+import { LETTERS, STANDARD } from "./alphabet.ts";
+import { type Automaton, compilePattern } from "./automaton.ts";
+import { MAX_NESTING, MAX_PATTERN_NODES, MAX_REPEAT } from "./options.ts";
+import {
+  ALL_LETTERS,
+  choice,
+  listed,
+  maskOf,
+  type Node,
+  PatternError,
+  repeat,
+  sequence,
+  set,
+  type SetNode,
+} from "./pattern-tree.ts";
+
+export { PatternError } from "./pattern-tree.ts";
+
+/**
+ * `soap`: the twenty amino-acid letters, digits, `. , ^ $ * + ? | [ ] { } ( )`; white space is dropped.
+ * `elm`: the same with what tables of motif classes add, `(?=…) (?!…) (?<=…) (?<!…)` and `(?:…)`.
+ */
+export type Dialect = "soap" | "elm";
+
+export interface Pattern {
+  expression: string;
+  root: Node;
+  automaton: Automaton;
+}
+
+interface Reader {
+  text: string;
+  /** Offset of the next character that is not white space; the text's length at the end. */
+  at: number;
+  dialect: Dialect;
+  elements: number;
+  /** Whether `^` or `$` was read. */
+  anchored: boolean;
+}
+
+/**
+ * An expression as tree and automaton: what this accepts can be matched.
+ *
+ * Meaning is that of Python's `re`, so that published expressions match what they match there: alternatives
+ * in the order written, repeats greedy unless `?` follows, and its two normalisations of alternatives, a common
+ * beginning is taken out and single residues become one set (`S|T` is `[ST]`), which the score sees.
+ * What Python takes literally although it can never match a protein (a digit or comma outside `{}`, `.` within
+ * `[]`) is an error here.
+ *
+ * @throws PatternError naming the position, what was wrong and what is allowed there; also for size.
+ */
+export function parsePattern(expression: string, dialect: Dialect = "soap"): Pattern {
+  const reader: Reader = { text: expression, at: -1, dialect, elements: 0, anchored: false };
+  advance(reader);
+  const root = readChoice(reader, 0);
+  if (reader.at < expression.length) {
+    throw new PatternError(reader.at, "This ) closes no group; every ) needs a ( before it.");
+  }
+  return { expression, root, automaton: compilePattern(root, reader.anchored) };
+}
+
+function advance(reader: Reader): void {
+  reader.at++;
+  while (reader.at < reader.text.length && " \t\r\n".includes(reader.text[reader.at])) reader.at++;
+}
+
+function next(reader: Reader): string {
+  return reader.at < reader.text.length ? reader.text[reader.at] : "";
+}
+
+/** Every element read costs one: a megabyte of letters is refused at the first that is too many. */
+function count(reader: Reader, position: number): void {
+  if (++reader.elements > MAX_PATTERN_NODES) {
+    throw new PatternError(position, `The pattern is too large: at most ${MAX_PATTERN_NODES} elements.`);
+  }
+}
+
+function readChoice(reader: Reader, depth: number): Node {
+  const position = reader.at;
+  const items = [readSequence(reader, depth)];
+  while (next(reader) === "|") {
+    count(reader, reader.at);
+    advance(reader);
+    items.push(readSequence(reader, depth));
+  }
+  return items.length === 1 ? sequence(items[0], position) : choice(items, position);
+}
+
+function readSequence(reader: Reader, depth: number): Node[] {
+  const items: Node[] = [];
+  for (;;) {
+    const character = next(reader);
+    if (character === "" || character === "|" || character === ")") return items;
+    count(reader, reader.at);
+    if (startsRepeat(character)) {
+      items.push(readRepeat(reader, items.pop()));
+      continue;
+    }
+    const item = readItem(reader, character, depth);
+    if (item.kind !== "group" || item.counted || startsRepeat(next(reader))) items.push(item);
+    else if (item.child.kind === "sequence") items.push(...item.child.items);
+    else items.push(item.child);
+  }
+}
+
+function startsRepeat(character: string): boolean {
+  return character !== "" && "*+?{".includes(character);
+}
+
+function readItem(reader: Reader, character: string, depth: number): Node {
+  const position = reader.at;
+  switch (character) {
+    case "(":
+      return readGroup(reader, depth);
+    case "[":
+      return readSet(reader);
+    case ".":
+      advance(reader);
+      return set(".", "any", ALL_LETTERS, position);
+    case "^":
+    case "$":
+      advance(reader);
+      reader.anchored = true;
+      return { kind: character === "^" ? "start" : "end", position, nullable: true, consumes: false };
+    default:
+  }
+  if (!STANDARD.includes(character)) throw new PatternError(position, complaint(character));
+  advance(reader);
+  return listed(character, position);
+}
+
+/** Why a character cannot stand where an element is expected. */
+function complaint(character: string): string {
+  const allowed = `Allowed are the residues ${STANDARD}, . [ ] ( ) | ^ $ and the repeats * + ? {n,m}.`;
+  if (character >= "a" && character <= "z") return `Residues are upper-case letters. ${allowed}`;
+  if (character >= "0" && character <= "9")
+    return "A number stands only within braces: x(3) is written .{3}.";
+  if (character === ",") return "A comma stands only within braces, as in {2,4}.";
+  if (character === "]") return "This ] closes no set; every ] needs a [ before it.";
+  if (character === "}") return "This } closes no repeat; every } needs a { before it.";
+  if (LETTERS.includes(character)) return `${character} is none of the twenty residues. ${allowed}`;
+  return `This character has no meaning in a pattern. ${allowed}`;
+}
+
+function readSet(reader: Reader): SetNode {
+  const position = reader.at;
+  advance(reader);
+  const excluded = next(reader) === "^";
+  if (excluded) advance(reader);
+  const letters = new Set<string>();
+  for (let letter = next(reader); letter !== "]"; letter = next(reader)) {
+    if (letter === "") throw new PatternError(position, "This [ is never closed; a set ends with ].");
+    if (!STANDARD.includes(letter)) {
+      throw new PatternError(reader.at, `A set [ ] lists residues only, without separators: ${STANDARD}.`);
+    }
+    letters.add(letter);
+    advance(reader);
+  }
+  if (letters.size === 0) throw new PatternError(position, "This set is empty; name at least one residue.");
+  advance(reader);
+  const all = [...letters].join("");
+  return excluded
+    ? set(`[^${all}]`, "excluded", ALL_LETTERS & ~maskOf(all), position)
+    : listed(all, position);
+}
+
+function readGroup(reader: Reader, depth: number): Node {
+  const position = reader.at;
+  if (depth >= MAX_NESTING) {
+    throw new PatternError(position, `Groups are nested too deeply: at most ${MAX_NESTING} levels.`);
+  }
+  advance(reader);
+  const counted = next(reader) !== "?";
+  const look = counted ? null : readGroupKind(reader);
+  const child = readChoice(reader, depth + 1);
+  if (next(reader) !== ")") throw new PatternError(position, "This ( is never closed; a group ends with ).");
+  advance(reader);
+  if (look) return { kind: "look", ...look, child, position, nullable: true, consumes: false };
+  return { kind: "group", counted, child, position, nullable: child.nullable, consumes: child.consumes };
+}
+
+/** What `(?` begins: a look to either side, or null for a group without number. */
+function readGroupKind(reader: Reader): { behind: boolean; negative: boolean } | null {
+  if (reader.dialect === "soap") {
+    throw new PatternError(
+      reader.at,
+      "After ( an element is expected; the special groups (?…) are not known here.",
+    );
+  }
+  advance(reader);
+  if (next(reader) === ":") {
+    advance(reader);
+    return null;
+  }
+  const behind = next(reader) === "<";
+  if (behind) advance(reader);
+  const sign = next(reader);
+  if (sign !== "=" && sign !== "!") {
+    throw new PatternError(reader.at, "After (? one of : = ! <= <! is expected.");
+  }
+  advance(reader);
+  return { behind, negative: sign === "!" };
+}
+
+function readRepeat(reader: Reader, child: Node | undefined): Node {
+  const position = reader.at;
+  if (child === undefined || child.kind === "start" || child.kind === "end") {
+    throw new PatternError(
+      position,
+      "There is nothing to repeat here; a residue, set or group must come first.",
+    );
+  }
+  // A repeat that was just read stands bare; one within a group may be repeated again.
+  if (child.kind === "repeat") {
+    throw new PatternError(position, "A repeat cannot follow a repeat; put the first into a group.");
+  }
+  const [min, max] = readCounts(reader);
+  const lazy = next(reader) === "?";
+  if (lazy) advance(reader);
+  return repeat(child, min, max, lazy, position);
+}
+
+function readCounts(reader: Reader): [min: number, max: number] {
+  const character = next(reader);
+  const position = reader.at;
+  advance(reader);
+  if (character === "*") return [0, Infinity];
+  if (character === "+") return [1, Infinity];
+  if (character === "?") return [0, 1];
+  const low = readNumber(reader);
+  let high = low;
+  if (next(reader) === ",") {
+    advance(reader);
+    high = readNumber(reader) ?? Infinity;
+    if (low === null && high === Infinity)
+      throw new PatternError(position, "A repeat in braces needs a number.");
+  }
+  if (low === null && high === null) {
+    throw new PatternError(reader.at, "After { a number is expected, as in {3}, {2,4}, {2,} or {,4}.");
+  }
+  if (next(reader) !== "}")
+    throw new PatternError(reader.at, "Here } is expected: a repeat is {n} or {n,m}.");
+  advance(reader);
+  if (high! < (low ?? 0)) throw new PatternError(position, "The upper count is smaller than the lower one.");
+  return [low ?? 0, high!];
+}
+
+function readNumber(reader: Reader): number | null {
+  const position = reader.at;
+  let value: number | null = null;
+  for (let digit = next(reader); digit >= "0" && digit <= "9"; digit = next(reader)) {
+    value = (value ?? 0) * 10 + Number(digit);
+    if (value > MAX_REPEAT) throw new PatternError(position, `A count may be at most ${MAX_REPEAT}.`);
+    advance(reader);
+  }
+  return value;
+}

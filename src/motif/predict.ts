@@ -1,0 +1,151 @@
+import type { Corpus } from "./corpus.ts";
+import { type AlignedHomolog, familyOf, isAdmitted, measure } from "./divergence.ts";
+import { findHomologs } from "./homologs.ts";
+import { DEFAULTS, METHOD, type Options } from "./options.ts";
+import { rounded, scorePattern } from "./pattern-scores.ts";
+import { type Dialect, parsePattern, type Pattern } from "./pattern.ts";
+import type { Homolog, Prediction, ScoringModel } from "./prediction.ts";
+import { type AlignedText, readAlignment, readQuery } from "./query.ts";
+import { newick } from "./tree.ts";
+import { familyWarnings } from "./warnings.ts";
+
+export interface PatternRequest {
+  expression: string;
+  /** Name of the motif class, where the pattern was asked for by name. */
+  name: string | null;
+  /** `soap` unless said otherwise. */
+  dialect?: Dialect;
+}
+
+/** What predict is doing, in this order. */
+export type Stage = "homologs" | "tree" | "scores";
+/** Told from time to time: the stage and the part of it that is done, 0..1. */
+export type Report = (stage: Stage, fraction: number) => void;
+
+interface Wanted {
+  patterns: readonly PatternRequest[];
+  model: ScoringModel;
+}
+
+/**
+ * The whole pipeline: homologs of the query in a corpus, their tree, and the conservation of every match of every pattern.
+ * Depends on its arguments alone: no clock, no randomness, no I/O. What cannot be scored is said in warnings.
+ *
+ * @param request.query letters A–Z; white space is dropped. May be empty.
+ * @throws SequenceError, PatternError before any work is done.
+ */
+export function predict(
+  request: Wanted & { query: string },
+  corpus: Corpus,
+  options: Readonly<Options> = DEFAULTS,
+  report: Report = () => {},
+): Prediction {
+  const query = readQuery(request.query);
+  const patterns = readPatterns(request.patterns);
+  report("homologs", 0);
+  const found = findHomologs(query, corpus, options, (fraction) => report("homologs", fraction));
+  const aligned = found.map((hit) => ({ source: hit, homolog: measure(query, hit.row) }));
+  return assemble(request, query, patterns, aligned, options, report, {
+    corpus: {
+      name: corpus.name,
+      hash: corpus.hash,
+      sequences: corpus.sequenceCount,
+      residues: corpus.residueCount,
+    },
+    describe: (hit) => ({
+      accession: corpus.accession(hit.index),
+      description: corpus.description(hit.index),
+      organism: corpus.organism(hit.index),
+      bitScore: rounded(hit.bitScore),
+      eValue: Number(hit.eValue.toPrecision(6)),
+    }),
+  });
+}
+
+/**
+ * The same on an alignment that the user brings instead of a search: its first row is the query, the other rows are
+ * taken in order as homologs, best first, under the same rules of coverage, identity and number.
+ *
+ * @param request.rows equally long texts of letters and the gaps `-` and `.`.
+ * @throws SequenceError, PatternError before any work is done.
+ */
+export function predictFromAlignment(
+  request: Wanted & { rows: readonly AlignedText[] },
+  options: Readonly<Options> = DEFAULTS,
+  report: Report = () => {},
+): Prediction {
+  const { query, rows } = readAlignment(request.rows);
+  const patterns = readPatterns(request.patterns);
+  const aligned = rows.map((row, i) => ({ source: request.rows[i + 1], homolog: measure(query, row) }));
+  return assemble(request, query, patterns, aligned, options, report, {
+    corpus: null,
+    describe: ({ name, description }) => ({
+      accession: name,
+      description: description ?? "",
+      organism: null,
+      bitScore: null,
+      eValue: null,
+    }),
+  });
+}
+
+interface Origin<Source> {
+  corpus: Prediction["corpus"];
+  describe: (
+    source: Source,
+  ) => Pick<Homolog, "accession" | "description" | "organism" | "bitScore" | "eValue">;
+}
+
+/** From homologs on, wherever they come from. */
+function assemble<Source>(
+  { model, patterns: requests }: Wanted,
+  query: Uint8Array,
+  patterns: Pattern[],
+  aligned: { source: Source; homolog: AlignedHomolog }[],
+  options: Readonly<Options>,
+  report: Report,
+  { corpus, describe }: Origin<Source>,
+): Prediction {
+  report("tree", 0);
+  const admitted = aligned
+    .filter(({ homolog }) => isAdmitted(homolog, options))
+    .slice(0, options.maxHomologs);
+  const family = familyOf(
+    query,
+    admitted.map(({ homolog }) => homolog),
+  );
+  const homologs = family.homologs.map(({ identity, coverage, weight }, i): Homolog => {
+    const { accession, description, organism, bitScore, eValue } = describe(admitted[i].source);
+    return {
+      accession,
+      description,
+      organism,
+      identity: rounded(identity),
+      coverage: rounded(coverage),
+      bitScore,
+      eValue,
+      weight: rounded(weight),
+    };
+  });
+  const names = ["query", ...homologs.map(({ accession }) => accession)];
+  const scored = patterns.map((pattern, i) =>
+    scorePattern(pattern, requests[i].name, model, family, options, (part) =>
+      report("scores", (i + part) / patterns.length),
+    ),
+  );
+  report("scores", 1);
+  return {
+    method: METHOD,
+    model,
+    queryLength: query.length,
+    corpus,
+    homologs,
+    patterns: scored,
+    tree: homologs.length > 0 ? newick(family.tree, names) : "",
+    warnings: familyWarnings(family),
+  };
+}
+
+function readPatterns(requests: readonly PatternRequest[]): Pattern[] {
+  return requests.map(({ expression, dialect }) => parsePattern(expression, dialect));
+}

@@ -1,0 +1,82 @@
+import { codeOfByte, encode, GAP, LETTERS } from "./alphabet.ts";
+import { type Row, rowFromGapped } from "./msa.ts";
+
+/** A sequence or alignment that cannot be read; `position` counts characters of the row as given, from 0. */
+export class SequenceError extends Error {
+  readonly position: number;
+  /** Row of an alignment, from 0; 0 for a plain query. */
+  readonly row: number;
+
+  constructor(row: number, position: number, text: string) {
+    super(text);
+    this.name = "SequenceError";
+    this.row = row;
+    this.position = position;
+  }
+}
+
+/** One row of an alignment as text: letters, and `-` or `.` for gaps. */
+export interface AlignedText {
+  name: string;
+  description?: string;
+  letters: string;
+}
+
+/**
+ * A query as codes: letters in either case, white space (space, tab, CR, LF) dropped. All of A–Z are known; what is
+ * none of the twenty residues matches wildcards only.
+ * @throws SequenceError for any other character.
+ */
+export function readQuery(text: string): Uint8Array {
+  const letters = text.replaceAll(/[ \t\r\n]/g, "");
+  if (/^[A-Za-z]*$/.test(letters)) return encode(letters);
+  const position = text.search(/[^A-Za-z \t\r\n]/);
+  throw new SequenceError(
+    0,
+    position,
+    `Character ${position + 1} of the sequence is no letter; only A–Z and white space are allowed.`,
+  );
+}
+
+/**
+ * An alignment as the query, its first row without gaps, and the other rows anchored to it.
+ * @throws SequenceError naming row and position where a character is no letter, gap or white space, and where rows
+ * differ in length; also where there is no row at all.
+ */
+export function readAlignment(texts: readonly AlignedText[]): { query: Uint8Array; rows: Row[] } {
+  if (texts.length === 0) throw new SequenceError(0, 0, "The alignment has no row; the first is the query.");
+  const gapped = texts.map(({ letters }, row) => readGapped(letters, row));
+  const [first, ...others] = gapped;
+  const odd = gapped.findIndex((codes) => codes.length !== first.length);
+  if (odd > 0) {
+    throw new SequenceError(
+      odd,
+      Math.min(gapped[odd].length, first.length),
+      `Row ${odd + 1} of the alignment has ${gapped[odd].length} columns, the first has ${first.length}; all must be equal.`,
+    );
+  }
+  return {
+    query: first.filter((code) => code !== GAP),
+    rows: others.map((codes) => rowFromGapped(first, codes)),
+  };
+}
+
+function readGapped(text: string, row: number): Uint8Array {
+  const codes = new Uint8Array(text.length);
+  let length = 0;
+  for (let i = 0; i < text.length; i++) {
+    const character = text[i];
+    if (" \t\r\n".includes(character)) continue;
+    const unit = text.charCodeAt(i);
+    const code = character === "-" || character === "." ? GAP : unit < 128 ? codeOfByte(unit) : 255;
+    if (code !== GAP && code >= LETTERS.length) {
+      throw new SequenceError(
+        row,
+        i,
+        `Character ${i + 1} of row ${row + 1} of the alignment is neither a letter nor a gap (- or .).`,
+      );
+    }
+    codes[length++] = code;
+  }
+  return codes.slice(0, length);
+}

@@ -1,0 +1,148 @@
+import { BACKGROUND, GAP, STANDARD } from "./alphabet.ts";
+import { type Automaton } from "./automaton.ts";
+import {
+  type Match,
+  matchesExactly,
+  matchesWithin,
+  openSimulation,
+  type Sight,
+  sightOf,
+  type Simulation,
+} from "./automaton-matches.ts";
+import type { AlignedHomolog } from "./divergence.ts";
+import { frequencyOf, positionBits } from "./information.ts";
+import { blosum62, STRIDE } from "./matrix.ts";
+import { DEFINED_BITS, SHIFT, SHIFT_RETENTION, UNKNOWN_FREQUENCY } from "./options.ts";
+import type { HomologState, ScoringModel } from "./prediction.ts";
+
+/** A pattern at work on one family: its automaton and what is remembered between matches. */
+export interface Motif {
+  automaton: Automaton;
+  model: ScoringModel;
+  simulation: Simulation;
+  /** Per homolog where the pattern's looks hold; made when first asked for. */
+  sights: Map<AlignedHomolog, Sight>;
+  /** Per set of residues what each residue is worth there. */
+  worths: Map<number, Float64Array>;
+}
+
+export function openMotif(automaton: Automaton, model: ScoringModel): Motif {
+  return { automaton, model, simulation: openSimulation(automaton), sights: new Map(), worths: new Map() };
+}
+
+/** A match with the worth of residues at each of its positions. */
+export interface MotifMatch extends Match {
+  /** Defined positions, from 0 within the match, in order. */
+  defined: Int32Array;
+  /** Per defined position STRIDE numbers: v_p(a), 0..1, for every code a; 0 for a gap. */
+  worths: Float64Array[];
+  /** Per defined position the probability that a substituted residue is still worth as much as a kept one. */
+  substituted: Float64Array;
+}
+
+/** A match on the query whose path (a mask per position) is known. */
+export function describeMatch(motif: Motif, query: Uint8Array, match: Match, path: Int32Array): MotifMatch {
+  const defined = Int32Array.from(path.keys()).filter((p) => positionBits(path[p]) > DEFINED_BITS);
+  const worths = Array.from(defined, (p) => worthOf(motif, path[p]));
+  const substituted = Float64Array.from(defined, (p, i) => {
+    const residue = query[match.start + p];
+    const own = residue < STANDARD.length ? BACKGROUND[residue] : UNKNOWN_FREQUENCY;
+    let expected = 0;
+    for (let code = 0; code < STANDARD.length; code++) expected += worths[i][code] * BACKGROUND[code];
+    return Math.min(1, Math.max(0, (expected - own) / (1 - own)));
+  });
+  return { ...match, defined, worths, substituted };
+}
+
+/**
+ * v(a) for a set of residues: 1 for its members; in the continuous model for others the best of B62(a, b) / B62(b, b)
+ * over members b, not below 0; 0 for letters beyond the twenty and for a gap.
+ */
+function worthOf(motif: Motif, mask: number): Float64Array {
+  const known = motif.worths.get(mask);
+  if (known) return known;
+  const worth = new Float64Array(STRIDE);
+  for (let code = 0; code < STANDARD.length; code++) {
+    if ((mask >>> code) & 1) {
+      worth[code] = 1;
+    } else if (motif.model === "continuous" && frequencyOf(mask) > 0) {
+      for (let member = 0; member < STANDARD.length; member++) {
+        if (((mask >>> member) & 1) === 0) continue;
+        worth[code] = Math.max(worth[code], blosum62(code, member) / blosum62(member, member));
+      }
+    }
+  }
+  motif.worths.set(mask, worth);
+  return worth;
+}
+
+export interface Retention {
+  /** r_i, 0..1. */
+  value: number;
+  state: Exclude<HomologState, "missing">;
+}
+
+/**
+ * How far one homolog keeps a match: 1 where its residues between the outer columns match the pattern; else, where the
+ * pattern matches within SHIFT residues of there, SHIFT_RETENTION; in the continuous model at least the product of the worths
+ * of the aligned residues, or SHIFT_RETENTION of the best such product over the windows beside it. Patterns
+ * with `^` or `$` are not looked for beside their place.
+ */
+export function retention(motif: Motif, match: MotifMatch, homolog: AlignedHomolog): Retention {
+  const { row } = homolog;
+  const { simulation } = motif;
+  const [from, to] = spanOf(homolog, match);
+  const sight = sightIn(motif, homolog);
+  if (to > from && matchesExactly(simulation, row.residues, from, to, sight)) {
+    return { value: 1, state: "conserved" };
+  }
+  const graded = motif.model === "continuous";
+  const aligned = graded ? product(match, row.anchored, match.start, 0) : 0;
+  const lost = gapsIn(homolog, match) * 2 > match.end - match.start ? "gap" : "substituted";
+  if (motif.automaton.anchored) return { value: aligned, state: lost };
+  const left = Math.max(0, from - SHIFT);
+  const right = Math.min(row.residues.length, to + SHIFT);
+  if (matchesWithin(simulation, row.residues, left, right, sight)) {
+    return aligned > SHIFT_RETENTION
+      ? { value: aligned, state: lost }
+      : { value: SHIFT_RETENTION, state: "shifted" };
+  }
+  let best = aligned;
+  if (graded) {
+    for (let at = left; at <= right - (match.end - match.start); at++) {
+      best = Math.max(best, SHIFT_RETENTION * product(match, row.residues, at, best / SHIFT_RETENTION));
+    }
+  }
+  return { value: best, state: lost };
+}
+
+/** The homolog's residues between the outer columns of a match, insertions included: [from, to). */
+export function spanOf({ row }: AlignedHomolog, { start, end }: Match): [from: number, to: number] {
+  return [row.before[start], row.before[end - 1] + (row.anchored[end - 1] === GAP ? 0 : 1)];
+}
+
+function sightIn(motif: Motif, homolog: AlignedHomolog): Sight {
+  if (motif.automaton.looks.length === 0) return [];
+  let sight = motif.sights.get(homolog);
+  if (!sight) {
+    sight = sightOf(motif.automaton, homolog.row.residues);
+    motif.sights.set(homolog, sight);
+  }
+  return sight;
+}
+
+function gapsIn({ row }: AlignedHomolog, { start, end }: Match): number {
+  let gaps = 0;
+  for (let column = start; column < end; column++) if (row.anchored[column] === GAP) gaps++;
+  return gaps;
+}
+
+/** Product of the worths of the residues from `at` on over the defined positions; 0 as soon as it cannot exceed `floor`. */
+function product(match: MotifMatch, residues: Uint8Array, at: number, floor: number): number {
+  let value = 1;
+  for (let i = 0; i < match.defined.length; i++) {
+    value *= match.worths[i][residues[at + match.defined[i]]];
+    if (value <= floor) return 0;
+  }
+  return value;
+}

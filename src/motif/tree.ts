@@ -1,0 +1,144 @@
+/**
+ * A tree of `leaves` leaves, numbered 0.. in the order of the distances, and inner nodes after them. Every node has a
+ * lower number than its parent; the last is the root, placed where neighbour joining ended: the tree means none.
+ */
+export interface Tree {
+  leaves: number;
+  /** −1 for the root. */
+  parent: Int32Array;
+  /** Length of the branch to the parent, in substitutions per site, never negative. */
+  length: Float64Array;
+}
+
+/** Two pairs whose criterion differs by less than this part of it tie: rounding must not choose. */
+const TIE = 1e-12;
+
+/**
+ * Neighbour joining: Saitou & Nei, Mol. Biol. Evol. 1987, 4:406, with the criterion of Studier & Keppler, ibid.
+ * 1988, 5:729. Negative branches become 0. Among pairs that tie the lowest-numbered is joined, so the result
+ * depends on nothing but the distances.
+ *
+ * @param matrix symmetric, size × size, row by row; not changed.
+ */
+export function neighbourJoining(matrix: Float64Array, size: number): Tree {
+  const nodes = size < 2 ? size : size === 2 ? 3 : 2 * size - 2;
+  const tree: Tree = {
+    leaves: size,
+    parent: new Int32Array(nodes).fill(-1),
+    length: new Float64Array(nodes),
+  };
+  if (size < 2) return tree;
+  if (size === 2) {
+    attach(tree, 0, 2, matrix[1] / 2);
+    attach(tree, 1, 2, matrix[1] / 2);
+    return tree;
+  }
+  // Live rows stay in slots 0..live−1; `ids` tells the node in a slot. A joined pair frees one slot, filled from the end.
+  const d = matrix.slice();
+  const ids = Int32Array.from({ length: size }, (_, i) => i);
+  const sums = new Float64Array(size);
+  let inner = size;
+  for (let live = size; live > 3; live--) {
+    sumRows(d, size, live, sums);
+    const [i, j] = closestPair(d, size, live, sums, ids);
+    const between = d[i * size + j];
+    const toI = 0.5 * between + (sums[i] - sums[j]) / (2 * (live - 2));
+    attach(tree, ids[i], inner, toI);
+    attach(tree, ids[j], inner, between - toI);
+    for (let k = 0; k < live; k++) {
+      const joined = Math.max(0, 0.5 * (d[i * size + k] + d[j * size + k] - between));
+      d[i * size + k] = d[k * size + i] = joined;
+    }
+    d[i * size + i] = 0;
+    ids[i] = inner++;
+    moveSlot(d, size, live - 1, j);
+    ids[j] = ids[live - 1];
+  }
+  const [a, b, c] = [d[1], d[2], d[size + 2]];
+  attach(tree, ids[0], inner, (a + b - c) / 2);
+  attach(tree, ids[1], inner, (a + c - b) / 2);
+  attach(tree, ids[2], inner, (b + c - a) / 2);
+  return tree;
+}
+
+function attach(tree: Tree, node: number, parent: number, length: number): void {
+  tree.parent[node] = parent;
+  tree.length[node] = Math.max(0, length);
+}
+
+function sumRows(d: Float64Array, stride: number, live: number, sums: Float64Array): void {
+  for (let i = 0; i < live; i++) {
+    const row = i * stride;
+    let even = 0;
+    let odd = 0;
+    let j = 0;
+    for (; j + 1 < live; j += 2) {
+      even += d[row + j];
+      odd += d[row + j + 1];
+    }
+    sums[i] = even + odd + (j < live ? d[row + j] : 0);
+  }
+}
+
+/** The slots of the pair to join, the lower-numbered node first. */
+function closestPair(
+  d: Float64Array,
+  stride: number,
+  live: number,
+  sums: Float64Array,
+  ids: Int32Array,
+): [number, number] {
+  const factor = live - 2;
+  let best = Infinity;
+  let bestI = 0;
+  let bestJ = 1;
+  for (let i = 0; i < live; i++) {
+    const row = i * stride;
+    const sum = sums[i];
+    for (let j = i + 1; j < live; j++) {
+      const criterion = factor * d[row + j] - sum - sums[j];
+      if (criterion > best + TIE * Math.abs(best)) continue;
+      if (criterion >= best - TIE * Math.abs(best) && !precedes(ids, i, j, bestI, bestJ)) continue;
+      best = criterion;
+      bestI = i;
+      bestJ = j;
+    }
+  }
+  return ids[bestI] < ids[bestJ] ? [bestI, bestJ] : [bestJ, bestI];
+}
+
+/** Whether the pair of nodes in slots (i, j) comes before that in (k, l): by the lower number, then by the higher. */
+function precedes(ids: Int32Array, i: number, j: number, k: number, l: number): boolean {
+  const low = Math.min(ids[i], ids[j]) - Math.min(ids[k], ids[l]);
+  return low < 0 || (low === 0 && Math.max(ids[i], ids[j]) < Math.max(ids[k], ids[l]));
+}
+
+function moveSlot(d: Float64Array, stride: number, from: number, to: number): void {
+  if (from === to) return;
+  for (let k = 0; k < from; k++) d[to * stride + k] = d[k * stride + to] = d[from * stride + k];
+  d[to * stride + to] = 0;
+}
+
+/**
+ * The tree in Newick's format, branch lengths to six decimals. Names with anything but letters, digits and `.-|/+`
+ * are quoted, quotes within them doubled. An empty tree is the empty text.
+ */
+export function newick(tree: Tree, names: readonly string[]): string {
+  const nodes = tree.parent.length;
+  if (nodes === 0) return "";
+  const children: number[][] = Array.from({ length: nodes }, () => []);
+  for (let node = 0; node < nodes - 1; node++) children[tree.parent[node]].push(node);
+  const text: string[] = [];
+  // Children have lower numbers than their parent, so that going upwards finds their texts ready.
+  for (let node = 0; node < nodes; node++) {
+    const label =
+      node < tree.leaves ? newickName(names[node]) : `(${children[node].map((c) => text[c]).join(",")})`;
+    for (const child of children[node]) text[child] = "";
+    text[node] = node === nodes - 1 ? `${label};` : `${label}:${Number(tree.length[node].toFixed(6))}`;
+  }
+  return text[nodes - 1];
+}
+
+function newickName(name: string): string {
+  return /^[A-Za-z0-9.|/+-]+$/.test(name) ? name : `'${name.replaceAll("'", "''")}'`;
+}
