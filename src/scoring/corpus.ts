@@ -9,13 +9,20 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { CorpusBuilder, CorpusError, openCorpus, packCorpus, type Corpus } from "../motif/corpus.ts";
-import { FastaError, fastaReader } from "../motif/fasta.ts";
+import {
+  type Corpus,
+  CorpusBuilder,
+  CorpusError,
+  FastaError,
+  fastaReader,
+  openCorpus,
+  packCorpus,
+} from "../motif/index.ts";
 import { nearest, Problem } from "../problem.ts";
 import type { Clock } from "../shell/clock.ts";
 import type { Database } from "../shell/sqlite.ts";
 
-/** A protein collection that the data directory holds. */
+/** A corpus (collection of proteins) that the data directory holds. */
 export interface CorpusInfo {
   name: string;
   /** SHA-256 of its content, which is also its file's name. */
@@ -50,7 +57,7 @@ export function emptyCorpus(): Corpus {
 
 /** What results say that were computed without a corpus. */
 export const NO_CORPUS =
-  "There is no protein collection to search for homologs: add one with `labd corpus add FILE` (FASTA) and submit again.";
+  "There is no corpus to search for homologs: add one with `labd corpus add FILE` (FASTA) and submit again.";
 
 /**
  * Maps a corpus file. Every process and worker that maps it shares the same pages of memory.
@@ -70,7 +77,7 @@ export function openCorpusFile(path: string): Corpus {
   }
 }
 
-/** The collections of one data directory: files in `corpora/`, and a row each that says which one is in use. */
+/** The corpora of one data directory: files in `corpora/`, and a row each that says which one is in use. */
 export class Corpora {
   readonly #directory: string;
 
@@ -112,7 +119,7 @@ export class Corpora {
     if (!known && this.#find("name = ?", name)) {
       throw new Problem(
         "conflict",
-        `corpus ${name}: a collection of this name with other content is there already. Choose another name.`,
+        `corpus ${name}: a corpus of this name with other content is there already. Choose another name.`,
       );
     }
     writeDurably(this.#path(packed.hash), packed.chunks);
@@ -132,13 +139,13 @@ export class Corpora {
     return this.#find("hash = ?", packed.hash)!;
   }
 
-  /** All collections, in order of their addition. */
+  /** All corpora, in order of their addition. */
   list(): CorpusInfo[] {
     return this.#select("ORDER BY added, name");
   }
 
   /**
-   * Takes a collection into use, by its name, its hash or the first eight or more digits of that. Jobs that are
+   * Takes a corpus into use, by its name, its hash or the first eight or more digits of that. Jobs that are
    * running keep the one they began with.
    * @throws Problem not_found with near names
    */
@@ -156,7 +163,7 @@ export class Corpora {
           : near.length > 0
             ? `did you mean ${near.join(" or ")}?`
             : `there are ${names.join(", ")}.`;
-      throw new Problem("not_found", `corpus ${wanted}: no collection has this name or hash; ${hint}`);
+      throw new Problem("not_found", `corpus ${wanted}: no corpus has this name or hash; ${hint}`);
     }
     // Mapped before the switch: a file that is damaged must not take the place of one that works.
     openCorpusFile(found.path);
@@ -167,18 +174,18 @@ export class Corpora {
     return { ...found, active: true };
   }
 
-  /** The collection in use; null where none was added. */
+  /** The corpus in use; null where none was added. */
   active(): CorpusInfo | null {
     return this.#find("active = ?", 1);
   }
 
-  /** The collection in use, mapped; the empty one where none was added. @throws Problem bad_corpus */
+  /** The corpus in use, mapped; the empty one where none was added. @throws Problem bad_corpus */
   openActive(): Corpus {
     const active = this.active();
     return active ? openCorpusFile(active.path) : emptyCorpus();
   }
 
-  /** Reads every byte of the collection in use. @throws Problem bad_corpus where one was altered */
+  /** Reads every byte of the corpus in use. @throws Problem bad_corpus where one was altered */
   verify(): void {
     const active = this.active();
     if (!active) return;
@@ -211,7 +218,7 @@ function corpusProblem(error: unknown, where: string): unknown {
     return new Problem("invalid_request", `${where}: ${error.message}.`, { cause: error });
   }
   if (error instanceof CorpusError) {
-    return new Problem("bad_corpus", `${where}: ${error.message}. Add the collection again.`, {
+    return new Problem("bad_corpus", `${where}: ${error.message}. Add the corpus again.`, {
       cause: error,
     });
   }

@@ -1,9 +1,14 @@
-import type { Prediction, ScoringModel } from "../motif/prediction.ts";
-import { type Dialect, parsePattern, PatternError } from "../motif/pattern.ts";
+import {
+  type Dialect,
+  parsePattern,
+  PatternError,
+  type Prediction,
+  type ScoringModel,
+} from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import type { JobPattern } from "./job.ts";
 import type { MotifClasses } from "./motif-classes.ts";
-import type { Pool } from "./pool.ts";
+import type { Pool, Progress } from "./pool.ts";
 import type { JobStore, JobView } from "./store.ts";
 
 /** What a client asks for, in the terms of the contract. */
@@ -47,6 +52,14 @@ export interface HandlersOptions {
   /** Residues that a query may have. */
   maxQueryLength: number;
 }
+
+/** Stages in words. */
+const STAGES: Record<Progress["stage"], string> = {
+  start: "Starting",
+  homologs: "Searching for homologs (step 1 of 3)",
+  tree: "Building the tree of the homologs (step 2 of 3)",
+  scores: "Scoring the matches (step 3 of 3)",
+};
 
 export function scoringHandlers({ store, pool, classes, maxQueryLength }: HandlersOptions): Handlers {
   return {
@@ -138,7 +151,8 @@ function describe(job: JobView, pool: Pool): string {
       return `Place ${job.place} in the queue.`;
     case "running": {
       const progress = pool.progress(job.id);
-      return progress ? `${progress.stage}, ${Math.floor(progress.fraction * 100)} %` : "starting";
+      if (!progress) return "Starting.";
+      return `${STAGES[progress.stage]}, ${Math.floor(progress.fraction * 100)} % of this step.`;
     }
     case "finished":
       return `Took ${(((job.ended ?? 0) - (job.started ?? 0)) / 1000).toFixed(2)} s; GetResult has the prediction.`;

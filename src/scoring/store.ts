@@ -1,7 +1,7 @@
+import type { Prediction } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import type { Clock } from "../shell/clock.ts";
 import type { Database } from "../shell/sqlite.ts";
-import type { Prediction } from "../motif/prediction.ts";
 import { MAX_ATTEMPTS, STATES, TRANSITIONS, type JobEvent, type JobRequest, type State } from "./job.ts";
 
 /** A job as its owner may see it. Times are milliseconds since 1970-01-01 UTC. */
@@ -70,6 +70,7 @@ const FAIL = move("fail");
 /** Jobs and results in SQLite. One process writes: it holds the lock of the data directory. */
 export class JobStore {
   #waiting: Waiting[] = [];
+  #closed = false;
 
   constructor(
     private readonly database: Database,
@@ -84,6 +85,11 @@ export class JobStore {
    * @throws Problem busy where the queue is full or the disk takes no more
    */
   insert(request: JobRequest): Promise<string> {
+    if (this.#closed) {
+      return Promise.reject(
+        new Problem("busy", "The service is stopping; submit the job again in a minute."),
+      );
+    }
     return new Promise((resolve, reject) => {
       this.#waiting.push({
         id: this.clock.newId(),
@@ -126,6 +132,12 @@ export class JobStore {
         }),
       );
     }
+  }
+
+  /** Writes what waits and accepts no more jobs. The database stays open: it is not ours. */
+  close(): void {
+    this.#closed = true;
+    this.flush();
   }
 
   /** Takes the oldest queued job for a worker, for at most `milliseconds`; null where none waits. */

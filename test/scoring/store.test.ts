@@ -90,6 +90,15 @@ describe("insert", () => {
     expect(await store.insert(request())).toStartWith("job-");
   });
 
+  test("closing writes what waits and refuses what comes after", async () => {
+    const { store } = open();
+    const id = store.insert(request());
+    store.close();
+    expect(store.get(await id).state).toBe("queued");
+    expect((await rejection(store.insert(request()))).code).toBe("busy");
+    expect(store.queued()).toBe(1);
+  });
+
   test("a database that takes nothing more makes it a Problem, and nothing is accepted", async () => {
     const { store, database } = open();
     database.run("PRAGMA query_only = 1");

@@ -1,0 +1,235 @@
+import { METHOD, type Stage } from "../motif/index.ts";
+import type { Log } from "../shell/log.ts";
+import { type Corpora, type CorpusInfo, emptyCorpus } from "./corpus.ts";
+import type { JobStore, Lease } from "./store.ts";
+import { workerAddress } from "./worker-entrypoints.ts";
+import type { WorkerReport, WorkerTask } from "./worker.ts";
+
+/** How far a running job is. */
+export interface Progress {
+  stage: "start" | Stage;
+  /** Of the stage, 0..1. */
+  fraction: number;
+}
+
+export interface PoolOptions {
+  store: JobStore;
+  corpora: Corpora;
+  log: Log;
+  /** Workers, each with one job at a time; 0 leaves the queue alone. */
+  size: number;
+  /** Milliseconds that a job may take. */
+  timeout: number;
+  /** Address of the worker's module; tests put others in its place. */
+  workerUrl?: string;
+  /** Milliseconds until a write that the disk refused is tried again. */
+  retryInterval?: number;
+}
+
+/** One worker's place. The worker itself comes with the first job and again after a death. */
+interface Seat {
+  worker: Worker | null;
+  job: Running | null;
+}
+
+interface Running {
+  lease: Lease;
+  corpus: string;
+  ticket: number;
+  progress: Progress;
+  timer: Timer;
+}
+
+const DEFECT = "The scoring stopped on a defect of the program; the server's log has the cause.";
+
+/**
+ * Takes jobs from the store to workers and results back. All bookkeeping is on this thread; a worker knows nothing
+ * but its task, and whatever becomes of it (an answer, an error, silence, death) ends in exactly one transition.
+ */
+export class Pool {
+  readonly #options: PoolOptions;
+  readonly #workerUrl: string;
+  readonly #seats: Seat[];
+  readonly #progress = new Map<string, Progress>();
+  readonly #retries = new Set<Timer>();
+  /** Whether a `wake` is among the retries. */
+  #wakes = false;
+  #tickets = 0;
+  #closed = false;
+  #emptyHash: string | undefined;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    this.#workerUrl = options.workerUrl ?? workerAddress();
+    this.#seats = Array.from({ length: options.size }, () => ({ worker: null, job: null }));
+  }
+
+  /** Gives waiting jobs to idle workers. Call it whenever a job was accepted. */
+  wake(): void {
+    try {
+      for (const seat of this.#seats) {
+        if (this.#closed) return;
+        if (seat.job === null && !this.#start(seat)) return;
+      }
+    } catch (error) {
+      // The disk is full, say. The jobs stay queued.
+      this.#options.log.problem("pool", { cause: describe(error) });
+      if (this.#wakes) return;
+      this.#wakes = true;
+      this.#later(() => {
+        this.#wakes = false;
+        this.wake();
+      });
+    }
+  }
+
+  /** How far a running job is; null where it is not running here. */
+  progress(id: string): Progress | null {
+    return this.#progress.get(id) ?? null;
+  }
+
+  /** Stops all workers and gives their jobs back to the queue. */
+  close(): void {
+    this.#closed = true;
+    for (const timer of this.#retries) clearTimeout(timer);
+    for (const seat of this.#seats) {
+      const job = this.#leave(seat);
+      this.#dismiss(seat);
+      if (job) this.#options.store.release(job.lease.rid, false);
+    }
+  }
+
+  /** Starts the oldest job that has no result yet; false where none waits. */
+  #start(seat: Seat): boolean {
+    const { store, corpora, timeout } = this.#options;
+    const corpus = corpora.active();
+    const key = { corpus: corpus?.hash ?? this.#hashOfNone(), method: METHOD };
+    for (let next = store.next(); next; next = store.next()) {
+      if (!store.reuse(next.rid, { digest: next.digest, ...key })) break;
+    }
+    const lease = store.lease(timeout);
+    if (!lease) return false;
+    this.#assign(seat, lease, corpus, key.corpus);
+    return true;
+  }
+
+  #assign(seat: Seat, lease: Lease, corpus: CorpusInfo | null, hash: string): void {
+    const ticket = ++this.#tickets;
+    const progress: Progress = { stage: "start", fraction: 0 };
+    const timer = setTimeout(() => this.#expire(seat, ticket), this.#options.timeout);
+    seat.job = { lease, corpus: hash, ticket, progress, timer };
+    this.#progress.set(lease.id, progress);
+    seat.worker ??= this.#hire(seat);
+    const task: WorkerTask = { ticket, request: lease.request, corpusPath: corpus?.path ?? null };
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
+    seat.worker.postMessage(task);
+  }
+
+  #hire(seat: Seat): Worker {
+    const worker = new Worker(this.#workerUrl);
+    worker.addEventListener("message", ({ data }: MessageEvent<WorkerReport>) => this.#hear(seat, data));
+    worker.addEventListener("error", (event) => {
+      // Otherwise an error of a worker is one of this process.
+      event.preventDefault();
+      this.#bury(seat, worker, event.message);
+    });
+    worker.addEventListener("close", () => this.#bury(seat, worker, "it ended"));
+    return worker;
+  }
+
+  #hear(seat: Seat, report: WorkerReport): void {
+    const job = seat.job;
+    if (!job || job.ticket !== report.ticket) return;
+    if (report.kind === "progress") {
+      job.progress.stage = report.stage;
+      job.progress.fraction = report.fraction;
+      return;
+    }
+    const { rid, id, digest } = job.lease;
+    this.#leave(seat);
+    this.#settle(id, () => {
+      if (report.kind === "finished") {
+        this.#options.store.finish(rid, { digest, corpus: job.corpus, method: METHOD }, report.prediction);
+      } else {
+        this.#options.log.problem("job", { job: id, cause: report.cause });
+        this.#options.store.fail(rid, report.reason ?? DEFECT);
+      }
+    });
+  }
+
+  #expire(seat: Seat, ticket: number): void {
+    if (seat.job?.ticket !== ticket) return;
+    const { lease } = seat.job;
+    this.#leave(seat);
+    this.#dismiss(seat);
+    const seconds = this.#options.timeout / 1000;
+    this.#settle(lease.id, () =>
+      this.#options.store.fail(
+        lease.rid,
+        `The job took longer than the ${seconds} seconds that one may take (setting job_timeout) and was stopped.`,
+      ),
+    );
+  }
+
+  /** A worker died. Errors come with a `close` behind them: only the first word counts. */
+  #bury(seat: Seat, worker: Worker, cause: string): void {
+    if (seat.worker !== worker) return;
+    seat.worker = null;
+    const job = this.#leave(seat);
+    if (!job) return;
+    const { rid, id, attempts } = job.lease;
+    this.#options.log.problem("worker", { job: id, attempts, cause });
+    this.#settle(id, () => {
+      this.#options.store.retry(
+        rid,
+        attempts,
+        `The worker ended ${attempts} times while it scored this job.`,
+      );
+    });
+  }
+
+  /** Writes what became of a job, then takes the next. What the disk refuses is tried again; should the process end before, the next start recovers the job. */
+  #settle(id: string, write: () => void): void {
+    try {
+      write();
+    } catch (error) {
+      this.#options.log.problem("job", { job: id, cause: describe(error) });
+      this.#later(() => this.#settle(id, write));
+    }
+    this.wake();
+  }
+
+  #later(action: () => void): void {
+    const timer = setTimeout(() => {
+      this.#retries.delete(timer);
+      action();
+    }, this.#options.retryInterval ?? 5000);
+    this.#retries.add(timer);
+  }
+
+  /** Takes the job from its worker; from here on nothing that worker says about it counts. */
+  #leave(seat: Seat): Running | null {
+    const job = seat.job;
+    seat.job = null;
+    if (job) {
+      clearTimeout(job.timer);
+      this.#progress.delete(job.lease.id);
+    }
+    return job;
+  }
+
+  #dismiss(seat: Seat): void {
+    const worker = seat.worker;
+    // First forgotten, then ended: its `close` must not count as a death.
+    seat.worker = null;
+    worker?.terminate();
+  }
+
+  #hashOfNone(): string {
+    return (this.#emptyHash ??= emptyCorpus().hash);
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,64 @@
+import {
+  decode,
+  FastaError,
+  predict,
+  type Prediction,
+  readFasta,
+  type ScoringModel,
+} from "../motif/index.ts";
+import { Problem } from "../problem.ts";
+import { type Corpora, NO_CORPUS } from "./corpus.ts";
+import { readPatterns } from "./handlers.ts";
+import type { MotifClasses } from "./motif-classes.ts";
+
+/** Queries and patterns that are scored at once, without a job. */
+export interface ScoreRequest {
+  /** FASTA: every record is a query. */
+  fasta: string | Uint8Array;
+  regularExpression: readonly string[];
+  elmIdentifierName: readonly string[];
+  scoringModel: ScoringModel;
+  report?: (accession: string, stage: string, fraction: number) => void;
+}
+
+export interface Scored {
+  accession: string;
+  description: string;
+  prediction: Prediction;
+}
+
+/**
+ * Scores one query after the other against the corpus in use, on this thread, by the same code as a job.
+ * Numbers are those that a job would give.
+ * @throws Problem invalid_request for FASTA without meaning, invalid_pattern, unknown_motif_class, bad_corpus
+ */
+export function* scoreSequences(
+  { fasta, regularExpression, elmIdentifierName, scoringModel, report }: ScoreRequest,
+  { corpora, classes }: { corpora: Corpora; classes: MotifClasses },
+): Generator<Scored> {
+  const patterns = readPatterns(regularExpression, elmIdentifierName, classes);
+  const queries = readQueries(fasta);
+  const hasCorpus = corpora.active() !== null;
+  const corpus = corpora.openActive();
+  for (const { accession, description, residues } of queries) {
+    const request = { query: decode(residues), patterns, model: scoringModel };
+    const prediction = predict(request, corpus, undefined, (stage, fraction) =>
+      report?.(accession, stage, fraction),
+    );
+    if (!hasCorpus) prediction.warnings.unshift(NO_CORPUS);
+    yield { accession, description, prediction };
+  }
+}
+
+function readQueries(fasta: string | Uint8Array): ReturnType<typeof readFasta> {
+  let queries: ReturnType<typeof readFasta>;
+  try {
+    queries = readFasta(fasta);
+  } catch (error) {
+    if (error instanceof FastaError)
+      throw new Problem("invalid_request", `${error.message}.`, { cause: error });
+    throw error;
+  }
+  if (queries.length === 0) throw new Problem("invalid_request", "There is no sequence. Expected FASTA.");
+  return queries;
+}

@@ -1,0 +1,199 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { MIGRATIONS } from "../../db/index.ts";
+import { Corpora } from "../../src/scoring/corpus.ts";
+import { Pool, type PoolOptions } from "../../src/scoring/pool.ts";
+import { JobStore } from "../../src/scoring/store.ts";
+import { workerAddress } from "../../src/scoring/worker-entrypoints.ts";
+import { systemClock } from "../../src/shell/clock.ts";
+import { closeDatabase, type Database, openDatabase } from "../../src/shell/sqlite.ts";
+
+const ODD = new URL("./odd-worker.ts", import.meta.url).href;
+
+let directory: string;
+let database: Database;
+let store: JobStore;
+let corpora: Corpora;
+let pool: Pool;
+let logged: Record<string, unknown>[];
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "labd-pool-"));
+  database = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
+  store = new JobStore(database, systemClock, 1000);
+  corpora = new Corpora(directory, database, systemClock);
+  logged = [];
+});
+afterEach(() => {
+  pool.close();
+  closeDatabase(database);
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function open(options: Partial<PoolOptions> = {}): Pool {
+  const log = {
+    info: () => {},
+    problem: (event: string, fields: Record<string, unknown> = {}) => void logged.push({ event, ...fields }),
+  };
+  return (pool = new Pool({ store, corpora, log, size: 2, timeout: 20_000, workerUrl: ODD, ...options }));
+}
+
+let queries = 0;
+/** A job that makes the odd worker do this. Each has a query of its own, so that no result is reused. */
+async function submit(word: string, query = `Q${"A".repeat(++queries)}`): Promise<string> {
+  const id = await store.insert({ identifier: word, query, model: "continuous", patterns: [] });
+  pool.wake();
+  return id;
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  for (const started = performance.now(); !condition(); await Bun.sleep(2)) {
+    if (performance.now() - started > 10_000) throw new Error("it did not come true within 10 s");
+  }
+}
+const state = (id: string): string => store.get(id).state;
+
+test("every job is finished, whatever the number of workers", async () => {
+  open({ size: 3 });
+  const ids = await Promise.all(Array.from({ length: 40 }, () => submit("finish")));
+  await until(() => store.counts().finished === 40);
+  const answers = ids.map((id) => (store.prediction(id) as unknown as { query: string }).query);
+  expect(answers).toEqual(ids.map((id) => store.request(id).query));
+});
+
+test("no workers: the queue is left alone", async () => {
+  open({ size: 0 });
+  const id = await submit("finish");
+  await Bun.sleep(20);
+  expect(state(id)).toBe("queued");
+});
+
+test("progress can be read while the job runs, and only then", async () => {
+  open({ size: 1 });
+  const id = await submit("progress");
+  await until(() => pool.progress(id)?.stage === "homologs");
+  expect(pool.progress(id)).toEqual({ stage: "homologs", fraction: 0.25 });
+  expect(state(id)).toBe("running");
+  pool.close();
+  expect(pool.progress(id)).toBeNull();
+});
+
+test("an error in the scoring fails the job at once; the cause goes to the log, not to the client", async () => {
+  open({ size: 1 });
+  const hidden = await submit("fail");
+  const told = await submit("fail-with");
+  await until(() => store.counts().failed === 2);
+  expect(store.get(hidden).failure).toContain("defect of the program");
+  expect(store.get(told).failure).toBe("The corpus is gone.");
+  expect(logged).toEqual([
+    { event: "job", job: hidden, cause: "secret stack" },
+    { event: "job", job: told, cause: "secret stack" },
+  ]);
+});
+
+test.each(["throw", "reject", "exit"])(
+  "a worker that dies (%s): one more attempt, then failed with a reason, and the next job is done",
+  async (word) => {
+    open({ size: 1 });
+    const id = await submit(word);
+    const after = await submit("finish");
+    await until(() => state(after) === "finished");
+    expect(store.get(id)).toMatchObject({ state: "failed" });
+    expect(store.get(id).failure).toContain("ended 2 times");
+    expect(logged.filter(({ event }) => event === "worker").map(({ attempts }) => attempts)).toEqual([1, 2]);
+  },
+);
+
+test("a worker that dies once: the job is finished by the next one", async () => {
+  open({ size: 1 });
+  const id = await submit(`die-once ${join(directory, "died")}`);
+  await until(() => state(id) === "finished");
+  expect(logged.length).toBe(1);
+});
+
+test("the deadline ends a worker in an endless loop, and its place is taken by another", async () => {
+  open({ size: 1, timeout: 300 });
+  const id = await submit("spin");
+  const after = await submit("finish");
+  expect(state(after)).toBe("queued");
+  await until(() => state(after) === "finished");
+  expect(store.get(id)).toMatchObject({ state: "failed" });
+  expect(store.get(id).failure).toContain("0.3 seconds");
+});
+
+test("a slow neighbour does not hold up the others", async () => {
+  open({ size: 2 });
+  const slow = await submit("wait");
+  const ids = await Promise.all(Array.from({ length: 10 }, () => submit("finish")));
+  await until(() => ids.every((id) => state(id) === "finished"));
+  expect(state(slow)).toBe("running");
+});
+
+test("closing gives running jobs back uncounted, and the next pool finishes them", async () => {
+  open({ size: 2 });
+  const ids = [await submit("spin"), await submit("wait"), await submit("finish")];
+  await until(() => store.counts().running === 2);
+  pool.close();
+  expect(ids.map(state)).toEqual(["queued", "queued", "queued"]);
+  expect(store.recover()).toEqual({ requeued: 0, failed: 0 });
+  expect(store.lease(1)!.attempts).toBe(1);
+});
+
+test("what was asked before is answered without a worker; another corpus is another question", async () => {
+  open({ size: 1 });
+  const first = await submit("finish", "SAME");
+  await until(() => state(first) === "finished");
+  const second = await submit("throw", "SAME");
+  expect(state(second)).toBe("finished");
+  expect(store.prediction(second)).toEqual(store.prediction(first));
+  const corpus = await corpora.add({ name: "one", bytes: ">a\nMKL" });
+  const third = await submit("finish", "SAME");
+  await until(() => state(third) === "finished");
+  expect(store.prediction(third)).toEqual({ query: "SAME", corpusPath: corpus.path } as never);
+});
+
+test("a result that the disk refuses is kept and written as soon as there is room", async () => {
+  open({ size: 1, retryInterval: 10 });
+  database.run(
+    "CREATE TEMP TRIGGER full BEFORE INSERT ON result BEGIN SELECT RAISE(ABORT, 'disk full'); END",
+  );
+  const id = await submit("finish");
+  const other = await submit("fail");
+  await until(() => logged.length >= 3);
+  expect([state(id), state(other)]).toEqual(["running", "failed"]);
+  expect(logged.some(({ cause }) => String(cause).includes("disk full"))).toBe(true);
+  database.run("DROP TRIGGER full");
+  await until(() => state(id) === "finished");
+  expect(store.prediction(id)).toMatchObject({ query: store.request(id).query });
+});
+
+test("a queue that the disk does not let go on goes on by itself once there is room", async () => {
+  open({ size: 1, retryInterval: 10 });
+  database.run(
+    "CREATE TEMP TRIGGER full BEFORE UPDATE ON job WHEN new.state = 'running' BEGIN SELECT RAISE(ABORT, 'disk full'); END",
+  );
+  const id = await submit("finish");
+  await until(() => logged.length >= 2);
+  expect(state(id)).toBe("queued");
+  database.run("DROP TRIGGER full");
+  await until(() => state(id) === "finished");
+});
+
+test("the real worker starts from source and says what it cannot do", async () => {
+  open({ size: 1, workerUrl: workerAddress() });
+  const { path } = await corpora.add({ name: "one", bytes: ">a\nMKL" });
+  rmSync(path);
+  const id = await submit("anything");
+  await until(() => state(id) === "failed");
+  expect(store.get(id).failure).toMatch(/^corpora\/[0-9a-f]{64}\.labc cannot be read\.$/);
+});
+
+test.each([
+  ["file:///opt/labd/src/scoring/worker-entrypoints.ts", "file:///opt/labd/src/scoring/worker.ts"],
+  ["file:///$bunfs/root/labd", "file:///$bunfs/root/scoring/worker.ts"],
+  ["file:///B:/~BUN/root/labd.exe", "file:///B:/~BUN/root/scoring/worker.ts"],
+])("a module at %s finds the worker at %s", (module, worker) => {
+  expect(workerAddress(module)).toBe(worker);
+});
