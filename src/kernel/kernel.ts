@@ -198,7 +198,8 @@ export class Kernel {
    * Eight at a time; pairs too long or too high-scoring for 16 bits or for the memory of steps go the plain way.
    */
   traces(query: Uint8Array, subjects: readonly Uint8Array[], local: boolean): Path[] {
-    const paths: Path[] = new Array(subjects.length);
+    const paths: Path[] = [];
+    paths.length = subjects.length;
     const order = Array.from(subjects, (_, k) => k).sort(
       (a, b) => subjects[a].length - subjects[b].length || a - b,
     );

@@ -8,8 +8,6 @@
 const CODES: usize = 26;
 
 /** The residues of sixteen subjects at one column: `at` in the first row, rows `stride` bytes apart. */
-// @ts-ignore: decorator
-@inline
 function gather(at: usize, stride: i32): v128 {
   let v = i8x16.splat(0);
   v = v128.load8_lane(at, v, 0);
@@ -31,8 +29,6 @@ function gather(at: usize, stride: i32): v128 {
 }
 
 /** The same of eight subjects, in the low eight bytes. */
-// @ts-ignore: decorator
-@inline
 function gatherHalf(at: usize, stride: i32): v128 {
   let v = i8x16.splat(0);
   v = v128.load8_lane(at, v, 0);
@@ -46,8 +42,6 @@ function gatherHalf(at: usize, stride: i32): v128 {
 }
 
 /** An index of 16 or more looks up zero, so that one of the two halves answers and the other is silent. */
-// @ts-ignore: decorator
-@inline
 function lookUp(row: usize, codes: v128, codesLess16: v128): v128 {
   return v128.or(
     i8x16.swizzle(v128.load(row), codes),

@@ -1,0 +1,112 @@
+import { X } from "./alphabet.ts";
+
+/**
+ * Regions of low complexity after Wootton & Federhen, Comput. Chem. 1993, 17:149 (SEG): found by the entropy of a
+ * sliding window, widened while the entropy stays low, then cut to the stretch whose composition is least likely.
+ */
+
+/** SEG's own values for proteins: window, entropy in bits that triggers, entropy up to which a region is widened. */
+export const SEG_WINDOW = 12;
+export const SEG_TRIGGER = 2.2;
+export const SEG_EXTENSION = 2.5;
+/** At most so many residues are cut off a region when it is trimmed. */
+const MAX_TRIM = 50;
+const ALPHABET = 20;
+
+/** ln(n!) as a growing table. */
+const LOG_FACTORIAL: number[] = [0];
+function logFactorial(n: number): number {
+  for (let i = LOG_FACTORIAL.length; i <= n; i++) LOG_FACTORIAL.push(LOG_FACTORIAL[i - 1] + Math.log(i));
+  return LOG_FACTORIAL[n];
+}
+
+/** Entropy in bits of every full window, the first at residue 0. A window without room is not there. */
+function entropies(residues: Uint8Array, window: number): Float64Array {
+  const count = Math.max(0, residues.length - window + 1);
+  const out = new Float64Array(count);
+  const counts = new Int32Array(32);
+  const term = Float64Array.from({ length: window + 1 }, (_, n) => (n === 0 ? 0 : n * Math.log2(n)));
+  let sum = 0;
+  for (let i = 0; i < residues.length; i++) {
+    const entering = residues[i] & 31;
+    sum += term[counts[entering] + 1] - term[counts[entering]];
+    counts[entering]++;
+    if (i < window - 1) continue;
+    out[i - window + 1] = Math.log2(window) - sum / window;
+    const leaving = residues[i - window + 1] & 31;
+    sum += term[counts[leaving] - 1] - term[counts[leaving]];
+    counts[leaving]--;
+  }
+  return out;
+}
+
+/** ln of the probability that a random sequence has a composition with these counts, in whatever order (P0 of SEG). */
+function logProbability(counts: Int32Array, length: number): number {
+  const held = counts.filter((count) => count > 0);
+  held.sort();
+  // Ways to arrange the residues, times ways to give the counts to letters, over all sequences.
+  let log = logFactorial(length) - length * Math.log(ALPHABET);
+  for (const count of held) log -= logFactorial(count);
+  const letters = Math.max(ALPHABET, held.length);
+  log += logFactorial(letters) - logFactorial(letters - held.length);
+  for (let i = 0; i < held.length;) {
+    let same = i;
+    while (same < held.length && held[same] === held[i]) same++;
+    log -= logFactorial(same - i);
+    i = same;
+  }
+  return log;
+}
+
+/** The stretch of residues[from, to) with the least likely composition, the longest first. */
+function trim(residues: Uint8Array, from: number, to: number): [number, number] {
+  const length = to - from;
+  const least = Math.max(1, length - MAX_TRIM);
+  let best: [number, number] = [from, to];
+  let bestLog = Infinity;
+  for (let size = length; size >= least; size--) {
+    const counts = new Int32Array(32);
+    for (let i = from; i < to; i++) {
+      counts[residues[i] & 31]++;
+      if (i - from < size - 1) continue;
+      const start = i - size + 1;
+      const log = logProbability(counts, size);
+      if (log < bestLog) {
+        bestLog = log;
+        best = [start, i + 1];
+      }
+      counts[residues[start] & 31]--;
+    }
+  }
+  return best;
+}
+
+/** Regions of low complexity as [first, behind last], ascending, not overlapping. */
+export function lowComplexity(residues: Uint8Array): [number, number][] {
+  const regions: [number, number][] = [];
+  const entropy = entropies(residues, SEG_WINDOW);
+  let i = 0;
+  while (i < entropy.length) {
+    if (entropy[i] > SEG_TRIGGER) {
+      i++;
+      continue;
+    }
+    let first = i;
+    let last = i;
+    const floor = regions.length === 0 ? 0 : regions[regions.length - 1][1];
+    while (first > floor && entropy[first - 1] <= SEG_EXTENSION) first--;
+    while (last + 1 < entropy.length && entropy[last + 1] <= SEG_EXTENSION) last++;
+    const [from, to] = trim(residues, first, last + SEG_WINDOW);
+    regions.push([from, to]);
+    // What the trimming left over to the right is looked at again.
+    i = Math.max(i + 1, to);
+  }
+  return regions;
+}
+
+/** A copy with X for every residue in a region of low complexity. */
+export function maskLowComplexity(residues: Uint8Array): Uint8Array {
+  const masked = residues.slice();
+  for (const [from, to] of lowComplexity(residues)) masked.fill(X, from, to);
+  return masked;
+}

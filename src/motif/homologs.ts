@@ -1,0 +1,125 @@
+import { align, alignLocal, type Aligned } from "./align.ts";
+import type { Corpus } from "./corpus.ts";
+import type { Row } from "./msa.ts";
+import type { Options } from "./options.ts";
+import { residuesOf, search, type Hit } from "./search.ts";
+
+export interface FoundHomolog {
+  /** Index into the corpus. */
+  index: number;
+  /** Smith-Waterman score in half bits. */
+  rawScore: number;
+  bitScore: number;
+  /** Expected number of chance hits in the corpus that are as good. */
+  eValue: number;
+  /** Identical pairs per aligned pair of residues, 0..1. */
+  identity: number;
+  /** Part of the query's residues that have one aligned to them, 0..1. */
+  coverage: number;
+  /** The homolog aligned to the query. */
+  row: Row;
+}
+
+export type HomologOptions = Pick<
+  Options,
+  "maxEValue" | "minCoverage" | "minIdentity" | "maxLengthRatio" | "maxHomologs" | "exhaustive"
+>;
+
+/** Part of the work that is the search; the rest is alignment. Only the progress depends on it. */
+const SEARCH_PART = 0.8;
+/** Hits aligned at a time: full batches of the kernel, and little in vain where the limit is reached. */
+const BATCH = 32;
+
+/**
+ * The homologs of a query (residue codes) in a corpus, by rules 1 and 2 of the method: hits with at most
+ * `maxEValue`, at most `maxLengthRatio` times as long as the query, with `minCoverage` and `minIdentity` both in
+ * the local alignment and in the alignment from end to end; of these the best `maxHomologs`, where the best hit of
+ * every species comes before second ones. Answered in order of E-value, score, accession.
+ *
+ * A sequence equal to the whole query is no homolog: it shows no residue kept through any change. Its species counts
+ * as represented. `report` hears the fraction done, 0..1. Empty where query or corpus are.
+ */
+export function findHomologs(
+  query: Uint8Array,
+  corpus: Corpus,
+  options: HomologOptions,
+  report: (fraction: number) => void = () => {},
+): FoundHomolog[] {
+  const hits = search(
+    query,
+    corpus,
+    {
+      maxEValue: options.maxEValue,
+      exhaustive: options.exhaustive,
+      // A shorter one cannot cover enough of the query.
+      minLength: Math.ceil(options.minCoverage * query.length),
+      maxLength: Math.floor(options.maxLengthRatio * query.length),
+    },
+    (fraction) => report(fraction * SEARCH_PART),
+  );
+  const represented = new Set<number>();
+  const others: Hit[] = [];
+  for (const hit of hits) {
+    if (!equal(query, residuesOf(corpus, hit.index))) others.push(hit);
+    else if (corpus.species(hit.index) >= 0) represented.add(corpus.species(hit.index));
+  }
+
+  const found: FoundHomolog[] = [];
+  /** Aligns hits in order until the limit is reached, and takes those that hold; returns those left for later. */
+  const take = (candidates: Hit[], oncePerSpecies: boolean): Hit[] => {
+    const later: Hit[] = [];
+    let at = 0;
+    while (at < candidates.length && found.length < options.maxHomologs) {
+      const batch: Hit[] = [];
+      for (; at < candidates.length && batch.length < BATCH; at++) {
+        const species = corpus.species(candidates[at].index);
+        if (oncePerSpecies && represented.has(species)) later.push(candidates[at]);
+        else batch.push(candidates[at]);
+      }
+      for (const [k, aligned] of holding(query, corpus, batch, options).entries()) {
+        if (aligned === null) continue;
+        const hit = batch[k];
+        const species = corpus.species(hit.index);
+        if (oncePerSpecies && represented.has(species)) later.push(hit);
+        else if (found.length < options.maxHomologs) {
+          if (species >= 0) represented.add(species);
+          const { identity, coverage, row } = aligned;
+          found.push({ ...hit, identity, coverage, row });
+        }
+      }
+      const done = Math.max(found.length / options.maxHomologs, at / candidates.length);
+      report(SEARCH_PART + (1 - SEARCH_PART) * Math.min(1, done) * 0.99);
+    }
+    return later;
+  };
+  take(take(others, true), false);
+  const rank = new Map(hits.map((hit, k) => [hit.index, k]));
+  found.sort((a, b) => rank.get(a.index)! - rank.get(b.index)!);
+  report(1);
+  return found;
+}
+
+/** For each hit its alignment, or null where it or the local one falls short of coverage or identity. */
+function holding(
+  query: Uint8Array,
+  corpus: Corpus,
+  hits: Hit[],
+  { minCoverage, minIdentity }: HomologOptions,
+): (Aligned | null)[] {
+  const holds = ({ coverage, identity }: Aligned): boolean =>
+    coverage >= minCoverage && identity >= minIdentity;
+  const subjects = hits.map(({ index }) => residuesOf(corpus, index));
+  const locally = alignLocal(query, subjects).map(holds);
+  const kept = hits.flatMap((_, k) => (locally[k] ? [k] : []));
+  const aligned = align(
+    query,
+    kept.map((k) => subjects[k]),
+  );
+  const out: (Aligned | null)[] = hits.map(() => null);
+  for (const [i, k] of kept.entries()) if (holds(aligned[i])) out[k] = aligned[i];
+  return out;
+}
+
+function equal(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((code, i) => code === b[i]);
+}

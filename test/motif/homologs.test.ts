@@ -1,0 +1,186 @@
+import { describe, expect, test } from "bun:test";
+import { encode, GAP, X } from "../../src/motif/alphabet.ts";
+import { openCorpus, packCorpus, type Corpus } from "../../src/motif/corpus.ts";
+import { findHomologs, type HomologOptions } from "../../src/motif/homologs.ts";
+import { DEFAULTS } from "../../src/motif/options.ts";
+import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
+
+const sha256 = (): Bun.CryptoHasher => new Bun.CryptoHasher("sha256");
+const options: HomologOptions = DEFAULTS;
+
+interface Entry {
+  accession: string;
+  residues: Uint8Array;
+  species?: string;
+}
+function corpusOf(entries: Entry[]): Corpus {
+  const named = entries.map(({ accession, residues, species }) => ({
+    accession,
+    residues,
+    description: "",
+    organism: species ?? null,
+    speciesKey: species ?? null,
+  }));
+  return openCorpus(packCorpus("test", named, sha256));
+}
+const names = (corpus: Corpus, found: { index: number }[]): string[] =>
+  found.map(({ index }) => corpus.accession(index));
+
+const next = random(11);
+const query = randomProtein(next, 240);
+const noise: Entry[] = Array.from({ length: 300 }, (_, k) => ({
+  accession: `N${k}`,
+  residues: randomProtein(next, 30 + Math.floor(next() * 500)),
+}));
+const relative = (divergence: number): Uint8Array => mutated(next, query, divergence);
+
+/** Accessions found, in alphabetical order, with some option changed. */
+const foundWith = (corpus: Corpus, changed: Partial<HomologOptions>): string[] =>
+  names(corpus, findHomologs(query, corpus, { ...options, ...changed })).sort();
+
+describe("the rules", () => {
+  const half = query.subarray(0, 100);
+  const entries: Entry[] = [
+    ...noise,
+    { accession: "near", residues: relative(0.1) },
+    { accession: "far", residues: relative(0.4) },
+    { accession: "self", residues: query },
+    // 100 of 240 columns: too little of the query.
+    { accession: "part", residues: Uint8Array.from([...randomProtein(next, 140), ...half]) },
+    // Contains all of the query, but is more than three times as long.
+    { accession: "giant", residues: Uint8Array.from([...randomProtein(next, 600), ...relative(0.1)]) },
+    { accession: "long", residues: Uint8Array.from([...randomProtein(next, 440), ...relative(0.1)]) },
+  ];
+  const corpus = corpusOf(entries);
+
+  test("relatives are found, in order; the query itself, parts and giants are not", () => {
+    const found = findHomologs(query, corpus, options);
+    expect(names(corpus, found).sort()).toEqual(["far", "long", "near"]);
+    expect(names(corpus, found).at(-1)).toBe("far");
+    for (let k = 1; k < found.length; k++)
+      expect(found[k].eValue).toBeGreaterThanOrEqual(found[k - 1].eValue);
+  });
+
+  test("exhaustive gives the same here", () => {
+    const found = findHomologs(query, corpus, options);
+    expect(findHomologs(query, corpus, { ...options, exhaustive: true })).toEqual(found);
+  });
+
+  test("each limit can be moved and then decides otherwise", () => {
+    expect(foundWith(corpus, { minCoverage: 0.3 })).toEqual(["far", "long", "near", "part"]);
+    expect(foundWith(corpus, { maxLengthRatio: 10 })).toEqual(["far", "giant", "long", "near"]);
+    expect(foundWith(corpus, { minIdentity: 0.8 })).toEqual(["long", "near"]);
+    expect(foundWith(corpus, { maxHomologs: 1 })).toHaveLength(1);
+    expect(foundWith(corpus, { maxHomologs: 0 })).toEqual([]);
+    expect(foundWith(corpus, { maxEValue: 1e-100 })).not.toContain("far");
+  });
+
+  test("rows hold the homolog's residues where the alignment says, and identity and coverage follow", () => {
+    for (const { index, row, identity, coverage } of findHomologs(query, corpus, options)) {
+      const residues = corpus.residues.slice(corpus.offsets[index], corpus.offsets[index + 1]);
+      expect(row.residues).toEqual(residues);
+      expect(row.anchored).toHaveLength(query.length);
+      expect(row.before).toHaveLength(query.length + 1);
+      let pairs = 0;
+      let same = 0;
+      for (const [p, code] of row.anchored.entries()) {
+        expect(row.before[p + 1] - row.before[p]).toBeGreaterThanOrEqual(code === GAP ? 0 : 1);
+        if (code === GAP) continue;
+        expect(residues[row.before[p]]).toBe(code);
+        pairs++;
+        if (code === query[p]) same++;
+      }
+      expect(identity).toBeCloseTo(same / pairs, 12);
+      expect(coverage).toBeCloseTo(pairs / query.length, 12);
+    }
+  });
+
+  test("the progress ascends from 0 to 1", () => {
+    const heard: number[] = [];
+    findHomologs(query, corpus, options, (fraction) => heard.push(fraction));
+    expect(heard[0]).toBe(0);
+    expect(heard.at(-1)).toBe(1);
+    expect(heard).toEqual(heard.toSorted((a, b) => a - b));
+  });
+});
+
+describe("species", () => {
+  test("the best of every species comes before second ones", () => {
+    const entries: Entry[] = [
+      ...noise,
+      { accession: "h1", species: "human", residues: relative(0.05) },
+      { accession: "h2", species: "human", residues: relative(0.1) },
+      { accession: "m1", species: "mouse", residues: relative(0.3) },
+      { accession: "m2", species: "mouse", residues: relative(0.35) },
+      { accession: "f1", species: "fly", residues: relative(0.5) },
+    ];
+    const corpus = corpusOf(entries);
+    const upTo = (maxHomologs: number): string[] =>
+      names(corpus, findHomologs(query, corpus, { ...options, maxHomologs }));
+    expect(upTo(1)).toEqual(["h1"]);
+    expect(upTo(2)).toEqual(["h1", "m1"]);
+    expect(upTo(3)).toEqual(["h1", "m1", "f1"]);
+    expect(upTo(4)).toEqual(["h1", "h2", "m1", "f1"]);
+    expect(upTo(9)).toEqual(["h1", "h2", "m1", "m2", "f1"]);
+  });
+
+  test("the query's own species is represented by the query", () => {
+    const corpus = corpusOf([
+      { accession: "self", species: "human", residues: query },
+      { accession: "paralog", species: "human", residues: relative(0.1) },
+      { accession: "ortholog", species: "mouse", residues: relative(0.3) },
+    ]);
+    const one = findHomologs(query, corpus, { ...options, maxHomologs: 1 });
+    expect(names(corpus, one)).toEqual(["ortholog"]);
+    expect(names(corpus, findHomologs(query, corpus, options))).toEqual(["paralog", "ortholog"]);
+  });
+
+  test("more homologs than asked for: the best ones, the same every time", () => {
+    const entries = Array.from({ length: 400 }, (_, k) => ({
+      accession: `R${k}`,
+      residues: relative(0.1 + (0.4 * (k % 20)) / 20),
+    }));
+    const corpus = corpusOf(entries);
+    const found = findHomologs(query, corpus, options);
+    expect(found).toHaveLength(100);
+    const all = findHomologs(query, corpus, { ...options, maxHomologs: 1000 });
+    expect(found).toEqual(all.slice(0, 100));
+  });
+
+  test("equal sequences come in order of accession", () => {
+    const residues = relative(0.2);
+    const corpus = corpusOf(["c", "a", "b"].map((accession) => ({ accession, residues })));
+    expect(names(corpus, findHomologs(query, corpus, options))).toEqual(["a", "b", "c"]);
+  });
+});
+
+describe("queries without an answer have an empty one", () => {
+  const corpus = corpusOf(noise);
+  const cases: [string, Uint8Array][] = [
+    ["no residue", new Uint8Array(0)],
+    ["one residue", encode("W")],
+    ["three residues", encode("WWW")],
+    ["nothing but X", new Uint8Array(300).fill(X)],
+    ["one residue repeated", encode("Q".repeat(300))],
+    ["rare letters alone", encode("BZUOJX".repeat(50))],
+    ["no relative", randomProtein(random(77), 250)],
+  ];
+  for (const exhaustive of [false, true]) {
+    test.each(cases)(`%s (exhaustive ${exhaustive})`, (_, residues) => {
+      expect(findHomologs(residues, corpus, { ...options, exhaustive })).toEqual([]);
+    });
+    test(`an empty corpus (exhaustive ${exhaustive})`, () => {
+      expect(findHomologs(query, corpusOf([]), { ...options, exhaustive })).toEqual([]);
+    });
+  }
+
+  test("a query as long as titin finds its relative", () => {
+    const giant = randomProtein(random(5), 35_000);
+    const entries = [
+      ...noise,
+      { accession: "giant", residues: mutated(random(6), giant, 0.3).slice(0, 4000) },
+    ];
+    const long = corpusOf(entries);
+    expect(names(long, findHomologs(giant, long, { ...options, minCoverage: 0.1 }))).toEqual(["giant"]);
+  }, 60_000);
+});
