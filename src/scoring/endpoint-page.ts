@@ -1,11 +1,13 @@
+import type { MotifClass } from "./motif-classes.ts";
+
 /** What stands at the endpoint for people: where the documents are and how to send a first message. Plain HTML, no scripts. */
 export interface EndpointPage {
   /** Absolute address of the endpoint. */
   endpoint: string;
   /** Target namespace of the messages. */
   namespace: string;
-  /** Names that `elmIdentifierName` takes. */
-  classNames: readonly string[];
+  /** What `elmIdentifierName` takes. */
+  classes: readonly MotifClass[];
 }
 
 /** Human p53 (UniProtKB P04637) and the motif by which it binds MDM2 (Kussie et al., Science 1996, 274:948). */
@@ -21,7 +23,7 @@ GSRAHSSHLKSKKGQSTSRHKKLMFKTEGPDSD`,
   expression: "F...W..[VIL]",
 };
 
-export function endpointPage({ endpoint, namespace, classNames }: EndpointPage): string {
+export function endpointPage({ endpoint, namespace, classes }: EndpointPage): string {
   const message = `<Envelope xmlns="http://schemas.xmlsoap.org/soap/envelope/">
  <Body>
   <RunJob xmlns="${namespace}">
@@ -45,6 +47,8 @@ export function endpointPage({ endpoint, namespace, classNames }: EndpointPage):
   h1 { font-size: 1.9rem; margin: 0; } h2 { font-size: 1.15rem; margin: 1.6rem 0 .35rem; }
   a { color: var(--link); } a:focus-visible { outline: 3px solid; outline-offset: 2px; }
   pre { border: 1px solid var(--line); border-radius: .6rem; padding: .8rem 1rem; overflow-x: auto; font-size: .85rem; }
+  table { border-collapse: collapse; font-size: .85rem; }
+  td, th { text-align: left; vertical-align: top; padding: .3rem .6rem .3rem 0; border-top: 1px solid var(--line); }
   code { overflow-wrap: anywhere; } li { margin: .2rem 0; }
 </style>
 </head>
@@ -70,12 +74,23 @@ document/literal; SOAP 1.2 envelopes are answered in kind.</p>
 <p>The motif by which p53 binds MDM2 (Kussie et al., <i>Science</i> 1996, 274:948):</p>
 <pre tabindex="0"><code>${escapeHtml(command)}</code></pre>
 <h2>Motif classes</h2>
-<p><code>elmIdentifierName</code> takes these names and their aliases:</p>
-<p>${classNames.map((name) => `<code>${escapeHtml(name)}</code>`).join(", ")}</p>
+<p><code>elmIdentifierName</code> takes any of these names. Where one is an identifier of the ELM resource, the expression
+is our own all the same, written from the literature.</p>
+<table>
+<thead><tr><th scope="col">Names</th><th scope="col">Expression</th><th scope="col">Meaning</th></tr></thead>
+<tbody>
+${classes.map(row).join("\n")}
+</tbody>
+</table>
 </main>
 </body>
 </html>
 `;
+}
+
+function row({ name, aliases, expression, description }: MotifClass): string {
+  const names = [name, ...aliases].map((one) => `<code>${escapeHtml(one)}</code>`).join("<br>");
+  return `<tr><td>${names}</td><td><code>${escapeHtml(expression)}</code></td><td>${escapeHtml(description)}</td></tr>`;
 }
 
 const ENTITIES: Record<string, string> = {

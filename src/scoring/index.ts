@@ -1,0 +1,93 @@
+import type { Clock } from "../shell/clock.ts";
+import type { Log } from "../shell/log.ts";
+import type { Database } from "../shell/sqlite.ts";
+import { Corpora } from "./corpus.ts";
+import { scoringHandlers } from "./handlers.ts";
+import type { State } from "./job.ts";
+import { type MotifClasses, motifClasses, starterClasses } from "./motif-classes.ts";
+import { Pool } from "./pool.ts";
+import { scoringRoutes } from "./route.ts";
+import { scoreSequences, type Scored, type ScoreRequest } from "./score.ts";
+import { JobStore } from "./store.ts";
+
+export { Corpora, type CorpusInfo, type CorpusSource } from "./corpus.ts";
+export type { MotifClass, MotifClasses } from "./motif-classes.ts";
+export type { Scored, ScoreRequest } from "./score.ts";
+
+export interface ScoringOptions {
+  database: Database;
+  clock: Clock;
+  log: Log;
+  /** Holds `corpora/`. */
+  dataDirectory: string;
+  /** Scoring workers; 0 opens the service without touching the queue. */
+  workers: number;
+  /** Seconds that one job may take. */
+  jobTimeoutSeconds: number;
+  /** Residues that a query may have. */
+  maxQueryLength: number;
+  /** Bytes that a SOAP message may have. */
+  maxMessageBytes: number;
+  /** Target namespace of the SOAP service. */
+  namespace: string;
+  /** `https://lab.example`, where clients reach the service under another address than its own. */
+  publicUrl?: string;
+  /** Jobs that may wait at a time. */
+  maxQueued?: number;
+}
+
+/** The conservation scoring service, open. */
+export interface Scoring {
+  /** The addresses below `/soap/`. */
+  routes: ReturnType<typeof scoringRoutes>;
+  corpora: Corpora;
+  classes: MotifClasses;
+  /** Number of jobs by state. */
+  counts(): Record<State, number>;
+  /** Name of the corpus in use; null where there is none. */
+  corpusName(): string | null;
+  /** Scores at once, on this thread, without a job. */
+  scoreNow(request: ScoreRequest): Generator<Scored>;
+  /** Stops the workers; their jobs go back to the queue. The database stays open. */
+  close(): Promise<void>;
+}
+
+/** Opens the service: what a stopped process left running is queued again, and workers begin. */
+export async function openScoring(options: ScoringOptions): Promise<Scoring> {
+  const { database, clock, log, dataDirectory, maxQueued = 10_000 } = options;
+  const store = new JobStore(database, clock, maxQueued);
+  const corpora = new Corpora(dataDirectory, database, clock);
+  const classes = motifClasses(starterClasses());
+  const pool = new Pool({
+    store,
+    corpora,
+    log,
+    size: options.workers,
+    timeout: options.jobTimeoutSeconds * 1000,
+  });
+  if (options.workers > 0) {
+    const recovered = store.recover();
+    if (recovered.requeued + recovered.failed > 0) log.info("jobs recovered", recovered);
+    pool.wake();
+  }
+  const handlers = scoringHandlers({ store, pool, classes, maxQueryLength: options.maxQueryLength });
+  return {
+    routes: scoringRoutes({
+      handlers,
+      log,
+      classes,
+      namespace: options.namespace,
+      maxMessageBytes: options.maxMessageBytes,
+      ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
+    }),
+    corpora,
+    classes,
+    counts: () => store.counts(),
+    corpusName: () => corpora.active()?.name ?? null,
+    scoreNow: (request) => scoreSequences(request, { corpora, classes }),
+    async close() {
+      store.close();
+      pool.close();
+    },
+  };
+}

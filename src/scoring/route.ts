@@ -1,0 +1,210 @@
+import { Elysia } from "elysia";
+import { Problem } from "../problem.ts";
+import { causeOf, type Log } from "../shell/log.ts";
+import {
+  encodeFault,
+  encodeGetResultResponse,
+  encodeGetStatusResponse,
+  encodeRunJobResponse,
+  type SoapAnswer,
+  type SoapVersion,
+} from "./contract/encode.ts";
+import { readEnvelope } from "./contract/envelope.ts";
+import type { Request as Asked } from "./contract/service.ts";
+import { wsdl } from "./contract/wsdl.ts";
+import { messageSchema, predictionSchema } from "./contract/xsd.ts";
+import { endpointPage } from "./endpoint-page.ts";
+import type { Handlers } from "./handlers.ts";
+import type { MotifClasses } from "./motif-classes.ts";
+
+export interface RouteOptions {
+  handlers: Handlers;
+  classes: MotifClasses;
+  log: Log;
+  namespace: string;
+  /** Bytes that a message may have. */
+  maxMessageBytes: number;
+  /** Scheme and host of addresses in documents; without it those of the request. */
+  publicUrl?: string;
+}
+
+/** Where the service is called; its schemas stand below. */
+const ENDPOINT = "/soap/ConservationScorer";
+const MESSAGES = `${ENDPOINT}/messages.xsd`;
+const PREDICTION = `${ENDPOINT}/prediction.xsd`;
+
+const METHODS = "GET, HEAD, OPTIONS, POST";
+const DOCUMENT_METHODS = "GET, HEAD, OPTIONS";
+const XML = "text/xml; charset=utf-8";
+const HTML = "text/html; charset=utf-8";
+
+/** Bytes up to which a message is read in one piece. */
+const SMALL = 65_536;
+
+/** Host with an optional port: name, IPv4, or IPv6 in brackets. Anything else could carry markup into a document. */
+const HOST = /^(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
+
+const CALL = {
+  parse: "none" as const,
+  detail: {
+    tags: ["scoring"],
+    summary: "RunJob, GetStatus and GetResult over SOAP",
+    description: `SOAP 1.1 (1.2 is answered in kind), document/literal. [WSDL](${ENDPOINT}?wsdl)`,
+    responses: {
+      200: { description: "The operation's response envelope." },
+      500: { description: "A SOAP fault that says what was wrong, where, and what is allowed." },
+    },
+  },
+};
+const SHOW = {
+  detail: {
+    tags: ["scoring"],
+    summary: "The WSDL (`?wsdl`), or a page for people",
+    responses: { 200: { description: "The document." } },
+  },
+};
+const HIDDEN = { parse: "none" as const, detail: { hide: true } };
+
+/** The SOAP endpoint, its WSDL and schemas, and a page for people. Whatever goes wrong is answered by a SOAP fault. */
+export function scoringRoutes(options: RouteOptions) {
+  const { namespace } = options;
+  const call = (request: Request) => guarded(options, request, () => perform(options, request));
+  const show = (request: Request) =>
+    guarded(options, request, () => {
+      const endpoint = endpointOf(request, options.publicUrl);
+      if (wantsWsdl(request)) return document(wsdl(namespace, endpoint), XML);
+      return document(endpointPage({ endpoint, namespace, classes: options.classes.classes }), HTML);
+    });
+  const messages = (request: Request) =>
+    guarded(options, request, () => {
+      const location = `${endpointOf(request, options.publicUrl)}/prediction.xsd`;
+      return document(messageSchema(namespace, location), XML);
+    });
+  const prediction = (request: Request) => guarded(options, request, () => document(predictionSchema(), XML));
+  const other = (methods: string) => (request: Request) =>
+    guarded(options, request, () => {
+      if (request.method === "OPTIONS")
+        return new Response(null, { status: 204, headers: { Allow: methods } });
+      throw new Problem("method_not_allowed", `Method not allowed. Allowed: ${methods}.`, { allow: methods });
+    });
+  const otherCall = other(METHODS);
+  const otherDocument = other(DOCUMENT_METHODS);
+  return new Elysia()
+    .post(ENDPOINT, ({ request }) => call(request), CALL)
+    .get(ENDPOINT, ({ request }) => show(request), SHOW)
+    .head(ENDPOINT, ({ request }) => show(request), HIDDEN)
+    .all(ENDPOINT, ({ request }) => otherCall(request), HIDDEN)
+    .get(MESSAGES, ({ request }) => messages(request), HIDDEN)
+    .head(MESSAGES, ({ request }) => messages(request), HIDDEN)
+    .all(MESSAGES, ({ request }) => otherDocument(request), HIDDEN)
+    .get(PREDICTION, ({ request }) => prediction(request), HIDDEN)
+    .head(PREDICTION, ({ request }) => prediction(request), HIDDEN)
+    .all(PREDICTION, ({ request }) => otherDocument(request), HIDDEN);
+}
+
+async function perform(options: RouteOptions, request: Request): Promise<Response> {
+  const { handlers, namespace, maxMessageBytes } = options;
+  const encoding = request.headers.get("content-encoding") ?? "identity";
+  if (!/^\s*(identity)?\s*$/i.test(encoding)) {
+    throw new Problem(
+      "unsupported_media_type",
+      "Content-Encoding: only identity is read; send the message as it is.",
+    );
+  }
+  const declared = Number(request.headers.get("content-length") ?? 0);
+  if (declared > maxMessageBytes) {
+    throw new Problem(
+      "too_large",
+      `The message has ${declared} bytes; at most ${maxMessageBytes} are read (setting max_message_bytes).`,
+    );
+  }
+  // A small message is taken in one piece, which is quicker than a stream of one chunk.
+  const body = declared > 0 && declared <= SMALL ? await request.bytes() : request.body;
+  const envelope = await readEnvelope(body, {
+    contentType: request.headers.get("content-type"),
+    limits: { bytes: maxMessageBytes },
+    namespace,
+  });
+  const { soapVersion } = envelope;
+  if (envelope.problem) return fault(options, envelope.problem, soapVersion);
+  try {
+    return respond(await handle(handlers, envelope, soapVersion, namespace));
+  } catch (error) {
+    return fault(options, error, soapVersion);
+  }
+}
+
+async function handle(
+  handlers: Handlers,
+  asked: Asked,
+  version: SoapVersion,
+  namespace: string,
+): Promise<SoapAnswer> {
+  switch (asked.operation) {
+    case "RunJob":
+      return encodeRunJobResponse({ JobIdentifier: await handlers.runJob(asked.value) }, version, namespace);
+    case "GetStatus": {
+      const { status, details } = handlers.getStatus(asked.value.JobIdentifier);
+      return encodeGetStatusResponse({ Status: status, StatusDetails: details }, version, namespace);
+    }
+    case "GetResult": {
+      const result = handlers.getResult(asked.value.JobIdentifier);
+      return encodeGetResultResponse({ ConScorePrediction: result }, version, namespace);
+    }
+  }
+}
+
+/** What a request is answered with, faults included: nothing that is thrown leaves this file. */
+async function guarded(
+  options: RouteOptions,
+  request: Request,
+  answer: () => Response | Promise<Response>,
+): Promise<Response> {
+  try {
+    return await answer();
+  } catch (error) {
+    const is12 = /^\s*application\/soap\+xml\b/i.test(request.headers.get("content-type") ?? "");
+    return fault(options, error, is12 ? "1.2" : "1.1");
+  }
+}
+
+/** Faults whose HTTP status says more than 500: HTTP itself is at fault, and no SOAP toolkit sends such a request. */
+const HTTP_FAULTS = new Set(["method_not_allowed", "too_large", "unsupported_media_type"]);
+
+function fault({ log, namespace }: RouteOptions, error: unknown, version: SoapVersion): Response {
+  const problem = Problem.from(error);
+  const cause = causeOf(problem) ?? (problem.code === "busy" ? problem.cause : undefined);
+  if (cause !== undefined) log.problem("soap", { code: problem.code, cause: String(cause) });
+  const answer = encodeFault(problem, version, namespace);
+  const status = HTTP_FAULTS.has(problem.code) ? problem.status : answer.status;
+  const headers = { ...answer.headers };
+  // The rest of such a message is not read, so that the connection is of no more use.
+  if (problem.code === "too_large") headers.Connection = "close";
+  return respond({ ...answer, status, headers });
+}
+
+function respond({ status, headers, body }: SoapAnswer): Response {
+  return new Response(body, { status, headers });
+}
+
+function document(text: string, contentType: string): Response {
+  return new Response(text, { headers: { "Content-Type": contentType } });
+}
+
+/** `?wsdl` in any case, alone or among other parameters; `?singleWsdl` is what some toolkits ask for. */
+function wantsWsdl(request: Request): boolean {
+  const { searchParams } = new URL(request.url);
+  return [...searchParams.keys()].some((key) => /^(single)?wsdl$/i.test(key));
+}
+
+/**
+ * Absolute address of the endpoint, as the caller reaches it.
+ * @throws Problem invalid_request for a host that is none
+ */
+function endpointOf(request: Request, publicUrl: string | undefined): string {
+  if (publicUrl !== undefined) return publicUrl + ENDPOINT;
+  const url = URL.canParse(request.url) ? new URL(request.url) : null;
+  if (!url || !HOST.test(url.host))
+    throw new Problem("invalid_request", "Host: expected a host name or address, and a port.");
+  return `${url.protocol}//${url.host}${ENDPOINT}`;
+}

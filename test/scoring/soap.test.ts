@@ -1,0 +1,483 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Elysia } from "elysia";
+import { MIGRATIONS } from "../../db/index.ts";
+import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
+import { openScoring, type Scoring } from "../../src/scoring/index.ts";
+import { systemClock } from "../../src/shell/clock.ts";
+import { closeDatabase, type Database, openDatabase } from "../../src/shell/sqlite.ts";
+
+const NAMESPACE = "urn:test:scorer";
+const SOAP_11 = "http://schemas.xmlsoap.org/soap/envelope/";
+const SOAP_12 = "http://www.w3.org/2003/05/soap-envelope";
+const URL_ = "http://lab/soap/ConservationScorer";
+const P53 = proteins.split(">P04637")[1].split("\n>")[0].split("\n").slice(1).join("\n");
+const MAX_BYTES = 100_000;
+
+let directory: string;
+let database: Database;
+let scoring: Scoring;
+let send: (request: Request) => Promise<Response>;
+const logged: unknown[] = [];
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "labd-soap-"));
+  database = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
+  scoring = await openScoring({
+    database,
+    clock: systemClock,
+    log: { info: () => {}, problem: (...words) => void logged.push(words) },
+    dataDirectory: directory,
+    workers: 2,
+    jobTimeoutSeconds: 30,
+    maxQueryLength: 1000,
+    maxMessageBytes: MAX_BYTES,
+    namespace: NAMESPACE,
+  });
+  await scoring.corpora.add({ name: "sample", bytes: proteins });
+  const app = new Elysia({ handler: { standardHostname: false }, systemRouter: false, strictPath: true })
+    .onError(() => new Response("JSON land", { status: 599 }))
+    .use(scoring.routes);
+  send = async (request) => app.fetch(request);
+});
+afterAll(async () => {
+  await scoring.close();
+  closeDatabase(database);
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const envelope = (body: string, soap = SOAP_11): string =>
+  `<?xml version="1.0"?><s:Envelope xmlns:s="${soap}"><s:Body>${body}</s:Body></s:Envelope>`;
+
+interface Job {
+  identifier?: string;
+  sequence?: string;
+  model?: string;
+  expressions?: string[];
+  names?: string[];
+}
+function runJob({ identifier = "p53", sequence = P53, model = "continuous", ...rest }: Job = {}): string {
+  const { expressions = ["F...W..[VIL]"], names = [] } = rest;
+  return `<RunJob xmlns="${NAMESPACE}"><identifier>${identifier}</identifier><querySequence>${sequence}</querySequence>
+<scoringModel>${model}</scoringModel>${expressions.map((one) => `<regularExpression>${one}</regularExpression>`).join("")}${names
+    .map((one) => `<elmIdentifierName>${one}</elmIdentifierName>`)
+    .join("")}</RunJob>`;
+}
+const ask = (operation: "GetStatus" | "GetResult", id: string): string =>
+  `<${operation} xmlns="${NAMESPACE}"><JobIdentifier>${id}</JobIdentifier></${operation}>`;
+
+const post = (body: BodyInit, headers: Record<string, string> = {}): Promise<Response> =>
+  send(
+    new Request(URL_, {
+      method: "POST",
+      body,
+      headers: { "Content-Type": "text/xml; charset=utf-8", SOAPAction: '""', ...headers },
+    }),
+  );
+
+const get = (path: string, headers: Record<string, string> = {}, method = "GET"): Promise<Response> =>
+  send(new Request(`http://lab.example:8480${path}`, { method, headers }));
+
+/** The text of the only element of this name. */
+function element(xml: string, name: string): string {
+  const found = [...xml.matchAll(new RegExp(`<(?:\\w+:)?${name}(?:\\s[^>]*)?>([^<]*)</`, "g"))];
+  if (found.length !== 1) throw new Error(`${found.length} elements ${name} in ${xml}`);
+  return found[0][1];
+}
+
+async function submit(job?: Job): Promise<string> {
+  const response = await post(envelope(runJob(job)));
+  const xml = await response.text();
+  expect(response.status, xml).toBe(200);
+  return element(xml, "JobIdentifier");
+}
+
+/** Polls as a client does. */
+async function ended(id: string): Promise<{ status: string; details: string; seen: Set<string> }> {
+  const seen = new Set<string>();
+  for (;;) {
+    const response = await post(envelope(ask("GetStatus", id)));
+    const xml = await response.text();
+    expect(response.status, xml).toBe(200);
+    const status = element(xml, "Status");
+    seen.add(status);
+    if (status === "finished" || status === "failed")
+      return { status, details: element(xml, "StatusDetails"), seen };
+    await Bun.sleep(5);
+  }
+}
+
+async function result(id: string): Promise<string> {
+  const response = await post(envelope(ask("GetResult", id)));
+  expect(response.status).toBe(200);
+  return response.text();
+}
+
+describe("RunJob → GetStatus → GetResult", () => {
+  test("the MDM2-binding motif of p53 stands at 19–26 and is conserved", async () => {
+    const id = await submit();
+    expect(id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    const { status, details } = await ended(id);
+    expect(status).toBe("finished");
+    expect(details).toMatch(/^Took \d+\.\d\d s/);
+    const xml = await result(id);
+    expect(xml).toContain("ConScorePrediction");
+    expect(xml).toContain("FSDLWKLL");
+    expect(xml).toMatch(/>19<.*>26</s);
+    expect(xml).toMatch(/>conserved</);
+    expect(xml).toContain(">p53<");
+    expect(xml).toContain(">labd-1<");
+  });
+
+  test("a motif class by its ELM name gives what its expression gives; the asked-for name is shown", async () => {
+    const id = await submit({ expressions: [], names: ["DEG_MDM2_SWIB_1"] });
+    await ended(id);
+    const xml = await result(id);
+    expect(xml).toContain(">DEG_MDM2_SWIB_1<");
+    expect(xml).toContain("FSDLWKLL");
+  });
+
+  test("SOAP 1.2 is answered in kind", async () => {
+    const response = await post(envelope(runJob(), SOAP_12), { "Content-Type": "application/soap+xml" });
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("application/soap+xml; charset=utf-8");
+    const xml = await response.text();
+    expect(xml).toContain(SOAP_12);
+    const id = element(xml, "JobIdentifier");
+    await ended(id);
+    expect(await result(id)).toContain(SOAP_11);
+  });
+
+  test("answers are text/xml with a declaration", async () => {
+    const response = await post(envelope(runJob()));
+    expect(response.headers.get("content-type")).toBe("text/xml; charset=utf-8");
+    expect(await response.text()).toStartWith("<?xml");
+  });
+
+  test.each([
+    ["no pattern", { expressions: [] }],
+    ["empty elements", { expressions: ["", ""], names: [""] }],
+    ["a pattern that matches nowhere", { expressions: ["WWWWWW"] }],
+    ["an empty sequence", { sequence: "" }],
+    ["one residue", { sequence: "M" }],
+    ["letters that are no residues", { sequence: "XXXXXXXXXXXXXXXXXXXX" }],
+    [
+      "white space in both",
+      { sequence: P53.replaceAll("\n", " \t\r\n "), expressions: [" F . . .\tW..[V I L]"] },
+    ],
+  ] as [string, Job][])("%s: finished with a prediction", async (_, job) => {
+    const id = await submit(job);
+    expect((await ended(id)).status).toBe("finished");
+    expect(await result(id)).toContain("ConScorePrediction>");
+  });
+
+  test("white space changes nothing", async () => {
+    const id = await submit({ sequence: P53.replaceAll("\n", "") });
+    const spaced = await submit({ sequence: ` ${P53.replaceAll("\n", "\r\n\t")}\n` });
+    await ended(id);
+    await ended(spaced);
+    expect(await result(spaced)).toBe(await result(id));
+  });
+
+  test("the client's identifier comes back escaped, each with its own job", async () => {
+    const ids = await Promise.all(
+      ["a &lt;b&gt; &amp; ü", "", "x".repeat(300)].map((identifier) => submit({ identifier })),
+    );
+    for (const id of ids) await ended(id);
+    expect(new Set(ids).size).toBe(3);
+    expect(await result(ids[0])).toContain(">a &lt;b&gt; &amp; ü<");
+    expect(await result(ids[2])).toContain("x".repeat(300));
+  });
+
+  test("the two models differ", async () => {
+    const [graded, allOrNone] = await Promise.all([submit(), submit({ model: "discontinuous" })]);
+    await ended(graded);
+    await ended(allOrNone);
+    const scores = [await result(graded), await result(allOrNone)];
+    expect(scores[0]).not.toBe(scores[1]);
+    expect(scores[1]).toContain(">discontinuous<");
+  });
+
+  test("many at once: all finish, each with its own answer", async () => {
+    const models = ["continuous", "discontinuous"];
+    const jobs = await Promise.all(
+      Array.from({ length: 12 }, (_, i) => submit({ identifier: `job ${i}`, model: models[i % 2] })),
+    );
+    for (const [i, id] of jobs.entries()) {
+      expect((await ended(id)).status).toBe("finished");
+      expect(await result(id)).toContain(`>job ${i}<`);
+    }
+  });
+});
+
+describe("before the end", () => {
+  test("GetResult of a job that waits is a response without ConScorePrediction", async () => {
+    const row = database.query(
+      "INSERT INTO job (id, state, request, digest, submitted, deadline, started) VALUES (?, 'running', '{}', '', 0, 1, 0)",
+    );
+    row.run("waits");
+    const response = await post(envelope(ask("GetResult", "waits")));
+    expect(response.status).toBe(200);
+    const xml = await response.text();
+    expect(xml).toContain("GetResultResponse");
+    expect(xml).not.toContain("ConScorePrediction");
+    const status = await (await post(envelope(ask("GetStatus", "waits")))).text();
+    expect(element(status, "Status")).toBe("running");
+  });
+
+  test("GetResult of a failed job is a Server fault with the reason; GetStatus has it too", async () => {
+    database.run(
+      "INSERT INTO job (id, state, request, digest, submitted, ended, failure) VALUES ('broken', 'failed', '{}', '', 0, 1, 'It took too long.')",
+    );
+    const response = await post(envelope(ask("GetResult", "broken")));
+    expect(response.status).toBe(500);
+    const xml = await response.text();
+    expect(element(xml, "faultcode")).toMatch(/:Server$/);
+    expect(element(xml, "faultstring")).toContain("It took too long.");
+    const status = await (await post(envelope(ask("GetStatus", "broken")))).text();
+    expect(element(status, "Status")).toBe("failed");
+    expect(element(status, "StatusDetails")).toBe("It took too long.");
+  });
+});
+
+/** One bad message each: what is sent, the fault code without prefix, words of the text. */
+const BAD: [string, string, string, string[]][] = [
+  ["not XML", "hello", "Client", []],
+  ["empty body", "", "Client", []],
+  ["cut short", envelope(runJob()).slice(0, -20), "Client", ["Line"]],
+  ["two roots", `${envelope(runJob())}<a/>`, "Client", []],
+  [
+    "a DOCTYPE with an entity",
+    `<!DOCTYPE a [<!ENTITY e SYSTEM "file:///etc/passwd">]>${envelope(runJob()).replace(/<\?.*?\?>/, "")}`,
+    "Client",
+    [],
+  ],
+  ["another envelope", envelope(runJob(), "http://example.com/soap"), "VersionMismatch", []],
+  [
+    "an unknown operation",
+    envelope(`<Destroy xmlns="${NAMESPACE}"/>`),
+    "Client",
+    ["RunJob", "GetStatus", "GetResult"],
+  ],
+  ["an operation in no namespace", envelope("<RunJob/>"), "Client", []],
+  ["two operations", envelope(runJob() + runJob()), "Client", []],
+  ["no operation", envelope(""), "Client", []],
+  ["lower case in the sequence", envelope(runJob({ sequence: "MKl" })), "Client", ["querySequence"]],
+  ["NBSP in the sequence", envelope(runJob({ sequence: "MK\u00a0L" })), "Client", ["querySequence"]],
+  ["an unknown model", envelope(runJob({ model: "both" })), "Client", ["continuous", "discontinuous"]],
+  [
+    "six patterns",
+    envelope(runJob({ expressions: Array.from({ length: 6 }, () => "A") })),
+    "Client",
+    ["regularExpression"],
+  ],
+  ["a letter that is no residue", envelope(runJob({ expressions: ["B"] })), "Client", ["regularExpression"]],
+  [
+    "a pattern without sense",
+    envelope(runJob({ expressions: ["AAA", "KK(("] })),
+    "Client",
+    ["regularExpression 2", "character"],
+  ],
+  [
+    "a backward repeat",
+    envelope(runJob({ expressions: ["A{5,2}"] })),
+    "Client",
+    ["regularExpression 1, character"],
+  ],
+  [
+    "a repeat of nothing",
+    envelope(runJob({ expressions: ["*A"] })),
+    "Client",
+    ["regularExpression 1, character 1"],
+  ],
+  [
+    "a pattern past the cap",
+    envelope(runJob({ expressions: ["(A{99}){99}{99}"] })),
+    "Client",
+    ["regularExpression 1"],
+  ],
+  [
+    "an unknown motif class",
+    envelope(runJob({ names: ["LIG_SH3_1", "DEG_MDM2_SWIB_9"] })),
+    "Client",
+    ["elmIdentifierName 2", "DEG_MDM2_SWIB_1"],
+  ],
+  ["an odd motif class name", envelope(runJob({ names: ["a b"] })), "Client", ["elmIdentifierName"]],
+  [
+    "a long query",
+    envelope(runJob({ sequence: "A".repeat(1001) })),
+    "Client",
+    ["querySequence", "1001", "1000"],
+  ],
+];
+
+describe("refused", () => {
+  test.each(BAD)("%s", async (_, body, code, words) => {
+    const before = scoring.counts();
+    const response = await post(body);
+    const xml = await response.text();
+    expect(response.status, xml).toBe(500);
+    expect(response.headers.get("content-type")).toBe("text/xml; charset=utf-8");
+    expect(element(xml, "faultcode")).toEndWith(`:${code}`);
+    const text = element(xml, "faultstring");
+    for (const word of words) expect(text).toContain(word);
+    expect(text).not.toMatch(/\bat .*\.ts|passwd|undefined|\[object/);
+    expect(xml.length).toBeLessThan(3000);
+    expect(Object.values(scoring.counts()).reduce((a, b) => a + b)).toBe(
+      Object.values(before).reduce((a, b) => a + b),
+    );
+  });
+
+  test.each(["", "nothing", "' OR 1=1 --", "__proto__", "../../etc/passwd", "&lt;x&gt;", "ｘ", "%"])(
+    "the job identifier %p is a JobIdentifierFault for both operations",
+    async (id) => {
+      for (const operation of ["GetStatus", "GetResult"] as const) {
+        const response = await post(envelope(ask(operation, id)));
+        const xml = await response.text();
+        expect(response.status).toBe(500);
+        expect(element(xml, "faultcode")).toEndWith(":Client");
+        expect(xml).toContain("JobIdentifierFault");
+        expect(element(xml, "FaultDescription")).toContain("no job");
+      }
+    },
+  );
+
+  test("SOAP 1.2: 400 for the sender's errors", async () => {
+    const headers = { "Content-Type": "application/soap+xml; charset=utf-8" };
+    const response = await post(envelope(ask("GetStatus", "nothing"), SOAP_12), headers);
+    expect(response.status).toBe(400);
+    expect(response.headers.get("content-type")).toBe("application/soap+xml; charset=utf-8");
+    const xml = await response.text();
+    expect(xml).toContain(":Sender<");
+    expect(element(xml, "FaultDescription")).toContain("no job");
+  });
+
+  test.each(["text/plain", "application/json", "application/x-www-form-urlencoded", "multipart/form-data"])(
+    "Content-Type %p: 415",
+    async (type) => {
+      const response = await post(new TextEncoder().encode(envelope(runJob())), { "Content-Type": type });
+      expect(response.status).toBe(415);
+      expect(await response.text()).toContain("Fault>");
+    },
+  );
+
+  test("Content-Encoding: 415", async () => {
+    const body = Bun.gzipSync(Buffer.from(envelope(runJob())));
+    expect((await post(body, { "Content-Encoding": "gzip" })).status).toBe(415);
+    expect((await post(envelope(runJob()), { "Content-Encoding": "identity" })).status).toBe(200);
+  });
+
+  test("a message past the limit: 413, whether its length is declared or not", async () => {
+    const long = envelope(`<!-- ${"x".repeat(MAX_BYTES)} -->${runJob()}`);
+    const declared = await post(long, { "Content-Length": String(long.length) });
+    expect(declared.status).toBe(413);
+    expect(declared.headers.get("connection")).toBe("close");
+    expect(await declared.text()).toContain("Fault>");
+    const streamed = await post(
+      new ReadableStream({
+        pull(controller) {
+          controller.enqueue(new TextEncoder().encode(" ".repeat(10_000)));
+        },
+      }),
+    );
+    expect(streamed.status).toBe(413);
+  });
+
+  test.each(["PUT", "DELETE", "PATCH"])("%s: 405 with Allow", async (method) => {
+    const response = await send(new Request(URL_, { method }));
+    expect(response.status).toBe(405);
+    expect(response.headers.get("allow")).toBe("GET, HEAD, OPTIONS, POST");
+    expect(await response.text()).toContain("Fault>");
+  });
+
+  test("nothing of this was worth a line in the log of problems", () => {
+    expect(logged).toEqual([]);
+  });
+});
+
+describe("documents", () => {
+  test.each(["?wsdl", "?WSDL", "?Wsdl", "?wsdl=", "?x=1&wsdl", "?singleWsdl"])(
+    "%s is the WSDL",
+    async (query) => {
+      const response = await get(`/soap/ConservationScorer${query}`);
+      expect(response.status).toBe(200);
+      expect(response.headers.get("content-type")).toBe("text/xml; charset=utf-8");
+      const xml = await response.text();
+      expect(xml).toContain(`targetNamespace="${NAMESPACE}"`);
+      expect(xml).toContain('location="http://lab.example:8480/soap/ConservationScorer"');
+    },
+  );
+
+  test("the schemas have addresses of their own", async () => {
+    for (const [path, word] of [
+      ["/soap/ConservationScorer/messages.xsd", `targetNamespace="${NAMESPACE}"`],
+      ["/soap/ConservationScorer/prediction.xsd", 'name="ConScorePrediction"'],
+    ]) {
+      const response = await get(path);
+      expect(response.headers.get("content-type")).toBe("text/xml; charset=utf-8");
+      expect(await response.text()).toContain(word);
+      expect((await send(new Request(`http://lab${path}`, { method: "POST" }))).status).toBe(405);
+    }
+  });
+
+  test("a page for people, with the links", async () => {
+    const response = await get("/soap/ConservationScorer");
+    expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    const html = await response.text();
+    expect(html).toContain('href="http://lab.example:8480/soap/ConservationScorer?wsdl"');
+    expect(html).toContain("DEG_MDM2_SWIB_1");
+    expect(html).not.toContain("<script");
+  });
+
+  test("the message on that page works", async () => {
+    const html = await (await get("/soap/ConservationScorer")).text();
+    const shown = /&lt;&lt;&#39;END&#39;\n(.*?)\nEND/s.exec(html)![1];
+    const message = shown
+      .replaceAll("&lt;", "<")
+      .replaceAll("&gt;", ">")
+      .replaceAll("&quot;", '"')
+      .replaceAll("&amp;", "&");
+    const response = await post(message);
+    const xml = await response.text();
+    expect(response.status, xml).toBe(200);
+    const id = element(xml, "JobIdentifier");
+    expect((await ended(id)).status).toBe("finished");
+    expect(await result(id)).toContain("FSDLWKLL");
+  });
+
+  test("HEAD has the headers of GET and no body", async () => {
+    // It is the server that leaves the body out.
+    const server = Bun.serve({ port: 0, fetch: send });
+    try {
+      for (const path of ["", "?wsdl", "/messages.xsd", "/prediction.xsd"]) {
+        const url = `http://127.0.0.1:${server.port}/soap/ConservationScorer${path}`;
+        const [head, full] = [await fetch(url, { method: "HEAD" }), await fetch(url)];
+        expect(head.status).toBe(200);
+        const text = await full.text();
+        expect(head.headers.get("content-type")).toBe(full.headers.get("content-type"));
+        expect(head.headers.get("content-length")).toBe(String(Buffer.byteLength(text)));
+        expect(await head.text()).toBe("");
+      }
+    } finally {
+      await server.stop(true);
+    }
+  });
+
+  test("OPTIONS says what is allowed", async () => {
+    const response = await get("/soap/ConservationScorer", {}, "OPTIONS");
+    expect(response.status).toBe(204);
+    expect(response.headers.get("allow")).toBe("GET, HEAD, OPTIONS, POST");
+  });
+
+  test("a Host with markup does not reach a document", async () => {
+    for (const host of ['x"><script>', "a b", "evil.example/path", "user@host"]) {
+      const request = new Request(`http://lab/soap/ConservationScorer?wsdl`);
+      Object.defineProperty(request, "url", { value: `http://${host}/soap/ConservationScorer?wsdl` });
+      const response = await send(request);
+      const text = await response.text();
+      expect(text).not.toContain(host);
+    }
+  });
+});
