@@ -1,0 +1,156 @@
+import { PROBLEMS, type Problem } from "../../problem.ts";
+import { escapeAttribute, escapeText, printNumber, XML_DECLARATION } from "./markup.ts";
+import { PREDICTION_NAMESPACE, PROBLEM_NAMESPACE, SOAP_11, SOAP_12 } from "./namespaces.ts";
+import { type ComplexType, CON_SCORE_PREDICTION, type PredictionReport } from "./prediction.ts";
+import {
+  type Fields,
+  type GetResultResponse,
+  type GetStatusResponse,
+  type OperationName,
+  type RunJobResponse,
+  SERVICE,
+} from "./service.ts";
+
+export type SoapVersion = "1.1" | "1.2";
+
+/** An answer as HTTP carries it. */
+export interface SoapAnswer {
+  status: number;
+  /** Headers, Content-Type among them. */
+  headers: Record<string, string>;
+  body: string;
+}
+
+const ENVELOPES: Record<SoapVersion, { namespace: string; contentType: string }> = {
+  "1.1": { namespace: SOAP_11, contentType: "text/xml; charset=utf-8" },
+  "1.2": { namespace: SOAP_12, contentType: "application/soap+xml; charset=utf-8" },
+};
+
+/** Characters of a fault's text: a fault stays small whatever was sent. */
+const MAX_FAULT_TEXT = 2000;
+
+export const encodeRunJobResponse = (
+  value: RunJobResponse,
+  soapVersion: SoapVersion,
+  namespace: string,
+): SoapAnswer => encodeResponse("RunJob", value, soapVersion, namespace);
+
+export const encodeGetStatusResponse = (
+  value: GetStatusResponse,
+  soapVersion: SoapVersion,
+  namespace: string,
+): SoapAnswer => encodeResponse("GetStatus", value, soapVersion, namespace);
+
+export const encodeGetResultResponse = (
+  value: GetResultResponse,
+  soapVersion: SoapVersion,
+  namespace: string,
+): SoapAnswer => encodeResponse("GetResult", value, soapVersion, namespace);
+
+function encodeResponse(
+  operation: OperationName,
+  value: object,
+  soapVersion: SoapVersion,
+  namespace: string,
+): SoapAnswer {
+  const content = printFields(SERVICE.operations[operation].response, value as Record<string, unknown>);
+  const name = `${operation}Response`;
+  return answer(
+    200,
+    soapVersion,
+    `<tns:${name} xmlns:tns="${escapeAttribute(namespace)}">${content}</tns:${name}>`,
+  );
+}
+
+/**
+ * A problem as a fault. `unknown_job` is the declared JobIdentifierFault; other faults carry their code as detail,
+ * but those about headers and envelopes none (SOAP 1.1, section 4.4). HTTP status: 500 for SOAP 1.1 (Basic Profile
+ * R1126), 400 for a sender's fault in SOAP 1.2 (part 2, section 7.4.2.2), 413 and 415 where HTTP itself is at fault.
+ */
+export function encodeFault(problem: Problem, soapVersion: SoapVersion, namespace: string): SoapAnswer {
+  const text = escapeText(problem.message.slice(0, MAX_FAULT_TEXT));
+  const detail = printDetail(problem, text, namespace);
+  const { soapFault } = PROBLEMS[problem.code];
+  let status = 500;
+  if (problem.code === "too_large" || problem.code === "unsupported_media_type") status = problem.status;
+  else if (soapVersion === "1.2" && soapFault === "Client") status = 400;
+  const fault =
+    soapVersion === "1.1"
+      ? `<faultcode>soap:${soapFault}</faultcode><faultstring>${text}</faultstring>${detail && `<detail>${detail}</detail>`}`
+      : `<soap:Code><soap:Value>soap:${inSoap12(soapFault)}</soap:Value></soap:Code>` +
+        `<soap:Reason><soap:Text xml:lang="en">${text}</soap:Text></soap:Reason>` +
+        (detail && `<soap:Detail>${detail}</soap:Detail>`);
+  const built = answer(status, soapVersion, `<soap:Fault>${fault}</soap:Fault>`);
+  return { ...built, headers: { ...problem.headers, ...built.headers } };
+}
+
+function inSoap12(code: string): string {
+  if (code === "Client") return "Sender";
+  return code === "Server" ? "Receiver" : code;
+}
+
+function printDetail(problem: Problem, text: string, namespace: string): string {
+  switch (problem.code) {
+    case "version_mismatch":
+    case "must_understand":
+      return "";
+    case "unknown_job": {
+      const [[field]] = Object.entries(SERVICE.faults.JobIdentifierFault);
+      return (
+        `<tns:JobIdentifierFault xmlns:tns="${escapeAttribute(namespace)}">` +
+        `<tns:${field}>${text}</tns:${field}></tns:JobIdentifierFault>`
+      );
+    }
+    default:
+      return `<p:problem xmlns:p="${PROBLEM_NAMESPACE}"><p:code>${problem.code}</p:code></p:problem>`;
+  }
+}
+
+function answer(status: number, soapVersion: SoapVersion, content: string): SoapAnswer {
+  const { namespace, contentType } = ENVELOPES[soapVersion];
+  return {
+    status,
+    headers: { "Content-Type": contentType },
+    body:
+      `${XML_DECLARATION}\n<soap:Envelope xmlns:soap="${namespace}"><soap:Body>` +
+      `${content}</soap:Body></soap:Envelope>`,
+  };
+}
+
+function printFields(fields: Fields, value: Record<string, unknown>): string {
+  let out = "";
+  for (const [name, { type }] of Object.entries(fields)) {
+    for (const item of occurrences(value[name])) {
+      if ("isPrediction" in type) out += encodePrediction(item as PredictionReport);
+      else out += `<tns:${name}>${escapeText(item as string)}</tns:${name}>`;
+    }
+  }
+  return out;
+}
+
+function occurrences(value: unknown): readonly unknown[] {
+  if (value === null || value === undefined) return [];
+  return Array.isArray(value) ? value : [value];
+}
+
+/** The element ConScorePrediction in its own namespace. */
+export function encodePrediction(report: PredictionReport): string {
+  const name = `p:${CON_SCORE_PREDICTION.name}`;
+  const content = printParts(CON_SCORE_PREDICTION as ComplexType<never>, report, report);
+  return `<${name} xmlns:p="${PREDICTION_NAMESPACE}">${content}</${name}>`;
+}
+
+function printParts(type: ComplexType<never>, source: unknown, report: PredictionReport): string {
+  let out = "";
+  for (const part of type.parts) {
+    for (const item of part.read(source as never, report)) {
+      out += `<p:${part.name}>${printPart(part.type, item, report)}</p:${part.name}>`;
+    }
+  }
+  return out;
+}
+
+function printPart(type: string | ComplexType<never>, item: unknown, report: PredictionReport): string {
+  if (typeof type !== "string") return printParts(type, item, report);
+  return typeof item === "number" ? printNumber(item) : escapeText(String(item));
+}

@@ -1,0 +1,46 @@
+import { Problem } from "../../problem.ts";
+
+/** What one message may hold. Each is enforced while the message arrives. */
+export interface MessageLimits {
+  /** Bytes of the whole message. */
+  bytes: number;
+  /** Levels of elements inside each other; the smallest message has 4. */
+  depth: number;
+  elements: number;
+  /** Attributes of one element, namespace declarations among them. */
+  attributes: number;
+  /** Characters of one attribute's value. */
+  attributeLength: number;
+  /** Namespace declarations of the whole message. */
+  namespaces: number;
+  /** Characters of one value, comment or other part of the message. */
+  textLength: number;
+}
+
+/** Depth, elements and attributes are those of Apache CXF, which toolkits are known to live with. */
+export const MESSAGE_LIMITS: Readonly<MessageLimits> = {
+  bytes: 16_777_216,
+  depth: 100,
+  elements: 50_000,
+  attributes: 500,
+  attributeLength: 65_536,
+  namespaces: 1000,
+  textLength: 4_194_304,
+};
+
+const SAID: Record<keyof MessageLimits, string> = {
+  bytes: "the message has more than # bytes",
+  depth: "elements lie inside each other more than # deep",
+  elements: "the message has more than # elements",
+  attributes: "an element has more than # attributes",
+  attributeLength: "an attribute has more than # characters",
+  namespaces: "the message declares more than # namespaces",
+  textLength: "one text of the message has more than # characters",
+};
+
+/** The problem of a message that passes a limit. */
+export const pastLimit = (limits: MessageLimits, limit: keyof MessageLimits, where = ""): Problem => {
+  const said = SAID[limit].replace("#", String(limits[limit]));
+  const text = where === "" ? said[0].toUpperCase() + said.slice(1) : `${where}: ${said}`;
+  return new Problem("too_large", `${text}; that is the limit.`);
+};

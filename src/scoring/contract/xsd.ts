@@ -1,0 +1,138 @@
+import { create } from "xmlbuilder2";
+import type { XMLBuilder } from "xmlbuilder2/lib/interfaces.js";
+import { printXsdPattern } from "./characters.ts";
+import { PREDICTION_NAMESPACE, XSD } from "./namespaces.ts";
+import {
+  type ComplexType,
+  complexTypes,
+  CON_SCORE_PREDICTION,
+  type Part,
+  PREDICTION_CHOICES,
+} from "./prediction.ts";
+import { type Field, type Fields, SERVICE, type TextType } from "./service.ts";
+
+/**
+ * The schema of the messages, as a document.
+ * @param predictionLocation where the prediction's schema is; left out, a processor must know it already
+ */
+export function messageSchema(namespace: string, predictionLocation?: string): string {
+  const document = create({ version: "1.0", encoding: "utf-8" });
+  addMessageSchema(document, namespace, predictionLocation);
+  return printDocument(document);
+}
+
+/** The schema of ConScorePrediction, as a document. */
+export function predictionSchema(): string {
+  const document = create({ version: "1.0", encoding: "utf-8" });
+  addPredictionSchema(document);
+  return printDocument(document);
+}
+
+export const printDocument = (document: XMLBuilder): string =>
+  `${document.end({ prettyPrint: true, wellFormed: true })}\n`;
+
+function addSchema(
+  parent: XMLBuilder,
+  targetNamespace: string,
+  prefixes: Record<string, string>,
+): XMLBuilder {
+  return parent.ele("xs:schema", {
+    "xmlns:xs": XSD,
+    ...prefixes,
+    targetNamespace,
+    elementFormDefault: "qualified",
+  });
+}
+
+/** Adds the schema of the messages to a document or to `wsdl:types`. */
+export function addMessageSchema(parent: XMLBuilder, namespace: string, predictionLocation?: string): void {
+  const schema = addSchema(parent, namespace, { "xmlns:tns": namespace, "xmlns:p": PREDICTION_NAMESPACE });
+  schema.ele("xs:import", {
+    namespace: PREDICTION_NAMESPACE,
+    ...(predictionLocation === undefined ? {} : { schemaLocation: predictionLocation }),
+  });
+  for (const type of namedTypes()) addTextType(schema, type);
+  for (const [name, { meaning, request, response }] of Object.entries(SERVICE.operations)) {
+    addMessage(schema, name, meaning, request);
+    addMessage(schema, `${name}Response`, `Answer of ${name}.`, response);
+  }
+  for (const [name, fields] of Object.entries(SERVICE.faults)) {
+    addMessage(schema, name, "Says that no job has the given identifier.", fields);
+  }
+}
+
+function namedTypes(): TextType[] {
+  const fields = Object.values(SERVICE.operations).flatMap(({ request, response }) =>
+    Object.values<Field>(request).concat(Object.values<Field>(response)),
+  );
+  const types = fields.flatMap(({ type }) => ("isPrediction" in type || type.name === null ? [] : [type]));
+  return [...new Set(types)];
+}
+
+function addTextType(schema: XMLBuilder, { name, meaning, characters, choices }: TextType): void {
+  const type = schema.ele("xs:simpleType", { name: name! });
+  addMeaning(type, meaning);
+  const restriction = type.ele("xs:restriction", { base: "xs:string" });
+  if (characters) restriction.ele("xs:pattern", { value: printXsdPattern(characters) });
+  for (const choice of choices ?? []) restriction.ele("xs:enumeration", { value: choice });
+}
+
+function addMessage(schema: XMLBuilder, name: string, meaning: string, fields: Fields): void {
+  const element = schema.ele("xs:element", { name });
+  addMeaning(element, meaning);
+  const sequence = element.ele("xs:complexType").ele("xs:sequence");
+  for (const [name, field] of Object.entries(fields)) addField(sequence, name, field);
+}
+
+function addField(sequence: XMLBuilder, name: string, field: Field): void {
+  const { type, least, most, meaning } = field;
+  const named =
+    "isPrediction" in type
+      ? { ref: `p:${type.name}` }
+      : { name, type: type.name === null ? "xs:string" : `tns:${type.name}` };
+  const element = sequence.ele("xs:element", {
+    ...named,
+    ...(least === 1 ? {} : { minOccurs: String(least) }),
+    ...(most === 1 ? {} : { maxOccurs: String(most) }),
+    ...(field.default === undefined ? {} : { default: field.default }),
+  });
+  addMeaning(element, meaning);
+}
+
+/** Adds the schema of ConScorePrediction to a document or to `wsdl:types`. */
+export function addPredictionSchema(parent: XMLBuilder): void {
+  const schema = addSchema(parent, PREDICTION_NAMESPACE, { "xmlns:p": PREDICTION_NAMESPACE });
+  for (const [name, choices] of Object.entries(PREDICTION_CHOICES)) {
+    const restriction = schema.ele("xs:simpleType", { name }).ele("xs:restriction", { base: "xs:string" });
+    for (const choice of choices) restriction.ele("xs:enumeration", { value: choice });
+  }
+  for (const type of complexTypes()) {
+    addParts(schema.ele("xs:complexType", { name: type.name }), type);
+  }
+  const root = schema.ele("xs:element", { name: CON_SCORE_PREDICTION.name });
+  addMeaning(root, CON_SCORE_PREDICTION.meaning);
+  addParts(root.ele("xs:complexType"), CON_SCORE_PREDICTION as ComplexType<never>, false);
+}
+
+function addParts(complex: XMLBuilder, { meaning, parts }: ComplexType<never>, explained = true): void {
+  if (explained) addMeaning(complex, meaning);
+  const sequence = complex.ele("xs:sequence");
+  for (const part of parts) {
+    const element = sequence.ele("xs:element", {
+      name: part.name,
+      type: typeName(part),
+      ...(part.occurs === "once" ? {} : { minOccurs: "0" }),
+      ...(part.occurs === "any number" ? { maxOccurs: "unbounded" } : {}),
+    });
+    addMeaning(element, part.meaning);
+  }
+}
+
+function typeName({ type }: Part<never>): string {
+  if (typeof type !== "string") return `p:${type.name}`;
+  return type in PREDICTION_CHOICES ? `p:${type}` : `xs:${type}`;
+}
+
+function addMeaning(element: XMLBuilder, meaning: string): void {
+  element.ele("xs:annotation").ele("xs:documentation").txt(meaning);
+}
