@@ -12,6 +12,7 @@ import { JobStore } from "./store.ts";
 
 export { Corpora, type CorpusInfo, type CorpusSource } from "./corpus.ts";
 export type { MotifClass, MotifClasses } from "./motif-classes.ts";
+export { ENDPOINT } from "./route.ts";
 export type { Scored, ScoreRequest } from "./score.ts";
 
 export interface ScoringOptions {

@@ -1,4 +1,4 @@
-import type { ScoringModel } from "../motif/prediction.ts";
+import type { ScoringModel } from "../motif/index.ts";
 
 /** A job's life as data: its states and the only changes between them. docs/jobs.md prints the same table. */
 

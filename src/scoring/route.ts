@@ -29,7 +29,7 @@ export interface RouteOptions {
 }
 
 /** Where the service is called; its schemas stand below. */
-const ENDPOINT = "/soap/ConservationScorer";
+export const ENDPOINT = "/soap/ConservationScorer";
 const MESSAGES = `${ENDPOINT}/messages.xsd`;
 const PREDICTION = `${ENDPOINT}/prediction.xsd`;
 

@@ -193,7 +193,7 @@ test("the real worker starts from source and says what it cannot do", async () =
 test.each([
   ["file:///opt/labd/src/scoring/worker-entrypoints.ts", "file:///opt/labd/src/scoring/worker.ts"],
   ["file:///$bunfs/root/labd", "file:///$bunfs/root/scoring/worker.ts"],
-  ["file:///B:/~BUN/root/labd.exe", "file:///B:/~BUN/root/scoring/worker.ts"],
+  ["file:///B:/~BUN/top/labd.exe", "file:///B:/~BUN/top/scoring/worker.ts"],
 ])("a module at %s finds the worker at %s", (module, worker) => {
   expect(workerAddress(module)).toBe(worker);
 });
