@@ -1,13 +1,4 @@
-import {
-  ACCEPT,
-  type Automaton,
-  BRANCH,
-  END,
-  LOOK,
-  type Program,
-  SET,
-  START,
-} from "./automaton.ts";
+import { ACCEPT, type Automaton, BRANCH, END, LOOK, type Program, SET, START } from "./automaton.ts";
 
 /** Positions count from 0; `end` is behind the last residue. */
 export interface Match {

@@ -38,7 +38,7 @@ export function patternWarnings(
   if (!pattern.root.consumes) warnings.push("The pattern matches no residues at all.");
   if (matches >= 3 && matches > EVERYWHERE * queryLength) {
     warnings.push(
-      `The pattern matches almost everywhere (${matches} times in ${queryLength} residues): a single match says little.`,
+      `The pattern matches very often (${matches} times in ${queryLength} residues): a single match says little.`,
     );
   }
   if (matches > options.maxMatches) {

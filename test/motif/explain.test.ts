@@ -1,0 +1,30 @@
+import { expect, test } from "bun:test";
+import { explain } from "../../src/motif/explain.ts";
+import { parsePattern } from "../../src/motif/pattern.ts";
+
+test.each([
+  ["[RK].L.{0,1}[FYLIVMP]", "R or K, any residue, L, then 0 or 1 of any residue, then one of F Y L I V M P"],
+  ["...([ST])P.", "3 of any residue, then S or T, P, any residue"],
+  [
+    "F[^P]{3}W[^P]{2,3}[VIL]",
+    "F, then 3 of any residue but P, W, then 2 or 3 of any residue but P, then one of V I L",
+  ],
+  ["^M{0,1}[FYLIW]", "the protein's start, then 0 or 1 of M, then one of F Y L I W"],
+  ["K.{2,}$", "K, then 2 or more of any residue, then the protein's end"],
+  ["A((.E)|($))", "A, then (either (any residue, E) or the protein's end)"],
+  ["(RS){2,4}?", "2 to 4 times (R, S), as few as possible"],
+  ["", "nothing"],
+  ["A|()", "either A or nothing"],
+])("%p", (expression, words) => {
+  expect(explain(parsePattern(expression))).toBe(words);
+});
+
+test("looks are told by what they look for", () => {
+  expect(explain(parsePattern("(?<!P)S(?=P)", "elm"))).toBe("not preceded by P, S, then followed by P");
+});
+
+test("an endless pattern has an explanation that ends", () => {
+  const words = explain(parsePattern("AC".repeat(4000)));
+  expect(words.length).toBeLessThan(2100);
+  expect(words).toEndWith("…");
+});
