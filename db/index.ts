@@ -1,8 +1,10 @@
 import jobs from "./0001-jobs.sql" with { type: "text" };
 import accounts from "./0002-accounts.sql" with { type: "text" };
+import inventory from "./0003-inventory.sql" with { type: "text" };
 
 /** The migrations in order, embedded as text: forward only, never edited once released. */
 export const MIGRATIONS: readonly { name: string; sql: string }[] = [
   { name: "0001-jobs.sql", sql: jobs },
   { name: "0002-accounts.sql", sql: accounts },
+  { name: "0003-inventory.sql", sql: inventory },
 ];

@@ -1,0 +1,11 @@
+import { explain as explainIn } from "./model/explain.ts";
+import { DECLARED, type Routed } from "./resources/index.ts";
+
+/** The inventory's face towards the rest of the program. */
+export { inventoryRoutes, type InventoryOptions } from "./route.ts";
+export { RESOURCES, type Routed } from "./resources/index.ts";
+export { loadInventory, SYSTEM_USER } from "./sample.ts";
+export type { InventorySample } from "./sample-format.ts";
+
+/** What a resource's declaration became, for people: fields with columns, parameters, SQL of a plain list. */
+export const explain = (resource: Routed): string => explainIn(DECLARED, resource);

@@ -1,0 +1,57 @@
+import { ALWAYS, and, compare, type Condition, NEVER, or, some } from "./condition.ts";
+import { isGuarded, type Resource } from "./resource.ts";
+
+/** On whose behalf records are read and written; rows of accounts and groups. */
+export interface Actor {
+  user: number | null;
+  username: string | null;
+  superuser: boolean;
+  groups: readonly number[];
+  primaryGroup: number | null;
+}
+
+/** To-many relation from a record to the rights given on it; rows of object_permission. */
+export const GRANTS = "grants";
+
+export type Right = "can_view" | "can_change" | "can_delete";
+
+/** Records that the actor may view: its own, its groups', those shared with it, and all public ones. */
+export function visible(resource: Resource, actor: Actor): Condition {
+  if (!isGuarded(resource) || actor.superuser) return ALWAYS;
+  const anyone = compare(["public"], "==", 1);
+  if (actor.user === null) return anyone;
+  return or(
+    anyone,
+    compare(["owner", "rid"], "==", actor.user),
+    ...actor.groups.map((group) => compare(["owned_by", "rid"], "==", group)),
+    granted(actor, "can_view"),
+  );
+}
+
+/** Records that the actor may change: its own and those shared with it for that. */
+export const changeable = (resource: Resource, actor: Actor): Condition =>
+  ownedOrGranted(resource, actor, "can_change");
+
+/** Records that the actor may delete: its own and those shared with it for that. */
+export const deletable = (resource: Resource, actor: Actor): Condition =>
+  ownedOrGranted(resource, actor, "can_delete");
+
+/** Superusers may write everything, but nobody writes records without owners: accounts have their own commands. */
+function ownedOrGranted(resource: Resource, actor: Actor, right: Right): Condition {
+  if (!isGuarded(resource) || actor.user === null) return NEVER;
+  if (actor.superuser) return ALWAYS;
+  return or(compare(["owner", "rid"], "==", actor.user), granted(actor, right));
+}
+
+function granted(actor: Actor, right: Right): Condition {
+  return some(
+    GRANTS,
+    and(
+      or(
+        compare(["user_rid"], "==", actor.user),
+        ...actor.groups.map((group) => compare(["group_rid"], "==", group)),
+      ),
+      compare([right], "==", 1),
+    ),
+  );
+}

@@ -1,0 +1,105 @@
+import { OPERATORS, type OperatorName } from "./operator.ts";
+import type { Stored } from "./field.ts";
+
+/**
+ * What must hold of a record. Filters of clients and rights of access meet in this one algebra: both are conditions,
+ * ANDed, planned and compiled by the same code.
+ */
+export type Condition =
+  | { kind: "constant"; value: boolean }
+  | { kind: "compare"; path: readonly string[]; operator: OperatorName; value: Stored }
+  /** Some record on the far side of a to-many relation for which `part` holds. */
+  | { kind: "some"; relation: string; part: Condition }
+  | { kind: "and" | "or"; parts: readonly Condition[] }
+  | { kind: "not"; part: Condition };
+
+export const ALWAYS: Condition = { kind: "constant", value: true };
+export const NEVER: Condition = { kind: "constant", value: false };
+
+/** `path` leads from the record over references to a field; `value` is as SQLite stores it. Null: only with `==`. */
+export const compare = (path: readonly string[], operator: OperatorName, value: Stored): Condition => ({
+  kind: "compare",
+  path,
+  operator,
+  value,
+});
+
+export const some = (relation: string, part: Condition): Condition => ({ kind: "some", relation, part });
+
+/** All of the parts; constants fold away. */
+export function and(...parts: readonly Condition[]): Condition {
+  const left = flatten("and", parts, true);
+  if (left.some((part) => part.kind === "constant")) return NEVER;
+  return left.length === 0 ? ALWAYS : left.length === 1 ? left[0] : { kind: "and", parts: left };
+}
+
+/** At least one of the parts; constants fold away. */
+export function or(...parts: readonly Condition[]): Condition {
+  const left = flatten("or", parts, false);
+  if (left.some((part) => part.kind === "constant")) return ALWAYS;
+  return left.length === 0 ? NEVER : left.length === 1 ? left[0] : { kind: "or", parts: left };
+}
+
+export function not(part: Condition): Condition {
+  if (part.kind === "constant") return part.value ? NEVER : ALWAYS;
+  return part.kind === "not" ? part.part : { kind: "not", part };
+}
+
+/** Parts without those that are `neutral`, and with the parts of parts of the same kind in their place. */
+function flatten(kind: "and" | "or", parts: readonly Condition[], neutral: boolean): Condition[] {
+  return parts
+    .flatMap((part) => (part.kind === kind ? part.parts : [part]))
+    .filter((part) => part.kind !== "constant" || part.value !== neutral);
+}
+
+/** A record for `holds`: stored values by field name, referenced records as nested records, related ones as lists. */
+export interface Row {
+  [field: string]: Stored | Row | readonly Row[] | undefined;
+}
+
+/** Whether the condition is true of the row. Two-valued: what cannot be compared is false, and its negation true. */
+export function holds(condition: Condition, row: Row): boolean {
+  switch (condition.kind) {
+    case "constant":
+      return condition.value;
+    case "and":
+      return condition.parts.every((part) => holds(part, row));
+    case "or":
+      return condition.parts.some((part) => holds(part, row));
+    case "not":
+      return !holds(condition.part, row);
+    case "some":
+      return ((row[condition.relation] ?? []) as readonly Row[]).some((related) =>
+        holds(condition.part, related),
+      );
+    case "compare": {
+      const stored = valueAt(row, condition.path);
+      if (condition.value === null) return stored === null;
+      return stored !== null && OPERATORS[condition.operator].holds(stored, condition.value);
+    }
+  }
+}
+
+function valueAt(row: Row, path: readonly string[]): Stored {
+  let value: Row[string] = row;
+  for (const name of path) {
+    if (value === null || value === undefined || typeof value !== "object") return null;
+    value = (value as Row)[name];
+  }
+  return typeof value === "string" || typeof value === "number" ? value : null;
+}
+
+/** Whether the condition, at any depth, looks at a path that begins with this name. */
+export function mentions(condition: Condition, name: string): boolean {
+  switch (condition.kind) {
+    case "compare":
+      return condition.path[0] === name;
+    case "and":
+    case "or":
+      return condition.parts.some((part) => mentions(part, name));
+    case "not":
+      return mentions(condition.part, name);
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,56 @@
+import { searchFilters } from "./filter.ts";
+import { LIST_PARAMETERS } from "./listing.ts";
+import { plan } from "./plan.ts";
+import { printing } from "./record.ts";
+import { columnOf, type Resource, type Resources } from "./resource.ts";
+import { countStatement, pageStatement } from "./sql.ts";
+import { visible } from "./access.ts";
+import { readListing } from "./listing.ts";
+
+/** Someone with no special rights, for the statements that an explanation shows. */
+const SOMEONE = { user: 2, username: "someone", superuser: false, groups: [1], primaryGroup: 1 };
+
+/** What a declaration became: addresses, fields with their columns, parameters, and the SQL of a plain list. */
+export function explain(resources: Resources, resource: Resource): string {
+  const fields = Object.entries(resource.fields).map(([name, field]) => [
+    name,
+    field.to ? `${field.kind} ${field.to}` : field.kind,
+    field.kind === "computed" ? `from ${field.from?.join(", ")}` : columnOf(resource, name),
+    field.folded ?? "",
+    field.shown,
+    field.write,
+    field.nullable ? "nullable" : "",
+  ]);
+  const listing = readListing(resources, resource, new URLSearchParams(), SOMEONE);
+  const condition = {
+    kind: "and",
+    parts: [listing.condition, visible(resource, SOMEONE)],
+  } as const;
+  const someone = () => plan(resources, resource, SOMEONE);
+  const where = Object.entries(resource.where ?? {}).map(([column, value]) => ` where ${column} is ${value}`);
+  return [
+    `${resource.name}: ${resource.summary}`,
+    `address: ${[resource.segment ?? "none", ...(resource.aliases ?? [])].join(", ")}`,
+    `table: ${resource.table}${where.join("")}`,
+    `known by: ${resource.key}; references print its ${resource.printed === "key" ? resource.key : "id"}`,
+    `order: ${resource.order.join(", ")}, id`,
+    `rules on write: ${resource.before ? "yes" : "none besides those of the fields"}`,
+    "fields (kind, column, folded copy, shown, write):",
+    ...table(fields),
+    "parameters besides fields, spans and lookups:",
+    ...table([
+      ...Object.entries(LIST_PARAMETERS).map(([name, doc]) => [name, doc]),
+      ...searchFilters(resource).map(({ name, doc }) => [name, doc]),
+    ]),
+    "a plain list, for user 2 of group 1:",
+    `  ${countStatement(resource, condition, someone()).text}`,
+    `  ${pageStatement(resource, condition, listing.order, someone(), 50, 0).text}`,
+    `  ${printing(resources, resource, listing, SOMEONE).statement.text}`,
+    "",
+  ].join("\n");
+}
+
+const table = (lines: readonly (readonly string[])[]): string[] => {
+  const widths = lines[0].map((_, i) => Math.max(...lines.map((line) => line[i].length)));
+  return lines.map((line) => `  ${line.map((cell, i) => cell.padEnd(widths[i])).join("  ")}`.trimEnd());
+};

@@ -1,0 +1,103 @@
+import { Problem } from "../../problem.ts";
+import { and, type Condition, not, or } from "./condition.ts";
+import { type Json, KINDS } from "./field.ts";
+import { readOperator, readPath, typedCompare } from "./filter.ts";
+import { parseJson } from "./json-text.ts";
+import { fieldAt, type Resource, type Resources } from "./resource.ts";
+
+/**
+ * What a bare name means in the advanced filter, where it is not the field itself (specification, "Preset mappings").
+ * `deleted` is a field here and needs no function of its own; listing.ts drops its own condition where one speaks of it.
+ */
+export const PRESETS: Readonly<Record<string, string>> = {
+  created_by: "created_by__username",
+  modified_by: "modified_by__username",
+  owner: "owner__username",
+  owned_by: "owned_by__name",
+  deleted_by: "deleted_by__username",
+  notes: "notes__content",
+  cv_category: "cv_category__name",
+  field_meta: "field_meta__name",
+  mandatory_owned_by: "mandatory_owned_by__name",
+  user: "user__username",
+  credential: "credential__name",
+  workflowversion: "workflowversion__name",
+  workflowrun: "workflowrun__name",
+  dataset: "dataset__name",
+};
+
+/** Most comparisons in one expression. */
+const SIZE_LIMIT = 200;
+/** Deepest nesting of and, or, not. */
+const DEPTH_LIMIT = 16;
+
+/**
+ * The advanced filter: `{"category": …, "operator": …, "value": …}`, several separated by commas, all of which must
+ * hold. Also read: a list in brackets, a comma at the end, keys in any case, values as numbers or booleans, and
+ * `{"and": […]}`, `{"or": […]}`, `{"not": …}` in place of a comparison.
+ * @throws Problem invalid_request under the name query_expression
+ */
+export function parseExpression(resources: Resources, resource: Resource, text: string): Condition {
+  const bare = text.trim().replace(/,\s*$/, "");
+  if (bare === "") return and();
+  let items: Json[];
+  try {
+    items = (parseJson(`[${bare}]`, "not a comma-separated series of JSON objects") as Json[]).flat(1);
+  } catch (error) {
+    throw refused((error as Problem).message);
+  }
+  const left = { comparisons: SIZE_LIMIT };
+  return and(...items.map((item, i) => readItem(item, `object ${i + 1}`, DEPTH_LIMIT)));
+
+  function readItem(item: Json, where: string, depth: number): Condition {
+    if (item === null || typeof item !== "object" || Array.isArray(item))
+      throw refused(`${where}: expected an object with category, operator and value`);
+    if (depth === 0) throw refused(`${where}: nested deeper than ${DEPTH_LIMIT}`);
+    const keys = new Map(Object.entries(item).map(([key, value]) => [key.toLowerCase(), value]));
+    for (const [key, join] of [
+      ["and", and],
+      ["or", or],
+    ] as const) {
+      if (keys.size !== 1 || !keys.has(key)) continue;
+      const parts = keys.get(key);
+      if (!Array.isArray(parts)) throw refused(`${where}: expected a list under ${key}`);
+      return join(...parts.map((part, i) => readItem(part, `${where}, ${key} ${i + 1}`, depth - 1)));
+    }
+    if (keys.size === 1 && keys.has("not"))
+      return not(readItem(keys.get("not")!, `${where}, not`, depth - 1));
+    if (left.comparisons-- === 0) throw refused(`more than ${SIZE_LIMIT} comparisons`);
+    return readComparison(keys, where);
+  }
+
+  function readComparison(keys: Map<string, Json>, where: string): Condition {
+    const word = (key: string): string => {
+      const value = keys.get(key);
+      if (value === undefined) throw refused(`${where}: ${key} is missing`);
+      if (value !== null && typeof value === "object")
+        throw refused(`${where}: expected a string under ${key}`);
+      return value === null ? "null" : String(value);
+    };
+    const category = word("category");
+    const operator = readOperator(word("operator"));
+    if (typeof operator !== "string") throw refused(`${where}: ${operator.error}`);
+    const path = readPath(resources, resource, category);
+    if ("error" in path) throw refused(`${where}: ${path.error}`);
+    const value = word("value");
+    const typed = typedCompare(resources, resource, preset(resource, path, value), operator, value);
+    if ("error" in typed) throw refused(`${where}: ${path.join("__")}: ${typed.error}`);
+    return typed.condition;
+  }
+
+  /** The presets name a field of the referenced record; an id or `null` in place of the name is taken as such. */
+  function preset(resource: Resource, path: readonly string[], value: string): readonly string[] {
+    const mapped = path.length === 1 ? PRESETS[path[0]]?.split("__") : undefined;
+    const isId = KINDS.uuid.parse(value) !== undefined || /^(null|none|)$/i.test(value);
+    return mapped && !isId && fieldAt(resources, resource, mapped) ? mapped : path;
+  }
+}
+
+function refused(error: string): Problem {
+  return new Problem("invalid_request", `query_expression: ${error}`, {
+    fields: { query_expression: [error] },
+  });
+}

@@ -1,0 +1,266 @@
+import type { TSchema } from "typebox";
+
+/** A value as SQLite keeps it: flags are 0 or 1, instants microseconds since 1970-01-01 UTC, JSON its text. */
+export type Stored = string | number | null;
+
+/** A value in a JSON body. */
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+
+export type KindName = "text" | "flag" | "integer" | "instant" | "uuid" | "json" | "reference";
+
+/** One property of a resource. What is absent is `undefined`; the constructors below fill in what is usual. */
+export interface Field {
+  kind: KindName | "computed";
+  /** One sentence for the reference and OPTIONS. */
+  doc: string;
+  /** Column of the resource's table, where its name is not that of the field. */
+  column?: string;
+  /** Column with the folded copy, for comparisons that ignore case. */
+  folded?: string;
+  /** always: in every record; extra: only where `fields` names it; internal: never leaves the program. */
+  shown: "always" | "extra" | "internal";
+  /** required: a new record must have it; optional; never: only the program sets it. */
+  write: "required" | "optional" | "never";
+  /** Whether it can be null. */
+  nullable: boolean;
+  /** Text: whether it may be empty. */
+  blank?: boolean;
+  /** Text: at most this many characters. */
+  maxLength?: number;
+  /** Text: what it must match, and the rule in words. */
+  pattern?: { expression: RegExp; rule: string };
+  /** Text: the only allowed values. */
+  choices?: readonly string[];
+  /** Value of a new record where the body has none. */
+  initial?: Stored;
+  /** No two records may have the same value. */
+  unique?: boolean;
+  /** Reference: name of the resource it points to. */
+  to?: string;
+  /** JSON: what is wrong with a value, or undefined. */
+  check?: (value: Json) => string | undefined;
+  /** JSON and computed: shape of the value. */
+  shape?: TSchema;
+  /** Computed: names of the fields it reads, and the value made of them. */
+  from?: readonly string[];
+  compute?: (record: Record<string, unknown>, surroundings: Surroundings) => Json;
+}
+
+/** What a computed field knows besides its record. */
+export interface Surroundings {
+  /** Address of the interface with a slash at its end, such as http://host/api/v2/. */
+  base: string;
+  /** The rendering that the request asked for; links keep it. */
+  format: string | undefined;
+  /** What the caller may do with this record besides viewing it. */
+  rights: { change: boolean; delete: boolean };
+}
+
+type Options = Partial<Omit<Field, "kind" | "doc">>;
+
+/** Longest name and longest prose, in UTF-16 units. */
+const NAME_LENGTH = 255;
+const PROSE_LENGTH = 10_000;
+
+const field = (kind: Field["kind"], doc: string, usual: Options, options: Options): Field => ({
+  kind,
+  doc,
+  shown: "always",
+  write: "optional",
+  nullable: false,
+  ...usual,
+  ...options,
+});
+
+/** A line of text; may be empty unless `blank: false`. */
+export const text = (doc: string, options: Options = {}): Field =>
+  field("text", doc, { blank: true, maxLength: NAME_LENGTH, initial: "" }, options);
+
+/** Text of several lines. */
+export const prose = (doc: string, options: Options = {}): Field =>
+  text(doc, { maxLength: PROSE_LENGTH, ...options });
+
+export const flag = (doc: string, initial: boolean, options: Options = {}): Field =>
+  field("flag", doc, { initial: initial ? 1 : 0 }, options);
+
+export const integer = (doc: string, options: Options = {}): Field =>
+  field("integer", doc, { initial: 0 }, options);
+
+/** A point in time that the program sets. */
+export const instant = (doc: string, options: Options = {}): Field =>
+  field("instant", doc, { write: "never" }, options);
+
+export const uuid = (doc: string, options: Options = {}): Field =>
+  field("uuid", doc, { write: "never" }, options);
+
+export const json = (doc: string, options: Options): Field => field("json", doc, {}, options);
+
+/** A reference to one record of the resource named `to`. */
+export const reference = (to: string, doc: string, options: Options = {}): Field =>
+  field("reference", doc, { to, nullable: true, initial: null }, options);
+
+/** A value made of others when a record is shown. */
+export const computed = (doc: string, options: Options): Field =>
+  field("computed", doc, { write: "never" }, options);
+
+export type Decoded = { value: Stored } | { error: string };
+
+interface Kind {
+  /** What a parameter of this kind looks like, for errors. */
+  expected: string;
+  /** The value that a parameter means; undefined where it means none. */
+  parse(text: string): Stored | undefined;
+  /** The value that a JSON body means. References are decoded by patch.ts. */
+  decode(value: Json, field: Field): Decoded;
+  /** As it stands in a record. */
+  print(value: Stored): Json;
+}
+
+const fault = (error: string): Decoded => ({ error });
+
+export const KINDS: Record<KindName, Kind> = {
+  text: {
+    expected: "text without NUL characters",
+    parse: (text) => (isStorable(text) ? text : undefined),
+    decode: decodeText,
+    print: (value) => value,
+  },
+  flag: {
+    expected: "true or false",
+    parse: (text) =>
+      /^(true|t|yes|y|on|1)$/i.test(text) ? 1 : /^(false|f|no|n|off|0)$/i.test(text) ? 0 : undefined,
+    decode: (value) => {
+      const parsed = ["boolean", "number", "string"].includes(typeof value)
+        ? KINDS.flag.parse(String(value))
+        : undefined;
+      return parsed === undefined ? fault("Must be a valid boolean.") : { value: parsed };
+    },
+    print: (value) => (value === null ? null : value !== 0),
+  },
+  integer: {
+    expected: "a whole number",
+    parse: (text) => (/^[+-]?\d{1,15}$/.test(text.trim()) ? Number(text) : undefined),
+    decode: (value) => {
+      const parsed =
+        typeof value === "number" || typeof value === "string"
+          ? KINDS.integer.parse(String(value))
+          : undefined;
+      return parsed === undefined ? fault("A valid integer is required.") : { value: parsed };
+    },
+    print: (value) => value,
+  },
+  instant: {
+    expected: "a date (2026-01-31) or a time (2026-01-31T09:30:00.000000+00:00)",
+    parse: parseInstant,
+    decode: (value) => {
+      const parsed = typeof value === "string" ? parseInstant(value) : undefined;
+      return parsed === undefined ? fault(`Expected ${KINDS.instant.expected}.`) : { value: parsed };
+    },
+    print: (value) => (value === null ? null : printInstant(Number(value))),
+  },
+  uuid: {
+    expected: "a UUID",
+    parse: parseUuid,
+    decode: (value) => {
+      const parsed = typeof value === "string" ? parseUuid(value) : undefined;
+      return parsed === undefined ? fault("Enter a valid UUID.") : { value: parsed };
+    },
+    print: (value) => value,
+  },
+  json: {
+    expected: "text as it stands in the JSON of the record",
+    parse: (text) => (isStorable(text) ? text : undefined),
+    decode: (value, field) => {
+      const wrong = field.check?.(value);
+      return wrong === undefined ? { value: JSON.stringify(value) } : fault(wrong);
+    },
+    print: (value) => (value === null ? null : (JSON.parse(String(value)) as Json)),
+  },
+  reference: {
+    expected: "an id or a name",
+    parse: (text) => (isStorable(text) ? text : undefined),
+    decode: () => fault("Expected an id or a name."),
+    print: (value) => value,
+  },
+};
+
+function decodeText(value: Json, field: Field): Decoded {
+  if (typeof value !== "string" && typeof value !== "number") return fault("Not a valid string.");
+  const text = String(value).trim();
+  if (text.includes("\0")) return fault("Null characters are not allowed.");
+  if (!text.isWellFormed()) return fault("Half a surrogate pair is not a character.");
+  if (text === "" && !field.blank) return fault("This field may not be blank.");
+  if (field.maxLength !== undefined && text.length > field.maxLength)
+    return fault(`Ensure this field has no more than ${field.maxLength} characters.`);
+  if (text !== "" && field.choices && !field.choices.includes(text))
+    return fault(`${quoted(text)} is not a valid choice. Choices: ${field.choices.join(", ")}.`);
+  if (text !== "" && field.pattern && !field.pattern.expression.test(text))
+    return fault(`Expected ${field.pattern.rule}.`);
+  return { value: text };
+}
+
+/** SQLite ends a text at NUL in some functions, and half a surrogate pair has no UTF-8 form. */
+function isStorable(text: string): boolean {
+  return !text.includes("\0") && text.isWellFormed();
+}
+
+/** What a client typed, fit to be shown back: short plain words only. */
+export function quoted(typed: string): string {
+  return /^[\w.:@+-]{1,60}$/.test(typed) ? `"${typed}"` : "The given text";
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** A UUID in lower case with hyphens (RFC 9562, section 4); also read: upper case, without hyphens, in braces, urn:uuid:. */
+export function parseUuid(text: string): string | undefined {
+  const bare = text
+    .trim()
+    .toLowerCase()
+    .replace(/^urn:uuid:/, "")
+    .replace(/^\{(.*)\}$/, "$1");
+  const hyphened = /^[0-9a-f]{32}$/.test(bare)
+    ? bare.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
+    : bare;
+  return UUID.test(hyphened) ? hyphened : undefined;
+}
+
+const INSTANT =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:\s*(Z|[+\- ]\d{2}(?::?\d{2})?))?)?$/i;
+
+/** Microseconds in a day. */
+export const DAY = 86_400_000_000;
+
+/** Whether the text of an instant names a day and no time of day. */
+export const isDay = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text.trim());
+
+/**
+ * Microseconds since 1970-01-01 UTC of an ISO 8601 date or time. Without an offset it is UTC. A blank stands for the
+ * plus sign of the offset too, because that is what an unescaped plus in an address becomes. Decimals past the sixth
+ * are cut.
+ */
+export function parseInstant(text: string): number | undefined {
+  const match = INSTANT.exec(text.trim());
+  if (!match) return undefined;
+  const [year, month, day, hour, minute, second] = match
+    .slice(1, 7)
+    .map((part) => Number(part ?? 0)) as number[];
+  if (hour > 23 || minute > 59 || second > 59) return undefined;
+  const milliseconds = Date.UTC(year, month - 1, day, hour, minute, second);
+  const date = new Date(milliseconds);
+  // Date.UTC rolls the 31st of February over into March, and takes years below 100 for those of the last century.
+  if (date.getUTCFullYear() !== year || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day)
+    return undefined;
+  const offset = /^([+\- ])(\d{2}):?(\d{2})?$/.exec(match[8] ?? "");
+  const minutes = offset
+    ? (offset[1] === "-" ? -1 : 1) * (Number(offset[2]) * 60 + Number(offset[3] ?? 0))
+    : 0;
+  const micros = Number((match[7] ?? "").padEnd(6, "0").slice(0, 6));
+  return (milliseconds - minutes * 60_000) * 1000 + micros;
+}
+
+/** ISO 8601 with six decimals and the offset of UTC, such as 2023-02-23T16:04:55.777723+00:00. */
+export function printInstant(micros: number): string {
+  const milliseconds = Math.floor(micros / 1000);
+  const rest = String(micros - milliseconds * 1000).padStart(3, "0");
+  return `${new Date(milliseconds).toISOString().slice(0, -1)}${rest}+00:00`;
+}

@@ -1,0 +1,205 @@
+import { nearest, Problem } from "../../problem.ts";
+import { and, compare, type Condition, not, or } from "./condition.ts";
+import { DAY, type Field, isDay, KINDS, parseUuid, quoted } from "./field.ts";
+import { isOperator, LOOKUPS, OPERATORS, type OperatorName } from "./operator.ts";
+import { fieldAt, pathNames, type Resource, type Resources, target } from "./resource.ts";
+
+/** How a value that a client typed is compared, or a sentence about why it cannot be. */
+export type Typed = { condition: Condition } | { error: string };
+
+/** Most values that one parameter may list. */
+const LIST_LIMIT = 1000;
+
+/**
+ * The condition "`path` `operator` `typed`". The value is read as the field's kind asks; a reference is compared by id
+ * where the value looks like one, else by the name of the referenced record; `null` and `None` mean no reference; a day
+ * without time means all of that day.
+ */
+export function typedCompare(
+  resources: Resources,
+  resource: Resource,
+  path: readonly string[],
+  operator: OperatorName,
+  typed: string,
+): Typed {
+  const field = fieldAt(resources, resource, path)!;
+  const exact = OPERATORS[operator].lookup === "exact";
+  if (exact && field.nullable && /^(null|none|)$/i.test(typed)) {
+    return { condition: compare(field.kind === "reference" ? [...path, "rid"] : path, "==", null) };
+  }
+  if (field.kind === "reference") {
+    const far = target(resources, field);
+    const id = exact ? KINDS[far.fields.id.kind as "uuid"].parse(typed) : undefined;
+    return typedCompare(resources, resource, [...path, id === undefined ? far.key : "id"], operator, typed);
+  }
+  if (field.kind === "computed") return { error: "This field is computed and cannot be compared." };
+  const { kinds, sentence } = OPERATORS[operator];
+  if (!kinds.includes(field.kind)) {
+    const usable = [...LOOKUPS].filter(([, name]) => OPERATORS[name].kinds.includes(field.kind as "text"));
+    return {
+      error: `"${sentence}" does not apply to this field. Use one of: ${usable.map(([lookup]) => lookup).join(", ")}.`,
+    };
+  }
+  // Text operators look for a part of a UUID; equality and order take a whole one.
+  const whole = field.kind === "uuid" && kinds.includes("flag") ? KINDS.uuid : undefined;
+  if (whole) {
+    const id = parseUuid(typed);
+    return id === undefined ? { error: "Enter a valid UUID." } : { condition: compare(path, operator, id) };
+  }
+  const value = field.kind === "uuid" ? KINDS.text.parse(typed) : KINDS[field.kind].parse(typed);
+  if (value === undefined) return { error: `Expected ${KINDS[field.kind].expected}.` };
+  if (field.kind === "instant" && exact && isDay(typed)) {
+    const day = Number(value);
+    return { condition: and(compare(path, ">=", day), compare(path, "<", day + DAY)) };
+  }
+  return { condition: compare(path, operator, value) };
+}
+
+/** One parameter that a list accepts, for its reference page and for the error that lists them. */
+export interface Filter {
+  name: string;
+  doc: string;
+  field?: Field;
+  condition(resources: Resources, resource: Resource, typed: string): Typed;
+}
+
+/** Filters on several fields at once, which a client can use like a field. */
+export function searchFilters(resource: Resource): Filter[] {
+  const filters: Filter[] = [
+    {
+      name: "name",
+      doc: `${list(resource.names)} starts with the value, ignoring case.`,
+      condition: anyOf(resource.names, "istartswith"),
+    },
+    {
+      name: "description",
+      doc: `${list(resource.descriptions)} contains the value, ignoring case.`,
+      condition: anyOf(resource.descriptions, "icontains"),
+    },
+    {
+      name: "query",
+      doc: `${list(resource.names)} contains every word of the value, ignoring case.`,
+      condition: (resources, resource, typed) => {
+        const words = typed.trim().split(/\s+/).slice(0, 20);
+        const parts = words.map((word) => anyOf(resource.names, "icontains")(resources, resource, word));
+        const wrong = parts.find((part) => "error" in part);
+        return (
+          wrong ?? { condition: and(...parts.map((part) => (part as { condition: Condition }).condition)) }
+        );
+      },
+    },
+  ];
+  return filters.filter(({ name }) => name !== "description" || resource.descriptions.length > 0);
+}
+
+/**
+ * The condition that a parameter means, or undefined where a list of this resource knows no such parameter:
+ * `<field>`, `<reference>_id`, `<reference>__<field>`, each also with `__<lookup>` or `__isnull`.
+ * Several values are ORed; for references they may also be separated by commas.
+ */
+export function parameterCondition(
+  resources: Resources,
+  resource: Resource,
+  name: string,
+  values: readonly string[],
+): Typed | undefined {
+  const search = searchFilters(resource).find((filter) => filter.name === name);
+  if (search) return anyValue(values, (value) => search.condition(resources, resource, value));
+  const parts = name.split("__");
+  const path = knownPath(resources, resource, parts);
+  if (path) {
+    const listed = fieldAt(resources, resource, path)?.kind === "reference" ? values.flatMap(commas) : values;
+    return anyValue(listed, (value) => typedCompare(resources, resource, path, "==", value));
+  }
+  const before = knownPath(resources, resource, parts.slice(0, -1));
+  const lookup = parts[parts.length - 1];
+  if (!before) return undefined;
+  if (lookup === "isnull") {
+    return anyValue(values, (value) => {
+      const wanted = KINDS.flag.parse(value);
+      if (wanted === undefined) return { error: `Expected ${KINDS.flag.expected}.` };
+      const kind = fieldAt(resources, resource, before)?.kind;
+      const absent = compare(kind === "reference" ? [...before, "rid"] : before, "==", null);
+      return { condition: wanted === 1 ? absent : not(absent) };
+    });
+  }
+  const operator = LOOKUPS.get(lookup);
+  if (!operator) return undefined;
+  return anyValue(values, (value) => typedCompare(resources, resource, before, operator, value));
+}
+
+/** The names as a path of fields; `<reference>_id` means the reference. */
+function knownPath(
+  resources: Resources,
+  resource: Resource,
+  names: readonly string[],
+): readonly string[] | undefined {
+  if (names.length === 0) return undefined;
+  if (fieldAt(resources, resource, names)) return names;
+  const last = names[names.length - 1];
+  if (!last.endsWith("_id")) return undefined;
+  const path = [...names.slice(0, -1), last.slice(0, -"_id".length)];
+  return fieldAt(resources, resource, path)?.kind === "reference" ? path : undefined;
+}
+
+const commas = (value: string): string[] =>
+  value.includes(",")
+    ? value
+        .split(",")
+        .map((part) => part.trim())
+        .filter(Boolean)
+    : [value];
+
+function anyValue(values: readonly string[], one: (value: string) => Typed): Typed {
+  if (values.length > LIST_LIMIT) return { error: `More than ${LIST_LIMIT} values.` };
+  const parts = [...new Set(values)].map(one);
+  const wrong = parts.find((part) => "error" in part);
+  return wrong ?? { condition: or(...parts.map((part) => (part as { condition: Condition }).condition)) };
+}
+
+/** 400 about one parameter, in the form that Django REST framework clients read. */
+export function parameterProblem(name: string, error: string): Problem {
+  const key = /^\w{1,60}$/.test(name) ? name : "non_field_errors";
+  return new Problem("invalid_request", `${key}: ${error}`, { fields: { [key]: [error] } });
+}
+
+/** What to say of a name that is none: the nearest ones, and all that span no reference. */
+export function unknownName(typed: string, what: string, choices: readonly string[]): string {
+  const near = nearest(typed, choices);
+  const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
+  const own = choices.filter((choice) => !choice.includes("__"));
+  return `${quoted(typed)} is not ${what}.${hint} Choices: ${own.join(", ")}; and <reference>__<field>.`;
+}
+
+/** The operator of this name, or what is wrong with it. */
+export function readOperator(typed: string): OperatorName | { error: string } {
+  const name = typed.trim().toLowerCase();
+  if (isOperator(name)) return name;
+  const lookup = LOOKUPS.get(name);
+  if (lookup) return lookup;
+  const shown = /^[=<>!~]{1,3}$/.test(name) ? `"${name}"` : quoted(typed);
+  return { error: `${shown} is not an operator. Choices: ${Object.keys(OPERATORS).join(", ")}.` };
+}
+
+/** The path that names a field in an advanced filter or an ordering, or what is wrong with it. */
+export function readPath(
+  resources: Resources,
+  resource: Resource,
+  typed: string,
+): readonly string[] | { error: string } {
+  const path = typed.trim().split("__");
+  if (path.length <= 6 && fieldAt(resources, resource, path)) return path;
+  return {
+    error: unknownName(typed.trim(), `a field of ${resource.name}`, pathNames(resources, resource)),
+  };
+}
+
+const anyOf = (paths: readonly string[], operator: OperatorName): Filter["condition"] => {
+  return (resources, resource, typed) => {
+    const parts = paths.map((name) => typedCompare(resources, resource, name.split("__"), operator, typed));
+    const wrong = parts.find((part) => "error" in part);
+    return wrong ?? { condition: or(...parts.map((part) => (part as { condition: Condition }).condition)) };
+  };
+};
+
+const list = (paths: readonly string[]) => paths.join(" or ");

@@ -1,0 +1,189 @@
+import { Problem } from "../../problem.ts";
+import { type Actor, changeable, deletable } from "./access.ts";
+import { and, compare, type Condition, mentions, not } from "./condition.ts";
+import { parseExpression } from "./expression.ts";
+import { KINDS } from "./field.ts";
+import { parameterCondition, parameterProblem, readPath, searchFilters, unknownName } from "./filter.ts";
+import { fieldAt, pathNames, type Resource, type Resources, target } from "./resource.ts";
+import type { OrderTerm } from "./sql.ts";
+
+/** spec: as the specification shows records; flat: all values plain; nested: every property an object. */
+export type Shape = "spec" | "flat" | "nested";
+
+/** How an answer looks, whatever is in it. */
+export interface Look {
+  /** json, api (HTML) or csv, where the parameter says; undefined leaves it to the Accept header. */
+  format: "json" | "api" | "csv" | undefined;
+  shape: Shape;
+  /** Only these fields or spans; undefined means all that a record shows. */
+  fields: readonly string[] | undefined;
+}
+
+/** A list as its address asks for it. */
+export interface Listing extends Look {
+  condition: Condition;
+  order: readonly OrderTerm[];
+  page: number | "last";
+  size: number | "max";
+}
+
+/** Records on a page where page_size says nothing. */
+export const DEFAULT_PAGE_SIZE = 50;
+
+/** Parameters that every list knows besides filters. */
+export const LIST_PARAMETERS: Readonly<Record<string, string>> = {
+  format: "json, api (HTML) or csv.",
+  response_format: "flat: all values plain; nested: every property as {name, value, category}.",
+  fields: "Comma-separated names of the only fields to give; `*` gives all, hidden ones among them.",
+  page: "Page number from 1, or last.",
+  page_size: `Records on a page (${DEFAULT_PAGE_SIZE} by default); max or all gives everything in one page.`,
+  ordering: "Comma-separated fields to order by; a minus sign reverses, two underscores span a reference.",
+  query_expression: 'Comma-separated objects {"category", "operator", "value"}, all of which must hold.',
+  deleted: "true: deleted records only; false (default): others only; all: both.",
+  can_change: "true: records that the caller may change; false: others.",
+  can_delete: "true: records that the caller may delete; false: others.",
+};
+
+const CAN_VIEW = "can_view cannot be a filter: it is true of every record that you get.";
+
+/**
+ * What the parameters of a list ask for.
+ * @throws Problem invalid_request (names the parameter), not_found (format, page), not_acceptable (can_view)
+ */
+export function readListing(
+  resources: Resources,
+  resource: Resource,
+  parameters: URLSearchParams,
+  actor: Actor,
+): Listing {
+  const conditions: Condition[] = [];
+  const look = readLook(resources, resource, parameters);
+  const expression = and(
+    ...parameters.getAll("query_expression").map((text) => parseExpression(resources, resource, text)),
+  );
+  for (const name of new Set(parameters.keys())) {
+    if (Object.hasOwn(LIST_PARAMETERS, name)) continue;
+    if (name === "can_view") throw new Problem("not_acceptable", CAN_VIEW);
+    const typed = parameterCondition(resources, resource, name, parameters.getAll(name));
+    if (!typed) throw unknownParameter(resources, resource, name);
+    if ("error" in typed) throw parameterProblem(name, typed.error);
+    conditions.push(typed.condition);
+  }
+  for (const [name, right] of [
+    ["can_change", changeable],
+    ["can_delete", deletable],
+  ] as const) {
+    const wanted = flagParameter(parameters, name);
+    if (wanted === undefined) continue;
+    const may = right(resource, actor);
+    conditions.push(wanted ? may : not(may));
+  }
+  // Not first: SQLite chooses the index by itself, and a person reads what was asked for before what is usual.
+  const life = readLife(resource, parameters, mentions(expression, "deleted"));
+  return {
+    ...look,
+    condition: and(life, ...conditions, expression),
+    order: readOrder(resources, resource, parameters),
+    page: readPage(parameters.get("page")),
+    size: readSize(parameters.get("page_size")),
+  };
+}
+
+/** How an answer is wanted. @throws Problem not_found for an unknown format, invalid_request for a response_format */
+export function readLook(resources: Resources, resource: Resource, parameters: URLSearchParams): Look {
+  const format = parameters.get("format") ?? undefined;
+  if (format !== undefined && format !== "json" && format !== "api" && format !== "csv")
+    throw new Problem("not_found", "Not found. format is one of json, api, csv.");
+  const shape = parameters.get("response_format") || "spec";
+  if (shape !== "spec" && shape !== "flat" && shape !== "nested")
+    throw parameterProblem("response_format", "Choices: flat, nested.");
+  const named = parameters
+    .getAll("fields")
+    .flatMap((list) => list.split(","))
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+  return { format, shape, fields: named.length === 0 ? undefined : knownFields(resources, resource, named) };
+}
+
+/** The known ones among the names, in the order of a record, spans last. Unknown ones are left out, as DRF does. */
+function knownFields(resources: Resources, resource: Resource, names: readonly string[]): string[] {
+  const wanted = new Set(names);
+  const own = Object.entries(resource.fields)
+    .filter(([name, { shown }]) => shown !== "internal" && (wanted.has(name) || wanted.has("*")))
+    .map(([name]) => name);
+  const spans = [...wanted].filter(
+    (name) =>
+      name.includes("__") &&
+      name.split("__").length <= 6 &&
+      fieldAt(resources, resource, name.split("__")) !== undefined,
+  );
+  return [...own, ...spans];
+}
+
+/** `deleted`, for lists and for one record. */
+export function readLife(resource: Resource, parameters: URLSearchParams, told = false): Condition {
+  const typed = parameters.get("deleted");
+  if (!("deleted" in resource.fields) || typed?.toLowerCase() === "all") return and();
+  if (typed === null && told) return and();
+  const deleted = typed === null || typed === "" ? 0 : KINDS.flag.parse(typed);
+  if (deleted === undefined) throw parameterProblem("deleted", "Expected true, false or all.");
+  return compare(["deleted"], "==", deleted);
+}
+
+function flagParameter(parameters: URLSearchParams, name: string): boolean | undefined {
+  const typed = parameters.get(name);
+  if (typed === null) return undefined;
+  const value = KINDS.flag.parse(typed);
+  if (value === undefined) throw parameterProblem(name, `Expected ${KINDS.flag.expected}.`);
+  return value === 1;
+}
+
+function readOrder(resources: Resources, resource: Resource, parameters: URLSearchParams): OrderTerm[] {
+  const typed = parameters
+    .getAll("ordering")
+    .flatMap((list) => list.split(","))
+    .map((term) => term.trim())
+    .filter((term) => term !== "");
+  if (typed.length > 10) throw parameterProblem("ordering", "More than 10 terms.");
+  const terms = (typed.length > 0 ? typed : resource.order).map((term) => {
+    const path = readPath(resources, resource, term.replace(/^[-+]/, ""));
+    if ("error" in path) throw parameterProblem("ordering", path.error);
+    return { path: shownPath(resources, resource, path), descending: term.startsWith("-") };
+  });
+  // Clients look for a record by name with this filter, which only compares beginnings: the record meant comes first.
+  const name = parameters.get("name");
+  if (typed.length > 0 || name === null || KINDS.text.parse(name) === undefined) return terms;
+  return [{ first: compare(resource.names[0].split("__"), "==", name) }, ...terms];
+}
+
+/** A reference is ordered by what a record shows of it: a user by name, a place by its id. */
+function shownPath(resources: Resources, resource: Resource, path: readonly string[]): readonly string[] {
+  const field = fieldAt(resources, resource, path)!;
+  if (field.kind !== "reference") return path;
+  const far = target(resources, field);
+  return [...path, far.printed === "key" ? far.key : "id"];
+}
+
+function readPage(typed: string | null): number | "last" {
+  if (typed === null || typed === "last") return typed ?? 1;
+  if (/^[1-9]\d{0,9}$/.test(typed)) return Number(typed);
+  throw invalidPage();
+}
+
+/** What Django REST framework says of a page that does not exist. */
+export const invalidPage = (): Problem => new Problem("not_found", "Invalid page.");
+
+function readSize(typed: string | null): number | "max" {
+  if (typed === "max" || typed === "all") return "max";
+  // As Django REST framework does: what is no size is the usual size.
+  return typed !== null && /^[1-9]\d{0,8}$/.test(typed) ? Number(typed) : DEFAULT_PAGE_SIZE;
+}
+
+function unknownParameter(resources: Resources, resource: Resource, name: string): Problem {
+  const choices = [
+    ...Object.keys(LIST_PARAMETERS),
+    ...searchFilters(resource).map((filter) => filter.name),
+    ...pathNames(resources, resource),
+  ];
+  return parameterProblem(name, unknownName(name, "a parameter of this list", [...new Set(choices)]));
+}

@@ -1,0 +1,167 @@
+import type { KindName } from "./field.ts";
+
+/** SQL with its arguments: what a client typed is always an argument, never text. */
+export interface Sql {
+  text: string;
+  args: (string | number | null)[];
+}
+
+/** The column that an operator works on, as SQL. */
+export interface Operand {
+  plain: string;
+  /** The same text as it is compared where case does not matter. */
+  folded: string;
+}
+
+/**
+ * One operator in its two meanings: as SQL, and as a predicate on the stored value. A test holds them equal. Both are
+ * about values that are there: nothing compares with null except equality with null itself.
+ */
+export interface Operator {
+  /** Name as a suffix of a filter, after two underscores. */
+  lookup: string;
+  /** Completes "records whose <field> …". */
+  sentence: string;
+  /** Kinds of fields that it applies to. */
+  kinds: readonly KindName[];
+  sql(operand: Operand, value: string | number): Sql;
+  holds(stored: string | number, value: string | number): boolean;
+}
+
+const EVERY: readonly KindName[] = ["text", "flag", "integer", "instant", "uuid", "json"];
+const ORDERED: readonly KindName[] = ["text", "integer", "instant", "uuid"];
+const WORDED: readonly KindName[] = ["text", "uuid", "json"];
+
+const equal: Operator = {
+  lookup: "exact",
+  sentence: "equals the value",
+  kinds: EVERY,
+  sql: ({ plain }, value) => ({ text: `${plain} = ?`, args: [value] }),
+  holds: (stored, value) => stored === value,
+};
+
+const ordering = (
+  sign: string,
+  lookup: string,
+  sentence: string,
+  holds: (order: number) => boolean,
+): Operator => ({
+  lookup,
+  sentence,
+  kinds: ORDERED,
+  sql: ({ plain }, value) => ({ text: `${plain} ${sign} ?`, args: [value] }),
+  holds: (stored, value) => holds(compareStored(stored, value)),
+});
+
+/** An operator on text, twice: as it is, and where case does not matter. */
+function worded(
+  lookup: string,
+  sentence: string,
+  sql: (column: string, value: string) => Sql,
+  holds: (stored: string, value: string) => boolean,
+): [plain: Operator, folded: Operator] {
+  return [
+    {
+      lookup,
+      sentence,
+      kinds: WORDED,
+      sql: ({ plain }, value) => sql(plain, String(value)),
+      holds: (stored, value) => holds(String(stored), String(value)),
+    },
+    {
+      lookup: `i${lookup}`,
+      sentence: `${sentence}, ignoring case`,
+      kinds: WORDED,
+      sql: ({ folded }, value) => sql(folded, foldCase(String(value))),
+      holds: (stored, value) => holds(foldCase(String(stored)), foldCase(String(value))),
+    },
+  ];
+}
+
+const [contains, icontains] = worded(
+  "contains",
+  "contains the value",
+  (column, value) => ({ text: `instr(${column}, ?) > 0`, args: [value] }),
+  (stored, value) => stored.includes(value),
+);
+const [startswith, istartswith] = worded("startswith", "starts with the value", startsWith, (stored, value) =>
+  stored.startsWith(value),
+);
+const [endswith, iendswith] = worded(
+  "endswith",
+  "ends with the value",
+  // substr with length 0 would give the whole text.
+  (column, value) =>
+    value === ""
+      ? { text: `${column} IS NOT NULL`, args: [] }
+      : { text: `substr(${column}, -length(?)) = ?`, args: [value, value] },
+  (stored, value) => stored.endsWith(value),
+);
+const [, iexact] = worded(
+  "exact",
+  "equals the value",
+  (column, value) => ({ text: `${column} = ?`, args: [value] }),
+  (stored, value) => stored === value,
+);
+
+/** The operators by the names that the advanced filter uses. */
+export const OPERATORS = {
+  "==": equal,
+  "=": equal,
+  ">=": ordering(">=", "gte", "is at or after the value", (order) => order >= 0),
+  ">": ordering(">", "gt", "is after the value", (order) => order > 0),
+  "<=": ordering("<=", "lte", "is at or before the value", (order) => order <= 0),
+  "<": ordering("<", "lt", "is before the value", (order) => order < 0),
+  contains,
+  icontains,
+  exact: equal,
+  iexact,
+  startswith,
+  istartswith,
+  endswith,
+  iendswith,
+} as const satisfies Record<string, Operator>;
+
+export type OperatorName = keyof typeof OPERATORS;
+
+export const isOperator = (name: string): name is OperatorName => Object.hasOwn(OPERATORS, name);
+
+/** The operators by the suffix that a filter uses: `label__icontains=…`. */
+export const LOOKUPS: ReadonlyMap<string, OperatorName> = new Map(
+  (Object.keys(OPERATORS) as OperatorName[]).map((name) => [OPERATORS[name].lookup, name]),
+);
+
+/** Text as it is compared where case does not matter; the same as SQL's fold() of shell/sqlite.ts, which a test holds. */
+export function foldCase(text: string): string {
+  return text.normalize("NFKC").toLowerCase();
+}
+
+/**
+ * Negative, 0 or positive, as SQLite orders two values of one column: numbers by size, text by its UTF-8 bytes. That
+ * is the order of code points, which differs from JavaScript's own order where surrogate pairs meet U+E000 and above.
+ */
+export function compareStored(a: string | number, b: string | number): number {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  return Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)));
+}
+
+/** A range instead of substr(), so that an index on the column serves. */
+function startsWith(column: string, value: string): Sql {
+  const end = successor(value);
+  return end === undefined
+    ? { text: `${column} >= ?`, args: [value] }
+    : { text: `${column} >= ? AND ${column} < ?`, args: [value, end] };
+}
+
+/** The least text greater than every text that starts with `prefix`; undefined where there is none. */
+function successor(prefix: string): string | undefined {
+  const points = Array.from(prefix, (character) => character.codePointAt(0)!);
+  while (points.length > 0) {
+    const last = points.pop()!;
+    if (last === 0x10ffff) continue;
+    // Surrogates are no characters of their own.
+    points.push(last === 0xd7ff ? 0xe000 : last + 1);
+    return String.fromCodePoint(...points);
+  }
+  return undefined;
+}

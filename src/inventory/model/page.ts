@@ -1,0 +1,60 @@
+import type { Json } from "./field.ts";
+
+/** Where one page stands among all; the first five members of the envelope. */
+export interface Position {
+  previous: string | null;
+  next: string | null;
+  current: number;
+  total: number;
+  total_pages: number;
+}
+
+/** Pages of a list; an empty one has one page. */
+export const pagesOf = (total: number, size: number | "max"): number =>
+  size === "max" ? 1 : Math.max(1, Math.ceil(total / size));
+
+/**
+ * The position of a page, with absolute links to its neighbours that keep the other parameters, sorted by name.
+ * @param address the address of the list without its parameters
+ */
+export function position(
+  address: string,
+  parameters: URLSearchParams,
+  current: number,
+  total: number,
+  size: number | "max",
+): Position {
+  const pages = pagesOf(total, size);
+  return {
+    previous: current > 1 ? pageLink(address, parameters, current - 1) : null,
+    next: current < pages ? pageLink(address, parameters, current + 1) : null,
+    current,
+    total,
+    total_pages: pages,
+  };
+}
+
+function pageLink(address: string, parameters: URLSearchParams, page: number): string {
+  const kept = new URLSearchParams(parameters);
+  kept.set("page", String(page));
+  kept.sort();
+  return `${address}?${kept.toString()}`;
+}
+
+/** The envelope as text, from results that are text already. */
+export function envelopeText(position: Position, results: readonly string[]): string {
+  return `${JSON.stringify(position).slice(0, -1)},"results":[${results.join(",")}]}`;
+}
+
+/** RFC 4180, with a line of names; objects and lists as JSON. Values that a spreadsheet would run begin with a quote. */
+export function csvText(names: readonly string[], records: readonly Record<string, Json>[]): string {
+  const lines = records.map((record) => names.map((name) => csvCell(record[name])).join(","));
+  return [names.join(","), ...lines].map((line) => `${line}\r\n`).join("");
+}
+
+function csvCell(value: Json): string {
+  if (value === null) return "";
+  const text = typeof value === "object" ? JSON.stringify(value) : String(value);
+  const inert = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
+}

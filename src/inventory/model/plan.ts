@@ -1,0 +1,102 @@
+import { type Actor, GRANTS, visible } from "./access.ts";
+import type { Field } from "./field.ts";
+import type { Sql } from "./operator.ts";
+import { columnOf, isGuarded, type Resource, type Resources, target } from "./resource.ts";
+import { compile, type Plan } from "./sql.ts";
+
+/** To-many relations: the table and its columns, each of which a path of one name reaches. */
+const GRANT_COLUMNS = new Set(["user_rid", "group_rid", "can_view", "can_change", "can_delete"]);
+
+/**
+ * A plan for statements that begin at `resource`, under the alias `t`.
+ *
+ * A join reaches only records that the actor may view: what is behind a reference to any other is null, so that no
+ * filter, ordering or span tells anything about a record that its reader may not see.
+ */
+export function plan(resources: Resources, resource: Resource, actor: Actor): Plan {
+  return planAt(resources, resource, actor, "t", new Map());
+}
+
+function planAt(
+  resources: Resources,
+  resource: Resource,
+  actor: Actor,
+  alias: string,
+  joins: Map<string, Sql>,
+): Plan {
+  /** The alias and the resource at the end of a path of references. */
+  const reach = (references: readonly string[]): { at: string; of: Resource } => {
+    let at = alias;
+    let of = resource;
+    for (const name of references) {
+      const far = target(resources, fieldOf(of, name));
+      const next = `${at}_${name}`;
+      if (!joins.has(next)) {
+        const seen = compile(visible(far, actor), planAt(resources, far, actor, next, joins));
+        const only = seen.text === "1" ? "" : ` AND (${seen.text})`;
+        const on = `${next}.rid = ${at}.${columnOf(of, name)}${only}`;
+        joins.set(next, { text: `LEFT JOIN ${far.table} AS ${next} ON ${on}`, args: seen.args });
+      }
+      at = next;
+      of = far;
+    }
+    return { at, of };
+  };
+  return {
+    operand(path) {
+      const last = path[path.length - 1];
+      // The row number of a referenced record is in the row that refers to it.
+      const hops = last === "rid" && path.length > 1 ? path.slice(0, -2) : path.slice(0, -1);
+      const { at, of } = reach(hops);
+      const name = path[hops.length];
+      const field = fieldOf(of, name);
+      if (field.kind === "computed") throw new Error(`${of.name}.${name} has no column`);
+      const plain = `${at}.${field.column ?? name}`;
+      return { plain, folded: field.folded ? `${at}.${field.folded}` : `fold(${plain})`, field };
+    },
+    referenceTo(path) {
+      if (path.length < 2) return undefined;
+      const [name, last] = path.slice(-2);
+      const { at, of } = reach(path.slice(0, -2));
+      const field = fieldOf(of, name);
+      const far = target(resources, field);
+      // An id is shown by the referring record itself; any other value only where the record behind it may be seen.
+      const open = last === "id" || (last === far.key && !isGuarded(far));
+      if (!open) return undefined;
+      return {
+        column: `${at}.${columnOf(of, name)}`,
+        rows: `SELECT rid FROM ${far.table} WHERE ${columnOf(far, last)} = ?`,
+      };
+    },
+    exists(relation, part) {
+      if (relation !== GRANTS) throw new Error(`${resource.name} has no relation ${relation}`);
+      const far = `${alias}_${relation}`;
+      const inner = part({
+        operand: ([name]) => {
+          if (!GRANT_COLUMNS.has(name)) throw new Error(`${relation} has no column ${name}`);
+          const plain = `${far}.${name}`;
+          return { plain, folded: plain, field: resource.fields.rid };
+        },
+        referenceTo: () => undefined,
+        exists: () => {
+          throw new Error(`${relation} has no relations`);
+        },
+        joins: () => ({ text: "", args: [] }),
+      });
+      const link = `${far}.object_kind = '${resource.name}' AND ${far}.object_rid = ${alias}.rid`;
+      return {
+        text: `EXISTS (SELECT 1 FROM object_permission AS ${far} WHERE ${link} AND (${inner.text}))`,
+        args: inner.args,
+      };
+    },
+    joins: () => ({
+      text: [...joins.values()].map(({ text }) => ` ${text}`).join(""),
+      args: [...joins.values()].flatMap(({ args }) => args),
+    }),
+  };
+}
+
+const fieldOf = (of: Resource, name: string): Field => {
+  if (!Object.hasOwn(of.fields, name)) throw new Error(`${of.name} has no field ${name}`);
+  return of.fields[name];
+};

@@ -1,0 +1,147 @@
+import { computed, type Field, flag, instant, integer, reference, type Stored, uuid } from "./field.ts";
+import { Type } from "typebox";
+
+/**
+ * A resource, declared once. Its address, parameters, SQL, validation, reference pages and metadata are made from this
+ * by the other files of this folder. These are all the words there are; what is odd about one resource is a computed
+ * field or `before`, not a new word.
+ */
+export interface Resource {
+  /** Singular noun: what other resources' references name. */
+  name: string;
+  /** Address below /api/v2/, such as vocabularies/terms; null where it is only reached through references. */
+  segment: string | null;
+  /** Further addresses at which clients expect it. */
+  aliases?: readonly string[];
+  /** Application and model, such as stocks.place, as references in nested answers tell them. */
+  model: string;
+  /** One sentence for the reference. */
+  summary: string;
+  table: string;
+  /** Column values that tell the rows of this resource from others in the same table. */
+  where?: Readonly<Record<string, string>>;
+  /** Field by which people name a record: references in bodies and filters may use it instead of the id. */
+  key: string;
+  /** What stands in a record that refers to this one. */
+  printed: "id" | "key";
+  /** In the order in which a record shows them. */
+  fields: Readonly<Record<string, Field>>;
+  /** Fields (or spans) that the filters `name` and `query` search. */
+  names: readonly string[];
+  /** Fields (or spans) that the filter `description` searches. */
+  descriptions: readonly string[];
+  /** Ordering where none is asked for. The id follows by itself. */
+  order: readonly string[];
+  /**
+   * The rules on write. Gets the whole record as it would be stored, the names of the fields that the body gave, and
+   * the record as it was (undefined for a new one); may change the record; returns what is wrong, by field.
+   */
+  before?: (
+    record: Record<string, Stored>,
+    given: ReadonlySet<string>,
+    previous: Readonly<Record<string, Stored>> | undefined,
+  ) => Record<string, string>;
+}
+
+/** All resources by name. */
+export type Resources = ReadonlyMap<string, Resource>;
+
+/** The resource that a reference field points to. */
+export function target(resources: Resources, field: Field): Resource {
+  const found = resources.get(field.to ?? "");
+  if (!found) throw new Error(`no resource ${field.to}`);
+  return found;
+}
+
+/** Column of a field, without alias. */
+export const columnOf = (resource: Resource, name: string): string => resource.fields[name].column ?? name;
+
+/** Whether records have owners and rights; users and groups have not. */
+export const isGuarded = (resource: Resource): boolean => "owned_by" in resource.fields;
+
+/** Names of the fields that a record shows when none are asked for. */
+export const shownFields = (resource: Resource): string[] =>
+  Object.keys(resource.fields).filter((name) => resource.fields[name].shown === "always");
+
+/** The field at the end of a path of names over references; undefined where a name is unknown or internal. */
+export function fieldAt(
+  resources: Resources,
+  resource: Resource,
+  path: readonly string[],
+): Field | undefined {
+  let here = resource;
+  for (const [i, name] of path.entries()) {
+    const field = Object.hasOwn(here.fields, name) ? here.fields[name] : undefined;
+    if (!field || field.shown === "internal" || field.kind === "computed") return undefined;
+    if (i === path.length - 1) return field;
+    if (field.kind !== "reference") return undefined;
+    here = target(resources, field);
+  }
+  return undefined;
+}
+
+/** Names that a client may use in a filter or an ordering, spans over one reference among them. */
+export function pathNames(resources: Resources, resource: Resource): string[] {
+  const usable = (of: Resource) =>
+    Object.entries(of.fields).filter(([, field]) => field.shown !== "internal" && field.kind !== "computed");
+  const names: string[] = [];
+  for (const [name, field] of usable(resource)) {
+    names.push(name);
+    if (field.kind !== "reference") continue;
+    for (const [inner] of usable(target(resources, field))) names.push(`${name}__${inner}`);
+  }
+  return names;
+}
+
+/** The row number, by which rows refer to each other. Never shown. */
+export const rowNumber = (): Field =>
+  integer("Row number", { column: "rid", shown: "internal", write: "never" });
+
+/** The fields that records of every resource begin with. */
+export const beginning = (): Record<string, Field> => ({
+  rid: rowNumber(),
+  id: uuid("Identifier of the record, a UUID."),
+  created_by: reference("user", "Username of the creator.", { write: "never", nullable: false }),
+  modified_by: reference("user", "Username of the last modifier.", { write: "never", nullable: false }),
+  created: instant("When the record was made."),
+  modified: instant("When the record was last changed."),
+});
+
+type Shown = { shown: "always" | "extra" };
+
+/** Whether everyone may view a record. */
+export const publicFlag = (options: Shown): Field =>
+  flag("Whether everyone may view the record.", false, options);
+
+/** The owners of a record. */
+export const owners = (options: Shown): Record<string, Field> => ({
+  owner: reference("user", "Username of the owner; by default the creator.", { nullable: false, ...options }),
+  owned_by: reference(
+    "group",
+    "Name of the owning group, whose members may view the record; by default the creator's primary group.",
+    { nullable: false, ...options },
+  ),
+});
+
+/** The life of a record. Given only where asked for. */
+export const life = (): Record<string, Field> => ({
+  deleted: flag("Whether the record is deleted.", false, { shown: "extra", write: "never" }),
+  deleted_date: instant("When the record was deleted.", { shown: "extra", nullable: true }),
+  deleted_by: reference("user", "Username of who deleted it.", { shown: "extra", write: "never" }),
+  version: integer("How often the record was written.", { shown: "extra", write: "never", initial: 1 }),
+});
+
+/** What the caller may do with a record. */
+export const permissions = (options: Shown): Field =>
+  computed("Whether it is public, and what the caller may do with it besides viewing.", {
+    ...options,
+    from: ["public"],
+    shape: Type.Object({
+      public: Type.Boolean(),
+      actions: Type.Object({ change: Type.Optional(Type.Boolean()), delete: Type.Optional(Type.Boolean()) }),
+    }),
+    compute: (record, { rights }) => ({
+      public: record.public === 1,
+      actions: rights.change || rights.delete ? { change: rights.change, delete: rights.delete } : {},
+    }),
+  });

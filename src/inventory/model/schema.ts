@@ -1,0 +1,196 @@
+import { type TProperties, type TSchema, Type } from "typebox";
+import { type Field, type Json } from "./field.ts";
+import { searchFilters } from "./filter.ts";
+import { LIST_PARAMETERS, type Shape } from "./listing.ts";
+import { LOOKUPS, OPERATORS } from "./operator.ts";
+import { fieldAt, type Resource, type Resources, shownFields, target } from "./resource.ts";
+
+/** What the declarations say of themselves: JSON schemas and parameters for OpenAPI 3.0, and the answer to OPTIONS. */
+
+const PROPERTY_NOTE = "An object with the name of the property, its value and the category `property`.";
+
+/** Schema of a field's value in a record. OpenAPI 3.0 has `nullable` where JSON Schema has the type null. */
+export function valueSchema(
+  resources: Resources,
+  name: string,
+  field: Field,
+  shape: Shape = "spec",
+): TSchema {
+  const plain = plainSchema(resources, field);
+  const written = {
+    ...plain,
+    description: field.doc,
+    ...(field.nullable ? { nullable: true } : {}),
+    ...(field.write === "never" ? { readOnly: true } : {}),
+  };
+  if (shape === "nested" || (shape === "spec" && field.kind === "instant")) {
+    const inner = Type.Object({
+      name: Type.Literal(name, { type: "string" }),
+      value: { ...plain, ...(field.nullable ? { nullable: true } : {}) } as TSchema,
+      category: Type.Literal("property", { type: "string" }),
+    });
+    return { ...inner, description: `${field.doc} ${PROPERTY_NOTE}`, readOnly: true } as TSchema;
+  }
+  return written as TSchema;
+}
+
+function plainSchema(resources: Resources, field: Field): TSchema {
+  switch (field.kind) {
+    case "flag":
+      return Type.Boolean();
+    case "integer":
+      return Type.Integer();
+    case "instant":
+      return Type.String({ format: "date-time" });
+    case "uuid":
+      return Type.String({ format: "uuid" });
+    case "json":
+    case "computed":
+      return field.shape!;
+    case "reference": {
+      const far = target(resources, field);
+      return plainSchema(resources, far.fields[far.printed === "key" ? far.key : "id"]);
+    }
+    case "text":
+      return Type.String({
+        ...(field.maxLength === undefined ? {} : { maxLength: field.maxLength }),
+        ...(field.choices ? { enum: [...field.choices] } : {}),
+        ...(field.pattern && !field.blank ? { pattern: field.pattern.expression.source } : {}),
+      });
+  }
+}
+
+/** A record as answers show it. */
+export function recordSchema(resources: Resources, resource: Resource): TSchema {
+  const shown = shownFields(resource);
+  const properties = Object.fromEntries(
+    shown.map((name) => [name, valueSchema(resources, name, resource.fields[name])]),
+  );
+  return Type.Object(properties as TProperties, { description: resource.summary });
+}
+
+/** A body that makes or changes a record. */
+export function bodySchema(resources: Resources, resource: Resource, partial: boolean): TSchema {
+  const writable = Object.entries(resource.fields).filter(([, field]) => field.write !== "never");
+  const properties = writable.map(([name, field]) => {
+    const schema = valueSchema(resources, name, field, "flat");
+    return [name, partial || field.write !== "required" ? Type.Optional(schema) : schema];
+  });
+  return Type.Object(Object.fromEntries(properties) as TProperties, { description: resource.summary });
+}
+
+/** The envelope of a list. */
+export function listSchema(resources: Resources, resource: Resource): TSchema {
+  return Type.Object({
+    previous: link("Address of the page before; null on the first."),
+    next: link("Address of the page after; null on the last."),
+    current: Type.Integer({ description: "Number of this page, from 1." }),
+    total: Type.Integer({ description: "Records that match." }),
+    total_pages: Type.Integer({ description: "Number of pages." }),
+    results: Type.Array(recordSchema(resources, resource)),
+  });
+}
+
+/** The body of every refusal. */
+export const PROBLEM_SCHEMA = Type.Object(
+  {
+    message: Type.String({ description: "What is wrong, in one sentence." }),
+    detail: Type.Optional(Type.String({ description: "The same, where no field is named." })),
+    code: Type.Optional(Type.String({ description: "What is wrong, for programs." })),
+  },
+  {
+    description: "Why not. Field errors stand under the field's name, as lists.",
+    additionalProperties: true,
+  },
+);
+
+export interface Parameter {
+  name: string;
+  in: "query";
+  required: false;
+  description: string;
+  schema: TSchema;
+}
+
+/** Every parameter that a list accepts by a name of its own; spans and lookups are described in words. */
+export function listParameters(resources: Resources, resource: Resource): Parameter[] {
+  const search = searchFilters(resource);
+  const taken = new Set([...Object.keys(LIST_PARAMETERS), ...search.map(({ name }) => name)]);
+  const fields = Object.entries(resource.fields).filter(
+    ([name, field]) => fieldAt(resources, resource, [name]) && !taken.has(name) && field.kind !== "json",
+  );
+  return [
+    ...Object.entries(LIST_PARAMETERS).map(([name, doc]) => parameter(name, doc, Type.String())),
+    ...search.map(({ name, doc }) => parameter(name, doc, Type.String())),
+    ...fields.map(([name, field]) => parameter(name, filterDoc(resources, field), Type.String())),
+  ];
+}
+
+const parameter = (name: string, description: string, schema: TSchema): Parameter => ({
+  name,
+  in: "query",
+  required: false,
+  description,
+  schema,
+});
+
+/** What the exact filter of a field takes. */
+export function filterDoc(resources: Resources, field: Field): string {
+  if (field.kind !== "reference") return `Equals. ${field.doc}`;
+  const far = target(resources, field);
+  const absent = field.nullable ? " `null` finds records without one." : "";
+  return `Equals, by id or ${far.key}; several, separated by commas or repeated, are ORed.${absent} ${field.doc}`;
+}
+
+/** The suffixes that every filter on one field may have. */
+export const LOOKUP_NOTE = `Every field filter may span references (\`<reference>__<field>\`) and end in a lookup: ${[
+  ...LOOKUPS,
+]
+  .map(([lookup, name]) => `\`__${lookup}\` ${OPERATORS[name].sentence}`)
+  .join("; ")}; \`__isnull\` true or false.`;
+
+/** Types as the metadata of Django REST framework calls them. */
+const METADATA_TYPES: Record<Field["kind"], string> = {
+  text: "string",
+  flag: "boolean",
+  integer: "integer",
+  instant: "datetime",
+  uuid: "string",
+  json: "field",
+  reference: "field",
+  computed: "field",
+};
+
+/** The answer to OPTIONS. `actions` only for those who may write. */
+export function metadata(resource: Resource, methods: readonly string[]): Json {
+  const fields = (of: (field: Field) => boolean): Json =>
+    Object.fromEntries(
+      Object.entries(resource.fields)
+        .filter(([, field]) => field.shown !== "internal" && of(field))
+        .map(([name, field]) => [
+          name,
+          {
+            type: field.choices ? "choice" : METADATA_TYPES[field.kind],
+            required: field.write === "required",
+            read_only: field.write === "never",
+            label: name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " "),
+            help_text: field.doc,
+            ...(field.maxLength === undefined ? {} : { max_length: field.maxLength }),
+            ...(field.choices
+              ? { choices: field.choices.map((value) => ({ value, display_name: value })) }
+              : {}),
+          },
+        ]),
+    );
+  return {
+    name: resource.segment ?? resource.name,
+    description: resource.summary,
+    renders: ["application/json", "text/html", "text/csv"],
+    parses: ["application/json"],
+    ...(methods.length === 0
+      ? {}
+      : { actions: Object.fromEntries(methods.map((method) => [method, fields(() => true)])) }),
+  };
+}
+
+const link = (description: string) => ({ ...Type.String({ description }), nullable: true }) as TSchema;

@@ -1,0 +1,97 @@
+import type { Condition } from "./condition.ts";
+import type { Field } from "./field.ts";
+import { type Operand, OPERATORS, type Sql } from "./operator.ts";
+import { columnOf, type Resource } from "./resource.ts";
+
+/** Where the paths of one statement lead. Only names that a declaration holds can come out of it. */
+export interface Plan {
+  /** The column at the end of a path. Walks references by joins, which filters and ordering of a statement share. */
+  operand(path: readonly string[]): Operand & { field: Field };
+  /**
+   * `column = (SELECT …)` for equality with a unique value of the referenced record: no join, and an index on the
+   * column serves. Undefined where the path does not allow it.
+   */
+  referenceTo(path: readonly string[]): { column: string; rows: string } | undefined;
+  /** `EXISTS (…)` over a to-many relation; `part` compiles the condition on the far side. */
+  exists(relation: string, part: (far: Plan) => Sql): Sql;
+  /** The joins that the paths so far need. */
+  joins(): Sql;
+}
+
+/** One term of an ordering: a column, or whether a condition holds (those for which it does come first). */
+export type OrderTerm = { path: readonly string[]; descending: boolean } | { first: Condition };
+
+/**
+ * The condition as SQL; pure, runs nothing. Comparisons with null are NULL, which AND, OR and WHERE take for false;
+ * negation is IS NOT TRUE, so that the whole is as two-valued as `holds` of condition.ts.
+ */
+export function compile(condition: Condition, plan: Plan): Sql {
+  switch (condition.kind) {
+    case "constant":
+      return { text: condition.value ? "1" : "0", args: [] };
+    case "compare": {
+      const { path, operator, value } = condition;
+      if (value === null) return { text: `${plan.operand(path).plain} IS NULL`, args: [] };
+      const reference = OPERATORS[operator].lookup === "exact" ? plan.referenceTo(path) : undefined;
+      if (reference) return { text: `${reference.column} = (${reference.rows})`, args: [value] };
+      return OPERATORS[operator].sql(plan.operand(path), value);
+    }
+    case "some":
+      return plan.exists(condition.relation, (far) => compile(condition.part, far));
+    case "not": {
+      const { text, args } = compile(condition.part, plan);
+      return { text: `(${text}) IS NOT TRUE`, args };
+    }
+    case "and":
+    case "or": {
+      const parts = condition.parts.map((part) => compile(part, plan));
+      return {
+        text: parts.map(({ text }) => `(${text})`).join(condition.kind === "and" ? " AND " : " OR "),
+        args: parts.flatMap(({ args }) => args),
+      };
+    }
+  }
+}
+
+/** How many records the condition holds for; one row with `total`. */
+export function countStatement(resource: Resource, condition: Condition, plan: Plan): Sql {
+  const where = compile(condition, plan);
+  const joins = plan.joins();
+  return {
+    text: `SELECT count(*) AS total FROM ${resource.table} AS t${joins.text} WHERE ${rows(resource)}${where.text}`,
+    args: [...joins.args, ...where.args],
+  };
+}
+
+/** Row numbers of one page, in order; `limit` -1 means all. The id at the end makes every order a total one. */
+export function pageStatement(
+  resource: Resource,
+  condition: Condition,
+  order: readonly OrderTerm[],
+  plan: Plan,
+  limit: number,
+  offset: number,
+): Sql {
+  const where = compile(condition, plan);
+  const terms = order.map((term): Sql => {
+    if ("path" in term)
+      return { text: `${plan.operand(term.path).plain}${term.descending ? " DESC" : ""}`, args: [] };
+    const { text, args } = compile(term.first, plan);
+    return { text: `(${text}) IS TRUE DESC`, args };
+  });
+  const joins = plan.joins();
+  const by = [...terms.map(({ text }) => text), `t.${columnOf(resource, "id")}`].join(", ");
+  return {
+    text:
+      `SELECT t.rid AS rid FROM ${resource.table} AS t${joins.text} WHERE ${rows(resource)}${where.text}` +
+      ` ORDER BY ${by} LIMIT ? OFFSET ?`,
+    args: [...joins.args, ...where.args, ...terms.flatMap(({ args }) => args), limit, offset],
+  };
+}
+
+/** What tells the rows of this resource from others in its table, with ` AND ` at its end. */
+export function rows(resource: Resource): string {
+  return Object.entries(resource.where ?? {})
+    .map(([column, value]) => `t.${column} = '${value}' AND `)
+    .join("");
+}

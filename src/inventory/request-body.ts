@@ -1,0 +1,52 @@
+import type { Json } from "./model/field.ts";
+import { parseJson } from "./model/json-text.ts";
+import { Problem } from "../problem.ts";
+
+/**
+ * The JSON value of a body; `{}` for an empty one, so that the missing fields are what is told.
+ * @throws Problem unsupported_media_type, too_large, malformed (with position)
+ */
+export async function readJson(request: Request, maxBytes: number): Promise<Json> {
+  const type = mediaType(request);
+  if (type !== "" && type !== "application/json") throw unsupported(request);
+  const text = decode(await readBytes(request, maxBytes));
+  return text.trim() === "" ? {} : parseJson(text);
+}
+
+/** A body of name and value pairs: JSON, or a form as a browser sends it. */
+export async function readPairs(request: Request, maxBytes: number): Promise<Json> {
+  if (mediaType(request) !== "application/x-www-form-urlencoded") return readJson(request, maxBytes);
+  return Object.fromEntries(new URLSearchParams(decode(await readBytes(request, maxBytes))));
+}
+
+const mediaType = (request: Request): string =>
+  (request.headers.get("content-type") ?? "").split(";")[0].trim().toLowerCase();
+
+function unsupported(request: Request): Problem {
+  const type = mediaType(request);
+  const shown = /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(type) ? `"${type}"` : "of this name";
+  return new Problem(
+    "unsupported_media_type",
+    `Unsupported media type ${shown} in request. Send application/json.`,
+  );
+}
+
+async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body ?? []) {
+    size += chunk.byteLength;
+    if (size > maxBytes) throw new Problem("too_large", `The body has more than ${maxBytes} bytes.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Strict UTF-8: request.text() would put replacement characters in the place of wrong bytes. */
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new Problem("malformed", "JSON parse error - the body is not UTF-8.", { cause });
+  }
+}

@@ -1,0 +1,34 @@
+import { prose, text } from "../model/field.ts";
+import { beginning, life, owners, permissions, publicFlag, type Resource } from "../model/resource.ts";
+
+export const category: Resource = {
+  name: "category",
+  segment: "vocabularies/categories",
+  model: "vocabularies.category",
+  summary: "Controlled vocabularies and lists of units.",
+  table: "cv_category",
+  key: "name",
+  printed: "id",
+  names: ["name"],
+  descriptions: ["description"],
+  order: ["name"],
+  fields: {
+    ...beginning(),
+    name: text("Name, which no other has.", {
+      write: "required",
+      blank: false,
+      folded: "name_fold",
+      unique: true,
+    }),
+    description: prose("What its terms are about."),
+    kind: text("Whether its terms are words to choose from or units of numbers.", {
+      blank: false,
+      initial: "term",
+      choices: ["term", "unit"],
+    }),
+    public: publicFlag({ shown: "always" }),
+    permissions: permissions({ shown: "extra" }),
+    ...owners({ shown: "always" }),
+    ...life(),
+  },
+};

@@ -1,0 +1,30 @@
+import { text } from "../model/field.ts";
+import type { Resource } from "../model/resource.ts";
+import { typeFields, typeRules } from "./field-type.ts";
+
+export const customPropertyType: Resource = {
+  name: "custom_property_type",
+  segment: "custompropertytypes",
+  model: "core.custompropertytype",
+  summary: "Properties that records of one model and type have besides their usual ones.",
+  table: "field_type",
+  where: { kind: "customproperty" },
+  key: "name",
+  printed: "id",
+  names: ["name"],
+  descriptions: ["description"],
+  order: ["name"],
+  fields: typeFields("custompropertytypes", {
+    model_name: text("Model whose records have it, such as stocks.specimen.", {
+      write: "required",
+      blank: false,
+      pattern: { expression: /^[a-z_]+\.[a-z_]+$/, rule: "application and model, such as stocks.specimen" },
+    }),
+    model_type: text("Type of those records, such as ANTIBODY or OTHER.", {
+      write: "required",
+      blank: false,
+      pattern: { expression: /^[A-Z][A-Z0-9_]*$/, rule: "upper case letters, digits and _" },
+    }),
+  }),
+  before: typeRules,
+};

@@ -1,0 +1,31 @@
+import { prose, reference, text } from "../model/field.ts";
+import { beginning, life, owners, permissions, publicFlag, type Resource } from "../model/resource.ts";
+
+export const equipment: Resource = {
+  name: "equipment",
+  segment: "equipment",
+  aliases: ["stocks/equipment"],
+  model: "stocks.equipment",
+  summary: "Freezers, cabinets, instruments: what locations are parts of.",
+  table: "equipment",
+  key: "name",
+  printed: "id",
+  names: ["name"],
+  descriptions: ["description"],
+  order: ["name"],
+  fields: {
+    ...beginning(),
+    name: text("Name of the equipment.", { write: "required", blank: false, folded: "name_fold" }),
+    description: prose("What it is."),
+    code: text("Serial or inventory number."),
+    model_type: text("Kind of equipment, such as FREEZER.", {
+      pattern: { expression: /^[A-Z][A-Z0-9_]*$/, rule: "upper case letters, digits and _" },
+    }),
+    barcode: text("What a scanner reads."),
+    place: reference("place", "Where it stands."),
+    public: publicFlag({ shown: "always" }),
+    permissions: permissions({ shown: "extra" }),
+    ...owners({ shown: "always" }),
+    ...life(),
+  },
+};

@@ -1,0 +1,215 @@
+import { Type } from "typebox";
+import {
+  computed,
+  type Field,
+  flag,
+  type Json,
+  json,
+  prose,
+  reference,
+  type Stored,
+  type Surroundings,
+  text,
+} from "../model/field.ts";
+import { beginning, life, owners, permissions, publicFlag, type Resource } from "../model/resource.ts";
+
+/** What annotation types and custom property types have in common: all fields but two, and all rules. */
+
+/** Those of the specification, then number, date and user, which its system has besides. */
+const TYPES = [
+  "TEXT",
+  "OBJECT",
+  "JSON",
+  "DMAPPANNOTATION",
+  "VOCABULARYTERM",
+  "NUMBERUNIT",
+  "NUMBER",
+  "DATE",
+  "USER",
+] as const;
+type TypeName = (typeof TYPES)[number];
+
+/** Widgets for viewing, editing and lists where a record names none. */
+const WIDGETS: Record<TypeName, readonly [view: string, edit: string, list: string]> = {
+  TEXT: ["TEXT", "TEXTINPUT", "TEXT"],
+  OBJECT: ["CSVLINK", "SELECT", "CSVLINK"],
+  JSON: ["JSON", "JSON", "JSON"],
+  DMAPPANNOTATION: ["TEXT", "TEXTINPUT", "TEXT"],
+  VOCABULARYTERM: ["CVVIEW", "CVEDIT", "CSVTEXT"],
+  NUMBERUNIT: ["NUMBERUNIT", "NUMBERUNIT", "NUMBERUNIT"],
+  NUMBER: ["TEXT", "TEXTINPUT", "TEXT"],
+  DATE: ["TEXT", "TEXTINPUT", "TEXT"],
+  USER: ["TEXT", "SELECT", "TEXT"],
+};
+const WIDGET_FIELDS = ["preferred_view_widget", "preferred_edit_widget", "preferred_list_widget"] as const;
+
+const constant = { expression: /^[A-Z][A-Z0-9_]*$/, rule: "upper case letters, digits and _" };
+const visibility = (doc: string): Field => text(doc, { blank: false, initial: "ALWAYS", pattern: constant });
+const widget = (doc: string): Field =>
+  text(doc, { pattern: { expression: /^[A-Za-z][A-Za-z0-9_]*$/, rule: "letters, digits and _" } });
+const property = (doc: string): Field =>
+  text(doc, { pattern: { expression: /^[a-z_]+$/, rule: "lower case letters and _" } });
+
+const address = (doc: string, from: string[], compute: NonNullable<Field["compute"]>): Field =>
+  computed(doc, { from, compute, nullable: true, shape: Type.String() });
+
+/** Terms to choose from: of one category, or all units. */
+function terms({ base }: Surroundings, category: unknown): string {
+  const which = category ? `category_id=${String(category)}` : "category__kind=unit";
+  return `${base}vocabularies/terms/?${which}&page_size=max&fields=id,name&response_format=flat`;
+}
+
+/** The fields of both; `own` stand before the owners. */
+export const typeFields = (segment: string, own: Record<string, Field>): Resource["fields"] => ({
+  url: computed("Address of the record.", {
+    from: ["id"],
+    shape: Type.String(),
+    compute: ({ id }, { base, format }) => `${base}${segment}/${String(id)}/?format=${format ?? "api"}`,
+  }),
+  ...beginning(),
+  name: text("Machine name.", { write: "required", blank: false, folded: "name_fold" }),
+  choice_label: text("How it is shown where one is chosen; the label where it is empty."),
+  description: prose("What it is for; may be empty.", { folded: "description_fold" }),
+  public: publicFlag({ shown: "always" }),
+  permissions: permissions({ shown: "always" }),
+  unit_choices_api: address(
+    "Where type is NUMBERUNIT, the list of units to choose from.",
+    ["type", "unit_category"],
+    ({ type, unit_category }, surroundings) =>
+      type === "NUMBERUNIT" ? terms(surroundings, unit_category) : null,
+  ),
+  type: text("What kind of value it takes.", { write: "required", blank: false, choices: TYPES }),
+  label: text("How it is shown; the name where it is empty."),
+  help_text: prose("Help for those who fill it in; may be empty."),
+  default: text("The default value; empty where has_default is false.", {
+    column: "default_value",
+    maxLength: 10_000,
+  }),
+  has_default: flag("Whether there is a default value.", false),
+  multiple: flag("Whether several values may be given.", false),
+  is_protocol_parameter: flag("Whether it is a parameter of a protocol.", false),
+  autocomplete: text("How values are completed while typing; may be empty."),
+  searchable: flag("Whether values can be searched; false for NUMBERUNIT where nothing else is said.", true),
+  readonly: flag("Whether values can only be read.", false),
+  sortable: flag("Whether lists can be ordered by it.", true),
+  cv_category: reference("category", "Where type is VOCABULARYTERM, the category of its terms."),
+  mandatory: flag("Whether a value must be given.", false),
+  validations: json("What values must fulfil; `required` is there exactly where mandatory is true.", {
+    initial: "[]",
+    check: checkValidations,
+    shape: Type.Array(
+      Type.Object({ name: Type.String(), arguments: Type.Array(Type.Any()), error_message: Type.String() }),
+    ),
+  }),
+  visibility: visibility("When it is shown."),
+  edit_visibility: visibility("When it is shown for editing."),
+  list_visibility: visibility("When it is shown in lists."),
+  value_choices: json("Pairs of value and label, where the choice is fixed.", {
+    nullable: true,
+    initial: null,
+    check: checkChoices,
+    shape: Type.Array(Type.Array(Type.Any(), { minItems: 2, maxItems: 2 })),
+  }),
+  choices_value: { ...property("Field of a choice that is its value."), initial: "id" },
+  choices_label: { ...property("Field of a choice that is its label."), initial: "name" },
+  choices_api: address(
+    "Where type is VOCABULARYTERM or OBJECT, the list of choices.",
+    ["type", "cv_category", "choices_target", "choices_value", "choices_label"],
+    (record, surroundings) => {
+      if (record.type === "VOCABULARYTERM") return terms(surroundings, record.cv_category);
+      if (record.type !== "OBJECT" || record.choices_target === "") return null;
+      const [path, query] = String(record.choices_target).split("?");
+      const fields = `fields=${String(record.choices_value)},${String(record.choices_label)}`;
+      return `${surroundings.base}${path}/?${query ? `${query}&` : ""}page_size=max&${fields}&response_format=flat`;
+    },
+  ),
+  preferred_view_widget: widget("Widget for viewing; by type where none is given."),
+  preferred_edit_widget: widget("Widget for editing; by type where none is given."),
+  preferred_list_widget: widget("Widget in lists; by type where none is given."),
+  field_meta: reference("field_meta", "What it has in common with others.", { nullable: false, initial: 1 }),
+  ...own,
+  ...owners({ shown: "always" }),
+  unit_category: reference(
+    "category",
+    "Where type is NUMBERUNIT, the category of its units; all units without.",
+    {
+      shown: "extra",
+    },
+  ),
+  choices_target: text("Where type is OBJECT, the list of choices: a segment such as equipment.", {
+    shown: "extra",
+    pattern: {
+      expression: /^[a-z_]+(\/[a-z_]+)*(\?type=[A-Z][A-Z0-9_]*)?$/,
+      rule: "the segment of a list, such as equipment or stocks/consumables?type=ANTIBODY",
+    },
+  }),
+  ...life(),
+});
+
+/** The rules on write: whatever they make true was not an error to leave out. */
+export function typeRules(
+  record: Record<string, Stored>,
+  given: ReadonlySet<string>,
+  previous: Readonly<Record<string, Stored>> | undefined,
+): Record<string, string> {
+  const wrong: Record<string, string> = {};
+  const type = record.type as TypeName;
+  if (record.label === "") record.label = record.name;
+  if (record.choice_label === "") record.choice_label = record.label;
+
+  const fresh = previous?.type !== type;
+  for (const [i, name] of WIDGET_FIELDS.entries()) {
+    if (type === "NUMBERUNIT" || record[name] === "" || (fresh && !given.has(name)))
+      record[name] = WIDGETS[type]?.[i] ?? "TEXT";
+  }
+  if (fresh && type === "NUMBERUNIT" && !given.has("searchable")) record.searchable = 0;
+  if (type !== "NUMBERUNIT") record.unit_category = null;
+
+  if (type !== "VOCABULARYTERM") record.cv_category = null;
+  else if (record.cv_category === null)
+    wrong.cv_category = "This field is required where type is VOCABULARYTERM.";
+
+  if (!given.has("has_default") && given.has("default")) record.has_default = record.default === "" ? 0 : 1;
+  if (record.has_default === 0) record.default = "";
+  else if (record.default === "") wrong.default = "This field may not be blank where has_default is true.";
+
+  const validations = JSON.parse(String(record.validations)) as { name: string }[];
+  const others = validations.filter(({ name }) => name !== "required");
+  const required = validations.find(({ name }) => name === "required") ?? {
+    name: "required",
+    arguments: [],
+    error_message: `${String(record.label)} is required.`,
+  };
+  record.validations = JSON.stringify(record.mandatory === 1 ? [required, ...others] : others);
+  return wrong;
+}
+
+function checkValidations(value: Json): string | undefined {
+  const rule = "Expected a list of objects with name (string), arguments (list) and error_message (string).";
+  if (!Array.isArray(value)) return rule;
+  if (value.length > 100) return "More than 100 validations.";
+  const right = value.every(
+    (item) =>
+      item !== null &&
+      typeof item === "object" &&
+      !Array.isArray(item) &&
+      typeof item.name === "string" &&
+      item.name !== "" &&
+      Array.isArray(item.arguments) &&
+      typeof item.error_message === "string" &&
+      Object.keys(item).length === 3,
+  );
+  return right ? undefined : rule;
+}
+
+function checkChoices(value: Json): string | undefined {
+  const rule = "Expected null or a list of pairs [value, label].";
+  if (value === null) return undefined;
+  if (!Array.isArray(value)) return rule;
+  if (value.length > 1000) return "More than 1000 choices.";
+  return value.every((pair) => Array.isArray(pair) && pair.length === 2 && pair.every(scalar))
+    ? undefined
+    : rule;
+}
+
+const scalar = (item: Json) => item !== null && typeof item !== "object";

@@ -1,0 +1,28 @@
+import { prose, reference, text } from "../model/field.ts";
+import { beginning, life, owners, permissions, publicFlag, type Resource } from "../model/resource.ts";
+
+export const location: Resource = {
+  name: "location",
+  segment: "locations",
+  model: "stocks.location",
+  summary: "Where things are kept: a shelf, a drawer, a box, in equipment and in a place.",
+  table: "location",
+  key: "label",
+  printed: "id",
+  names: ["label"],
+  descriptions: ["description"],
+  order: ["label"],
+  fields: {
+    ...beginning(),
+    label: text("Name of the location.", { write: "required", blank: false, folded: "label_fold" }),
+    equipment: reference("equipment", "The equipment that it is, or is inside of."),
+    place: reference("place", "The place in which it is."),
+    description: prose("What it is for.", { shown: "extra" }),
+    barcode: text("What a scanner reads.", { shown: "extra" }),
+    parent: reference("location", "The location that holds it.", { shown: "extra" }),
+    public: publicFlag({ shown: "extra" }),
+    permissions: permissions({ shown: "extra" }),
+    ...owners({ shown: "extra" }),
+    ...life(),
+  },
+};

@@ -1,0 +1,27 @@
+import { prose, reference, text } from "../model/field.ts";
+import { beginning, life, owners, permissions, publicFlag, type Resource } from "../model/resource.ts";
+
+export const place: Resource = {
+  name: "place",
+  segment: "places",
+  model: "stocks.place",
+  summary: "Rooms of buildings.",
+  table: "place",
+  key: "name",
+  printed: "id",
+  names: ["building", "room", "name"],
+  descriptions: ["description", "address__name", "address__street", "address__city"],
+  order: ["building", "room"],
+  fields: {
+    ...beginning(),
+    building: text("Building; may be empty.", { folded: "building_fold" }),
+    room: text("Room.", { write: "required", blank: false, folded: "room_fold" }),
+    address: reference("address", "Address of the building.", { write: "required", nullable: false }),
+    name: text("Building and room, with a space between.", { shown: "extra", write: "never" }),
+    description: prose("What the place is.", { shown: "extra" }),
+    public: publicFlag({ shown: "extra" }),
+    permissions: permissions({ shown: "extra" }),
+    ...owners({ shown: "extra" }),
+    ...life(),
+  },
+};

@@ -1,0 +1,35 @@
+import { integer, prose, reference, text } from "../model/field.ts";
+import { beginning, life, owners, permissions, publicFlag, type Resource } from "../model/resource.ts";
+
+export const term: Resource = {
+  name: "term",
+  segment: "vocabularies/terms",
+  model: "vocabularies.term",
+  summary: "Terms of controlled vocabularies, units among them.",
+  table: "vocabulary_term",
+  key: "name",
+  printed: "id",
+  names: ["name", "label"],
+  descriptions: ["description"],
+  order: ["category__name", "position", "name"],
+  fields: {
+    ...beginning(),
+    name: text("The term.", { write: "required", blank: false, folded: "name_fold" }),
+    category: reference("category", "The vocabulary that it belongs to.", {
+      write: "required",
+      nullable: false,
+    }),
+    label: text("How it is shown; the name where it is empty.", { folded: "label_fold" }),
+    description: prose("What it means."),
+    dbxref_id: text("Accession in an ontology, such as UO:0000016."),
+    position: integer("Its place among the terms of its category, from 0."),
+    public: publicFlag({ shown: "always" }),
+    permissions: permissions({ shown: "extra" }),
+    ...owners({ shown: "always" }),
+    ...life(),
+  },
+  before(record) {
+    if (record.label === "") record.label = record.name;
+    return {};
+  },
+};

@@ -1,0 +1,79 @@
+import { browsablePage } from "./browsable.ts";
+import type { Actor } from "./model/access.ts";
+import { metadata } from "./model/schema.ts";
+import { type Format, MEDIA_TYPES } from "./negotiation.ts";
+import type { Routed } from "./resources/index.ts";
+
+export const ROOT = "/api/v2/";
+
+/** One request and what was found out about it. */
+export interface Call {
+  request: Request;
+  method: string;
+  url: URL;
+  /** Address of the interface with a slash at its end. */
+  base: string;
+  actor: Actor;
+}
+
+/** A response to the call; to HEAD, its headers. */
+export const respond = (
+  call: Call,
+  body: string | null,
+  status: number,
+  type: string,
+  headers: Record<string, string> = {},
+): Response => {
+  const sent: Record<string, string> = { "Content-Type": type, Vary: "Accept", ...headers };
+  if (body === null) delete sent["Content-Type"];
+  if (call.method !== "HEAD" || body === null) return new Response(body, { status, headers: sent });
+  sent["Content-Length"] = String(Buffer.byteLength(body));
+  return new Response(null, { status, headers: sent });
+};
+
+/** The address of this request's path, as clients reach it. */
+export const here = (call: Call): string => call.base + call.url.pathname.slice(ROOT.length);
+
+/** A JSON text in the form that was asked for: as it is, or on a page. */
+export const show = (
+  call: Call,
+  format: Format,
+  json: string,
+  resource: Routed,
+  about: { status?: number; headers: Record<string, string>; links?: Record<string, string | null> },
+): Response => {
+  const status = about.status ?? 200;
+  if (format !== "api") return respond(call, json, status, MEDIA_TYPES.json, about.headers);
+  const shown = { ...about.headers, "Content-Type": "application/json", Vary: "Accept" };
+  const page = browsablePage(
+    {
+      title: resource.segment,
+      summary: resource.summary,
+      method: call.method,
+      address: here(call) + call.url.search,
+      status: `${status} ${status === 201 ? "Created" : "OK"}`,
+      headers: shown,
+      trail: [
+        { name: "api", address: `${call.base}?format=api` },
+        { name: resource.segment, address: `${call.base}${resource.segment}/?format=api` },
+      ],
+      links: Object.entries(about.links ?? {}).map(([name, address]) => ({ name, address })),
+    },
+    JSON.parse(json),
+  );
+  return respond(call, page, status, MEDIA_TYPES.api, about.headers);
+};
+
+/** The address of this request with another value of one parameter. */
+export const withParameter = (call: Call, name: string, value: string): string => {
+  const parameters = new URLSearchParams(call.url.searchParams);
+  parameters.set(name, value);
+  return `${here(call)}?${parameters.toString()}`;
+};
+
+/** The answer to OPTIONS. */
+export const describe = (call: Call, resource: Routed, allow: string, actions: string[]): Response => {
+  const may = call.actor.user === null ? [] : actions;
+  const json = JSON.stringify(metadata(resource, may));
+  return respond(call, json, 200, MEDIA_TYPES.json, { Allow: allow });
+};

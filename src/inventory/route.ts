@@ -1,0 +1,313 @@
+import { type AnyElysia, type DocumentDecoration, Elysia } from "elysia";
+import { type Answers, openAnswers } from "./answer.ts";
+import type { Actor } from "./model/access.ts";
+import {
+  bodySchema,
+  LOOKUP_NOTE,
+  listParameters,
+  listSchema,
+  PROBLEM_SCHEMA,
+  recordSchema,
+  valueSchema,
+} from "./model/schema.ts";
+import { readPairs } from "./request-body.ts";
+import { ROOT } from "./response.ts";
+import { DECLARED, RESOURCES, type Routed } from "./resources/index.ts";
+import { openStore } from "./store.ts";
+import { Problem } from "../problem.ts";
+import type { Clock } from "../shell/clock.ts";
+import type { Database } from "../shell/sqlite.ts";
+
+export interface InventoryOptions {
+  database: Database;
+  clock: Clock;
+  /** Who asks. @throws Problem unauthenticated */
+  authenticate: (request: Request) => Actor;
+  /** Whether callers without credentials may read public records. */
+  anonymousRead: boolean;
+  /** Address under which clients reach the server, where it is not that of their requests. */
+  publicUrl?: string;
+  /** Bytes that a body may have. */
+  maxMessageBytes?: number;
+  /** Who signs users in; without it there is no token-auth/. */
+  accounts?: { signIn(username: string, password: string): Promise<string> };
+}
+
+const MAX_MESSAGE_BYTES = 10_000_000;
+
+/**
+ * The REST interface below /api/v2/: two addresses (with and without a slash at the end) for each collection and each
+ * record of every declared resource. Handlers throw Problems, which the composing application turns into answers.
+ */
+export function inventoryRoutes(options: InventoryOptions): AnyElysia {
+  const maxMessageBytes = options.maxMessageBytes ?? MAX_MESSAGE_BYTES;
+  const answers = openAnswers({
+    store: openStore(options.database, options.clock),
+    authenticate: options.authenticate,
+    publicUrl: options.publicUrl,
+    anonymousRead: options.anonymousRead,
+    maxMessageBytes,
+  });
+  const app = new Elysia({ name: "inventory" });
+  addRoot(app, answers);
+  for (const resource of RESOURCES) addResource(app, answers, resource);
+  if (options.accounts) addSignIn(app, options.accounts, maxMessageBytes);
+  return app as unknown as AnyElysia;
+}
+
+type Detail = DocumentDecoration;
+
+const HIDDEN = { parse: "none", detail: { hide: true } } as const;
+
+function addRoot(app: Elysia, answers: Answers): void {
+  const root = ({ request }: { request: Request }) => answers.root(request, RESOURCES);
+  const detail: Detail = {
+    summary: "Addresses of all lists",
+    tags: ["inventory"],
+    responses: { 200: { description: "Segment and address of every list." } },
+  };
+  app.get(ROOT, root, { detail });
+  for (const path of [ROOT, ROOT.slice(0, -1)]) app.all(path, root, HIDDEN);
+  app.get(`${ROOT}version/`, () => Response.json({ version: "v2" }), {
+    detail: {
+      summary: "Version of the interface",
+      tags: ["inventory"],
+      responses: { 200: { description: "Its version." } },
+    },
+  });
+  app.get(`${ROOT}version`, () => Response.json({ version: "v2" }), HIDDEN);
+}
+
+function addResource(app: Elysia, answers: Answers, resource: Routed): void {
+  const docs = describe(resource);
+  const collection = ({ request }: { request: Request }) => answers.collection(request, resource);
+  const item = ({ request, params }: { request: Request; params: Record<string, string> }) =>
+    answers.item(request, resource, params.id);
+  const bulk = ({ request }: { request: Request }) => answers.bulkDelete(request, resource);
+
+  const path = `${ROOT}${resource.segment}/`;
+  app
+    .get(path, collection, { detail: docs.list })
+    .post(path, collection, { parse: "none", detail: docs.create })
+    .put(path, collection, { parse: "none", detail: docs.updateSeveral })
+    .patch(path, collection, { parse: "none", detail: docs.updateSeveral })
+    .get(`${path}:id/`, item, { detail: docs.read })
+    .put(`${path}:id/`, item, { parse: "none", detail: docs.replace })
+    .patch(`${path}:id/`, item, { parse: "none", detail: docs.change })
+    .delete(`${path}:id/`, item, { parse: "none", detail: docs.remove })
+    .delete(`${path}bulk_delete/`, bulk, { parse: "none", detail: docs.removeSeveral });
+
+  for (const segment of [resource.segment, ...(resource.aliases ?? [])]) {
+    const bare = `${ROOT}${segment}`;
+    for (const end of ["", "/"]) {
+      app.all(`${bare}${end}`, collection, HIDDEN);
+      app.all(`${bare}/:id${end}`, item, HIDDEN);
+      // The specification adds "/bulk_delete/" to the address of the list, which may end in a slash already.
+      app.all(`${bare}/bulk_delete${end}`, bulk, HIDDEN);
+      app.all(`${bare}//bulk_delete${end}`, bulk, HIDDEN);
+    }
+  }
+}
+
+/** Sign-in as clients of Django REST framework do it: name and password for a token. */
+function addSignIn(app: Elysia, accounts: NonNullable<InventoryOptions["accounts"]>, maxBytes: number): void {
+  const signIn = async ({ request }: { request: Request }): Promise<Response> => {
+    if (request.method !== "POST")
+      throw new Problem("method_not_allowed", `Method "${request.method}" not allowed.`, { allow: "POST" });
+    const body = await readPairs(request, maxBytes);
+    const pairs = body !== null && typeof body === "object" && !Array.isArray(body) ? body : {};
+    const errors = ["username", "password"].filter(
+      (name) => typeof pairs[name] !== "string" || pairs[name] === "",
+    );
+    if (errors.length > 0)
+      throw new Problem("invalid_request", `${errors[0]}: This field is required.`, {
+        fields: Object.fromEntries(errors.map((name) => [name, ["This field is required."]])),
+      });
+    const token = await accounts.signIn(String(pairs.username), String(pairs.password));
+    return Response.json({ token }, { headers: { "Cache-Control": "no-store" } });
+  };
+  const detail: Detail = {
+    summary: "Sign in",
+    description: "Gives a token for a username and a password. Send it as `Authorization: Token <token>`.",
+    tags: ["inventory"],
+    requestBody: {
+      required: true,
+      content: {
+        "application/json": {
+          schema: {
+            type: "object",
+            required: ["username", "password"],
+            properties: { username: { type: "string" }, password: { type: "string", format: "password" } },
+          },
+        },
+      },
+    },
+    responses: {
+      200: {
+        description: "The token.",
+        content: {
+          "application/json": {
+            schema: { type: "object", required: ["token"], properties: { token: { type: "string" } } },
+          },
+        },
+      },
+      ...refusals(400, 401),
+    },
+  };
+  app.post(`${ROOT}token-auth/`, signIn, { parse: "none", detail });
+  for (const path of [`${ROOT}token-auth/`, `${ROOT}token-auth`, "/api/token-auth/", "/api/token-auth"])
+    app.all(path, signIn, HIDDEN);
+}
+
+const MEANINGS: Record<number, string> = {
+  400: "A value or a parameter breaks a rule; the field is named.",
+  401: "Credentials are missing or not valid.",
+  403: "The caller may view this record, but not do that with it.",
+  404: "No such record, or none that the caller may view; or no such page or format.",
+  406: "The answer cannot be given as asked for.",
+  409: "Other records refer to it.",
+  415: "The body is no JSON.",
+};
+
+type Responses = NonNullable<Detail["responses"]>;
+
+const content = (schema: object) => ({ "application/json": { schema: schema as Record<string, unknown> } });
+
+function refusals(...statuses: number[]): Responses {
+  return Object.fromEntries(
+    statuses.map((status) => [status, { description: MEANINGS[status], content: content(PROBLEM_SCHEMA) }]),
+  ) as Responses;
+}
+
+/** What the OpenAPI document says of a resource's operations. */
+function describe(
+  resource: Routed,
+): Record<
+  "list" | "create" | "updateSeveral" | "read" | "replace" | "change" | "remove" | "removeSeveral",
+  Detail
+> {
+  const { segment, name } = resource;
+  const record = recordSchema(DECLARED, resource);
+  const tags = ["inventory"];
+  const security = [{ token: [] }];
+  const parameters = listParameters(DECLARED, resource);
+  const looks = parameters.filter((parameter) =>
+    ["format", "response_format", "fields"].includes(parameter.name),
+  );
+  const one = (description: string): Responses =>
+    ({ 200: { description, content: content(record) } }) as Responses;
+  const sends = (schema: object, description: string) => ({
+    required: true,
+    description,
+    content: content(schema),
+  });
+  const whole = bodySchema(DECLARED, resource, false);
+  const part = bodySchema(DECLARED, resource, true);
+  const several = {
+    type: "array",
+    items: {
+      allOf: [
+        {
+          type: "object",
+          required: ["id"],
+          properties: { id: valueSchema(DECLARED, "id", resource.fields.id) },
+        },
+        part,
+      ],
+    },
+  };
+  const id = {
+    name: "id",
+    in: "path",
+    required: true,
+    description: `Identifier of the ${name}.`,
+    schema: { type: "string" },
+  };
+  const deleted = parameters.filter((parameter) => parameter.name === "deleted");
+  const detail = (value: object): Detail => ({ tags, ...value }) as Detail;
+  return {
+    list: detail({
+      summary: `List ${segment}`,
+      description: `${resource.summary} ${LOOKUP_NOTE}`,
+      parameters,
+      responses: {
+        200: { description: "One page.", content: content(listSchema(DECLARED, resource)) },
+        ...refusals(400, 401, 404, 406),
+      },
+    }),
+    create: detail({
+      summary: `Add to ${segment}`,
+      description: "A list of objects makes several records, all or none, and answers with a list.",
+      security,
+      parameters: looks,
+      requestBody: sends(whole, 'The record; it may be wrapped as {"results": …}.'),
+      responses: {
+        201: { description: "The record as stored.", content: content(record) },
+        ...refusals(400, 401, 415),
+      },
+    }),
+    updateSeveral: detail({
+      summary: `Change several of ${segment}`,
+      description: "All or none. PUT wants the required fields of every record, PATCH only what changes.",
+      security,
+      parameters: looks,
+      requestBody: sends(several, "Objects with `id` and the fields to change."),
+      responses: {
+        200: { description: "The records as stored.", content: content({ type: "array", items: record }) },
+        ...refusals(400, 401, 403, 404, 415),
+      },
+    }),
+    read: detail({
+      summary: `One of ${segment}`,
+      parameters: [id, ...looks, ...deleted],
+      responses: { ...one("The record."), ...refusals(401, 404, 406) },
+    }),
+    replace: detail({
+      summary: `Replace one of ${segment}`,
+      description: "The required fields must be there; others that are not there stay as they are.",
+      security,
+      parameters: [id, ...looks],
+      requestBody: sends(whole, "The record."),
+      responses: { ...one("The record as stored."), ...refusals(400, 401, 403, 404, 415) },
+    }),
+    change: detail({
+      summary: `Change one of ${segment}`,
+      security,
+      parameters: [id, ...looks],
+      requestBody: sends(part, "The fields to change."),
+      responses: { ...one("The record as stored."), ...refusals(400, 401, 403, 404, 415) },
+    }),
+    remove: detail({
+      summary: `Delete one of ${segment}`,
+      description: "It stays in the database; lists with `deleted=true` show it.",
+      security,
+      parameters: [id],
+      responses: { 204: { description: "Done." }, ...refusals(401, 403, 404, 409) },
+    }),
+    removeSeveral: detail({
+      summary: `Delete several of ${segment}`,
+      description: "All or none.",
+      security,
+      parameters: [
+        {
+          name: "id",
+          in: "query",
+          required: true,
+          description: "Identifiers, repeated or separated by commas.",
+          schema: { type: "array", items: { type: "string" } },
+        },
+      ],
+      responses: {
+        200: {
+          description: "How many, and which.",
+          content: content({
+            type: "object",
+            required: ["deleted", "ids"],
+            properties: { deleted: { type: "integer" }, ids: { type: "array", items: { type: "string" } } },
+          }),
+        },
+        ...refusals(400, 401, 403, 404, 409),
+      },
+    }),
+  };
+}

@@ -1,0 +1,56 @@
+import type { Sql } from "./model/operator.ts";
+import type { Database } from "../shell/sqlite.ts";
+
+/** Prepared statements kept; the least recently used one goes first. */
+const KEPT = 400;
+
+type Row = Record<string, string | number | null>;
+type Prepared = ReturnType<Database["prepare"]>;
+
+/** One connection's statements, each prepared once per text. The driver's own cache holds twenty. */
+export class Statements {
+  private readonly prepared = new Map<string, Prepared>();
+
+  constructor(private readonly database: Database) {}
+
+  all(sql: Sql): Row[] {
+    return this.statement(sql.text).all(...sql.args) as Row[];
+  }
+
+  get(sql: Sql): Row | null {
+    return this.statement(sql.text).get(...sql.args) as Row | null;
+  }
+
+  /** Runs a write and returns the row number of what it inserted. */
+  run(sql: Sql): number {
+    return Number(this.statement(sql.text).run(...sql.args).lastInsertRowid);
+  }
+
+  /** One view of the database for several reads. */
+  reading<T>(work: () => T): T {
+    return this.database.transaction(work).deferred();
+  }
+
+  /** All of the writes or none; takes the write lock at once, so that it cannot fail halfway for want of it. */
+  writing<T>(work: () => T): T {
+    return this.database.transaction(work).immediate();
+  }
+
+  /** Changes whenever another connection has written. */
+  foreignVersion(): number {
+    return Number(this.get({ text: "PRAGMA data_version", args: [] })?.data_version);
+  }
+
+  private statement(text: string): Prepared {
+    let found = this.prepared.get(text);
+    if (found) this.prepared.delete(text);
+    else found = this.database.prepare(text);
+    this.prepared.set(text, found);
+    if (this.prepared.size > KEPT) {
+      const [[oldest, statement]] = this.prepared;
+      this.prepared.delete(oldest);
+      statement.finalize();
+    }
+    return found;
+  }
+}

@@ -1,0 +1,116 @@
+import { Elysia } from "elysia";
+import { MIGRATIONS } from "../../db/index.ts";
+import { inventoryRoutes, loadInventory } from "../../src/inventory/index.ts";
+import type { Json } from "../../src/inventory/model/field.ts";
+import type { InventorySample } from "../../src/inventory/sample-format.ts";
+import { Problem } from "../../src/problem.ts";
+import { Accounts } from "../../src/shell/auth.ts";
+import type { Clock } from "../../src/shell/clock.ts";
+import { type Database, openDatabase } from "../../src/shell/sqlite.ts";
+import { SAMPLE } from "./sample.ts";
+
+/** 2026-01-01T00:00:00Z. */
+export const START = Date.UTC(2026, 0, 1);
+
+/** A clock that stands still until told, and ids that count. */
+export function fixedClock(): Clock & { set(now: number): void } {
+  let now = START;
+  let ids = 0;
+  return {
+    now: () => now,
+    newId: () => `00000000-0000-4000-9000-${String(++ids).padStart(12, "0")}`,
+    set: (to) => {
+      now = to;
+    },
+  };
+}
+
+export interface Answered {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** The body as JSON; an empty object where it is none. */
+  body: Record<string, Json>;
+}
+
+export interface Lab {
+  database: Database;
+  clock: ReturnType<typeof fixedClock>;
+  accounts: Accounts;
+  /** Tokens by username: admin (superuser), alice (Genomics, SYSTEM_GROUP), bob (Imaging). */
+  tokens: Record<string, string>;
+  /** Asks as a user, or as nobody. `body` is sent as JSON unless it is text. */
+  ask(
+    method: string,
+    path: string,
+    options?: { as?: string; body?: unknown; headers?: Record<string, string> },
+  ): Promise<Answered>;
+}
+
+/** An installation in memory with the sample of the tests, composed as the program composes it. */
+export async function openLab(
+  options: { sample?: InventorySample; anonymousRead?: boolean; publicUrl?: string } = {},
+): Promise<Lab> {
+  const database = openDatabase(":memory:", MIGRATIONS);
+  const clock = fixedClock();
+  const accounts = new Accounts(database, clock);
+  await accounts.addUser({ username: "admin", superuser: true });
+  await accounts.addUser({
+    username: "alice",
+    fullName: "Alice Archer",
+    group: "Genomics",
+    password: "correct horse",
+  });
+  await accounts.addUser({ username: "bob", fullName: "Bob Baker", group: "Imaging" });
+  const tokens = Object.fromEntries(
+    ["admin", "alice", "bob"].map((name) => [name, accounts.addToken(name, "test")]),
+  );
+  loadInventory(database, clock, options.sample ?? SAMPLE, "system");
+  const app = new Elysia({ handler: { standardHostname: false }, systemRouter: false, strictPath: true })
+    .onError({ as: "global" }, ({ error, code }) => {
+      const problem = code === "NOT_FOUND" ? new Problem("not_found", "Not found.") : Problem.from(error);
+      if (problem.code === "internal") throw problem.cause;
+      const body = problem.fields ? { ...problem.fields } : { detail: problem.message };
+      return new Response(JSON.stringify({ ...body, message: problem.message }), {
+        status: problem.status,
+        headers: { "Content-Type": "application/json", ...problem.headers },
+      });
+    })
+    .use(
+      inventoryRoutes({
+        database,
+        clock,
+        accounts,
+        authenticate: (request) => accounts.authenticate(request),
+        anonymousRead: options.anonymousRead ?? true,
+        ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
+      }),
+    );
+  return {
+    database,
+    clock,
+    accounts,
+    tokens,
+    async ask(method, path, { as, body, headers = {} } = {}) {
+      const sent: Record<string, string> = { ...headers };
+      if (as !== undefined) sent.Authorization = `Token ${tokens[as]}`;
+      if (body !== undefined) sent["Content-Type"] ??= "application/json";
+      const address = path.startsWith("http") ? path : `http://lab/api/v2/${path}`;
+      const response = await app.fetch(
+        new Request(address, {
+          method,
+          headers: sent,
+          ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+        }),
+      );
+      const text = await response.text();
+      let parsed: Record<string, Json> = {};
+      try {
+        parsed = JSON.parse(text) as Record<string, Json>;
+      } catch {
+        // Not JSON: the test looks at the text.
+      }
+      return { status: response.status, headers: response.headers, text, body: parsed };
+    },
+  };
+}
