@@ -4,6 +4,7 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
+  readFileSync,
   renameSync,
   rmSync,
   writeSync,
@@ -60,13 +61,14 @@ export const NO_CORPUS =
   "There is no corpus to search for homologs: add one with `labd corpus add FILE` (FASTA) and submit again.";
 
 /**
- * Maps a corpus file. Every process and worker that maps it shares the same pages of memory.
+ * Maps a corpus file: every worker that maps it shares the same pages of memory. The mapping is private, so that no
+ * stray write could reach the file. Windows, where Bun does not map files, reads it into memory.
  * @throws Problem bad_corpus
  */
 export function openCorpusFile(path: string): Corpus {
   let bytes: Uint8Array;
   try {
-    bytes = Bun.mmap(path, { shared: true });
+    bytes = process.platform === "win32" ? readFileSync(path) : Bun.mmap(path, { shared: false });
   } catch (error) {
     throw new Problem("bad_corpus", `corpora/${basename(path)} cannot be read.`, { cause: error });
   }

@@ -85,7 +85,8 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     classes,
     counts: () => store.counts(),
     corpusName: () => corpora.active()?.name ?? null,
-    scoreNow: (request) => scoreSequences(request, { corpora, classes }),
+    scoreNow: (request) =>
+      scoreSequences(request, { corpora, classes, maxQueryLength: options.maxQueryLength }),
     async close() {
       store.close();
       pool.close();

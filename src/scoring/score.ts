@@ -34,10 +34,17 @@ export interface Scored {
  */
 export function* scoreSequences(
   { fasta, regularExpression, elmIdentifierName, scoringModel, report }: ScoreRequest,
-  { corpora, classes }: { corpora: Corpora; classes: MotifClasses },
+  { corpora, classes, maxQueryLength }: { corpora: Corpora; classes: MotifClasses; maxQueryLength: number },
 ): Generator<Scored> {
   const patterns = readPatterns(regularExpression, elmIdentifierName, classes);
   const queries = readQueries(fasta);
+  for (const { accession, residues } of queries) {
+    if (residues.length <= maxQueryLength) continue;
+    throw new Problem(
+      "invalid_request",
+      `${accession}: ${residues.length} residues; at most ${maxQueryLength} are scored (setting max_query_length).`,
+    );
+  }
   const hasCorpus = corpora.active() !== null;
   const corpus = corpora.openActive();
   for (const { accession, description, residues } of queries) {

@@ -1,0 +1,188 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { MIGRATIONS } from "../../db/index.ts";
+import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
+import { ENDPOINT, openScoring, type Scoring, type ScoringOptions } from "../../src/scoring/index.ts";
+import type { JobRequest } from "../../src/scoring/job.ts";
+import { JobStore } from "../../src/scoring/store.ts";
+import { systemClock } from "../../src/shell/clock.ts";
+import { closeDatabase, type Database, openDatabase } from "../../src/shell/sqlite.ts";
+
+const P53_RECORD = `>P04637${proteins.split(">P04637")[1].split("\n>")[0]}`;
+const P53 = P53_RECORD.split("\n").slice(1).join("");
+const REQUEST: JobRequest = {
+  identifier: "p53",
+  query: P53,
+  model: "continuous",
+  patterns: [{ expression: "F...W..[VIL]", name: null, dialect: "soap" }],
+};
+
+let directory: string;
+let database: Database;
+let store: JobStore;
+let scoring: Scoring | undefined;
+let logged: unknown[][];
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "labd-scoring-"));
+  database = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
+  store = new JobStore(database, systemClock, 100);
+  logged = [];
+});
+afterEach(async () => {
+  await scoring?.close();
+  closeDatabase(database);
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function open(options: Partial<ScoringOptions> = {}): Promise<Scoring> {
+  return (scoring = await openScoring({
+    database,
+    clock: systemClock,
+    log: { info: (...words) => void logged.push(words), problem: (...words) => void logged.push(words) },
+    dataDirectory: directory,
+    workers: 1,
+    jobTimeoutSeconds: 30,
+    maxQueryLength: 1000,
+    maxMessageBytes: 1_000_000,
+    namespace: "urn:test",
+    ...options,
+  }));
+}
+
+/** REQUEST as a client sends it. */
+async function submit(): Promise<string> {
+  const [{ expression }] = REQUEST.patterns;
+  const body = `<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body><RunJob xmlns="urn:test">
+    <identifier>p53</identifier><querySequence>${P53}</querySequence><scoringModel>continuous</scoringModel>
+    <regularExpression>${expression}</regularExpression></RunJob></e:Body></e:Envelope>`;
+  const headers = { "Content-Type": "text/xml" };
+  const request = new Request(`http://localhost${ENDPOINT}`, { method: "POST", body, headers });
+  const xml = await (await scoring!.routes.handle(request)).text();
+  return /JobIdentifier>([^<]+)</.exec(xml)![1];
+}
+
+async function ended(id: string): Promise<string> {
+  for (const started = performance.now(); performance.now() - started < 20_000; await Bun.sleep(5)) {
+    const { state } = store.get(id);
+    if (state === "finished" || state === "failed") return state;
+  }
+  throw new Error("the job did not end within 20 s");
+}
+
+describe("restart", () => {
+  test("what waits and what was running is scored by the next start", async () => {
+    const running = await store.insert(REQUEST);
+    const waiting = await store.insert({ ...REQUEST, model: "discontinuous" });
+    store.lease(1000);
+    await open();
+    expect(logged).toEqual([["jobs recovered", { requeued: 1, failed: 0 }]]);
+    expect(await ended(running)).toBe("finished");
+    expect(await ended(waiting)).toBe("finished");
+  });
+
+  test("a stopped service gives its job back, and the next start finishes it without counting the attempt", async () => {
+    const id = await store.insert({ ...REQUEST, query: P53.repeat(2) });
+    const first = await open();
+    expect(store.get(id).state).toBe("running");
+    await first.close();
+    expect(store.get(id).state).toBe("queued");
+    const { attempts } = database.query("SELECT attempts FROM job").get() as { attempts: number };
+    expect(attempts).toBe(0);
+    await open();
+    expect(await ended(id)).toBe("finished");
+  });
+
+  test("without workers nothing is touched", async () => {
+    const id = await store.insert(REQUEST);
+    store.lease(1000);
+    const { counts } = await open({ workers: 0 });
+    expect(store.get(id).state).toBe("running");
+    expect(counts()).toEqual({ queued: 0, running: 1, finished: 0, failed: 0 });
+  });
+});
+
+describe("the corpus", () => {
+  test("without one a job finishes, says so in a warning, and has no score", async () => {
+    const { corpusName } = await open();
+    expect(corpusName()).toBeNull();
+    const id = await submit();
+    await ended(id);
+    const prediction = store.prediction(id)!;
+    expect(prediction.warnings[0]).toContain("labd corpus add");
+    expect(prediction.corpus).toMatchObject({ name: "none", sequences: 0 });
+    expect(prediction.patterns[0].matches).toMatchObject([
+      { start: 19, end: 26, verdict: "insufficient data", score: null, z: null },
+    ]);
+  });
+
+  test("one that is added while the service runs is used by the next job; the answer of before stays", async () => {
+    const { corpora, corpusName } = await open();
+    const before = await submit();
+    await ended(before);
+    await corpora.add({ name: "sample", bytes: proteins });
+    expect(corpusName()).toBe("sample");
+    const after = await submit();
+    await ended(after);
+    expect(store.prediction(before)!.homologs).toEqual([]);
+    expect(store.prediction(after)!.homologs.length).toBeGreaterThan(10);
+    expect(store.prediction(after)!.patterns[0].matches[0].verdict).toBe("conserved");
+  });
+});
+
+describe("scoreNow", () => {
+  test("gives the numbers that a job gives", async () => {
+    const { corpora, scoreNow } = await open();
+    await corpora.add({ name: "sample", bytes: proteins });
+    const stages = new Set<string>();
+    const scored = [
+      ...scoreNow({
+        fasta: P53_RECORD,
+        regularExpression: ["F...W..[VIL]"],
+        elmIdentifierName: [],
+        scoringModel: "continuous",
+        report: (accession, stage) => stages.add(`${accession} ${stage}`),
+      }),
+    ];
+    expect(scored).toMatchObject([{ accession: "P04637" }]);
+    expect([...stages]).toEqual(["P04637 homologs", "P04637 tree", "P04637 scores"]);
+    const id = await submit();
+    await ended(id);
+    expect(scored[0].prediction).toEqual(store.prediction(id)!);
+  });
+
+  const base = {
+    regularExpression: ["A"],
+    elmIdentifierName: [] as string[],
+    scoringModel: "continuous" as const,
+  };
+  test.each([
+    ["no FASTA", { ...base, fasta: "" }, "invalid_request", "no sequence"],
+    ["bad FASTA", { ...base, fasta: ">a\nM1" }, "invalid_request", "line 2"],
+    [
+      "a long query",
+      { ...base, fasta: `>a\nM\n>long\n${"A".repeat(1001)}` },
+      "invalid_request",
+      "long: 1001 residues",
+    ],
+    [
+      "a bad pattern",
+      { ...base, fasta: ">a\nM", regularExpression: ["A", "("] },
+      "invalid_pattern",
+      "regularExpression 2",
+    ],
+    [
+      "an unknown class",
+      { ...base, fasta: ">a\nM", elmIdentifierName: ["NO"] },
+      "unknown_motif_class",
+      "elmIdentifierName 1",
+    ],
+  ])("refuses %s before any work", async (_, request, code, words) => {
+    const { scoreNow } = await open();
+    expect(() => scoreNow(request).next()).toThrow(
+      expect.objectContaining({ code, message: expect.stringContaining(words) }),
+    );
+  });
+});
