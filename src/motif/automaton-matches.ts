@@ -1,4 +1,5 @@
 import { ACCEPT, type Automaton, BRANCH, END, LOOK, type Program, SET, START } from "./automaton.ts";
+import { MAX_MATCHING_STEPS } from "./options.ts";
 
 /** Positions count from 0; `end` is behind the last residue. */
 export interface Match {
@@ -128,7 +129,10 @@ export function pathOfMatch(
 /** The moving parts of a simulation, kept between calls so that the inner loop allocates nothing. */
 export interface Simulation {
   automaton: Automaton;
-  /** Nodes visited so far: the measure of work that callers may cap. */
+  /**
+   * Nodes visited so far. Beyond MAX_MATCHING_STEPS nothing matches any more: what was asked since then has no
+   * answer, and callers must look here before they trust one.
+   */
   steps: number;
   /** SET nodes that may consume the residue here, and those behind it. */
   here: Int32Array;
@@ -231,7 +235,7 @@ function simulate(
   simulation.round++;
   let count = reach(simulation, simulation.here, 0, entry, from, residues, sight, !whole || from === to);
   for (let position = from; position < to && count !== ACCEPTED; position++) {
-    if (whole && count === 0) return false;
+    if ((whole && count === 0) || simulation.steps > MAX_MATCHING_STEPS) return false;
     const { here, beyond } = simulation;
     const letter = 1 << residues[position];
     const mayAccept = !whole || position + 1 === to;

@@ -48,10 +48,17 @@ function scoreMatch(
   leastBits: number,
   options: Readonly<Options>,
 ): MatchScore {
+  const { simulation, automaton } = motif;
   const isShort = match.end - match.start <= options.maxMatchLength;
-  const isAffordable = motif.simulation.steps < MAX_MATCHING_STEPS;
-  const path = isShort ? pathOfMatch(motif.automaton, family.query, match, sight) : null;
-  const numbers = path && isAffordable ? conservationOf(motif, family, match, path) : NOT_SCORED;
+  let path: Int32Array | null = null;
+  let numbers = NOT_SCORED;
+  if (isShort && simulation.steps <= MAX_MATCHING_STEPS) {
+    simulation.steps += (match.end - match.start + 1) * automaton.program.size;
+    path = pathOfMatch(automaton, family.query, match, sight);
+    if (path) numbers = conservationOf(motif, family, match, path);
+  }
+  const isAffordable = simulation.steps <= MAX_MATCHING_STEPS;
+  if (!isAffordable) numbers = NOT_SCORED;
   const isScored = numbers.homologs >= MIN_HOMOLOGS && numbers.z !== null;
   const pValue: PValue | null = isScored ? pValueOf(motif.model, numbers.homologs, numbers.z!) : null;
   const orNull = (value: number | null): number | null =>

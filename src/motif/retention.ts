@@ -126,6 +126,9 @@ function sightIn(motif: Motif, homolog: AlignedHomolog): Sight {
   let sight = motif.sights.get(homolog);
   if (!sight) {
     sight = sightOf(motif.automaton, homolog.row.residues);
+    for (const { program } of motif.automaton.looks) {
+      motif.simulation.steps += program.size * homolog.row.residues.length;
+    }
     motif.sights.set(homolog, sight);
   }
   return sight;

@@ -1,0 +1,349 @@
+import { describe, expect, test } from "bun:test";
+import { CryptoHasher } from "bun";
+import { decode, encode } from "../../src/motif/alphabet.ts";
+import { type Corpus, openCorpus, packCorpus } from "../../src/motif/corpus.ts";
+import {
+  DEFAULTS,
+  METHOD,
+  type MatchScore,
+  PatternError,
+  type PatternRequest,
+  predict,
+  predictFromAlignment,
+  type Prediction,
+  SCORING_MODELS,
+  SequenceError,
+} from "../../src/motif/index.ts";
+import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
+import { goldenAlignments, goldenScores } from "./golden.ts";
+
+function corpusOf(proteins: Uint8Array[]): Corpus {
+  const entries = proteins.map((residues, i) => ({
+    accession: `P${i}`,
+    description: `protein ${i}`,
+    organism: null,
+    speciesKey: null,
+    residues,
+  }));
+  return openCorpus(packCorpus("small", entries, () => new CryptoHasher("sha256")));
+}
+
+function pattern(expression: string, name: string | null = null): PatternRequest {
+  return { expression, name };
+}
+
+/** A family whose members have drifted everywhere but in one place, among strangers. */
+function plantedFamily(seed: number, members: number): { query: string; corpus: Corpus; start: number } {
+  const next = random(seed);
+  const motif = "WKPHCW";
+  const [head, tail] = [randomProtein(next, 120), randomProtein(next, 140)];
+  const family = Array.from({ length: members }, () =>
+    Uint8Array.from([...mutated(next, head, 0.4), ...encode(motif), ...mutated(next, tail, 0.4)]),
+  );
+  const strangers = Array.from({ length: 150 }, () => randomProtein(next, 150 + Math.floor(next() * 200)));
+  return {
+    query: `${decode(head)}${motif}${decode(tail)}`,
+    corpus: corpusOf([...strangers, ...family]),
+    start: 121,
+  };
+}
+
+const planted = plantedFamily(61, 14);
+
+function only(prediction: Prediction, index = 0): MatchScore {
+  expect(prediction.patterns[index].matches.length).toBe(1);
+  return prediction.patterns[index].matches[0];
+}
+
+describe("the pipeline", () => {
+  test.each(SCORING_MODELS)("finds a kept motif in a drifting family: %s", (model) => {
+    const request = { query: planted.query, patterns: [pattern("W.P[HK].W", "planted")], model };
+    const prediction = predict(request, planted.corpus);
+    expect(prediction.method).toBe(METHOD);
+    expect(prediction.corpus).toEqual({
+      name: "small",
+      hash: planted.corpus.hash,
+      sequences: 164,
+      residues: planted.corpus.residueCount,
+    });
+    expect(prediction.homologs.length).toBe(14);
+    expect(prediction.homologs.every(({ accession }) => Number(accession.slice(1)) >= 150)).toBe(true);
+    const match = only(prediction);
+    expect([match.start, match.end, match.text]).toEqual([planted.start, planted.start + 5, "WKPHCW"]);
+    expect(match.verdict).toBe("conserved");
+    expect(match.score).toBeGreaterThan(0.9);
+    expect(match.expected).toBeLessThan(0.5);
+    expect(match.pValue).toBeLessThanOrEqual(0.05);
+    expect(match.conservation[1]).toBeNull();
+    expect(match.conservation[0]).toBeGreaterThan(0.9);
+    expect(prediction.patterns[0].name).toBe("planted");
+    expect(prediction.patterns[0].explanation).toBe("W, any residue, P, H or K, any residue, W");
+    expect(match.informationContent).toBe(prediction.patterns[0].informationContent);
+    for (const { accession } of prediction.homologs) expect(prediction.tree).toContain(`${accession}:`);
+    expect(prediction.tree).toContain("query:");
+    expect(prediction.warnings).toEqual([]);
+  });
+
+  test("residues that drifted are not called conserved", () => {
+    const { query, corpus } = planted;
+    const triples = Array.from({ length: 20 }, (_, i) => query.slice(10 + 4 * i, 14 + 4 * i));
+    for (let i = 0; i < triples.length; i += 5) {
+      const patterns = triples.slice(i, i + 5).map((letters) => pattern(letters));
+      const prediction = predict({ query, patterns, model: "discontinuous" }, corpus);
+      for (const { matches } of prediction.patterns) expect(matches[0].verdict).toBe("not conserved");
+    }
+  });
+
+  test("equal requests have equal answers, whatever the white space and case of the query", () => {
+    const { query, corpus } = planted;
+    const patterns = [pattern("[ST]P"), pattern("W.P"), pattern("L..L|[DE]{2,4}")];
+    const one = predict({ query, patterns, model: "continuous" }, corpus);
+    const wrapped = query.toLowerCase().replace(/(.{60})/g, " $1\r\n\t");
+    expect(predict({ query: wrapped, patterns, model: "continuous" }, corpus)).toEqual(one);
+    // Plain data: nothing is lost on its way through JSON.
+    expect(JSON.parse(JSON.stringify(one))).toEqual(one);
+  });
+
+  test("progress: the stages in order, each from 0 to at most 1", () => {
+    const told: [string, number][] = [];
+    const request = {
+      query: planted.query,
+      patterns: [pattern("A"), pattern("L")],
+      model: "continuous" as const,
+    };
+    predict(request, planted.corpus, DEFAULTS, (stage, fraction) => told.push([stage, fraction]));
+    expect([...new Set(told.map(([stage]) => stage))]).toEqual(["homologs", "tree", "scores"]);
+    const order = ["homologs", "tree", "scores"];
+    told.reduce(([lastStage, last], [stage, fraction]) => {
+      expect(order.indexOf(stage)).toBeGreaterThanOrEqual(order.indexOf(lastStage));
+      expect(fraction).toBeWithin(0, 1 + 1e-9);
+      if (stage === lastStage) expect(fraction).toBeGreaterThanOrEqual(last);
+      return [stage, fraction];
+    });
+    expect(told.at(-1)).toEqual(["scores", 1]);
+  });
+});
+
+describe("an alignment of the user's", () => {
+  test("scores as the golden values say, with verdicts that follow from the P values", () => {
+    const verdicts = new Map<string, number>();
+    const byQuery = Map.groupBy(goldenScores(), ({ acc }) => acc);
+    for (const [accession, rows] of [...goldenAlignments()].slice(0, 20)) {
+      for (const model of SCORING_MODELS) {
+        const golden = byQuery.get(accession)!;
+        const patterns = golden.map(({ regex }) => pattern(regex));
+        const prediction = predictFromAlignment({ rows, patterns, model });
+        expect(prediction.corpus).toBeNull();
+        golden.forEach((expected, i) => {
+          const match = prediction.patterns[i].matches.find(
+            ({ start, end }) => start === Number(expected.start) && end === Number(expected.end),
+          )!;
+          const homologs = Number(expected[`n_${model[0]}`]);
+          expect(match.homologs).toBe(homologs);
+          if (homologs < 3) {
+            expect([match.verdict, match.z, match.score]).toEqual(["insufficient data", null, null]);
+          } else {
+            expect(Math.abs(match.z! - Number(expected[`z_${model[0]}`]))).toBeLessThanOrEqual(1e-4);
+            expect(Math.abs(match.score! - Number(expected[`cs_${model[0]}`]))).toBeLessThanOrEqual(1e-5);
+            const p = match.pValue!;
+            expect(match.verdict).toBe(
+              p <= 0.05 ? "conserved" : p <= 0.2 ? "weakly conserved" : "not conserved",
+            );
+          }
+          verdicts.set(match.verdict, (verdicts.get(match.verdict) ?? 0) + 1);
+        });
+      }
+    }
+    expect([...verdicts.keys()].sort()).toEqual(
+      ["conserved", "insufficient data", "not conserved", "weakly conserved"].sort(),
+    );
+  });
+
+  test("homologs are the rows in order that keep the rules", () => {
+    const query = "MKWVTFISLLFLFSSAYSRGVF";
+    const rows = [
+      { name: "q", letters: query },
+      { name: "short", letters: `MKWVTFISLL${"-".repeat(12)}` },
+      { name: "it's", description: "kept", letters: query.replace("SSA", "..A") },
+      { name: "far", letters: [...query].toReversed().join("") },
+    ];
+    const { homologs, tree } = predictFromAlignment({ rows, patterns: [], model: "continuous" });
+    expect(homologs).toEqual([
+      {
+        accession: "it's",
+        description: "kept",
+        organism: null,
+        identity: 1,
+        coverage: 0.909091,
+        bitScore: null,
+        eValue: null,
+        weight: 1,
+      },
+    ]);
+    expect(tree).toBe("(query:0,'it''s':0);");
+  });
+
+  test.each([
+    [[], 0, 0, "no row"],
+    [["MKV", "MK"], 1, 2, "2 columns"],
+    [["MKV", "MK-V"], 1, 3, "4 columns"],
+    [["MKV", "M*V"], 1, 1, "neither a letter nor a gap"],
+    [["MKÿ"], 0, 2, "neither a letter nor a gap"],
+  ])("%j is refused at row %d, position %d", (letters, row, position, text) => {
+    const rows = letters.map((each, i) => ({ name: `r${i}`, letters: each }));
+    try {
+      predictFromAlignment({ rows, patterns: [], model: "continuous" });
+      expect.unreachable();
+    } catch (error) {
+      expect(error).toBeInstanceOf(SequenceError);
+      const { row: atRow, position: at, message } = error as SequenceError;
+      expect([atRow, at, message]).toEqual([row, position, expect.stringContaining(text)]);
+    }
+  });
+});
+
+describe("every input has a defined result", () => {
+  const model = "discontinuous";
+  const empty = corpusOf([]);
+
+  test.each([
+    ["", 0, "empty"],
+    [" \r\n\t", 0, "empty"],
+    ["M", 1, "No homologs"],
+    ["X".repeat(50), 50, "none of the twenty"],
+    ["MBJOUXZ", 7, "No homologs"],
+  ])("query %j", (query, length, warning) => {
+    const patterns = [pattern("A"), pattern("."), pattern("^M"), pattern("")];
+    for (const corpus of [empty, planted.corpus]) {
+      const prediction = predict({ query, patterns, model }, corpus);
+      expect(prediction.queryLength).toBe(length);
+      expect(prediction.homologs).toEqual([]);
+      expect(prediction.tree).toBe("");
+      expect(prediction.warnings.join(" ")).toContain(warning);
+      expect(prediction.patterns.map(({ matches }) => matches.length)).toEqual([
+        0,
+        length,
+        query.startsWith("M") ? 1 : 0,
+        0,
+      ]);
+      for (const { matches } of prediction.patterns) {
+        for (const match of matches) {
+          expect(match.verdict).toBe("insufficient data");
+          expect([match.score, match.z, match.pValue, match.pValueIs]).toEqual([null, null, null, null]);
+          expect(match.warnings.join(" ")).toContain("Not scored: 0 homologs");
+        }
+      }
+    }
+  });
+
+  test("no pattern: the homologs and their tree", () => {
+    const prediction = predict({ query: planted.query, patterns: [], model }, planted.corpus);
+    expect([prediction.homologs.length, prediction.patterns]).toEqual([14, []]);
+    expect(prediction.tree).toEndWith(";");
+  });
+
+  test("a pattern that matches nowhere is listed; one that matches everywhere is warned of", () => {
+    const patterns = [
+      pattern("WWWWW"),
+      pattern("."),
+      pattern("[^P]"),
+      pattern("^$"),
+      pattern("[ACDEFGHIKL]"),
+    ];
+    const { query, corpus } = planted;
+    const [none, any, almost, nothing, common] = predict({ query, patterns, model }, corpus).patterns;
+    expect([none.matches, none.warnings]).toEqual([[], []]);
+    expect(nothing.warnings).toEqual(["The pattern matches no residues at all."]);
+    expect(any.matches.length).toBe(query.length);
+    for (const each of [any, almost, common]) expect(each.warnings.join()).toContain("very often");
+    expect(any.matches[50].warnings).toContain("Not scored: no position of this match tells residues apart.");
+    expect(any.matches[50].verdict).toBe("insufficient data");
+    expect(common.matches[20].score).not.toBeNull();
+  });
+
+  test("many and long matches are bounded, and that is said", () => {
+    const query = "ACDEFGHIKLMNPQRSTVWY".repeat(200);
+    const patterns = [pattern("[ST]"), pattern("C.*Y"), pattern("C.{0,600}Y"), pattern("S.")];
+    const few = { ...DEFAULTS, maxMatches: 100 };
+    const [often, long, middle] = predict({ query, patterns, model }, empty, few).patterns;
+    expect(often.matches.length).toBe(100);
+    expect(often.warnings).toContain("Only the first 100 of 400 matches are listed.");
+    expect([long.matches[0].start, long.matches[0].end]).toEqual([2, 4000]);
+    for (const each of [long, middle]) {
+      expect(each.matches[0].warnings).toContain("Not scored: the match is longer than 500 residues.");
+    }
+    expect(middle.matches[0].end).toBe(600);
+  });
+
+  test("a pattern that costs too much is cut off by steps, not by time", () => {
+    const [all, some] = [pattern("([^LSAG].{0,40}){2,60}"), pattern("W.PHCW")];
+    const request = { query: planted.query, patterns: [all, some], model } as const;
+    const [heavy, light] = predict(request, planted.corpus).patterns;
+    const scored = heavy.matches.filter(({ z }) => z !== null).length;
+    expect(scored).toBeWithin(1, heavy.matches.length);
+    expect(heavy.matches.at(-1)!.warnings.join()).toContain("took all the work");
+    expect(light.matches[0].verdict).toBe("conserved");
+  });
+
+  test("few homologs: fewer than three give no number, fewer than six a warning", () => {
+    const small = plantedFamily(62, 2);
+    const patterns = [pattern("W.PHCW")];
+    const two = predict({ query: small.query, patterns, model }, small.corpus);
+    expect(two.warnings).toEqual(["Only 2 homologs: a score needs at least 3."]);
+    expect([only(two).homologs, only(two).verdict, only(two).z]).toEqual([2, "insufficient data", null]);
+    expect(only(two).atHomologs.map(({ state }) => state)).toEqual(["conserved", "conserved"]);
+    const more = plantedFamily(63, 4);
+    const four = predict({ query: more.query, patterns, model }, more.corpus);
+    expect(only(four).warnings).toEqual(["Few homologs: 4 homologs at this match."]);
+    expect(only(four).verdict).toBe("conserved");
+  });
+
+  test("a match in a stretch of few residues is warned of", () => {
+    const query = `${decode(randomProtein(random(64), 60))}SPSPSPSPSPSPSPSP${decode(randomProtein(random(65), 60))}`;
+    const { matches } = predict({ query, patterns: [pattern("SPSPSP")], model }, empty).patterns[0];
+    expect(matches.length).toBe(6);
+    for (const { warnings } of matches.slice(1, 5)) expect(warnings.join()).toContain("Low complexity");
+    expect(
+      only(predict({ query: planted.query, patterns: [pattern("W.PHCW")], model }, empty)).warnings.length,
+    ).toBe(1);
+  });
+});
+
+function run(query: string, expression: string): () => Prediction {
+  const request = { query, patterns: [pattern(expression)], model: "continuous" } as const;
+  return () => predict(request, planted.corpus, DEFAULTS, () => expect.unreachable());
+}
+
+test("what cannot be read is refused before any work", () => {
+  expect(run("MKV", "A(")).toThrow(PatternError);
+  expect(run("MKV", "A{5000}{2}")).toThrow(PatternError);
+  expect(run("MK*V", "A")).toThrow(SequenceError);
+  expect(run("M\u00a0K", "A")).toThrow("Character 2");
+  expect(run("M-K", "A")).toThrow("only A–Z and white space");
+});
+
+test("random proteins and patterns: bounded numbers, no surprises", () => {
+  const next = random(66);
+  const { query, corpus } = planted;
+  for (let i = 0; i < 15; i++) {
+    const patterns = Array.from({ length: 5 }, () => {
+      const from = Math.floor(next() * (query.length - 8));
+      const letters = query.slice(from, from + 3 + Math.floor(next() * 5)).split("");
+      return pattern(
+        letters.map((letter) => (next() < 0.3 ? "." : next() < 0.3 ? `[${letter}KR]` : letter)).join(""),
+      );
+    });
+    const model = SCORING_MODELS[i % 2];
+    const cut = query.slice(Math.floor(next() * 40), query.length - Math.floor(next() * 40));
+    for (const { matches, informationContent } of predict({ query: cut, patterns, model }, corpus).patterns) {
+      expect(informationContent).toBeGreaterThanOrEqual(0);
+      for (const match of matches) {
+        expect(match.text).toBe(cut.slice(match.start - 1, match.end));
+        if (match.verdict === "insufficient data") continue;
+        expect(match.score).toBeWithin(0, 1 + 1e-9);
+        expect(match.pValue).toBeWithin(0.005, 0.5 + 1e-9);
+        expect(Number.isFinite(match.z)).toBe(true);
+      }
+    }
+  }
+});
