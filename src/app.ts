@@ -23,7 +23,7 @@ const GRACE = 30;
 const DATABASE = "labd.sqlite";
 
 /** The service without a socket: what `labd serve`, `labd demo`, `labd openapi` and the tests have in common. */
-export interface Service {
+export interface App {
   answer: Answer;
   accounts: Accounts;
   scoring: Scoring;
@@ -37,7 +37,7 @@ export interface Service {
 }
 
 /** Opens everything but the socket, in order; `close` takes it down in reverse. @throws Problem */
-export async function open(config: Config, clock: Clock = systemClock): Promise<Service> {
+export async function open(config: Config, clock: Clock = systemClock): Promise<App> {
   const log = openLog(config.log, (line) => process.stderr.write(line), clock.now);
   const lock = lockDirectory(config.data_dir);
   let database: Database | undefined;
@@ -46,16 +46,11 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
     const accounts = new Accounts(database, clock);
     await addFirstAdministrator(accounts, config.admin_password);
     const scoring = await openScoring({
+      ...scoringOptions(config),
       database,
       clock,
       log,
-      dataDirectory: config.data_dir,
       workers: config.workers,
-      jobTimeoutSeconds: config.job_timeout,
-      maxQueryLength: config.max_query_length,
-      maxMessageBytes: config.max_message_bytes,
-      namespace: config.soap_namespace,
-      ...(config.public_url === "" ? {} : { publicUrl: config.public_url }),
     });
     const opened = database;
     let retired = false;
@@ -103,7 +98,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
   }
 }
 
-export interface Listening extends Service {
+export interface Listening extends App {
   /** Address to open in a browser on this machine. */
   url: string;
   port: number;
@@ -169,11 +164,19 @@ function bind(config: Config, answer: Answer, attempts: number): Bun.Server<unde
   }
 }
 
+/** What the verbs that work beside a running server need of a data directory. */
+export interface Opened {
+  database: Database;
+  accounts: Accounts;
+  close(): void;
+}
+
 /**
- * The accounts of a data directory, for the verbs that work beside a running server. Where no server runs, the
- * database is brought up to date first; beside one it must be so already.
+ * Opens the data directory for a verb that works beside a running server. Where no server runs, the database is
+ * brought up to date first; beside one it must be so already.
+ * @throws Problem already_running, bad_database
  */
-export function openAccounts(config: Config): { accounts: Accounts; close(): void } {
+export function openData(config: Config): Opened {
   const path = join(config.data_dir, DATABASE);
   let lock: { release(): void } | undefined;
   try {
@@ -183,11 +186,34 @@ export function openAccounts(config: Config): { accounts: Accounts; close(): voi
   }
   const database = openDatabase(path, MIGRATIONS);
   return {
+    database,
     accounts: new Accounts(database, systemClock),
     close() {
       database.close();
       lock?.release();
     },
+  };
+}
+
+/** The scoring service of an opened data directory without workers: corpora, classes, and scoring on this thread. */
+export function openScoringOf({ database }: Opened, config: Config): Promise<Scoring> {
+  return openScoring({
+    ...scoringOptions(config),
+    database,
+    clock: systemClock,
+    log: openLog("off", () => {}, systemClock.now),
+    workers: 0,
+  });
+}
+
+function scoringOptions(config: Config) {
+  return {
+    dataDirectory: config.data_dir,
+    jobTimeoutSeconds: config.job_timeout,
+    maxQueryLength: config.max_query_length,
+    maxMessageBytes: config.max_message_bytes,
+    namespace: config.soap_namespace,
+    ...(config.public_url === "" ? {} : { publicUrl: config.public_url }),
   };
 }
 

@@ -117,7 +117,7 @@ export const SETTINGS = {
   gzip_threshold: integer(1024, 0, 1_073_741_824, {
     sentence: "Bytes from which on an answer is compressed for clients that accept gzip.",
   }),
-  log: choice("requests", ["requests", "problems", "off"], {
+  log: choice<"requests" | "problems" | "off">("requests", ["requests", "problems", "off"], {
     sentence: "What is written to standard error as JSON lines: every request, only problems, or nothing.",
   }),
 } satisfies Record<string, Setting<string | number | boolean>>;

@@ -30,6 +30,7 @@ const RULES: Record<string, Rule> = {
   "src/problem.ts": { rooms: [], packages: [] },
   "src/version.ts": { rooms: ["package.json"], packages: [] },
   "src/config.ts": { rooms: ["src/problem.ts"], packages: ["node:"] },
+  "src/home-page.ts": { rooms: ["src/version.ts"], packages: [] },
   "src/command-line.ts": { rooms: ["src/config.ts", "src/problem.ts"], packages: [] },
   db: { rooms: [], packages: [] },
 };
@@ -37,7 +38,7 @@ const RULES: Record<string, Rule> = {
 const COMPOSERS = ["src/app.ts", "src/main.ts", "src/verb"];
 
 const SPECIFIER =
-  /\b(?:import|export)\b[^"';]*?\bfrom\s*"([^"]+)"|\bimport\s*\(?\s*"([^"]+)"|new URL\("([^"]+\.ts)"/g;
+  /^(?:import|export)\b[^"';]*?\bfrom\s*"([^"]+)"|^import\s*"([^"]+)"|\bimport\(\s*"([^"]+)"|new URL\("([^"]+\.ts)"/gm;
 
 function filesUnder(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
@@ -50,7 +51,7 @@ function filesUnder(folder: string): string[] {
 function importsOf(path: string): string[] {
   const text = readFileSync(join(ROOT, path), "utf8").replace(/^\s*(\/\/|\*|\/\*).*$/gm, "");
   return [...text.matchAll(SPECIFIER)].map((match) => {
-    const specifier = match[1] ?? match[2] ?? match[3];
+    const specifier = match.slice(1).find((group) => group !== undefined)!;
     const isOwn = specifier.startsWith(".") && !specifier.includes("/node_modules/");
     if (isOwn) return normalize(join(dirname(path), specifier));
     return specifier.replace(/^.*node_modules\//, "");

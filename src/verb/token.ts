@@ -1,4 +1,4 @@
-import { openAccounts } from "../app.ts";
+import { openData } from "../app.ts";
 import { unknown, type Verb } from "../command-line.ts";
 import { Problem } from "../problem.ts";
 
@@ -23,7 +23,7 @@ export const token: Verb = {
     const days = call.value("--days");
     if (days !== undefined && !/^[1-9]\d{0,4}$/.test(days))
       throw new Problem("usage", "--days: expected a whole number from 1 to 99999.");
-    const opened = openAccounts(call.configuration().config);
+    const opened = openData(call.configuration().config);
     try {
       const expires = days === undefined ? null : Date.now() + Number(days) * DAY;
       process.stdout.write(

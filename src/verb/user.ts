@@ -1,4 +1,4 @@
-import { openAccounts } from "../app.ts";
+import { openData } from "../app.ts";
 import { unknown, type Verb } from "../command-line.ts";
 import { Problem } from "../problem.ts";
 
@@ -32,7 +32,7 @@ export const user: Verb = {
     const password = call.has("--password-stdin")
       ? (await Bun.stdin.text()).replace(/\r?\n$/, "")
       : undefined;
-    const opened = openAccounts(call.configuration().config);
+    const opened = openData(call.configuration().config);
     try {
       await opened.accounts.addUser({
         username,

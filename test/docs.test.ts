@@ -1,0 +1,107 @@
+import { expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { helpOf, helpOfAll } from "../src/command-line.ts";
+import { flagOf, SETTING_NAMES, SETTINGS, variableOf } from "../src/config.ts";
+import { VERBS } from "../src/main.ts";
+import { PROBLEMS } from "../src/problem.ts";
+import manifest from "../package.json";
+
+/** What the documentation says of settings, verbs and problems is what the program has. */
+
+const ROOT = join(import.meta.dir, "..");
+const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+
+/**
+ * Holds the part of a document between two marks equal to what the program says. `DOCS=write bun test
+ * test/docs.test.ts` writes it.
+ */
+function expectGenerated(path: string, mark: string, content: string): void {
+  const [begin, end] = [`<!-- ${mark}: begin -->`, `<!-- ${mark}: end -->`];
+  const document = read(path);
+  expect(document).toContain(begin);
+  expect(document).toContain(end);
+  const before = document.slice(0, document.indexOf(begin) + begin.length);
+  const wanted = `${before}\n\n${content.trim()}\n\n${document.slice(document.indexOf(end))}`;
+  if (process.env.DOCS === "write") writeFileSync(join(ROOT, path), wanted);
+  expect(read(path)).toBe(wanted);
+}
+
+const cell = (text: string): string => text.replaceAll("|", "\\|");
+const table = (head: string[], rows: string[][]): string =>
+  [head, head.map(() => "---"), ...rows].map((row) => `| ${row.map(cell).join(" | ")} |`).join("\n");
+
+test("README has every setting as the program has it", () => {
+  const rows = SETTING_NAMES.map((name) => {
+    const { fallback, sentence, allowed } = SETTINGS[name] as {
+      fallback: unknown;
+      sentence: string;
+      allowed: string;
+    };
+    // The number of processors is this machine's.
+    const shown = name === "workers" ? "processors" : fallback === "" ? "empty" : `\`${fallback}\``;
+    return [`\`${flagOf(name)}\``, `\`${variableOf(name)}\``, shown, `${sentence} Allowed: ${allowed}.`];
+  });
+  expectGenerated("README.md", "settings", table(["Flag", "Variable", "Default", "Meaning"], rows));
+});
+
+test("docs/command-line.md has every verb with its flags and example", () => {
+  const verbs = VERBS.map((verb) => `## labd ${verb.name}\n\n\`\`\`text\n${helpOf(verb)}\`\`\``);
+  const all = `\`\`\`text\n${helpOfAll(VERBS, "VERSION")}\`\`\``;
+  expectGenerated("docs/command-line.md", "verbs", [all, ...verbs].join("\n\n"));
+});
+
+test("docs/problems.md has every code with what HTTP, SOAP and the shell say", () => {
+  const rows = Object.entries(PROBLEMS).map(([code, { status, soapFault, exitCode, meaning }]) => [
+    `\`${code}\``,
+    String(status),
+    soapFault,
+    String(exitCode),
+    meaning,
+  ]);
+  expectGenerated(
+    "docs/problems.md",
+    "problems",
+    table(["Code", "HTTP status", "SOAP 1.1 fault", "Exit code", "Meaning"], rows),
+  );
+});
+
+const documents = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "CHANGELOG.md",
+  ...readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".md"))
+    .map((path) => `docs/${path}`),
+  ...[...new Bun.Glob("src/**/*.md").scanSync(ROOT)],
+];
+
+test.each(documents)("%s: every link leads somewhere", (path) => {
+  const targets = [...read(path).matchAll(/\]\(([^)\s#]+)(?:#[^)]*)?\)/g)].map((match) => match[1]);
+  const broken = targets.filter(
+    (target) => !/^(https?:|mailto:|\/)/.test(target) && !existsSync(join(ROOT, dirname(path), target)),
+  );
+  expect(broken).toEqual([]);
+});
+
+test.each(documents)("%s: the commands that it shows exist", (path) => {
+  const blocks = [...read(path).matchAll(/```(?:sh|bash|shell)\n([\s\S]*?)```/g)].map((match) => match[1]);
+  for (const line of blocks.join("\n").split("\n")) {
+    const script = line.match(/^\s*(?:npm|bun) run ([\w:-]+)/)?.[1];
+    if (script) expect(Object.keys(manifest.scripts)).toContain(script);
+    const called = line.match(/(?:^|[\s/|(])labd (\w[\w-]*)([^|]*)/);
+    if (!called) continue;
+    const verb = VERBS.find(({ name }) => name === called[1]);
+    expect({ path, line, verb: verb?.name }).toEqual({ path, line, verb: called[1] });
+    for (const [flag] of called[2].matchAll(/(?<=\s)--[a-z-]+/g))
+      expect({ line, help: helpOf(verb!) }).toEqual({ line, help: expect.stringContaining(flag) });
+  }
+});
+
+test("the two set-up commands are scripts, and nothing else is needed first", () => {
+  const readme = read("README.md");
+  for (const command of ["npm start", "npm test"]) expect(readme).toContain(command);
+  expect(Object.keys(manifest.scripts)).toEqual(expect.arrayContaining(["start", "test", "check", "build"]));
+  expect(Object.keys(manifest.scripts).filter((name) => /^(pre|post)/.test(name))).toEqual([]);
+  expect(read(".ci/run")).toContain("npm test");
+});
