@@ -29,13 +29,13 @@ export interface Options {
 }
 
 /**
- * The homolog rules were measured with the method (`docs/algorithm.md`): 1e-5 and half coverage keep families
- * together without domain-only hits; below 25 % identity an alignment can no longer place a short motif
- * (the twilight zone, Rost, Protein Eng. 1999, 12:85); three times the query's length leaves out giant
- * multi-domain proteins whose alignment around a motif is arbitrary; beyond 100 sequences the score no longer
- * changes while time grows.
+ * P values hold for these homolog rules, for the empirical null was made under them. Their reasons: E ≤ 1e-5 and half of the
+ * query covered keep families together and leave out hits by a shared domain alone; below 25 % identity an
+ * alignment no longer places a short motif (the twilight zone, Rost, Protein Eng. 1999, 12:85); what is three times as
+ * long as the query is another architecture, whose alignment around a motif is arbitrary; 100 is the depth up to
+ * which the null goes.
  *
- * 2,000 matches are more than any motif of published information content has in titin (35,000 residues).
+ * 3,000 matches are more than any of the 349 motif classes in use has in titin (34,350 residues; at most 2,584 there).
  * Short linear motifs span 3 to about 60 residues; 500 leaves room, and bounds the work per match.
  */
 export const DEFAULTS: Readonly<Options> = Object.freeze({
@@ -45,22 +45,22 @@ export const DEFAULTS: Readonly<Options> = Object.freeze({
   maxLengthRatio: 3,
   maxHomologs: 100,
   exhaustive: false,
-  maxMatches: 2000,
+  maxMatches: 3000,
   maxMatchLength: 500,
 });
 
 // ---- Patterns --------------------------------------------------------------------------------------------
 
 /**
- * Nodes that a pattern may have once its repeats are written out. The largest pattern in use has fewer than
- * 200; 10,000 lets `.{0,1000}` stand four times, and bounds one pass over titin to about half a second.
+ * Nodes that a pattern may have once its repeats are written out. The largest motif class in use has
+ * 90; 10,000 lets `.{0,1000}` stand four times, and bounds one pass over titin to about half a second.
  */
 export const MAX_PATTERN_NODES = 10_000;
 
 /** Largest count in `{n,m}`; more copies than this could not fit MAX_PATTERN_NODES anyway. */
 export const MAX_REPEAT = MAX_PATTERN_NODES;
 
-/** Depth of nested groups; motif classes in use need four. */
+/** Depth of nested groups; motif classes in use need three. */
 export const MAX_NESTING = 100;
 
 /**
@@ -125,8 +125,8 @@ export const FEW_HOMOLOGS = 6;
 export const CONSERVED_P = 0.05;
 
 /**
- * `weakly conserved` up to this P value. With it about a fifth of random matches are called at least weakly
- * conserved, the working point at which the service's paper reports its own figures (78 % of random matches set apart).
+ * `weakly conserved` up to this P value: a fifth of random matches are called at least weakly conserved. Our choice, near the
+ * working point of the service's paper, which sets 78 % of random matches apart.
  */
 export const WEAKLY_CONSERVED_P = 0.2;
 
