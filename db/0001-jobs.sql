@@ -49,4 +49,5 @@ CREATE TABLE job (
 
 -- Ends in the row id, so that the oldest of a state comes first.
 CREATE INDEX job_state ON job (state);
+CREATE INDEX job_question ON job (digest) WHERE state = 'queued';
 CREATE INDEX job_result ON job (result) WHERE result IS NOT NULL;

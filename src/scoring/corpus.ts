@@ -16,12 +16,14 @@ import {
   CorpusError,
   FastaError,
   fastaReader,
+  METHOD,
   openCorpus,
   packCorpus,
 } from "../motif/index.ts";
 import { nearest, Problem } from "../problem.ts";
 import type { Clock } from "../shell/clock.ts";
 import type { Database } from "../shell/sqlite.ts";
+import type { Basis } from "./store.ts";
 
 /** A corpus (collection of proteins) that the data directory holds. */
 export interface CorpusInfo {
@@ -82,6 +84,7 @@ export function openCorpusFile(path: string): Corpus {
 /** The corpora of one data directory: files in `corpora/`, and a row each that says which one is in use. */
 export class Corpora {
   readonly #directory: string;
+  #emptyHash: string | undefined;
 
   constructor(
     dataDirectory: string,
@@ -179,6 +182,11 @@ export class Corpora {
   /** The corpus in use; null where none was added. */
   active(): CorpusInfo | null {
     return this.#find("active = ?", 1);
+  }
+
+  /** What a job would be scored on now. */
+  basis(): Basis {
+    return { corpus: this.active()?.hash ?? (this.#emptyHash ??= emptyCorpus().hash), method: METHOD };
   }
 
   /** The corpus in use, mapped; the empty one where none was added. @throws Problem bad_corpus */

@@ -56,8 +56,8 @@ export interface Scoring {
 /** Opens the service: what a stopped process left running is queued again, and workers begin. */
 export async function openScoring(options: ScoringOptions): Promise<Scoring> {
   const { database, clock, log, dataDirectory, maxQueued = 10_000 } = options;
-  const store = new JobStore(database, clock, maxQueued);
   const corpora = new Corpora(dataDirectory, database, clock);
+  const store = new JobStore(database, clock, maxQueued, () => corpora.basis());
   const classes = motifClasses(starterClasses());
   const pool = new Pool({
     store,

@@ -1,7 +1,7 @@
-import { METHOD, type Stage } from "../motif/index.ts";
+import type { Stage } from "../motif/index.ts";
 import type { Log } from "../shell/log.ts";
-import { type Corpora, type CorpusInfo, emptyCorpus } from "./corpus.ts";
-import type { JobStore, Lease } from "./store.ts";
+import type { Corpora } from "./corpus.ts";
+import type { Basis, JobStore, Lease } from "./store.ts";
 import { workerAddress } from "./worker-entrypoints.ts";
 import type { WorkerReport, WorkerTask } from "./worker.ts";
 
@@ -34,7 +34,7 @@ interface Seat {
 
 interface Running {
   lease: Lease;
-  corpus: string;
+  basis: Basis;
   ticket: number;
   progress: Progress;
   timer: Timer;
@@ -56,7 +56,6 @@ export class Pool {
   #wakes = false;
   #tickets = 0;
   #closed = false;
-  #emptyHash: string | undefined;
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -92,37 +91,27 @@ export class Pool {
   close(): void {
     this.#closed = true;
     for (const timer of this.#retries) clearTimeout(timer);
-    for (const seat of this.#seats) {
-      const job = this.#leave(seat);
-      this.#dismiss(seat);
-      if (job) this.#options.store.release(job.lease.rid, false);
-    }
+    const jobs = this.#seats.map((seat) => this.#leave(seat));
+    for (const seat of this.#seats) this.#dismiss(seat);
+    for (const job of jobs) if (job) this.#options.store.release(job.lease.rid, false);
   }
 
-  /** Starts the oldest job that has no result yet; false where none waits. */
+  /** Starts the oldest job; false where none waits. */
   #start(seat: Seat): boolean {
     const { store, corpora, timeout } = this.#options;
-    const corpus = corpora.active();
-    const key = { corpus: corpus?.hash ?? this.#hashOfNone(), method: METHOD };
-    for (let next = store.next(); next; next = store.next()) {
-      if (!store.reuse(next.rid, { digest: next.digest, ...key })) break;
-    }
     const lease = store.lease(timeout);
     if (!lease) return false;
-    this.#assign(seat, lease, corpus, key.corpus);
-    return true;
-  }
-
-  #assign(seat: Seat, lease: Lease, corpus: CorpusInfo | null, hash: string): void {
     const ticket = ++this.#tickets;
     const progress: Progress = { stage: "start", fraction: 0 };
-    const timer = setTimeout(() => this.#expire(seat, ticket), this.#options.timeout);
-    seat.job = { lease, corpus: hash, ticket, progress, timer };
+    const timer = setTimeout(() => this.#expire(seat, ticket), timeout);
+    const corpus = corpora.active();
+    seat.job = { lease, basis: corpora.basis(), ticket, progress, timer };
     this.#progress.set(lease.id, progress);
     seat.worker ??= this.#hire(seat);
     const task: WorkerTask = { ticket, request: lease.request, corpusPath: corpus?.path ?? null };
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
     seat.worker.postMessage(task);
+    return true;
   }
 
   #hire(seat: Seat): Worker {
@@ -145,11 +134,11 @@ export class Pool {
       job.progress.fraction = report.fraction;
       return;
     }
-    const { rid, id, digest } = job.lease;
+    const { rid, id } = job.lease;
     this.#leave(seat);
     this.#settle(id, () => {
       if (report.kind === "finished") {
-        this.#options.store.finish(rid, { digest, corpus: job.corpus, method: METHOD }, report.prediction);
+        this.#options.store.finish(job.lease, job.basis, report.prediction);
       } else {
         this.#options.log.problem("job", { job: id, cause: report.cause });
         this.#options.store.fail(rid, report.reason ?? DEFECT);
@@ -223,10 +212,6 @@ export class Pool {
     // First forgotten, then ended: its `close` must not count as a death.
     seat.worker = null;
     worker?.terminate();
-  }
-
-  #hashOfNone(): string {
-    return (this.#emptyHash ??= emptyCorpus().hash);
   }
 }
 

@@ -29,11 +29,11 @@ export interface Lease {
   deadline: number;
 }
 
-/** What a result is a function of: equal keys have equal predictions. */
-export interface ResultKey {
-  digest: string;
+/** What a result depends on besides the request. */
+export interface Basis {
   /** Content hash of the corpus. */
   corpus: string;
+  /** Version of the method. */
   method: string;
 }
 
@@ -77,11 +77,14 @@ export class JobStore {
     private readonly clock: Clock,
     /** Jobs that may wait; one more is refused. */
     private readonly maxQueued: number,
+    /** What a job would be scored on now: results on the same are shared. */
+    private readonly basis: () => Basis,
   ) {}
 
   /**
    * Accepts a job and gives its identifier, once its row is on the disk. Jobs that arrive while the event loop is
-   * busy share one transaction and thus one fsync, each is answered only after it.
+   * busy share one transaction and thus one fsync, each is answered only after it. What was asked before is
+   * finished at once.
    * @throws Problem busy where the queue is full or the disk takes no more
    */
   insert(request: JobRequest): Promise<string> {
@@ -116,7 +119,11 @@ export class JobStore {
         );
         const now = this.clock.now();
         const taken = batch.slice(0, room);
-        for (const { id, request, digest } of taken) statement.run(id, request, digest, now);
+        const basis = this.basis();
+        for (const { id, request, digest } of taken) {
+          const { lastInsertRowid } = statement.run(id, request, digest, now);
+          this.#reuse("rid = ?", Number(lastInsertRowid), digest, basis);
+        }
         return taken;
       })();
     } catch (error) {
@@ -153,47 +160,47 @@ export class JobStore {
     return row && { ...row, request: JSON.parse(row.request) as JobRequest };
   }
 
-  /** The oldest queued job's digest: whether its result is there already is known before a worker is taken. */
-  next(): { rid: number; digest: string } | null {
-    return this.database
-      .query(`SELECT rid, digest FROM job WHERE ${LEASE.where} ORDER BY rid LIMIT 1`)
-      .get() as { rid: number; digest: string } | null;
-  }
-
-  /** Finishes a queued job with a result that was computed for another; false where there is none. */
-  reuse(rid: number, key: ResultKey): boolean {
-    const now = this.clock.now();
-    const { changes } = this.database
-      .query(
-        `UPDATE job SET ${REUSE.set}, started = ?1, ended = ?1,
-           result = (SELECT rid FROM result WHERE digest = ?2 AND corpus = ?3 AND method = ?4)
-         WHERE rid = ?5 AND ${REUSE.where}
-           AND EXISTS (SELECT 1 FROM result WHERE digest = ?2 AND corpus = ?3 AND method = ?4)`,
-      )
-      .run(now, key.digest, key.corpus, key.method, rid);
-    return changes > 0;
-  }
-
-  /** Stores a prediction (JSON text) and finishes its job; false where the job is not running any more. */
-  finish(rid: number, key: ResultKey, prediction: string): boolean {
+  /**
+   * Stores a prediction (JSON text), finishes its job, and with it those that ask the same and still wait.
+   * @returns false where the job is not running any more
+   */
+  finish({ rid, digest }: Pick<Lease, "rid" | "digest">, basis: Basis, prediction: string): boolean {
     const now = this.clock.now();
     return this.database.transaction(() => {
+      const isRunning = this.database.query(`SELECT 1 FROM job WHERE rid = ? AND ${FINISH.where}`).get(rid);
+      if (!isRunning) return false;
       // The method is deterministic: where another job was quicker, what it stored is the same.
       this.database
         .query(
           `INSERT INTO result (digest, corpus, method, prediction, computed) VALUES (?, ?, ?, ?, ?)
            ON CONFLICT DO NOTHING`,
         )
-        .run(key.digest, key.corpus, key.method, prediction, now);
-      const { changes } = this.database
+        .run(digest, basis.corpus, basis.method, prediction, now);
+      this.database
         .query(
           `UPDATE job SET ${FINISH.set}, deadline = NULL, ended = ?,
              result = (SELECT rid FROM result WHERE digest = ? AND corpus = ? AND method = ?)
            WHERE rid = ? AND ${FINISH.where}`,
         )
-        .run(now, key.digest, key.corpus, key.method, rid);
-      return changes > 0;
+        .run(now, digest, basis.corpus, basis.method, rid);
+      // Those that wait are scored on what is in use now, which may have changed while this one ran.
+      this.#reuse("digest = ?", digest, digest, this.basis());
+      return true;
     })();
+  }
+
+  /** Finishes the queued jobs of a condition with the stored result of this digest, where there is one. */
+  #reuse(condition: "rid = ?" | "digest = ?", value: number | string, digest: string, basis: Basis): void {
+    const result = this.database
+      .query("SELECT rid FROM result WHERE digest = ? AND corpus = ? AND method = ?")
+      .get(digest, basis.corpus, basis.method) as { rid: number } | null;
+    if (!result) return;
+    const now = this.clock.now();
+    this.database
+      .query(
+        `UPDATE job SET ${REUSE.set}, started = ?, ended = ?, result = ? WHERE ${REUSE.where} AND ${condition}`,
+      )
+      .run(now, now, result.rid, value);
   }
 
   /** Ends a running job without a result; false where it is not running any more. */

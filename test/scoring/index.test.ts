@@ -28,7 +28,7 @@ let logged: unknown[][];
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "labd-scoring-"));
   database = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
-  store = new JobStore(database, systemClock, 100);
+  store = new JobStore(database, systemClock, 100, () => ({ corpus: "", method: "" }));
   logged = [];
 });
 afterEach(async () => {

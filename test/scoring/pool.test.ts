@@ -22,8 +22,8 @@ let logged: Record<string, unknown>[];
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "labd-pool-"));
   database = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
-  store = new JobStore(database, systemClock, 1000);
   corpora = new Corpora(directory, database, systemClock);
+  store = new JobStore(database, systemClock, 1000, () => corpora.basis());
   logged = [];
 });
 afterEach(() => {

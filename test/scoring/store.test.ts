@@ -24,12 +24,19 @@ function open(maxQueued = 100) {
   let ids = 0;
   const clock = { now: () => time, newId: () => `job-${++ids}` };
   const database = openDatabase(":memory:", MIGRATIONS);
-  const store = new JobStore(database, clock, maxQueued);
-  return { store, database, pass: (milliseconds: number) => (time += milliseconds) };
+  const basis = { ...BASIS };
+  const store = new JobStore(database, clock, maxQueued, () => basis);
+  return { store, database, basis, pass: (milliseconds: number) => (time += milliseconds) };
 }
 
-const KEY = { corpus: "c0ffee", method: "test-1" };
+const BASIS = { corpus: "c0ffee", method: "test-1" };
 const PREDICTION = JSON.stringify({ method: "test-1", warnings: ["a"] });
+
+/** Asks and answers `request()`. */
+async function answered(store: JobStore): Promise<void> {
+  await store.insert(request());
+  store.finish(store.lease(1000)!, BASIS, PREDICTION);
+}
 
 /** The rejection of a promise, or a failure of the test. */
 async function rejection(promise: Promise<unknown>): Promise<Error & { code?: string }> {
@@ -74,7 +81,7 @@ describe("insert", () => {
     expect(child.signalCode).toBe("SIGKILL");
     const id = said.trim();
     const database = openDatabase(path, MIGRATIONS);
-    const store = new JobStore(database, { now: Date.now, newId: () => "unused" }, 10);
+    const store = new JobStore(database, { now: Date.now, newId: () => "unused" }, 10, () => BASIS);
     expect(store.get(id).state).toBe("queued");
     expect(store.request(id).query).toBe("MKILLED");
     database.close();
@@ -148,10 +155,10 @@ describe("ends", () => {
     expect(store.prediction(id)).toBeNull();
     const { rid, digest } = store.lease(1000)!;
     pass(250);
-    expect(store.finish(rid, { digest, ...KEY }, PREDICTION)).toBe(true);
+    expect(store.finish({ rid, digest }, BASIS, PREDICTION)).toBe(true);
     expect(store.get(id)).toMatchObject({ state: "finished", ended: 1_000_250, failure: null });
     expect(store.prediction(id)).toEqual(JSON.parse(PREDICTION));
-    expect(store.finish(rid, { digest, ...KEY }, "{}")).toBe(false);
+    expect(store.finish({ rid, digest }, BASIS, "{}")).toBe(false);
     expect(store.fail(rid, "late")).toBe(false);
     expect(store.release(rid, true)).toBe(false);
     expect(store.prediction(id)).toEqual(JSON.parse(PREDICTION));
@@ -163,38 +170,64 @@ describe("ends", () => {
     const { rid, digest } = store.lease(1000)!;
     store.fail(rid, "Too slow.");
     expect(store.get(id)).toMatchObject({ state: "failed", failure: "Too slow." });
-    expect(store.finish(rid, { digest, ...KEY }, PREDICTION)).toBe(false);
+    expect(store.finish({ rid, digest }, BASIS, PREDICTION)).toBe(false);
     expect(store.get(id).state).toBe("failed");
     expect(store.prediction(id)).toBeNull();
   });
 
   test("a queued job cannot be finished or failed", async () => {
-    const { store } = open();
+    const { store, database } = open();
     const id = await store.insert(request());
-    const { rid, digest } = store.next()!;
-    expect(store.finish(rid, { digest, ...KEY }, PREDICTION)).toBe(false);
+    const { rid, digest } = database.query("SELECT rid, digest FROM job").get() as {
+      rid: number;
+      digest: string;
+    };
+    expect(store.finish({ rid, digest }, BASIS, PREDICTION)).toBe(false);
     expect(store.fail(rid, "no")).toBe(false);
     expect(store.get(id).state).toBe("queued");
   });
 });
 
 describe("results are computed once", () => {
-  test("the same question of the same corpus by the same method shares the row; anything else does not", async () => {
+  test("what was asked before is finished when it is accepted, under an identifier of its own", async () => {
     const { store, database } = open();
-    await store.insert(request());
-    const { rid, digest } = store.lease(1000)!;
-    store.finish(rid, { digest, ...KEY }, PREDICTION);
+    await answered(store);
     const same = await store.insert({ ...request(), identifier: "another name" });
-    const next = store.next()!;
-    expect(next.digest).toBe(digest);
-    expect(store.reuse(next.rid, { digest, ...KEY, corpus: "other" })).toBe(false);
-    expect(store.reuse(next.rid, { digest, ...KEY, method: "other" })).toBe(false);
-    expect(store.get(same).state).toBe("queued");
-    expect(store.reuse(next.rid, { digest, ...KEY })).toBe(true);
-    expect(store.get(same).state).toBe("finished");
+    expect(store.get(same)).toMatchObject({ state: "finished", started: 1_000_000, ended: 1_000_000 });
     expect(store.prediction(same)).toEqual(JSON.parse(PREDICTION));
     expect(store.request(same).identifier).toBe("another name");
     expect(database.query("SELECT count(*) AS n FROM result").get()).toEqual({ n: 1 });
+    const other = await store.insert(request("OTHER"));
+    expect(store.get(other).state).toBe("queued");
+  });
+
+  test.each(["corpus", "method"] as const)("not where the %s is another", async (part) => {
+    const { store, basis } = open();
+    await answered(store);
+    basis[part] = "other";
+    const id = await store.insert(request());
+    expect(store.get(id).state).toBe("queued");
+    // It is scored anew, and both results are kept.
+    store.finish(store.lease(1000)!, basis, '{"method":"new"}');
+    expect(store.prediction(id)).toEqual({ method: "new" } as never);
+    expect(store.prediction("job-1")).toEqual(JSON.parse(PREDICTION));
+  });
+
+  test("those that ask the same and wait are finished with the first, unless the corpus changed meanwhile", async () => {
+    const { store, basis } = open();
+    const ask = (): Promise<string[]> => Promise.all([1, 2, 3].map(() => store.insert(request())));
+    const ids = [...(await ask()), await store.insert(request("OTHER"))];
+    store.finish(store.lease(1000)!, BASIS, PREDICTION);
+    expect(ids.map((id) => store.get(id).state)).toEqual(["finished", "finished", "finished", "queued"]);
+    expect(store.prediction(ids[2])).toEqual(JSON.parse(PREDICTION));
+
+    basis.corpus = "second";
+    store.fail(store.lease(1000)!.rid, "out of the way");
+    const later = await ask();
+    const lease = store.lease(1000)!;
+    basis.corpus = "third";
+    store.finish(lease, { ...BASIS, corpus: "second" }, PREDICTION);
+    expect(later.map((id) => store.get(id).state)).toEqual(["finished", "queued", "queued"]);
   });
 
   test("the digest depends on query, model and patterns in their order, not on the client's identifier", () => {
