@@ -56,4 +56,13 @@ export async function main(
   }
 }
 
-if (import.meta.main) process.exit(await main(process.argv.slice(2), process.env));
+if (import.meta.main) {
+  const code = await main(process.argv.slice(2), process.env);
+  // exit() would cut off what a pipe has not taken yet.
+  await Promise.all([process.stdout, process.stderr].map(written));
+  process.exit(code);
+}
+
+function written(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => stream.end(() => resolve()));
+}

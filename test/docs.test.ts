@@ -73,7 +73,7 @@ const documents = [
   ...readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".md"))
     .map((path) => `docs/${path}`),
-  ...[...new Bun.Glob("src/**/*.md").scanSync(ROOT)],
+  ...new Bun.Glob("src/**/*.md").scanSync(ROOT),
 ];
 
 test.each(documents)("%s: every link leads somewhere", (path) => {

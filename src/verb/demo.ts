@@ -134,7 +134,6 @@ function printScoring(
   if (!published) throw wrong(`the published match ${EXAMPLE.matchedText} was not found`);
   if (textOf(published.match, "verdict") !== "conserved")
     throw wrong(`the published match is ${textOf(published.match, "verdict")}`);
-  const rounded = (text: string): string => (text === "" ? "–" : Number(text).toFixed(2));
   const rows = matches.map(({ name, match }) => [
     name,
     `${textOf(match, "firstResidue")}–${textOf(match, "lastResidue")}`,
@@ -210,6 +209,8 @@ function table(head: string[], rows: string[][]): string {
       .trimEnd()}`;
   return [line(head), line(widths.map((width) => "─".repeat(width))), ...rows.map(line)].join("\n");
 }
+
+const rounded = (text: string): string => (text === "" ? "–" : Number(text).toFixed(2));
 
 const wrong = (text: string): Problem =>
   new Problem("internal", `The demonstration went wrong: ${text}.`, { cause: text });

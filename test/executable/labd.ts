@@ -1,0 +1,146 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** The compiled executable, started and called as a person would. */
+
+export const LABD = join(import.meta.dir, `../../dist/labd${process.platform === "win32" ? ".exe" : ""}`);
+
+if (!existsSync(LABD)) throw new Error("dist/labd is missing: run `bun run build` first (npm test does).");
+
+export interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs one command line to its end. */
+export async function labd(
+  words: string[],
+  { stdin = "", env = {} as Record<string, string>, cwd = tmpdir() } = {},
+): Promise<Ended> {
+  const run = Bun.spawn([LABD, ...words], {
+    stdin: new Blob([stdin]),
+    stdout: "pipe",
+    stderr: "pipe",
+    env: { PATH: "", ...env },
+    cwd,
+  });
+  const [stdout, stderr, code] = await Promise.all([run.stdout.text(), run.stderr.text(), run.exited]);
+  return { code, stdout, stderr };
+}
+
+/** A directory that goes when the test does. */
+export function scratch(): { directory: string } & Disposable {
+  const directory = mkdtempSync(join(tmpdir(), "labd-test-"));
+  return { directory, [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }) };
+}
+
+export interface Server extends AsyncDisposable {
+  url: string;
+  process: Bun.Subprocess<"ignore", "pipe", "pipe">;
+  /** What was written to standard error so far: the log. */
+  log(): string;
+  /** Sends a signal and waits for the end. @returns exit code, or the signal's negative number */
+  end(signal: NodeJS.Signals): Promise<number>;
+}
+
+/** Starts `labd serve` on a free port and waits until it says where. */
+export async function serve(directory: string, words: string[] = []): Promise<Server> {
+  const process = Bun.spawn([LABD, "serve", "--data-dir", directory, "--port", "0", ...words], {
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    env: { PATH: "" },
+    cwd: directory,
+  });
+  let written = "";
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const read = async (): Promise<void> => {
+    const decoder = new TextDecoder();
+    for await (const chunk of process.stderr) {
+      written += decoder.decode(chunk, { stream: true });
+      const url = written.match(/serves (http:\S+)/)?.[1];
+      if (url) resolve(url);
+    }
+    reject(new Error(`labd serve ended: ${written}`));
+  };
+  void read();
+  const url = await promise;
+  const end = async (signal: NodeJS.Signals): Promise<number> => {
+    process.kill(signal);
+    return process.exited;
+  };
+  return {
+    url,
+    process,
+    log: () => written,
+    end,
+    async [Symbol.asyncDispose]() {
+      if (process.exitCode === null) await end("SIGKILL");
+    },
+  };
+}
+
+export const NAMESPACE = "http://labd.example/conservation-scorer";
+
+/** An envelope of SOAP 1.1 around the content of its body. */
+export const inEnvelope = (body: string): string =>
+  `<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body>${body}</s:Body></s:Envelope>`;
+
+export interface RunJob {
+  sequence: string;
+  patterns?: string[];
+  names?: string[];
+  model?: string;
+}
+
+export const runJobMessage = ({
+  sequence,
+  patterns = [],
+  names = [],
+  model = "continuous",
+}: RunJob): string =>
+  inEnvelope(
+    `<RunJob xmlns="${NAMESPACE}"><identifier>test</identifier><querySequence>${sequence}</querySequence><scoringModel>${model}</scoringModel>${patterns
+      .map((pattern) => `<regularExpression>${pattern}</regularExpression>`)
+      .join("")}${names.map((name) => `<elmIdentifierName>${name}</elmIdentifierName>`).join("")}</RunJob>`,
+  );
+
+/** Posts a message to the SOAP endpoint. */
+export async function post(
+  url: string,
+  message: string | Uint8Array<ArrayBuffer>,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; text: string; headers: Headers }> {
+  const response = await fetch(`${url}/soap/ConservationScorer`, {
+    method: "POST",
+    headers: { "Content-Type": "text/xml; charset=utf-8", ...headers },
+    body: message,
+  });
+  return { status: response.status, text: await response.text(), headers: response.headers };
+}
+
+/** Text of the first element of this local name. */
+export const element = (xml: string, name: string): string | undefined =>
+  xml.match(new RegExp(`<(?:\\w+:)?${name}(?:\\s[^>]*)?>([^<]*)<`))?.[1];
+
+export const ask = (url: string, operation: string, job: string): ReturnType<typeof post> =>
+  post(
+    url,
+    inEnvelope(`<${operation} xmlns="${NAMESPACE}"><JobIdentifier>${job}</JobIdentifier></${operation}>`),
+  );
+
+/** Polls until the job has ended and gives its status. */
+export async function ended(url: string, job: string): Promise<string> {
+  for (let i = 0; i < 600; i++) {
+    const status = element((await ask(url, "GetStatus", job)).text, "Status");
+    if (status !== "queued" && status !== "running") return status ?? "none";
+    await Bun.sleep(20);
+  }
+  return "still going";
+}
+
+/** The E7 protein of a papillomavirus (P03129), whose LxCxE binds the retinoblastoma protein. */
+export const E7 =
+  "MHGDTPTLHEYMLDLQPETTDLYCYEQLNDSSEEEDEIDGPAGQAEPDRAHYNIVTFCCKCDSTLRLCVQSTHVDIRTLEDLLMGTLGIVCPICSQKP";
