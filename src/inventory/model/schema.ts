@@ -25,9 +25,9 @@ export function valueSchema(
   };
   if (shape === "nested" || (shape === "spec" && field.kind === "instant")) {
     const inner = Type.Object({
-      name: Type.Literal(name, { type: "string" }),
+      name: Type.String({ enum: [name] }),
       value: { ...plain, ...(field.nullable ? { nullable: true } : {}) } as TSchema,
-      category: Type.Literal("property", { type: "string" }),
+      category: Type.String({ enum: ["property"] }),
     });
     return { ...inner, description: `${field.doc} ${PROPERTY_NOTE}`, readOnly: true } as TSchema;
   }

@@ -1,0 +1,87 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { MIGRATIONS } from "../../../db/index.ts";
+import {
+  compareStored,
+  foldCase,
+  LOOKUPS,
+  type Operator,
+  OPERATORS,
+} from "../../../src/inventory/model/operator.ts";
+import { openDatabase } from "../../../src/shell/sqlite.ts";
+import { randomText, seeded } from "../random.ts";
+
+const database = openDatabase(":memory:", MIGRATIONS);
+afterAll(() => database.close());
+
+test("the operators are those of the specification", () => {
+  const specified =
+    "==, =, >=, >, <=, <, contains, icontains, exact, iexact, startswith, istartswith, endswith, iendswith";
+  expect(Object.keys(OPERATORS)).toEqual(specified.split(", "));
+});
+
+test("every lookup leads to an operator that has it", () => {
+  for (const [lookup, name] of LOOKUPS) expect(OPERATORS[name].lookup).toBe(lookup);
+  expect(LOOKUPS.size).toBe(12);
+});
+
+test("text folds in memory as it does in SQL", () => {
+  const random = seeded(1);
+  const fold = database.prepare("SELECT fold(?) AS folded");
+  for (let i = 0; i < 500; i++) {
+    const text = randomText(random, 8);
+    expect((fold.get(text) as { folded: string }).folded).toBe(foldCase(text));
+  }
+});
+
+test("values order in memory as they do in SQL", () => {
+  const random = seeded(2);
+  const less = database.prepare("SELECT ? < ? AS less");
+  for (let i = 0; i < 1000; i++) {
+    const [a, b] = [randomText(random), randomText(random)];
+    expect({ a, b, less: compareStored(a, b) < 0 }).toEqual({
+      a,
+      b,
+      less: (less.get(a, b) as { less: number }).less === 1,
+    });
+  }
+  // UTF-16 units would order these the other way round.
+  expect(compareStored("\uffee", "😀")).toBeLessThan(0);
+});
+
+describe("an operator means the same in SQL and in memory:", () => {
+  for (const [name, operator] of Object.entries(OPERATORS) as [string, Operator][]) {
+    test(name, () => {
+      const random = seeded(name.length);
+      let held = 0;
+      for (let i = 0; i < 1500; i++) {
+        const stored = randomText(random);
+        // Parts of the stored text, so that often enough something is found.
+        const value = random.chance(0.5) ? randomText(random, 2) : stored.slice(random.below(3));
+        if (!value.isWellFormed()) continue;
+        const { text, args } = operator.sql({ plain: "stored", folded: "fold(stored)" }, value);
+        const row = database
+          .prepare(`SELECT (${text}) IS TRUE AS holds FROM (SELECT ? AS stored)`)
+          .get(...args, stored) as { holds: number };
+        const holds = operator.holds(stored, value);
+        held += holds ? 1 : 0;
+        expect({ stored, value, holds: row.holds === 1 }).toEqual({ stored, value, holds });
+      }
+      expect(held).toBeGreaterThan(50);
+    });
+  }
+});
+
+test("beginnings are ranges, so that an index serves", () => {
+  const { sql } = OPERATORS.startswith;
+  expect(sql({ plain: "c", folded: "f" }, "ab")).toEqual({ text: "c >= ? AND c < ?", args: ["ab", "ac"] });
+  expect(sql({ plain: "c", folded: "f" }, "a\u{10ffff}")).toEqual({
+    text: "c >= ? AND c < ?",
+    args: ["a\u{10ffff}", "b"],
+  });
+  expect(sql({ plain: "c", folded: "f" }, "\ud7ff")).toEqual({
+    text: "c >= ? AND c < ?",
+    args: ["\ud7ff", "\ue000"],
+  });
+  expect(sql({ plain: "c", folded: "f" }, "")).toEqual({ text: "c >= ?", args: [""] });
+  expect(OPERATORS.istartswith.sql({ plain: "c", folded: "f" }, "Ab").args).toEqual(["ab", "ac"]);
+});
