@@ -147,8 +147,8 @@ function bind(config: Config, answer: Answer, attempts: number): Bun.Server<unde
         port,
         // With the default, a second instance would share the port in silence.
         reusePort: false,
-        // Each service counts what it reads and answers in its own form; this is the floor beneath them.
-        maxRequestBodySize: Math.min(config.max_message_bytes * 2, Number.MAX_SAFE_INTEGER),
+        // Each service counts what it reads and answers in its own form, which Bun's own limit would cut short.
+        maxRequestBodySize: Number.MAX_SAFE_INTEGER,
         idleTimeout: 60,
         fetch: (request) => answer(request),
         error: () => new Response("Internal error", { status: 500 }),

@@ -22,6 +22,7 @@ const OFFLINE: object = {
   withDefaultFonts: false,
   telemetry: false,
   agent: { disabled: true },
+  mcp: { disabled: true },
   hideClientButton: true,
   showDeveloperTools: "never",
 };
