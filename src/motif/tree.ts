@@ -10,8 +10,11 @@ export interface Tree {
   length: Float64Array;
 }
 
-/** Two pairs whose criterion differs by less than this part of it tie: rounding must not choose. */
+/** Two pairs tie whose criterion differs by less than this part of the largest that it can be: rounding must not choose. */
 const TIE = 1e-12;
+
+/** Row sums are kept up to date join by join, and added up anew after so many, long before rounding could reach TIE. */
+const REFRESH = 16;
 
 /**
  * Neighbour joining: Saitou & Nei, Mol. Biol. Evol. 1987, 4:406, with the criterion of Studier & Keppler, ibid.
@@ -37,22 +40,29 @@ export function neighbourJoining(matrix: Float64Array, size: number): Tree {
   const d = matrix.slice();
   const ids = Int32Array.from({ length: size }, (_, i) => i);
   const sums = new Float64Array(size);
+  const slack = TIE * size * d.reduce((most, distance) => Math.max(most, distance), 0);
   let inner = size;
   for (let live = size; live > 3; live--) {
-    sumRows(d, size, live, sums);
-    const [i, j] = closestPair(d, size, live, sums, ids);
+    if ((size - live) % REFRESH === 0) sumRows(d, size, live, sums);
+    const [i, j] = closestPair(d, size, live, sums, ids, slack);
     const between = d[i * size + j];
     const toI = 0.5 * between + (sums[i] - sums[j]) / (2 * (live - 2));
     attach(tree, ids[i], inner, toI);
     attach(tree, ids[j], inner, between - toI);
+    let sum = 0;
     for (let k = 0; k < live; k++) {
-      const joined = Math.max(0, 0.5 * (d[i * size + k] + d[j * size + k] - between));
+      if (k === i || k === j) continue;
+      const [toOne, toOther] = [d[i * size + k], d[j * size + k]];
+      const joined = Math.max(0, 0.5 * (toOne + toOther - between));
       d[i * size + k] = d[k * size + i] = joined;
+      sums[k] += joined - toOne - toOther;
+      sum += joined;
     }
-    d[i * size + i] = 0;
     ids[i] = inner++;
+    sums[i] = sum;
     moveSlot(d, size, live - 1, j);
     ids[j] = ids[live - 1];
+    sums[j] = sums[live - 1];
   }
   const [a, b, c] = [d[1], d[2], d[size + 2]];
   attach(tree, ids[0], inner, (a + b - c) / 2);
@@ -80,13 +90,14 @@ function sumRows(d: Float64Array, stride: number, live: number, sums: Float64Arr
   }
 }
 
-/** The slots of the pair to join, the lower-numbered node first. */
+/** The slots of the pair to join, the lower-numbered node first; criteria within `slack` tie. */
 function closestPair(
   d: Float64Array,
   stride: number,
   live: number,
   sums: Float64Array,
   ids: Int32Array,
+  slack: number,
 ): [number, number] {
   const factor = live - 2;
   let best = Infinity;
@@ -95,11 +106,15 @@ function closestPair(
   for (let i = 0; i < live; i++) {
     const row = i * stride;
     const sum = sums[i];
+    // Most pairs are out of the question: one comparison, with room for rounding, tells.
+    let limit = best + 2 * slack + sum;
     for (let j = i + 1; j < live; j++) {
+      if (factor * d[row + j] - sums[j] > limit) continue;
       const criterion = factor * d[row + j] - sum - sums[j];
-      if (criterion > best + TIE * Math.abs(best)) continue;
-      if (criterion >= best - TIE * Math.abs(best) && !precedes(ids, i, j, bestI, bestJ)) continue;
+      if (criterion > best + slack) continue;
+      if (criterion >= best - slack && !precedes(ids, i, j, bestI, bestJ)) continue;
       best = criterion;
+      limit = best + 2 * slack + sum;
       bestI = i;
       bestJ = j;
     }
