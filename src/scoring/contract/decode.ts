@@ -10,7 +10,7 @@ import {
   SERVICE,
   type TextType,
 } from "./service.ts";
-import { at, type Place } from "./syntax.ts";
+import { at, type Place, placeOfContent } from "./syntax.ts";
 
 /** A start tag as the parser reports it. */
 export interface Tag {
@@ -29,7 +29,8 @@ export interface Attribute {
 export interface RequestDecoder {
   /** @param resolve namespace of a prefix in scope, for xsi:type */
   open(tag: Tag, place: Place, resolve: (prefix: string) => string | undefined): void;
-  text(text: string, place: Place): void;
+  /** Text, or a CDATA section, which stands for text even where it is empty. */
+  text(text: string, place: Place, isSection?: boolean): void;
   close(place: Place): void;
   /** Whether a value is being read: processing instructions have no place there. */
   readonly isInValue: boolean;
@@ -196,13 +197,16 @@ export function openRequestDecoder(namespace: string, limits: MessageLimits): Re
       if (operation === null || request !== null) openOperation(tag, place);
       else openValue(tag, place, resolve);
     },
-    text(text, place) {
+    text(text, place, isSection = false) {
       if (isInValue) {
         value += text;
         if (value.length > limits.textLength)
           throw pastLimit(limits, "textLength", `${operation}, ${at(valuePlace)}`);
-      } else if (!isXmlSpace(text)) {
-        fail(place, `text between elements; ${operation ?? "Body"} may hold elements only.`);
+      } else if (isSection || !isXmlSpace(text)) {
+        fail(
+          placeOfContent(place, text),
+          `text between elements; ${operation ?? "Body"} may hold elements only.`,
+        );
       }
     },
     close(place) {
@@ -222,7 +226,8 @@ export function openRequestDecoder(namespace: string, limits: MessageLimits): Re
 }
 
 function attributeFault({ uri, local }: Attribute, type: TextType | null): string {
-  if (uri === XSI && local === "nil") return "xsi:nil is not allowed; leave the element out or empty.";
+  if (uri === XSI && local === "nil")
+    return "xsi:nil is not allowed; an empty element stands for the empty value.";
   if (uri === XSI && local === "type") {
     return type === null
       ? "xsi:type is not allowed here."

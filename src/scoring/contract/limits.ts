@@ -6,6 +6,7 @@ export interface MessageLimits {
   bytes: number;
   /** Levels of elements inside each other; the smallest message has 4. */
   depth: number;
+  /** Elements, comments, CDATA sections and processing instructions. */
   elements: number;
   /** Attributes of one element, namespace declarations among them. */
   attributes: number;
@@ -13,7 +14,7 @@ export interface MessageLimits {
   attributeLength: number;
   /** Namespace declarations of the whole message. */
   namespaces: number;
-  /** Characters of one value, comment or other part of the message. */
+  /** Characters of one value, comment or other part of the message, as they are written. */
   textLength: number;
 }
 
@@ -31,7 +32,7 @@ export const MESSAGE_LIMITS: Readonly<MessageLimits> = {
 const SAID: Record<keyof MessageLimits, string> = {
   bytes: "the message has more than # bytes",
   depth: "elements lie inside each other more than # deep",
-  elements: "the message has more than # elements",
+  elements: "the message has more than # elements, comments and sections",
   attributes: "an element has more than # attributes",
   attributeLength: "an attribute has more than # characters",
   namespaces: "the message declares more than # namespaces",

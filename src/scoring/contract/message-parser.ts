@@ -7,7 +7,7 @@ import { checkHeaderBlock } from "./header.ts";
 import { type MessageLimits, pastLimit } from "./limits.ts";
 import { SOAP_11, SOAP_12 } from "./namespaces.ts";
 import { OPERATION_NAMES, type OperationName, type Request } from "./service.ts";
-import { at, atStart, notWellFormed, type Place } from "./syntax.ts";
+import { at, atStart, notWellFormed, type Place, placeOfContent } from "./syntax.ts";
 
 /** Takes the text of one message piece by piece; throws at the first thing that is wrong. */
 export interface MessageParser {
@@ -49,48 +49,63 @@ export function openMessageParser(namespace: string, limits: MessageLimits): Mes
   let elements = 0;
   let attributes = 0;
   let namespaces = 0;
-  /** Where the part that is being read began, and how many characters it has had so far. */
+  /** Characters given to the parser so far, where in them the part that is being read began, and that as a place. */
+  let given = 0;
+  let partStart = 0;
   let partPlace: Place = { line: 1, column: 1 };
-  let partLength = 0;
   let tagPlace: Place = partPlace;
   let isRootClosed = false;
+  /** An end tag whose name the parser has not compared yet: it does so after its event. */
+  let closing: Place | null = null;
 
   const here = (): Place => ({ line: sax.line, column: Math.max(1, sax.column) });
-  const checkPart = (length: number): void => {
-    if (length > limits.textLength) throw pastLimit(limits, "textLength", atStart(partPlace));
+  /**
+   * Ends the part of the message that an event has told, and returns where it began.
+   * @param ahead characters of the next part that have been read already
+   */
+  const endPart = (ahead = 0): Place => {
+    const began = partPlace;
+    const end = sax.position - ahead;
+    if (end - partStart > limits.textLength) throw pastLimit(limits, "textLength", atStart(began));
+    partStart = end;
+    partPlace = { line: sax.line, column: sax.column + 1 - ahead };
+    return began;
   };
-  const endPart = (): void => {
-    partPlace = here();
-    partLength = 0;
+  const count = (place: Place): void => {
+    if (++elements > limits.elements) throw pastLimit(limits, "elements", atStart(place));
   };
   const resolve = (prefix: string): string | undefined => sax.resolve(prefix);
 
   sax.on("error", (error) => {
     // The parser notices text outside the root late, at a place that depends on how the message was cut.
     if (error.message.startsWith("text data outside")) {
+      settle();
       const side = isRootClosed ? "after" : "before";
       throw new Problem(
         "malformed",
         `${atStart(tagPlace)}: not well-formed XML: text ${side} the root element.`,
       );
     }
-    throw notWellFormed(error.message, here());
+    const isAboutTag = /^(?:unbound|duplicate)/.test(error.message);
+    throw notWellFormed(error.message, isAboutTag ? tagPlace : here());
   });
   sax.on("xmldecl", ({ version }) => {
     if (version !== "1.0") throw new Problem("malformed", `${atStart(here())}: the message must be XML 1.0.`);
     endPart();
   });
   sax.on("opentagstart", ({ name }) => {
+    settle();
     attributes = 0;
     tagPlace = startOf(name, here());
     // A second root is for the parser to refuse.
     if (isRootClosed) return;
-    if (++elements > limits.elements) throw pastLimit(limits, "elements", atStart(tagPlace));
+    count(tagPlace);
     if (depth + 1 > limits.depth) throw pastLimit(limits, "depth", atStart(tagPlace));
     checkLocalName(name, tagPlace);
     endPart();
   });
   sax.on("attribute", ({ name, prefix, value }) => {
+    endPart();
     if (++attributes > limits.attributes) throw pastLimit(limits, "attributes", atStart(tagPlace));
     if (value.length > limits.attributeLength) throw pastLimit(limits, "attributeLength", atStart(tagPlace));
     checkLocalName(name, tagPlace);
@@ -104,7 +119,6 @@ export function openMessageParser(namespace: string, limits: MessageLimits): Mes
         );
       }
     }
-    endPart();
   });
   sax.on("opentag", (tag) => {
     open(tag as SaxesTagNS, tagPlace);
@@ -112,31 +126,38 @@ export function openMessageParser(namespace: string, limits: MessageLimits): Mes
     endPart();
   });
   sax.on("closetag", () => {
-    depth--;
-    close(here());
+    settle();
+    closing = here();
     endPart();
   });
   sax.on("text", (text) => {
-    checkPart(text.length);
-    takeText(text, partPlace);
-    endPart();
+    settle();
+    // The < of what follows has been read.
+    takeText(text, endPart(1));
   });
   sax.on("cdata", (text) => {
-    checkPart(text.length);
-    takeText(text, partPlace);
-    endPart();
+    settle();
+    const place = endPart();
+    count(place);
+    takeText(text, place, true);
   });
-  sax.on("comment", (text) => {
-    checkPart(text.length);
-    endPart();
+  sax.on("comment", () => {
+    settle();
+    count(endPart());
   });
   sax.on("doctype", () => {
     throw notWellFormed("inappropriately located doctype", here());
   });
-  sax.on("processinginstruction", ({ body }) => {
-    checkPart(body.length);
-    if (decoder.isInValue) refuse(partPlace, "a processing instruction inside a value.");
-    endPart();
+  sax.on("processinginstruction", () => {
+    settle();
+    const place = endPart();
+    count(place);
+    if (decoder.isInValue) {
+      throw new Problem(
+        "invalid_request",
+        `${decoder.operation}, ${at(place)}: a processing instruction inside a value.`,
+      );
+    }
   });
 
   function open(tag: SaxesTagNS, place: Place): void {
@@ -168,6 +189,14 @@ export function openMessageParser(namespace: string, limits: MessageLimits): Mes
     else refuse(place, "an element that is neither Header nor Body of SOAP.");
   }
 
+  function settle(): void {
+    if (closing === null) return;
+    const place = closing;
+    closing = null;
+    depth--;
+    close(place);
+  }
+
   function close(place: Place): void {
     if (depth === 1) {
       if (stage === "body" && decoder.request === null) {
@@ -183,22 +212,26 @@ export function openMessageParser(namespace: string, limits: MessageLimits): Mes
     }
   }
 
-  function takeText(text: string, place: Place): void {
-    if (stage === "body" && depth >= 2) decoder.text(text, place);
-    else if (depth <= 2 && !isXmlSpace(text)) refuse(place, "text between elements.");
+  function takeText(text: string, place: Place, isSection = false): void {
+    if (stage === "body" && depth >= 2) decoder.text(text, place, isSection);
+    // Outside the root the parser itself refuses it.
+    else if (depth > 0 && depth <= 2 && (isSection || !isXmlSpace(text)))
+      refuse(placeOfContent(place, text), "text between elements.");
   }
 
   return {
     write(text) {
       sax.write(text);
-      partLength += text.length;
-      // Parts that never end have no event; the slack is what was written before this part began.
-      if (partLength > limits.textLength + 2 * text.length) checkPart(partLength);
+      given += text.length;
+      // A part that never ends has no event.
+      if (given - partStart > limits.textLength + 1)
+        throw pastLimit(limits, "textLength", atStart(partPlace));
     },
     finish() {
       // A bare & is a common slip, and the parser looks for its ; up to the end.
       if (sax["entity"] !== "") throw notWellFormed("undefined entity", partPlace);
       sax.close();
+      settle();
     },
     get place() {
       return { line: sax.line, column: sax.column + 1 };

@@ -9,6 +9,14 @@ export interface Place {
 export const at = ({ line, column }: Place): string => `line ${line}, column ${column}`;
 export const atStart = (place: Place): string => `Line${at(place).slice(4)}`;
 
+/** The place of the first character of a text that is not white space. @param start where the text begins */
+export function placeOfContent(start: Place, text: string): Place {
+  const space = /^[ \t\r\n]*/.exec(text)![0];
+  const lastLine = space.lastIndexOf("\n");
+  if (lastLine < 0) return { line: start.line, column: start.column + space.length };
+  return { line: start.line + space.split("\n").length - 1, column: space.length - lastLine };
+}
+
 /**
  * What the parser's errors mean. Its own words are not passed on: some repeat names of the message. In order; the first
  * that fits counts.
@@ -36,7 +44,7 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
     "a closing tag does not belong to the element that is open",
   ],
   [/^unclosed tag|^unexpected end/, "the message ends before its Envelope is closed"],
-  [/^document must contain a root/, "the message is empty"],
+  [/^document must contain a root/, "the message has no root element"],
   [/^unbound namespace prefix/, "a prefix is used that is not declared"],
   [/^duplicate attribute/, "an element has the same attribute twice"],
   [/^malformed name/, "a name has more than one colon, or nothing before or after it"],
