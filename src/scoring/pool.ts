@@ -1,3 +1,4 @@
+import { totalmem } from "node:os";
 import type { Stage } from "../motif/index.ts";
 import type { Log } from "../shell/log.ts";
 import type { Corpora } from "./corpus.ts";
@@ -20,6 +21,8 @@ export interface PoolOptions {
   size: number;
   /** Milliseconds that a job may take. */
   timeout: number;
+  /** Bytes of memory that the process may have while jobs run; by default half of the machine's. */
+  memoryLimit?: number;
   /** Address of the worker's module; tests put others in its place. */
   workerUrl?: string;
   /** Milliseconds until a write that the disk refused is tried again. */
@@ -40,6 +43,8 @@ interface Running {
   timer: Timer;
 }
 
+/** Milliseconds between two looks at the memory. */
+const MEMORY_INTERVAL = 250;
 const DEFECT = "The scoring stopped on a defect of the program; the server's log has the cause.";
 
 /**
@@ -51,6 +56,8 @@ export class Pool {
   readonly #workerUrl: string;
   readonly #seats: Seat[];
   readonly #progress = new Map<string, Progress>();
+  readonly #memoryLimit: number;
+  #guard: Timer | undefined;
   readonly #retries = new Set<Timer>();
   /** Whether a `wake` is among the retries. */
   #wakes = false;
@@ -60,6 +67,9 @@ export class Pool {
   constructor(options: PoolOptions) {
     this.#options = options;
     this.#workerUrl = options.workerUrl ?? workerAddress();
+    // In a container the machine is not all there is to have.
+    this.#memoryLimit =
+      options.memoryLimit ?? Math.min(totalmem(), process.constrainedMemory() || Infinity) / 2;
     this.#seats = Array.from({ length: options.size }, () => ({ worker: null, job: null }));
   }
 
@@ -90,6 +100,7 @@ export class Pool {
   /** Stops all workers and gives their jobs back to the queue. */
   close(): void {
     this.#closed = true;
+    clearInterval(this.#guard);
     for (const timer of this.#retries) clearTimeout(timer);
     const jobs = this.#seats.map((seat) => this.#leave(seat));
     for (const seat of this.#seats) this.#dismiss(seat);
@@ -106,6 +117,7 @@ export class Pool {
     const timer = setTimeout(() => this.#expire(seat, ticket), timeout);
     const corpus = corpora.active();
     seat.job = { lease, basis: corpora.basis(), ticket, progress, timer };
+    this.#guard ??= setInterval(() => this.#lookAtMemory(), MEMORY_INTERVAL);
     this.#progress.set(lease.id, progress);
     seat.worker ??= this.#hire(seat);
     const task: WorkerTask = { ticket, request: lease.request, corpusPath: corpus?.path ?? null };
@@ -166,14 +178,38 @@ export class Pool {
     seat.worker = null;
     const job = this.#leave(seat);
     if (!job) return;
-    const { rid, id, attempts } = job.lease;
+    this.#retry(job, cause, `The worker ended ${job.lease.attempts} times while it scored this job.`);
+  }
+
+  /**
+   * Ends the job that has run longest where the process has grown too large: before the operating system ends all of
+   * it. Workers share the process, so that whose memory it is cannot be told; a job that is ended without fault is
+   * tried again, and what grows on is the longest-running one the next time. A worker's memory is free with its end.
+   */
+  #lookAtMemory(): void {
+    const busy = this.#seats.filter(({ job }) => job !== null);
+    if (busy.length === 0) {
+      clearInterval(this.#guard);
+      this.#guard = undefined;
+      return;
+    }
+    const bytes = process.memoryUsage.rss();
+    if (bytes <= this.#memoryLimit) return;
+    const seat = busy.reduce((a, b) => (a.job!.ticket < b.job!.ticket ? a : b));
+    const job = this.#leave(seat)!;
+    this.#dismiss(seat);
+    const [found, most] = [bytes, this.#memoryLimit].map((size) => Math.round(size / 1024 / 1024));
+    this.#retry(
+      job,
+      `the process has ${found} MB, at most ${most}`,
+      `The job was stopped ${job.lease.attempts} times because the service took more than ${most} MB of memory.`,
+    );
+  }
+
+  #retry({ lease: { rid, id, attempts } }: Running, cause: string, reason: string): void {
     this.#options.log.problem("worker", { job: id, attempts, cause });
     this.#settle(id, () => {
-      this.#options.store.retry(
-        rid,
-        attempts,
-        `The worker ended ${attempts} times while it scored this job.`,
-      );
+      this.#options.store.retry(rid, attempts, reason);
     });
   }
 

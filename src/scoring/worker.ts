@@ -19,6 +19,13 @@ export type WorkerReport =
 
 declare const self: Worker;
 
+/**
+ * Characters that a prediction may have as JSON. Predictions of real motifs have some ten thousand; a pattern
+ * that matches everywhere in a long query repeats the query thousands of times, which neither the database nor a
+ * client should have to carry.
+ */
+const MAX_PREDICTION = 64 * 1024 * 1024;
+
 /** Milliseconds between two words about the same stage. */
 const PROGRESS_INTERVAL = 100;
 
@@ -46,7 +53,14 @@ function score({ ticket, request, corpusPath }: WorkerTask): WorkerReport {
   const prediction = predict({ query, patterns, model }, corpusAt(corpusPath), undefined, report);
   if (corpusPath === null) prediction.warnings.unshift(NO_CORPUS);
   // As text: printing it is the worker's time, not that of the thread that answers requests.
-  return { ticket, kind: "finished", prediction: JSON.stringify(prediction) };
+  const text = JSON.stringify(prediction);
+  if (text.length > MAX_PREDICTION) throw new Problem("too_large", tooLarge(text.length));
+  return { ticket, kind: "finished", prediction: text };
+}
+
+function tooLarge(length: number): string {
+  const [megabytes, most] = [length, MAX_PREDICTION].map((size) => Math.ceil(size / 1024 / 1024));
+  return `The prediction would have ${megabytes} MB, at most ${most} are kept: the patterns match nearly everywhere. Ask for narrower ones.`;
 }
 
 function say(report: WorkerReport): void {

@@ -39,6 +39,10 @@ self.addEventListener("message", ({ data }: MessageEvent<WorkerTask>) => {
       throw new Error("on purpose");
     case "spin":
       for (;;);
+    case "grow": {
+      const pile: Uint8Array[] = [];
+      for (; ; Bun.sleepSync(10)) pile.push(new Uint8Array(16 * 1024 * 1024).fill(1));
+    }
     case "wait":
       return;
     default:

@@ -123,6 +123,17 @@ test("the deadline ends a worker in an endless loop, and its place is taken by a
   expect(store.get(id).failure).toContain("0.3 seconds");
 });
 
+test("a worker that takes too much memory is ended before the process is; its neighbour's job is done", async () => {
+  const memoryLimit = process.memoryUsage.rss() + 200 * 1024 * 1024;
+  open({ size: 2, memoryLimit });
+  const id = await submit("grow");
+  const after = await submit("finish");
+  await until(() => state(after) === "finished" && state(id) === "failed");
+  expect(store.get(id).failure).toMatch(/stopped 2 times because the service took more than \d+ MB/);
+  const last = await submit("finish");
+  await until(() => state(last) === "finished");
+});
+
 test("a slow neighbour does not hold up the others", async () => {
   open({ size: 2 });
   const slow = await submit("wait");
