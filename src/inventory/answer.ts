@@ -72,7 +72,7 @@ export function openAnswers(options: AnswerOptions): Answers {
         around,
       );
       const file = `${resource.segment.replaceAll("/", "-")}.csv`;
-      return respond(call, csvText(names, values), 200, MEDIA_TYPES.csv, {
+      return respond(csvText(names, values), 200, MEDIA_TYPES.csv, {
         ...headers,
         "Content-Disposition": `attachment; filename="${file}"`,
       });
@@ -165,7 +165,7 @@ export function openAnswers(options: AnswerOptions): Answers {
       else writing.update(resource, found, value, modeOf(call.method), call.actor);
       return found;
     });
-    if (call.method === "DELETE") return respond(call, null, 204, "", { Allow: ITEM_METHODS });
+    if (call.method === "DELETE") return respond(null, 204, "", { Allow: ITEM_METHODS });
     return showItem(call, resource, rid, 200);
   };
 
@@ -192,13 +192,13 @@ export function openAnswers(options: AnswerOptions): Answers {
       const ids = idsOf(call.url.searchParams, value);
       const deleted = store.bulk.remove(resource, ids, call.actor);
       const json = JSON.stringify({ deleted: deleted.length, ids: deleted });
-      return respond(call, json, 200, MEDIA_TYPES.json, { Allow: BULK_DELETE_METHODS });
+      return respond(json, 200, MEDIA_TYPES.json, { Allow: BULK_DELETE_METHODS });
     },
     root(request, resources) {
       const call = begin(request, "GET, HEAD, OPTIONS");
       const addresses = resources.map(({ segment }) => [segment, `${call.base}${segment}/`]);
       const json = JSON.stringify(Object.fromEntries(addresses));
-      return respond(call, json, 200, MEDIA_TYPES.json, { Allow: "GET, HEAD, OPTIONS" });
+      return respond(json, 200, MEDIA_TYPES.json, { Allow: "GET, HEAD, OPTIONS" });
     },
   };
 }

@@ -16,9 +16,8 @@ export interface Call {
   actor: Actor;
 }
 
-/** A response to the call; to HEAD, its headers. */
+/** A response. To HEAD it is that to GET: the server leaves the body out and keeps its length. */
 export const respond = (
-  call: Call,
   body: string | null,
   status: number,
   type: string,
@@ -26,9 +25,7 @@ export const respond = (
 ): Response => {
   const sent: Record<string, string> = { "Content-Type": type, Vary: "Accept", ...headers };
   if (body === null) delete sent["Content-Type"];
-  if (call.method !== "HEAD" || body === null) return new Response(body, { status, headers: sent });
-  sent["Content-Length"] = String(Buffer.byteLength(body));
-  return new Response(null, { status, headers: sent });
+  return new Response(body, { status, headers: sent });
 };
 
 /** The address of this request's path, as clients reach it. */
@@ -43,7 +40,7 @@ export const show = (
   about: { status?: number; headers: Record<string, string>; links?: Record<string, string | null> },
 ): Response => {
   const status = about.status ?? 200;
-  if (format !== "api") return respond(call, json, status, MEDIA_TYPES.json, about.headers);
+  if (format !== "api") return respond(json, status, MEDIA_TYPES.json, about.headers);
   const shown = { ...about.headers, "Content-Type": "application/json", Vary: "Accept" };
   const page = browsablePage(
     {
@@ -61,7 +58,7 @@ export const show = (
     },
     JSON.parse(json),
   );
-  return respond(call, page, status, MEDIA_TYPES.api, about.headers);
+  return respond(page, status, MEDIA_TYPES.api, about.headers);
 };
 
 /** The address of this request with another value of one parameter. */
@@ -75,5 +72,5 @@ export const withParameter = (call: Call, name: string, value: string): string =
 export const describe = (call: Call, resource: Routed, allow: string, actions: string[]): Response => {
   const may = call.actor.user === null ? [] : actions;
   const json = JSON.stringify(metadata(resource, may));
-  return respond(call, json, 200, MEDIA_TYPES.json, { Allow: allow });
+  return respond(json, 200, MEDIA_TYPES.json, { Allow: allow });
 };

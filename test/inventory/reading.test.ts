@@ -1,0 +1,520 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Json } from "../../src/inventory/model/field.ts";
+import { type Answered, type Lab, openLab } from "./harness.ts";
+import { IDS } from "./sample.ts";
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await openLab();
+});
+afterAll(() => lab.database.close());
+
+const get = (path: string, as?: string): Promise<Answered> => lab.ask("GET", path, as ? { as } : {});
+const results = ({ body }: Answered): Record<string, Json>[] => body.results as Record<string, Json>[];
+/** Labels or names of the records of a list, in order. */
+const names = async (path: string, as?: string): Promise<Json[]> => {
+  const answer = await get(path, as);
+  expect({ path, status: answer.status, text: answer.status === 200 ? "" : answer.text }).toEqual({
+    path,
+    status: 200,
+    text: "",
+  });
+  return results(answer).map((record) => record.label ?? record.room ?? record.name);
+};
+const expression = (...items: [category: string, operator: string, value: Json][]): string =>
+  `query_expression=${encodeURIComponent(
+    items.map(([category, operator, value]) => JSON.stringify({ category, operator, value })).join(","),
+  )}`;
+
+describe("the envelope", () => {
+  test("has its members, in order, and the headers of the specification", async () => {
+    const { status, headers, body } = await get("locations/");
+    expect(status).toBe(200);
+    expect(headers.get("content-type")).toBe("application/json");
+    expect(headers.get("vary")).toBe("Accept");
+    expect(headers.get("allow")).toBe("GET, POST, PUT, PATCH, HEAD, OPTIONS");
+    expect(Object.keys(body)).toEqual(["previous", "next", "current", "total", "total_pages", "results"]);
+    expect(body).toMatchObject({ previous: null, next: null, current: 1, total: 3, total_pages: 1 });
+  });
+
+  test("links to its neighbours keep the other parameters", async () => {
+    const middle = await get("annotationtypes/?page=2&page_size=2&ordering=-name&format=json&public=true");
+    expect(middle.body).toMatchObject({ current: 2, total: 6, total_pages: 3 });
+    const kept = "format=json&ordering=-name";
+    expect(middle.body.previous).toBe(
+      `http://lab/api/v2/annotationtypes/?${kept}&page=1&page_size=2&public=true`,
+    );
+    expect(middle.body.next).toBe(
+      `http://lab/api/v2/annotationtypes/?${kept}&page=3&page_size=2&public=true`,
+    );
+    const last = await get(String(middle.body.next));
+    expect(last.body).toMatchObject({ current: 3, next: null });
+    expect(results(last)).toBeArrayOfSize(2);
+  });
+
+  test("following next gives every record once", async () => {
+    const seen: Json[] = [];
+    let next: Json = "http://lab/api/v2/vocabularies/terms/?page_size=1";
+    while (typeof next === "string") {
+      const page = await get(next);
+      seen.push(...results(page).map(({ name }) => name));
+      next = page.body.next;
+    }
+    expect(seen).toBeArrayOfSize(3);
+    expect(new Set(seen).size).toBe(3);
+  });
+
+  test.each([
+    ["page_size=2", { current: 1, total: 6, total_pages: 3 }],
+    ["page_size=2&page=last", { current: 3, next: null }],
+    ["page_size=max", { current: 1, total: 6, total_pages: 1, next: null, previous: null }],
+    ["page_size=all", { total_pages: 1 }],
+    ["page_size=abc", { total_pages: 1 }],
+    ["page_size=0", { total_pages: 1 }],
+    ["name=nothing", { current: 1, total: 0, total_pages: 1, next: null, previous: null, results: [] }],
+  ])("%s", async (query, part) => {
+    expect((await get(`annotationtypes/?${query}`)).body).toMatchObject(part);
+  });
+
+  test.each(["page=0", "page=-1", "page=abc", "page=2", "page=1.5", "page=99999999999999999999", "page="])(
+    "%s is no page",
+    async (query) => {
+      const { status, body } = await get(`locations/?${query}`);
+      expect({ status, body }).toEqual({
+        status: 404,
+        body: { detail: "Invalid page.", message: "Invalid page." },
+      });
+    },
+  );
+
+  test("both slash forms and the public address", async () => {
+    expect((await get("locations")).body.total).toBe(3);
+    expect((await get("stocks/equipment")).body.total).toBe(2);
+    const behind = await openLab({ publicUrl: "https://lab.example.org/labd/" });
+    const { body } = await behind.ask("GET", "annotationtypes/?page_size=1");
+    expect(body.next).toBe("https://lab.example.org/labd/api/v2/annotationtypes/?page=2&page_size=1");
+    expect((body.results as Record<string, Json>[])[0].url).toStartWith(
+      "https://lab.example.org/labd/api/v2/annotationtypes/",
+    );
+    behind.database.close();
+  });
+});
+
+describe("filters of the specification:", () => {
+  test.each([
+    ["locations/?id=" + IDS.shelf, ["Shelf 1"]],
+    ["locations/?id=" + IDS.shelf.toUpperCase().replaceAll("-", ""), ["Shelf 1"]],
+    [`locations/?id=${IDS.shelf}&id=${IDS.bench}`, ["Bench ÄÖ", "Shelf 1"]],
+    ["locations/?created=2026-01-01T00:00:00.000000%2B00:00", ["Bench ÄÖ", "Shelf 1", "drawer"]],
+    ["locations/?created=2026-01-01T01:00:00.000000+01:00", ["Bench ÄÖ", "Shelf 1", "drawer"]],
+    ["locations/?created=2026-01-01", ["Bench ÄÖ", "Shelf 1", "drawer"]],
+    ["locations/?created=2026-01-02", []],
+    ["locations/?modified=2026-01-01", ["Bench ÄÖ", "Shelf 1", "drawer"]],
+    ["locations/?modified_by=system", ["Bench ÄÖ", "Shelf 1", "drawer"]],
+    ["locations/?created_by=alice", []],
+    ["locations/?created_by=SYSTEM", []],
+    ["locations/?deleted=true", []],
+    ["locations/?deleted=False", ["Bench ÄÖ", "Shelf 1", "drawer"]],
+    ["locations/?deleted=all", ["Bench ÄÖ", "Shelf 1", "drawer"]],
+    ["locations/?deleted_date=2026-01-01", []],
+    ["locations/?deleted_by=alice", []],
+    ["locations/?public=True", ["Bench ÄÖ", "Shelf 1", "drawer"]],
+    ["locations/?public=0", []],
+    ["locations/?owner=system", ["Bench ÄÖ", "Shelf 1", "drawer"]],
+    ["locations/?owned_by=SYSTEM_GROUP", ["Bench ÄÖ", "Shelf 1", "drawer"]],
+    ["locations/?owned_by=Genomics", []],
+    ["locations/?owned_by=Genomics,SYSTEM_GROUP", ["Bench ÄÖ", "Shelf 1", "drawer"]],
+    ["locations/?owned_by=Genomics&owned_by=SYSTEM_GROUP", ["Bench ÄÖ", "Shelf 1", "drawer"]],
+    ["locations/?label=Shelf 1", ["Shelf 1"]],
+    ["locations/?label=shelf 1", []],
+    [`locations/?equipment=${IDS.freezer}`, ["Shelf 1", "drawer"]],
+    ["locations/?equipment=Freezer 1", ["Shelf 1", "drawer"]],
+    ["locations/?equipment=null", ["Bench ÄÖ"]],
+    [`locations/?place=${IDS.a102}`, ["Bench ÄÖ"]],
+    [`locations/?place_id=${IDS.a102}`, ["Bench ÄÖ"]],
+    ["locations/?name=sHe", ["Shelf 1"]],
+    ["locations/?name=bench ä", ["Bench ÄÖ"]],
+    ["locations/?name=helf", []],
+    ["locations/?description=ANTI", ["Shelf 1"]],
+    ["locations/?query=HELF", ["Shelf 1"]],
+    ["locations/?query=1 she", ["Shelf 1"]],
+    ["locations/?query=1 drawer", []],
+    ["places/?name=a", ["101", "102"]],
+    ["places/?name=a 101", ["101"]],
+    ["places/?name=101", ["101"]],
+    ["places/?description=cold", ["101"]],
+    ["places/?description=heidel", ["101", "102"]],
+    ["places/?query=01", ["101"]],
+    ["places/?deleted=true", []],
+    ["places/?address=1", ["101", "102"]],
+    ["places/?address=Institute", ["101", "102"]],
+    ["annotationtypes/?name=OR", ["organ"]],
+    ["annotationtypes/?description=words", ["Note"]],
+    ["annotationtypes/?query=ot", ["Note"]],
+    ["annotationtypes/?type=JSON", ["settings"]],
+    ["annotationtypes/?label=Note", ["Note"]],
+    ["annotationtypes/?public=true&owner=system&owned_by=SYSTEM_GROUP&type=TEXT", ["Note"]],
+    ["annotationtypes/?model_name=stocks.specimen", []],
+    ["annotationtypes/?model_type=", ["dilution", "Note", "organ", "settings", "stored_in", "weight"]],
+    ["annotationtypes/?created_by=system&modified_by=system&type=TEXT", ["Note"]],
+    ["annotationtypes/?cv_category=Tissue", ["organ"]],
+    [`annotationtypes/?cv_category=${IDS.tissue}`, ["organ"]],
+    ["annotationtypes/?field_meta=organ", ["organ"]],
+    ["custompropertytypes/?mandatory=true", ["clone"]],
+    ["custompropertytypes/?mandatory=false&model_type=ANTIBODY", ["host"]],
+    ["custompropertytypes/?model_name=stocks.consumable", ["clone", "host"]],
+    [
+      `vocabularies/terms/?category_id=${IDS.tissue}&page_size=max&fields=id,name&response_format=flat`,
+      ["kidney", "liver"],
+    ],
+    ["vocabularies/terms/?category__kind=unit&page_size=max&fields=id,name&response_format=flat", ["gram"]],
+  ])("%s", async (path, found) => {
+    expect((await names(path.replaceAll(" ", "%20"))).sort()).toEqual([...found].sort());
+  });
+});
+
+describe("lookups and spans:", () => {
+  test.each([
+    ["locations/?label__icontains=äö", ["Bench ÄÖ"]],
+    ["locations/?label__contains=äö", []],
+    ["locations/?label__startswith=Sh", ["Shelf 1"]],
+    ["locations/?label__endswith=r", ["drawer"]],
+    ["locations/?label__iexact=DRAWER", ["drawer"]],
+    ["locations/?label__gt=Shelf", ["Shelf 1", "drawer"]],
+    ["locations/?label__lt=Shelf", ["Bench ÄÖ"]],
+    ["locations/?created__gte=2026-01-01&created__lt=2026-01-02", ["Bench ÄÖ", "Shelf 1", "drawer"]],
+    ["locations/?equipment__isnull=true", ["Bench ÄÖ"]],
+    ["locations/?equipment__isnull=false", ["Shelf 1", "drawer"]],
+    ["locations/?parent=Shelf 1", ["drawer"]],
+    ["locations/?place__building=A&place__room=102", ["Bench ÄÖ"]],
+    ["locations/?place__address__city__iexact=heidelberg", ["Bench ÄÖ", "Shelf 1", "drawer"]],
+    ["locations/?equipment__place__room=101", ["Shelf 1", "drawer"]],
+    ["locations/?owner__full_name__istartswith=LAB", ["Bench ÄÖ", "Shelf 1", "drawer"]],
+  ])("%s", async (path, found) => {
+    expect((await names(path.replaceAll(" ", "%20"))).sort()).toEqual([...found].sort());
+  });
+});
+
+describe("ordering:", () => {
+  test.each([
+    ["locations/", ["Bench ÄÖ", "Shelf 1", "drawer"]],
+    ["locations/?ordering=-label", ["drawer", "Shelf 1", "Bench ÄÖ"]],
+    ["locations/?ordering=-place__room,label", ["Bench ÄÖ", "Shelf 1", "drawer"]],
+    ["locations/?ordering=place__room&ordering=-label", ["drawer", "Shelf 1", "Bench ÄÖ"]],
+    ["locations/?ordering=equipment__name,-label", ["Bench ÄÖ", "drawer", "Shelf 1"]],
+    ["locations/?ordering=id", ["Shelf 1", "drawer", "Bench ÄÖ"]],
+    ["locations/?ordering=-owner", ["Shelf 1", "drawer", "Bench ÄÖ"]],
+    ["places/", ["101", "102"]],
+    ["places/?ordering=-building,-room", ["102", "101"]],
+    ["annotationtypes/?ordering=type", ["dilution", "settings", "weight", "stored_in", "Note", "organ"]],
+  ])("%s", async (path, found) => {
+    expect(await names(path)).toEqual(found);
+  });
+
+  test("an exact name comes before longer ones", async () => {
+    const own = await openLab();
+    for (const name of ["organ", "organ", "organelle", "organ a"])
+      await own.ask("POST", "annotationtypes/", {
+        as: "admin",
+        body: { name, type: "TEXT", label: name },
+      });
+    await own.ask("POST", "annotationtypes/", { as: "admin", body: { name: "Organ", type: "TEXT" } });
+    const { body } = await own.ask("GET", "annotationtypes/?name=organ&fields=name", { as: "admin" });
+    expect((body.results as { name: string }[]).map(({ name }) => name)).toEqual([
+      "organ",
+      "organ",
+      "organ",
+      "Organ",
+      "organ a",
+      "organelle",
+    ]);
+    own.database.close();
+  });
+});
+
+describe("query_expression:", () => {
+  test.each([
+    [expression(["label", "startswith", "Sh"]), ["Shelf 1"]],
+    [expression(["label", "iexact", "DRAWER"], ["place__building", "==", "A"]), ["drawer"]],
+    [expression(["owner", "==", "system"], ["place__room", ">", "101"]), ["Bench ÄÖ"]],
+    [expression(["owned_by", "icontains", "system"]), ["Bench ÄÖ", "Shelf 1", "drawer"]],
+    [expression(["equipment", "==", "null"]), ["Bench ÄÖ"]],
+    [
+      expression(["created", ">=", "2026-01-01"], ["created", "<", "2026-01-02"]),
+      ["Bench ÄÖ", "Shelf 1", "drawer"],
+    ],
+    [expression(["deleted", "=", "true"]), []],
+    [`${expression(["label", "icontains", "e"])}&${expression(["label", "contains", "a"])}`, ["drawer"]],
+  ])("%s", async (query, found) => {
+    expect((await names(`locations/?${query}`)).sort()).toEqual([...found].sort());
+  });
+});
+
+describe("refusals name the parameter and the choices:", () => {
+  test.each([
+    ["locations/?labl=x", "labl", "Did you mean label"],
+    ["locations/?place__rom=x", "place__rom", "Did you mean place__room"],
+    ["locations/?label__like=x", "label__like", "is not a parameter"],
+    ["locations/?url=x", "url", "is not a parameter"],
+    ["locations/?rid=1", "rid", "is not a parameter"],
+    [
+      "locations/?owner__password_hash__startswith=a",
+      "owner__password_hash__startswith",
+      "is not a parameter",
+    ],
+    ["locations/?ordering=nothing", "ordering", "Choices: id, created_by"],
+    ["locations/?ordering=owner__password_hash", "ordering", "is not a field"],
+    ["locations/?ordering=label;drop", "ordering", "The given text is not a field"],
+    ["locations/?id=1", "id", "Enter a valid UUID."],
+    ["locations/?public=maybe", "public", "Expected true or false"],
+    ["locations/?created=soon", "created", "Expected a date"],
+    ["locations/?created__contains=2026", "created__contains", "does not apply"],
+    ["locations/?equipment__isnull=x", "equipment__isnull", "Expected true or false"],
+    ["locations/?deleted=x", "deleted", "Expected true, false or all."],
+    ["locations/?can_change=x", "can_change", "Expected true or false"],
+    ["locations/?label=a%00b", "label", "Expected text without NUL"],
+    ["locations/?response_format=tall", "response_format", "Choices: flat, nested."],
+    ["locations/?query_expression={", "query_expression", "not a comma-separated series"],
+    ["vocabularies/terms/?position=x", "position", "Expected a whole number"],
+  ])("%s", async (path, name, text) => {
+    const { status, body } = await get(path);
+    expect(status).toBe(400);
+    expect(body[name]).toBeArrayOfSize(1);
+    expect((body[name] as string[])[0]).toContain(text);
+    expect(body.message).toBe(`${name}: ${(body[name] as string[])[0]}`);
+  });
+
+  test("a name that is no plain word is not repeated", async () => {
+    const { status, text, body } = await get("locations/?%3Cscript%3E=1");
+    expect(status).toBe(400);
+    expect(text).not.toContain("script>");
+    expect(body.non_field_errors).toBeArray();
+  });
+});
+
+describe("renderings:", () => {
+  test("fields gives only these, in record order, and hidden and spanned ones too", async () => {
+    const only = await get(`locations/?fields=label,id,nothing&id=${IDS.drawer}`);
+    expect(only.text).toContain(`"results":[{"id":"${IDS.drawer}","label":"drawer"}]`);
+    const more = await get(`locations/?fields=label,parent,place__building,place__address&id=${IDS.drawer}`);
+    expect(results(more)).toEqual([
+      { label: "drawer", parent: IDS.shelf, place__building: "A", place__address: 1 },
+    ]);
+    const all = await get(`locations/?fields=*&id=${IDS.drawer}`);
+    expect(Object.keys(results(all)[0])).toContain("deleted_by");
+    expect(Object.keys(results(all)[0])).not.toContain("rid");
+  });
+
+  test("created and modified are objects as specified, plain where flat, and properties where nested", async () => {
+    const path = `locations/${IDS.shelf}/`;
+    const at = "2026-01-01T00:00:00.000000+00:00";
+    expect((await get(path)).body.created).toEqual({ name: "created", value: at, category: "property" });
+    expect((await get(`${path}?response_format=flat`)).body).toMatchObject({
+      results: { created: at, label: "Shelf 1" },
+    });
+    expect((await get("locations/?response_format=flat")).body.results).toMatchObject([
+      { modified: at },
+      {},
+      {},
+    ]);
+    const nested = (await get(`${path}?response_format=nested&fields=*`)).body;
+    expect(nested.label).toEqual({ name: "label", value: "Shelf 1", category: "property" });
+    expect(nested.created).toEqual({ name: "created", value: at, category: "property" });
+    expect(nested.place).toMatchObject({
+      name: "place",
+      value: {
+        id: IDS.a101,
+        name: "A 101",
+        deleted: false,
+        app_name: "stocks",
+        model_name: "place",
+        model_type: null,
+      },
+    });
+    expect(nested.equipment).toMatchObject({ value: { name: "Freezer 1", model_type: "FREEZER" } });
+    expect(nested.owner).toMatchObject({ value: { username: "system", full_name: "labd" } });
+    expect(nested.parent).toEqual({ name: "parent", value: null, category: "property" });
+  });
+
+  test("a record of every kind, whole", async () => {
+    const { body } = await get(`annotationtypes/${IDS.weight}/`);
+    expect(body).toEqual({
+      url: `http://lab/api/v2/annotationtypes/${IDS.weight}/?format=api`,
+      id: IDS.weight,
+      created_by: "system",
+      modified_by: "system",
+      created: { name: "created", value: "2026-01-01T00:00:00.000000+00:00", category: "property" },
+      modified: { name: "modified", value: "2026-01-01T00:00:00.000000+00:00", category: "property" },
+      name: "weight",
+      choice_label: "weight",
+      description: "",
+      public: true,
+      permissions: { public: true, actions: {} },
+      unit_choices_api: `http://lab/api/v2/vocabularies/terms/?category_id=${IDS.mass}&page_size=max&fields=id,name&response_format=flat`,
+      type: "NUMBERUNIT",
+      label: "weight",
+      help_text: "",
+      default: "",
+      has_default: false,
+      multiple: false,
+      is_protocol_parameter: false,
+      autocomplete: "",
+      searchable: false,
+      readonly: false,
+      sortable: true,
+      cv_category: null,
+      mandatory: true,
+      validations: [{ name: "required", arguments: [], error_message: "weight is required." }],
+      visibility: "ALWAYS",
+      edit_visibility: "ALWAYS",
+      list_visibility: "ALWAYS",
+      value_choices: null,
+      choices_value: "id",
+      choices_label: "name",
+      choices_api: null,
+      preferred_view_widget: "NUMBERUNIT",
+      preferred_edit_widget: "NUMBERUNIT",
+      preferred_list_widget: "NUMBERUNIT",
+      field_meta: "00000000-0000-4000-8000-000000000003",
+      owner: "system",
+      owned_by: "SYSTEM_GROUP",
+    });
+    const place = await get(`places/${IDS.a101}/`);
+    expect(place.body).toMatchObject({ building: "A", room: "101", address: 1 });
+    expect((await get("addresses/1/")).body).toMatchObject({ id: 1, name: "Institute", city: "Heidelberg" });
+  });
+
+  test("links to choices work, and keep what was asked for", async () => {
+    const types = results(await get("annotationtypes/?format=json"));
+    expect(types[0].url).toEndWith("/?format=json");
+    const linked = types
+      .flatMap(({ choices_api, unit_choices_api }) => [choices_api, unit_choices_api])
+      .filter(Boolean);
+    expect(linked).toBeArrayOfSize(3);
+    const found = await Promise.all(linked.map((link) => get(String(link))));
+    expect(found.map((answer) => results(answer).map(({ name }) => name)).sort()).toEqual([
+      ["Cabinet", "Freezer 1"],
+      ["gram"],
+      ["kidney", "liver"],
+    ]);
+  });
+
+  test("format=api is a page without scripts, with links that work", async () => {
+    const { status, headers, text } = await get("locations/?format=api&page_size=2");
+    expect(status).toBe(200);
+    expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(text).not.toContain("<script");
+    expect(text).toContain("HTTP 200 OK");
+    expect(text).toContain("Allow: GET, POST, PUT, PATCH, HEAD, OPTIONS");
+    expect(text).toContain("&quot;label&quot;: &quot;Bench ÄÖ&quot;");
+    const links = [...text.matchAll(/href="([^"]+)"/g)].map(([, link]) => link.replaceAll("&amp;", "&"));
+    expect(links).toContain("http://lab/api/v2/locations/?format=api&page=2&page_size=2");
+    for (const link of links)
+      expect({ link, status: (await get(link)).status }).toEqual({ link, status: 200 });
+  });
+
+  test("what records say is text on the page, whatever it looks like", async () => {
+    const own = await openLab();
+    const label = `<img src=x onerror="alert(1)"> https://evil.example/"onclick="x`;
+    await own.ask("POST", "locations/", { as: "alice", body: { label } });
+    const { text } = await own.ask("GET", "locations/?format=api", { as: "alice" });
+    expect(text).toContain("&lt;img src=x onerror=");
+    expect(text).not.toContain("<img");
+    expect(text).not.toMatch(/<a [^>]*onclick/);
+    own.database.close();
+  });
+
+  test("csv has a line of names and a line per record", async () => {
+    const { headers, text } = await get("locations/?format=csv&fields=label,equipment,public,created");
+    expect(headers.get("content-type")).toBe("text/csv; charset=utf-8");
+    expect(text.split("\r\n")[0]).toBe("created,label,equipment,public");
+    expect(text).toContain(`2026-01-01T00:00:00.000000+00:00,drawer,${IDS.freezer},true\r\n`);
+  });
+
+  test("cells that a spreadsheet would run are made inert, and separators are quoted", async () => {
+    const own = await openLab();
+    await own.ask("POST", "locations/", { as: "alice", body: [{ label: '=1+"2"' }, { label: "a,b\nc" }] });
+    const { text } = await own.ask("GET", "locations/?format=csv&fields=label&owner=alice", { as: "alice" });
+    expect(text).toBe('label\r\n"\'=1+""2"""\r\n"a,b\nc"\r\n');
+    own.database.close();
+  });
+
+  test.each([
+    ["text/html,application/xhtml+xml,*/*;q=0.8", "", "text/html; charset=utf-8"],
+    ["application/json", "", "application/json"],
+    ["*/*", "", "application/json"],
+    ["application/json;q=0.5, text/html;q=0.9", "", "text/html; charset=utf-8"],
+    ["text/*", "", "text/html; charset=utf-8"],
+    ["application/json", "format=api", "application/json"],
+    ["*/*", "format=api", "text/html; charset=utf-8"],
+    ["text/html", "format=json", "application/json"],
+  ])("Accept: %s with %p gives %s", async (accept, query, type) => {
+    const { headers } = await lab.ask("GET", `locations/?${query}`, { headers: { Accept: accept } });
+    expect(headers.get("content-type")).toBe(type);
+  });
+
+  test("what cannot be given", async () => {
+    const image = await lab.ask("GET", "locations/", { headers: { Accept: "image/png" } });
+    expect(image.status).toBe(406);
+    expect(image.body.detail).toStartWith("Could not satisfy the request Accept header.");
+    expect((await get("locations/?format=xml")).status).toBe(404);
+    for (const value of ["true", "false", ""]) {
+      const { status, body } = await get(`locations/?can_view=${value}`, "alice");
+      expect({ status, same: body.detail === body.message }).toEqual({ status: 406, same: true });
+    }
+  });
+});
+
+describe("HEAD and OPTIONS:", () => {
+  test("HEAD is GET without its body", async () => {
+    const whole = await get("locations/");
+    const head = await lab.ask("HEAD", "locations/");
+    expect({ status: head.status, text: head.text }).toEqual({ status: 200, text: "" });
+    for (const name of ["content-type", "allow", "vary"])
+      expect(head.headers.get(name)).toBe(whole.headers.get(name));
+    expect(head.headers.get("content-length")).toBe(String(Buffer.byteLength(whole.text)));
+    expect((await lab.ask("HEAD", `locations/${IDS.shelf}/`)).status).toBe(200);
+    expect((await lab.ask("HEAD", "locations/?page=9")).status).toBe(404);
+  });
+
+  test("OPTIONS tells what can be sent, to those who may send it", async () => {
+    const nobody = await lab.ask("OPTIONS", "locations/");
+    expect(nobody.headers.get("allow")).toBe("GET, POST, PUT, PATCH, HEAD, OPTIONS");
+    expect(nobody.body).toMatchObject({ name: "locations", parses: ["application/json"] });
+    expect(nobody.body.actions).toBeUndefined();
+    const alice = await lab.ask("OPTIONS", "annotationtypes/", { as: "alice" });
+    expect(alice.body.actions).toMatchObject({
+      POST: {
+        id: { read_only: true, required: false },
+        name: { type: "string", required: true, read_only: false, max_length: 255, label: "Name" },
+        type: { type: "choice", required: true },
+        mandatory: { type: "boolean" },
+      },
+    });
+    const item = await lab.ask("OPTIONS", `locations/${IDS.shelf}/`, { as: "alice" });
+    expect(item.headers.get("allow")).toBe("GET, PUT, PATCH, DELETE, HEAD, OPTIONS");
+    expect(item.body.actions).toBeUndefined();
+    const admin = await lab.ask("OPTIONS", `locations/${IDS.shelf}/`, { as: "admin" });
+    expect(Object.keys(admin.body.actions as object)).toEqual(["PUT"]);
+  });
+});
+
+test("the root lists the addresses, each of which answers", async () => {
+  const { body } = await get("");
+  expect(Object.keys(body)).toBeArrayOfSize(9);
+  for (const address of Object.values(body)) expect((await get(String(address))).status).toBe(200);
+  expect((await get("http://lab/api/v2")).body).toEqual(body);
+});
+
+test.each([
+  "nothing/",
+  "locations/x/y/",
+  "locations//",
+  `locations/${IDS.secret}/`,
+  "locations/1/",
+  `locations/${IDS.note}/`,
+  "addresses/abc/",
+])("%s is not found", async (path) => {
+  const { status, body } = await get(path);
+  expect({ status, body }).toEqual({ status: 404, body: { detail: "Not found.", message: "Not found." } });
+});

@@ -1,0 +1,67 @@
+import { expect, test } from "bun:test";
+import { MIGRATIONS } from "../../db/index.ts";
+import { loadInventory } from "../../src/inventory/index.ts";
+import { openDatabase } from "../../src/shell/sqlite.ts";
+import { fixedClock, openLab } from "./harness.ts";
+import { IDS, SAMPLE } from "./sample.ts";
+
+const TABLES = [
+  "address",
+  "place",
+  "equipment",
+  "location",
+  "cv_category",
+  "vocabulary_term",
+  "field_meta",
+  "field_type",
+  "user_group",
+];
+
+test("loading twice adds nothing, and brings back nothing that was changed or deleted", async () => {
+  const lab = await openLab();
+  const snapshot = () => TABLES.map((table) => lab.database.query(`SELECT * FROM ${table}`).all());
+  await lab.ask("PATCH", `locations/${IDS.bench}/`, { as: "admin", body: { label: "Mine" } });
+  await lab.ask("DELETE", `locations/${IDS.drawer}/`, { as: "admin" });
+  const before = snapshot();
+  expect(loadInventory(lab.database, lab.clock, SAMPLE, "system")).toBe(0);
+  expect(snapshot()).toEqual(before);
+  lab.database.close();
+});
+
+test("ids that a sample does not give are the same in every installation", () => {
+  const ids = () => {
+    const database = openDatabase(":memory:", MIGRATIONS);
+    const added = loadInventory(database, fixedClock(), SAMPLE, "system");
+    const found = database
+      .query("SELECT id FROM field_type UNION SELECT id FROM vocabulary_term ORDER BY id")
+      .all();
+    database.close();
+    expect(added).toBe(1 + 3 + 2 + 4 + 2 + 3 + 1 + 6 + 2);
+    return found;
+  };
+  expect(ids()).toEqual(ids());
+});
+
+test("what was read before a sample was loaded is not what is read afterwards", async () => {
+  const lab = await openLab();
+  expect((await lab.ask("GET", "locations/")).body.total).toBe(3);
+  const more = { ...SAMPLE, locations: [...SAMPLE.locations, { label: "New" }] };
+  expect(loadInventory(lab.database, lab.clock, more, "system")).toBe(1);
+  expect((await lab.ask("GET", "locations/")).body.total).toBe(4);
+  lab.database.close();
+});
+
+test("a sample that breaks a rule is refused whole, and the record is named", () => {
+  const database = openDatabase(":memory:", MIGRATIONS);
+  const load = (part: object) => () =>
+    loadInventory(database, fixedClock(), { ...SAMPLE, ...part }, "system");
+  expect(load({ terms: [{ name: "x", category: "Nothing" }] })).toThrow(
+    'terms[0]: category: Object with name="Nothing" does not exist.',
+  );
+  expect(load({ locations: [{ label: "a" }, { label: "a" }] })).toThrow(
+    "locations[1]: another record has the same names; give it an id.",
+  );
+  expect(() => loadInventory(database, fixedClock(), SAMPLE, "nobody")).toThrow("There is no user nobody.");
+  expect(database.query("SELECT count(*) AS n FROM location").get()).toEqual({ n: 0 });
+  database.close();
+});

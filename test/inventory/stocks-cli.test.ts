@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Json } from "../../src/inventory/model/field.ts";
+import { type Lab, openLab } from "./harness.ts";
+import { IDS } from "./sample.ts";
+
+/** The calls of the LabID command line client (stocks-cli 0.3.0), in its order and with its parameters. */
+
+let lab: Lab;
+let authorization = "";
+beforeAll(async () => {
+  lab = await openLab();
+});
+afterAll(() => lab.database.close());
+
+const call = (method: string, path: string, body?: unknown) =>
+  lab.ask(method, path, {
+    headers: { Authorization: authorization, Accept: "*/*" },
+    ...(body ? { body } : {}),
+  });
+const ENVELOPE = ["previous", "next", "current", "total", "total_pages", "results"];
+
+test("login: a wrong password is 401, the right one a token", async () => {
+  expect((await lab.ask("POST", "token-auth/", { body: { username: "alice", password: "no" } })).status).toBe(
+    401,
+  );
+  const { status, body } = await lab.ask("POST", "token-auth/", {
+    body: { username: "alice", password: "correct horse" },
+  });
+  expect(status).toBe(200);
+  authorization = `Token ${body.token}`;
+});
+
+test("version", async () => {
+  expect((await call("GET", "version/")).body).toEqual({ version: "v2" });
+});
+
+test("lists, flat, in one page", async () => {
+  for (const path of ["annotationtypes", "stocks/equipment", "vocabularies/terms"]) {
+    const { status, body } = await call("GET", `${path}/?response_format=flat&deleted=False&page_size=max`);
+    expect(status).toBe(200);
+    expect(Object.keys(body)).toEqual(ENVELOPE);
+    expect(body).toMatchObject({ previous: null, next: null, current: 1, total_pages: 1 });
+    const records = body.results as Record<string, Json>[];
+    expect(records.length).toBe(Number(body.total));
+    for (const record of records) expect(record.created).toBeString();
+  }
+});
+
+test("the filters it adds", async () => {
+  const filters = "name=or&fields=name,id&model_type=&owner=system&owned_by=SYSTEM_GROUP";
+  const { body } = await call(
+    "GET",
+    `annotationtypes/?response_format=flat&deleted=False&page_size=max&${filters}`,
+  );
+  expect(body.results).toEqual([{ id: IDS.organ, name: "organ" }]);
+  const terms = await call(
+    "GET",
+    `vocabularies/terms/?response_format=flat&deleted=False&page_size=max&category_id=${IDS.tissue}`,
+  );
+  expect(terms.body.total).toBe(2);
+});
+
+test("a count", async () => {
+  const { body } = await call("GET", "annotationtypes/?response_format=flat&deleted=false&page_size=1");
+  expect(body).toMatchObject({ total: 6, total_pages: 6 });
+});
+
+test("pages by following next as it is", async () => {
+  let next: Json = "http://lab/api/v2/annotationtypes/?response_format=flat&deleted=False&page_size=4";
+  const seen: Json[] = [];
+  while (typeof next === "string") {
+    const { body } = await call("GET", next);
+    seen.push(...(body.results as Record<string, Json>[]).map(({ id }) => id));
+    next = body.next;
+  }
+  expect(new Set(seen).size).toBe(6);
+});
+
+test("an annotation type by name", async () => {
+  const path = (name: string) => `annotationtypes/?name=${name}&response_format=flat&deleted=False`;
+  expect((await call("GET", path("weight"))).body.total).toBe(1);
+  expect((await call("GET", path("nothing"))).body.total).toBe(0);
+});
+
+test("an item, without a slash at the end", async () => {
+  const { body } = await call("GET", `annotationtypes/${IDS.organ}?response_format=flat&deleted=False`);
+  expect(Object.keys(body)).toEqual(["results"]);
+  expect(body.results).toMatchObject({ id: IDS.organ, name: "organ", cv_category: IDS.tissue });
+  expect((await call("GET", `annotationtypes/${IDS.liver}?response_format=flat&deleted=False`)).status).toBe(
+    404,
+  );
+});
+
+test("creating, wrapped in results", async () => {
+  const { status, body } = await call(
+    "POST",
+    "stocks/equipment/?format=json&response_format=flat&type=FREEZER",
+    {
+      results: {
+        name: "Freezer 2",
+        model_type: "FREEZER",
+        place: { id: IDS.a101 },
+        owned_by: { name: "Genomics" },
+      },
+    },
+  );
+  expect(status).toBe(201);
+  expect(body.results).toMatchObject({ name: "Freezer 2", place: IDS.a101, owned_by: "Genomics" });
+});
+
+test("every refusal has a message", async () => {
+  const refusals = [
+    await call("POST", "stocks/equipment/?format=json&response_format=flat", { results: {} }),
+    await call("GET", "annotationtypes/?nothing=1"),
+    await lab.ask("POST", "stocks/equipment/", { body: { results: {} } }),
+    await call("PUT", `annotationtypes/${IDS.organ}`, { name: "x", type: "TEXT" }),
+    await call("GET", "annotationtypes/?page=9"),
+  ];
+  expect(refusals.map(({ status }) => status)).toEqual([400, 400, 401, 403, 404]);
+  for (const { body } of refusals) expect(body.message).toBeString();
+});

@@ -1,0 +1,688 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { Json } from "../../src/inventory/model/field.ts";
+import { type Answered, type Lab, openLab, START } from "./harness.ts";
+import { IDS } from "./sample.ts";
+
+let lab: Lab;
+beforeEach(async () => {
+  lab = await openLab();
+});
+afterEach(() => lab.database.close());
+
+const send = (method: string, path: string, body?: unknown, as = "alice"): Promise<Answered> =>
+  lab.ask(method, path, { as, ...(body === undefined ? {} : { body }) });
+/** A location of alice's, with her rights. */
+const add = async (body: object = { label: "Box" }, path = "locations/"): Promise<string> => {
+  const answer = await send("POST", path, body);
+  expect({ status: answer.status, text: answer.text }).toMatchObject({ status: 201 });
+  return String(answer.body.id);
+};
+const total = async (path: string, as = "admin"): Promise<Json> =>
+  (await lab.ask("GET", path, { as })).body.total;
+
+describe("creating", () => {
+  test("answers with the record, its address, and its owners set", async () => {
+    const { status, headers, body } = await send("POST", "locations/", { label: "  Box  ", place: IDS.a101 });
+    expect(status).toBe(201);
+    expect(headers.get("location")).toBe(`http://lab/api/v2/locations/${body.id}/`);
+    expect(headers.get("allow")).toBe("GET, POST, PUT, PATCH, HEAD, OPTIONS");
+    expect(body).toMatchObject({
+      label: "Box",
+      place: IDS.a101,
+      equipment: null,
+      created_by: "alice",
+      modified_by: "alice",
+    });
+    const hidden = await send(
+      "GET",
+      `locations/${body.id}/?fields=owner,owned_by,public,version,permissions`,
+    );
+    expect(hidden.body).toEqual({
+      public: false,
+      permissions: { public: false, actions: { change: true, delete: true } },
+      owner: "alice",
+      owned_by: "Genomics",
+      version: 1,
+    });
+    expect((await lab.ask("GET", String(headers.get("location")), { as: "alice" })).body).toEqual(body);
+  });
+
+  test.each([
+    ["an id", { place: IDS.a101 }],
+    ["a name", { place: "A 101" }],
+    ["an object with id", { place: { id: IDS.a101 } }],
+    ["an object with name", { place: { name: "A 101" } }],
+    ["an object with value", { place: { value: "A 101" } }],
+    [
+      "a nested property",
+      { place: { name: "place", value: { id: IDS.a101, name: "A 101" }, category: "property" } },
+    ],
+  ])("a reference may be %s", async (_, part) => {
+    expect((await send("POST", "locations/", { label: "Box", ...part })).body.place).toBe(IDS.a101);
+  });
+
+  test("users, groups, numbers and equipment are referred to likewise", async () => {
+    const admin = await send(
+      "POST",
+      "locations/?fields=owner,owned_by",
+      { label: "x", owner: { username: "bob" }, owned_by: { name: "Imaging" } },
+      "admin",
+    );
+    expect(admin.body).toEqual({ owner: "bob", owned_by: "Imaging" });
+    for (const address of [1, "1", "Institute", { id: 1 }])
+      expect((await send("POST", "places/", { room: "7", address })).body).toMatchObject({
+        address: 1,
+        building: "",
+      });
+  });
+
+  test("the wrapping of the flat form, in and out", async () => {
+    const { status, body } = await send("POST", "locations/?format=json&response_format=flat", {
+      results: { label: "Box" },
+    });
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      results: expect.objectContaining({ label: "Box", created: "2026-01-01T00:00:00.000000+00:00" }),
+    });
+  });
+
+  test("a list makes all of them or none", async () => {
+    const good = await send("POST", "locations/", [{ label: "a" }, { label: "b" }]);
+    expect(good.status).toBe(201);
+    expect((good.body as unknown as { label: string }[]).map(({ label }) => label)).toEqual(["a", "b"]);
+    const before = await total("locations/");
+    const bad = await send("POST", "locations/", [{ label: "c" }, { label: "" }, {}]);
+    expect(bad.status).toBe(400);
+    expect(bad.body).toMatchObject({
+      "[1].label": ["This field may not be blank."],
+      "[2].label": ["This field is required."],
+      message: "[1].label: This field may not be blank.",
+    });
+    expect(await total("locations/")).toBe(before);
+  });
+});
+
+describe("field errors:", () => {
+  test.each<[string, unknown, string, string]>([
+    ["locations/", {}, "label", "This field is required."],
+    ["locations/", "", "label", "This field is required."],
+    ["locations/", { label: "" }, "label", "This field may not be blank."],
+    ["locations/", { label: null }, "label", "This field may not be null."],
+    ["locations/", { label: {} }, "label", "Not a valid string."],
+    ["locations/", { label: "x".repeat(256) }, "label", "Ensure this field has no more than 255 characters."],
+    [
+      "locations/",
+      { label: "a", labl: "b" },
+      "labl",
+      '"labl" is not a field of location. Did you mean label?',
+    ],
+    ["locations/", { label: "a", rid: 3 }, "rid", '"rid" is not a field of location.'],
+    [
+      "locations/",
+      { label: "a", place: IDS.bench },
+      "place",
+      `Invalid pk "${IDS.bench}" - object does not exist.`,
+    ],
+    ["locations/", { label: "a", place: "Nowhere" }, "place", 'Object with name="Nowhere" does not exist.'],
+    [
+      "locations/",
+      { label: "a", place: [1] },
+      "place",
+      "Expected an id, a name, or an object with one of them.",
+    ],
+    ["locations/", { label: "a", place: { id: "1" } }, "place", "Enter a valid UUID."],
+    ["locations/", { label: "a", public: "maybe" }, "public", "Must be a valid boolean."],
+    [
+      "locations/",
+      { label: "a", owner: "bob" },
+      "owner",
+      "Only an administrator may give a record to another owner.",
+    ],
+    ["locations/", { label: "a", owned_by: "Imaging" }, "owned_by", "You are not a member of this group."],
+    ["locations/", { label: "a", owned_by: null }, "owned_by", "This field may not be null."],
+    ["places/", { room: "1" }, "address", "This field is required."],
+    ["places/", { room: "1", address: 99 }, "address", 'Invalid pk "99" - object does not exist.'],
+    ["places/", { room: "1", address: null }, "address", "This field may not be null."],
+    ["annotationtypes/", { name: "x" }, "type", "This field is required."],
+    [
+      "annotationtypes/",
+      { name: "x", type: "POEM" },
+      "type",
+      '"POEM" is not a valid choice. Choices: TEXT, OBJECT',
+    ],
+    [
+      "annotationtypes/",
+      { name: "x", type: "TEXT", visibility: "sometimes" },
+      "visibility",
+      "Expected upper case letters",
+    ],
+    [
+      "annotationtypes/",
+      { name: "x", type: "TEXT", validations: [{ name: "required" }] },
+      "validations",
+      "Expected a list of objects",
+    ],
+    [
+      "annotationtypes/",
+      { name: "x", type: "TEXT", value_choices: [["a"]] },
+      "value_choices",
+      "Expected null or a list of pairs",
+    ],
+    [
+      "annotationtypes/",
+      { name: "x", type: "OBJECT", choices_target: "../x" },
+      "choices_target",
+      "Expected the segment of a list",
+    ],
+    ["custompropertytypes/", { name: "x", type: "TEXT" }, "model_name", "This field is required."],
+    ["vocabularies/categories/", { name: "Tissue" }, "name", "category with this name already exists."],
+    [
+      "vocabularies/categories/",
+      { name: "x", kind: "sort" },
+      "kind",
+      '"sort" is not a valid choice. Choices: term, unit.',
+    ],
+    [
+      "vocabularies/terms/",
+      { name: "x", category: "Tissue", position: "first" },
+      "position",
+      "A valid integer is required.",
+    ],
+    ["locations/", '"text"', "non_field_errors", "Invalid data. Expected a dictionary, but got string."],
+    ["locations/", "null", "non_field_errors", "Invalid data. Expected a dictionary, but got null."],
+  ])("POST %s %j", async (path, body, field, text) => {
+    const before = await total(path);
+    const answer = await send("POST", path, body);
+    expect({ status: answer.status, text: answer.text }).toMatchObject({ status: 400 });
+    expect(answer.body[field]).toBeArrayOfSize(1);
+    expect((answer.body[field] as string[])[0]).toStartWith(text);
+    expect(answer.body.message).toStartWith(`${field}: ${text}`);
+    expect(await total(path)).toBe(before);
+  });
+
+  test("all wrong fields are told at once", async () => {
+    const { body } = await send("POST", "custompropertytypes/", { name: "", type: "X", mandatory: 7 });
+    expect(Object.keys(body).sort()).toEqual([
+      "mandatory",
+      "message",
+      "model_name",
+      "model_type",
+      "name",
+      "type",
+    ]);
+  });
+
+  test("names like those of objects are only names", async () => {
+    const { status, body } = await send(
+      "POST",
+      "locations/",
+      '{"label":"a","__proto__":{"x":1},"constructor":1}',
+    );
+    expect(status).toBe(400);
+    expect(body.message).toContain("is not a field of location");
+    expect(({} as Record<string, unknown>).x).toBeUndefined();
+  });
+});
+
+describe("the rules of types:", () => {
+  const create = (body: object, path = "annotationtypes/"): Promise<Answered> =>
+    send("POST", `${path}?fields=*`, { name: "x", type: "TEXT", ...body });
+
+  test("mandatory brings its validation, and takes it away", async () => {
+    const made = await create({ mandatory: true, label: "Dose" });
+    expect(made.body.validations).toEqual([
+      { name: "required", arguments: [], error_message: "Dose is required." },
+    ]);
+    const off = await send("PATCH", `annotationtypes/${made.body.id}/`, { mandatory: false });
+    expect(off.body).toMatchObject({ mandatory: false, validations: [] });
+    const own = [
+      { name: "range", arguments: [0, 9], error_message: "0 to 9" },
+      { name: "required", arguments: [], error_message: "Please!" },
+    ];
+    const kept = await send("PATCH", `annotationtypes/${made.body.id}/`, {
+      mandatory: true,
+      validations: own,
+    });
+    expect(kept.body.validations).toEqual([own[1], own[0]]);
+    expect((await create({ validations: [own[1]] })).body.validations).toEqual([]);
+  });
+
+  test("a default is there exactly where has_default is true", async () => {
+    expect((await create({ has_default: false, default: "a" })).body).toMatchObject({
+      has_default: false,
+      default: "",
+    });
+    expect((await create({ default: "a" })).body).toMatchObject({ has_default: true, default: "a" });
+    expect((await create({ has_default: true, default: 5 })).body).toMatchObject({ default: "5" });
+    const wrong = await create({ has_default: true });
+    expect(wrong.body).toMatchObject({ default: ["This field may not be blank where has_default is true."] });
+  });
+
+  test("VOCABULARYTERM needs its category, and no other type has one", async () => {
+    expect((await create({ type: "VOCABULARYTERM" })).body).toMatchObject({
+      cv_category: ["This field is required where type is VOCABULARYTERM."],
+    });
+    const made = await create({ type: "VOCABULARYTERM", cv_category: "Tissue" });
+    expect(made.body).toMatchObject({
+      cv_category: IDS.tissue,
+      choices_api: `http://lab/api/v2/vocabularies/terms/?category_id=${IDS.tissue}&page_size=max&fields=id,name&response_format=flat`,
+      preferred_edit_widget: "CVEDIT",
+    });
+    expect((await create({ cv_category: "Tissue" })).body).toMatchObject({
+      cv_category: null,
+      choices_api: null,
+    });
+    const changed = await send("PATCH", `annotationtypes/${made.body.id}/`, { type: "TEXT" });
+    expect(changed.body).toMatchObject({
+      cv_category: null,
+      choices_api: null,
+      preferred_edit_widget: "TEXTINPUT",
+    });
+  });
+
+  test("NUMBERUNIT has its widgets, its list of units, and is not searchable unless told", async () => {
+    const made = await create({ type: "NUMBERUNIT", unit_category: "Mass", preferred_view_widget: "TEXT" });
+    expect(made.body).toMatchObject({
+      searchable: false,
+      unit_category: IDS.mass,
+      preferred_view_widget: "NUMBERUNIT",
+      preferred_edit_widget: "NUMBERUNIT",
+      preferred_list_widget: "NUMBERUNIT",
+      unit_choices_api: `http://lab/api/v2/vocabularies/terms/?category_id=${IDS.mass}&page_size=max&fields=id,name&response_format=flat`,
+    });
+    const any = await create({ type: "NUMBERUNIT", searchable: true });
+    expect(any.body).toMatchObject({ searchable: true, unit_category: null });
+    expect(any.body.unit_choices_api).toContain("category__kind=unit");
+    expect((await create({ unit_category: "Mass" })).body).toMatchObject({
+      unit_category: null,
+      unit_choices_api: null,
+    });
+  });
+
+  test("OBJECT has the list of its target", async () => {
+    const made = await create({
+      type: "OBJECT",
+      choices_target: "stocks/consumables?type=ANTIBODY",
+      choices_label: "label",
+    });
+    expect(made.body.choices_api).toBe(
+      "http://lab/api/v2/stocks/consumables/?type=ANTIBODY&page_size=max&fields=id,label&response_format=flat",
+    );
+  });
+
+  test("labels follow from the name, and the field meta is the common one", async () => {
+    expect((await create({ label: "Dose" })).body).toMatchObject({ label: "Dose", choice_label: "Dose" });
+    expect((await create({})).body).toMatchObject({
+      label: "x",
+      choice_label: "x",
+      field_meta: "00000000-0000-4000-8000-000000000003",
+    });
+  });
+});
+
+describe("changing", () => {
+  test("PATCH changes what it names", async () => {
+    const id = await add({ label: "Box", place: "A 101", description: "old" });
+    lab.clock.set(START + 1500);
+    const { status, headers, body } = await send("PATCH", `locations/${id}/`, { label: "Case" });
+    expect(status).toBe(200);
+    expect(headers.get("allow")).toBe("GET, PUT, PATCH, DELETE, HEAD, OPTIONS");
+    expect(body).toMatchObject({
+      label: "Case",
+      place: IDS.a101,
+      created: { value: "2026-01-01T00:00:00.000000+00:00" },
+      modified: { value: "2026-01-01T00:00:01.500000+00:00" },
+    });
+    expect((await send("GET", `locations/${id}?fields=description,version`)).body).toEqual({
+      description: "old",
+      version: 2,
+    });
+    expect((await send("PATCH", `locations/${id}/`, { place: null })).body.place).toBeNull();
+    expect(await total("locations/?name=case", "alice")).toBe(1);
+  });
+
+  test("PUT wants the required fields; read-only ones are ignored; what it got can be sent back", async () => {
+    const id = await add({ label: "Box", place: "A 101", description: "old" });
+    expect((await send("PUT", `locations/${id}/`, { place: null })).body).toMatchObject({
+      label: ["This field is required."],
+    });
+    for (const form of ["", "?response_format=nested", "?response_format=flat", "?fields=*"]) {
+      const got = await send("GET", `locations/${id}/${form}`);
+      const put = await send("PUT", `locations/${id}/${form}`, got.body);
+      expect({ form, status: put.status, text: put.status === 200 ? "" : put.text }).toEqual({
+        form,
+        status: 200,
+        text: "",
+      });
+    }
+    const { body } = await send("GET", `locations/${id}?fields=label,place,description,created_by,version`);
+    expect(body).toEqual({
+      created_by: "alice",
+      label: "Box",
+      place: IDS.a101,
+      description: "old",
+      version: 5,
+    });
+  });
+
+  test("every record of the sample can be sent back as it was shown", async () => {
+    for (const segment of [
+      "annotationtypes",
+      "custompropertytypes",
+      "equipment",
+      "places",
+      "vocabularies/terms",
+      "vocabularies/categories",
+      "addresses",
+      "fieldmeta",
+    ]) {
+      const { body } = await send("GET", `${segment}/?page_size=max`, undefined, "admin");
+      const put = await send("PUT", `${segment}/`, body, "admin");
+      // The envelope is no list.
+      expect(put.status).toBe(400);
+      const rows = body.results as Record<string, Json>[];
+      const answer = await send("PUT", `${segment}/`, rows, "admin");
+      expect({ segment, status: answer.status, text: answer.status === 200 ? "" : answer.text }).toEqual({
+        segment,
+        status: 200,
+        text: "",
+      });
+      const strip = (row: Record<string, Json>) => ({ ...row, modified: null, modified_by: null });
+      expect((answer.body as unknown as Record<string, Json>[]).map(strip)).toEqual(rows.map(strip));
+    }
+  });
+
+  test("a reference to what the writer may not view stays, but cannot be made", async () => {
+    const id = String((await send("POST", "locations/", { label: "x", place: "Cellar" }, "alice")).body.id);
+    lab.database.run(
+      `INSERT INTO object_permission (object_kind, object_rid, user_rid, can_view, can_change)
+       SELECT 'location', l.rid, u.rid, 1, 1 FROM location l, user_account u WHERE l.id = '${id}' AND u.username = 'bob'`,
+    );
+    const got = await send("GET", `locations/${id}/`, undefined, "bob");
+    expect(got.body.place).toBe(IDS.cellar);
+    expect((await send("PUT", `locations/${id}/`, got.body, "bob")).body.place).toBe(IDS.cellar);
+    expect((await send("PATCH", `locations/${id}/`, { place: "A 101" }, "bob")).body.place).toBe(IDS.a101);
+    const back = await send("PATCH", `locations/${id}/`, { place: IDS.cellar }, "bob");
+    expect(back.body).toMatchObject({ place: [`Invalid pk "${IDS.cellar}" - object does not exist.`] });
+  });
+
+  test("a location is not inside itself", async () => {
+    const [a, b] = [await add({ label: "a" }), await add({ label: "b" })];
+    expect((await send("PATCH", `locations/${b}/`, { parent: a })).status).toBe(200);
+    for (const [of, parent] of [
+      [a, a],
+      [a, b],
+    ])
+      expect((await send("PATCH", `locations/${of}/`, { parent })).body).toMatchObject({
+        parent: ["A location cannot be inside itself."],
+      });
+  });
+
+  test("a name that several have does not tell which is meant", async () => {
+    await add({ label: "same" });
+    await add({ label: "same" });
+    const { body } = await send("POST", "locations/", { label: "x", parent: "same" });
+    expect(body).toMatchObject({ parent: ["Several objects have this label; give the id of one."] });
+  });
+
+  test("several at once, all or none", async () => {
+    const [a, b] = [await add({ label: "a" }), await add({ label: "b" })];
+    const done = await send("PATCH", "locations/", [
+      { id: b, label: "B" },
+      { id: a, description: "first" },
+    ]);
+    expect(done.status).toBe(200);
+    expect((done.body as unknown as { label: string }[]).map(({ label }) => label)).toEqual(["B", "a"]);
+    const wrong = await send("PATCH", "locations/", [
+      { id: a, label: "A" },
+      { id: b, label: "" },
+      { label: "c" },
+    ]);
+    expect(wrong.body).toMatchObject({
+      "[1].label": ["This field may not be blank."],
+      "[2].id": ["This field is required."],
+    });
+    expect(
+      (
+        await send("PATCH", "locations/", [
+          { id: a, label: "A" },
+          { id: IDS.shelf, label: "mine" },
+        ])
+      ).status,
+    ).toBe(403);
+    expect(
+      (
+        await send("PATCH", "locations/", [
+          { id: a, label: "A" },
+          { id: IDS.note, label: "x" },
+        ])
+      ).body.detail,
+    ).toBe(`Not found: "${IDS.note}".`);
+    expect((await send("PUT", "locations/", [{ id: a }])).body).toMatchObject({
+      "[0].label": ["This field is required."],
+    });
+    expect((await send("PATCH", "locations/", { id: a })).body.message).toStartWith(
+      "non_field_errors: Expected a list",
+    );
+    expect((await send("GET", `locations/${a}/`)).body.label).toBe("a");
+  });
+});
+
+describe("deleting", () => {
+  test("takes a record from the lists and keeps it", async () => {
+    const id = await add();
+    const before = await total("locations/");
+    lab.clock.set(START + 1000);
+    const { status, text, headers } = await send("DELETE", `locations/${id}`);
+    expect({ status, text, type: headers.get("content-type") }).toEqual({
+      status: 204,
+      text: "",
+      type: null,
+    });
+    expect(await total("locations/")).toBe(Number(before) - 1);
+    expect((await send("GET", `locations/${id}/`)).status).toBe(404);
+    expect((await send("DELETE", `locations/${id}/`)).status).toBe(404);
+    expect((await send("PATCH", `locations/${id}/?deleted=true`, { label: "x" })).status).toBe(404);
+    const gone = await send(
+      "GET",
+      `locations/${id}/?deleted=true&fields=deleted,deleted_by,deleted_date,label&response_format=flat`,
+    );
+    expect(gone.body.results).toEqual({
+      label: "Box",
+      deleted: true,
+      deleted_by: "alice",
+      deleted_date: "2026-01-01T00:00:01.000000+00:00",
+    });
+    for (const query of ["deleted=true", "deleted=all", "deleted=True&deleted_by=alice"])
+      expect(await total(`locations/?${query}&label=Box`, "alice")).toBe(1);
+    expect(await total("locations/?deleted=true", "bob")).toBe(0);
+    const expression = encodeURIComponent('{"category":"deleted","operator":"==","value":"true"}');
+    expect(await total(`locations/?query_expression=${expression}`, "alice")).toBe(1);
+  });
+
+  test("what others refer to stays", async () => {
+    const { status, body } = await send("DELETE", `places/${IDS.a102}/`, undefined, "admin");
+    expect(status).toBe(409);
+    expect(body.detail).toContain("it is the place of records in locations");
+    expect((await send("GET", `places/${IDS.a102}/`)).status).toBe(200);
+  });
+
+  test("several at once, in all the spellings, all or none", async () => {
+    const make = async (): Promise<string[]> => [await add({ label: "a" }), await add({ label: "b" })];
+    const forms: [string, string, (ids: string[]) => string, (ids: string[]) => unknown][] = [
+      ["DELETE", "as specified", ([a, b]) => `bulk_delete/?id=${a},id=${b}`, () => undefined],
+      ["POST", "repeated", ([a, b]) => `bulk_delete?id=${a}&id=${b}`, () => undefined],
+      ["DELETE", "doubled slash", ([a, b]) => `/bulk_delete/?ids=${a},${b}`, () => undefined],
+      ["POST", "a list", () => "bulk_delete/", (ids) => ids],
+      ["DELETE", "a list of objects", () => "bulk_delete/", (ids) => ids.map((id) => ({ id }))],
+      ["POST", "an object", () => "bulk_delete/", (ids) => ({ ids })],
+    ];
+    for (const [method, form, path, body] of forms) {
+      const ids = await make();
+      const answer = await send(method, `locations/${path(ids)}`, body(ids));
+      expect({ form, status: answer.status, body: answer.body }).toEqual({
+        form,
+        status: 200,
+        body: { deleted: 2, ids },
+      });
+      expect((await send("GET", `locations/${ids[0]}/`)).status).toBe(404);
+    }
+    const [a, b] = await make();
+    expect((await send("DELETE", `locations/bulk_delete/?id=${a}&id=${IDS.shelf}`)).body.detail).toBe(
+      `You do not have permission to delete "${IDS.shelf}".`,
+    );
+    expect((await send("DELETE", `locations/bulk_delete/?id=${a}&id=${IDS.note}`)).status).toBe(404);
+    expect((await send("DELETE", "locations/bulk_delete/")).body).toMatchObject({
+      id: [expect.stringContaining("Name the records")],
+    });
+    const get = await send("GET", "locations/bulk_delete/");
+    expect({ status: get.status, allow: get.headers.get("allow") }).toEqual({
+      status: 405,
+      allow: "POST, DELETE, OPTIONS",
+    });
+    for (const id of [a, b]) expect((await send("GET", `locations/${id}/`)).status).toBe(200);
+  });
+
+  test("a location goes together with what is inside it", async () => {
+    const outer = await add({ label: "outer" });
+    const inner = await add({ label: "inner", parent: outer });
+    expect((await send("DELETE", `locations/${outer}/`)).status).toBe(409);
+    expect((await send("DELETE", `locations/bulk_delete/?id=${outer},${inner}`)).status).toBe(200);
+  });
+});
+
+describe("who may not write:", () => {
+  test.each([
+    ["POST", "locations/"],
+    ["PUT", "locations/"],
+    ["PATCH", "locations/"],
+    ["DELETE", "locations/"],
+    ["PUT", `locations/${IDS.shelf}/`],
+    ["PATCH", `locations/${IDS.shelf}`],
+    ["DELETE", `locations/${IDS.shelf}/`],
+    ["DELETE", `locations/${IDS.secret}/`],
+    ["DELETE", "locations/bulk_delete/"],
+  ])("nobody: %s %s", async (method, path) => {
+    const { status, headers, body } = await lab.ask(method, path, { body: {} });
+    const text = "Authentication credentials were not provided.";
+    expect({ status, body }).toEqual({ status: 401, body: { detail: text, message: text } });
+    expect(headers.get("www-authenticate")).toBe("Token, Bearer");
+  });
+
+  test.each([
+    ["PUT", `locations/${IDS.shelf}/`, 403],
+    ["PATCH", `locations/${IDS.shelf}/`, 403],
+    ["DELETE", `locations/${IDS.shelf}/`, 403],
+    ["PATCH", `locations/${IDS.secret}/`, 404],
+    ["DELETE", `locations/${IDS.secret}/`, 404],
+    ["PATCH", `locations/${IDS.note}/`, 404],
+    ["DELETE", "locations/", 405],
+    ["POST", `locations/${IDS.shelf}/`, 405],
+    ["TRACE", "locations/", 405],
+  ])("bob: %s %s is %d", async (method, path, wanted) => {
+    const { status, headers, body } = await lab.ask(method, path, { as: "bob", body: { label: "x" } });
+    const texts: Record<number, string> = {
+      403: "You do not have permission to perform this action.",
+      404: "Not found.",
+      405: `Method "${method}" not allowed.`,
+    };
+    expect({ status, body }).toEqual({
+      status: wanted,
+      body: { detail: texts[wanted], message: texts[wanted] },
+    });
+    expect(headers.has("allow")).toBe(wanted === 405);
+  });
+
+  test("a wrong token is refused, also for reading", async () => {
+    const wrong = await lab.ask("GET", "locations/", { headers: { Authorization: "Token wrong" } });
+    expect({ status: wrong.status, detail: wrong.body.detail }).toEqual({
+      status: 401,
+      detail: "Invalid token.",
+    });
+    expect(
+      (await lab.ask("GET", "locations/", { headers: { Authorization: `Bearer ${lab.tokens.alice}` } }))
+        .status,
+    ).toBe(200);
+  });
+
+  test("where nobody may read without credentials, nothing is read", async () => {
+    const closed = await openLab({ anonymousRead: false });
+    for (const path of ["", "locations/", `locations/${IDS.shelf}/`])
+      expect((await closed.ask("GET", path)).status).toBe(401);
+    expect((await closed.ask("GET", "locations/", { as: "bob" })).status).toBe(200);
+    closed.database.close();
+  });
+});
+
+describe("bodies that are none:", () => {
+  test.each([
+    ["text/csv", "label\nx", 415, 'Unsupported media type "text/csv" in request. Send application/json.'],
+    ["<b>/x", "{}", 415, "Unsupported media type of this name in request. Send application/json."],
+    ["application/json", '{"label":', 400, "JSON parse error - Expecting value: line 1 column 10 (char 9)"],
+    [
+      "application/json; charset=utf-8",
+      "{'label':1}",
+      400,
+      "JSON parse error - Expecting a name in double quotes: line 1 column 2 (char 1)",
+    ],
+  ])("%s %s", async (type, body, status, detail) => {
+    const answer = await lab.ask("POST", "locations/", {
+      as: "alice",
+      body,
+      headers: { "Content-Type": type },
+    });
+    expect({ status: answer.status, body: answer.body }).toEqual({
+      status,
+      body: { detail, message: detail },
+    });
+  });
+
+  test("an answer that cannot be given is refused before anything is written", async () => {
+    const before = await total("locations/");
+    const { status } = await lab.ask("POST", "locations/", {
+      as: "alice",
+      body: { label: "x" },
+      headers: { Accept: "image/png" },
+    });
+    expect(status).toBe(406);
+    expect((await send("POST", "locations/?format=xml", { label: "x" })).status).toBe(404);
+    expect(await total("locations/")).toBe(before);
+  });
+});
+
+describe("signing in", () => {
+  test("gives a token that works", async () => {
+    const json = await lab.ask("POST", "token-auth/", {
+      body: { username: "alice", password: "correct horse" },
+    });
+    expect(json.status).toBe(200);
+    const { body } = await lab.ask("GET", "locations/?owned_by=Genomics", {
+      headers: { Authorization: `Token ${json.body.token}` },
+    });
+    expect(body.total).toBe(1);
+    const form = await lab.ask("POST", "http://lab/api/token-auth/", {
+      body: "username=alice&password=correct+horse",
+      headers: { "Content-Type": "application/x-www-form-urlencoded" },
+    });
+    expect(form.body.token).toBeString();
+  });
+
+  test.each([
+    [{ username: "alice", password: "wrong" }, 401],
+    [{ username: "nobody", password: "correct horse" }, 401],
+    [{ username: "bob", password: "" }, 400],
+    [{}, 400],
+    [[], 400],
+  ])("%j is %d", async (body, status) => {
+    const answer = await lab.ask("POST", "token-auth/", { body });
+    expect({ status: answer.status, hasMessage: typeof answer.body.message }).toEqual({
+      status,
+      hasMessage: "string",
+    });
+  });
+
+  test("only with POST", async () => {
+    const { status, headers } = await lab.ask("GET", "token-auth/");
+    expect({ status, allow: headers.get("allow") }).toEqual({ status: 405, allow: "POST" });
+  });
+});
