@@ -14,11 +14,11 @@ interface Exports {
 
 /** The words of four residues that resemble words of a query, as assembly/scan.ts reads them. */
 export interface Words {
-  /** 32^3 pairs of u32: bits of the fourth residue, number of words before. */
-  table: Uint32Array;
-  /** Number of words + 1 places in `positions`. */
-  starts: Uint32Array;
-  /** Where in the query each word begins. */
+  /** 32^3 sets of fourth residues, one bit each. */
+  bits: Uint32Array;
+  /** 20^4 entries: the one place in the query with the highest bit set, or an index into `positions`. */
+  heads: Uint32Array;
+  /** Places of words that resemble several, each list ended by an entry with the highest bit set. */
   positions: Uint32Array;
 }
 
@@ -27,12 +27,16 @@ export interface ScanLimits {
   window: number;
   /** An extension ends where it has fallen so far below its best. */
   drop: number;
+  /** Sequences with fewer or more residues are passed over. */
+  minLength: number;
+  maxLength: number;
 }
 
 const PAGE = 65_536;
 const CODES = 32;
 /** Pads shorter subjects: scores below zero against everything, so it never adds to a score. */
 const PADDING = 31;
+const MAX_INT = 0x7fff_ffff;
 /** Step bits that one call of trace16 may hold, 4 bytes per cell for eight subjects. */
 const MAX_STEP_BYTES = 1 << 25;
 /** Largest product of the highest matrix score and the shorter length that surely stays within 16 bits. */
@@ -311,28 +315,29 @@ export class Kernel {
       longestSequence = Math.max(longestSequence, offsets[k + 1] - offsets[k]);
     const block = Math.max(SCAN_BLOCK, longestSequence);
     const maxCount = Math.min(end - first, SCAN_BLOCK >> 4);
-    const slots = 2 ** Math.ceil(Math.log2(query.length + limits.window + 2));
-    const [tableAt, startsAt, positionsAt, queryAt, diagonalsAt, hitsAt, residuesAt, offsetsAt, bestAt] =
+    // An extension may run ahead by a query length: no two diagonals in use may then share a slot.
+    const slots = 2 ** Math.ceil(Math.log2(2 * query.length + limits.window + 2));
+    const [bitsAt, headsAt, positionsAt, queryAt, diagonalsAt, hitsAt, residuesAt, offsetsAt, bestAt] =
       this.#layOut([
-        words.table.byteLength,
-        words.starts.byteLength,
+        words.bits.byteLength,
+        words.heads.byteLength,
         words.positions.byteLength,
         query.length,
         slots * 4,
         longestSequence * 4 + 16,
-        block,
+        block + 16,
         maxCount * 4 + 4,
         maxCount * 4,
       ]);
     const bytes = this.#bytes;
     const numbers = new Uint32Array(bytes.buffer);
-    numbers.set(words.table, tableAt >> 2);
-    numbers.set(words.starts, startsAt >> 2);
+    numbers.set(words.bits, bitsAt >> 2);
+    numbers.set(words.heads, headsAt >> 2);
     numbers.set(words.positions, positionsAt >> 2);
     bytes.set(query, queryAt);
     this.#exports.prepareScan(
-      tableAt,
-      startsAt,
+      bitsAt,
+      headsAt,
       positionsAt,
       queryAt,
       query.length,
@@ -342,6 +347,8 @@ export class Kernel {
       hitsAt,
       limits.window,
       limits.drop,
+      Math.min(limits.minLength, MAX_INT),
+      Math.min(limits.maxLength, MAX_INT),
     );
     let seen = 0;
     for (let k = first; k < end;) {

@@ -2,7 +2,7 @@ import { blosumKernel } from "./blosum-kernel.ts";
 import { maskLowComplexity } from "./complexity.ts";
 import type { Corpus } from "./corpus.ts";
 import { sketch } from "./sketch.ts";
-import { bitScore, composition, compositionScale, effectiveSpace, eValue, leastScore } from "./statistics.ts";
+import { bitScore, composition, compositionScale, eValue } from "./statistics.ts";
 
 export interface Hit {
   /** Index into the corpus. */
@@ -28,7 +28,7 @@ const WINDOW = 40;
 /** An extension ends where it falls so far below its best: 7 bits, BLAST's value, in half bits of BLOSUM62. */
 const DROP = 16;
 /** Extensions that score so much let a sequence through to the Smith-Waterman. */
-export const PASS_SCORE = 35;
+export const PASS_SCORE = 41;
 /** An extension of so much leaves 8 bits behind as likely as not: such pairs begin with 16. */
 const HIGH_SCORE = 200;
 /** Sequences per report, so that the caller hears of progress some ten times a second. */
@@ -46,20 +46,14 @@ export function search(
 ): Hit[] {
   report(0);
   const masked = maskLowComplexity(query);
-  const space = effectiveSpace({
-    queryLength: query.length,
-    residueCount: corpus.residueCount,
-    sequenceCount: corpus.sequenceCount,
-  });
   const candidates = options.exhaustive
     ? Array.from({ length: corpus.sequenceCount }, (_, index) => ({ index, score: 0 }))
-    : prefilter(masked, corpus, (fraction) => report(fraction * 0.6));
+    : prefilter(masked, corpus, options, (fraction) => report(fraction * 0.6));
   const lengthOf = (index: number): number => corpus.offsets[index + 1] - corpus.offsets[index];
   const wanted = candidates
     .filter(({ index }) => lengthOf(index) >= options.minLength && lengthOf(index) <= options.maxLength)
     .sort((a, b) => lengthOf(a.index) - lengthOf(b.index) || a.index - b.index);
 
-  const least = leastScore(options.maxEValue, space);
   const own = composition(masked);
   const hits: Hit[] = [];
   for (let from = 0; from < wanted.length; from += SLICE) {
@@ -67,11 +61,14 @@ export function search(
     const subjects = slice.map(({ index }) => residuesOf(corpus, index));
     const scores = blosumKernel().scores(masked, subjects, (k) => slice[k].score >= HIGH_SCORE);
     for (const [k, rawScore] of scores.entries()) {
-      if (rawScore < least) continue;
-      const bits = bitScore(rawScore * compositionScale(own, composition(subjects[k])));
-      const expected = eValue(bits, space);
-      if (expected > options.maxEValue) continue;
-      hits.push({ index: slice[k].index, rawScore, bitScore: bits, eValue: expected });
+      const expected = (score: number): number =>
+        eValue(score, query.length, subjects[k].length, corpus.residueCount);
+      // The correction only ever lowers a score, so most need none.
+      if (expected(rawScore) > options.maxEValue) continue;
+      const score = rawScore * compositionScale(own, composition(subjects[k]));
+      const chance = expected(score);
+      if (chance > options.maxEValue) continue;
+      hits.push({ index: slice[k].index, rawScore, bitScore: bitScore(score), eValue: chance });
     }
     report(0.6 + (0.4 * Math.min(from + SLICE, wanted.length)) / wanted.length);
   }
@@ -95,15 +92,16 @@ export function residuesOf(corpus: Corpus, index: number): Uint8Array {
 function prefilter(
   masked: Uint8Array,
   corpus: Corpus,
+  { minLength, maxLength }: SearchOptions,
   report: (fraction: number) => void,
 ): { index: number; score: number }[] {
   const { words } = sketch(masked);
   const passed: { index: number; score: number }[] = [];
-  if (words.positions.length === 0) return passed;
+  if (words.bits.every((set) => set === 0)) return passed;
   blosumKernel().scan(
     masked,
     words,
-    { window: WINDOW, drop: DROP },
+    { window: WINDOW, drop: DROP, minLength, maxLength },
     corpus.residues,
     corpus.offsets,
     0,

@@ -9,7 +9,7 @@ export const WORD = 4;
  * Chance word hits per residue of the corpus that a sketch may cause. The threshold of the neighbourhood is the
  * lowest that keeps to it: short queries, which have few words, get wide neighbourhoods, long ones narrow ones.
  */
-export const HITS_PER_RESIDUE = 0.3;
+export const HITS_PER_RESIDUE = 0.15;
 const LEAST_THRESHOLD = 10;
 const GREATEST_THRESHOLD = 20;
 const CODES = 20;
@@ -36,8 +36,8 @@ const BEST_FIRST = Array.from({ length: CODES }, (_, a) => {
  * The words of four residues that score `threshold` or more (BLOSUM62) against a word of the query (Altschul et
  * al. 1990, the neighbourhood), and where. Words with a letter that is none of the twenty, such as a masked X, have none.
  */
-export function sketch(query: Uint8Array): Sketch {
-  const { threshold, expectedHits } = chooseThreshold(query);
+export function sketch(query: Uint8Array, hitsPerResidue: number = HITS_PER_RESIDUE): Sketch {
+  const { threshold, expectedHits } = chooseThreshold(query, hitsPerResidue);
   const found: number[] = [];
   const places: number[] = [];
   for (let i = 0; i + WORD <= query.length; i++) {
@@ -52,7 +52,7 @@ export function sketch(query: Uint8Array): Sketch {
       }
       const { codes, scores } = BEST_FIRST[query[i + k]];
       for (let b = 0; b < CODES && score + scores[b] + rest[k + 1] >= threshold; b++) {
-        go(k + 1, score + scores[b], (word << 5) | codes[b]);
+        go(k + 1, score + scores[b], word * CODES + codes[b]);
       }
     };
     go(0, 0, 0);
@@ -65,32 +65,42 @@ function standard(query: Uint8Array, at: number): boolean {
   return true;
 }
 
-/** Words and the places they come from, by word, then place, in the form that the scan reads. */
+const HIGHEST_BIT = 0x8000_0000;
+
+/** Words (numbers of base 20) and the places they come from, in the form that the scan reads. */
 function tabulate(found: number[], places: number[]): Words {
-  const counts = new Int32Array((1 << 20) + 1);
+  const counts = new Int32Array(CODES ** WORD);
   for (const word of found) counts[word]++;
-  const table = new Uint32Array(2 << 15);
-  const slot = new Int32Array(1 << 20);
-  const starts: number[] = [0];
-  let sum = 0;
-  for (let three = 0; three < 1 << 15; three++) {
-    table[three * 2 + 1] = starts.length - 1;
-    for (let last = 0; last < 32; last++) {
-      const word = (three << 5) | last;
-      if (counts[word] === 0) continue;
-      table[three * 2] |= 1 << last;
-      slot[word] = sum;
-      sum += counts[word];
-      starts.push(sum);
-    }
+  const bits = new Uint32Array(1 << 15);
+  const heads = new Uint32Array(CODES ** WORD);
+  const positions: number[] = [];
+  for (const [k, word] of found.entries()) {
+    if (counts[word] === 1) heads[word] = places[k] | HIGHEST_BIT;
+    if (counts[word] <= 1) continue;
+    heads[word] = positions.length;
+    // Room for all; the places follow in their order below.
+    for (let i = 0; i < counts[word]; i++) positions.push(-1);
+    counts[word] = -counts[word];
   }
-  const positions = new Uint32Array(found.length);
-  for (const [k, word] of found.entries()) positions[slot[word]++] = places[k];
-  return { table, starts: Uint32Array.from(starts), positions };
+  for (const [k, word] of found.entries()) {
+    const last = word % CODES;
+    const three = Math.floor(word / CODES);
+    const second = Math.floor(three / CODES);
+    bits[(Math.floor(second / CODES) << 10) | ((second % CODES) << 5) | (three % CODES)] |= 1 << last;
+    if (counts[word] >= 0) continue;
+    const left = -counts[word]++;
+    let at = heads[word];
+    while (positions[at] >= 0) at++;
+    positions[at] = left === 1 ? places[k] + HIGHEST_BIT : places[k];
+  }
+  return { bits, heads, positions: Uint32Array.from(positions) };
 }
 
 /** The lowest threshold that keeps the expected hits within HITS_PER_RESIDUE, from the distribution of word scores. */
-function chooseThreshold(query: Uint8Array): { threshold: number; expectedHits: number } {
+function chooseThreshold(
+  query: Uint8Array,
+  hitsPerResidue: number,
+): { threshold: number; expectedHits: number } {
   const span = (HIGHEST - LOWEST) * WORD + 1;
   // Chance of every score of a random residue against each residue.
   const single = Array.from({ length: CODES }, (_, a) => {
@@ -108,7 +118,7 @@ function chooseThreshold(query: Uint8Array): { threshold: number; expectedHits: 
   let expectedHits = 0;
   for (let threshold = HIGHEST * WORD; threshold >= LEAST_THRESHOLD; threshold--) {
     const more = expectedHits + total[threshold - LOWEST * WORD];
-    if (more > HITS_PER_RESIDUE && threshold < GREATEST_THRESHOLD) {
+    if (more > hitsPerResidue && threshold < GREATEST_THRESHOLD) {
       return { threshold: threshold + 1, expectedHits };
     }
     expectedHits = more;

@@ -12,66 +12,76 @@ export const GAP_NEXT = 1;
 
 /**
  * Parameters of BLOSUM62 with these gap costs: Altschul, Bundschuh, Olsen & Hwa, Nucleic Acids Res. 2001,
- * 29:351, and the table of NCBI BLAST (lambda .267, K .041, H .14, alpha 1.9, beta -30).
+ * 29:351. A is the mean number of residues that an alignment takes up per half bit, ALPHA its variance, SIGMA
+ * the covariance of the two lengths: Park, Sheetlin, Ma, Madden & Spouge, BMC Res. Notes 2012, 5:286; values as
+ * NCBI BLAST prints them.
  */
 export const LAMBDA = 0.267;
 export const K = 0.041;
-const ALPHA = 1.9;
-const BETA = -30;
-
-/** The corpus as far as the chance of a hit depends on it. */
-export interface SearchSpace {
-  queryLength: number;
-  residueCount: number;
-  sequenceCount: number;
-}
-
-/**
- * Residues by which query and each sequence are taken as shorter, because an alignment that begins near an end
- * runs out of residues: the largest whole l with (alpha / lambda) ln(K (m - l) (n - N l)) + beta >= l
- * (Altschul & Gish, Methods Enzymol. 1996, 266:460; with beta: Altschul et al. 2001). 0 where the space is small.
- */
-export function lengthAdjustment({ queryLength: m, residueCount: n, sequenceCount: N }: SearchSpace): number {
-  const holds = (l: number): boolean => {
-    const space = (m - l) * (n - N * l);
-    return (
-      m - l > 0 &&
-      n - N * l > 0 &&
-      // Beyond this the edge would take more than the space that is left: NCBI's bound.
-      K * space > Math.max(m, n) &&
-      (ALPHA / LAMBDA) * Math.log(K * space) + BETA >= l
-    );
-  };
-  let low = 0;
-  let high = Math.max(0, Math.floor(Math.min(m, n / Math.max(1, N))));
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if (holds(middle)) low = middle;
-    else high = middle - 1;
-  }
-  return low;
-}
-
-/** Query length times corpus length, both without their edges: at least 1. */
-export function effectiveSpace(space: SearchSpace): number {
-  const l = lengthAdjustment(space);
-  return Math.max(1, space.queryLength - l) * Math.max(1, space.residueCount - space.sequenceCount * l);
-}
+const A = 1.9;
+const ALPHA = 42.6028;
+const SIGMA = 43.6362;
+/** The same without gaps; they tell how the lengths begin at low scores. */
+const UNGAPPED_A = 0.7916;
+const UNGAPPED_ALPHA = 4.96466;
+const LENGTH_AT_0 = 2 * GAP_FIRST * (UNGAPPED_A - A);
+const VARIANCE_AT_0 = 2 * GAP_FIRST * (UNGAPPED_ALPHA - ALPHA);
+const COVARIANCE_AT_0 = 2 * GAP_FIRST * (UNGAPPED_ALPHA - SIGMA);
 
 /** Raw score to bits. */
 export function bitScore(rawScore: number): number {
   return (LAMBDA * rawScore - Math.log(K)) / Math.LN2;
 }
 
-/** Expected number of chance hits of this many bits or more in an effective search space. */
-export function eValue(bits: number, effective: number): number {
-  return effective * 2 ** -bits;
+/**
+ * Expected number of chance alignments of this raw score (half bits) or more, in a corpus of `residueCount`
+ * residues: that of query and subject (lengths in residues), times how often the subject's length goes into the
+ * corpus. Not the whole product of the lengths counts, but where an alignment can still begin: Park et al. 2012.
+ * Infinity where either sequence is empty.
+ */
+export function eValue(
+  rawScore: number,
+  queryLength: number,
+  subjectLength: number,
+  residueCount: number,
+): number {
+  if (queryLength === 0 || subjectLength === 0) return Infinity;
+  const variance = Math.max((2 * ALPHA) / LAMBDA, ALPHA * rawScore + VARIANCE_AT_0);
+  const deviation = Math.sqrt(variance);
+  const taken = A * rawScore + LENGTH_AT_0;
+  const left = (length: number): { chance: number; mean: number } => {
+    const z = (length - taken) / deviation;
+    const chance = normal(z);
+    // Mean of what is left of the sequence, where something is left: at least 0, whatever rounding does.
+    const density = Math.exp((-z * z) / 2) / Math.sqrt(2 * Math.PI);
+    return { chance, mean: Math.max(0, deviation * (z * chance + density)) };
+  };
+  const query = left(queryLength);
+  const subject = left(subjectLength);
+  const covariance = Math.max((2 * SIGMA) / LAMBDA, SIGMA * rawScore + COVARIANCE_AT_0);
+  const area = query.mean * subject.mean + covariance * query.chance * subject.chance;
+  return area * K * Math.exp(-LAMBDA * rawScore) * (residueCount / subjectLength);
 }
 
-/** The least raw score with an E-value of at most `limit`: lower ones need not be looked at. */
-export function leastScore(limit: number, effective: number): number {
-  if (limit <= 0) return Infinity;
-  return Math.max(1, Math.ceil((Math.log(effective / limit) + Math.log(K)) / LAMBDA - 1e-9));
+/** Chance that a standard normal variable is at most z, with relative precision in the lower tail too. */
+export function normal(z: number): number {
+  if (z > 0) return 1 - normal(-z);
+  const density = Math.exp((-z * z) / 2) / Math.sqrt(2 * Math.PI);
+  const x = -z;
+  if (x < 2.5) {
+    // Series of the integral from 0 (Abramowitz & Stegun 26.2.11): all terms positive.
+    let term = x;
+    let sum = x;
+    for (let n = 1; term > 1e-17 * sum; n++) {
+      term *= (x * x) / (2 * n + 1);
+      sum += term;
+    }
+    return 0.5 - density * sum;
+  }
+  // Continued fraction of the tail (26.2.14).
+  let fraction = x;
+  for (let n = 60; n > 0; n--) fraction = x + n / fraction;
+  return density / fraction;
 }
 
 /** Part of each of the twenty standard residues among those of a sequence; the background's where it has none. */

@@ -43,10 +43,7 @@ function gatherHalf(at: usize, stride: i32): v128 {
 
 /** An index of 16 or more looks up zero, so that one of the two halves answers and the other is silent. */
 function lookUp(row: usize, codes: v128, codesLess16: v128): v128 {
-  return v128.or(
-    i8x16.swizzle(v128.load(row), codes),
-    i8x16.swizzle(v128.load(row, 16), codesLess16),
-  );
+  return v128.or(i8x16.swizzle(v128.load(row), codes), i8x16.swizzle(v128.load(row, 16), codesLess16));
 }
 
 export function columnProfile8(subjects: usize, stride: i32, matrix: usize, profile: usize): void {

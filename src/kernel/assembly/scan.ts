@@ -3,14 +3,16 @@
  * two of them on one diagonal within a window (Altschul et al., Nucleic Acids Res. 1997, 25:3389), joined by an
  * extension without gaps.
  *
- * A word is four 5-bit codes. `table`: for each of the 32^3 possible first three residues a u32 of bits (which
- * fourth residues are in the query's neighbourhood) and a u32 rank (how many words come before). `starts[rank]`
- * to `starts[rank + 1]` are the places in `positions`, where in the query such words begin.
+ * `bits`: which words are in the query's neighbourhood; for each of the 32^3 possible first three residues (5 bits
+ * each, the first highest) a u32 with one bit per fourth residue. Small, because every residue looks there.
+ * `heads`: for each of the 20^4 words of standard residues (a number of base 20) a u32. With LAST: the one
+ * place in the query where such a word begins; else where in `positions` its places begin, the last with LAST.
  */
 const WORD: i32 = 4;
+const LAST: u32 = 0x80000000;
 
-let table: usize = 0;
-let starts: usize = 0;
+let bits: usize = 0;
+let heads: usize = 0;
 let positions: usize = 0;
 let query: usize = 0;
 let queryLength: i32 = 0;
@@ -20,13 +22,15 @@ let diagonalMask: i32 = 0;
 let hits: usize = 0;
 let window: i32 = 0;
 let drop: i32 = 0;
+let minLength: i32 = 0;
+let maxLength: i32 = 0;
 /** Position of the running sequence in the row of all sequences, each followed by a gap as wide as the window. */
 let base: i32 = 0;
 
-/** What stays for all blocks of a scan. `diagonals` has `diagonalMask + 1` i32, a power of two above queryLength + window. */
+/** What stays for all blocks of a scan. `diagonals` has `diagonalMask + 1` i32, a power of two above 2 queryLength + window. */
 export function prepareScan(
-  table_: usize,
-  starts_: usize,
+  bits_: usize,
+  heads_: usize,
   positions_: usize,
   query_: usize,
   queryLength_: i32,
@@ -36,9 +40,11 @@ export function prepareScan(
   hits_: usize,
   window_: i32,
   drop_: i32,
+  minLength_: i32,
+  maxLength_: i32,
 ): void {
-  table = table_;
-  starts = starts_;
+  bits = bits_;
+  heads = heads_;
   positions = positions_;
   query = query_;
   queryLength = queryLength_;
@@ -48,6 +54,8 @@ export function prepareScan(
   hits = hits_;
   window = window_;
   drop = drop_;
+  minLength = max(WORD, minLength_);
+  maxLength = maxLength_;
   base = 0;
   forget();
 }
@@ -60,62 +68,103 @@ function forget(): void {
 
 /**
  * Scans `count` sequences: sequence k lies at residues + offsets[k] up to offsets[k + 1] (u32). `best[k]` (i32)
- * gets the score of its best extension, 0 without one. Returns the number of word hits looked at.
+ * gets the score of its best extension, 0 without one or where its length is out of bounds. Seven bytes behind the
+ * residues must be readable. Returns the number of places where a word of the neighbourhood stood.
  */
 export function scan(residues: usize, offsets: usize, count: i32, best: usize): i32 {
   let seen: i32 = 0;
   for (let k: usize = 0; k < <usize>count; k++) {
     const from = load<u32>(offsets + (k << 2));
     const length = <i32>(load<u32>(offsets + (k << 2), 4) - from);
-    if (base > 0x3fffffff) forget();
-    store<i32>(best + (k << 2), length < WORD ? 0 : scanOne(residues + from, length));
-    seen += found;
-    base += length + window + 1;
+    let score: i32 = 0;
+    if (length >= minLength && length <= maxLength) {
+      if (base > 0x3fffffff) forget();
+      const to = findWords(residues + from, length);
+      seen += <i32>((to - hits) >>> 2);
+      score = joinWords(residues + from, length, to);
+      base += length + window + 1;
+    }
+    store<i32>(best + (k << 2), score);
   }
   return seen;
 }
 
-let found: i32 = 0;
-
-function scanOne(sequence: usize, length: i32): i32 {
-  // Where the words of the neighbourhood are. No branch depends on the residues: a hit is written always and
-  // kept or not by the count, since a branch that is taken at random costs more than all of this.
+/**
+ * Writes to `hits` where the words of the neighbourhood begin, returns the end of what it wrote. No branch depends
+ * on the residues: a place is always written, and kept or not by moving on or not, since a branch that is taken at
+ * random costs more than all of this.
+ */
+function findWords(sequence: usize, length: i32): usize {
   let to = hits;
   let word: u32 =
-    (<u32>load<u8>(sequence) << 10) | (<u32>load<u8>(sequence, 1) << 5) | <u32>load<u8>(sequence, 2);
-  const end = sequence + length;
-  for (let at = sequence + 3; at < end; at++) {
-    const entry = load<u32>(table + (<usize>(word & 0x7fff) << 3));
-    word = (word << 5) | <u32>load<u8>(at);
-    store<u32>(to, <u32>(at - sequence - 3));
-    to += ((entry >> (word & 31)) & 1) << 2;
+    ((<u32>load<u8>(sequence)) << 10) | ((<u32>load<u8>(sequence, 1)) << 5) | (<u32>load<u8>(sequence, 2));
+  const end = length - WORD + 1;
+  let place: i32 = 0;
+  for (; place < end - 3; place += 4) {
+    const four = load<u32>(sequence + <usize>place, 3);
+    let entry = load<u32>(bits + ((<usize>(word & 0x7fff)) << 2));
+    word = (word << 5) | (four & 31);
+    store<i32>(to, place);
+    to += ((entry >>> word) & 1) << 2;
+    entry = load<u32>(bits + ((<usize>(word & 0x7fff)) << 2));
+    word = (word << 5) | ((four >>> 8) & 31);
+    store<i32>(to, place + 1);
+    to += ((entry >>> word) & 1) << 2;
+    entry = load<u32>(bits + ((<usize>(word & 0x7fff)) << 2));
+    word = (word << 5) | ((four >>> 16) & 31);
+    store<i32>(to, place + 2);
+    to += ((entry >>> word) & 1) << 2;
+    entry = load<u32>(bits + ((<usize>(word & 0x7fff)) << 2));
+    word = (word << 5) | (four >>> 24);
+    store<i32>(to, place + 3);
+    to += ((entry >>> word) & 1) << 2;
   }
-  found = <i32>((to - hits) >>> 2);
+  for (; place < end; place++) {
+    const entry = load<u32>(bits + ((<usize>(word & 0x7fff)) << 2));
+    word = (word << 5) | (<u32>load<u8>(sequence + <usize>place, 3));
+    store<i32>(to, place);
+    to += ((entry >>> word) & 1) << 2;
+  }
+  return to;
+}
 
+/** Best extension through two words on a diagonal, of those at the places from `hits` up to `end`. */
+function joinWords(sequence: usize, length: i32, end: usize): i32 {
+  // Copies of what stays, since a global is read anew each time.
+  const heads_ = heads;
+  const positions_ = positions;
+  const diagonals_ = diagonals;
+  const mask = diagonalMask;
+  const window_ = window;
+  const base_ = base;
   let best: i32 = 0;
-  for (let hit = hits; hit < to; hit += 4) {
-    const place = <i32>load<u32>(hit);
-    const at = sequence + <usize>place;
-    const three =
-      (<usize>load<u8>(at) << 10) | (<usize>load<u8>(at, 1) << 5) | <usize>load<u8>(at, 2);
-    const entry = load<u64>(table + (three << 3));
-    const below = <u32>entry & ((<u32>1 << <u32>load<u8>(at, 3)) - 1);
-    const rank = <usize>(<u32>(entry >> 32) + popcnt<u32>(below));
-    let p = positions + (<usize>load<u32>(starts + (rank << 2)) << 2);
-    const pEnd = positions + (<usize>load<u32>(starts + (rank << 2), 4) << 2);
-    const here = base + place;
-    for (; p < pEnd; p += 4) {
-      const inQuery = load<i32>(p);
-      const diagonal = diagonals + (<usize>((here - inQuery) & diagonalMask) << 2);
+  for (let hit = hits; hit < end; hit += 4) {
+    const place = load<i32>(hit);
+    // Four codes to a number of base 20: first both pairs at once, then the two.
+    const four = load<u32>(sequence + <usize>place);
+    const pairs = (four & 0x00ff00ff) * 20 + ((four >>> 8) & 0x00ff00ff);
+    const word = (pairs & 0xffff) * 400 + (pairs >>> 16);
+    let entry = load<u32>(heads_ + ((<usize>word) << 2));
+    let p: usize = 0;
+    if (!(entry & LAST)) {
+      p = positions_ + ((<usize>entry) << 2);
+      entry = load<u32>(p);
+    }
+    const here = base_ + place;
+    while (true) {
+      const inQuery = <i32>(entry & ~LAST);
+      const diagonal = diagonals_ + ((<usize>((here - inQuery) & mask)) << 2);
       const distance = here - load<i32>(diagonal);
-      if (distance > window) {
+      if (distance > window_) {
         store<i32>(diagonal, here);
       } else if (distance >= WORD) {
-        const score = extend(sequence, length, place, inQuery);
-        // Hits up to the end of the extension, as far as it reached, are part of it.
+        best = max(best, extend(sequence, length, place, inQuery));
+        // Words up to the end of the extension, as far as it reached, are part of it.
         store<i32>(diagonal, max(here, here + reach - WORD));
-        if (score > best) best = score;
       }
+      if (entry & LAST) break;
+      p += 4;
+      entry = load<u32>(p);
     }
   }
   return best;
@@ -133,7 +182,7 @@ function extend(sequence: usize, length: i32, place: i32, inQuery: i32): i32 {
   let right: i32 = 0;
   reach = 0;
   for (let i = 0; i < steps; i++) {
-    score += <i32>load<i8>(matrix + (<usize>load<u8>(q++) << 5) + <usize>load<u8>(s++));
+    score += <i32>load<i8>(matrix + ((<usize>load<u8>(q++)) << 5) + <usize>load<u8>(s++));
     if (score > right) {
       right = score;
       reach = i + 1;
@@ -145,7 +194,7 @@ function extend(sequence: usize, length: i32, place: i32, inQuery: i32): i32 {
   score = 0;
   let left: i32 = 0;
   for (let i = 0; i < steps; i++) {
-    score += <i32>load<i8>(matrix + (<usize>load<u8>(--q) << 5) + <usize>load<u8>(--s));
+    score += <i32>load<i8>(matrix + ((<usize>load<u8>(--q)) << 5) + <usize>load<u8>(--s));
     if (score > left) left = score;
     else if (score < left - drop) break;
   }

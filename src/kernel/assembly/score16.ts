@@ -17,7 +17,7 @@ export function score16(
   const zero = i16x8.splat(-32768);
   const first = i16x8.splat(<i16>gapFirst);
   const next = i16x8.splat(<i16>gapNext);
-  const stateEnd = state + (<usize>queryLength << 5);
+  const stateEnd = state + ((<usize>queryLength) << 5);
   for (let at = state; at < stateEnd; at += 16) v128.store(at, zero);
   let top = zero;
 
@@ -33,7 +33,7 @@ export function score16(
     let f3 = zero;
     let residue = query;
     for (let at = state; at < stateEnd; at += 32) {
-      const scores = profile + (<usize>load<u8>(residue++) << 6);
+      const scores = profile + ((<usize>load<u8>(residue++)) << 6);
       const left = v128.load(at);
       let e = v128.load(at, 16);
 

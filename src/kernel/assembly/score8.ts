@@ -24,7 +24,7 @@ export function score8(
   const zero = i8x16.splat(-128);
   const first = i8x16.splat(<i8>gapFirst);
   const next = i8x16.splat(<i8>gapNext);
-  const stateEnd = state + (<usize>queryLength << 5);
+  const stateEnd = state + ((<usize>queryLength) << 5);
   for (let at = state; at < stateEnd; at += 16) v128.store(at, zero);
   let top = zero;
 
@@ -41,7 +41,7 @@ export function score8(
     let f3 = zero;
     let residue = query;
     for (let at = state; at < stateEnd; at += 32) {
-      const scores = profile + (<usize>load<u8>(residue++) << 6);
+      const scores = profile + ((<usize>load<u8>(residue++)) << 6);
       const left = v128.load(at);
       let e = v128.load(at, 16);
 

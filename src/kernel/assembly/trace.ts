@@ -43,7 +43,7 @@ export function trace16(
   const first = i16x8.splat(<i16>gapFirst);
   const next = i16x8.splat(<i16>gapNext);
   const floor = local ? zero : i16x8.splat(-32768);
-  const stateEnd = state + (<usize>queryLength << 5);
+  const stateEnd = state + ((<usize>queryLength) << 5);
   for (let at = state; at < stateEnd; at += 32) {
     v128.store(at, zero);
     v128.store(at, never, 16);
@@ -55,7 +55,7 @@ export function trace16(
 
   for (let j = 0; j < stride; j++) {
     if ((j & 3) == 0) columnProfile16(subjects + j, stride, matrix, profile);
-    const scoresOfColumn = profile + (<usize>(j & 3) << 4);
+    const scoresOfColumn = profile + ((<usize>(j & 3)) << 4);
     const column = i16x8.splat(<i16>(j + 1));
     let row = zero;
     let diagonal = zero;
@@ -65,7 +65,10 @@ export function trace16(
     for (let at = state; at < stateEnd; at += 32) {
       const left = v128.load(at);
       const e = v128.load(at, 16);
-      const matched = i16x8.add_sat_s(diagonal, v128.load(scoresOfColumn + (<usize>load<u8>(residue++) << 6)));
+      const matched = i16x8.add_sat_s(
+        diagonal,
+        v128.load(scoresOfColumn + ((<usize>load<u8>(residue++)) << 6)),
+      );
       const gapped = i16x8.max_s(e, f);
       h = i16x8.max_s(i16x8.max_s(matched, gapped), floor);
       // 0 where matched, else 1 where e, else 2 where f, else 3. Comparisons give -1 for true.
@@ -96,12 +99,12 @@ export function trace16(
       }
     }
     if (!local) {
-      v128.store(lastRow + (<usize>j << 4), h);
+      v128.store(lastRow + ((<usize>j) << 4), h);
       for (let lane = 0; lane < 8; lane++) {
-        if (load<i32>(lengths + (<usize>lane << 2)) != j + 1) continue;
+        if (load<i32>(lengths + ((<usize>lane) << 2)) != j + 1) continue;
         let to = lastColumns + <usize>(lane * queryLength * 2);
         for (let at = state; at < stateEnd; at += 32) {
-          store<i16>(to, load<i16>(at + (<usize>lane << 1)));
+          store<i16>(to, load<i16>(at + ((<usize>lane) << 1)));
           to += 2;
         }
       }

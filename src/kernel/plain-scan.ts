@@ -1,0 +1,58 @@
+import type { ScanLimits } from "./kernel.ts";
+
+const WORD = 4;
+
+/**
+ * The kernel's scan of one sequence in plain TypeScript: score of the best extension through two words on one
+ * diagonal, 0 without one or where the length is out of bounds. `placesOf(word)` gives, ascending, where in the
+ * query words begin whose neighbourhood the four residues are in.
+ */
+export function scanPlain(
+  query: Uint8Array,
+  placesOf: (word: Uint8Array) => readonly number[],
+  matrix: Int8Array,
+  { window, drop, minLength, maxLength }: ScanLimits,
+  subject: Uint8Array,
+): number {
+  if (subject.length < Math.max(WORD, minLength) || subject.length > maxLength) return 0;
+  /** Per diagonal (place in the subject less place in the query): where its last word began. */
+  const last = new Map<number, number>();
+  let best = 0;
+  for (let place = 0; place + WORD <= subject.length; place++) {
+    for (const inQuery of placesOf(subject.subarray(place, place + WORD))) {
+      const diagonal = place - inQuery;
+      const distance = place - (last.get(diagonal) ?? -Infinity);
+      if (distance > window) last.set(diagonal, place);
+      else if (distance >= WORD) {
+        const right = reach(query, subject, matrix, drop, inQuery, place, 1);
+        const left = reach(query, subject, matrix, drop, inQuery - 1, place - 1, -1);
+        best = Math.max(best, right.score + left.score);
+        last.set(diagonal, Math.max(place, place + right.residues - WORD));
+      }
+    }
+  }
+  return best;
+}
+
+/** The best-scoring stretch from a pair of residues onwards in one direction, and its length. */
+function reach(
+  query: Uint8Array,
+  subject: Uint8Array,
+  matrix: Int8Array,
+  drop: number,
+  i: number,
+  j: number,
+  step: 1 | -1,
+): { score: number; residues: number } {
+  let score = 0;
+  let best = 0;
+  let residues = 0;
+  for (let n = 1; i >= 0 && j >= 0 && i < query.length && j < subject.length; n++, i += step, j += step) {
+    score += matrix[query[i] * 32 + subject[j]];
+    if (score > best) {
+      best = score;
+      residues = n;
+    } else if (score < best - drop) break;
+  }
+  return { score: best, residues };
+}

@@ -1,0 +1,117 @@
+import { describe, expect, test } from "bun:test";
+import { Kernel, SCAN_BLOCK, type Words } from "../../src/kernel/kernel.ts";
+import { scanPlain } from "../../src/kernel/plain-scan.ts";
+import { encode } from "../../src/motif/alphabet.ts";
+import { BLOSUM62 } from "../../src/motif/matrix.ts";
+import { sketch } from "../../src/motif/sketch.ts";
+import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
+
+const kernel = new Kernel({ matrix: BLOSUM62, gapFirst: 12, gapNext: 1 });
+const open = { window: 40, drop: 16, minLength: 0, maxLength: 1e9 };
+
+/** The places of a word by the definition, without the table. */
+function places(query: Uint8Array, threshold: number): (word: Uint8Array) => number[] {
+  return (word) => {
+    const found: number[] = [];
+    if (word.some((code) => code >= 20)) return found;
+    for (let i = 0; i + 4 <= query.length; i++) {
+      const own = query.subarray(i, i + 4);
+      if (own.some((code) => code >= 20)) continue;
+      const score = own.reduce((sum, code, k) => sum + BLOSUM62[code * 32 + word[k]], 0);
+      if (score >= threshold) found.push(i);
+    }
+    return found;
+  };
+}
+
+function scan(
+  query: Uint8Array,
+  words: Words,
+  subjects: Uint8Array[],
+  limits: typeof open = open,
+  threshold = 1,
+): { scores: number[]; order: number[] } {
+  const offsets = new Uint32Array(subjects.length + 1);
+  for (const [k, subject] of subjects.entries()) offsets[k + 1] = offsets[k] + subject.length;
+  const residues = new Uint8Array(offsets[subjects.length]);
+  for (const [k, subject] of subjects.entries()) residues.set(subject, offsets[k]);
+  const scores = subjects.map(() => 0);
+  const order: number[] = [];
+  kernel.scan(query, words, limits, residues, offsets, 0, subjects.length, threshold, (k, score) => {
+    scores[k] = score;
+    order.push(k);
+  });
+  return { scores, order };
+}
+
+describe("the word scan", () => {
+  test("equals the plain one on random proteins and relatives, with all kinds of letters", () => {
+    const next = random(21);
+    let positive = 0;
+    for (let round = 0; round < 25; round++) {
+      const query = randomProtein(next, 1 + Math.floor(next() * 150));
+      if (query.length > 20) query[Math.floor(next() * query.length)] = 20 + Math.floor(next() * 6);
+      const subjects = Array.from({ length: 30 }, () => {
+        const subject =
+          next() < 0.5
+            ? randomProtein(next, Math.floor(next() * 250))
+            : mutated(next, query, 0.2 + next() * 0.6);
+        if (subject.length > 9) subject[Math.floor(next() * subject.length)] = 20 + Math.floor(next() * 6);
+        return subject;
+      });
+      const { words, threshold } = sketch(query, 0.1 + next());
+      const placesOf = places(query, threshold);
+      const wanted = subjects.map((subject) => scanPlain(query, placesOf, BLOSUM62, open, subject));
+      expect(scan(query, words, subjects).scores).toEqual(wanted);
+      positive += wanted.filter((score) => score > 0).length;
+    }
+    expect(positive).toBeGreaterThan(150);
+  });
+
+  test("repeats, where diagonals crowd and extensions run far", () => {
+    const query = encode("ACDEFGHIKL".repeat(12));
+    const subjects = [1, 3, 9, 30].map((times) => encode("ACDEFGHIKL".repeat(times)));
+    const { words, threshold } = sketch(query, 1);
+    const wanted = subjects.map((s) => scanPlain(query, places(query, threshold), BLOSUM62, open, s));
+    expect(wanted.every((score) => score > 0)).toBe(true);
+    expect(scan(query, words, subjects).scores).toEqual(wanted);
+  });
+
+  test("window, drop, lengths and threshold decide", () => {
+    const next = random(22);
+    const query = randomProtein(next, 200);
+    const subjects = Array.from({ length: 40 }, () => mutated(next, query, 0.6));
+    const { words, threshold } = sketch(query);
+    const placesOf = places(query, threshold);
+    for (const limits of [
+      { ...open, window: 10 },
+      { ...open, drop: 3 },
+      { ...open, minLength: 200 },
+      { ...open, maxLength: 200 },
+    ]) {
+      const wanted = subjects.map((subject) => scanPlain(query, placesOf, BLOSUM62, limits, subject));
+      expect(scan(query, words, subjects, limits).scores).toEqual(wanted);
+    }
+    const { scores } = scan(query, words, subjects);
+    const middle = scores.toSorted((a, b) => a - b)[20];
+    const { order } = scan(query, words, subjects, open, middle);
+    expect(order).toEqual(subjects.flatMap((_, k) => (scores[k] >= middle ? [k] : [])));
+  });
+
+  test("blocks do not show: many sequences, and one longer than a block", () => {
+    const next = random(23);
+    const query = randomProtein(next, 100);
+    const { words } = sketch(query);
+    const relative = mutated(next, query, 0.2);
+    const filler = Array.from({ length: 3000 }, () => randomProtein(next, 300));
+    const giant = new Uint8Array(SCAN_BLOCK + 1000).fill(24);
+    giant.set(relative, giant.length - relative.length);
+    const alone = scan(query, words, [relative]).scores[0];
+    expect(alone).toBeGreaterThan(100);
+    const all = [relative, ...filler, relative, giant, relative];
+    const { scores } = scan(query, words, all);
+    for (const k of [0, 3001, 3002, 3003]) expect(scores[k]).toBe(alone);
+    const some = Array.from({ length: 20 }, (_, k) => 1 + k * 150);
+    expect(some.map((k) => scores[k])).toEqual(some.map((k) => scan(query, words, [all[k]]).scores[0]));
+  });
+});

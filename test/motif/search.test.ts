@@ -1,0 +1,100 @@
+import { describe, expect, test } from "bun:test";
+import { encode } from "../../src/motif/alphabet.ts";
+import { openCorpus, packCorpus, type Corpus } from "../../src/motif/corpus.ts";
+import { maskLowComplexity } from "../../src/motif/complexity.ts";
+import { search, type SearchOptions } from "../../src/motif/search.ts";
+import { SCORING } from "../../src/motif/blosum-kernel.ts";
+import { scorePlain } from "../../src/kernel/plain.ts";
+import { composition, compositionScale, eValue } from "../../src/motif/statistics.ts";
+import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
+
+const options: SearchOptions = { maxEValue: 1e-5, exhaustive: false, minLength: 0, maxLength: 1e9 };
+const exhaustive: SearchOptions = { ...options, exhaustive: true };
+
+function corpusOf(sequences: Uint8Array[]): Corpus {
+  const entries = sequences.map((residues, k) => ({
+    accession: `P${String(k).padStart(5, "0")}`,
+    description: "",
+    organism: null,
+    speciesKey: null,
+    residues,
+  }));
+  return openCorpus(packCorpus("test", entries, () => new Bun.CryptoHasher("sha256")));
+}
+
+const next = random(61);
+const queries = Array.from({ length: 12 }, () => randomProtein(next, 80 + Math.floor(next() * 400)));
+const corpus = corpusOf([
+  ...Array.from({ length: 2000 }, () => randomProtein(next, 20 + Math.floor(next() * 600))),
+  ...queries.flatMap((query) => Array.from({ length: 20 }, (_, k) => mutated(next, query, 0.1 + k * 0.03))),
+]);
+
+describe("a search", () => {
+  test("exhaustive finds what the definition says, no more and no less", () => {
+    const query = queries[0];
+    const masked = maskLowComplexity(query);
+    const wanted = new Map<number, number>();
+    for (let index = 0; index < corpus.sequenceCount; index++) {
+      const subject = corpus.residues.subarray(corpus.offsets[index], corpus.offsets[index + 1]);
+      const raw = scorePlain(masked, subject, SCORING);
+      const score = raw * compositionScale(composition(masked), composition(subject));
+      const chance = eValue(score, query.length, subject.length, corpus.residueCount);
+      if (chance <= 1e-5) wanted.set(index, raw);
+    }
+    const hits = search(query, corpus, exhaustive);
+    expect(new Map(hits.toSorted((a, b) => a.index - b.index).map((h) => [h.index, h.rawScore]))).toEqual(
+      wanted,
+    );
+    expect(wanted.size).toBeGreaterThan(10);
+  });
+
+  test("the prefilter loses nearly nothing, and what it finds has the same numbers", () => {
+    let all = 0;
+    let found = 0;
+    for (const query of queries) {
+      const exact = new Map(search(query, corpus, exhaustive).map((hit) => [hit.index, hit]));
+      const quick = search(query, corpus, options);
+      for (const hit of quick) expect(exact.get(hit.index)).toEqual(hit);
+      all += exact.size;
+      found += quick.length;
+    }
+    expect(all).toBeGreaterThan(150);
+    expect(found / all).toBeGreaterThanOrEqual(0.99);
+  });
+
+  test("order is E-value, score, accession; the same every time", () => {
+    const twin = corpusOf([queries[1], queries[1], mutated(random(1), queries[1], 0.2), queries[1]]);
+    const hits = search(queries[1], twin, options);
+    expect(hits.map(({ index }) => index)).toEqual([0, 1, 3, 2]);
+    expect(search(queries[1], twin, options)).toEqual(hits);
+    expect(search(queries[1], twin, exhaustive)).toEqual(hits);
+  });
+
+  test("lengths bound what is looked at, not the E-values", () => {
+    const bounded = { minLength: 150, maxLength: 260 };
+    for (const how of [options, exhaustive]) {
+      const hits = search(queries[2], corpus, { ...how, maxEValue: 1 });
+      const lengthOf = (index: number): number => corpus.offsets[index + 1] - corpus.offsets[index];
+      const wanted = hits.filter(({ index }) => lengthOf(index) >= 150 && lengthOf(index) <= 260);
+      expect(search(queries[2], corpus, { ...how, ...bounded, maxEValue: 1 })).toEqual(wanted);
+    }
+  });
+
+  test("low complexity alone is no hit", () => {
+    const poly = encode(`${"Q".repeat(60)}${"SR".repeat(40)}${"P".repeat(50)}`);
+    const others = corpusOf([poly, encode("Q".repeat(200)), encode("SRSRSRSR".repeat(20))]);
+    for (const how of [options, exhaustive]) expect(search(poly, others, how)).toEqual([]);
+  });
+
+  test("chance hits are as many as their E-values say", () => {
+    // Random queries against random proteins: 60 searches with up to 0.2 hits expected in each.
+    const noise = corpusOf(Array.from({ length: 1500 }, () => randomProtein(next, 300)));
+    let hits = 0;
+    for (let round = 0; round < 60; round++) {
+      hits += search(randomProtein(next, 250), noise, { ...exhaustive, maxEValue: 0.2 }).length;
+    }
+    // 12 expected; the bounds are where a Poisson law with that mean ends on both sides (p < .001).
+    expect(hits).toBeGreaterThanOrEqual(3);
+    expect(hits).toBeLessThanOrEqual(25);
+  });
+});
