@@ -212,6 +212,38 @@ describe("RunJob → GetStatus → GetResult", () => {
   });
 });
 
+describe("patterns that explode elsewhere", () => {
+  const A = "A".repeat(999);
+  test.each([
+    ["(A+)+W", A],
+    ["(A|A)*W", A],
+    ["(A*)*(A*)*W", A],
+    [".*.*.*W", A],
+    [".{0,200}.{0,200}W", A],
+  ])("%s is scored, and others are answered meanwhile", async (expression, sequence) => {
+    const started = performance.now();
+    const id = await submit({ sequence, expressions: [expression] });
+    const other = await submit({ sequence: "MKL", expressions: [`K{1,${expression.length}}`] });
+    expect((await ended(other)).status).toBe("finished");
+    expect((await ended(id)).status).toBe("finished");
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
+
+  test.each([
+    ["nested groups", "(".repeat(20_000) + "A" + ")".repeat(20_000)],
+    ["alternatives", "A|".repeat(40_000)],
+    ["a long literal", "A".repeat(90_000)],
+    ["repeats of repeats", "((A{1,90}){1,90}){1,90}"],
+    ["a count without end", "A{99999999999999}"],
+  ])("%s: refused at once", async (_, expression) => {
+    const started = performance.now();
+    const response = await post(envelope(runJob({ sequence: "A", expressions: [expression] })));
+    expect(response.status).toBe(500);
+    expect(element(await response.text(), "faultstring")).toContain("regularExpression 1, character");
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+});
+
 describe("before the end", () => {
   test("GetResult of a job that waits is a response without ConScorePrediction", async () => {
     const row = database.query(
