@@ -54,8 +54,7 @@ export interface HandlersOptions {
 }
 
 /** Stages in words. */
-const STAGES: Record<Progress["stage"], string> = {
-  start: "Starting",
+const STAGES: Record<Exclude<Progress["stage"], "start">, string> = {
   homologs: "Searching for homologs (step 1 of 3)",
   tree: "Building the tree of the homologs (step 2 of 3)",
   scores: "Scoring the matches (step 3 of 3)",
@@ -151,7 +150,7 @@ function describe(job: JobView, pool: Pool): string {
       return `Place ${job.place} in the queue.`;
     case "running": {
       const progress = pool.progress(job.id);
-      if (!progress) return "Starting.";
+      if (!progress || progress.stage === "start") return "Starting.";
       return `${STAGES[progress.stage]}, ${Math.floor(progress.fraction * 100)} % of this step.`;
     }
     case "finished":
