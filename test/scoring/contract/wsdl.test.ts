@@ -1,0 +1,102 @@
+import { expect, test } from "bun:test";
+import { SaxesParser } from "saxes";
+import { wsdl } from "../../../src/scoring/contract/wsdl.ts";
+
+const NAMESPACE = "http://lab.example/scorer";
+const ENDPOINT = "http://host:1/soap?a=1&b=2";
+const DOCUMENT = wsdl(NAMESPACE, ENDPOINT);
+const WSDL = "http://schemas.xmlsoap.org/wsdl/";
+const SOAP = `${WSDL}soap/`;
+const XSD = "http://www.w3.org/2001/XMLSchema";
+
+interface Found {
+  name: string;
+  attributes: Record<string, string>;
+  /** Attribute values that are QNames, as {namespace}local. */
+  references: string[];
+  /** targetNamespace of the nearest element that has one. */
+  target: string;
+}
+
+function elementsOf(document: string): Found[] {
+  const found: Found[] = [];
+  const targets = [""];
+  const parser = new SaxesParser({ xmlns: true });
+  parser.on("opentag", (tag) => {
+    const attributes = Object.fromEntries(
+      Object.values(tag.attributes).map(({ name, value }) => [name, value]),
+    );
+    targets.push(attributes.targetNamespace ?? targets.at(-1)!);
+    const references = ["type", "ref", "base", "element", "message", "binding"].flatMap((name) => {
+      if (attributes[name] === undefined) return [];
+      const [prefix, local] = attributes[name].split(":");
+      return [`{${parser.resolve(prefix)}}${local}`];
+    });
+    found.push({ name: `{${tag.uri}}${tag.local}`, attributes, references, target: targets.at(-1)! });
+  });
+  parser.on("closetag", () => void targets.pop());
+  parser.write(document).close();
+  return found;
+}
+
+const ELEMENTS = elementsOf(DOCUMENT);
+const all = (namespace: string, local: string): Found[] =>
+  ELEMENTS.filter(({ name }) => name === `{${namespace}}${local}`);
+const values = (namespace: string, local: string, attribute: string): string[] =>
+  all(namespace, local).map(({ attributes }) => attributes[attribute]);
+
+test("one service with one port of SOAP 1.1, document and literal", () => {
+  expect(values(WSDL, "service", "name")).toEqual(["ConservationScorer"]);
+  expect(values(WSDL, "portType", "name")).toEqual(["ConservationScorer"]);
+  expect(values(WSDL, "binding", "name")).toEqual(["ConservationScorerBinding"]);
+  expect(all(WSDL, "port").length).toBe(1);
+  expect(values(SOAP, "address", "location")).toEqual([ENDPOINT]);
+  expect(values(SOAP, "binding", "style")).toEqual(["document"]);
+  expect([...new Set([...values(SOAP, "body", "use"), ...values(SOAP, "fault", "use")])]).toEqual([
+    "literal",
+  ]);
+  expect(values(SOAP, "operation", "soapAction")).toEqual(
+    ["RunJob", "GetStatus", "GetResult"].map((name) => `${NAMESPACE}/ConservationScorer/${name}`),
+  );
+  // Even an unused prefix makes gSOAP speak 1.2.
+  expect(DOCUMENT).not.toMatch(/soap12|wsdl\/soap12/);
+});
+
+test("messages have one part, `parameters` but for the fault", () => {
+  const parts = all(WSDL, "part").map(({ attributes }) => attributes);
+  expect(parts.filter(({ name }) => name === "parameters").map(({ element }) => element)).toEqual([
+    "tns:RunJob",
+    "tns:RunJobResponse",
+    "tns:GetStatus",
+    "tns:GetStatusResponse",
+    "tns:GetResult",
+    "tns:GetResultResponse",
+  ]);
+  expect(parts.filter(({ name }) => name !== "parameters").map(({ element }) => element)).toEqual([
+    "tns:JobIdentifierFault",
+  ]);
+  expect(all(WSDL, "message").length).toBe(parts.length);
+  // Two in the port type, two in the binding: RunJob declares none.
+  expect(values(WSDL, "fault", "name")).toEqual(Array.from({ length: 4 }, () => "JobIdentifierFault"));
+});
+
+test("both schemas are inline and qualified, and nothing is fetched from elsewhere", () => {
+  expect(all(XSD, "schema").map(({ attributes }) => attributes.elementFormDefault)).toEqual([
+    "qualified",
+    "qualified",
+  ]);
+  expect(DOCUMENT).not.toContain("schemaLocation");
+});
+
+test("every reference finds what it names", () => {
+  const named = new Set(
+    ELEMENTS.flatMap(({ attributes, target }) =>
+      attributes.name === undefined ? [] : [`{${target}}${attributes.name}`],
+    ),
+  );
+  const references = ELEMENTS.flatMap(({ references }) => references).filter(
+    (name) => !name.startsWith(`{${XSD}}`),
+  );
+  expect(references.length).toBeGreaterThan(30);
+  expect(references.filter((name) => !named.has(name))).toEqual([]);
+});
