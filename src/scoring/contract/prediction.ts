@@ -210,7 +210,7 @@ const HOMOLOG_AT_MATCH: ComplexType<NamedHomologAtMatch> = {
     once(
       "state",
       "HomologState",
-      "conserved: the motif is kept in its place; shifted: kept nearby; substituted: residues that the motif forbids; gap: not there; missing: the homolog's sequence does not reach the match.",
+      "conserved: the motif is kept in its place; shifted: kept nearby; substituted: residues that the motif forbids; gap: most of it is deleted; missing: too much of it lies beyond the ends of the homolog's alignment.",
       (h) => h.state,
     ),
     once(
