@@ -37,6 +37,8 @@ CREATE TABLE job (
   ended INTEGER,
   -- Leases that ended with the death of the worker or of the whole process, the present one included.
   attempts INTEGER NOT NULL DEFAULT 0,
+  -- How often the whole process ended while the job ran: that is rarely the job's fault, and counted apart.
+  interruptions INTEGER NOT NULL DEFAULT 0,
   -- While running: until when the worker may take.
   deadline INTEGER,
   result INTEGER REFERENCES result (rid),

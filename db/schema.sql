@@ -37,6 +37,8 @@ CREATE TABLE job (
   ended INTEGER,
   -- Leases that ended with the death of the worker or of the whole process, the present one included.
   attempts INTEGER NOT NULL DEFAULT 0,
+  -- How often the whole process ended while the job ran: that is rarely the job's fault, and counted apart.
+  interruptions INTEGER NOT NULL DEFAULT 0,
   -- While running: until when the worker may take.
   deadline INTEGER,
   result INTEGER REFERENCES result (rid),
@@ -48,6 +50,8 @@ CREATE TABLE job (
 ) STRICT;
 
 CREATE INDEX job_state ON job (state);
+
+CREATE INDEX job_question ON job (digest) WHERE state = 'queued';
 
 CREATE INDEX job_result ON job (result) WHERE result IS NOT NULL;
 
@@ -91,3 +95,277 @@ CREATE TABLE api_token (
   expires INTEGER,
   revoked INTEGER
 ) STRICT;
+
+CREATE TABLE address (
+  rid INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  name_fold TEXT NOT NULL,
+  organisation TEXT NOT NULL DEFAULT '',
+  street TEXT NOT NULL DEFAULT '',
+  postcode TEXT NOT NULL DEFAULT '',
+  city TEXT NOT NULL DEFAULT '',
+  region TEXT NOT NULL DEFAULT '',
+  country TEXT NOT NULL DEFAULT '',
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  owner INTEGER NOT NULL REFERENCES user_account (rid),
+  owned_by INTEGER NOT NULL REFERENCES user_group (rid),
+  public INTEGER NOT NULL DEFAULT 0 CHECK (public IN (0, 1)),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
+
+CREATE INDEX address_name ON address (deleted, name, rid, public, owner, owned_by);
+
+CREATE INDEX address_name_fold ON address (name_fold);
+
+CREATE TABLE place (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  building TEXT NOT NULL DEFAULT '',
+  room TEXT NOT NULL,
+  name TEXT NOT NULL GENERATED ALWAYS AS (trim(building || ' ' || room)) STORED,
+  building_fold TEXT NOT NULL,
+  room_fold TEXT NOT NULL,
+  address INTEGER NOT NULL REFERENCES address (rid),
+  description TEXT NOT NULL DEFAULT '',
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  owner INTEGER NOT NULL REFERENCES user_account (rid),
+  owned_by INTEGER NOT NULL REFERENCES user_group (rid),
+  public INTEGER NOT NULL DEFAULT 0 CHECK (public IN (0, 1)),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
+
+CREATE INDEX place_building ON place (deleted, building, room, id, public, owner, owned_by);
+
+CREATE INDEX place_name ON place (name);
+
+CREATE INDEX place_address ON place (address);
+
+CREATE TABLE equipment (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  name_fold TEXT NOT NULL,
+  description TEXT NOT NULL DEFAULT '',
+  code TEXT NOT NULL DEFAULT '',
+  model_type TEXT NOT NULL DEFAULT '',
+  barcode TEXT NOT NULL DEFAULT '',
+  place INTEGER REFERENCES place (rid),
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  owner INTEGER NOT NULL REFERENCES user_account (rid),
+  owned_by INTEGER NOT NULL REFERENCES user_group (rid),
+  public INTEGER NOT NULL DEFAULT 0 CHECK (public IN (0, 1)),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
+
+CREATE INDEX equipment_name ON equipment (deleted, name, id, public, owner, owned_by);
+
+CREATE INDEX equipment_name_fold ON equipment (name_fold);
+
+CREATE INDEX equipment_place ON equipment (place);
+
+CREATE TABLE location (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  label TEXT NOT NULL,
+  label_fold TEXT NOT NULL,
+  description TEXT NOT NULL DEFAULT '',
+  barcode TEXT NOT NULL DEFAULT '',
+  equipment INTEGER REFERENCES equipment (rid),
+  place INTEGER REFERENCES place (rid),
+  parent INTEGER REFERENCES location (rid),
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  owner INTEGER NOT NULL REFERENCES user_account (rid),
+  owned_by INTEGER NOT NULL REFERENCES user_group (rid),
+  public INTEGER NOT NULL DEFAULT 0 CHECK (public IN (0, 1)),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
+
+CREATE INDEX location_label ON location (deleted, label, id, public, owner, owned_by);
+
+CREATE INDEX location_visible ON location (deleted, public, owner, owned_by);
+
+CREATE INDEX location_label_fold ON location (label_fold);
+
+CREATE INDEX location_equipment ON location (equipment);
+
+CREATE INDEX location_place ON location (place);
+
+CREATE INDEX location_parent ON location (parent);
+
+CREATE TABLE field_meta (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL UNIQUE,
+  name_fold TEXT NOT NULL,
+  description TEXT NOT NULL DEFAULT '',
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  owner INTEGER NOT NULL REFERENCES user_account (rid),
+  owned_by INTEGER NOT NULL REFERENCES user_group (rid),
+  public INTEGER NOT NULL DEFAULT 0 CHECK (public IN (0, 1)),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
+
+CREATE INDEX field_meta_name ON field_meta (deleted, name, id, public, owner, owned_by);
+
+CREATE TABLE cv_category (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL UNIQUE,
+  name_fold TEXT NOT NULL,
+  description TEXT NOT NULL DEFAULT '',
+  -- The terms of a category are words to choose from, or units of numbers.
+  kind TEXT NOT NULL CHECK (kind IN ('term', 'unit')),
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  owner INTEGER NOT NULL REFERENCES user_account (rid),
+  owned_by INTEGER NOT NULL REFERENCES user_group (rid),
+  public INTEGER NOT NULL DEFAULT 0 CHECK (public IN (0, 1)),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
+
+CREATE INDEX cv_category_name ON cv_category (deleted, name, id, public, owner, owned_by);
+
+CREATE TABLE vocabulary_term (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  name_fold TEXT NOT NULL,
+  category INTEGER NOT NULL REFERENCES cv_category (rid),
+  label TEXT NOT NULL DEFAULT '',
+  label_fold TEXT NOT NULL,
+  description TEXT NOT NULL DEFAULT '',
+  -- Accession in an ontology.
+  dbxref_id TEXT NOT NULL DEFAULT '',
+  position INTEGER NOT NULL DEFAULT 0,
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  owner INTEGER NOT NULL REFERENCES user_account (rid),
+  owned_by INTEGER NOT NULL REFERENCES user_group (rid),
+  public INTEGER NOT NULL DEFAULT 0 CHECK (public IN (0, 1)),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
+
+CREATE INDEX vocabulary_term_name ON vocabulary_term (deleted, name, id, public, owner, owned_by);
+
+CREATE INDEX vocabulary_term_category ON vocabulary_term (category, position);
+
+CREATE TABLE field_type (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  kind TEXT NOT NULL CHECK (kind IN ('annotation', 'customproperty')),
+  name TEXT NOT NULL,
+  name_fold TEXT NOT NULL,
+  choice_label TEXT NOT NULL DEFAULT '',
+  description TEXT NOT NULL DEFAULT '',
+  description_fold TEXT NOT NULL,
+  type TEXT NOT NULL,
+  label TEXT NOT NULL DEFAULT '',
+  help_text TEXT NOT NULL DEFAULT '',
+  default_value TEXT NOT NULL DEFAULT '',
+  has_default INTEGER NOT NULL DEFAULT 0 CHECK (has_default IN (0, 1)),
+  multiple INTEGER NOT NULL DEFAULT 0 CHECK (multiple IN (0, 1)),
+  is_protocol_parameter INTEGER NOT NULL DEFAULT 0 CHECK (is_protocol_parameter IN (0, 1)),
+  autocomplete TEXT NOT NULL DEFAULT '',
+  searchable INTEGER NOT NULL DEFAULT 1 CHECK (searchable IN (0, 1)),
+  readonly INTEGER NOT NULL DEFAULT 0 CHECK (readonly IN (0, 1)),
+  sortable INTEGER NOT NULL DEFAULT 1 CHECK (sortable IN (0, 1)),
+  cv_category INTEGER REFERENCES cv_category (rid),
+  unit_category INTEGER REFERENCES cv_category (rid),
+  mandatory INTEGER NOT NULL DEFAULT 0 CHECK (mandatory IN (0, 1)),
+  validations TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(validations)),
+  visibility TEXT NOT NULL DEFAULT 'ALWAYS',
+  edit_visibility TEXT NOT NULL DEFAULT 'ALWAYS',
+  list_visibility TEXT NOT NULL DEFAULT 'ALWAYS',
+  value_choices TEXT CHECK (value_choices IS NULL OR json_valid(value_choices)),
+  choices_value TEXT NOT NULL DEFAULT 'id',
+  choices_label TEXT NOT NULL DEFAULT 'name',
+  -- Where type is OBJECT: the list whose records are the choices, such as equipment.
+  choices_target TEXT NOT NULL DEFAULT '',
+  preferred_view_widget TEXT NOT NULL,
+  preferred_edit_widget TEXT NOT NULL,
+  preferred_list_widget TEXT NOT NULL,
+  field_meta INTEGER NOT NULL REFERENCES field_meta (rid),
+  model_name TEXT NOT NULL DEFAULT '',
+  model_type TEXT NOT NULL DEFAULT '',
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  owner INTEGER NOT NULL REFERENCES user_account (rid),
+  owned_by INTEGER NOT NULL REFERENCES user_group (rid),
+  public INTEGER NOT NULL DEFAULT 0 CHECK (public IN (0, 1)),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
+
+CREATE INDEX field_type_name ON field_type (kind, deleted, name, id, public, owner, owned_by);
+
+CREATE INDEX field_type_visible ON field_type (kind, deleted, public, owner, owned_by);
+
+CREATE INDEX field_type_name_fold ON field_type (kind, name_fold);
+
+CREATE INDEX field_type_type ON field_type (kind, type, name);
+
+CREATE INDEX field_type_cv_category ON field_type (cv_category);
+
+CREATE INDEX field_type_field_meta ON field_type (field_meta);
+
+CREATE TABLE object_permission (
+  rid INTEGER PRIMARY KEY,
+  object_kind TEXT NOT NULL,
+  object_rid INTEGER NOT NULL,
+  user_rid INTEGER REFERENCES user_account (rid) ON DELETE CASCADE,
+  group_rid INTEGER REFERENCES user_group (rid) ON DELETE CASCADE,
+  can_view INTEGER NOT NULL DEFAULT 1 CHECK (can_view IN (0, 1)),
+  can_change INTEGER NOT NULL DEFAULT 0 CHECK (can_change IN (0, 1)),
+  can_delete INTEGER NOT NULL DEFAULT 0 CHECK (can_delete IN (0, 1)),
+  CHECK ((user_rid IS NULL) <> (group_rid IS NULL))
+) STRICT;
+
+CREATE UNIQUE INDEX object_permission_user ON object_permission (object_kind, object_rid, user_rid) WHERE user_rid IS NOT NULL;
+
+CREATE UNIQUE INDEX object_permission_group ON object_permission (object_kind, object_rid, group_rid) WHERE group_rid IS NOT NULL;
+
+CREATE INDEX object_permission_object ON object_permission (object_kind, object_rid);

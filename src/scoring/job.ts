@@ -53,6 +53,13 @@ export function isFinal(state: State): boolean {
  */
 export const MAX_ATTEMPTS = 2;
 
+/**
+ * How often the whole process may end while a job runs before the job is taken for the cause. Power cuts, kills
+ * and upgrades are none of its doing, so the count is generous; without one, a job that brings the process down
+ * would do so at every start.
+ */
+export const MAX_INTERRUPTIONS = 10;
+
 /** A pattern as it is scored: motif classes are resolved when the job is accepted, so later imports change nothing. */
 export interface JobPattern {
   expression: string;

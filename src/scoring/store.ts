@@ -2,7 +2,15 @@ import type { Prediction } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import type { Clock } from "../shell/clock.ts";
 import type { Database } from "../shell/sqlite.ts";
-import { MAX_ATTEMPTS, STATES, TRANSITIONS, type JobEvent, type JobRequest, type State } from "./job.ts";
+import {
+  MAX_ATTEMPTS,
+  MAX_INTERRUPTIONS,
+  STATES,
+  TRANSITIONS,
+  type JobEvent,
+  type JobRequest,
+  type State,
+} from "./job.ts";
 
 /** A job as its owner may see it. Times are milliseconds since 1970-01-01 UTC. */
 export interface JobView {
@@ -242,13 +250,19 @@ export class JobStore {
 
   /** At start, before any worker: no job can be running, so every one that claims to be was cut off by the end of the process. */
   recover(): { requeued: number; failed: number } {
-    const abandoned = this.database.query(`SELECT rid, attempts FROM job WHERE ${RELEASE.where}`).all() as {
-      rid: number;
-      attempts: number;
-    }[];
+    const abandoned = this.database.query(
+      `UPDATE job SET interruptions = interruptions + 1 WHERE ${RELEASE.where} RETURNING rid, interruptions`,
+    );
     return this.database.transaction(() => {
-      const states = abandoned.map(({ rid, attempts }) =>
-        this.retry(rid, attempts, `The service ended ${attempts} times while it scored this job.`),
+      const states = (abandoned.all() as { rid: number; interruptions: number }[]).map(
+        ({ rid, interruptions }) => {
+          if (interruptions < MAX_INTERRUPTIONS) {
+            this.release(rid, false);
+            return "queued";
+          }
+          this.fail(rid, `The service ended ${interruptions} times while it scored this job.`);
+          return "failed";
+        },
       );
       const requeued = states.filter((state) => state === "queued").length;
       return { requeued, failed: states.length - requeued };

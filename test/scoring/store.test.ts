@@ -1,3 +1,4 @@
+import { MAX_INTERRUPTIONS } from "../../src/scoring/job.ts";
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -248,18 +249,20 @@ describe("results are computed once", () => {
 });
 
 describe("recovery at start", () => {
-  test("running jobs are queued again in their old place; the second time they fail with a reason", async () => {
+  test("running jobs are queued again in their old place; the tenth time they are taken for the cause", async () => {
     const { store } = open();
     const first = await store.insert(request("AAA"));
     const second = await store.insert(request("CCC"));
-    store.lease(1000);
-    expect(store.recover()).toEqual({ requeued: 1, failed: 0 });
-    expect(store.get(first)).toMatchObject({ state: "queued", place: 1 });
-    expect(store.get(second).place).toBe(2);
+    for (let interruptions = 1; interruptions < MAX_INTERRUPTIONS; interruptions++) {
+      expect(store.lease(1000)).toMatchObject({ id: first, attempts: 1 });
+      expect(store.recover()).toEqual({ requeued: 1, failed: 0 });
+      expect(store.get(first)).toMatchObject({ state: "queued", place: 1 });
+      expect(store.get(second).place).toBe(2);
+    }
     store.lease(1000);
     expect(store.recover()).toEqual({ requeued: 0, failed: 1 });
     expect(store.get(first)).toMatchObject({ state: "failed" });
-    expect(store.get(first).failure).toContain("ended 2 times");
+    expect(store.get(first).failure).toContain("ended 10 times");
     expect(store.get(second).state).toBe("queued");
     expect(store.recover()).toEqual({ requeued: 0, failed: 0 });
   });
