@@ -1,0 +1,54 @@
+import { expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { element, ended, LABD, labd, scratch, serve } from "./labd.ts";
+
+/** The README's commands, run as they stand there, with only the address and the directory changed. */
+
+const README = readFileSync(join(import.meta.dir, "../../README.md"), "utf8");
+const BLOCKS = [...README.matchAll(/```sh\n([\s\S]*?)```/g)].map((match) => match[1]);
+const blockWith = (text: string): string => BLOCKS.find((block) => block.includes(text))!;
+
+async function shell(script: string, cwd: string): Promise<{ code: number; stdout: string; stderr: string }> {
+  const run = Bun.spawn(["bash", "-euc", script], {
+    cwd,
+    env: { PATH: `${dirname(LABD)}:${process.env.PATH}` },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr, code] = await Promise.all([run.stdout.text(), run.stderr.text(), run.exited]);
+  return { code, stdout, stderr };
+}
+
+test("one call per face", async () => {
+  using place = scratch();
+  await labd(["demo", "--once", "--port", "0", "--data-dir", place.directory]);
+  await using server = await serve(place.directory);
+  const at = (block: string): string => block.replaceAll("http://127.0.0.1:8480", server.url);
+
+  const soap = await shell(at(blockWith("<RunJob")), place.directory);
+  const job = element(soap.stdout, "JobIdentifier");
+  expect(soap).toMatchObject({ code: 0 });
+  expect(await ended(server.url, job!)).toBe("finished");
+
+  const rest = await shell(at(blockWith("query_expression")), place.directory);
+  const page = JSON.parse(rest.stdout) as { total: number; results: { label: string }[] };
+  expect(page.total).toBeGreaterThan(20);
+  expect(page.results).toHaveLength(5);
+});
+
+test("on a server", async () => {
+  using place = scratch();
+  writeFileSync(
+    join(place.directory, "uniprot_sprot.fasta.gz"),
+    Bun.gzipSync(">P1\nMKLVAACDEFGHIKLMNPQRSTVWY\n"),
+  );
+  const block = blockWith("labd corpus add").replaceAll("/var/lib/labd", join(place.directory, "data"));
+  const lines = block.trim().split("\n");
+  expect(lines.at(-1)).toContain("labd serve");
+  const run = await shell(lines.slice(0, -1).join("\n"), place.directory);
+  expect(run).toMatchObject({ code: 0 });
+  expect(run.stdout).toMatch(/\* uniprot_sprot .*\nAdded kim.*\nlabd_[\w-]{43}\n$/);
+  await using server = await serve(join(place.directory, "data"));
+  expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+});
