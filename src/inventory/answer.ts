@@ -4,6 +4,8 @@ import type { Json } from "./model/field.ts";
 import { type Look, readLife, readListing, readLook } from "./model/listing.ts";
 import { csvText, envelopeText, position } from "./model/page.ts";
 import type { Mode } from "./model/patch.ts";
+import { personRecord } from "./people.ts";
+import { resolveId } from "./resolver.ts";
 import { readJson } from "./request-body.ts";
 import { type Call, describe, here, respond, ROOT, show, withParameter } from "./response.ts";
 import type { Routed } from "./resources/index.ts";
@@ -14,6 +16,8 @@ import { unauthenticated } from "../shell/auth.ts";
 /** In this order in the Allow header (specification, "Collection responses"). */
 export const COLLECTION_METHODS = "GET, POST, PUT, PATCH, HEAD, OPTIONS";
 export const ITEM_METHODS = "GET, PUT, PATCH, DELETE, HEAD, OPTIONS";
+const READ_METHODS = "GET, HEAD, OPTIONS";
+const NO_CREDENTIALS = "Authentication credentials were not provided.";
 export const BULK_DELETE_METHODS = "POST, DELETE, OPTIONS";
 
 export interface AnswerOptions {
@@ -36,6 +40,10 @@ export interface Answers {
   bulkDelete(request: Request, resource: Routed): Answer;
   /** The addresses of all resources. */
   root(request: Request, resources: readonly Routed[]): Answer;
+  /** One account, by username or id, for callers with credentials. */
+  person(request: Request, name: string): Answer;
+  /** What a bare id is. */
+  resolve(request: Request, resources: readonly Routed[], id: string): Answer;
 }
 
 export function openAnswers(options: AnswerOptions): Answers {
@@ -48,8 +56,7 @@ export function openAnswers(options: AnswerOptions): Answers {
     const actor = options.authenticate(request);
     const { method } = request;
     const reads = method === "GET" || method === "HEAD" || method === "OPTIONS";
-    if (actor.user === null && (!reads || !options.anonymousRead))
-      throw unauthenticated("Authentication credentials were not provided.");
+    if (actor.user === null && (!reads || !options.anonymousRead)) throw unauthenticated(NO_CREDENTIALS);
     if (!allow.split(", ").includes(method))
       throw new Problem("method_not_allowed", `Method "${method}" not allowed.`, { allow });
     return { request, method, url, base: `${origin}${ROOT}`, actor };
@@ -169,6 +176,9 @@ export function openAnswers(options: AnswerOptions): Answers {
     return showItem(call, resource, rid, 200);
   };
 
+  const showSimple = (json: Json): Response =>
+    respond(JSON.stringify(json), 200, MEDIA_TYPES.json, { Allow: READ_METHODS });
+
   return {
     collection(request, resource) {
       const call = begin(request, COLLECTION_METHODS);
@@ -195,10 +205,19 @@ export function openAnswers(options: AnswerOptions): Answers {
       return respond(json, 200, MEDIA_TYPES.json, { Allow: BULK_DELETE_METHODS });
     },
     root(request, resources) {
-      const call = begin(request, "GET, HEAD, OPTIONS");
-      const addresses = resources.map(({ segment }) => [segment, `${call.base}${segment}/`]);
-      const json = JSON.stringify(Object.fromEntries(addresses));
-      return respond(json, 200, MEDIA_TYPES.json, { Allow: "GET, HEAD, OPTIONS" });
+      const { base } = begin(request, READ_METHODS);
+      return showSimple(Object.fromEntries(resources.map(({ segment }) => [segment, `${base}${segment}/`])));
+    },
+    person(request, name) {
+      const { actor, url } = begin(request, READ_METHODS);
+      if (actor.user === null) throw unauthenticated(NO_CREDENTIALS);
+      const person = personRecord(store.statements, name, actor);
+      if (!person) throw new Problem("not_found", "Not found.");
+      return showSimple(url.searchParams.get("response_format") === "flat" ? { results: person } : person);
+    },
+    resolve(request, resources, id) {
+      const { actor } = begin(request, READ_METHODS);
+      return showSimple(resolveId(store.reading, resources, id, actor));
     },
   };
 }

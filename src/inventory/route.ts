@@ -50,10 +50,14 @@ export function inventoryRoutes(options: InventoryOptions): AnyElysia {
   });
   const app = new Elysia({ name: "inventory" });
   addRoot(app, answers);
+  addLookups(app, answers);
   for (const resource of RESOURCES) addResource(app, answers, resource);
   if (options.accounts) addSignIn(app, options.accounts, maxMessageBytes);
   return app as unknown as AnyElysia;
 }
+
+/** Parts of the path; null where one cannot be decoded, such as `%`. */
+type Params = Record<string, string | null>;
 
 type Detail = DocumentDecoration;
 
@@ -78,11 +82,46 @@ function addRoot(app: Elysia, answers: Answers): void {
   app.get(`${ROOT}version`, () => Response.json({ version: "v2" }), HIDDEN);
 }
 
+/** What clients of LabID look up by address alone: who somebody is, and what an id is. */
+function addLookups(app: Elysia, answers: Answers): void {
+  const person = ({ request, params }: { request: Request; params: Params }) =>
+    answers.person(request, params.name ?? "");
+  const resolve = ({ request, params }: { request: Request; params: Params }) =>
+    answers.resolve(request, RESOURCES, params.id ?? "");
+  app.get(`${ROOT}users/:name/`, person, {
+    detail: {
+      summary: "One account",
+      description: "By username or id. With `response_format=flat` in `results`.",
+      tags: ["inventory"],
+      security: [{ token: [] }],
+      responses: {
+        200: { description: "The account, its groups and its primary group." },
+        ...refusals(401, 404),
+      },
+    },
+  });
+  app.get(`${ROOT}resolver/:id/`, resolve, {
+    detail: {
+      summary: "What an id is",
+      tags: ["inventory"],
+      responses: {
+        200: {
+          description: "id, name, model_type, model_name and app_name; all null where nothing is found.",
+        },
+      },
+    },
+  });
+  for (const end of ["", "/"]) {
+    app.all(`${ROOT}users/:name${end}`, person, HIDDEN);
+    app.all(`${ROOT}resolver/:id${end}`, resolve, HIDDEN);
+  }
+}
+
 function addResource(app: Elysia, answers: Answers, resource: Routed): void {
   const docs = describe(resource);
   const collection = ({ request }: { request: Request }) => answers.collection(request, resource);
-  const item = ({ request, params }: { request: Request; params: Record<string, string> }) =>
-    answers.item(request, resource, params.id);
+  const item = ({ request, params }: { request: Request; params: Params }) =>
+    answers.item(request, resource, params.id ?? "");
   const bulk = ({ request }: { request: Request }) => answers.bulkDelete(request, resource);
 
   const path = `${ROOT}${resource.segment}/`;

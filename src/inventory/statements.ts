@@ -1,4 +1,5 @@
 import type { Sql } from "./model/operator.ts";
+import { Problem } from "../problem.ts";
 import type { Database } from "../shell/sqlite.ts";
 
 /** Prepared statements kept; the least recently used one goes first. */
@@ -31,9 +32,14 @@ export class Statements {
     return this.database.transaction(work).deferred();
   }
 
-  /** All of the writes or none; takes the write lock at once, so that it cannot fail halfway for want of it. */
+  /** All of the writes or none; takes the write lock at once, so that it cannot fail halfway for want of it. @throws Problem busy */
   writing<T>(work: () => T): T {
-    return this.database.transaction(work).immediate();
+    try {
+      return this.database.transaction(work).immediate();
+    } catch (error) {
+      if ((error as { code?: string }).code !== "SQLITE_BUSY") throw error;
+      throw new Problem("busy", "Another process is writing to the database. Try again.", { cause: error });
+    }
   }
 
   /** Changes whenever another connection has written. */

@@ -514,6 +514,10 @@ test.each([
   "locations/1/",
   `locations/${IDS.note}/`,
   "addresses/abc/",
+  "locations/%/",
+  "locations/%E0%A4%A",
+  "locations/%00/",
+  "locations/%2F/",
 ])("%s is not found", async (path) => {
   const { status, body } = await get(path);
   expect({ status, body }).toEqual({ status: 404, body: { detail: "Not found.", message: "Not found." } });

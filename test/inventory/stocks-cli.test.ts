@@ -30,6 +30,47 @@ test("login: a wrong password is 401, the right one a token", async () => {
   authorization = `Token ${body.token}`;
 });
 
+test("who the caller is, which it asks before anything else", async () => {
+  const { status, body } = await call("GET", "users/alice?response_format=flat&deleted=False");
+  expect(status).toBe(200);
+  const alice = {
+    id: expect.any(String),
+    username: "alice",
+    full_name: "Alice Archer",
+    email: "",
+    groups: [{ id: expect.any(String), name: "Genomics" }],
+    primary_group: { id: expect.any(String), name: "Genomics" },
+    is_active: true,
+    is_superuser: false,
+    is_staff: false,
+    date_joined: "2026-01-01T00:00:00.000000+00:00",
+  };
+  expect(body).toEqual({ results: alice });
+  const { id } = body.results as { id: string };
+  expect((await call("GET", `users/${id}/`)).body).toEqual(alice);
+  for (const name of ["nobody", "%", "%00", "ali%27ce"])
+    expect((await call("GET", `users/${name}`)).status).toBe(404);
+  expect((await lab.ask("GET", "users/alice")).status).toBe(401);
+});
+
+test("what an id is", async () => {
+  expect((await call("GET", `resolver/${IDS.freezer}`)).body).toEqual({
+    id: IDS.freezer,
+    name: "Freezer 1",
+    model_type: "FREEZER",
+    model_name: "equipment",
+    app_name: "stocks",
+  });
+  expect((await call("GET", `resolver/${IDS.shelf}/`)).body).toMatchObject({
+    name: "Shelf 1",
+    model_type: null,
+  });
+  const nothing = { id: null, name: null, model_type: null, model_name: null, app_name: null };
+  expect((await call("GET", "resolver/00000000-0000-4000-8000-00000000ffff")).body).toEqual(nothing);
+  expect((await call("GET", "resolver/x")).body).toEqual(nothing);
+  expect((await lab.ask("GET", `resolver/${IDS.secret}`)).body).toEqual(nothing);
+});
+
 test("version", async () => {
   expect((await call("GET", "version/")).body).toEqual({ version: "v2" });
 });
