@@ -1,7 +1,7 @@
 import type { Actor } from "./model/access.ts";
 import { compare } from "./model/condition.ts";
-import type { Json } from "./model/field.ts";
-import { quoted } from "./model/field.ts";
+import { type Json, quoted } from "./model/field.ts";
+import { rowChanges } from "./model/json-patch.ts";
 import type { Mode } from "./model/patch.ts";
 import type { Resource } from "./model/resource.ts";
 import { Problem } from "../problem.ts";
@@ -28,22 +28,32 @@ export function openBulk(statements: Statements, reading: Reading, writing: Writ
     if (rid === undefined) throw new Problem("not_found", `Not found: ${quoted(id)}.`);
     return rid;
   };
+  /** @throws Problem conflict where a field has another value than the writer believes */
+  const expectValue = (
+    resource: Resource,
+    rid: number,
+    id: string,
+    field: string,
+    value: Json,
+    actor: Actor,
+  ): void => {
+    const known = Object.hasOwn(resource.fields, field) && resource.fields[field].shown !== "internal";
+    const look = { format: undefined, shape: "flat", fields: known ? [field] : [] } as const;
+    const [record] = reading.records(resource, look, actor, [rid], { base: "", format: undefined }).values;
+    if (!known || !Bun.deepEquals(record[field], value))
+      throw new Problem("conflict", `${quoted(field)} of ${quoted(id)} is not what the test says.`);
+  };
   return {
     create: (resource, body, actor) =>
       statements.writing(() => each(body, (item) => writing.create(resource, item, actor))),
     update(resource, body, mode, actor) {
-      if (!Array.isArray(body)) {
-        const text = 'Expected a list of objects, each with "id" and the fields to change.';
-        throw fieldProblem(new Map([["non_field_errors", [text]]]));
-      }
+      const changes = rowChanges(body);
       return statements.writing(() =>
-        each(body, (item) => {
-          const id =
-            item !== null && typeof item === "object" && !Array.isArray(item) ? (item.id ?? null) : null;
-          if (typeof id !== "string" && typeof id !== "number")
-            throw fieldProblem(new Map([["id", ["This field is required."]]]));
-          const rid = find(resource, String(id), actor);
-          writing.update(resource, rid, item, mode, actor);
+        each(changes, ({ id, body, tests }) => {
+          const rid = find(resource, id, actor);
+          for (const [field, value] of tests) expectValue(resource, rid, id, field, value, actor);
+          // What was only tested is not written.
+          if (Object.keys(body).length > 0) writing.update(resource, rid, body, mode, actor);
           return rid;
         }),
       );
@@ -71,7 +81,7 @@ function limit(count: number): void {
 }
 
 /** Does `work` for every item and gathers what is wrong with fields under the number of the item. */
-const each = (items: readonly Json[], work: (item: Json) => number): number[] => {
+const each = <T>(items: readonly T[], work: (item: T) => number): number[] => {
   limit(items.length);
   const errors = new Map<string, string[]>();
   const rids = items.map((item, i) => {

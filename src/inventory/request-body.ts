@@ -8,7 +8,7 @@ import { Problem } from "../problem.ts";
  */
 export async function readJson(request: Request, maxBytes: number): Promise<Json> {
   const type = mediaType(request);
-  if (type !== "" && type !== "application/json") throw unsupported(request);
+  if (type !== "" && !JSON_TYPES.has(type)) throw unsupported(request);
   const text = decode(await readBytes(request, maxBytes));
   return text.trim() === "" ? {} : parseJson(text);
 }
@@ -18,6 +18,12 @@ export async function readPairs(request: Request, maxBytes: number): Promise<Jso
   if (mediaType(request) !== "application/x-www-form-urlencoded") return readJson(request, maxBytes);
   return Object.fromEntries(new URLSearchParams(decode(await readBytes(request, maxBytes))));
 }
+
+const JSON_TYPES = new Set([
+  "application/json",
+  "application/json-patch+json",
+  "application/merge-patch+json",
+]);
 
 const mediaType = (request: Request): string =>
   (request.headers.get("content-type") ?? "").split(";")[0].trim().toLowerCase();

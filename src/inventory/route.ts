@@ -204,7 +204,7 @@ const MEANINGS: Record<number, string> = {
   403: "The caller may view this record, but not do that with it.",
   404: "No such record, or none that the caller may view; or no such page or format.",
   406: "The answer cannot be given as asked for.",
-  409: "Other records refer to it.",
+  409: "Other records refer to it, or a test of a JSON Patch does not hold.",
   415: "The body is no JSON.",
 };
 
@@ -287,13 +287,15 @@ function describe(
     }),
     updateSeveral: detail({
       summary: `Change several of ${segment}`,
-      description: "All or none. PUT wants the required fields of every record, PATCH only what changes.",
+      description:
+        "All or none. PUT wants the required fields of every record, PATCH only what changes. Also taken: a JSON Patch " +
+        'whose paths are `/<id>/<field>`, `{"ids": […], "patch": […]}` with paths `/<field>`, and `{"items": [ids], <field>: <value>}`.',
       security,
       parameters: looks,
       requestBody: sends(several, "Objects with `id` and the fields to change."),
       responses: {
         200: { description: "The records as stored.", content: content({ type: "array", items: record }) },
-        ...refusals(400, 401, 403, 404, 415),
+        ...refusals(400, 401, 403, 404, 409, 415),
       },
     }),
     read: detail({

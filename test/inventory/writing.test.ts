@@ -436,11 +436,14 @@ describe("changing", () => {
     const wrong = await send("PATCH", "locations/", [
       { id: a, label: "A" },
       { id: b, label: "" },
-      { label: "c" },
+      { id: b, labl: "c" },
     ]);
+    expect((await send("PATCH", "locations/", [{ label: "c" }])).body).toMatchObject({
+      "[0].id": ["This field is required."],
+    });
     expect(wrong.body).toMatchObject({
       "[1].label": ["This field may not be blank."],
-      "[2].id": ["This field is required."],
+      "[2].labl": [expect.stringContaining("is not a field")],
     });
     expect(
       (
@@ -465,6 +468,70 @@ describe("changing", () => {
       "non_field_errors: Expected a list",
     );
     expect((await send("GET", `locations/${a}/`)).body.label).toBe("a");
+  });
+});
+
+describe("operations on several records", () => {
+  let ids: string[];
+  beforeEach(async () => {
+    ids = [await add({ label: "a", place: "A 101" }), await add({ label: "b", place: "A 101" })];
+  });
+  const labels = ({ body }: Answered): Json[] =>
+    (body as unknown as { label: Json }[]).map(({ label }) => label);
+
+  test("are those of a JSON Patch, with the id in the path", async () => {
+    const [a, b] = ids;
+    const patch = [
+      { op: "test", path: `/${a}/label`, value: "a" },
+      { op: "replace", path: `/${a}/label`, value: "A" },
+      { op: "remove", path: `/${b}/place` },
+      { op: "add", path: `/${a}/description`, value: "first" },
+    ];
+    const answer = await lab.ask("PATCH", "locations/?fields=label,place,description", {
+      as: "alice",
+      body: patch,
+      headers: { "Content-Type": "application/json-patch+json" },
+    });
+    expect({ status: answer.status, body: answer.body as unknown }).toEqual({
+      status: 200,
+      body: [
+        { label: "A", place: IDS.a101, description: "first" },
+        { label: "b", place: null, description: "" },
+      ],
+    });
+  });
+
+  test("may be the same for all", async () => {
+    const patch = [{ op: "replace", path: "/label", value: "same" }];
+    expect(labels(await send("PATCH", "locations/", { ids, patch }))).toEqual(["same", "same"]);
+    expect(labels(await send("PATCH", "locations/", { items: ids, label: "other" }))).toEqual([
+      "other",
+      "other",
+    ]);
+  });
+
+  test("are undone where one is refused", async () => {
+    const [a, b] = ids;
+    const change = { op: "replace", path: `/${a}/label`, value: "A" };
+    const refusals: [unknown, number, string][] = [
+      [{ op: "test", path: `/${b}/label`, value: "x" }, 409, `"label" of "${b}" is not what the test says.`],
+      [{ op: "test", path: `/${b}/rid`, value: 1 }, 409, "is not what the test says."],
+      [{ op: "replace", path: `/${b}/label`, value: "" }, 400, "[1].label: This field may not be blank."],
+      [{ op: "remove", path: `/${b}/label` }, 400, "[1].label: This field may not be null."],
+      [{ op: "replace", path: `/${b}/labl`, value: "x" }, 400, '"labl" is not a field of location.'],
+      [{ op: "replace", path: `/${b}/__proto__`, value: {} }, 400, "is not a field of location."],
+      [{ op: "copy", path: `/${b}/label` }, 400, "[1].op: Choices: add, replace, remove, test."],
+      [{ op: "replace", path: "label", value: "x" }, 400, "[1].path: Expected /<id>/<field>."],
+      [{ op: "replace", path: `/${b}/label` }, 400, "[1].value: This field is required."],
+      [{ op: "replace", path: `/${IDS.shelf}/label`, value: "x" }, 403, "permission"],
+      [{ op: "replace", path: `/${IDS.secret}x/label`, value: "x" }, 404, "Not found"],
+    ];
+    for (const [operation, status, text] of refusals) {
+      const answer = await send("PATCH", "locations/", [change, operation]);
+      expect({ operation, status: answer.status }).toEqual({ operation, status });
+      expect(answer.body.message).toContain(text);
+      expect((await send("GET", `locations/${a}/`)).body.label).toBe("a");
+    }
   });
 });
 
