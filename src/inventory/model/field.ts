@@ -1,5 +1,8 @@
 import type { TSchema } from "typebox";
 
+/** Shapes of values that are JSON or computed; declarations get them here. */
+export { Type as Shape } from "typebox";
+
 /** A value as SQLite keeps it: flags are 0 or 1, instants microseconds since 1970-01-01 UTC, JSON its text. */
 export type Stored = string | number | null;
 

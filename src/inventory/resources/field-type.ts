@@ -1,4 +1,3 @@
-import { Type } from "typebox";
 import {
   computed,
   type Field,
@@ -7,6 +6,7 @@ import {
   json,
   prose,
   reference,
+  Shape,
   type Stored,
   type Surroundings,
   text,
@@ -51,7 +51,7 @@ const property = (doc: string): Field =>
   text(doc, { pattern: { expression: /^[a-z_]+$/, rule: "lower case letters and _" } });
 
 const address = (doc: string, from: string[], compute: NonNullable<Field["compute"]>): Field =>
-  computed(doc, { from, compute, nullable: true, shape: Type.String() });
+  computed(doc, { from, compute, nullable: true, shape: Shape.String() });
 
 /** Terms to choose from: of one category, or all units. */
 function terms({ base }: Surroundings, category: unknown): string {
@@ -63,7 +63,7 @@ function terms({ base }: Surroundings, category: unknown): string {
 export const typeFields = (segment: string, own: Record<string, Field>): Resource["fields"] => ({
   url: computed("Address of the record.", {
     from: ["id"],
-    shape: Type.String(),
+    shape: Shape.String(),
     compute: ({ id }, { base, format }) => `${base}${segment}/${String(id)}/?format=${format ?? "api"}`,
   }),
   ...beginning(),
@@ -97,8 +97,12 @@ export const typeFields = (segment: string, own: Record<string, Field>): Resourc
   validations: json("What values must fulfil; `required` is there exactly where mandatory is true.", {
     initial: "[]",
     check: checkValidations,
-    shape: Type.Array(
-      Type.Object({ name: Type.String(), arguments: Type.Array(Type.Any()), error_message: Type.String() }),
+    shape: Shape.Array(
+      Shape.Object({
+        name: Shape.String(),
+        arguments: Shape.Array(Shape.Any()),
+        error_message: Shape.String(),
+      }),
     ),
   }),
   visibility: visibility("When it is shown."),
@@ -108,7 +112,7 @@ export const typeFields = (segment: string, own: Record<string, Field>): Resourc
     nullable: true,
     initial: null,
     check: checkChoices,
-    shape: Type.Array(Type.Array(Type.Any(), { minItems: 2, maxItems: 2 })),
+    shape: Shape.Array(Shape.Array(Shape.Any(), { minItems: 2, maxItems: 2 })),
   }),
   choices_value: { ...property("Field of a choice that is its value."), initial: "id" },
   choices_label: { ...property("Field of a choice that is its label."), initial: "name" },
