@@ -62,6 +62,23 @@ export function openAnswers(options: AnswerOptions): Answers {
     return { request, method, url, base: `${origin}${ROOT}`, actor };
   };
 
+  const file = (
+    call: Call,
+    resource: Routed,
+    how: Look,
+    rids: readonly number[],
+    status: 200 | 201,
+    headers: Record<string, string>,
+  ): Response => {
+    // Points in time as plain text: a cell is no place for an object.
+    const flat: Look = { ...how, shape: how.shape === "spec" ? "flat" : how.shape };
+    const around = { base: call.base, format: how.format };
+    const { names, values } = store.reading.records(resource, flat, call.actor, rids, around);
+    const name = `${resource.segment.replaceAll("/", "-")}.csv`;
+    const disposition = { "Content-Disposition": `attachment; filename="${name}"` };
+    return respond(csvText(names, values), status, MEDIA_TYPES.csv, { ...headers, ...disposition });
+  };
+
   const list = (call: Call, resource: Routed): Response => {
     const { searchParams } = call.url;
     const listing = readListing(store.resources, resource, searchParams, call.actor);
@@ -69,21 +86,7 @@ export function openAnswers(options: AnswerOptions): Answers {
     const found = store.reading.list(resource, listing, call.actor);
     const around = { base: call.base, format: listing.format };
     const headers = { Allow: COLLECTION_METHODS };
-    if (format === "csv") {
-      const { names, values } = store.reading.records(
-        resource,
-        // Points in time as plain text: a cell is no place for an object.
-        { ...listing, shape: listing.shape === "spec" ? "flat" : listing.shape },
-        call.actor,
-        found.rids,
-        around,
-      );
-      const file = `${resource.segment.replaceAll("/", "-")}.csv`;
-      return respond(csvText(names, values), 200, MEDIA_TYPES.csv, {
-        ...headers,
-        "Content-Disposition": `attachment; filename="${file}"`,
-      });
-    }
+    if (format === "csv") return file(call, resource, listing, found.rids, 200, headers);
     const where = position(here(call), searchParams, found.current, found.total, listing.size);
     const texts = store.reading.texts(resource, listing, call.actor, found.rids, around);
     return show(call, format, envelopeText(where, texts), resource, {
@@ -112,6 +115,7 @@ export function openAnswers(options: AnswerOptions): Answers {
     const format = negotiate(how.format, call.request.headers.get("accept"));
     const headers: Record<string, string> = { Allow: status === 201 ? COLLECTION_METHODS : ITEM_METHODS };
     if (status === 201) headers.Location = addressOf(call, resource, rid);
+    if (format === "csv") return file(call, resource, how, [rid], status, headers);
     const links = { JSON: withParameter(call, "format", "json") };
     return show(call, format, itemText(call, resource, how, rid), resource, { status, headers, links });
   };

@@ -81,7 +81,7 @@ function limit(count: number): void {
 }
 
 /** Does `work` for every item and gathers what is wrong with fields under the number of the item. */
-const each = <T>(items: readonly T[], work: (item: T) => number): number[] => {
+function each<T>(items: readonly T[], work: (item: T) => number): number[] {
   limit(items.length);
   const errors = new Map<string, string[]>();
   const rids = items.map((item, i) => {
@@ -95,4 +95,4 @@ const each = <T>(items: readonly T[], work: (item: T) => number): number[] => {
   });
   if (errors.size > 0) throw fieldProblem(errors);
   return rids;
-};
+}

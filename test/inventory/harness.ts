@@ -9,6 +9,9 @@ import type { Clock } from "../../src/shell/clock.ts";
 import { type Database, openDatabase } from "../../src/shell/sqlite.ts";
 import { SAMPLE } from "./sample.ts";
 
+/** Of alice, where an installation is opened with passwords: hashing one takes longer than all else. */
+export const PASSWORD = "correct horse";
+
 /** 2026-01-01T00:00:00Z. */
 export const START = Date.UTC(2026, 0, 1);
 
@@ -49,7 +52,12 @@ export interface Lab {
 
 /** An installation in memory with the sample of the tests, composed as the program composes it. */
 export async function openLab(
-  options: { sample?: InventorySample; anonymousRead?: boolean; publicUrl?: string } = {},
+  options: {
+    sample?: InventorySample;
+    anonymousRead?: boolean;
+    publicUrl?: string;
+    passwords?: boolean;
+  } = {},
 ): Promise<Lab> {
   const database = openDatabase(":memory:", MIGRATIONS);
   const clock = fixedClock();
@@ -59,7 +67,7 @@ export async function openLab(
     username: "alice",
     fullName: "Alice Archer",
     group: "Genomics",
-    password: "correct horse",
+    ...(options.passwords ? { password: PASSWORD } : {}),
   });
   await accounts.addUser({ username: "bob", fullName: "Bob Baker", group: "Imaging" });
   const tokens = Object.fromEntries(

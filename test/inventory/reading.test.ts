@@ -284,6 +284,48 @@ describe("refusals name the parameter and the choices:", () => {
     expect(body.message).toBe(`${name}: ${(body[name] as string[])[0]}`);
   });
 
+  test("paths, references and lists have bounds, within which SQLite still answers", async () => {
+    const deep = (hops: number) => `${"parent__".repeat(hops)}label`;
+    expect((await get(`locations/?${deep(5)}=x`)).status).toBe(200);
+    expect((await get(`locations/?${deep(6)}=x`)).status).toBe(400);
+    expect((await get(`locations/?ordering=${deep(70)}`)).status).toBe(400);
+    const references = [
+      "parent",
+      "place",
+      "equipment",
+      "created_by",
+      "modified_by",
+      "owner",
+      "owned_by",
+      "deleted_by",
+    ];
+    const spans = [
+      "parent__",
+      "parent__parent__",
+      "parent__parent__parent__",
+      "parent__parent__parent__parent__",
+    ]
+      .flatMap((before) => references.map((name) => `${before}${name}`))
+      .map((path) => `${path}__id__gt=0`);
+    const few = await get(`locations/?${spans.slice(0, 30).join("&")}`);
+    expect(few.status).toBe(200);
+    const people = ["created_by", "modified_by", "owner", "owned_by", "deleted_by", "address"];
+    const more = people.flatMap((name) => [
+      `place__${name}__id__gt=0`,
+      `equipment__place__${name}__id__gt=0`,
+    ]);
+    const many = await get(`locations/?${[...spans, ...more].join("&")}`);
+    expect({ status: many.status, message: many.body.message }).toEqual({
+      status: 400,
+      message: "The filters, fields and ordering span more than 40 references.",
+    });
+    const ids = Array.from({ length: 1000 }, (_, i) => `label=${i}`);
+    expect((await get(`locations/?${ids.join("&")}&label=drawer`)).status).toBe(400);
+    const most = await get(`locations/?${ids.slice(1).join("&")}&label=drawer`);
+    expect({ status: most.status, total: most.body.total }).toEqual({ status: 200, total: 1 });
+    expect((await get(`locations/?query=${"a+".repeat(60)}`)).status).toBe(400);
+  });
+
   test("a name that is no plain word is not repeated", async () => {
     const { status, text, body } = await get("locations/?%3Cscript%3E=1");
     expect(status).toBe(400);
@@ -429,6 +471,12 @@ describe("renderings:", () => {
     expect(headers.get("content-type")).toBe("text/csv; charset=utf-8");
     expect(text.split("\r\n")[0]).toBe("created,label,equipment,public");
     expect(text).toContain(`2026-01-01T00:00:00.000000+00:00,drawer,${IDS.freezer},true\r\n`);
+  });
+
+  test("csv of one record", async () => {
+    const { headers, text } = await get(`locations/${IDS.shelf}/?format=csv&fields=label,public`);
+    expect(headers.get("content-disposition")).toBe('attachment; filename="locations.csv"');
+    expect(text).toBe("label,public\r\nShelf 1,true\r\n");
   });
 
   test("cells that a spreadsheet would run are made inert, and separators are quoted", async () => {

@@ -8,7 +8,7 @@ import { IDS } from "./sample.ts";
 let lab: Lab;
 let authorization = "";
 beforeAll(async () => {
-  lab = await openLab();
+  lab = await openLab({ passwords: true });
 });
 afterAll(() => lab.database.close());
 

@@ -718,6 +718,11 @@ describe("bodies that are none:", () => {
 });
 
 describe("signing in", () => {
+  beforeEach(async () => {
+    lab.database.close();
+    lab = await openLab({ passwords: true });
+  });
+
   test("gives a token that works", async () => {
     const json = await lab.ask("POST", "token-auth/", {
       body: { username: "alice", password: "correct horse" },

@@ -1,6 +1,6 @@
 import { nearest, Problem } from "../../problem.ts";
 import { and, compare, type Condition, not, or } from "./condition.ts";
-import { DAY, type Field, isDay, KINDS, parseUuid, quoted } from "./field.ts";
+import { DAY, isDay, KINDS, parseUuid, quoted } from "./field.ts";
 import { isOperator, LOOKUPS, OPERATORS, type OperatorName } from "./operator.ts";
 import { fieldAt, pathNames, type Resource, type Resources, target } from "./resource.ts";
 
@@ -9,6 +9,8 @@ export type Typed = { condition: Condition } | { error: string };
 
 /** Most values that one parameter may list. */
 const LIST_LIMIT = 1000;
+/** Most words of a search. */
+const WORD_LIMIT = 50;
 
 /**
  * The condition "`path` `operator` `typed`". The value is read as the field's kind asks; a reference is compared by id
@@ -59,7 +61,6 @@ export function typedCompare(
 export interface Filter {
   name: string;
   doc: string;
-  field?: Field;
   condition(resources: Resources, resource: Resource, typed: string): Typed;
 }
 
@@ -80,11 +81,11 @@ export function searchFilters(resource: Resource): Filter[] {
       name: "query",
       doc: `${list(resource.names)} contains every word of the value, ignoring case.`,
       condition: (resources, resource, typed) => {
-        const words = typed.trim().split(/\s+/).slice(0, 20);
-        const parts = words.map((word) => anyOf(resource.names, "icontains")(resources, resource, word));
-        const wrong = parts.find((part) => "error" in part);
-        return (
-          wrong ?? { condition: and(...parts.map((part) => (part as { condition: Condition }).condition)) }
+        const words = typed.trim().split(/\s+/);
+        if (words.length > WORD_LIMIT) return { error: `More than ${WORD_LIMIT} words.` };
+        return joined(
+          and,
+          words.map((word) => anyOf(resource.names, "icontains")(resources, resource, word)),
         );
       },
     },
@@ -152,9 +153,17 @@ const commas = (value: string): string[] =>
 
 function anyValue(values: readonly string[], one: (value: string) => Typed): Typed {
   if (values.length > LIST_LIMIT) return { error: `More than ${LIST_LIMIT} values.` };
-  const parts = [...new Set(values)].map(one);
-  const wrong = parts.find((part) => "error" in part);
-  return wrong ?? { condition: or(...parts.map((part) => (part as { condition: Condition }).condition)) };
+  return joined(or, [...new Set(values)].map(one));
+}
+
+/** The parts joined, or the first error among them. */
+function joined(join: typeof and, parts: readonly Typed[]): Typed {
+  const conditions: Condition[] = [];
+  for (const part of parts) {
+    if ("error" in part) return part;
+    conditions.push(part.condition);
+  }
+  return { condition: join(...conditions) };
 }
 
 /** 400 about one parameter, in the form that Django REST framework clients read. */
@@ -188,18 +197,18 @@ export function readPath(
   typed: string,
 ): readonly string[] | { error: string } {
   const path = typed.trim().split("__");
-  if (path.length <= 6 && fieldAt(resources, resource, path)) return path;
+  if (fieldAt(resources, resource, path)) return path;
   return {
     error: unknownName(typed.trim(), `a field of ${resource.name}`, pathNames(resources, resource)),
   };
 }
 
-const anyOf = (paths: readonly string[], operator: OperatorName): Filter["condition"] => {
-  return (resources, resource, typed) => {
-    const parts = paths.map((name) => typedCompare(resources, resource, name.split("__"), operator, typed));
-    const wrong = parts.find((part) => "error" in part);
-    return wrong ?? { condition: or(...parts.map((part) => (part as { condition: Condition }).condition)) };
-  };
-};
+const anyOf =
+  (paths: readonly string[], operator: OperatorName): Filter["condition"] =>
+  (resources, resource, typed) =>
+    joined(
+      or,
+      paths.map((name) => typedCompare(resources, resource, name.split("__"), operator, typed)),
+    );
 
 const list = (paths: readonly string[]) => paths.join(" or ");

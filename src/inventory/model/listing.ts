@@ -112,10 +112,7 @@ function knownFields(resources: Resources, resource: Resource, names: readonly s
     .filter(([name, { shown }]) => shown !== "internal" && (wanted.has(name) || wanted.has("*")))
     .map(([name]) => name);
   const spans = [...wanted].filter(
-    (name) =>
-      name.includes("__") &&
-      name.split("__").length <= 6 &&
-      fieldAt(resources, resource, name.split("__")) !== undefined,
+    (name) => name.includes("__") && fieldAt(resources, resource, name.split("__")) !== undefined,
   );
   return [...own, ...spans];
 }

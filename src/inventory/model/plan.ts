@@ -1,8 +1,12 @@
+import { Problem } from "../../problem.ts";
 import { type Actor, GRANTS, visible } from "./access.ts";
 import type { Field } from "./field.ts";
 import type { Sql } from "./operator.ts";
 import { columnOf, isGuarded, type Resource, type Resources, target } from "./resource.ts";
 import { compile, type Plan } from "./sql.ts";
+
+/** References that one statement may follow; SQLite joins at most 64 tables. */
+const JOIN_LIMIT = 40;
 
 /** To-many relations: the table and its columns, each of which a path of one name reaches. */
 const GRANT_COLUMNS = new Set(["user_rid", "group_rid", "can_view", "can_change", "can_delete"]);
@@ -32,6 +36,11 @@ function planAt(
       const far = target(resources, fieldOf(of, name));
       const next = `${at}_${name}`;
       if (!joins.has(next)) {
+        if (joins.size === JOIN_LIMIT)
+          throw new Problem(
+            "invalid_request",
+            `The filters, fields and ordering span more than ${JOIN_LIMIT} references.`,
+          );
         const seen = compile(visible(far, actor), planAt(resources, far, actor, next, joins));
         const only = seen.text === "1" ? "" : ` AND (${seen.text})`;
         const on = `${next}.rid = ${at}.${columnOf(of, name)}${only}`;

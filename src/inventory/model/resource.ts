@@ -63,12 +63,16 @@ export const isGuarded = (resource: Resource): boolean => "owned_by" in resource
 export const shownFields = (resource: Resource): string[] =>
   Object.keys(resource.fields).filter((name) => resource.fields[name].shown === "always");
 
+/** Names in a path. Locations lie in locations, so that paths have no end of their own. */
+const PATH_LIMIT = 6;
+
 /** The field at the end of a path of names over references; undefined where a name is unknown or internal. */
 export function fieldAt(
   resources: Resources,
   resource: Resource,
   path: readonly string[],
 ): Field | undefined {
+  if (path.length > PATH_LIMIT) return undefined;
   let here = resource;
   for (const [i, name] of path.entries()) {
     const field = Object.hasOwn(here.fields, name) ? here.fields[name] : undefined;

@@ -44,14 +44,27 @@ export function compile(condition: Condition, plan: Plan): Sql {
     }
     case "and":
     case "or": {
-      const parts = condition.parts.map((part) => compile(part, plan));
+      const { kind, parts } = condition;
+      if (parts.length > BREADTH) return compile({ kind, parts: halves(kind, parts) }, plan);
+      const compiled = parts.map((part) => compile(part, plan));
       return {
-        text: parts.map(({ text }) => `(${text})`).join(condition.kind === "and" ? " AND " : " OR "),
-        args: parts.flatMap(({ args }) => args),
+        text: compiled.map(({ text }) => `(${text})`).join(kind === "and" ? " AND " : " OR "),
+        args: compiled.flatMap(({ args }) => args),
       };
     }
   }
 }
+
+/** SQLite reads `a OR b OR c` as a tree as deep as the list is long, and refuses depths above 1000. */
+const BREADTH = 100;
+
+const halves = (kind: "and" | "or", parts: readonly Condition[]): Condition[] => {
+  const middle = Math.ceil(parts.length / 2);
+  return [
+    { kind, parts: parts.slice(0, middle) },
+    { kind, parts: parts.slice(middle) },
+  ];
+};
 
 /** How many records the condition holds for; one row with `total`. */
 export function countStatement(resource: Resource, condition: Condition, plan: Plan): Sql {
