@@ -38,6 +38,8 @@ export interface Answers {
   collection(request: Request, resource: Routed): Answer;
   item(request: Request, resource: Routed, id: string): Answer;
   bulkDelete(request: Request, resource: Routed): Answer;
+  /** That of the interface, which is in its address too. */
+  version(request: Request): Answer;
   /** The addresses of all resources. */
   root(request: Request, resources: readonly Routed[]): Answer;
   /** One account, by username or id, for callers with credentials. */
@@ -207,6 +209,10 @@ export function openAnswers(options: AnswerOptions): Answers {
       const deleted = store.bulk.remove(resource, ids, call.actor);
       const json = JSON.stringify({ deleted: deleted.length, ids: deleted });
       return respond(json, 200, MEDIA_TYPES.json, { Allow: BULK_DELETE_METHODS });
+    },
+    version(request) {
+      begin(request, READ_METHODS);
+      return showSimple({ version: "v2" });
     },
     root(request, resources) {
       const { base } = begin(request, READ_METHODS);

@@ -3,6 +3,7 @@ import { and, compare, type Condition } from "./model/condition.ts";
 import { type Json, KINDS, type Surroundings } from "./model/field.ts";
 import { invalidPage, type Listing, type Look } from "./model/listing.ts";
 import { pagesOf } from "./model/page.ts";
+import type { Sql } from "./model/operator.ts";
 import { plan } from "./model/plan.ts";
 import { printing, type Printing } from "./model/record.ts";
 import { isGuarded, type Resource, type Resources } from "./model/resource.ts";
@@ -45,6 +46,10 @@ export interface Reading {
 /** UTF-16 units of record texts kept. */
 const TEXTS_KEPT = 16_000_000;
 const COUNTS_KEPT = 2000;
+/** Records before a page that count as deep. */
+const DEEP = 1000;
+const ORDERS_KEPT = 16;
+const LONGEST_ORDER = 2_000_000;
 const PRINTINGS_KEPT = 200;
 
 const NOTHING: Rights = { change: false, delete: false };
@@ -53,12 +58,15 @@ const EVERYTHING: Rights = { change: true, delete: true };
 export function openReading(statements: Statements, resources: Resources): Reading {
   const counts = new Map<string, number>();
   const printings = new Map<string, Printing>();
+  /** Row numbers of whole lists by their statement; null where a deep page was asked for once. */
+  const orders = new Map<string, Float64Array | null>();
   const texts = new Map<string, Map<number, string>>();
   let textSize = 0;
   let version = -1;
 
   const forget = (): void => {
     counts.clear();
+    orders.clear();
     texts.clear();
     textSize = 0;
   };
@@ -79,6 +87,31 @@ export function openReading(statements: Statements, resources: Resources): Readi
       counts.set(key, total);
     }
     return total;
+  };
+
+  const ridsOf = (sql: Sql): number[] => statements.all(sql).map(({ rid }) => Number(rid));
+
+  /** SQLite walks over all that lies before a page. When deep pages are asked for again, the whole order is kept. */
+  const pageOf = (
+    statement: (limit: number, offset: number) => Sql,
+    size: number,
+    offset: number,
+    total: number,
+  ): number[] => {
+    const sql = statement(size, offset);
+    if (offset < DEEP || total > LONGEST_ORDER) return ridsOf(sql);
+    const key = `${sql.text}\n${JSON.stringify(sql.args.slice(0, -2))}`;
+    let order = orders.get(key);
+    if (order === undefined) {
+      if (orders.size >= ORDERS_KEPT) orders.clear();
+      orders.set(key, null);
+      return ridsOf(sql);
+    }
+    if (order === null) {
+      order = Float64Array.from(ridsOf(statement(-1, 0)));
+      orders.set(key, order);
+    }
+    return [...order.subarray(offset, offset + size)];
   };
 
   const rights = (resource: Resource, actor: Actor, rids: readonly number[]): Map<number, Rights> => {
@@ -143,16 +176,13 @@ export function openReading(statements: Statements, resources: Resources): Readi
         const pages = pagesOf(total, listing.size);
         const current = listing.page === "last" ? pages : listing.page;
         if (current > pages) throw invalidPage();
-        const size = listing.size === "max" ? -1 : listing.size;
-        const page = pageStatement(
-          resource,
-          condition,
-          listing.order,
-          plan(resources, resource, actor),
-          size,
-          size === -1 ? 0 : (current - 1) * size,
-        );
-        return { total, current, rids: statements.all(page).map(({ rid }) => Number(rid)) };
+        const statement = (limit: number, offset: number): Sql =>
+          pageStatement(resource, condition, listing.order, plan(resources, resource, actor), limit, offset);
+        const rids =
+          listing.size === "max"
+            ? ridsOf(statement(-1, 0))
+            : pageOf(statement, listing.size, (current - 1) * listing.size, total);
+        return { total, current, rids };
       });
     },
     find(resource, id, life, actor) {

@@ -72,14 +72,15 @@ function addRoot(app: Elysia, answers: Answers): void {
   };
   app.get(ROOT, root, { detail });
   for (const path of [ROOT, ROOT.slice(0, -1)]) app.all(path, root, HIDDEN);
-  app.get(`${ROOT}version/`, () => Response.json({ version: "v2" }), {
+  const version = ({ request }: { request: Request }) => answers.version(request);
+  app.get(`${ROOT}version/`, version, {
     detail: {
       summary: "Version of the interface",
       tags: ["inventory"],
       responses: { 200: { description: "Its version." } },
     },
   });
-  app.get(`${ROOT}version`, () => Response.json({ version: "v2" }), HIDDEN);
+  for (const path of [`${ROOT}version/`, `${ROOT}version`]) app.all(path, version, HIDDEN);
 }
 
 /** What clients of LabID look up by address alone: who somebody is, and what an id is. */

@@ -100,6 +100,42 @@ describe("the envelope", () => {
   });
 });
 
+test("deep pages are the same however often they are asked for, and follow what is written", async () => {
+  const own = await openLab();
+  const labels = Array.from({ length: 1200 }, (_, i) => `box ${(i * 37) % 1200}`);
+  await own.ask("POST", "locations/", { as: "alice", body: labels.map((label) => ({ label })) });
+  const whole = async () => {
+    const { body } = await own.ask("GET", "locations/?page_size=max&fields=label&ordering=-label", {
+      as: "alice",
+    });
+    return (body.results as { label: string }[]).map(({ label }) => label);
+  };
+  const page = async (number: number) => {
+    const { body } = await own.ask(
+      "GET",
+      `locations/?page=${number}&page_size=50&fields=label&ordering=-label`,
+      {
+        as: "alice",
+      },
+    );
+    return (body.results as { label: string }[]).map(({ label }) => label);
+  };
+  let order = await whole();
+  expect(order.length).toBe(1204);
+  for (const number of [22, 22, 23, 22, 25, 21, 1]) {
+    const start = (number - 1) * 50;
+    expect(await page(number)).toEqual(order.slice(start, start + 50));
+  }
+  await own.ask("POST", "locations/", { as: "alice", body: { label: "zzz" } });
+  order = await whole();
+  expect(order[0]).toBe("zzz");
+  for (const number of [22, 22, 22, 25]) {
+    const start = (number - 1) * 50;
+    expect(await page(number)).toEqual(order.slice(start, start + 50));
+  }
+  own.database.close();
+});
+
 describe("filters of the specification:", () => {
   test.each([
     ["locations/?id=" + IDS.shelf, ["Shelf 1"]],

@@ -646,6 +646,10 @@ describe("who may not write:", () => {
     ["DELETE", "locations/", 405],
     ["POST", `locations/${IDS.shelf}/`, 405],
     ["TRACE", "locations/", 405],
+    ["DELETE", "", 405],
+    ["POST", "version/", 405],
+    ["POST", "users/bob", 405],
+    ["PUT", `resolver/${IDS.shelf}/`, 405],
   ])("bob: %s %s is %d", async (method, path, wanted) => {
     const { status, headers, body } = await lab.ask(method, path, { as: "bob", body: { label: "x" } });
     const texts: Record<number, string> = {
