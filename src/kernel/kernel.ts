@@ -12,11 +12,11 @@ interface Exports {
   scan(residues: number, offsets: number, count: number, best: number): number;
 }
 
-/** The words of four residues that resemble words of a query, as assembly/scan.ts reads them. */
+/** The words of four residues that resemble words of a query. */
 export interface Words {
-  /** 32^3 sets of fourth residues, one bit each. */
-  bits: Uint32Array;
-  /** 20^4 entries: the one place in the query with the highest bit set, or an index into `positions`. */
+  /** Every word once: its four codes (0-19) as a number of base 20, the first residue counting most. */
+  words: Uint32Array;
+  /** For each word the one place in the query with the highest bit set, or an index into `positions`. */
   heads: Uint32Array;
   /** Places of words that resemble several, each list ended by an entry with the highest bit set. */
   positions: Uint32Array;
@@ -319,8 +319,8 @@ export class Kernel {
     const slots = 2 ** Math.ceil(Math.log2(2 * query.length + limits.window + 2));
     const [bitsAt, headsAt, positionsAt, queryAt, diagonalsAt, hitsAt, residuesAt, offsetsAt, bestAt] =
       this.#layOut([
-        words.bits.byteLength,
-        words.heads.byteLength,
+        CODES ** 3 * 4,
+        20 ** 4 * 4,
         words.positions.byteLength,
         query.length,
         slots * 4,
@@ -331,8 +331,16 @@ export class Kernel {
       ]);
     const bytes = this.#bytes;
     const numbers = new Uint32Array(bytes.buffer);
-    numbers.set(words.bits, bitsAt >> 2);
-    numbers.set(words.heads, headsAt >> 2);
+    numbers.fill(0, bitsAt >> 2, (bitsAt >> 2) + CODES ** 3);
+    for (let k = 0; k < words.words.length; k++) {
+      const word = words.words[k];
+      // Heads of words that are not there stay as they are: their bits say that nobody looks.
+      numbers[(headsAt >> 2) + word] = words.heads[k];
+      const three = Math.floor(word / 20);
+      const two = Math.floor(three / 20);
+      numbers[(bitsAt >> 2) + ((Math.floor(two / 20) << 10) | ((two % 20) << 5) | (three % 20))] |=
+        1 << (word % 20);
+    }
     numbers.set(words.positions, positionsAt >> 2);
     bytes.set(query, queryAt);
     this.#exports.prepareScan(

@@ -40,22 +40,26 @@ function entropies(residues: Uint8Array, window: number): Float64Array {
   return out;
 }
 
+/** How many letters occur once, twice ...: work space of `logProbability`, all zero between its calls. */
+let lettersWith = new Int32Array(64);
+
 /** ln of the probability that a random sequence has a composition with these counts, in whatever order (P0 of SEG). */
 function logProbability(counts: Int32Array, length: number): number {
-  const held = counts.filter((count) => count > 0);
-  held.sort();
+  if (lettersWith.length <= length) lettersWith = new Int32Array(length * 2);
   // Ways to arrange the residues, times ways to give the counts to letters, over all sequences.
   let log = logFactorial(length) - length * Math.log(ALPHABET);
-  for (const count of held) log -= logFactorial(count);
-  const letters = Math.max(ALPHABET, held.length);
-  log += logFactorial(letters) - logFactorial(letters - held.length);
-  for (let i = 0; i < held.length;) {
-    let same = i;
-    while (same < held.length && held[same] === held[i]) same++;
-    log -= logFactorial(same - i);
-    i = same;
+  let held = 0;
+  for (let a = 0; a < counts.length; a++) {
+    const count = counts[a];
+    if (count === 0) continue;
+    log -= logFactorial(count);
+    held++;
+    // ln(n!) for n letters of one count, term by term.
+    log -= Math.log(++lettersWith[count]);
   }
-  return log;
+  for (let a = 0; a < counts.length; a++) lettersWith[counts[a]] = 0;
+  const letters = Math.max(ALPHABET, held);
+  return log + logFactorial(letters) - logFactorial(letters - held);
 }
 
 /** The stretch of residues[from, to) with the least likely composition, the longest first. */
@@ -64,8 +68,9 @@ function trim(residues: Uint8Array, from: number, to: number): [number, number] 
   const least = Math.max(1, length - MAX_TRIM);
   let best: [number, number] = [from, to];
   let bestLog = Infinity;
+  const counts = new Int32Array(32);
   for (let size = length; size >= least; size--) {
-    const counts = new Int32Array(32);
+    counts.fill(0);
     for (let i = from; i < to; i++) {
       counts[residues[i] & 31]++;
       if (i - from < size - 1) continue;

@@ -60,7 +60,8 @@ export function search(
     const slice = wanted.slice(from, from + SLICE);
     const subjects = slice.map(({ index }) => residuesOf(corpus, index));
     const scores = blosumKernel().scores(masked, subjects, (k) => slice[k].score >= HIGH_SCORE);
-    for (const [k, rawScore] of scores.entries()) {
+    for (let k = 0; k < scores.length; k++) {
+      const rawScore = scores[k];
       const expected = (score: number): number =>
         eValue(score, query.length, subjects[k].length, corpus.residueCount);
       // The correction only ever lowers a score, so most need none.
@@ -97,7 +98,7 @@ function prefilter(
 ): { index: number; score: number }[] {
   const { words } = sketch(masked);
   const passed: { index: number; score: number }[] = [];
-  if (words.bits.every((set) => set === 0)) return passed;
+  if (words.words.length === 0) return passed;
   blosumKernel().scan(
     masked,
     words,

@@ -67,33 +67,41 @@ function standard(query: Uint8Array, at: number): boolean {
 
 const HIGHEST_BIT = 0x8000_0000;
 
+/** Work space of `tabulate`, all zero between its calls: too large to be allocated for every query. */
+const COUNTS = new Int32Array(CODES ** WORD);
+
 /** Words (numbers of base 20) and the places they come from, in the form that the scan reads. */
 function tabulate(found: number[], places: number[]): Words {
-  const counts = new Int32Array(CODES ** WORD);
-  for (const word of found) counts[word]++;
-  const bits = new Uint32Array(1 << 15);
-  const heads = new Uint32Array(CODES ** WORD);
+  for (const word of found) COUNTS[word]++;
+  const words: number[] = [];
+  const heads: number[] = [];
   const positions: number[] = [];
-  for (const [k, word] of found.entries()) {
-    if (counts[word] === 1) heads[word] = places[k] | HIGHEST_BIT;
-    if (counts[word] <= 1) continue;
-    heads[word] = positions.length;
-    // Room for all; the places follow in their order below.
-    for (let i = 0; i < counts[word]; i++) positions.push(-1);
-    counts[word] = -counts[word];
+  /** Of words with several places: where in `positions` the next one goes. */
+  const next = new Map<number, number>();
+  // Counted loops: an iterator would make an array per word, and there are tens of thousands.
+  for (let k = 0; k < found.length; k++) {
+    const word = found[k];
+    const at = next.get(word);
+    if (at !== undefined) {
+      positions[at] = --COUNTS[word] === 0 ? places[k] + HIGHEST_BIT : places[k];
+      next.set(word, at + 1);
+      continue;
+    }
+    words.push(word);
+    if (--COUNTS[word] === 0) {
+      heads.push(places[k] + HIGHEST_BIT);
+      continue;
+    }
+    heads.push(positions.length);
+    next.set(word, positions.length + 1);
+    positions.push(places[k]);
+    for (let i = COUNTS[word]; i > 0; i--) positions.push(0);
   }
-  for (const [k, word] of found.entries()) {
-    const last = word % CODES;
-    const three = Math.floor(word / CODES);
-    const second = Math.floor(three / CODES);
-    bits[(Math.floor(second / CODES) << 10) | ((second % CODES) << 5) | (three % CODES)] |= 1 << last;
-    if (counts[word] >= 0) continue;
-    const left = -counts[word]++;
-    let at = heads[word];
-    while (positions[at] >= 0) at++;
-    positions[at] = left === 1 ? places[k] + HIGHEST_BIT : places[k];
-  }
-  return { bits, heads, positions: Uint32Array.from(positions) };
+  return {
+    words: Uint32Array.from(words),
+    heads: Uint32Array.from(heads),
+    positions: Uint32Array.from(positions),
+  };
 }
 
 /** The lowest threshold that keeps the expected hits within HITS_PER_RESIDUE, from the distribution of word scores. */
@@ -108,12 +116,18 @@ function chooseThreshold(
     for (let b = 0; b < CODES; b++) chance[BLOSUM62[a * STRIDE + b] - LOWEST] += BACKGROUND[b];
     return chance;
   });
+  const pairs: Float64Array[] = [];
+  const pair = (a: number, b: number): Float64Array =>
+    (pairs[a * CODES + b] ??= convolve(single[a], single[b]));
   const total = new Float64Array(span);
   for (let i = 0; i + WORD <= query.length; i++) {
     if (!standard(query, i)) continue;
-    let chance: Float64Array = single[query[i]];
-    for (let k = 1; k < WORD; k++) chance = convolve(chance, single[query[i + k]]);
-    for (let s = 0; s < span; s++) total[s] += chance[s];
+    // Convolved in the pair, then with the pair that follows: pairs are kept, since there are only 400.
+    const first = pair(query[i], query[i + 1]);
+    const second = pair(query[i + 2], query[i + 3]);
+    for (let s = 0; s < first.length; s++) {
+      for (let t = 0; t < second.length; t++) total[s + t] += first[s] * second[t];
+    }
   }
   let expectedHits = 0;
   for (let threshold = HIGHEST * WORD; threshold >= LEAST_THRESHOLD; threshold--) {
