@@ -26,7 +26,11 @@ export async function labd(
     env: { PATH: "", ...env },
     cwd,
   });
-  const [stdout, stderr, code] = await Promise.all([run.stdout.text(), run.stderr.text(), run.exited]);
+  const [stdout, stderr, code] = await Promise.all([
+    Bun.readableStreamToText(run.stdout),
+    Bun.readableStreamToText(run.stderr),
+    run.exited,
+  ]);
   return { code, stdout, stderr };
 }
 

@@ -221,6 +221,13 @@ export function openMessageParser(namespace: string, limits: MessageLimits): Mes
 
   return {
     write(text) {
+      // The byte order mark went with the bytes. The parser would drop a second one, which is text before the root.
+      if (given === 0 && text.startsWith("\uFEFF")) {
+        throw new Problem(
+          "malformed",
+          "Line 1, column 1: not well-formed XML: text before the root element.",
+        );
+      }
       sax.write(text);
       given += text.length;
       // A part that never ends has no event.
