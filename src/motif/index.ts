@@ -43,7 +43,7 @@ export type { Tree } from "./tree.ts";
 /** Protein collections: FASTA in, an immutable block of bytes out, opened where it lies. */
 export { CorpusBuilder, openCorpus, packCorpus } from "./corpus.ts";
 export type { Corpus } from "./corpus.ts";
-export { fastaReader, readFasta } from "./fasta.ts";
+export { fastaReader, readFasta, readHeader } from "./fasta.ts";
 export type { FastaEntry } from "./fasta.ts";
 
 /** What is thrown at input without meaning; each text says what is wrong and what is allowed. */

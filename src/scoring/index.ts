@@ -7,11 +7,14 @@ import type { State } from "./job.ts";
 import { type MotifClasses, motifClasses, starterClasses } from "./motif-classes.ts";
 import { Pool } from "./pool.ts";
 import { scoringRoutes } from "./route.ts";
+import { type AlignmentRequest, scoreAlignment } from "./score-alignment.ts";
+import { type BatchRequest, scoreBatch } from "./score-batch.ts";
 import { scoreSequences, type Scored, type ScoreRequest } from "./score.ts";
 import { JobStore } from "./store.ts";
 
 export { Corpora, type CorpusInfo, type CorpusSource } from "./corpus.ts";
 export type { MotifClass, MotifClasses } from "./motif-classes.ts";
+export { PRINTERS, type PrinterName } from "./result-printer.ts";
 export { ENDPOINT } from "./route.ts";
 export type { Scored, ScoreRequest } from "./score.ts";
 
@@ -49,6 +52,10 @@ export interface Scoring {
   corpusName(): string | null;
   /** Scores at once, on this thread, without a job. */
   scoreNow(request: ScoreRequest): Generator<Scored>;
+  /** The same on an alignment that the user brings. */
+  scoreAlignment(request: AlignmentRequest): Scored;
+  /** The same for the pairs of query and pattern in a table. */
+  scoreBatch(request: BatchRequest): Generator<Scored>;
   /** Stops the workers; their jobs go back to the queue. The database stays open. */
   close(): Promise<void>;
 }
@@ -87,6 +94,9 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     corpusName: () => corpora.active()?.name ?? null,
     scoreNow: (request) =>
       scoreSequences(request, { corpora, classes, maxQueryLength: options.maxQueryLength }),
+    scoreAlignment: (request) => scoreAlignment(request, { classes, maxQueryLength: options.maxQueryLength }),
+    scoreBatch: (request) =>
+      scoreBatch(request, { corpora, classes, maxQueryLength: options.maxQueryLength }),
     async close() {
       store.close();
       pool.close();

@@ -1,31 +1,35 @@
 import { openData, openScoringOf } from "../app.ts";
-import type { Verb } from "../command-line.ts";
-import { SCORING_MODELS, type ScoringModel } from "../motif/index.ts";
+import type { Call, Verb } from "../command-line.ts";
+import { METHOD, SCORING_MODELS, type ScoringModel } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
-import type { Scored } from "../scoring/index.ts";
+import { PRINTERS, type PrinterName, type Scored, type Scoring } from "../scoring/index.ts";
 import { progressLine } from "./progress.ts";
 
-const FORMATS = ["tsv", "json"] as const;
-const COLUMNS = [
-  "query",
-  "pattern",
-  "start",
-  "end",
-  "match",
-  "homologs",
-  "effective_homologs",
-  "cs",
-  "expected",
-  "z",
-  "p",
-  "verdict",
-];
+const FORMATS = Object.keys(PRINTERS) as PrinterName[];
+/** Where the queries come from: one of these is given. */
+const SOURCES = ["--fasta", "--alignment", "--batch"] as const;
+/** Versions of the method that this program has. */
+const METHODS = [METHOD];
+
+const HELP = "See labd score --help.";
 
 export const score: Verb = {
   name: "score",
   summary: "Score motif matches in sequences against the corpus in use, without a server.",
   flags: [
     { name: "--fasta", value: "FILE", sentence: "Sequences to score; - reads standard input." },
+    {
+      name: "--alignment",
+      value: "FILE",
+      sentence:
+        "Aligned FASTA to score instead of a search for homologs: its first row is the query. - reads standard input.",
+    },
+    {
+      name: "--batch",
+      value: "FILE",
+      sentence:
+        "Tab-separated query (accession of the corpus, or a sequence) and pattern (expression, or name of a motif class); - reads standard input.",
+    },
     { name: "--pattern", value: "P", sentence: "A regular expression over residues; may be repeated." },
     { name: "--elm", value: "NAME", sentence: "A motif class by name or ELM identifier; may be repeated." },
     {
@@ -34,49 +38,30 @@ export const score: Verb = {
       sentence: `${SCORING_MODELS.join(" or ")}; the first is the default.`,
     },
     {
+      name: "--method",
+      value: "VERSION",
+      sentence: `Version of the method: ${METHODS.join(" or ")}; the first is the default.`,
+    },
+    {
       name: "--format",
       value: "FORMAT",
-      sentence: `${FORMATS.join(" or ")}; the first is the default. JSON is one object a line.`,
+      sentence: `${FORMATS.join(", ")}; the first is the default. JSON is one object a line.`,
     },
   ],
   settings: ["data_dir", "max_query_length"],
   example:
-    "labd corpus add --sample\nlabd score --fasta p53.fasta --pattern 'F...W..[LIV]' --elm LIG_PCNA_PIPBox_1",
+    "labd corpus add --sample\nlabd score --fasta p53.fasta --pattern 'F...W..[LIV]' --elm LIG_PCNA_PIPBox_1\nlabd score --batch pairs.tsv --format gff3",
   async run(call) {
-    const file = call.value("--fasta");
-    if (file === undefined)
-      throw new Problem("usage", "labd score needs --fasta FILE. See labd score --help.");
-    const regularExpression = call.values("--pattern");
-    const elmIdentifierName = call.values("--elm");
-    if (regularExpression.length + elmIdentifierName.length === 0) {
-      throw new Problem("usage", "labd score needs a --pattern or an --elm. See labd score --help.");
-    }
+    const source = sourceOf(call);
     const scoringModel = chosen("--model", call.value("--model"), SCORING_MODELS);
     const format = chosen("--format", call.value("--format"), FORMATS);
+    chosen("--method", call.value("--method"), METHODS);
     const { config } = call.configuration();
-    const fasta = await textOf(file);
+    const text = await textOf(call.value(source)!);
     const opened = openData(config);
     try {
       const scoring = await openScoringOf(opened, config);
-      const progress = progressLine();
-      const report = (accession: string, stage: string, fraction: number): void =>
-        progress.show(`${accession}: ${stage} ${Math.round(fraction * 100)} %`);
-      if (format === "tsv") process.stdout.write(`${COLUMNS.join("\t")}\n`);
-      const warned = new Set<string>();
-      for (const scored of scoring.scoreNow({
-        fasta,
-        regularExpression,
-        elmIdentifierName,
-        scoringModel,
-        report,
-      })) {
-        progress.clear();
-        process.stdout.write(format === "tsv" ? rowsOf(scored) : `${JSON.stringify(scored)}\n`);
-        for (const warning of scored.prediction.warnings) {
-          if (!warned.has(warning)) process.stderr.write(`labd: ${scored.accession}: ${warning}\n`);
-          warned.add(warning);
-        }
-      }
+      await print(scored(scoring, source, text, call, scoringModel), format);
     } finally {
       opened.close();
     }
@@ -84,10 +69,82 @@ export const score: Verb = {
   },
 };
 
+function sourceOf(call: Call): (typeof SOURCES)[number] {
+  const given = SOURCES.filter((flag) => call.value(flag) !== undefined);
+  if (given.length === 0) {
+    throw new Problem("usage", `labd score needs --fasta FILE, --alignment FILE or --batch FILE. ${HELP}`);
+  }
+  if (given.length > 1) throw new Problem("usage", `${given.join(" and ")} exclude each other. ${HELP}`);
+  const patterns = [...call.values("--pattern"), ...call.values("--elm")].length;
+  if (given[0] === "--batch" && patterns > 0) {
+    throw new Problem(
+      "usage",
+      `--batch has its patterns in the file; --pattern and --elm go without it. ${HELP}`,
+    );
+  }
+  if (given[0] !== "--batch" && patterns === 0) {
+    throw new Problem("usage", `labd score needs a --pattern or an --elm. ${HELP}`);
+  }
+  return given[0];
+}
+
+/** What the call asks for, query by query as it is done; progress is shown on the way. */
+function* scored(
+  scoring: Scoring,
+  source: (typeof SOURCES)[number],
+  text: Uint8Array,
+  call: Call,
+  scoringModel: ScoringModel,
+): Generator<Scored> {
+  const progress = progressLine();
+  const percent = (fraction: number): string => `${Math.round(fraction * 100)} %`;
+  const wanted = {
+    regularExpression: call.values("--pattern"),
+    elmIdentifierName: call.values("--elm"),
+    scoringModel,
+    report: (accession: string, stage: string, fraction: number): void =>
+      progress.show(`${accession}: ${stage} ${percent(fraction)}`),
+  };
+  const results =
+    source === "--fasta"
+      ? scoring.scoreNow({ fasta: text, ...wanted })
+      : source === "--alignment"
+        ? [scoring.scoreAlignment({ alignment: text, ...wanted })]
+        : scoring.scoreBatch({
+            table: text,
+            scoringModel,
+            report: (done, total, stage, fraction) =>
+              progress.show(`Query ${done + 1} of ${total}: ${stage} ${percent(fraction)}`),
+          });
+  for (const result of results) {
+    progress.clear();
+    yield result;
+  }
+}
+
+async function print(results: Iterable<Scored>, format: PrinterName): Promise<void> {
+  const printer = PRINTERS[format];
+  if (printer.head !== "") await write(printer.head);
+  const warned = new Set<string>();
+  for (const result of results) {
+    await write(printer.print(result));
+    for (const warning of result.prediction.warnings) {
+      if (!warned.has(warning)) process.stderr.write(`labd: ${result.accession}: ${warning}\n`);
+      warned.add(warning);
+    }
+  }
+  if (printer.tail !== "") await write(printer.tail);
+}
+
+/** Waits until the reader has it: scoring does not let the event loop turn, and results would lie in memory till the end. */
+function write(text: string): Promise<void> {
+  return new Promise((resolve) => process.stdout.write(text, () => resolve()));
+}
+
 function chosen<T extends string>(flag: string, value: string | undefined, choices: readonly T[]): T {
   const found = value === undefined ? choices[0] : choices.find((choice) => choice === value);
   if (found === undefined) throw new Problem("usage", `${flag}: expected ${choices.join(" or ")}.`);
-  return found as T & ScoringModel;
+  return found;
 }
 
 async function textOf(file: string): Promise<Uint8Array> {
@@ -95,29 +152,4 @@ async function textOf(file: string): Promise<Uint8Array> {
   const handle = Bun.file(file);
   if (!(await handle.exists())) throw new Problem("not_found", `There is no file ${file}.`);
   return handle.bytes();
-}
-
-/** One row per match; a pattern without a match gives one row with nothing between its name and its verdict. */
-function rowsOf({ accession, prediction }: Scored): string {
-  const number = (value: number | null): string =>
-    value === null ? "" : String(Math.round(value * 1e4) / 1e4);
-  const rows = prediction.patterns.flatMap(({ name, expression, matches }) => {
-    const pattern = name ?? expression;
-    if (matches.length === 0) return [[accession, pattern, "", "", "", "", "", "", "", "", "", "no match"]];
-    return matches.map((match) => [
-      accession,
-      pattern,
-      String(match.start),
-      String(match.end),
-      match.text,
-      String(match.homologs),
-      number(match.effectiveHomologs),
-      number(match.score),
-      number(match.expected),
-      number(match.z),
-      number(match.pValue),
-      match.verdict,
-    ]);
-  });
-  return rows.map((row) => `${row.join("\t")}\n`).join("");
 }

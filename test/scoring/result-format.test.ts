@@ -1,0 +1,178 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { alignmentsOf } from "../../src/scoring/result-alignment.ts";
+import { chooseForm, RESULT_FORM_NAMES, RESULT_FORMS } from "../../src/scoring/result-format.ts";
+import { readAlignedFasta } from "../../src/scoring/score-alignment.ts";
+import { COLUMNS } from "../../src/scoring/result-rows.ts";
+import { EMPTY, SAMPLE } from "./sample-prediction.ts";
+
+/** What a prediction becomes in every form: golden files, `GOLDEN=write` writes them, and parsers of others. */
+
+const FOLDER = join(import.meta.dir, "../golden/scoring");
+
+test.each(RESULT_FORM_NAMES)("%s is printed as the golden file has it", (name) => {
+  const { extension, print } = RESULT_FORMS[name];
+  const printed = print(SAMPLE);
+  const path = join(FOLDER, `prediction.${extension}`);
+  if (process.env.GOLDEN === "write") writeFileSync(path, printed);
+  expect(printed).toBe(readFileSync(path, "utf8"));
+});
+
+describe("rows", () => {
+  const lines = RESULT_FORMS.tsv.print(SAMPLE).split("\n");
+
+  test("every line has every column, whatever the names hold", () => {
+    expect(lines.pop()).toBe("");
+    expect(lines.length).toBe(4);
+    for (const line of lines) expect(line.split("\t").length).toBe(COLUMNS.length);
+  });
+
+  test("a query without a name is called so, and a pattern without a match is listed", () => {
+    expect(RESULT_FORMS.tsv.print(EMPTY).split("\n")[1]).toBe(`query\tLIG_SH3_1${"\t".repeat(10)}no match`);
+  });
+});
+
+describe("alignments", () => {
+  test("rows are equally long, and without gaps they are what the prediction holds", () => {
+    for (const { rows, match, reference } of alignmentsOf(SAMPLE)) {
+      const [query, ...homologs] = rows;
+      for (const { text } of rows) expect(text.length).toBe(reference.length);
+      expect(query.text.replaceAll(".", "")).toBe(match.text);
+      expect(homologs.map(({ text }) => text.replaceAll(".", ""))).toEqual(
+        match.atHomologs.map(({ residues }) => residues),
+      );
+      for (const [column, mark] of [...reference].entries()) {
+        for (const { text } of rows) expect(text[column]).toMatch(mark === "x" ? /[A-Z-]/ : /[a-z.]/);
+      }
+      expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length);
+    }
+  });
+
+  test("one can be picked; past the last there is none", () => {
+    expect(alignmentsOf(SAMPLE, 2).map(({ match }) => match.start)).toEqual([53]);
+    expect(alignmentsOf(SAMPLE, 3)).toEqual([]);
+    expect(RESULT_FORMS.fasta.print(EMPTY)).toBe("");
+  });
+
+  test("the FASTA of one match is read back as an alignment", () => {
+    const rows = readAlignedFasta(RESULT_FORMS.fasta.print(SAMPLE, 1));
+    expect(rows.map(({ letters }) => letters)).toEqual(["F-S--DW", "F-SGPDW", "FAS---L", "-------"]);
+    expect(rows.map(({ name }) => name)).toEqual(["p53__50____", "P02340", "P02340_2", "odd_name_1-2"]);
+  });
+});
+
+test("a tree without homologs is a leaf", () => {
+  expect(RESULT_FORMS.newick.print(EMPTY)).toBe("query;\n");
+});
+
+describe("which form is chosen", () => {
+  test.each<[string | null, string | null, string]>([
+    [null, null, "json"],
+    [null, "", "json"],
+    [null, "*/*", "json"],
+    [null, "text/*", "tsv"],
+    [null, "text/x-gff3", "gff3"],
+    [null, "Application/XML;q=0.9, text/x-nh ; q=0.95", "newick"],
+    [null, "application/json;q=0, */*", "tsv"],
+    [null, "text/xml", "xml"],
+    [null, "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "json"],
+    ["fasta", "application/json", "fasta"],
+    ["xml", "image/png", "xml"],
+  ])("format %p, Accept %p: %s", (format, accept, form) => {
+    expect(chooseForm(format, accept)).toBe(form as never);
+  });
+
+  test("what is not there is refused with what is", () => {
+    expect(() => chooseForm("pdf", null)).toThrow(/expected one of json, tsv, gff3/);
+    expect(() => chooseForm("constructor", null)).toThrow(/expected one of/);
+    expect(() => chooseForm("", null)).toThrow(/expected one of/);
+    expect(() => chooseForm(null, "image/png")).toThrow(expect.objectContaining({ code: "not_acceptable" }));
+    expect(() => chooseForm(null, "application/json;q=0")).toThrow(/can be had as/);
+  });
+});
+
+/** Python, with Biopython where there is one: `LABD_TEST_PYTHON` names another than that of the PATH. */
+const python = process.env.LABD_TEST_PYTHON ?? Bun.which("python3");
+const runs = (script: string): boolean =>
+  python !== null && Bun.spawnSync([python, "-c", script], { stderr: "ignore" }).exitCode === 0;
+
+function read(script: string, text: string): unknown {
+  const { stdout, stderr } = Bun.spawnSync([python!, "-c", script], { stdin: Buffer.from(text) });
+  if (stdout.length === 0) throw new Error(stderr.toString());
+  return JSON.parse(stdout.toString());
+}
+
+const MATCH_ROWS = [
+  ["p53__50____", "F.S..DW"],
+  ["P02340", "F.SgpDW"],
+  ["P02340_2", "FaS..-L"],
+  ["odd_name_1-2", "-.-..--"],
+];
+
+test.skipIf(!runs("import json"))("GFF3 is read by another's rules (SKIPPED without python3)", () => {
+  const script = `
+import sys, json
+from urllib.parse import unquote
+lines = sys.stdin.buffer.read().decode().split("\\n")
+assert lines[0] == "##gff-version 3" and lines[-1] == ""
+out = []
+for line in lines[1:-1]:
+    if line.startswith("##sequence-region "):
+        name, first, last = line.split(" ")[1:]
+        out.append([unquote(name), int(first), int(last)])
+        continue
+    c = line.split("\\t")
+    assert len(c) == 9 and c[3].isdigit() and c[4].isdigit() and c[6] in "+-.?" and c[7] == "."
+    a = dict((unquote(k), [unquote(v) for v in vs.split(",")]) for k, vs in (p.split("=") for p in c[8].split(";")))
+    out.append([unquote(c[0]), c[1], c[2], int(c[3]), int(c[4]), c[5], a["Note"], a["expression"], a["verdict"], "z" in a])
+print(json.dumps(out))`;
+  const note = ["F, then 1 to 2 of any residue, W"];
+  const name = SAMPLE.identifier;
+  expect(read(script, RESULT_FORMS.gff3.print(SAMPLE))).toEqual([
+    [name, 1, 393],
+    [name, "labd-1", "polypeptide_motif", 19, 22, "0.7814", note, ["F.{1,2}W"], ["conserved"], true],
+    [name, "labd-1", "polypeptide_motif", 53, 53, ".", note, ["F.{1,2}W"], ["insufficient data"], false],
+  ]);
+});
+
+describe.skipIf(!runs("import Bio"))("Biopython reads (SKIPPED without python3 and Biopython)", () => {
+  test("Stockholm: every alignment, its rows and notes", () => {
+    const script = `
+import sys, json
+from Bio import AlignIO
+print(json.dumps([[[r.id, str(r.seq), r.annotations.get("accession"), r.annotations.get("organism")] for r in a] for a in AlignIO.parse(sys.stdin, "stockholm")]))`;
+    const read1 = read(script, RESULT_FORMS.stockholm.print(SAMPLE)) as string[][][];
+    expect(read1.length).toBe(2);
+    expect(read1[0].map(([name, text]) => [name, text])).toEqual([
+      ["p53__50____/19-22", "F-S--DW"],
+      // Biopython has one sign for gaps.
+      ...MATCH_ROWS.slice(1).map(([name, text]) => [name, text.replaceAll(".", "-")]),
+    ]);
+    expect(read1[0][1].slice(2)).toEqual(["P02340", "Mus musculus"]);
+    expect(read1[1].map(([, text]) => text)).toEqual(["W", "-", "-", "-"]);
+  });
+
+  test("FASTA: the alignment of one match", () => {
+    const script = `
+import sys, json
+from Bio import AlignIO
+print(json.dumps([[r.id, str(r.seq)] for r in AlignIO.read(sys.stdin, "fasta")]))`;
+    expect(read(script, RESULT_FORMS.fasta.print(SAMPLE, 1))).toEqual(
+      MATCH_ROWS.map(([name, text]) => [name, text.toUpperCase().replaceAll(".", "-")]),
+    );
+  });
+
+  test("Newick: leaves, lengths, and the leaf alone", () => {
+    const script = `
+import sys, json
+from Bio import Phylo
+t = Phylo.read(sys.stdin, "newick")
+print(json.dumps([[l.name for l in t.get_terminals()], round(t.total_branch_length(), 6)]))`;
+    expect(read(script, RESULT_FORMS.newick.print(SAMPLE))).toEqual([
+      ["query", "P02340", "P02340", "odd name/1-2"],
+      1.05,
+    ]);
+    expect(read(script, RESULT_FORMS.newick.print(EMPTY))).toEqual([["query"], 0]);
+  });
+});

@@ -1,0 +1,121 @@
+import type { PredictionReport } from "../../src/scoring/contract/prediction.ts";
+
+/** A prediction made by hand that has everything a printer can meet: insertions, deletions, homologs of one name, absent values, text that formats forbid. */
+export const SAMPLE: PredictionReport = {
+  identifier: "p53 >50%;\tµ",
+  prediction: {
+    method: "labd-1",
+    model: "continuous",
+    queryLength: 393,
+    corpus: { name: "sample", hash: "0c788f", sequences: 496, residues: 201250 },
+    homologs: [
+      {
+        accession: "P02340",
+        description: "Cellular tumor antigen p53; mouse\nsecond line",
+        organism: "Mus musculus",
+        identity: 0.8,
+        coverage: 0.99,
+        bitScore: 600.5,
+        eValue: 1e-120,
+        weight: 0.5,
+      },
+      {
+        accession: "P02340",
+        description: "",
+        organism: null,
+        identity: 0.5,
+        coverage: 0.7,
+        bitScore: null,
+        eValue: null,
+        weight: 0.3,
+      },
+      {
+        accession: "odd name/1-2",
+        description: "a fragment",
+        organism: null,
+        identity: 0.4,
+        coverage: 0.5,
+        bitScore: 50,
+        eValue: 1e-6,
+        weight: 0.2,
+      },
+    ],
+    patterns: [
+      {
+        expression: "F.{1,2}W",
+        name: null,
+        explanation: "F, then 1 to 2 of any residue, W",
+        informationContent: 11.06,
+        matches: [
+          {
+            start: 19,
+            end: 22,
+            text: "FSDW",
+            verdict: "conserved",
+            score: 0.781_44,
+            expected: 0.109_72,
+            z: 12.227_15,
+            pValue: 0.005,
+            pValueIs: "at most",
+            homologs: 2,
+            effectiveHomologs: 1.882_35,
+            localIdentity: 0.65,
+            informationContent: 11.06,
+            conservation: [1, null, null, 0.625],
+            atHomologs: [
+              { homolog: 0, state: "conserved", residues: "FSgpDW", retention: 1 },
+              { homolog: 1, state: "substituted", residues: "FaS-L", retention: 0.4 },
+              { homolog: 2, state: "missing", residues: "----", retention: null },
+            ],
+            warnings: ["few homologs"],
+          },
+          {
+            start: 53,
+            end: 53,
+            text: "W",
+            verdict: "insufficient data",
+            score: null,
+            expected: null,
+            z: null,
+            pValue: null,
+            pValueIs: null,
+            homologs: 0,
+            effectiveHomologs: 0,
+            localIdentity: null,
+            informationContent: 6.3,
+            conservation: [null],
+            atHomologs: [
+              { homolog: 0, state: "missing", residues: "-", retention: null },
+              { homolog: 1, state: "missing", residues: "-", retention: null },
+              { homolog: 2, state: "missing", residues: "-", retention: null },
+            ],
+            warnings: [],
+          },
+        ],
+        warnings: [],
+      },
+      {
+        expression: "P..P",
+        name: "LIG_SH3_1",
+        explanation: "P, then 2 of any residue, P",
+        informationContent: 8.7,
+        matches: [],
+        warnings: [],
+      },
+    ],
+    tree: "(query:0.1,P02340:0.2,(P02340:0.3,'odd name/1-2':0.4):0.05);",
+    warnings: ["There are only 3 homologs."],
+  },
+};
+
+/** The same question where nothing was found: no corpus, no homolog, no match. */
+export const EMPTY: PredictionReport = {
+  identifier: "",
+  prediction: {
+    ...SAMPLE.prediction,
+    queryLength: 0,
+    homologs: [],
+    patterns: [SAMPLE.prediction.patterns[1]],
+    tree: "",
+  },
+};

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { MIGRATIONS } from "../../db/index.ts";
+import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
+import { openScoring, type Scoring } from "../../src/scoring/index.ts";
+import { systemClock } from "../../src/shell/clock.ts";
+import { closeDatabase, type Database, openDatabase } from "../../src/shell/sqlite.ts";
+
+/** Scoring without jobs: the pairs of a table, and an alignment of the user's. */
+
+let directory: string;
+let database: Database;
+let scoring: Scoring;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "labd-batch-"));
+  database = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
+  scoring = await openScoring({
+    database,
+    clock: systemClock,
+    log: { info: () => {}, problem: () => {} },
+    dataDirectory: directory,
+    workers: 0,
+    jobTimeoutSeconds: 30,
+    maxQueryLength: 400,
+    maxMessageBytes: 1_000_000,
+    namespace: "urn:test",
+  });
+  await scoring.corpora.add({ name: "sample", bytes: proteins });
+});
+afterAll(async () => {
+  await scoring.close();
+  closeDatabase(database);
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const P53 = proteins.split(">P04637")[1].split("\n>")[0].split("\n").slice(1).join("");
+const P53_RECORD = `>P04637\n${P53}`;
+const model = { scoringModel: "continuous" as const };
+const batch = (table: string) => [...scoring.scoreBatch({ table, ...model })];
+
+describe("a batch", () => {
+  test("gives the numbers of single queries, query by query, each searched once", () => {
+    const progress: number[] = [];
+    const table = `P04637\tF...W..[VIL]\n${P53.toLowerCase()}\tP..P\n# a remark\n\nP04637\tLIG_PCNA_PIPBox_1\r\nP04637\tP..P\n`;
+    const scored = [
+      ...scoring.scoreBatch({ table, ...model, report: (done, total) => progress.push(done, total) }),
+    ];
+    expect(scored.map(({ accession }) => accession)).toEqual(["P04637", P53.toLowerCase()]);
+    expect(new Set(progress)).toEqual(new Set([0, 1, 2]));
+    const [single] = scoring.scoreNow({
+      fasta: P53_RECORD,
+      regularExpression: ["F...W..[VIL]", "P..P"],
+      elmIdentifierName: ["LIG_PCNA_PIPBox_1"],
+      ...model,
+    });
+    const [own, pxxp, named] = single.prediction.patterns;
+    expect(scored[0].prediction.patterns).toEqual([own, named, pxxp]);
+    expect(scored[1].prediction.patterns).toEqual([pxxp]);
+    expect(scored[1].prediction.homologs).toEqual(single.prediction.homologs);
+    expect(own.matches[0].verdict).toBe("conserved");
+  });
+
+  test("a first line may say where the columns are", () => {
+    const [{ accession, prediction }] = batch("n\tPattern\tQUERY\n1\tP..P\tP04637\n");
+    expect([accession, prediction.patterns[0].expression]).toEqual(["P04637", "P..P"]);
+  });
+
+  test("what reads as an expression is one, although a class has that name", () => {
+    const [{ prediction }] = batch("P04637\tITAM\n");
+    expect(prediction.patterns[0]).toMatchObject({ expression: "ITAM", name: null });
+  });
+
+  test.each<[string, string, string]>([
+    ["", "invalid_request", "no row"],
+    ["query\tpattern\n", "", ""],
+    ["P04637\tP..P\nP04637\n", "invalid_request", "line 2, pattern: it is empty"],
+    ["\tP..P\n", "invalid_request", "line 1, query: it is empty"],
+    ["query\tpattern\nQ9_NONE\tP..P\n", "invalid_request", "line 2, query: neither an accession"],
+    ["P04637\tP((P\n", "invalid_pattern", "line 1, pattern: as an expression, character"],
+    ["P04637\tLIG_PCNA_PIPBox_7\n", "invalid_pattern", "Near names: LIG_PCNA_PIPBox_"],
+    [`${"A".repeat(401)}\tP\n`, "invalid_request", "line 1, query: 401 residues; at most 400"],
+  ])("%p is refused before any work", (table, code, words) => {
+    if (code === "") return expect(batch(table)).toEqual([]);
+    expect(() => scoring.scoreBatch({ table, ...model }).next()).toThrow(
+      expect.objectContaining({ code, message: expect.stringContaining(words) }),
+    );
+  });
+
+  test("bytes that are no text are refused", () => {
+    expect(() => scoring.scoreBatch({ table: new Uint8Array([0x41, 0xff]), ...model }).next()).toThrow(
+      /UTF-8/,
+    );
+  });
+});
+
+describe("an alignment", () => {
+  const ALIGNMENT = `>sp|Q1|TEST_HUMAN A query OS=Homo sapiens
+MKLTF-DLWK
+LLPE
+>h1 first
+MKVTFSDLWRLLPE
+>h2
+
+MKITF.ELWKLLPD
+>h3
+MRLSF-DLW-ILAE
+>h4
+MKLTFADLWKLLPE
+`;
+  const wanted = { regularExpression: ["F.{1,3}W..L"], elmIdentifierName: [], ...model };
+
+  test("is scored on its rows: the first is the query", () => {
+    const { accession, description, prediction } = scoring.scoreAlignment({
+      alignment: ALIGNMENT,
+      ...wanted,
+    });
+    expect([accession, description]).toEqual(["Q1", "A query"]);
+    expect(prediction).toMatchObject({ queryLength: 13, corpus: null });
+    expect(prediction.homologs.map((homolog) => homolog.accession)).toEqual(["h1", "h2", "h3", "h4"]);
+    const [match] = prediction.patterns[0].matches;
+    expect([match.start, match.end, match.text]).toEqual([5, 11, "FDLWKLL"]);
+    expect(match.atHomologs.map(({ residues }) => residues)).toEqual([
+      "FsDLWRLL",
+      "FELWKLL",
+      "FDLW-IL",
+      "FaDLWKLL",
+    ]);
+  });
+
+  test.each([
+    ["", "no alignment"],
+    ["MK\n", "line 1: residues stand before"],
+    ["> \nMK\n", "line 1: the header has no identifier"],
+    [">a\nMK\n>b\nMKL\n", "Row 2 of the alignment has 3 columns"],
+    [">a\nMK\n>b\nM1\n", "Character 2 of row 2"],
+    [`>a\n${"A".repeat(401)}\n`, "a: 401 residues"],
+  ])("%p is refused", (alignment, words) => {
+    expect(() => scoring.scoreAlignment({ alignment, ...wanted })).toThrow(
+      expect.objectContaining({ code: "invalid_request", message: expect.stringContaining(words) }),
+    );
+  });
+});
