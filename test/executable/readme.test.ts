@@ -16,7 +16,11 @@ async function shell(script: string, cwd: string): Promise<{ code: number; stdou
     stdout: "pipe",
     stderr: "pipe",
   });
-  const [stdout, stderr, code] = await Promise.all([run.stdout.text(), run.stderr.text(), run.exited]);
+  const [stdout, stderr, code] = await Promise.all([
+    new Response(run.stdout).text(),
+    new Response(run.stderr).text(),
+    run.exited,
+  ]);
   return { code, stdout, stderr };
 }
 
