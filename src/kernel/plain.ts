@@ -66,11 +66,11 @@ export function tracePlain(query: Uint8Array, subject: Uint8Array, scoring: Scor
   let bestRow = -1;
   let bestColumn = -1;
 
-  const column = (j: number, at: number): void => {
+  const column = (j: number, at: number, upTo: number): void => {
     const residue = subject[j] & 31;
     let diagonal = 0;
     let f = NEVER;
-    for (let i = 0; i < rows; i++) {
+    for (let i = 0; i < upTo; i++) {
       const matched = (diagonal + matrix[((query[i] & 31) << 5) + residue]) | 0;
       const left = e[i];
       let cell = Math.max(matched, left, f) | 0;
@@ -93,8 +93,10 @@ export function tracePlain(query: Uint8Array, subject: Uint8Array, scoring: Scor
   };
 
   for (let j = 0; j < columns; j++) {
-    if (interval < columns && j % interval === 0) kept.push({ h: h.slice(), e: e.slice() });
-    column(j, (j % interval) * rows);
+    if (interval < columns) {
+      if (j % interval === 0) kept.push({ h: h.slice(), e: e.slice() });
+      scoreColumn(query, subject[j], scoring, local, h, e);
+    } else column(j, j * rows, rows);
     lastRow[j] = h[rows - 1];
     if (!local) continue;
     for (let i = 0; i < rows; i++) {
@@ -119,18 +121,44 @@ export function tracePlain(query: Uint8Array, subject: Uint8Array, scoring: Scor
   }
   if (bestRow < 0) return nothing();
 
-  let held = Math.floor((columns - 1) / interval);
+  let held = interval < columns ? -1 : 0;
   const step = (i: number, j: number): number => {
     const block = Math.floor(j / interval);
     if (block !== held) {
       h.set(kept[block].h);
       e.set(kept[block].e);
-      for (let c = block * interval; c < (block + 1) * interval; c++) column(c, (c % interval) * rows);
+      // A path only goes up and to the left: neither rows below nor columns behind are needed any more.
+      for (let c = block * interval; c <= j; c++) column(c, (c % interval) * rows, i + 1);
       held = block;
     }
     return steps[(j % interval) * rows + i];
   };
   return walk(rows, best, bestRow, bestColumn, step);
+}
+
+/** The next column of H and E without steps; the same numbers as with them, in a third of the time. */
+function scoreColumn(
+  query: Uint8Array,
+  residue: number,
+  { matrix, gapFirst, gapNext }: Scoring,
+  local: boolean,
+  h: Int32Array,
+  e: Int32Array,
+): void {
+  const row = residue & 31;
+  const floor = local ? 0 : NEVER;
+  let diagonal = 0;
+  let f = NEVER;
+  for (let i = 0; i < query.length; i++) {
+    const left = e[i];
+    const matched = (diagonal + matrix[((query[i] & 31) << 5) + row]) | 0;
+    const cell = Math.max(Math.max(matched, left) | 0, Math.max(f, floor) | 0) | 0;
+    diagonal = h[i];
+    h[i] = cell;
+    const opened = (cell - gapFirst) | 0;
+    e[i] = Math.max((left - gapNext) | 0, opened) | 0;
+    f = Math.max((f - gapNext) | 0, opened) | 0;
+  }
 }
 
 /**
