@@ -119,7 +119,7 @@ async function perform(options: RouteOptions, request: Request): Promise<Respons
     );
   }
   // A small message is taken in one piece, which is quicker than a stream of one chunk.
-  const body = declared > 0 && declared <= SMALL ? await request.bytes() : request.body;
+  const body = declared > 0 && declared <= SMALL ? await wholeBody(request) : request.body;
   const envelope = await readEnvelope(body, {
     contentType: request.headers.get("content-type"),
     limits: { bytes: maxMessageBytes },
@@ -131,6 +131,15 @@ async function perform(options: RouteOptions, request: Request): Promise<Respons
     return respond(await handle(handlers, envelope, soapVersion, namespace));
   } catch (error) {
     return fault(options, error, soapVersion);
+  }
+}
+
+/** The body in one piece. @throws Problem malformed where the client goes before its end */
+async function wholeBody(request: Request): Promise<Uint8Array> {
+  try {
+    return await request.bytes();
+  } catch (error) {
+    throw new Problem("malformed", "The message was cut off before its end.", { cause: error });
   }
 }
 
