@@ -1,0 +1,255 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Socket } from "node:net";
+import {
+  ask,
+  element,
+  inEnvelope,
+  NAMESPACE,
+  post,
+  runJobMessage,
+  scratch,
+  serve,
+  type Server,
+} from "./labd.ts";
+import { dial, exchange, inChunks, type Piece } from "./raw-http.ts";
+
+/** How messages are framed in HTTP, well and badly, byte by byte to the executable. */
+
+const place = scratch();
+let server: Server;
+beforeAll(async () => {
+  server = await serve(place.directory, ["--log", "problems", "--max-message-bytes", "1000000"]);
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  place[Symbol.dispose]();
+});
+
+const MESSAGE = inEnvelope(`<GetStatus xmlns="${NAMESPACE}"><JobIdentifier>x</JobIdentifier></GetStatus>`);
+const RUN_JOB = runJobMessage({ sequence: "MKLV" });
+const POST = "POST /soap/ConservationScorer HTTP/1.1\r\n";
+const HOST = "Host: lab.example\r\n";
+const TYPE = "Content-Type: text/xml; charset=utf-8\r\n";
+const HEAD = POST + HOST + TYPE;
+const LENGTH = `Content-Length: ${MESSAGE.length}\r\n`;
+const CHUNKED = "Transfer-Encoding: chunked\r\n";
+const WHOLE = `${HEAD}${LENGTH}\r\n${MESSAGE}`;
+const slowly = (text: string, size: number): Piece[] =>
+  text.match(new RegExp(`.{1,${size}}`, "gs"))!.flatMap((part): Piece[] => [part, 2]);
+
+interface Answered {
+  statuses: number[];
+  /** Whether the server ends the connection afterwards. */
+  closed?: boolean;
+  has?: string;
+}
+const FAULT: Answered = { statuses: [500], has: "JobIdentifierFault" };
+const TWICE: Answered = { statuses: [500, 500], has: "JobIdentifierFault" };
+
+const READ: Record<string, [Piece[], Answered]> = {
+  "with a length": [[WHOLE], FAULT],
+  "and the connection serves on after a fault": [[WHOLE, 50, WHOLE], TWICE],
+  "in chunks": [[`${HEAD}${CHUNKED}\r\n${inChunks(MESSAGE, 50)}`], FAULT],
+  "in chunks of one byte": [[`${HEAD}${CHUNKED}\r\n${inChunks(MESSAGE, 1)}`], FAULT],
+  "in chunks with extensions": [
+    [`${HEAD}${CHUNKED}\r\n${inChunks(MESSAGE, 50).replace("\r\n", ";name=value\r\n")}`],
+    FAULT,
+  ],
+  "slowly, head and all": [slowly(WHOLE, 20), FAULT],
+  "slowly, in chunks": [slowly(`${HEAD}${CHUNKED}\r\n${inChunks(MESSAGE, 7)}`, 5), FAULT],
+  "after 100-continue": [
+    [`${HEAD}${LENGTH}Expect: 100-continue\r\n\r\n`, 100, MESSAGE],
+    { statuses: [100, 500], has: "JobIdentifierFault" },
+  ],
+  "with Expect, not waiting": [
+    [`${HEAD}${LENGTH}Expect: 100-continue\r\n\r\n${MESSAGE}`],
+    { statuses: [100, 500] },
+  ],
+  "with Connection: close, which comes back": [
+    [`${HEAD}${LENGTH}Connection: close\r\n\r\n${MESSAGE}`],
+    { ...FAULT, closed: true, has: "Connection: close" },
+  ],
+  "with Connection: Close": [
+    [`${HEAD}${LENGTH}Connection: Close\r\n\r\n${MESSAGE}`],
+    { ...FAULT, closed: true, has: "Connection: close" },
+  ],
+  "over HTTP/1.0": [[WHOLE.replace("HTTP/1.1", "HTTP/1.0")], { ...FAULT, closed: true }],
+  "three in a row without waiting": [[WHOLE.repeat(3)], { statuses: [500, 500, 500] }],
+  "in chunks, two in a row without waiting": [
+    [`${HEAD}${CHUNKED}\r\n${inChunks(MESSAGE, 50)}`.repeat(2)],
+    TWICE,
+  ],
+  "behind a request for the WSDL, without waiting": [
+    [`GET /soap/ConservationScorer?wsdl HTTP/1.1\r\n${HOST}\r\n${WHOLE}`],
+    { statuses: [200, 500], has: "JobIdentifierFault" },
+  ],
+  "with the address of a proxy as its target": [
+    [WHOLE.replace("POST /", "POST http://other.example/")],
+    FAULT,
+  ],
+  "with an offer to change to HTTP/2": [
+    [`${HEAD}${LENGTH}Connection: Upgrade\r\nUpgrade: h2c\r\n\r\n${MESSAGE}`],
+    FAULT,
+  ],
+  "RunJob in chunks, slowly": [
+    slowly(`${HEAD}${CHUNKED}\r\n${inChunks(RUN_JOB, 40)}`, 60),
+    { statuses: [200], has: "JobIdentifier>" },
+  ],
+  "of no bytes": [[`${HEAD}Content-Length: 0\r\n\r\n`], { statuses: [500], has: "no root element" }],
+  "without a length": [[`${HEAD}\r\n`], { statuses: [500], has: "no root element" }],
+  "cut off inside by a length too small": [
+    [`${HEAD}Content-Length: ${MESSAGE.length - 5}\r\nConnection: close\r\n\r\n${MESSAGE}`],
+    { statuses: [500], closed: true, has: "ends before its Envelope is closed" },
+  ],
+};
+
+describe("a message is read", () => {
+  test.each(Object.entries(READ))("%s", async (_, [pieces, { statuses, closed = false, has }]) => {
+    const answers = statuses.filter((status) => status !== 100).length;
+    const until = new RegExp(`(?:</(?:soap:Envelope|wsdl:definitions|definitions)>[^]*){${answers}}`);
+    const found = await exchange(server.url, pieces, closed ? {} : { until });
+    expect(found.statuses).toEqual(statuses);
+    expect(found.closed).toBe(closed);
+    expect(found.received).toContain(has ?? "");
+  });
+});
+
+/** Refused by HTTP itself: what the server says and that it hangs up. Empty: it may hang up without a word. */
+const BROKEN: Record<string, [string, number[]]> = {
+  "two lengths that differ": [`${HEAD}${LENGTH}Content-Length: 5\r\n\r\n${MESSAGE}`, [400]],
+  "a list of lengths": [`${HEAD}Content-Length: ${MESSAGE.length}, 5\r\n\r\n${MESSAGE}`, [400]],
+  "a length and chunks": [`${HEAD}${LENGTH}${CHUNKED}\r\n${inChunks(MESSAGE, 50)}`, [400]],
+  "chunks and a length": [`${HEAD}${CHUNKED}${LENGTH}\r\n${inChunks(MESSAGE, 50)}`, [400]],
+  "a negative length": [`${HEAD}Content-Length: -5\r\n\r\n${MESSAGE}`, [400]],
+  "a length with a sign": [`${HEAD}Content-Length: +${MESSAGE.length}\r\n\r\n${MESSAGE}`, [400]],
+  "a hexadecimal length": [`${HEAD}Content-Length: 0x10\r\n\r\n${MESSAGE}`, [400]],
+  "a length of twenty digits": [`${HEAD}Content-Length: 99999999999999999999\r\n\r\n${MESSAGE}`, [400]],
+  "a length past the limit": [`${HEAD}Content-Length: 1000000000000\r\n\r\n${MESSAGE}`, [413]],
+  "a huge chunk": [`${HEAD}${CHUNKED}\r\nFFFFFFFFFFFFFFFF\r\nabc`, [400]],
+  "a chunk whose size is no number": [`${HEAD}${CHUNKED}\r\nzz\r\nabc`, [400]],
+  "a transfer encoding that is not known": [`${HEAD}Transfer-Encoding: gzip\r\n\r\nabc`, [400]],
+  "chunks twice": [`${HEAD}Transfer-Encoding: chunked, chunked\r\n\r\n${inChunks(MESSAGE, 50)}`, [400]],
+  "almost chunked": [`${HEAD}Transfer-Encoding: xchunked\r\n\r\n${inChunks(MESSAGE, 50)}`, [400]],
+  "a header line of 1 MB": [`${HEAD}X: ${"a".repeat(1e6)}\r\n${LENGTH}\r\n${MESSAGE}`, [431]],
+  "20,000 header lines": [`${HEAD}${"X: a\r\n".repeat(20_000)}${LENGTH}\r\n${MESSAGE}`, [431]],
+  "an address of 1 MB": [WHOLE.replace("/soap/", `/${"a".repeat(1e6)}/`), [431]],
+  "no Host": [`${POST}${TYPE}${LENGTH}\r\n${MESSAGE}`, [400]],
+  "a space before a colon": [`${HEAD}Content-Length : 5\r\n\r\nabcde`, [400]],
+  "a header folded to two lines": [`${HEAD}X: a\r\n b\r\n${LENGTH}\r\n${MESSAGE}`, [400]],
+  "NUL in a header": [`${HEAD}X: a\0b\r\n${LENGTH}\r\n${MESSAGE}`, [400]],
+  "lines without CR": [WHOLE.replaceAll("\r\n", "\n"), [505]],
+  "TLS to a plain port": ["\x16\x03\x01\x02\0\x01\0\r\n\r\n", [400]],
+  "HTTP/2 without asking": ["PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", [400]],
+  "HTTP/9.9": [WHOLE.replace("HTTP/1.1", "HTTP/9.9"), [505]],
+  "a method in lower case": [WHOLE.replace("POST", "post"), []],
+  "a method that does not exist": [WHOLE.replace("POST", "FOO"), []],
+};
+
+describe("broken framing is refused and the connection ended:", () => {
+  test.each(Object.entries(BROKEN))("%s", async (_, [request, statuses]) => {
+    const { received, closed, ...found } = await exchange(server.url, [request]);
+    expect(found.statuses).toEqual(statuses);
+    expect(closed).toBe(true);
+    expect(found.milliseconds).toBeLessThan(1000);
+    expect(received).not.toContain("JobIdentifierFault");
+  });
+});
+
+describe("methods", () => {
+  for (const method of ["PUT", "DELETE", "TRACE", "PATCH", "PROPFIND", "M-SEARCH"]) {
+    test(`${method} is answered 405 with what is allowed`, async () => {
+      const { received, statuses } = await exchange(server.url, [
+        `${HEAD.replace("POST", method)}Content-Length: 0\r\nConnection: close\r\n\r\n`,
+      ]);
+      expect(statuses).toEqual([405]);
+      expect(received).toMatch(/^Allow: GET, HEAD, OPTIONS, POST\r$/m);
+      expect(received).toContain("method_not_allowed");
+    });
+  }
+  test("OPTIONS says what is allowed; HEAD is GET without a body", async () => {
+    const address = `${server.url}/soap/ConservationScorer`;
+    const options = await fetch(address, { method: "OPTIONS" });
+    expect([options.status, options.headers.get("allow")]).toEqual([204, "GET, HEAD, OPTIONS, POST"]);
+    for (const path of ["", "?wsdl", "?WSDL", "?wSdL=", "?singleWsdl", "/messages.xsd", "/prediction.xsd"]) {
+      const get = await fetch(address + path, { headers: { "accept-encoding": "identity" } });
+      const head = await fetch(address + path, {
+        method: "HEAD",
+        headers: { "accept-encoding": "identity" },
+      });
+      expect([path, get.status, head.status]).toEqual([path, 200, 200]);
+      expect(get.headers.get("content-type")).toBe(
+        path === "" ? "text/html; charset=utf-8" : "text/xml; charset=utf-8",
+      );
+      expect(head.headers.get("content-type")).toBe(get.headers.get("content-type"));
+      expect((await get.text()).length).toBeGreaterThan(500);
+      expect(await head.text()).toBe("");
+    }
+  });
+});
+
+test("the WSDL names the host that was asked, and no markup instead of one", async () => {
+  const wsdl = (host: string): ReturnType<typeof exchange> =>
+    exchange(server.url, [
+      `GET /soap/ConservationScorer?wsdl HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+    ]);
+  for (const host of ["lab.example", "lab.example:8080", "[::1]:80", "l", "10.0.0.1"]) {
+    const { statuses, received } = await wsdl(host);
+    expect(statuses).toEqual([200]);
+    expect(received).toContain(`location="http://${host.replace(/:80$/, "")}/soap/ConservationScorer"`);
+  }
+  for (const host of ['a"><x', "a b", "<script>", "a'b", "a&b", "a\\b", "a/b"]) {
+    const { statuses, received } = await wsdl(host);
+    expect([host, statuses.length <= 1]).toEqual([host, true]);
+    expect(received).not.toContain(`http://${host}`);
+    expect(received).not.toContain("<script>");
+  }
+});
+
+/** Milliseconds of each of some calls, one after the other. */
+async function times(count: number): Promise<number[]> {
+  const found: number[] = [];
+  for (let i = 0; i < count; i++) {
+    const started = performance.now();
+    const { status } = await ask(server.url, "GetStatus", "nobody's");
+    expect(status).toBe(500);
+    found.push(performance.now() - started);
+  }
+  return found.toSorted((a, b) => a - b);
+}
+
+test("100 half-sent requests held open: others are served as quickly as before", async () => {
+  const before = await times(100);
+  const sockets: Socket[] = Array.from({ length: 100 }, (_, i) => {
+    const socket = dial(server.url);
+    // Half a head, a head alone, half a body, half a chunk.
+    const half = [
+      HEAD,
+      `${HEAD}${LENGTH}\r\n`,
+      WHOLE.slice(0, -20),
+      `${HEAD}${CHUNKED}\r\nfff\r\n${MESSAGE}`,
+    ];
+    socket.write(half[i % half.length]);
+    return socket;
+  });
+  await Bun.sleep(100);
+  const during = await times(100);
+  const accepted = await post(server.url, RUN_JOB);
+  expect(accepted.status).toBe(200);
+  expect(element(accepted.text, "JobIdentifier")).toMatch(/^[0-9a-f-]{36}$/);
+  for (const socket of sockets) socket.destroy();
+  // The median of the machine's noise, with room for a busy one.
+  expect(during[50]).toBeLessThan(5 * before[50] + 10);
+  expect(during[99]).toBeLessThan(1000);
+});
+
+test("a request that is cut off is of no consequence", async () => {
+  for (let i = 1; i < 20; i++) {
+    const socket = dial(server.url);
+    socket.write(WHOLE.slice(0, Math.floor((WHOLE.length * i) / 20)));
+    await Bun.sleep(5);
+    socket.destroy();
+  }
+  expect((await ask(server.url, "GetStatus", "x")).status).toBe(500);
+  expect(server.process.exitCode).toBe(null);
+  expect(server.log()).not.toContain('"internal"');
+});
