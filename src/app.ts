@@ -84,6 +84,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       clock,
       retire: () => {
         retired = true;
+        scoring.retire();
       },
       async close() {
         await scoring.close();
@@ -212,6 +213,19 @@ function scoringOptions(config: Config) {
     jobTimeoutSeconds: config.job_timeout,
     maxQueryLength: config.max_query_length,
     maxMessageBytes: config.max_message_bytes,
+    maxQueued: config.max_queued,
+    maxQueuedPerClient: config.max_queued_per_client,
+    retentionDays: config.job_retention_days,
+    workerMemory: config.worker_memory,
+    receiveTimeoutSeconds: config.receive_timeout,
+    messageLimits: {
+      depth: config.max_message_depth,
+      elements: config.max_message_elements,
+      attributes: config.max_message_attributes,
+      namespaces: config.max_message_namespaces,
+      attributeLength: config.max_attribute_length,
+      textLength: config.max_text_length,
+    },
     namespace: config.soap_namespace,
     ...(config.public_url === "" ? {} : { publicUrl: config.public_url }),
   };
@@ -233,7 +247,8 @@ function unready(database: Database): string[] {
 
 const INTRODUCTION = `Two independent services in one executable.
 
-**Conservation scoring** answers SOAP at \`/soap/ConservationScorer\` ([WSDL](/soap/ConservationScorer?wsdl)).
+**Conservation scoring** answers SOAP at \`/soap/ConservationScorer\` ([WSDL](/soap/ConservationScorer?wsdl)), and the
+same jobs as JSON below \`/api/scoring/\`.
 
 **Inventory and metadata** is the JSON interface below \`/api/v2/\` that this page describes.`;
 
@@ -242,6 +257,6 @@ const TAGS = [
     name: "inventory",
     description: "Locations, places, annotation types, custom property types and what they refer to.",
   },
-  { name: "scoring", description: "Conservation of short linear motifs, over SOAP." },
+  { name: "scoring", description: "Conservation of short linear motifs, as JSON and over SOAP." },
   { name: "service", description: "Is the service well?" },
 ];

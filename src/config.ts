@@ -91,11 +91,45 @@ export const SETTINGS = {
   job_timeout: integer(600, 1, 86_400, {
     sentence: "Seconds that one scoring job may take before it fails.",
   }),
+  max_queued: integer(10_000, 1, 100_000_000, {
+    sentence: "Jobs that may wait at a time; one more is refused.",
+  }),
+  max_queued_per_client: integer(5000, 1, 100_000_000, {
+    sentence: "Jobs of one client (a user, or a network address) that may wait at a time.",
+  }),
+  job_retention_days: integer(90, 0, 36_500, {
+    sentence: "Days after its end for which a job's request and result are kept; 0 keeps them for ever.",
+  }),
+  worker_memory: integer(0, 0, 1_048_576, {
+    sentence:
+      "Megabytes of memory for each worker. When they have more together, the job that has run longest is stopped; 0 lets the whole process have half of the machine's.",
+  }),
   max_query_length: integer(40_000, 1, 10_000_000, {
     sentence: "Residues that a query sequence may have; the longest human protein has 35,991.",
   }),
   max_message_bytes: integer(16_777_216, 1024, 4_294_967_296, {
     sentence: "Bytes that the body of one request may have.",
+  }),
+  receive_timeout: integer(120, 1, 86_400, {
+    sentence: "Seconds that a SOAP message may take to arrive.",
+  }),
+  max_message_depth: integer(100, 4, 10_000, {
+    sentence: "How deep elements of a SOAP message may lie inside each other.",
+  }),
+  max_message_elements: integer(50_000, 10, 100_000_000, {
+    sentence: "Elements, comments, CDATA sections and processing instructions that a SOAP message may have.",
+  }),
+  max_message_attributes: integer(500, 10, 1_000_000, {
+    sentence: "Attributes, namespace declarations among them, that one element of a SOAP message may have.",
+  }),
+  max_message_namespaces: integer(1000, 10, 1_000_000, {
+    sentence: "Namespace declarations that a SOAP message may have.",
+  }),
+  max_attribute_length: integer(65_536, 256, 1_073_741_824, {
+    sentence: "Characters that the value of one attribute of a SOAP message may have.",
+  }),
+  max_text_length: integer(4_194_304, 256, 1_073_741_824, {
+    sentence: "Characters that one value, comment or other part of a SOAP message may have, as written.",
   }),
   soap_namespace: text(
     "http://labd.example/conservation-scorer",

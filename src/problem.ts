@@ -46,6 +46,9 @@ export const PROBLEMS = {
   unauthenticated: row(401, "Client", 77, "Credentials are missing or not valid."),
   forbidden: row(403, "Client", 77, "The caller is known, but may not do this."),
   job_failed: row(409, "Server", 70, "The job ended without a result; the text says why."),
+  job_cancelled: row(409, "Client", 70, "The job was cancelled: it has no result and will have none."),
+  job_expired: row(410, "Client", 70, "The job ended so long ago that its result was removed."),
+  not_finished: row(409, "Server", 75, "The job has not ended yet: ask again later."),
   not_found: row(404, "Client", 66, "No such address or record, or none that the caller may see."),
   unknown_job: row(404, "Client", 66, "No job has this identifier."),
   method_not_allowed: row(
@@ -55,6 +58,7 @@ export const PROBLEMS = {
     "The address exists but not for this method; Allow lists the methods.",
   ),
   not_acceptable: row(406, "Client", 65, "The answer cannot be given in the wanted form."),
+  timeout: row(408, "Client", 75, "The message did not arrive within the time that one may take."),
   conflict: row(409, "Client", 75, "The record is referred to, or changed in the meantime."),
   too_large: row(413, "Client", 65, "The message is larger than the limit that the text names."),
   unsupported_media_type: row(

@@ -35,14 +35,20 @@ export interface Result {
   prediction: Prediction;
 }
 
-/** The three operations, apart from how they are asked for. */
+/** The operations, apart from how they are asked for. */
 export interface Handlers {
-  /** Checks and stores a job; gives its identifier when it is on the disk. @throws Problem invalid_request, invalid_pattern, unknown_motif_class, busy */
-  runJob(submission: Submission): Promise<string>;
+  /**
+   * Checks and stores a job; gives its identifier when it is on the disk. `client` is who asks (see `clientOf` of
+   * ScoringOptions): clients take turns.
+   * @throws Problem invalid_request, invalid_pattern, unknown_motif_class, busy
+   */
+  runJob(submission: Submission, client?: string): Promise<string>;
   /** @throws Problem unknown_job */
   getStatus(id: string): Status;
-  /** Null while the job has not ended. @throws Problem unknown_job, job_failed */
+  /** Null while the job has not ended. @throws Problem unknown_job, job_failed, job_cancelled, job_expired */
   getResult(id: string): Result | null;
+  /** Calls a job off that waits or runs. @throws Problem unknown_job, conflict where it has ended otherwise */
+  cancel(id: string): Status;
 }
 
 export interface HandlersOptions {
@@ -62,15 +68,11 @@ const STAGES: Record<Exclude<Progress["stage"], "start">, string> = {
 
 export function scoringHandlers({ store, pool, classes, maxQueryLength }: HandlersOptions): Handlers {
   return {
-    async runJob(submission) {
+    async runJob(submission, client = "") {
       const query = readQuery(submission.querySequence, maxQueryLength);
       const patterns = readPatterns(submission.regularExpression, submission.elmIdentifierName, classes);
-      const id = await store.insert({
-        identifier: submission.identifier,
-        query,
-        model: submission.scoringModel,
-        patterns,
-      });
+      const { identifier, scoringModel: model } = submission;
+      const id = await store.insert({ identifier, query, model, patterns }, client);
       pool.wake();
       return id;
     },
@@ -80,11 +82,18 @@ export function scoringHandlers({ store, pool, classes, maxQueryLength }: Handle
     },
     getResult(id) {
       const prediction = store.prediction(id);
-      if (prediction) return { identifier: store.request(id).identifier, prediction };
+      const request = store.request(id);
+      if (prediction && request) return { identifier: request.identifier, prediction };
       const { state, failure } = store.get(id);
       // An empty answer means "not yet": a client that waits for the prediction would wait for ever.
       if (state === "failed") throw new Problem("job_failed", `The job failed. ${failure}`);
+      if (state === "cancelled") throw new Problem("job_cancelled", "The job was cancelled.");
+      if (state === "expired") throw new Problem("job_expired", `The prediction is gone. ${failure}`);
       return null;
+    },
+    cancel(id) {
+      const job = pool.cancel(id);
+      return { status: job.state, details: describe(job, pool) };
     },
   };
 }
@@ -124,9 +133,19 @@ export function readPatterns(
   return [...own, ...named];
 }
 
+/** Expressions that were found to have a meaning: clients ask for the same few over and over. */
+const SOUND = new Set<string>();
+const MAX_SOUND = 1000;
+/** Characters up to which an expression is remembered. */
+const MAX_REMEMBERED = 1000;
+
 function check(expression: string, dialect: Dialect, where: string): void {
+  const key = `${dialect} ${expression}`;
+  if (SOUND.has(key)) return;
   try {
     parsePattern(expression, dialect);
+    if (SOUND.size >= MAX_SOUND) SOUND.clear();
+    if (expression.length <= MAX_REMEMBERED) SOUND.add(key);
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
     throw new Problem("invalid_pattern", `${where}, character ${error.position + 1}: ${error.message}`, {
@@ -147,7 +166,7 @@ function find(classes: MotifClasses, name: string, where: string): ReturnType<Mo
 function describe(job: JobView, pool: Pool): string {
   switch (job.state) {
     case "queued":
-      return `Place ${job.place} in the queue.`;
+      return `Place ${job.place} in the queue, as far as can be told: clients take turns.`;
     case "running": {
       const progress = pool.progress(job.id);
       if (!progress || progress.stage === "start") return "Starting.";
@@ -156,6 +175,8 @@ function describe(job: JobView, pool: Pool): string {
     case "finished":
       return `Took ${(((job.ended ?? 0) - (job.started ?? 0)) / 1000).toFixed(2)} s; GetResult has the prediction.`;
     case "failed":
+    case "cancelled":
+    case "expired":
       return job.failure ?? "";
   }
 }

@@ -1,11 +1,15 @@
 import type { Clock } from "../shell/clock.ts";
 import type { Log } from "../shell/log.ts";
 import type { Database } from "../shell/sqlite.ts";
+import type { MessageLimits } from "./contract/limits.ts";
 import { Corpora } from "./corpus.ts";
+import { openSweeper } from "./expiry.ts";
 import { scoringHandlers } from "./handlers.ts";
 import type { State } from "./job.ts";
+import { jsonAnswers } from "./json-answers.ts";
 import { type MotifClasses, motifClasses, starterClasses } from "./motif-classes.ts";
 import { Pool } from "./pool.ts";
+import { jsonRoutes } from "./route-json.ts";
 import { scoringRoutes } from "./route.ts";
 import { type AlignmentRequest, scoreAlignment } from "./score-alignment.ts";
 import { type BatchRequest, scoreBatch } from "./score-batch.ts";
@@ -36,13 +40,24 @@ export interface ScoringOptions {
   namespace: string;
   /** `https://lab.example`, where clients reach the service under another address than its own. */
   publicUrl?: string;
-  /** Jobs that may wait at a time. */
+  /** Jobs that may wait at a time, and jobs of one client. */
   maxQueued?: number;
+  maxQueuedPerClient?: number;
+  /** Days that an ended job is kept; 0, the default here, keeps it for ever. */
+  retentionDays?: number;
+  /** Megabytes that each worker may have; by default, or 0, all share half of the machine's. */
+  workerMemory?: number;
+  /** Seconds that a message may take to arrive. */
+  receiveTimeoutSeconds?: number;
+  /** What a message may hold besides its bytes. */
+  messageLimits?: Partial<MessageLimits>;
+  /** Who asks, as a key by which clients take turns; by default all are one client. */
+  clientOf?: (request: Request) => string;
 }
 
 /** The conservation scoring service, open. */
 export interface Scoring {
-  /** The addresses below `/soap/`. */
+  /** The addresses below `/soap/` and `/api/scoring/`. */
   routes: ReturnType<typeof scoringRoutes>;
   corpora: Corpora;
   classes: MotifClasses;
@@ -56,15 +71,24 @@ export interface Scoring {
   scoreAlignment(request: AlignmentRequest): Scored;
   /** The same for the pairs of query and pattern in a table. */
   scoreBatch(request: BatchRequest): Generator<Scored>;
+  /** Ends the streams of events, which would keep a server that stops waiting; no others are opened. */
+  retire(): void;
   /** Stops the workers; their jobs go back to the queue. The database stays open. */
   close(): Promise<void>;
 }
 
 /** Opens the service: what a stopped process left running is queued again, and workers begin. */
 export async function openScoring(options: ScoringOptions): Promise<Scoring> {
-  const { database, clock, log, dataDirectory, maxQueued = 10_000 } = options;
+  const { database, clock, log, dataDirectory, workerMemory = 0, retentionDays = 0 } = options;
   const corpora = new Corpora(dataDirectory, database, clock);
-  const store = new JobStore(database, clock, maxQueued, () => corpora.basis());
+  const store = new JobStore({
+    database,
+    clock,
+    basis: () => corpora.basis(),
+    maxQueued: options.maxQueued ?? 10_000,
+    maxQueuedPerClient: options.maxQueuedPerClient ?? 5000,
+    retention: retentionDays === 0 ? null : retentionDays * 86_400_000,
+  });
   const classes = motifClasses(starterClasses());
   const pool = new Pool({
     store,
@@ -72,22 +96,42 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     log,
     size: options.workers,
     timeout: options.jobTimeoutSeconds * 1000,
+    ...(workerMemory === 0 ? {} : { workerMemory: workerMemory * 1024 * 1024 }),
   });
+  let sweeper: { close(): void } | undefined;
   if (options.workers > 0) {
     const recovered = store.recover();
     if (recovered.requeued + recovered.failed > 0) log.info("jobs recovered", recovered);
     pool.wake();
+    sweeper = openSweeper({ database, clock, log });
   }
   const handlers = scoringHandlers({ store, pool, classes, maxQueryLength: options.maxQueryLength });
+  const publicUrl = options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl };
+  const clientOf = options.clientOf ?? (() => "");
+  const answers = jsonAnswers({
+    handlers,
+    job: (id) => store.get(id),
+    request: (id) => store.request(id),
+    progress: (id) => pool.progress(id),
+    corpora,
+    classes,
+    clientOf,
+    maxQueryLength: options.maxQueryLength,
+    maxMessageBytes: options.maxMessageBytes,
+    ...publicUrl,
+  });
+  const soapRoutes = scoringRoutes({
+    handlers,
+    log,
+    classes,
+    namespace: options.namespace,
+    limits: { ...options.messageLimits, bytes: options.maxMessageBytes },
+    receiveTimeout: (options.receiveTimeoutSeconds ?? 120) * 1000,
+    clientOf,
+    ...publicUrl,
+  });
   return {
-    routes: scoringRoutes({
-      handlers,
-      log,
-      classes,
-      namespace: options.namespace,
-      maxMessageBytes: options.maxMessageBytes,
-      ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
-    }),
+    routes: soapRoutes.use(jsonRoutes(answers)) as typeof soapRoutes,
     corpora,
     classes,
     counts: () => store.counts(),
@@ -97,7 +141,10 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     scoreAlignment: (request) => scoreAlignment(request, { classes, maxQueryLength: options.maxQueryLength }),
     scoreBatch: (request) =>
       scoreBatch(request, { corpora, classes, maxQueryLength: options.maxQueryLength }),
+    retire: () => answers.close(),
     async close() {
+      answers.close();
+      sweeper?.close();
       store.close();
       pool.close();
     },

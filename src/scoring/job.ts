@@ -2,49 +2,79 @@ import type { ScoringModel } from "../motif/index.ts";
 
 /** A job's life as data: its states and the only changes between them. docs/jobs.md prints the same table. */
 
-export const STATES = ["queued", "running", "finished", "failed"] as const;
+export const STATES = ["queued", "running", "finished", "failed", "cancelled", "expired"] as const;
 export type State = (typeof STATES)[number];
 
 /** What can happen to a job. */
-export const EVENTS = ["lease", "release", "finish", "reuse", "fail"] as const;
+export const EVENTS = ["lease", "release", "finish", "reuse", "fail", "inherit", "cancel", "expire"] as const;
 export type JobEvent = (typeof EVENTS)[number];
 
 export interface Transition {
-  from: State;
+  from: readonly State[];
   to: State;
   meaning: string;
 }
 
-/** Every legal change of state, one per event. A change that is not here cannot be made: the store's statements are built from these rows. */
+/** Every legal change of state, one row per event. A change that is not here cannot be made: the store's statements are built from these rows. */
 export const TRANSITIONS: Readonly<Record<JobEvent, Transition>> = {
-  lease: { from: "queued", to: "running", meaning: "A worker takes the job, until a deadline." },
+  lease: { from: ["queued"], to: "running", meaning: "A worker takes the job, until a deadline." },
   release: {
-    from: "running",
+    from: ["running"],
     to: "queued",
     meaning: "The worker or the process ended before the job did; it keeps its place.",
   },
-  finish: { from: "running", to: "finished", meaning: "The worker handed in the prediction." },
+  finish: { from: ["running"], to: "finished", meaning: "The worker handed in the prediction." },
   reuse: {
-    from: "queued",
+    from: ["queued"],
     to: "finished",
     meaning: "The same question was answered before, by the same method on the same corpus.",
   },
   fail: {
-    from: "running",
+    from: ["running"],
     to: "failed",
     meaning: "The deadline passed, the worker died twice, or the scoring itself failed.",
+  },
+  inherit: {
+    from: ["queued"],
+    to: "failed",
+    meaning: "The job with the same question that it waited for failed.",
+  },
+  cancel: {
+    from: ["queued", "running"],
+    to: "cancelled",
+    meaning: "The client called it off; its worker is ended.",
+  },
+  expire: {
+    from: ["finished", "failed", "cancelled"],
+    to: "expired",
+    meaning: "It ended longer ago than jobs are kept; what it was asked and what it answered are removed.",
   },
 };
 
 /** The state after an event, or null where that event cannot happen to a job in this state. */
 export function after(state: State, event: JobEvent): State | null {
   const { from, to } = TRANSITIONS[event];
-  return from === state ? to : null;
+  return from.includes(state) ? to : null;
 }
 
-/** Whether a job in this state stays in it. */
+/** Whether a job in this state stays in it for ever. */
 export function isFinal(state: State): boolean {
   return EVENTS.every((event) => after(state, event) === null);
+}
+
+/** Whether a job in this state has ended: nothing more is computed for it. */
+export function hasEnded(state: State): boolean {
+  return state !== "queued" && state !== "running";
+}
+
+/** `SET` and `WHERE` of a transition in SQL: the state it leads to, and only from the states it starts in. */
+export function move(event: JobEvent): { set: string; where: string } {
+  const { from, to } = TRANSITIONS[event];
+  const states = from.map((state) => `'${state}'`);
+  return {
+    set: `state = '${to}'`,
+    where: states.length === 1 ? `state = ${states[0]}` : `state IN (${states.join(", ")})`,
+  };
 }
 
 /**
@@ -77,4 +107,14 @@ export interface JobRequest {
   query: string;
   model: ScoringModel;
   patterns: JobPattern[];
+}
+
+/** SHA-256 over what the prediction depends on; the client's identifier is no part of it. */
+export function digestOf({ query, model, patterns }: JobRequest): string {
+  const canonical = JSON.stringify([
+    query,
+    model,
+    patterns.map(({ expression, name, dialect }) => [expression, name, dialect]),
+  ]);
+  return new Bun.CryptoHasher("sha256").update(canonical).digest("hex");
 }

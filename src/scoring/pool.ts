@@ -2,7 +2,8 @@ import { totalmem } from "node:os";
 import type { Stage } from "../motif/index.ts";
 import type { Log } from "../shell/log.ts";
 import type { Corpora } from "./corpus.ts";
-import type { Basis, JobStore, Lease } from "./store.ts";
+import type { Basis, JobStore, JobView } from "./store.ts";
+import type { Lease } from "./turns.ts";
 import { workerAddress } from "./worker-entrypoints.ts";
 import type { WorkerReport, WorkerTask } from "./worker.ts";
 
@@ -21,8 +22,8 @@ export interface PoolOptions {
   size: number;
   /** Milliseconds that a job may take. */
   timeout: number;
-  /** Bytes of memory that the process may have while jobs run; by default half of the machine's. */
-  memoryLimit?: number;
+  /** Bytes of memory that each worker may have; by default all share half of the machine's. */
+  workerMemory?: number;
   /** Address of the worker's module; tests put others in its place. */
   workerUrl?: string;
   /** Milliseconds until a write that the disk refused is tried again. */
@@ -67,9 +68,12 @@ export class Pool {
   constructor(options: PoolOptions) {
     this.#options = options;
     this.#workerUrl = options.workerUrl ?? workerAddress();
-    // In a container the machine is not all there is to have.
+    // Workers share the process: what they may have comes on top of what it has already.
     this.#memoryLimit =
-      options.memoryLimit ?? Math.min(totalmem(), process.constrainedMemory() || Infinity) / 2;
+      options.workerMemory === undefined
+        ? // In a container the machine is not all there is to have.
+          Math.min(totalmem(), process.constrainedMemory() || Infinity) / 2
+        : process.memoryUsage.rss() + options.size * options.workerMemory;
     this.#seats = Array.from({ length: options.size }, () => ({ worker: null, job: null }));
   }
 
@@ -95,6 +99,21 @@ export class Pool {
   /** How far a running job is; null where it is not running here. */
   progress(id: string): Progress | null {
     return this.#progress.get(id) ?? null;
+  }
+
+  /**
+   * Calls a job off; where a worker has it, that one is ended and its place taken by another.
+   * @throws Problem unknown_job, conflict where it has ended otherwise
+   */
+  cancel(id: string): JobView {
+    const job = this.#options.store.cancel(id);
+    const seat = this.#seats.find((one) => one.job?.lease.id === id);
+    if (seat) {
+      this.#leave(seat);
+      this.#dismiss(seat);
+    }
+    this.wake();
+    return job;
   }
 
   /** Stops all workers and gives their jobs back to the queue. */

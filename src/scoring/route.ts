@@ -9,7 +9,8 @@ import {
   type SoapAnswer,
   type SoapVersion,
 } from "./contract/encode.ts";
-import { readEnvelope } from "./contract/envelope.ts";
+import { type Envelope, readEnvelope, readWholeEnvelope } from "./contract/envelope.ts";
+import type { MessageLimits } from "./contract/limits.ts";
 import type { Request as Asked } from "./contract/service.ts";
 import { wsdl } from "./contract/wsdl.ts";
 import { messageSchema, predictionSchema } from "./contract/xsd.ts";
@@ -22,8 +23,12 @@ export interface RouteOptions {
   classes: MotifClasses;
   log: Log;
   namespace: string;
-  /** Bytes that a message may have. */
-  maxMessageBytes: number;
+  /** What a message may hold; `bytes` is the setting max_message_bytes. */
+  limits: Partial<MessageLimits> & { bytes: number };
+  /** Milliseconds that a message may take to arrive. */
+  receiveTimeout: number;
+  /** Who asks, as a key by which clients take turns. */
+  clientOf: (request: Request) => string;
   /** Scheme and host of addresses in documents; without it those of the request. */
   publicUrl?: string;
 }
@@ -103,7 +108,6 @@ export function scoringRoutes(options: RouteOptions) {
 }
 
 async function perform(options: RouteOptions, request: Request): Promise<Response> {
-  const { handlers, namespace, maxMessageBytes } = options;
   const encoding = request.headers.get("content-encoding") ?? "identity";
   if (!/^\s*(identity)?\s*$/i.test(encoding)) {
     throw new Problem(
@@ -111,47 +115,67 @@ async function perform(options: RouteOptions, request: Request): Promise<Respons
       "Content-Encoding: only identity is read; send the message as it is.",
     );
   }
-  const declared = Number(request.headers.get("content-length") ?? 0);
-  if (declared > maxMessageBytes) {
-    throw new Problem(
-      "too_large",
-      `The message has ${declared} bytes; at most ${maxMessageBytes} are read (setting max_message_bytes).`,
-    );
-  }
-  // A small message is taken in one piece, which is quicker than a stream of one chunk.
-  const body = declared > 0 && declared <= SMALL ? await wholeBody(request) : request.body;
-  const envelope = await readEnvelope(body, {
-    contentType: request.headers.get("content-type"),
-    limits: { bytes: maxMessageBytes },
-    namespace,
-  });
+  const envelope = await receive(options, request);
   const { soapVersion } = envelope;
   if (envelope.problem) return fault(options, envelope.problem, soapVersion);
   try {
-    return respond(await handle(handlers, envelope, soapVersion, namespace));
+    return respond(await handle(options, request, envelope, soapVersion));
   } catch (error) {
     return fault(options, error, soapVersion);
   }
 }
 
-/** The body in one piece. @throws Problem malformed where the client goes before its end */
-async function wholeBody(request: Request): Promise<Uint8Array> {
+/** Reads the message as it arrives, within the time that one may take. */
+async function receive(options: RouteOptions, request: Request): Promise<Envelope> {
+  const { limits, namespace, receiveTimeout } = options;
+  const declared = Number(request.headers.get("content-length") ?? 0);
+  if (declared > limits.bytes) {
+    throw new Problem(
+      "too_large",
+      `The message has ${declared} bytes; at most ${limits.bytes} are read (setting max_message_bytes).`,
+    );
+  }
+  const reading = { contentType: request.headers.get("content-type"), limits, namespace };
+  const patience = new AbortController();
+  const timer = setTimeout(() => patience.abort(tooSlow(receiveTimeout)), receiveTimeout);
   try {
-    return await request.bytes();
-  } catch (error) {
-    throw new Problem("malformed", "The message was cut off before its end.", { cause: error });
+    // A small message is taken in one piece, which is quicker than a stream of one chunk.
+    if (declared > 0 && declared <= SMALL) {
+      return readWholeEnvelope(await whole(request, patience.signal), reading);
+    }
+    return await readEnvelope(request.body, { ...reading, signal: patience.signal });
+  } finally {
+    clearTimeout(timer);
   }
 }
 
+function whole(request: Request, signal: AbortSignal): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason));
+    request.bytes().then(resolve, (cause: unknown) => {
+      reject(new Problem("malformed", "The message was cut off before its end.", { cause }));
+    });
+  });
+}
+
+function tooSlow(milliseconds: number): Problem {
+  return new Problem(
+    "timeout",
+    `The message did not arrive within ${milliseconds / 1000} seconds (setting receive_timeout).`,
+  );
+}
+
 async function handle(
-  handlers: Handlers,
+  { handlers, namespace, clientOf }: RouteOptions,
+  request: Request,
   asked: Asked,
   version: SoapVersion,
-  namespace: string,
 ): Promise<SoapAnswer> {
   switch (asked.operation) {
-    case "RunJob":
-      return encodeRunJobResponse({ JobIdentifier: await handlers.runJob(asked.value) }, version, namespace);
+    case "RunJob": {
+      const JobIdentifier = await handlers.runJob(asked.value, clientOf(request));
+      return encodeRunJobResponse({ JobIdentifier }, version, namespace);
+    }
     case "GetStatus": {
       const { status, details } = handlers.getStatus(asked.value.JobIdentifier);
       return encodeGetStatusResponse({ Status: status, StatusDetails: details }, version, namespace);
@@ -178,7 +202,7 @@ async function guarded(
 }
 
 /** Faults whose HTTP status says more than 500: HTTP itself is at fault, and no SOAP toolkit sends such a request. */
-const HTTP_FAULTS = new Set(["method_not_allowed", "too_large", "unsupported_media_type"]);
+const HTTP_FAULTS = new Set(["method_not_allowed", "timeout", "too_large", "unsupported_media_type"]);
 
 function fault({ log, namespace }: RouteOptions, error: unknown, version: SoapVersion): Response {
   const problem = Problem.from(error);
@@ -188,7 +212,7 @@ function fault({ log, namespace }: RouteOptions, error: unknown, version: SoapVe
   const status = HTTP_FAULTS.has(problem.code) ? problem.status : answer.status;
   const headers = { ...answer.headers };
   // The rest of such a message is not read, so that the connection is of no more use.
-  if (problem.code === "too_large") headers.Connection = "close";
+  if (problem.code === "too_large" || problem.code === "timeout") headers.Connection = "close";
   return respond({ ...answer, status, headers });
 }
 

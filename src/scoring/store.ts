@@ -2,15 +2,18 @@ import type { Prediction } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import type { Clock } from "../shell/clock.ts";
 import type { Database } from "../shell/sqlite.ts";
+import { GroupCommit } from "./group-commit.ts";
 import {
+  digestOf,
+  type JobRequest,
   MAX_ATTEMPTS,
   MAX_INTERRUPTIONS,
+  move,
+  type State,
   STATES,
   TRANSITIONS,
-  type JobEvent,
-  type JobRequest,
-  type State,
 } from "./job.ts";
+import { type Lease, Turns } from "./turns.ts";
 
 /** A job as its owner may see it. Times are milliseconds since 1970-01-01 UTC. */
 export interface JobView {
@@ -19,22 +22,12 @@ export interface JobView {
   submitted: number;
   started: number | null;
   ended: number | null;
-  /** Why the job failed, in a sentence; null in every other state. */
+  /** When an ended job becomes `expired`; null before its end, and where it is kept for ever. */
+  expires: number | null;
+  /** Why a failed, cancelled or expired job has no prediction, in a sentence; null in every other state. */
   failure: string | null;
-  /** 1 for the next job to be leased; null unless queued. */
+  /** 1 for the next job to be leased, as far as can be told now: clients take turns. Null unless queued. */
   place: number | null;
-}
-
-/** A job in the hands of a worker. */
-export interface Lease {
-  rid: number;
-  id: string;
-  request: JobRequest;
-  digest: string;
-  /** 1 the first time. */
-  attempts: number;
-  /** Until when the worker may take. */
-  deadline: number;
 }
 
 /** What a result depends on besides the request. */
@@ -45,127 +38,146 @@ export interface Basis {
   method: string;
 }
 
-interface Waiting {
+export interface StoreOptions {
+  database: Database;
+  clock: Clock;
+  /** What a job would be scored on now: results on the same are shared. */
+  basis: () => Basis;
+  /** Jobs that may wait; one more is refused. */
+  maxQueued?: number;
+  /** Jobs of one client that may wait. */
+  maxQueuedPerClient?: number;
+  /** Milliseconds that an ended job is kept; null keeps it for ever. */
+  retention?: number | null;
+}
+
+interface Submitted {
   id: string;
+  client: string;
   request: string;
   digest: string;
-  resolve: (id: string) => void;
-  reject: (error: unknown) => void;
 }
 
 interface JobRow {
   rid: number;
   id: string;
   state: State;
+  client: string;
   submitted: number;
   started: number | null;
   ended: number | null;
+  expires: number | null;
   failure: string | null;
 }
 
-/** `SET` and `WHERE` of a transition: the state it leads to, and only from the state it starts in. */
-function move(event: JobEvent): { set: string; where: string } {
-  const { from, to } = TRANSITIONS[event];
-  return { set: `state = '${to}'`, where: `state = '${from}'` };
-}
-
-const LEASE = move("lease");
+const QUEUED = move("lease").where;
 const RELEASE = move("release");
 const FINISH = move("finish");
 const REUSE = move("reuse");
 const FAIL = move("fail");
+const INHERIT = move("inherit");
+const CANCEL = move("cancel");
+const UNFINISHED = "state IN ('queued', 'running')";
+const INHERITED = "A job with the same question, whose answer this one waited for, failed: ";
 
 /** Jobs and results in SQLite. One process writes: it holds the lock of the data directory. */
 export class JobStore {
-  #waiting: Waiting[] = [];
-  #closed = false;
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #basis: () => Basis;
+  readonly #maxQueued: number;
+  readonly #maxQueuedPerClient: number;
+  readonly #retention: number | null;
+  readonly #turns: Turns;
+  readonly #submissions: GroupCommit<Submitted, string>;
+  /** Whether a lease may find something: false once one has found nothing, until a job is queued or another ends. */
+  #mayLease = true;
 
-  constructor(
-    private readonly database: Database,
-    private readonly clock: Clock,
-    /** Jobs that may wait; one more is refused. */
-    private readonly maxQueued: number,
-    /** What a job would be scored on now: results on the same are shared. */
-    private readonly basis: () => Basis,
-  ) {}
+  constructor(options: StoreOptions) {
+    this.#database = options.database;
+    this.#clock = options.clock;
+    this.#basis = options.basis;
+    this.#maxQueued = options.maxQueued ?? Infinity;
+    this.#maxQueuedPerClient = options.maxQueuedPerClient ?? Infinity;
+    this.#retention = options.retention ?? null;
+    this.#turns = new Turns(options.database);
+    this.#submissions = new GroupCommit((jobs) => this.#write(jobs));
+  }
 
   /**
-   * Accepts a job and gives its identifier, once its row is on the disk. Jobs that arrive while the event loop is
-   * busy share one transaction and thus one fsync, each is answered only after it. What was asked before is
-   * finished at once.
+   * Accepts a job of a client and gives its identifier, once its row is on the disk. Jobs that arrive while the event
+   * loop is busy share one transaction and thus one fsync, each is answered only after it. What was asked before is
+   * finished at once; what the same client has asked already and waits for is a twin that shares the answer.
    * @throws Problem busy where the queue is full or the disk takes no more
    */
-  insert(request: JobRequest): Promise<string> {
-    if (this.#closed) {
-      return Promise.reject(
-        new Problem("busy", "The service is stopping; submit the job again in a minute."),
-      );
-    }
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({
-        id: this.clock.newId(),
-        request: JSON.stringify(request),
-        digest: digestOf(request),
-        resolve,
-        reject,
-      });
-      if (this.#waiting.length === 1) setImmediate(() => this.flush());
+  insert(request: JobRequest, client = ""): Promise<string> {
+    return this.#submissions.add({
+      id: this.#clock.newId(),
+      client,
+      request: JSON.stringify(request),
+      digest: digestOf(request),
     });
   }
 
   /** Writes the jobs that wait for it; `insert` calls it by itself. */
   flush(): void {
-    const batch = this.#waiting;
-    this.#waiting = [];
-    if (batch.length === 0) return;
-    let accepted: Waiting[];
-    try {
-      accepted = this.database.transaction(() => {
-        const room = Math.max(0, this.maxQueued - this.queued());
-        const statement = this.database.query(
-          "INSERT INTO job (id, state, request, digest, submitted) VALUES (?, 'queued', ?, ?, ?)",
-        );
-        const now = this.clock.now();
-        const taken = batch.slice(0, room);
-        const basis = this.basis();
-        for (const { id, request, digest } of taken) {
-          const { lastInsertRowid } = statement.run(id, request, digest, now);
-          this.#reuse("rid = ?", Number(lastInsertRowid), digest, basis);
-        }
-        return taken;
-      })();
-    } catch (error) {
-      const problem = new Problem("busy", "The job could not be stored; try again later.", { cause: error });
-      for (const { reject } of batch) reject(problem);
-      return;
-    }
-    for (const { id, resolve } of accepted) resolve(id);
-    for (const { reject } of batch.slice(accepted.length)) {
-      reject(
-        new Problem("busy", `The queue is full: ${this.maxQueued} jobs wait. Try again in a minute.`, {
-          headers: { "Retry-After": "60" },
-        }),
-      );
-    }
+    this.#submissions.flush();
   }
 
   /** Writes what waits and accepts no more jobs. The database stays open: it is not ours. */
   close(): void {
-    this.#closed = true;
-    this.flush();
+    this.#submissions.close();
   }
 
-  /** Takes the oldest queued job for a worker, for at most `milliseconds`; null where none waits. */
+  #write(jobs: readonly Submitted[]): (string | Problem)[] {
+    return this.#inTransaction(() => {
+      const now = this.#clock.now();
+      const basis = this.#basis();
+      const results = new Map<string, number | null>();
+      let waiting = this.queued();
+      const ofClient = new Map<string, number>();
+      return jobs.map(({ id, client, request, digest }): string | Problem => {
+        if (!results.has(digest)) results.set(digest, this.#resultOf(digest, basis));
+        const result = results.get(digest)!;
+        if (result !== null) {
+          this.#insertFinished().run(id, client, request, digest, now, now, now, this.#expiry(now), result);
+          return id;
+        }
+        const own = ofClient.get(client) ?? this.#queuedOf(client);
+        if (waiting >= this.#maxQueued) return full(`The queue is full: ${waiting} jobs wait.`);
+        if (own >= this.#maxQueuedPerClient) {
+          return full(`${own} jobs of this client wait, which is as many as one may have.`);
+        }
+        this.#insertQueued().run(id, client, request, digest, now, digest, client);
+        waiting++;
+        ofClient.set(client, own + 1);
+        return id;
+      });
+    });
+  }
+
+  #insertQueued() {
+    return this.#database.query(
+      `INSERT INTO job (state, id, client, request, digest, submitted, twin) VALUES ('queued', ?, ?, ?, ?, ?,
+         EXISTS (SELECT 1 FROM job WHERE digest = ? AND client = ? AND ${UNFINISHED}))`,
+    );
+  }
+
+  /** Two steps of a job's life in one: queued and, by `reuse`, finished. */
+  #insertFinished() {
+    return this.#database.query(
+      `INSERT INTO job (state, id, client, request, digest, submitted, started, ended, expires, result)
+       VALUES ('${TRANSITIONS.reuse.to}', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    );
+  }
+
+  /** Takes the job whose turn it is for a worker, for at most `milliseconds`; null where none can start now. */
   lease(milliseconds: number): Lease | null {
-    const now = this.clock.now();
-    const row = this.database
-      .query(
-        `UPDATE job SET ${LEASE.set}, attempts = attempts + 1, started = ?, deadline = ?
-         WHERE rid = (SELECT rid FROM job WHERE ${LEASE.where} ORDER BY rid LIMIT 1)
-         RETURNING rid, id, request, digest, attempts, deadline`,
-      )
-      .get(now, now + milliseconds) as (Omit<Lease, "request"> & { request: string }) | null;
-    return row && { ...row, request: JSON.parse(row.request) as JobRequest };
+    if (!this.#mayLease) return null;
+    const now = this.#clock.now();
+    const lease = this.#turns.lease(now, now + milliseconds);
+    this.#mayLease = lease !== null;
+    return lease;
   }
 
   /**
@@ -173,52 +185,97 @@ export class JobStore {
    * @returns false where the job is not running any more
    */
   finish({ rid, digest }: Pick<Lease, "rid" | "digest">, basis: Basis, prediction: string): boolean {
-    const now = this.clock.now();
-    return this.database.transaction(() => {
-      const isRunning = this.database.query(`SELECT 1 FROM job WHERE rid = ? AND ${FINISH.where}`).get(rid);
-      if (!isRunning) return false;
+    const now = this.#clock.now();
+    return this.#inTransaction(() => {
+      const running = this.#database
+        .query(`SELECT client FROM job WHERE rid = ? AND ${FINISH.where}`)
+        .get(rid);
+      if (!running) return false;
       // The method is deterministic: where another job was quicker, what it stored is the same.
-      this.database
+      this.#database
         .query(
           `INSERT INTO result (digest, corpus, method, prediction, computed) VALUES (?, ?, ?, ?, ?)
            ON CONFLICT DO NOTHING`,
         )
         .run(digest, basis.corpus, basis.method, prediction, now);
-      this.database
+      this.#database
         .query(
-          `UPDATE job SET ${FINISH.set}, deadline = NULL, ended = ?,
-             result = (SELECT rid FROM result WHERE digest = ? AND corpus = ? AND method = ?)
-           WHERE rid = ? AND ${FINISH.where}`,
+          `UPDATE job SET ${FINISH.set}, deadline = NULL, ended = ?, expires = ?, result = ? WHERE rid = ? AND ${FINISH.where}`,
         )
-        .run(now, digest, basis.corpus, basis.method, rid);
+        .run(now, this.#expiry(now), this.#resultOf(digest, basis), rid);
       // Those that wait are scored on what is in use now, which may have changed while this one ran.
-      this.#reuse("digest = ?", digest, digest, this.basis());
+      const result = this.#resultOf(digest, this.#basis());
+      if (result === null) this.#promote(digest, (running as { client: string }).client);
+      else {
+        this.#database
+          .query(
+            `UPDATE job SET ${REUSE.set}, twin = 0, started = ?, ended = ?, expires = ?, result = ?
+             WHERE digest = ? AND ${REUSE.where}`,
+          )
+          .run(now, now, this.#expiry(now), result, digest);
+      }
       return true;
-    })();
+    });
   }
 
-  /** Finishes the queued jobs of a condition with the stored result of this digest, where there is one. */
-  #reuse(condition: "rid = ?" | "digest = ?", value: number | string, digest: string, basis: Basis): void {
-    const result = this.database
-      .query("SELECT rid FROM result WHERE digest = ? AND corpus = ? AND method = ?")
-      .get(digest, basis.corpus, basis.method) as { rid: number } | null;
-    if (!result) return;
-    const now = this.clock.now();
-    this.database
-      .query(
-        `UPDATE job SET ${REUSE.set}, started = ?, ended = ?, result = ? WHERE ${REUSE.where} AND ${condition}`,
-      )
-      .run(now, now, result.rid, value);
-  }
-
-  /** Ends a running job without a result; false where it is not running any more. */
+  /**
+   * Ends a running job without a result, and with it those that ask the same and still wait: they share the
+   * computation, and with it what becomes of it.
+   * @returns false where the job is not running any more
+   */
   fail(rid: number, reason: string): boolean {
-    const { changes } = this.database
+    const now = this.#clock.now();
+    return this.#inTransaction(() => {
+      const failed = this.#database
+        .query(
+          `UPDATE job SET ${FAIL.set}, deadline = NULL, ended = ?, expires = ?, failure = ?
+           WHERE rid = ? AND ${FAIL.where} RETURNING digest`,
+        )
+        .get(now, this.#expiry(now), reason, rid) as { digest: string } | null;
+      if (!failed) return false;
+      this.#database
+        .query(
+          `UPDATE job SET ${INHERIT.set}, twin = 0, ended = ?, expires = ?, failure = ?
+           WHERE digest = ? AND ${INHERIT.where}`,
+        )
+        .run(now, this.#expiry(now), INHERITED + reason, failed.digest);
+      return true;
+    });
+  }
+
+  /**
+   * Calls a job off, whether it waits or runs; its twins go on. Calling off what is cancelled already changes nothing.
+   * @throws Problem unknown_job, conflict where it has ended otherwise
+   */
+  cancel(id: string): JobView {
+    const now = this.#clock.now();
+    this.#inTransaction(() => {
+      const cancelled = this.#database
+        .query(
+          `UPDATE job SET ${CANCEL.set}, twin = 0, deadline = NULL, ended = ?, expires = ?, failure = ?
+           WHERE id = ? AND ${CANCEL.where} RETURNING digest, client`,
+        )
+        .get(now, this.#expiry(now), "The job was cancelled.", id) as {
+        digest: string;
+        client: string;
+      } | null;
+      if (cancelled) this.#promote(cancelled.digest, cancelled.client);
+    });
+    const job = this.get(id);
+    if (job.state !== "cancelled") {
+      throw new Problem("conflict", `The job is ${job.state}; only one that waits or runs can be cancelled.`);
+    }
+    return job;
+  }
+
+  /** Lets the oldest twin take a turn of its own, unless another job of the client with this question is ahead of it. */
+  #promote(digest: string, client: string): void {
+    this.#database
       .query(
-        `UPDATE job SET ${FAIL.set}, deadline = NULL, ended = ?, failure = ? WHERE rid = ? AND ${FAIL.where}`,
+        `UPDATE job SET twin = 0 WHERE rid = (SELECT min(rid) FROM job WHERE digest = ?1 AND client = ?2 AND ${QUEUED})
+         AND NOT EXISTS (SELECT 1 FROM job WHERE digest = ?1 AND client = ?2 AND ${UNFINISHED} AND twin = 0)`,
       )
-      .run(this.clock.now(), reason, rid);
-    return changes > 0;
+      .run(digest, client);
   }
 
   /**
@@ -226,12 +283,13 @@ export class JobStore {
    * (its worker died) or ended from outside (the service stops): only the former may use up its attempts.
    */
   release(rid: number, counted: boolean): boolean {
-    const { changes } = this.database
+    const { changes } = this.#database
       .query(
         `UPDATE job SET ${RELEASE.set}, deadline = NULL, started = NULL, attempts = attempts - ?
          WHERE rid = ? AND ${RELEASE.where}`,
       )
       .run(counted ? 0 : 1, rid);
+    this.#mayLease = true;
     return changes > 0;
   }
 
@@ -250,10 +308,10 @@ export class JobStore {
 
   /** At start, before any worker: no job can be running, so every one that claims to be was cut off by the end of the process. */
   recover(): { requeued: number; failed: number } {
-    const abandoned = this.database.query(
+    const abandoned = this.#database.query(
       `UPDATE job SET interruptions = interruptions + 1 WHERE ${RELEASE.where} RETURNING rid, interruptions`,
     );
-    return this.database.transaction(() => {
+    return this.#inTransaction(() => {
       const states = (abandoned.all() as { rid: number; interruptions: number }[]).map(
         ({ rid, interruptions }) => {
           if (interruptions < MAX_INTERRUPTIONS) {
@@ -266,36 +324,42 @@ export class JobStore {
       );
       const requeued = states.filter((state) => state === "queued").length;
       return { requeued, failed: states.length - requeued };
-    })();
+    });
   }
 
   /** @throws Problem unknown_job */
   get(id: string): JobView {
-    const { rid, ...job } = this.#row(id);
-    return { ...job, place: job.state === "queued" ? this.#place(rid) : null };
+    const row = this.#database
+      .query(
+        "SELECT rid, id, state, client, submitted, started, ended, expires, failure FROM job WHERE id = ?",
+      )
+      .get(id) as JobRow | null;
+    if (!row) throw unknownJob();
+    const { rid, client, ...job } = row;
+    return { ...job, place: job.state === "queued" ? this.#turns.place(rid, client) : null };
   }
 
   /** The prediction of a finished job; null in every other state. @throws Problem unknown_job */
   prediction(id: string): Prediction | null {
-    const row = this.database
+    const row = this.#database
       .query("SELECT r.prediction FROM job j LEFT JOIN result r ON r.rid = j.result WHERE j.id = ?")
       .get(id) as { prediction: string | null } | null;
     if (!row) throw unknownJob();
     return row.prediction === null ? null : (JSON.parse(row.prediction) as Prediction);
   }
 
-  /** What the job was asked. @throws Problem unknown_job */
-  request(id: string): JobRequest {
-    const row = this.database.query("SELECT request FROM job WHERE id = ?").get(id) as {
-      request: string;
+  /** What the job was asked; null once it has expired. @throws Problem unknown_job */
+  request(id: string): JobRequest | null {
+    const row = this.#database.query("SELECT request FROM job WHERE id = ?").get(id) as {
+      request: string | null;
     } | null;
     if (!row) throw unknownJob();
-    return JSON.parse(row.request) as JobRequest;
+    return row.request === null ? null : (JSON.parse(row.request) as JobRequest);
   }
 
   /** Number of jobs by state. */
   counts(): Record<State, number> {
-    const rows = this.database.query("SELECT state, count(*) AS n FROM job GROUP BY state").all() as {
+    const rows = this.#database.query("SELECT state, count(*) AS n FROM job GROUP BY state").all() as {
       state: State;
       n: number;
     }[];
@@ -305,24 +369,37 @@ export class JobStore {
 
   /** Number of jobs that wait. */
   queued(): number {
-    const row = this.database.query(`SELECT count(*) AS n FROM job WHERE ${LEASE.where}`).get();
+    const row = this.#database.query("SELECT coalesce(sum(waiting), 0) AS n FROM queue").get();
     return (row as { n: number }).n;
   }
 
-  #row(id: string): JobRow {
-    const row = this.database
-      .query("SELECT rid, id, state, submitted, started, ended, failure FROM job WHERE id = ?")
-      .get(id) as JobRow | null;
-    if (!row) throw unknownJob();
-    return row;
+  #queuedOf(client: string): number {
+    const row = this.#database.query("SELECT waiting FROM queue WHERE client = ?").get(client);
+    return (row as { waiting: number } | null)?.waiting ?? 0;
   }
 
-  #place(rid: number): number {
-    const { n } = this.database
-      .query(`SELECT count(*) AS n FROM job WHERE ${LEASE.where} AND rid <= ?`)
-      .get(rid) as { n: number };
-    return n;
+  #resultOf(digest: string, basis: Basis): number | null {
+    const row = this.#database
+      .query("SELECT rid FROM result WHERE digest = ? AND corpus = ? AND method = ?")
+      .get(digest, basis.corpus, basis.method) as { rid: number } | null;
+    return row?.rid ?? null;
   }
+
+  #expiry(ended: number): number | null {
+    return this.#retention === null ? null : ended + this.#retention;
+  }
+
+  /** From the beginning as a writer: one that begins as a reader is refused where another process writes meanwhile. */
+  #inTransaction<T>(action: () => T): T {
+    if (this.#database.inTransaction) return action();
+    // Whatever it did, another job may have its turn now.
+    this.#mayLease = true;
+    return this.#database.transaction(action).immediate();
+  }
+}
+
+function full(what: string): Problem {
+  return new Problem("busy", `${what} Try again in a minute.`, { headers: { "Retry-After": "60" } });
 }
 
 /** The identifier is not repeated: it is the caller's text, and may be anything. */
@@ -331,14 +408,4 @@ function unknownJob(): Problem {
     "unknown_job",
     "There is no job with this identifier. RunJob returns identifiers of jobs.",
   );
-}
-
-/** SHA-256 over what the prediction depends on; the client's identifier is no part of it. */
-export function digestOf({ query, model, patterns }: JobRequest): string {
-  const canonical = JSON.stringify([
-    query,
-    model,
-    patterns.map(({ expression, name, dialect }) => [expression, name, dialect]),
-  ]);
-  return new Bun.CryptoHasher("sha256").update(canonical).digest("hex");
 }

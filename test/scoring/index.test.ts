@@ -28,7 +28,7 @@ let logged: unknown[][];
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "labd-scoring-"));
   database = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
-  store = new JobStore(database, systemClock, 100, () => ({ corpus: "", method: "" }));
+  store = new JobStore({ database, clock: systemClock, basis: () => ({ corpus: "", method: "" }) });
   logged = [];
 });
 afterEach(async () => {
@@ -100,7 +100,7 @@ describe("restart", () => {
     store.lease(1000);
     const { counts } = await open({ workers: 0 });
     expect(store.get(id).state).toBe("running");
-    expect(counts()).toEqual({ queued: 0, running: 1, finished: 0, failed: 0 });
+    expect(counts()).toMatchObject({ queued: 0, running: 1, finished: 0, failed: 0 });
   });
 });
 

@@ -4,10 +4,11 @@ import { JobStore } from "../../src/scoring/store.ts";
 import { systemClock } from "../../src/shell/clock.ts";
 import { openDatabase } from "../../src/shell/sqlite.ts";
 
-const store = new JobStore(openDatabase(process.argv[2], MIGRATIONS), systemClock, 10, () => ({
-  corpus: "",
-  method: "",
-}));
+const store = new JobStore({
+  database: openDatabase(process.argv[2], MIGRATIONS),
+  clock: systemClock,
+  basis: () => ({ corpus: "", method: "" }),
+});
 const id = await store.insert({ identifier: "", query: "MKILLED", model: "continuous", patterns: [] });
 process.stdout.write(`${id}\n`);
 for (;;) Bun.sleepSync(1000);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import {
   after,
   EVENTS,
+  hasEnded,
   isFinal,
   type JobEvent,
   STATES,
@@ -18,21 +19,49 @@ const TABLE: [State, JobEvent, State | null][] = [
   ["queued", "finish", null],
   ["queued", "reuse", "finished"],
   ["queued", "fail", null],
+  ["queued", "inherit", "failed"],
+  ["queued", "cancel", "cancelled"],
+  ["queued", "expire", null],
   ["running", "lease", null],
   ["running", "release", "queued"],
   ["running", "finish", "finished"],
   ["running", "reuse", null],
   ["running", "fail", "failed"],
+  ["running", "inherit", null],
+  ["running", "cancel", "cancelled"],
+  ["running", "expire", null],
   ["finished", "lease", null],
   ["finished", "release", null],
   ["finished", "finish", null],
   ["finished", "reuse", null],
   ["finished", "fail", null],
+  ["finished", "inherit", null],
+  ["finished", "cancel", null],
+  ["finished", "expire", "expired"],
   ["failed", "lease", null],
   ["failed", "release", null],
   ["failed", "finish", null],
   ["failed", "reuse", null],
   ["failed", "fail", null],
+  ["failed", "inherit", null],
+  ["failed", "cancel", null],
+  ["failed", "expire", "expired"],
+  ["cancelled", "lease", null],
+  ["cancelled", "release", null],
+  ["cancelled", "finish", null],
+  ["cancelled", "reuse", null],
+  ["cancelled", "fail", null],
+  ["cancelled", "inherit", null],
+  ["cancelled", "cancel", null],
+  ["cancelled", "expire", "expired"],
+  ["expired", "lease", null],
+  ["expired", "release", null],
+  ["expired", "finish", null],
+  ["expired", "reuse", null],
+  ["expired", "fail", null],
+  ["expired", "inherit", null],
+  ["expired", "cancel", null],
+  ["expired", "expire", null],
 ];
 
 test.each(TABLE)("a job that is %s: %s → %p", (state, event, then) => {
@@ -44,15 +73,21 @@ test("the table above has every state with every event", () => {
   expect(new Set(TABLE.map(([state, event]) => `${state} ${event}`)).size).toBe(TABLE.length);
 });
 
-test("finished and failed are final, the others are not", () => {
-  expect(STATES.filter(isFinal)).toEqual(["finished", "failed"]);
+test("expired is final; a job has ended in every state but queued and running", () => {
+  expect(STATES.filter(isFinal)).toEqual(["expired"]);
+  expect(STATES.filter((state) => !hasEnded(state))).toEqual(["queued", "running"]);
+  for (const state of STATES.filter(hasEnded)) {
+    const then = EVENTS.map((event) => after(state, event)).filter((next) => next !== null);
+    expect(then).toEqual(state === "expired" ? [] : ["expired"]);
+  }
 });
 
 test("every state can be reached from queued", () => {
   const reached = new Set<State>(["queued"]);
   for (let size = 0; size !== reached.size;) {
     size = reached.size;
-    for (const { from, to } of Object.values(TRANSITIONS)) if (reached.has(from)) reached.add(to);
+    for (const { from, to } of Object.values(TRANSITIONS))
+      if (from.some((state) => reached.has(state))) reached.add(to);
   }
   expect([...reached].sort()).toEqual([...STATES].sort());
 });
@@ -67,6 +102,6 @@ test("docs/jobs.md prints the same table", () => {
   const page = readFileSync(join(import.meta.dir, "../../docs/jobs.md"), "utf8");
   for (const event of EVENTS) {
     const { from, to, meaning } = TRANSITIONS[event];
-    expect(page).toContain(`| ${event} | ${from} | ${to} | ${meaning} |`);
+    expect(page).toContain(`| ${event} | ${from.join(", ")} | ${to} | ${meaning} |`);
   }
 });

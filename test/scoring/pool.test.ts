@@ -23,7 +23,7 @@ beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "labd-pool-"));
   database = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
   corpora = new Corpora(directory, database, systemClock);
-  store = new JobStore(database, systemClock, 1000, () => corpora.basis());
+  store = new JobStore({ database, clock: systemClock, basis: () => corpora.basis() });
   logged = [];
 });
 afterEach(() => {
@@ -60,7 +60,7 @@ test("every job is finished, whatever the number of workers", async () => {
   const ids = await Promise.all(Array.from({ length: 40 }, () => submit("finish")));
   await until(() => store.counts().finished === 40);
   const answers = ids.map((id) => (store.prediction(id) as unknown as { query: string }).query);
-  expect(answers).toEqual(ids.map((id) => store.request(id).query));
+  expect(answers).toEqual(ids.map((id) => store.request(id)!.query));
 });
 
 test("no workers: the queue is left alone", async () => {
@@ -124,14 +124,42 @@ test("the deadline ends a worker in an endless loop, and its place is taken by a
 });
 
 test("a worker that takes too much memory is ended before the process is; its neighbour's job is done", async () => {
-  const memoryLimit = process.memoryUsage.rss() + 200 * 1024 * 1024;
-  open({ size: 2, memoryLimit });
+  open({ size: 2, workerMemory: 100 * 1024 * 1024 });
   const id = await submit("grow");
   const after = await submit("finish");
   await until(() => state(after) === "finished" && state(id) === "failed");
   expect(store.get(id).failure).toMatch(/stopped 2 times because the service took more than \d+ MB/);
   const last = await submit("finish");
   await until(() => state(last) === "finished");
+});
+
+test("a running job that is cancelled frees its worker for the next; one that has ended is not cancelled", async () => {
+  open({ size: 1 });
+  const id = await submit("spin");
+  const after = await submit("finish");
+  expect(state(id)).toBe("running");
+  expect(pool.cancel(id)).toMatchObject({ id, state: "cancelled", failure: "The job was cancelled." });
+  expect(pool.progress(id)).toBeNull();
+  await until(() => state(after) === "finished");
+  expect(state(id)).toBe("cancelled");
+  expect(pool.cancel(id).state).toBe("cancelled");
+  expect(() => pool.cancel(after)).toThrow(expect.objectContaining({ code: "conflict" }));
+  expect(() => pool.cancel("none")).toThrow(expect.objectContaining({ code: "unknown_job" }));
+  expect(logged).toEqual([]);
+});
+
+test("identical jobs of the same moment are scored once, by however many workers, of however many clients", async () => {
+  open({ size: 3 });
+  const asked = { identifier: "finish", query: "SAME", model: "continuous", patterns: [] } as const;
+  const ids = await Promise.all(
+    Array.from({ length: 12 }, (_, i) => store.insert({ ...asked, patterns: [] }, `client ${i % 3}`)),
+  );
+  pool.wake();
+  expect(store.counts()).toMatchObject({ running: 1, queued: 11 });
+  await until(() => ids.every((id) => state(id) === "finished"));
+  expect(new Set(ids).size).toBe(12);
+  const attempts = database.query("SELECT sum(attempts) AS n FROM job").get();
+  expect(attempts).toEqual({ n: 1 });
 });
 
 test("a slow neighbour does not hold up the others", async () => {
@@ -177,7 +205,7 @@ test("a result that the disk refuses is kept and written as soon as there is roo
   expect(logged.some(({ cause }) => String(cause).includes("disk full"))).toBe(true);
   database.run("DROP TRIGGER full");
   await until(() => state(id) === "finished");
-  expect(store.prediction(id)).toMatchObject({ query: store.request(id).query });
+  expect(store.prediction(id)).toMatchObject({ query: store.request(id)!.query });
 });
 
 test("a queue that the disk does not let go on goes on by itself once there is room", async () => {

@@ -247,7 +247,7 @@ describe("patterns that explode elsewhere", () => {
 describe("before the end", () => {
   test("GetResult of a job that waits is a response without ConScorePrediction", async () => {
     const row = database.query(
-      "INSERT INTO job (id, state, request, digest, submitted, deadline, started) VALUES (?, 'running', '{}', '', 0, 1, 0)",
+      "INSERT INTO job (client, id, state, request, digest, submitted, deadline, started) VALUES ('', ?, 'running', '{}', '', 0, 1, 0)",
     );
     row.run("waits");
     const response = await post(envelope(ask("GetResult", "waits")));
@@ -261,7 +261,7 @@ describe("before the end", () => {
 
   test("GetResult of a failed job is a Server fault with the reason; GetStatus has it too", async () => {
     database.run(
-      "INSERT INTO job (id, state, request, digest, submitted, ended, failure) VALUES ('broken', 'failed', '{}', '', 0, 1, 'It took too long.')",
+      "INSERT INTO job (client, id, state, request, digest, submitted, ended, failure) VALUES ('', 'broken', 'failed', '{}', '', 0, 1, 'It took too long.')",
     );
     const response = await post(envelope(ask("GetResult", "broken")));
     expect(response.status).toBe(500);

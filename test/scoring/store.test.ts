@@ -1,11 +1,10 @@
-import { MAX_INTERRUPTIONS } from "../../src/scoring/job.ts";
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
-import type { JobRequest } from "../../src/scoring/job.ts";
-import { digestOf, JobStore } from "../../src/scoring/store.ts";
+import { digestOf, type JobRequest, MAX_INTERRUPTIONS } from "../../src/scoring/job.ts";
+import { JobStore, type StoreOptions } from "../../src/scoring/store.ts";
 import { openDatabase } from "../../src/shell/sqlite.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "labd-store-"));
@@ -20,13 +19,13 @@ function request(query = "MEEPQSDPSV"): JobRequest {
   };
 }
 
-function open(maxQueued = 100) {
+function open(options: Partial<StoreOptions> = {}) {
   let time = 1_000_000;
   let ids = 0;
   const clock = { now: () => time, newId: () => `job-${++ids}` };
   const database = openDatabase(":memory:", MIGRATIONS);
   const basis = { ...BASIS };
-  const store = new JobStore(database, clock, maxQueued, () => basis);
+  const store = new JobStore({ database, clock, basis: () => basis, ...options });
   return { store, database, basis, pass: (milliseconds: number) => (time += milliseconds) };
 }
 
@@ -61,7 +60,7 @@ describe("insert", () => {
     const ids = await Promise.all(Array.from({ length: 50 }, () => store.insert(request())));
     expect(new Set(ids).size).toBe(50);
     expect(commits).toBe(1);
-    expect(store.counts()).toEqual({ queued: 50, running: 0, finished: 0, failed: 0 });
+    expect(store.counts()).toMatchObject({ queued: 50, running: 0, finished: 0 });
   });
 
   test("is on the disk when it returns: the process is killed at that moment and the job is there", async () => {
@@ -82,20 +81,44 @@ describe("insert", () => {
     expect(child.signalCode).toBe("SIGKILL");
     const id = said.trim();
     const database = openDatabase(path, MIGRATIONS);
-    const store = new JobStore(database, { now: Date.now, newId: () => "unused" }, 10, () => BASIS);
+    const store = new JobStore({
+      database,
+      clock: { now: Date.now, newId: () => "unused" },
+      basis: () => BASIS,
+    });
     expect(store.get(id).state).toBe("queued");
-    expect(store.request(id).query).toBe("MKILLED");
+    expect(store.request(id)!.query).toBe("MKILLED");
     database.close();
   });
 
   test("a full queue refuses the surplus with a hint when to come back, and takes jobs again once there is room", async () => {
-    const { store } = open(2);
+    const { store } = open({ maxQueued: 2 });
     const answers = await Promise.allSettled([1, 2, 3].map(() => store.insert(request())));
     expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
     const refused = await rejection(store.insert(request()));
     expect(refused).toMatchObject({ code: "busy", headers: { "Retry-After": "60" } });
     store.lease(1000);
     expect(await store.insert(request())).toStartWith("job-");
+  });
+
+  test("one client may not fill the queue: its surplus is refused, others are taken", async () => {
+    const { store } = open({ maxQueued: 10, maxQueuedPerClient: 2 });
+    const answers = await Promise.allSettled(
+      ["a", "a", "a", "b"].map((who) => store.insert(request(who), who)),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected", "fulfilled"]);
+    const refused = await rejection(store.insert(request("NEW"), "a"));
+    expect(refused).toMatchObject({ code: "busy", message: expect.stringContaining("of this client") });
+    store.lease(1000);
+    expect(await store.insert(request("NEW"), "a")).toStartWith("job-");
+  });
+
+  test("a full queue still answers what was answered before", async () => {
+    const { store } = open({ maxQueued: 1 });
+    await answered(store);
+    await store.insert(request("WAITS"));
+    expect((await rejection(store.insert(request("MORE")))).code).toBe("busy");
+    expect(store.get(await store.insert(request())).state).toBe("finished");
   });
 
   test("closing writes what waits and refuses what comes after", async () => {
@@ -196,7 +219,7 @@ describe("results are computed once", () => {
     const same = await store.insert({ ...request(), identifier: "another name" });
     expect(store.get(same)).toMatchObject({ state: "finished", started: 1_000_000, ended: 1_000_000 });
     expect(store.prediction(same)).toEqual(JSON.parse(PREDICTION));
-    expect(store.request(same).identifier).toBe("another name");
+    expect(store.request(same)!.identifier).toBe("another name");
     expect(database.query("SELECT count(*) AS n FROM result").get()).toEqual({ n: 1 });
     const other = await store.insert(request("OTHER"));
     expect(store.get(other).state).toBe("queued");

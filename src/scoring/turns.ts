@@ -1,0 +1,69 @@
+import type { Database } from "../shell/sqlite.ts";
+import { type JobRequest, move } from "./job.ts";
+
+/** A job in the hands of a worker. */
+export interface Lease {
+  rid: number;
+  id: string;
+  request: JobRequest;
+  digest: string;
+  /** 1 the first time. */
+  attempts: number;
+  /** Until when the worker may take. */
+  deadline: number;
+}
+
+const LEASE = move("lease");
+/** A job whose question is being answered already waits for that answer. */
+const READY = `${LEASE.where} AND twin = 0 AND digest NOT IN (SELECT digest FROM job WHERE state = 'running')`;
+
+/**
+ * Whose turn it is: clients with waiting jobs take turns (round robin), each with its oldest job, so that one who
+ * submits thousands holds nobody up. The turns go round in the order of the clients' keys; all that has to be
+ * remembered is who was last, and a restart may forget it.
+ */
+export class Turns {
+  #last = "";
+
+  constructor(private readonly database: Database) {}
+
+  /** Takes the next job for a worker, until `deadline`; null where none can start. */
+  lease(now: number, deadline: number): Lease | null {
+    const row = this.#take("client > ?", now, deadline) ?? this.#take("client <= ?", now, deadline);
+    if (!row) return null;
+    const { client, request, ...lease } = row;
+    this.#last = client;
+    return { ...lease, request: JSON.parse(request) as JobRequest };
+  }
+
+  #take(whom: "client > ?" | "client <= ?", now: number, deadline: number) {
+    return this.database
+      .query(
+        `UPDATE job SET ${LEASE.set}, attempts = attempts + 1, started = ?, deadline = ?
+         WHERE rid = (SELECT rid FROM job INDEXED BY job_turn WHERE ${READY} AND ${whom} ORDER BY client, rid LIMIT 1)
+         RETURNING rid, id, client, request, digest, attempts, deadline`,
+      )
+      .get(now, deadline, this.#last) as
+      (Omit<Lease, "request"> & { client: string; request: string }) | null;
+  }
+
+  /**
+   * How many leases from now a queued job will have its turn, 1 for the next: exact if nothing else is submitted,
+   * cancelled or answered meanwhile, thus an estimate. In each round every other client has at most one turn, those
+   * who come before this client in the round one more.
+   */
+  place(rid: number, client: string): number {
+    const { own } = this.database
+      .query(
+        `SELECT max(count(*), 1) AS own FROM job WHERE ${LEASE.where} AND twin = 0 AND client = ? AND rid <= ?`,
+      )
+      .get(client, rid) as { own: number };
+    const { others } = this.database
+      .query(
+        `SELECT coalesce(sum(min(turns, CASE WHEN (client <= ?1, client) < (?2 <= ?1, ?2) THEN ?3 ELSE ?3 - 1 END)), 0) AS others
+         FROM queue WHERE client <> ?2`,
+      )
+      .get(this.#last, client, own) as { others: number };
+    return own + others;
+  }
+}
