@@ -1,6 +1,5 @@
 import { blosumKernel } from "./blosum-kernel.ts";
-import { X } from "./alphabet.ts";
-import { GAP } from "./alphabet.ts";
+import { GAP, STANDARD } from "./alphabet.ts";
 import type { Path } from "../kernel/path.ts";
 import type { Row } from "./msa.ts";
 
@@ -9,7 +8,7 @@ export interface Aligned {
   row: Row;
   /** Score in half bits. */
   score: number;
-  /** Identical pairs per aligned pair, 0..1 (0 where nothing is aligned); X is identical to nothing. */
+  /** Identical pairs per aligned pair of standard residues, 0..1; 0 where there is none. */
   identity: number;
   /** Part of the query's residues that have a residue aligned to them, 0..1. */
   coverage: number;
@@ -33,18 +32,21 @@ function measured(query: Uint8Array, subjects: readonly Uint8Array[], paths: Pat
   return paths.map((path, k) => {
     const anchored = new Uint8Array(query.length).fill(GAP);
     let pairs = 0;
+    let standard = 0;
     let identical = 0;
     for (let i = 0; i < query.length; i++) {
       if (path.paired[i] === 0) continue;
       const residue = subjects[k][path.before[i]];
       anchored[i] = residue;
       pairs++;
-      if (residue === query[i] && residue !== X) identical++;
+      if (residue >= STANDARD.length || query[i] >= STANDARD.length) continue;
+      standard++;
+      if (residue === query[i]) identical++;
     }
     return {
       row: { residues: subjects[k].slice(), anchored, before: path.before },
       score: path.score,
-      identity: pairs === 0 ? 0 : identical / pairs,
+      identity: standard === 0 ? 0 : identical / standard,
       coverage: query.length === 0 ? 0 : pairs / query.length,
     };
   });

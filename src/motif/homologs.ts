@@ -12,7 +12,7 @@ export interface FoundHomolog {
   bitScore: number;
   /** Expected number of chance hits in the corpus that are as good. */
   eValue: number;
-  /** Identical pairs per aligned pair of residues, 0..1. */
+  /** Identical pairs per aligned pair of standard residues, 0..1. */
   identity: number;
   /** Part of the query's residues that have one aligned to them, 0..1. */
   coverage: number;
