@@ -19,7 +19,7 @@ const RULES: Record<string, Rule> = {
   "src/kernel": { rooms: [], packages: [] },
   "src/scoring": { rooms: ["src/motif", "src/shell", "src/problem.ts"], packages: ["elysia", "node:"] },
   "src/scoring/contract": { rooms: ["src/problem.ts"], packages: ["saxes", "xmlbuilder2"] },
-  "src/inventory": { rooms: ["src/shell", "src/problem.ts"], packages: ["elysia", "typebox"] },
+  "src/inventory": { rooms: ["src/shell", "src/problem.ts"], packages: ["elysia", "typebox", "hucre"] },
   "src/inventory/model": { rooms: ["src/problem.ts"], packages: ["typebox"] },
   "src/inventory/resources": { rooms: ["src/inventory/model"], packages: [] },
   "src/shell": {
