@@ -1,5 +1,5 @@
-/** Types that shrink; pictures and archives do not. */
-const COMPRESSIBLE = /^(text\/|application\/(json|javascript|xml|[a-z.+-]+\+(json|xml)))/i;
+/** Types that shrink; pictures and archives do not. Events are for now, and would wait for each other. */
+const COMPRESSIBLE = /^(text\/(?!event-stream)|application\/(json|javascript|xml|[a-z.+-]+\+(json|xml)))/i;
 
 /**
  * The response as gzip where the client accepts it, the type shrinks and the body reaches `threshold` bytes.
