@@ -251,6 +251,56 @@ CREATE UNIQUE INDEX object_permission_user ON object_permission (object_kind, ob
 CREATE UNIQUE INDEX object_permission_group ON object_permission (object_kind, object_rid, group_rid) WHERE group_rid IS NOT NULL;
 CREATE INDEX object_permission_object ON object_permission (object_kind, object_rid);
 
+-- What was done to records. Every transaction that writes records is one batch, numbered in the order of commits.
+CREATE TABLE record_batch (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  at INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  user_rid INTEGER NOT NULL REFERENCES user_account (rid),
+  -- Row of api_token, where one was used; not a reference, for what a token did outlives it.
+  token_rid INTEGER,
+  undoes INTEGER REFERENCES record_batch (rid)
+) STRICT;
+CREATE INDEX record_batch_at ON record_batch (at);
+CREATE INDEX record_batch_undoes ON record_batch (undoes) WHERE undoes IS NOT NULL;
+
+-- One row per write of one record: the version that it made, the whole record by field name after it, and of the
+-- values before it those that changed. Numbers are never used twice: the row of a purge, the last word on a record
+-- that is gone, stands under its negative row number.
+CREATE TABLE record_change (
+  seq INTEGER PRIMARY KEY,
+  batch INTEGER NOT NULL REFERENCES record_batch (rid),
+  object_kind TEXT NOT NULL,
+  object_rid INTEGER NOT NULL,
+  op TEXT NOT NULL CHECK (op IN ('create', 'update', 'delete', 'restore', 'purge')),
+  version INTEGER NOT NULL,
+  before TEXT CHECK (before IS NULL OR json_valid(before)),
+  after TEXT CHECK (after IS NULL OR json_valid(after))
+) STRICT;
+CREATE INDEX record_change_object ON record_change (object_kind, object_rid, batch);
+CREATE INDEX record_change_batch ON record_change (batch);
+
+-- Answers to requests with an Idempotency-Key, to be given again. Times are microseconds.
+CREATE TABLE idempotent_answer (
+  user_rid INTEGER NOT NULL REFERENCES user_account (rid) ON DELETE CASCADE,
+  key TEXT NOT NULL,
+  -- SHA-256 of method, address and body.
+  request TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  status INTEGER NOT NULL,
+  headers TEXT NOT NULL,
+  body TEXT,
+  PRIMARY KEY (user_rid, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX idempotent_answer_at ON idempotent_answer (at);
+
 -- The field meta of types that name none.
 INSERT INTO field_meta (rid, id, name, name_fold, description, created, modified, created_by, modified_by, owner, owned_by, public)
 VALUES (1, '00000000-0000-4000-8000-000000000003', 'default', 'default', 'Of types that name no other', 0, 0, 1, 1, 1, 1, 1);
+INSERT INTO record_batch (rid, id, at, kind, user_rid) VALUES (1, '00000000-0000-4000-8000-000000000004', 0, 'sample', 1);
+INSERT INTO record_change (seq, batch, object_kind, object_rid, op, version, after)
+SELECT 1, 1, 'field_meta', rid, 'create', version, json_object('id', id, 'name', name, 'description', description,
+  'created', created, 'modified', modified, 'created_by', created_by, 'modified_by', modified_by, 'owner', owner,
+  'owned_by', owned_by, 'public', public, 'deleted', deleted, 'deleted_date', deleted_date, 'deleted_by', deleted_by,
+  'version', version) FROM field_meta;
