@@ -6,6 +6,7 @@ import { inventoryRoutes } from "./inventory/index.ts";
 import { Problem } from "./problem.ts";
 import { openScoring, type Scoring } from "./scoring/index.ts";
 import { Accounts } from "./shell/auth.ts";
+import { callerOf } from "./shell/caller.ts";
 import { type Clock, systemClock } from "./shell/clock.ts";
 import { type Answer, openHttp } from "./shell/http.ts";
 import { type Log, openLog } from "./shell/log.ts";
@@ -51,6 +52,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       clock,
       log,
       workers: config.workers,
+      clientOf: (request) => callerOf(request, accounts),
     });
     const opened = database;
     let retired = false;
@@ -151,7 +153,11 @@ function bind(config: Config, answer: Answer, attempts: number): Bun.Server<unde
         // Each service counts what it reads and answers in its own form, which Bun's own limit would cut short.
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
         idleTimeout: 60,
-        fetch: (request) => answer(request),
+        fetch: (request, own) =>
+          answer(request, {
+            address: () => own.requestIP(request)?.address ?? null,
+            origin: () => own.url.origin,
+          }),
         error: () => new Response("Internal error", { status: 500 }),
       });
     } catch (error) {

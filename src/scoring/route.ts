@@ -237,7 +237,7 @@ function wantsWsdl(request: Request): boolean {
 function endpointOf(request: Request, publicUrl: string | undefined): string {
   if (publicUrl !== undefined) return publicUrl + ENDPOINT;
   const url = URL.canParse(request.url) ? new URL(request.url) : null;
-  if (!url || !HOST.test(url.host))
+  if (!url || !HOST.test(url.host) || !HOST.test(request.headers.get("host") ?? url.host))
     throw new Problem("invalid_request", "Host: expected a host name or address, and a port.");
   return `${url.protocol}//${url.host}${ENDPOINT}`;
 }

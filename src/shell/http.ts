@@ -2,6 +2,7 @@
 import "./production.ts";
 import { type AnyElysia, Elysia } from "elysia";
 import { Problem } from "../problem.ts";
+import { type Arrival, rememberArrival } from "./caller.ts";
 import type { Clock } from "./clock.ts";
 import { compressed } from "./compression.ts";
 import { documentation, type Documentation } from "./documentation.ts";
@@ -35,8 +36,8 @@ const SECURITY_HEADERS: Record<string, string> = {
     "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 };
 
-/** Answers one request; never rejects. */
-export type Answer = (request: Request) => Promise<Response>;
+/** Answers one request; never rejects. `arrival` is what the socket knows of it. */
+export type Answer = (request: Request, arrival?: Arrival) => Promise<Response>;
 
 /** The whole HTTP face as one function, so that tests call it without a socket. */
 export function openHttp(options: HttpOptions): Answer {
@@ -83,9 +84,11 @@ export function openHttp(options: HttpOptions): Answer {
   for (const service of options.services) app.use(service);
   app.use(documentation(options.documentation));
 
-  return async (request) => {
+  return async (received, arrival) => {
     const started = performance.now();
     const id = options.clock.newId();
+    const request = addressed(received, arrival);
+    if (arrival) rememberArrival(request, arrival);
     let response: Response;
     try {
       response = await route(app, request, options.maxMessageBytes);
@@ -114,8 +117,28 @@ export function openHttp(options: HttpOptions): Answer {
 /** The Problem that a request ended in, for the log. */
 const problemOf = new WeakMap<Request, Problem>();
 
+/** Addresses of requests that came without one that can be used, and the name that they gave. */
+const unnamed = new WeakMap<Request, string | null>();
+
+/**
+ * The request with an absolute address. HTTP/1.0 needs no Host, and a Host that is none says nothing: the address
+ * then is the server's own. The SOAP face answers both in its own form, the rest refuses what is no Host
+ * (RFC 9112, section 3.2).
+ */
+function addressed(request: Request, arrival: Arrival | undefined): Request {
+  if (URL.canParse(request.url)) return request;
+  const path = request.url.startsWith("/") ? request.url : pathOf(request);
+  const named = new Request(`${arrival?.origin() ?? "http://localhost"}${path}`, request);
+  unnamed.set(named, request.headers.get("host"));
+  return named;
+}
+
+function hasUsableHost(request: Request): boolean {
+  return (unnamed.get(request) ?? null) === null;
+}
+
 async function route(app: AnyElysia, request: Request, maxMessageBytes: number): Promise<Response> {
-  if (!URL.canParse(request.url))
+  if (!hasUsableHost(request) && !pathOf(request).startsWith("/soap/"))
     throw new Problem("invalid_request", "The request has no usable Host header.");
   const declared = Number(request.headers.get("content-length") ?? 0);
   // A body of unknown length is counted where it is read; the SOAP face answers its own faults.

@@ -26,6 +26,9 @@ const answer = openHttp({
       .get("/refused", () => {
         throw new Problem("invalid_request", "label: too long", { fields: { label: ["Too long."] } });
       })
+      .post("/soap/echo", async ({ request }) => `${new URL(request.url).host} ${await request.text()}`, {
+        parse: "none",
+      })
       .get("/large", () => new Response("ACDE".repeat(1000), { headers: { "Content-Type": "text/plain" } }))
       .get("/stream", () => {
         let left = 50;
@@ -143,3 +146,37 @@ test("Connection: close is announced", async () => {
   const response = await ask("/healthz", { headers: { connection: "close" } });
   expect(response.headers.get("connection")).toBe("close");
 });
+
+/** As Bun hands over a request whose Host is missing or none: with a path for an address. */
+function unaddressed(path: string, host: string | null, init: RequestInit = {}): Request {
+  const request = new Request("http://lab", {
+    ...init,
+    headers: host === null ? {} : { Host: host },
+  });
+  Object.defineProperty(request, "url", { value: path });
+  return request;
+}
+const ARRIVAL = { address: () => null, origin: () => "http://lab.example:8480" };
+
+test("HTTP/1.0 without Host is served under the server's own address", async () => {
+  expect((await answer(unaddressed("/healthz", null), ARRIVAL)).status).toBe(200);
+  expect((await answer(unaddressed("//evil.example/healthz", null), ARRIVAL)).status).toBe(404);
+  const posted = await answer(
+    unaddressed("/soap/echo?x=http://a/b", null, { method: "POST", body: "hello" }),
+    ARRIVAL,
+  );
+  expect(await posted.text()).toBe("lab.example:8480 hello");
+  const line = lines.at(-1);
+  expect(line).toMatchObject({ method: "POST", path: "/soap/echo", status: 200 });
+});
+
+test.each(["", "a b", "a<b", "[::1", "lab/x", "lab:99999"])(
+  "the Host %p is refused in JSON, but below /soap/ left to the service",
+  async (host) => {
+    const refused = await answer(unaddressed("/healthz", host), ARRIVAL);
+    expect(refused.status).toBe(400);
+    expect(await refused.json()).toMatchObject({ code: "invalid_request" });
+    const posted = await answer(unaddressed("/soap/echo", host, { method: "POST", body: "x" }), ARRIVAL);
+    expect(await posted.text()).toBe("lab.example:8480 x");
+  },
+);
