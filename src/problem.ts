@@ -60,6 +60,12 @@ export const PROBLEMS = {
   not_acceptable: row(406, "Client", 65, "The answer cannot be given in the wanted form."),
   timeout: row(408, "Client", 75, "The message did not arrive within the time that one may take."),
   conflict: row(409, "Client", 75, "The record is referred to, or changed in the meantime."),
+  precondition_failed: row(
+    412,
+    "Client",
+    75,
+    "The record is not in the version that If-Match names; it changed in the meantime.",
+  ),
   too_large: row(413, "Client", 65, "The message is larger than the limit that the text names."),
   unsupported_media_type: row(
     415,
@@ -67,6 +73,7 @@ export const PROBLEMS = {
     65,
     "The body has a media type or an encoding that this address does not read.",
   ),
+  key_reused: row(422, "Client", 65, "The Idempotency-Key was used with another request."),
   version_mismatch: row(500, "VersionMismatch", 65, "The message is not an envelope of SOAP 1.1 or 1.2."),
   must_understand: row(500, "MustUnderstand", 65, "A mandatory SOAP header is not known here."),
   busy: row(503, "Server", 75, "The queue is full or the service is stopping; try again later."),
@@ -86,6 +93,10 @@ export type Code = keyof typeof PROBLEMS;
 export interface ProblemDetails {
   /** Per field, what is wrong with it: shown by REST in the form that Django REST framework clients read. */
   fields?: Record<string, string[]>;
+  /** Further members of the body, such as a verdict on each of several records. */
+  more?: Record<string, unknown>;
+  /** The whole body, where it is a list: what is wrong with each of several new records. */
+  list?: readonly unknown[];
   /** Methods that the address answers, for 405. */
   allow?: string;
   /** Headers that the HTTP answer carries besides, such as WWW-Authenticate. */
@@ -97,6 +108,8 @@ export interface ProblemDetails {
 export class Problem extends Error {
   readonly code: Code;
   readonly fields: Record<string, string[]> | undefined;
+  readonly more: Record<string, unknown>;
+  readonly list: readonly unknown[] | undefined;
   readonly headers: Record<string, string>;
 
   constructor(code: Code, message: string, details: ProblemDetails = {}) {
@@ -104,6 +117,8 @@ export class Problem extends Error {
     this.name = "Problem";
     this.code = code;
     this.fields = details.fields;
+    this.more = details.more ?? {};
+    this.list = details.list;
     this.headers = { ...(details.allow ? { Allow: details.allow } : {}), ...details.headers };
   }
 

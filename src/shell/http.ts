@@ -168,10 +168,10 @@ function asProblem(error: unknown, code: unknown): Problem {
 /** The error body of all JSON answers: what DRF clients read (`detail`, or one list per field) plus `message`. */
 export function problemResponse(problem: Problem): Response {
   const body = problem.fields
-    ? { ...problem.fields, message: problem.message }
-    : { detail: problem.message, message: problem.message };
+    ? { ...problem.fields, ...problem.more, message: problem.message }
+    : { detail: problem.message, ...problem.more, message: problem.message };
   // Not Response.json: clients compare the type with "application/json" to the letter.
-  return new Response(JSON.stringify({ ...body, code: problem.code }), {
+  return new Response(JSON.stringify(problem.list ?? { ...body, code: problem.code }), {
     status: problem.status,
     headers: { "Content-Type": "application/json", ...problem.headers },
   });

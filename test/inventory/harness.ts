@@ -78,8 +78,8 @@ export async function openLab(
     .onError({ as: "global" }, ({ error, code }) => {
       const problem = code === "NOT_FOUND" ? new Problem("not_found", "Not found.") : Problem.from(error);
       if (problem.code === "internal") throw problem.cause;
-      const body = problem.fields ? { ...problem.fields } : { detail: problem.message };
-      return new Response(JSON.stringify({ ...body, message: problem.message }), {
+      const body = { ...(problem.fields ?? { detail: problem.message }), ...problem.more };
+      return new Response(JSON.stringify(problem.list ?? { ...body, message: problem.message }), {
         status: problem.status,
         headers: { "Content-Type": "application/json", ...problem.headers },
       });
