@@ -1,12 +1,13 @@
 import { Problem } from "../problem.ts";
-import { hasEnded, type JobObject } from "./json-job.ts";
+import { hasEnded } from "./job.ts";
+import type { JobObject } from "./json-job.ts";
 
 export interface JobEventsOptions {
   /** Gives what tells the job as it is whenever it is called. @throws Problem unknown_job */
   watch: (id: string, base: string) => () => JobObject;
   /** Milliseconds between two looks at the jobs that somebody watches. */
   interval?: number;
-  /** Milliseconds after which a stream without news gets a comment. Must stay well below the server's idle timeout (60 s), which would otherwise end it. */
+  /** Milliseconds after which a stream without news gets a comment: proxies end what is silent for long, and a client that went without a word is found out by what is written to it. */
   heartbeat?: number;
   /** Streams that may be open at a time. */
   maxStreams?: number;

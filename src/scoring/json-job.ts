@@ -30,12 +30,9 @@ export interface JobObject {
 /** Where the JSON service lives. */
 export const API = "/api/scoring";
 
-/** Whether a job in this state has ended: nothing more is computed for it. */
-export const hasEnded = (state: string): boolean => state !== "queued" && state !== "running";
-
 /** `base`: scheme and host under which clients reach the service. */
 export function jobObject(
-  job: JobView & { expires?: number | null },
+  job: JobView,
   progress: Progress | null,
   request: JobRequest | null,
   base: string,
@@ -52,7 +49,7 @@ export function jobObject(
     submitted: new Date(job.submitted).toISOString(),
     started: timeOf(job.started),
     ended: timeOf(job.ended),
-    expires: timeOf(job.expires ?? null),
+    expires: timeOf(job.expires),
     failure: job.failure,
     queryLength: request?.query.length ?? null,
     scoringModel: request?.model ?? null,

@@ -1,0 +1,268 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { Problem } from "../../src/problem.ts";
+import { eventId, JobEvents, type JobEventsOptions } from "../../src/scoring/job-events.ts";
+import type { JobObject } from "../../src/scoring/json-job.ts";
+import { compressed } from "../../src/shell/compression.ts";
+import { exemptEvents } from "../../src/shell/idle-timeout.ts";
+
+/** Streams of events over jobs that the test moves by hand. */
+
+const JOB: JobObject = {
+  id: "j",
+  identifier: "a\nb",
+  state: "queued",
+  stage: null,
+  fraction: null,
+  place: 2,
+  submitted: "2026-01-01T00:00:00.000Z",
+  started: null,
+  ended: null,
+  expires: null,
+  failure: null,
+  queryLength: 3,
+  scoringModel: "continuous",
+  patterns: [],
+  links: { self: "", events: "", result: "" },
+};
+const running = (fraction: number): JobObject => ({
+  ...JOB,
+  state: "running",
+  stage: "homologs",
+  fraction,
+  place: null,
+});
+const finished: JobObject = { ...JOB, state: "finished", place: null };
+
+let events: JobEvents | undefined;
+let server: Bun.Server<undefined> | undefined;
+afterEach(async () => {
+  events?.close();
+  await server?.stop(true);
+  server = undefined;
+});
+
+/** Events of one job, which is what `now` says. */
+function open(options: Partial<JobEventsOptions> = {}): {
+  now: JobObject | null;
+  events: JobEvents;
+  looks: number;
+} {
+  const job: { now: JobObject | null; events: JobEvents; looks: number } = {
+    now: JOB,
+    looks: 0,
+    events: new JobEvents({
+      interval: 5,
+      watch: (id) => () => {
+        job.looks++;
+        if (id !== "j" || !job.now) throw new Problem("unknown_job", "There is none.");
+        return job.now;
+      },
+      ...options,
+    }),
+  };
+  events = job.events;
+  return job;
+}
+
+const ask = (
+  job: { events: JobEvents },
+  lastId: string | null = null,
+  signal = new AbortController().signal,
+) => job.events.open("j", "http://lab", lastId, signal);
+
+interface Seen {
+  event: string;
+  id: string;
+  job: JobObject;
+}
+
+/** Reads a stream as the standard says: fields of a block up to a blank line; comments are left out. */
+async function* read(response: Response): AsyncGenerator<Seen> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of response.body!) {
+    text += decoder.decode(chunk, { stream: true });
+    for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
+      const fields = new Map(
+        text
+          .slice(0, end)
+          .split("\n")
+          .filter((line) => !line.startsWith(":"))
+          .map((line) => [line.slice(0, line.indexOf(": ")), line.slice(line.indexOf(": ") + 2)] as const),
+      );
+      text = text.slice(end + 2);
+      if (fields.has("data"))
+        yield {
+          event: fields.get("event")!,
+          id: fields.get("id")!,
+          job: JSON.parse(fields.get("data")!) as JobObject,
+        };
+    }
+  }
+}
+
+const until = async (condition: () => boolean): Promise<void> => {
+  for (let i = 0; i < 1000 && !condition(); i++) await Bun.sleep(5);
+  expect(condition()).toBe(true);
+};
+
+describe("a stream", () => {
+  test("tells every change once, and ends with the final state", async () => {
+    const job = open();
+    const steps = [running(0), running(0.5), finished];
+    const seen: Seen[] = [];
+    for await (const event of read(ask(job))) {
+      seen.push(event);
+      if (event.id === "finished") continue;
+      // Nothing is sent for a job that stays as it is.
+      const { looks } = job;
+      await until(() => job.looks > looks + 2);
+      job.now = steps[seen.length - 1];
+    }
+    expect(seen.map(({ event, id }) => `${event} ${id}`)).toEqual([
+      "state queued-2",
+      "state running-homologs-0",
+      "progress running-homologs-50",
+      "state finished",
+    ]);
+    expect(seen[0].job).toEqual(JOB);
+    expect(job.events.size).toBe(0);
+  });
+
+  test("of a job that has ended says so and ends", async () => {
+    const job = open();
+    for (const state of ["finished", "failed", "cancelled", "expired"] as const) {
+      job.now = { ...finished, state };
+      const seen = await Array.fromAsync(read(ask(job)));
+      expect(seen.map(({ event, id }) => [event, id])).toEqual([["state", state]]);
+    }
+    expect(job.events.size).toBe(0);
+  });
+
+  test("goes on where the client was: news only, 204 where there will be none", async () => {
+    const job = open();
+    const stream = read(ask(job, "queued-2"));
+    const next = stream.next();
+    await until(() => job.looks > 4);
+    job.now = { ...JOB, place: 1 };
+    expect(((await next).value as Seen).id).toBe("queued-1");
+    expect(job.events.size).toBe(1);
+    job.now = finished;
+    expect(((await stream.next()).value as Seen).id).toBe("finished");
+    expect(ask(job, "finished").status).toBe(204);
+    const [older] = await Array.fromAsync(read(ask(job, "running-tree-0")));
+    expect(older).toMatchObject({ event: "state", id: "finished" });
+  });
+
+  test("begins with when to come back, and has comments while there is no news", async () => {
+    const job = open({ heartbeat: 20 });
+    const reader = ask(job).body!.getReader();
+    let text = "";
+    while ((text.match(/^:/gm) ?? []).length < 3)
+      text += new TextDecoder().decode((await reader.read()).value);
+    expect(text).toMatch(/^retry: \d+\n\nevent: state\nid: queued-2\ndata: \{.*\}\n\n(: .*\n\n)+$/);
+  });
+
+  test("whose job is gone ends", async () => {
+    const job = open();
+    const stream = read(ask(job));
+    await stream.next();
+    job.now = null;
+    expect((await stream.next()).done).toBe(true);
+    expect(job.events.size).toBe(0);
+  });
+
+  test("to a client that does not read holds a few events, and the last of them is the end", async () => {
+    const job = open({ interval: 1 });
+    const response = ask(job);
+    for (let i = 0; i < 60; i++) {
+      job.now = running(i / 100);
+      const looks = job.looks;
+      await until(() => job.looks > looks);
+    }
+    job.now = finished;
+    await until(() => job.events.size === 0);
+    const seen = await Array.fromAsync(read(response));
+    expect(seen.length).toBeLessThan(15);
+    expect(seen.at(-1)!.id).toBe("finished");
+  });
+});
+
+describe("clients that go", () => {
+  test("are forgotten: by cancelling, by aborting, and when the service stops", async () => {
+    const job = open();
+    const reader = ask(job).body!.getReader();
+    const controller = new AbortController();
+    ask(job, null, controller.signal);
+    const last = ask(job);
+    expect(job.events.size).toBe(3);
+    await reader.cancel();
+    expect(job.events.size).toBe(2);
+    controller.abort();
+    expect(job.events.size).toBe(1);
+    job.events.close();
+    expect(job.events.size).toBe(0);
+    expect((await Array.fromAsync(read(last))).length).toBe(1);
+    const { looks } = job;
+    await Bun.sleep(30);
+    // Nobody watches: the timer has stopped.
+    expect(job.looks).toBe(looks);
+    expect(() => ask(job)).toThrow(expect.objectContaining({ code: "busy" }));
+  });
+
+  test("there are only so many at a time, and an unknown job has none", () => {
+    const job = open({ maxStreams: 2 });
+    ask(job);
+    ask(job);
+    expect(() => ask(job)).toThrow(expect.objectContaining({ code: "busy" }));
+    expect(() => job.events.open("k", "", null, new AbortController().signal)).toThrow(
+      expect.objectContaining({ code: "unknown_job" }),
+    );
+    expect(job.events.size).toBe(2);
+  });
+});
+
+describe("over a socket", () => {
+  const serve = (job: { events: JobEvents }): string => {
+    server = Bun.serve({
+      port: 0,
+      idleTimeout: 2,
+      fetch: async (request, own) => {
+        const response = job.events.open("j", "", request.headers.get("last-event-id"), request.signal);
+        return exemptEvents(own, request, await compressed(request, response, 1));
+      },
+    });
+    return server.url.href;
+  };
+
+  test("a stream outlives the idle timeout of the server", async () => {
+    const job = open({ heartbeat: 500 });
+    const response = await fetch(serve(job));
+    expect(response.headers.get("content-encoding")).toBeNull();
+    const stream = read(response);
+    expect(((await stream.next()).value as Seen).id).toBe("queued-2");
+    const next = stream.next();
+    await Bun.sleep(5000);
+    job.now = finished;
+    expect(((await next).value as Seen).id).toBe("finished");
+  }, 10_000);
+
+  test("two hundred clients that go at once leave nothing behind", async () => {
+    const job = open({ heartbeat: 50 });
+    const url = serve(job);
+    const controllers = Array.from({ length: 200 }, () => new AbortController());
+    const responses = await Promise.all(controllers.map(({ signal }) => fetch(url, { signal })));
+    expect(responses.every(({ status }) => status === 200)).toBe(true);
+    expect(job.events.size).toBe(200);
+    for (const controller of controllers) controller.abort();
+    await until(() => job.events.size === 0);
+  });
+});
+
+test("an event is named for what it says", () => {
+  expect([JOB, running(0.29), finished].map(eventId)).toEqual([
+    "queued-2",
+    "running-homologs-29",
+    "finished",
+  ]);
+});
