@@ -5,10 +5,11 @@ import { homePage } from "./home-page.ts";
 import { inventoryRoutes } from "./inventory/index.ts";
 import { Problem } from "./problem.ts";
 import { openScoring, type Scoring } from "./scoring/index.ts";
-import { Accounts } from "./shell/auth.ts";
+import { type AccountOptions, Accounts } from "./shell/auth.ts";
 import { callerOf } from "./shell/caller.ts";
 import { type Clock, systemClock } from "./shell/clock.ts";
 import { type Answer, openHttp } from "./shell/http.ts";
+import { exemptEvents } from "./shell/idle-timeout.ts";
 import { type Log, openLog } from "./shell/log.ts";
 import {
   closeDatabase,
@@ -44,7 +45,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
   let database: Database | undefined;
   try {
     database = openDatabase(join(config.data_dir, DATABASE), MIGRATIONS);
-    const accounts = new Accounts(database, clock);
+    const accounts = new Accounts(database, clock, accountOptions(config));
     await addFirstAdministrator(accounts, config.admin_password);
     const scoring = await openScoring({
       ...scoringOptions(config),
@@ -61,6 +62,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       clock,
       gzipThreshold: config.gzip_threshold,
       maxMessageBytes: config.max_message_bytes,
+      admit: (request, address) => accounts.admit(request, address),
       unready: () => (retired ? ["The service is stopping."] : unready(opened)),
       documentation: { version: VERSION, introduction: INTRODUCTION, tags: TAGS },
       services: [
@@ -153,11 +155,15 @@ function bind(config: Config, answer: Answer, attempts: number): Bun.Server<unde
         // Each service counts what it reads and answers in its own form, which Bun's own limit would cut short.
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
         idleTimeout: 60,
-        fetch: (request, own) =>
-          answer(request, {
-            address: () => own.requestIP(request)?.address ?? null,
-            origin: () => own.url.origin,
-          }),
+        fetch: async (request, own) =>
+          exemptEvents(
+            own,
+            request,
+            await answer(request, {
+              address: () => own.requestIP(request)?.address ?? null,
+              origin: () => own.url.origin,
+            }),
+          ),
         error: () => new Response("Internal error", { status: 500 }),
       });
     } catch (error) {
@@ -194,7 +200,7 @@ export function openData(config: Config): Opened {
   const database = openDatabase(path, MIGRATIONS);
   return {
     database,
-    accounts: new Accounts(database, systemClock),
+    accounts: new Accounts(database, systemClock, accountOptions(config)),
     close() {
       database.close();
       lock?.release();
@@ -236,6 +242,18 @@ function scoringOptions(config: Config) {
     ...(config.public_url === "" ? {} : { publicUrl: config.public_url }),
   };
 }
+
+const accountOptions = (config: Config): AccountOptions => ({
+  loginFailures: config.login_failures,
+  loginFailuresAddress: config.login_failures_address,
+  loginWindow: config.login_window,
+  passwordHashes: config.password_hashes,
+  tokenDays: config.token_days,
+  sessionHours: config.session_hours,
+  sessionIdleMinutes: config.session_idle_minutes,
+  publicUrl: config.public_url,
+  trustProxy: config.trust_proxy,
+});
 
 async function addFirstAdministrator(accounts: Accounts, password: string): Promise<void> {
   if (password === "" || accounts.exists("admin")) return;

@@ -148,6 +148,32 @@ export const SETTINGS = {
     sentence:
       "Password for the account admin, which is made at the first start when this is set and there is no such account.",
   }),
+  session_hours: integer(336, 1, 87_600, {
+    sentence: "Hours after which a browser has to sign in again, whatever it did in between.",
+  }),
+  session_idle_minutes: integer(1440, 1, 5_256_000, {
+    sentence: "Minutes without a request after which a browser has to sign in again.",
+  }),
+  token_days: integer(90, 0, 36_500, {
+    sentence: "Days after which the tokens that token-auth gives expire; 0: they do not.",
+  }),
+  login_failures: integer(10, 1, 1_000_000, {
+    sentence: "Failed sign-ins for one account within login_window, after which further ones have to wait.",
+  }),
+  login_failures_address: integer(100, 1, 1_000_000, {
+    sentence: "Failed sign-ins from one address within login_window, after which further ones have to wait.",
+  }),
+  login_window: integer(300, 1, 86_400, {
+    sentence: "Seconds for which a failed sign-in counts.",
+  }),
+  password_hashes: integer(4, 1, 256, {
+    sentence:
+      "Passwords that are hashed at once; each takes 19 MiB and a processor for some 50 milliseconds.",
+  }),
+  trust_proxy: truth(false, {
+    sentence:
+      "Whether X-Forwarded-For and X-Forwarded-Proto are those of a reverse proxy of yours: for counting failed sign-ins by address, and for cookies.",
+  }),
   gzip_threshold: integer(1024, 0, 1_073_741_824, {
     sentence: "Bytes from which on an answer is compressed for clients that accept gzip.",
   }),

@@ -1,6 +1,12 @@
 import { Problem } from "../problem.ts";
+import { networkOf } from "./caller.ts";
 import type { Clock } from "./clock.ts";
+import { callerAddress, isUnsafe, refuseForeignPage } from "./origin.ts";
+import { Passwords } from "./password.ts";
+import { type Session, type SessionOptions, Sessions } from "./session.ts";
 import type { Database } from "./sqlite.ts";
+import { Throttle, throttled } from "./throttle.ts";
+import { type Scope, Tokens } from "./token.ts";
 
 /** On whose behalf a request is answered. */
 export interface Actor {
@@ -12,6 +18,8 @@ export interface Actor {
   groups: readonly number[];
   /** Row of the group that new records belong to; null for a caller without credentials. */
   primaryGroup: number | null;
+  /** Row of `api_token` by which the caller signed in; null for a password, a session, or nobody. */
+  token: number | null;
 }
 
 export const ANONYMOUS: Actor = {
@@ -20,6 +28,7 @@ export const ANONYMOUS: Actor = {
   superuser: false,
   groups: [],
   primaryGroup: null,
+  token: null,
 };
 
 export interface NewUser {
@@ -30,46 +39,109 @@ export interface NewUser {
   /** Name of the primary group, made where it is missing; by default SYSTEM_GROUP. */
   group?: string;
   superuser?: boolean;
+  staff?: boolean;
 }
 
-/** Argon2id at the figures of OWASP's cheat sheet: 19 MiB, two passes. */
-const HASHING = { algorithm: "argon2id", memoryCost: 19456, timeCost: 2 } as const;
-/** Hash of nothing in particular: an unknown user costs the same time as a wrong password. */
-let decoy: Promise<string> | undefined;
+/** An account as administrators see it. */
+export interface UserRecord {
+  rid: number;
+  id: string;
+  username: string;
+  full_name: string;
+  email: string;
+  is_active: number;
+  is_superuser: number;
+  /** Milliseconds since 1970-01-01 UTC. */
+  last_login: number | null;
+  group_name: string;
+}
+
+export interface AccountOptions extends SessionOptions {
+  /** Failed sign-ins for one account, and from one address, within loginWindow seconds. */
+  loginFailures: number;
+  loginFailuresAddress: number;
+  loginWindow: number;
+  /** Passwords hashed at once. */
+  passwordHashes: number;
+  /** Days after which tokens made by signing in expire; 0: never. */
+  tokenDays: number;
+}
+
+const USUAL: AccountOptions = {
+  loginFailures: 10,
+  loginFailuresAddress: 100,
+  loginWindow: 300,
+  passwordHashes: 4,
+  tokenDays: 90,
+  sessionHours: 336,
+  sessionIdleMinutes: 1440,
+  publicUrl: "",
+  trustProxy: false,
+};
 
 const USERNAME = /^[\p{L}\p{N}_][\p{L}\p{N}_.@+-]{0,149}$/u;
-const TOKEN_PREFIX_LENGTH = 12;
+const USERNAME_RULE = "1 to 150 letters, digits and @ . + - _, beginning with a letter, digit or _";
+const DAY = 86_400_000;
+const MINUTE = 60_000;
+/** The account that owns what the program brings along. Nobody signs in as it. */
+const SYSTEM = 1;
+/** For how long a password that came by Basic and was right is not hashed again, and how many of them. */
+const REMEMBERED_MINUTES = 5;
+const REMEMBERED = 1000;
 
-/** Accounts and their tokens in one database. */
+/** Accounts and all ways to sign in to them, in one database. */
 export class Accounts {
+  readonly tokens: Tokens;
+  readonly sessions: Sessions;
+  private readonly passwords: Passwords;
+  private readonly byAccount: Throttle;
+  private readonly byAddress: Throttle;
+  private readonly options: AccountOptions;
+  /** Where requests come from, and what Basic said of them, found out before they are answered. */
+  private readonly addresses = new WeakMap<Request, string>();
+  private readonly admitted = new WeakMap<Request, number | Problem>();
+  private readonly remembered = new Map<string, { user: number; hash: string; until: number }>();
+  private readonly rememberKey = crypto.getRandomValues(new Uint8Array(32));
+
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
-  ) {}
+    options: Partial<AccountOptions> = {},
+  ) {
+    this.options = { ...USUAL, ...options };
+    const { loginFailures, loginFailuresAddress, loginWindow, passwordHashes } = this.options;
+    this.tokens = new Tokens(database, clock);
+    this.sessions = new Sessions(database, clock, this.options);
+    this.passwords = new Passwords(passwordHashes);
+    this.byAccount = new Throttle(loginFailures, loginWindow * 1000, clock);
+    this.byAddress = new Throttle(loginFailuresAddress, loginWindow * 1000, clock);
+  }
 
   /** Whether there is an account of this name, active or not. */
   exists(username: string): boolean {
     return this.database.query("SELECT 1 FROM user_account WHERE username = ?").get(username) !== null;
   }
 
-  /** Adds a user and returns its row. @throws Problem invalid_request, conflict */
+  /** All accounts by name. */
+  list(): UserRecord[] {
+    return this.database
+      .query(
+        `SELECT u.rid, u.id, u.username, u.full_name, u.email, u.is_active, u.is_superuser, u.last_login, g.name AS group_name
+         FROM user_account AS u JOIN user_group AS g ON g.rid = u.primary_group ORDER BY u.username`,
+      )
+      .all() as UserRecord[];
+  }
+
+  /** Adds a user and returns its row. @throws Problem invalid_request, conflict, busy */
   async addUser(user: NewUser): Promise<number> {
-    if (!USERNAME.test(user.username)) {
-      const rule = "1 to 150 letters, digits and @ . + - _, beginning with a letter, digit or _";
-      throw new Problem("invalid_request", `username: expected ${rule}.`, {
-        fields: { username: [`Expected ${rule}.`] },
+    if (!USERNAME.test(user.username))
+      throw new Problem("invalid_request", `username: expected ${USERNAME_RULE}.`, {
+        fields: { username: [`Expected ${USERNAME_RULE}.`] },
       });
-    }
-    if (user.password !== undefined && user.password.length < 8) {
-      const rule = "at least 8 characters";
-      throw new Problem("invalid_request", `password: expected ${rule}.`, {
-        fields: { password: [`Expected ${rule}.`] },
-      });
-    }
-    const hash = user.password === undefined ? null : await Bun.password.hash(user.password, HASHING);
+    const hash = user.password === undefined ? null : await this.passwords.hash(user.password);
     return this.database.transaction(() => {
-      const taken = this.database.query("SELECT 1 FROM user_account WHERE username = ?").get(user.username);
-      if (taken) throw new Problem("conflict", `username: there is a user ${user.username} already.`);
+      if (this.exists(user.username))
+        throw new Problem("conflict", `username: there is a user ${user.username} already.`);
       const group = this.addGroup(user.group ?? "SYSTEM_GROUP");
       const { rid } = this.database
         .query(
@@ -82,7 +154,7 @@ export class Accounts {
           user.fullName ?? "",
           user.email ?? "",
           hash,
-          user.superuser ? 1 : 0,
+          user.superuser || user.staff ? 1 : 0,
           user.superuser ? 1 : 0,
           this.clock.now(),
           group,
@@ -104,86 +176,210 @@ export class Accounts {
     return made.rid;
   }
 
-  /**
-   * Makes a token for a user and returns it: the only time that it can be read, for its SHA-256 is what is kept.
-   * @throws Problem not_found
-   */
-  addToken(username: string, name: string, expires: number | null = null): string {
-    const user = this.database
-      .query("SELECT rid FROM user_account WHERE username = ? AND is_active")
-      .get(username) as {
-      rid: number;
-    } | null;
-    if (!user) throw new Problem("not_found", `There is no active user ${username}.`);
-    const token = `labd_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url")}`;
-    this.database
-      .query(
-        "INSERT INTO api_token (user_rid, name, prefix, sha256, created, expires) VALUES (?, ?, ?, ?, ?, ?)",
-      )
-      .run(user.rid, name, token.slice(0, TOKEN_PREFIX_LENGTH), sha256(token), this.clock.now(), expires);
-    return token;
+  /** The row of an account. @throws Problem not_found */
+  userOf(username: string, { active = false } = {}): number {
+    const row = this.database
+      .query(`SELECT rid FROM user_account WHERE username = ?${active ? " AND is_active" : ""}`)
+      .get(username) as { rid: number } | null;
+    if (!row) throw new Problem("not_found", `There is no ${active ? "active " : ""}user ${username}.`);
+    return row.rid;
   }
 
-  /** A new token for a user and a password. @throws Problem unauthenticated, whether the user or the password is wrong */
-  async signIn(username: string, password: string): Promise<string> {
+  /**
+   * Lets an account sign in, or not: then its sessions end, and its tokens do nothing while it lasts.
+   * @throws Problem conflict for the system account and for the last administrator
+   */
+  setActive(user: number, active: boolean): void {
+    this.database.transaction(() => {
+      if (user === SYSTEM) throw new Problem("conflict", "Nobody signs in as the account system.");
+      if (!active) this.refuseLastAdministrator(user);
+      this.database.query("UPDATE user_account SET is_active = ? WHERE rid = ?").run(active ? 1 : 0, user);
+      if (!active) this.sessions.closeAll(user);
+    })();
+  }
+
+  /** Before an account stops being an administrator. @throws Problem conflict where nobody else is one */
+  refuseLastAdministrator(user: number): void {
+    const others = this.database
+      .query("SELECT 1 FROM user_account WHERE is_superuser AND is_active AND rid <> ?")
+      .get(user);
+    const is = this.database
+      .query("SELECT 1 FROM user_account WHERE is_superuser AND is_active AND rid = ?")
+      .get(user);
+    if (is && !others) throw new Problem("conflict", "This is the only active administrator.");
+  }
+
+  /** Sets a password and ends all sessions of the account; tokens stay. @throws Problem invalid_request, conflict, busy */
+  async setPassword(user: number, password: string): Promise<void> {
+    if (user === SYSTEM) throw new Problem("conflict", "Nobody signs in as the account system.");
+    const hash = await this.passwords.hash(password);
+    this.database.transaction(() => {
+      this.database.query("UPDATE user_account SET password_hash = ? WHERE rid = ?").run(hash, user);
+      this.sessions.closeAll(user);
+    })();
+  }
+
+  /** Makes a token for a user and returns it. @throws Problem not_found */
+  addToken(username: string, name: string, expires: number | null = null, scope: Scope = "write"): string {
+    return this.tokens.add(this.userOf(username, { active: true }), { name, expires, scope }).token;
+  }
+
+  /** A new token for a user and a password. @throws Problem unauthenticated, throttled, busy */
+  async signIn(username: string, password: string, request?: Request): Promise<string> {
+    const user = await this.verify(username, password, request);
+    const { tokenDays } = this.options;
+    const expires = tokenDays === 0 ? null : this.clock.now() + tokenDays * DAY;
+    return this.tokens.add(user, { name: "token-auth", expires }).token;
+  }
+
+  /** A new session for a user and a password, in the place of the one before. @throws Problem as signIn, forbidden */
+  async openSession(
+    username: string,
+    password: string,
+    request: Request,
+  ): Promise<{ session: Session; cookie: string }> {
+    refuseForeignPage(request, this.options);
+    return this.sessions.open(await this.verify(username, password, request), request);
+  }
+
+  /**
+   * The row of the account of this name and password. Whether the account or the password is wrong can be told neither
+   * by the answer nor by the time it takes.
+   * @throws Problem unauthenticated, throttled, busy
+   */
+  async verify(username: string, password: string, request?: Request): Promise<number> {
+    const address = request && this.addresses.get(request);
+    const account = username.slice(0, 150);
+    const wait = Math.max(
+      this.byAccount.wait(account),
+      address === undefined ? 0 : this.byAddress.wait(address),
+    );
+    if (wait > 0) throw throttled(wait);
+    this.byAccount.count(account);
+    if (address !== undefined) this.byAddress.count(address);
     const user = this.database
       .query("SELECT rid, password_hash FROM user_account WHERE username = ? AND is_active")
       .get(username) as { rid: number; password_hash: string | null } | null;
-    decoy ??= Bun.password.hash("decoy", HASHING);
-    const right = await Bun.password.verify(password, user?.password_hash ?? (await decoy));
-    if (!user?.password_hash || !right) throw unauthenticated("Unable to log in with provided credentials.");
+    let right: boolean;
+    try {
+      right = await this.passwords.verify(password, user?.password_hash ?? null);
+    } catch (error) {
+      this.byAccount.forgive(account);
+      if (address !== undefined) this.byAddress.forgive(address);
+      throw error;
+    }
+    if (!user || !right) throw unauthenticated("Unable to log in with provided credentials.");
+    this.byAccount.forget(account);
+    if (address !== undefined) this.byAddress.forgive(address);
     this.database
       .query("UPDATE user_account SET last_login = ? WHERE rid = ?")
       .run(this.clock.now(), user.rid);
-    return this.addToken(username, "token-auth");
+    return user.rid;
   }
 
   /**
-   * The caller of a request, by its Authorization header: `Token …` or `Bearer …`; without one, anonymous.
-   * @throws Problem unauthenticated for a header that is not understood or a token that is not valid
+   * What has to be found out of a request before it is answered: where it comes from, and whether a password that it
+   * brings is right. Never rejects; `authenticate` tells what was found.
+   */
+  admit(request: Request, address?: string): void | Promise<void> {
+    const from = callerAddress(request, address, this.options);
+    if (from !== undefined) this.addresses.set(request, networkOf(from));
+    const header = request.headers.get("authorization");
+    if (header === null || !/^\s*basic\s/i.test(header)) return;
+    return this.admitBasic(request, header).then(
+      (user) => void this.admitted.set(request, user),
+      (error: unknown) => void this.admitted.set(request, Problem.from(error)),
+    );
+  }
+
+  /** Basic (RFC 7617). The same name and password again need not be hashed again for a while. */
+  private async admitBasic(request: Request, header: string): Promise<number> {
+    const bytes = Buffer.from(header.trim().split(/\s+/)[1] ?? "", "base64");
+    const pair = bytes.toString("utf8");
+    const colon = pair.indexOf(":");
+    if (colon < 1 || !pair.isWellFormed() || pair.includes("\0") || pair.includes("\ufffd"))
+      throw unauthenticated("Invalid basic header. Credentials not correctly base64 encoded.");
+    const key = new Bun.CryptoHasher("sha256", this.rememberKey).update(bytes).digest("hex");
+    const known = this.remembered.get(key);
+    if (known && known.until > this.clock.now() && this.passwordHash(known.user) === known.hash)
+      return known.user;
+    this.remembered.delete(key);
+    const user = await this.verify(pair.slice(0, colon), pair.slice(colon + 1), request).catch(
+      (error: unknown) => {
+        const wrong = error instanceof Problem && error.code === "unauthenticated";
+        throw wrong ? unauthenticated("Invalid username/password.") : error;
+      },
+    );
+    const hash = this.passwordHash(user);
+    if (this.remembered.size >= REMEMBERED) this.remembered.clear();
+    if (hash !== undefined)
+      this.remembered.set(key, { user, hash, until: this.clock.now() + REMEMBERED_MINUTES * MINUTE });
+    return user;
+  }
+
+  private passwordHash(user: number): string | undefined {
+    const row = this.database
+      .query("SELECT password_hash FROM user_account WHERE rid = ? AND is_active")
+      .get(user) as { password_hash: string | null } | null;
+    return row?.password_hash ?? undefined;
+  }
+
+  /**
+   * The caller of a request, by its Authorization header (`Token …`, `Bearer …`, or `Basic …` once admitted) or the
+   * cookie of its session; without either, anonymous.
+   * @throws Problem unauthenticated for a header that is not understood or not valid; forbidden for a token that may
+   * only read, and for a request by cookie that a foreign page may have made; throttled, busy
    */
   authenticate(request: Request): Actor {
     const header = request.headers.get("authorization");
-    if (header === null) return ANONYMOUS;
-    const [scheme, token, ...rest] = header.trim().split(/\s+/);
-    if (!/^(token|bearer)$/i.test(scheme)) {
-      throw unauthenticated("Authorization: expected Token or Bearer followed by a token.");
+    if (header === null) {
+      const session = this.sessions.find(request);
+      if (!session) return ANONYMOUS;
+      this.sessions.checkIntent(request, session);
+      return this.actor(session.user, null);
     }
-    if (token === undefined) throw unauthenticated("Invalid token header. No credentials provided.");
+    const [scheme, token, ...rest] = header.trim().split(/\s+/);
+    if (!/^(token|bearer|basic)$/i.test(scheme))
+      throw unauthenticated("Authorization: expected Token or Bearer followed by a token, or Basic.");
+    const kind = /^basic$/i.test(scheme) ? "basic" : "token";
+    if (token === undefined) throw unauthenticated(`Invalid ${kind} header. No credentials provided.`);
     if (rest.length > 0)
-      throw unauthenticated("Invalid token header. Token string should not contain spaces.");
-    const user = this.database
-      .query(
-        `SELECT u.rid, u.username, u.is_superuser, u.primary_group FROM api_token t JOIN user_account u ON u.rid = t.user_rid
-         WHERE t.sha256 = ? AND t.revoked IS NULL AND (t.expires IS NULL OR t.expires > ?) AND u.is_active`,
-      )
-      .get(sha256(token), this.clock.now()) as {
-      rid: number;
-      username: string;
-      is_superuser: number;
-      primary_group: number;
-    } | null;
-    if (!user) throw unauthenticated("Invalid token.");
-    const groups = this.database
-      .query("SELECT group_rid FROM membership WHERE user_rid = ?")
-      .all(user.rid) as {
+      throw unauthenticated(
+        `Invalid ${kind} header. ${kind === "basic" ? "Credentials" : "Token"} string should not contain spaces.`,
+      );
+    if (kind === "basic") {
+      const found = this.admitted.get(request) ?? unauthenticated("Invalid username/password.");
+      if (found instanceof Problem) throw found;
+      // Browsers send a password that they know along with what foreign pages ask, as they do cookies.
+      if (isUnsafe(request.method)) refuseForeignPage(request, this.options);
+      return this.actor(found, null);
+    }
+    const use = this.tokens.use(token);
+    if (!use) throw unauthenticated("Invalid token.");
+    if (use.scope === "read" && isUnsafe(request.method))
+      throw new Problem("forbidden", "This token may only read (scope read).");
+    return this.actor(use.user, use.rid);
+  }
+
+  private actor(user: number, token: number | null): Actor {
+    const row = this.database
+      .query("SELECT username, is_superuser, primary_group FROM user_account WHERE rid = ?")
+      .get(user) as { username: string; is_superuser: number; primary_group: number };
+    const groups = this.database.query("SELECT group_rid FROM membership WHERE user_rid = ?").all(user) as {
       group_rid: number;
     }[];
     return {
-      user: user.rid,
-      username: user.username,
-      superuser: user.is_superuser === 1,
+      user,
+      username: row.username,
+      superuser: row.is_superuser === 1,
       groups: groups.map(({ group_rid }) => group_rid),
-      primaryGroup: user.primary_group,
+      primaryGroup: row.primary_group,
+      token,
     };
   }
 }
 
-/** 401 with the challenges that name the schemes (RFC 9110, section 11.6.1). */
+/** 401 with the challenges that name the schemes (RFC 9110, section 11.6.1). Basic would open a browser's own dialog. */
 export function unauthenticated(message: string): Problem {
   return new Problem("unauthenticated", message, { headers: { "WWW-Authenticate": "Token, Bearer" } });
-}
-
-function sha256(token: string): string {
-  return new Bun.CryptoHasher("sha256").update(token).digest("hex");
 }

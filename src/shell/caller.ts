@@ -1,5 +1,3 @@
-import type { Accounts } from "./auth.ts";
-
 /** What the server knows of a request that the request itself does not say. Asked for only where it is needed. */
 export interface Arrival {
   /** Network address of the other end; null where it is gone. */
@@ -19,7 +17,10 @@ export function rememberArrival(request: Request, arrival: Arrival): void {
  * Who asks, as a key by which clients are told apart: the user where the request carries a valid token, else the
  * network. Credentials that are not valid, or not for us, are no reason to refuse here.
  */
-export function callerOf(request: Request, accounts: Accounts): string {
+export function callerOf(
+  request: Request,
+  accounts: { authenticate(request: Request): { username: string | null } },
+): string {
   if (request.headers.has("authorization")) {
     try {
       const { username } = accounts.authenticate(request);

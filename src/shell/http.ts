@@ -16,6 +16,8 @@ export interface HttpOptions {
   gzipThreshold: number;
   /** Bytes that a body may have. */
   maxMessageBytes: number;
+  /** What is found out about a caller before the request is routed; never rejects. */
+  admit: (request: Request, address?: string) => void | Promise<void>;
   /** Reasons why the service cannot take requests now; empty when it can. */
   unready: () => string[];
   documentation: Documentation;
@@ -30,7 +32,8 @@ const NO_STORE = { "Cache-Control": "no-store" };
 /** Sent with every answer that does not set its own. */
 const SECURITY_HEADERS: Record<string, string> = {
   "X-Content-Type-Options": "nosniff",
-  "Referrer-Policy": "no-referrer",
+  // Not no-referrer: under it browsers send `Origin: null` with forms, by which our own could not be told from others.
+  "Referrer-Policy": "same-origin",
   "X-Frame-Options": "DENY",
   "Content-Security-Policy":
     "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -91,6 +94,8 @@ export function openHttp(options: HttpOptions): Answer {
     if (arrival) rememberArrival(request, arrival);
     let response: Response;
     try {
+      // Only the interface asks who calls: what else comes by here costs no password's hash.
+      if (pathOf(request).startsWith("/api/")) await options.admit(request, arrival?.address() ?? undefined);
       response = await route(app, request, options.maxMessageBytes);
       response = await compressed(request, response, options.gzipThreshold);
     } catch (error) {
@@ -190,6 +195,7 @@ export function page(html: string): Response {
 function finish(request: Request, response: Response, id: string): void {
   const headers = response.headers;
   headers.set("X-Request-Id", id);
+  if (request.headers.has("cookie")) headers.append("Vary", "Cookie");
   for (const [name, value] of Object.entries(SECURITY_HEADERS))
     if (!headers.has(name)) headers.set(name, value);
   // Bun honours `Connection: close` but does not announce it, which some SOAP clients wait for.

@@ -1,51 +1,107 @@
-import { openData } from "../app.ts";
-import { unknown, type Verb } from "../command-line.ts";
+import { openData, type Opened } from "../app.ts";
+import { type Call, unknown, type Verb } from "../command-line.ts";
 import { Problem } from "../problem.ts";
+import { accountTable, minuteOf } from "./account-table.ts";
 
 export const user: Verb = {
   name: "user",
-  summary: "Add the accounts that may write to the inventory.",
-  operands: "add NAME",
+  summary: "Add, list, disable and enable the accounts that may write to the inventory; set passwords.",
+  operands: "add NAME | list | password NAME | disable NAME | enable NAME",
   flags: [
     {
       name: "--password-stdin",
-      sentence: "Read the password from standard input; without it the account signs in by tokens only.",
+      sentence:
+        "add, password: read the password from standard input. An account without one signs in by tokens only.",
     },
-    { name: "--admin", sentence: "May do everything." },
-    { name: "--full-name", value: "NAME", sentence: "The person's name." },
-    { name: "--email", value: "ADDRESS", sentence: "The person's e-mail address." },
+    { name: "--admin", sentence: "add: may do everything." },
+    { name: "--full-name", value: "NAME", sentence: "add: the person's name." },
+    { name: "--email", value: "ADDRESS", sentence: "add: the person's e-mail address." },
     {
       name: "--group",
       value: "NAME",
-      sentence: "Primary group, which owns what the user makes; made where it is missing.",
+      sentence: "add: primary group, which owns what the user makes; made where it is missing.",
     },
+    { name: "--json", sentence: "list: as JSON." },
   ],
   settings: ["data_dir"],
-  example: "printf '%s' 'a long password' | labd user add kim --password-stdin --group Freezers",
+  example:
+    "printf '%s' 'a long password' | labd user add kim --password-stdin --group Freezers\nlabd user list\nlabd user disable kim",
   async run(call) {
-    const [action, username, ...rest] = call.operands;
-    if (action !== "add")
-      throw unknown("action of labd user", action ?? "(none)", ["add"], "labd user --help");
-    if (username === undefined || rest.length > 0)
-      throw new Problem("usage", "labd user add takes one NAME. See labd user --help.");
-    const optional = (flag: string): string | undefined => call.value(flag);
-    const password = call.has("--password-stdin")
-      ? (await Bun.stdin.text()).replace(/\r?\n$/, "")
-      : undefined;
+    const [action = "(none)", username, ...rest] = call.operands;
+    const work = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
+    if (!work) throw unknown("action of labd user", action, Object.keys(ACTIONS), "labd user --help");
+    const names = action === "list" ? 0 : 1;
+    if (rest.length > 0 || (username === undefined ? 0 : 1) !== names)
+      throw new Problem(
+        "usage",
+        `labd user ${action} takes ${names === 1 ? "one" : "no"} NAME. See labd user --help.`,
+      );
     const opened = openData(call.configuration().config);
     try {
-      await opened.accounts.addUser({
-        username,
-        superuser: call.has("--admin"),
-        ...(password === undefined ? {} : { password }),
-        fullName: optional("--full-name") ?? "",
-        email: optional("--email") ?? "",
-        group: optional("--group") ?? "SYSTEM_GROUP",
-      });
+      process.stdout.write(await work(opened, call, username));
     } finally {
       opened.close();
     }
-    process.stdout.write(`Added ${username}. A token for clients: labd token add ${username}\n`);
     return 0;
   },
 };
+
+const ACTIONS: Record<string, (opened: Opened, call: Call, username: string) => string | Promise<string>> = {
+  async add({ accounts }, call, username) {
+    const password = call.has("--password-stdin") ? await readPassword() : undefined;
+    await accounts.addUser({
+      username,
+      superuser: call.has("--admin"),
+      ...(password === undefined ? {} : { password }),
+      fullName: call.value("--full-name") ?? "",
+      email: call.value("--email") ?? "",
+      group: call.value("--group") ?? "SYSTEM_GROUP",
+    });
+    return `Added ${username}. A token for clients: labd token add ${username}\n`;
+  },
+  list({ accounts }, call) {
+    const users = accounts.list();
+    if (call.has("--json")) {
+      const shown = users.map((user) => ({
+        id: user.id,
+        username: user.username,
+        full_name: user.full_name,
+        email: user.email,
+        primary_group: user.group_name,
+        is_active: user.is_active === 1,
+        is_superuser: user.is_superuser === 1,
+        last_login: user.last_login === null ? null : new Date(user.last_login).toISOString(),
+      }));
+      return `${JSON.stringify(shown, null, 2)}\n`;
+    }
+    return accountTable(
+      ["username", "full name", "group", "state", "last sign-in"],
+      users.map((user) => [
+        user.username,
+        user.full_name,
+        user.group_name,
+        [user.is_active === 1 ? "active" : "disabled", ...(user.is_superuser === 1 ? ["admin"] : [])].join(
+          ", ",
+        ),
+        minuteOf(user.last_login),
+      ]),
+    );
+  },
+  async password({ accounts }, call, username) {
+    const rid = accounts.userOf(username);
+    if (!call.has("--password-stdin"))
+      throw new Problem("usage", "labd user password reads the password with --password-stdin.");
+    await accounts.setPassword(rid, await readPassword());
+    return `Set the password of ${username} and ended its sessions. Tokens stay: labd token revoke --user ${username}\n`;
+  },
+  disable({ accounts }, _, username) {
+    accounts.setActive(accounts.userOf(username), false);
+    return `Disabled ${username}: no password, session or token signs in. labd user enable ${username} undoes it.\n`;
+  },
+  enable({ accounts }, _, username) {
+    accounts.setActive(accounts.userOf(username), true);
+    return `Enabled ${username}.\n`;
+  },
+};
+
+const readPassword = async (): Promise<string> => (await Bun.stdin.text()).replace(/\r?\n$/, "");

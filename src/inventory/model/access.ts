@@ -8,6 +8,8 @@ export interface Actor {
   superuser: boolean;
   groups: readonly number[];
   primaryGroup: number | null;
+  /** Row of the token by which the caller signed in, where it was one. */
+  token?: number | null;
 }
 
 /** To-many relation from a record to the rights given on it; rows of object_permission. */

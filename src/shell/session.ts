@@ -1,0 +1,137 @@
+import { timingSafeEqual } from "node:crypto";
+import type { Clock } from "./clock.ts";
+import { csrfFailed, fromOwnPage, isUnsafe, type Reach, ownOrigin } from "./origin.ts";
+import { hasSecretForm, newSecret, sha256 } from "./secret.ts";
+import type { Database } from "./sqlite.ts";
+
+const COOKIE = "labd_session";
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** A browser that is signed in. */
+export interface Session {
+  /** Row of `user_account`. */
+  user: number;
+  /** What X-CSRFToken must hold where the Origin says nothing. */
+  csrfToken: string;
+  /** Milliseconds since 1970-01-01 UTC. */
+  expires: number;
+}
+
+export interface SessionOptions extends Reach {
+  /** From sign-in to the end, whatever happens in between. */
+  sessionHours: number;
+  /** Without a request. */
+  sessionIdleMinutes: number;
+}
+
+/** Sessions of browsers: a cookie with a random value whose SHA-256 is kept. */
+export class Sessions {
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly options: SessionOptions,
+  ) {}
+
+  /** A new session in the place of the one that the request may have; `cookie` is for Set-Cookie. */
+  open(user: number, request: Request): { session: Session; cookie: string } {
+    const now = this.clock.now();
+    const secret = newSecret("");
+    const expires = now + this.options.sessionHours * HOUR;
+    this.close(request);
+    this.database.transaction(() => {
+      this.database.query("DELETE FROM session WHERE expires <= ?").run(now);
+      this.database
+        .query("INSERT INTO session (sha256, user_rid, created, last_used, expires) VALUES (?, ?, ?, ?, ?)")
+        .run(sha256(secret), user, now, now, expires);
+    })();
+    const seconds = this.options.sessionHours * 3600;
+    return {
+      session: { user, csrfToken: csrfTokenOf(secret), expires },
+      cookie: this.cookie(secret, seconds, request),
+    };
+  }
+
+  /** The session of a request; undefined where it has none, or one that is over. */
+  find(request: Request): Session | undefined {
+    const secret = secretOf(request);
+    if (secret === undefined) return undefined;
+    const now = this.clock.now();
+    const hash = sha256(secret);
+    const row = this.database
+      .query(
+        `SELECT s.user_rid, s.last_used, s.expires FROM session AS s JOIN user_account AS u ON u.rid = s.user_rid
+         WHERE s.sha256 = ? AND s.expires > ? AND s.last_used > ? AND u.is_active`,
+      )
+      .get(hash, now, now - this.options.sessionIdleMinutes * MINUTE) as {
+      user_rid: number;
+      last_used: number;
+      expires: number;
+    } | null;
+    if (!row) return undefined;
+    if (now - row.last_used >= MINUTE) this.touch(hash, now);
+    return { user: row.user_rid, csrfToken: csrfTokenOf(secret), expires: row.expires };
+  }
+
+  /** Ends the session of a request; returns the cookie that removes its own. */
+  close(request: Request): string {
+    const secret = secretOf(request);
+    if (secret !== undefined) this.database.query("DELETE FROM session WHERE sha256 = ?").run(sha256(secret));
+    return this.cookie("", 0, request);
+  }
+
+  /** Ends all sessions of an account. */
+  closeAll(user: number): void {
+    this.database.query("DELETE FROM session WHERE user_rid = ?").run(user);
+  }
+
+  /**
+   * A browser sends its cookie whoever made the page that asks, so that what changes something needs the session's
+   * token, or to come from a page of ours.
+   * @throws Problem forbidden
+   */
+  checkIntent(request: Request, session: Session): void {
+    if (!isUnsafe(request.method)) return;
+    const given = request.headers.get("x-csrftoken");
+    if (given !== null) {
+      if (!same(given, session.csrfToken)) throw csrfFailed("CSRF token incorrect.");
+      return;
+    }
+    const own = fromOwnPage(request, this.options);
+    if (own === undefined) throw csrfFailed("CSRF token missing. Send it as X-CSRFToken.");
+    if (!own) throw csrfFailed("Origin checking failed.");
+  }
+
+  private cookie(value: string, seconds: number, request: Request): string {
+    const secure = ownOrigin(request, this.options).startsWith("https:") ? "; Secure" : "";
+    return `${COOKIE}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
+  }
+
+  private touch(hash: string, now: number): void {
+    try {
+      this.database.query("UPDATE session SET last_used = ? WHERE sha256 = ?").run(now, hash);
+    } catch {
+      // Another process writes: the next request notes it.
+    }
+  }
+}
+
+function secretOf(request: Request): string | undefined {
+  const cookies = request.headers.get("cookie");
+  if (cookies === null || !cookies.includes(COOKIE)) return undefined;
+  for (const pair of cookies.split(";")) {
+    const at = pair.indexOf("=");
+    if (pair.slice(0, at).trim() !== COOKIE) continue;
+    const value = pair.slice(at + 1).trim();
+    return hasSecretForm(value) ? value : undefined;
+  }
+  return undefined;
+}
+
+/** Made from the cookie's value, which cannot be found from it. */
+const csrfTokenOf = (secret: string): string => sha256(`csrf ${secret}`);
+
+function same(given: string, wanted: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
