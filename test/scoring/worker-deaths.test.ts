@@ -1,0 +1,59 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { MIGRATIONS } from "../../db/index.ts";
+import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
+import { Corpora } from "../../src/scoring/corpus.ts";
+import { Pool } from "../../src/scoring/pool.ts";
+import { JobStore } from "../../src/scoring/store.ts";
+import { systemClock } from "../../src/shell/clock.ts";
+import { closeDatabase, openDatabase } from "../../src/shell/sqlite.ts";
+
+const MORTAL = new URL("./mortal-worker.ts", import.meta.url).href;
+const COUNT = 90;
+const E7 =
+  "MHGDTPTLHEYMLDLQPETTDLYCYEQLNDSSEEEDEIDGPAGQAEPDRAHYNIVTFCCKCDSTLRLCVQSTHVDIRTLEDLLMGTLGIVCPICSQKP";
+
+/** Predictions (JSON) of all jobs, by query; null where the job failed. */
+async function scoreAll(workerUrl?: string): Promise<Map<string, string | null>> {
+  const directory = mkdtempSync(join(tmpdir(), "labd-deaths-"));
+  const database = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
+  const corpora = new Corpora(directory, database, systemClock);
+  await corpora.add({ name: "sample", bytes: proteins });
+  const store = new JobStore({ database, clock: systemClock, basis: () => corpora.basis() });
+  const log = { info: () => {}, problem: () => {} };
+  const pool = new Pool({ store, corpora, log, size: 3, timeout: 20_000, ...(workerUrl && { workerUrl }) });
+  try {
+    const jobs = new Map<string, string>();
+    for (let i = 0; i < COUNT; i++) {
+      const query = E7.slice(0, 40 + (i % 50)) + "A".repeat(Math.floor(i / 50));
+      const patterns = [{ expression: "L.C.E", name: null, dialect: "soap" as const }];
+      jobs.set(query, await store.insert({ identifier: "x", query, model: "continuous", patterns }));
+      pool.wake();
+    }
+    const ended = (id: string): boolean => ["finished", "failed"].includes(store.get(id).state);
+    while (![...jobs.values()].every(ended)) await Bun.sleep(10);
+    const found = new Map<string, string | null>();
+    for (const [query, id] of jobs) {
+      const { state, failure } = store.get(id);
+      if (state === "failed") expect(failure).toBe("The worker ended 2 times while it scored this job.");
+      found.set(query, state === "failed" ? null : JSON.stringify(store.prediction(id)));
+    }
+    return found;
+  } finally {
+    pool.close();
+    closeDatabase(database);
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+test("workers that die at random: each job ends once, with the prediction of workers that live, or the reason", async () => {
+  const [calm, rough] = [await scoreAll(), await scoreAll(MORTAL)];
+  expect([...calm.values()]).not.toContain(null);
+  const failed = [...rough.values()].filter((prediction) => prediction === null).length;
+  // Two deaths in a row are the one reason to fail; without any, nothing was tried.
+  expect(failed).toBeGreaterThan(0);
+  expect(failed).toBeLessThan(COUNT / 3);
+  for (const [query, prediction] of rough) if (prediction !== null) expect(prediction).toBe(calm.get(query)!);
+}, 60_000);
