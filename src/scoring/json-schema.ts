@@ -50,9 +50,9 @@ export const SUBMISSION: Schema = {
   type: "object",
   description: "A query and what to look for in it. Either querySequence or accession must be there.",
   properties: {
-    identifier: text("The client's own name for the query; it comes back with the result.", {
-      default: "the accession, or empty",
-    }),
+    identifier: text(
+      "The client's own name for the query, which comes back with the result; else the accession.",
+    ),
     querySequence: text("The protein: letters A to Z; white space is ignored.", {
       pattern: "^[A-Z \\t\\r\\n]*$",
     }),

@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Compile } from "typebox/compile";
+import { type Answered, ended, openService, P53, type Service } from "./json-harness.ts";
+
+/** The OpenAPI document says what the JSON service takes and answers: every operation is called, every answer held to it. */
+
+interface Described {
+  description: string;
+  content?: Record<string, { schema: object; example?: unknown }>;
+}
+interface Operation {
+  operationId: string;
+  summary: string;
+  tags: string[];
+  parameters?: { name: string; in: string; description: string; schema: { enum?: string[] } }[];
+  requestBody?: Described;
+  responses: Record<string, Described>;
+}
+
+let service: Service;
+let waiting: Service;
+let paths: Record<string, Record<string, Operation>> = {};
+beforeAll(async () => {
+  service = await openService();
+  waiting = await openService({ workers: 0, maxQueued: 1 }, false);
+  const { json } = await service.ask("GET", "http://lab/docs/json");
+  const text = json ?? JSON.parse((await service.ask("GET", "http://lab/docs/json")).text);
+  paths = Object.fromEntries(
+    Object.entries(text.paths as typeof paths).filter(([path]) => path.startsWith("/api/scoring/")),
+  );
+});
+afterAll(async () => {
+  await service.close();
+  await waiting.close();
+});
+
+/** OpenAPI 3.0 says `nullable` where JSON Schema has a union with null. */
+function withNull(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withNull);
+  if (schema === null || typeof schema !== "object") return schema;
+  const { nullable, ...rest } = Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => [key, withNull(value)]),
+  );
+  return nullable === true ? { anyOf: [rest, { type: "null" }] } : rest;
+}
+
+const errorsOf = (schema: object, value: unknown): unknown[] => [
+  ...Compile(withNull(schema) as never).Errors(value as never),
+];
+
+/** Statuses that were seen, by operation: at the end all that are described must be among them. */
+const seen = new Map<string, Set<string>>();
+
+/** Calls an operation and holds the answer to its description. */
+async function call(
+  on: Service,
+  method: string,
+  template: string,
+  { id = "", query = "", ...asked }: Parameters<Service["ask"]>[2] & { id?: string; query?: string } = {},
+): Promise<Answered> {
+  const operation = paths[`/api/scoring${template}`][method.toLowerCase()];
+  const answer = await on.ask(method, template.replace("{id}", id) + query, asked);
+  const described = operation.responses[answer.status];
+  expect({ template, status: answer.status, described: described !== undefined }).toMatchObject({
+    described: true,
+  });
+  const statuses = seen.get(operation.operationId) ?? new Set();
+  seen.set(operation.operationId, statuses.add(String(answer.status)));
+  if (answer.status === 204) return answer;
+  const type = answer.headers.get("content-type")!.split(";")[0];
+  const schema = described.content?.[type]?.schema;
+  expect({ template, type, schema: schema !== undefined }).toMatchObject({ schema: true });
+  expect(errorsOf(schema!, answer.json ?? answer.text)).toEqual([]);
+  return answer;
+}
+
+test("eight operations, each with a name, a summary, a tag and described answers", () => {
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+  expect(operations.length).toBe(8);
+  expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(8);
+  for (const { summary, tags, responses, parameters = [] } of operations) {
+    expect(summary).toMatch(/\S/);
+    expect(tags).toEqual(["scoring"]);
+    for (const { description } of [...Object.values(responses), ...parameters])
+      expect(description).toMatch(/\S/);
+  }
+});
+
+describe("every operation answers as described:", () => {
+  test("submit, job, result, events, cancel", async () => {
+    const { requestBody } = paths["/api/scoring/jobs"].post;
+    const { example } = requestBody!.content!["application/json"];
+    for (const body of [
+      example,
+      { querySequence: P53, patterns: ["P..P", "W{9}"], motifClasses: ["PIP-box"] },
+    ]) {
+      const { id } = (await call(service, "POST", "/jobs", { body })).json;
+      await call(service, "GET", "/jobs/{id}", { id });
+      await ended(service, id);
+      await call(service, "GET", "/jobs/{id}", { id });
+      await call(service, "GET", "/jobs/{id}/events", { id });
+      await call(service, "GET", "/jobs/{id}/events", { id, headers: { "Last-Event-ID": "finished" } });
+      await call(service, "DELETE", "/jobs/{id}", { id });
+      const { parameters } = paths["/api/scoring/jobs/{id}/result"].get;
+      for (const format of parameters!.find(({ name }) => name === "format")!.schema.enum!)
+        await call(service, "GET", "/jobs/{id}/result", { id, query: `?format=${format}&match=1` });
+      await call(service, "GET", "/jobs/{id}/result", { id, headers: { Accept: "image/png" } });
+    }
+    const { id } = (await call(waiting, "POST", "/jobs", { body: example })).json;
+    await call(waiting, "GET", "/jobs/{id}/result", { id });
+    await call(waiting, "POST", "/jobs", { body: example });
+    await call(waiting, "DELETE", "/jobs/{id}", { id });
+    await call(waiting, "GET", "/jobs/{id}", { id });
+    await call(service, "POST", "/jobs", { body: "{" });
+    await call(service, "POST", "/jobs", { body: { identifier: "x".repeat(100_001) } });
+    await call(service, "POST", "/jobs", { body: "", headers: { "Content-Type": "text/plain" } });
+    for (const [method, end] of [
+      ["GET", ""],
+      ["DELETE", ""],
+      ["GET", "/result"],
+      ["GET", "/events"],
+    ]) {
+      await call(service, method, `/jobs/{id}${end}`, { id: "none" });
+      await call(service, method, `/jobs/{id}${end}`, { id: "none", query: "?none=1" });
+    }
+  });
+
+  test("motif classes, expressions, the corpus", async () => {
+    await call(service, "GET", "/motif-classes");
+    await call(service, "GET", "/motif-classes", { query: "?query=sh3" });
+    await call(service, "GET", "/motif-classes", { query: "?q=sh3" });
+    const { example } = paths["/api/scoring/patterns"].post.requestBody!.content!["application/json"];
+    await call(service, "POST", "/patterns", { body: example });
+    await call(service, "POST", "/patterns", { body: { pattern: "(" } });
+    await call(service, "POST", "/patterns", { body: { pattern: "A".repeat(100_001) } });
+    await call(service, "POST", "/patterns", { body: "", headers: { "Content-Type": "text/plain" } });
+    await call(service, "GET", "/corpus");
+    await call(service, "GET", "/corpus", { query: "?x" });
+    await call(waiting, "GET", "/corpus");
+  });
+
+  test("all that is described was seen, but for what needs a service that stops or jobs of long ago", () => {
+    const unseen = Object.values(paths)
+      .flatMap((methods) => Object.values(methods))
+      .map(({ operationId, responses }) => [
+        operationId,
+        Object.keys(responses).filter((status) => !seen.get(operationId)?.has(status)),
+      ]);
+    expect(Object.fromEntries(unseen.filter(([, statuses]) => statuses.length > 0))).toEqual({
+      getScoringResult: ["410"],
+      watchScoringJob: ["503"],
+    });
+  });
+});
+
+test("what the description of a submission forbids is refused", async () => {
+  const { schema } = paths["/api/scoring/jobs"].post.requestBody!.content!["application/json"];
+  const good = { querySequence: "MKLT", patterns: ["K.T"] };
+  const bodies: [object, boolean][] = [
+    [good, true],
+    [
+      {
+        ...good,
+        querySequence: "M K\r\n\tLT",
+        identifier: "é",
+        scoringModel: "discontinuous",
+        motifClasses: [],
+      },
+      true,
+    ],
+    [{ ...good, querySequence: "MkLT" }, false],
+    [{ ...good, querySequence: "MK\u2028LT" }, false],
+    [{ ...good, scoringModel: "best" }, false],
+    [{ ...good, patterns: ["K", "K", "K", "K", "K", "K"] }, false],
+    [{ ...good, motifClasses: [1] }, false],
+    [{ ...good, identifier: 1 }, false],
+    [{ ...good, model: "continuous" }, false],
+  ];
+  for (const [body, fits] of bodies) {
+    expect({ body, fits: errorsOf(schema, body).length === 0 }).toEqual({ body, fits });
+    const { status } = await service.ask("POST", "/jobs", { body });
+    expect({ body, status }).toEqual({ body, status: fits ? 202 : 400 });
+  }
+});
