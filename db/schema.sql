@@ -439,13 +439,78 @@ CREATE INDEX field_type_field_meta ON field_type (field_meta);
 
 CREATE VIRTUAL TABLE place_fts USING fts5 (building, room, name, description, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
 
+CREATE TRIGGER place_trigrams_insert AFTER INSERT ON place BEGIN
+  INSERT INTO place_fts (rowid, building, room, name, description) VALUES (new.rid, new.building_fold, new.room_fold, fold(new.name), fold(new.description));
+END;
+
+CREATE TRIGGER place_trigrams_update AFTER UPDATE OF building, room, description ON place
+WHEN new.building <> old.building OR new.room <> old.room OR new.description <> old.description BEGIN
+  UPDATE place_fts SET building = new.building_fold, room = new.room_fold, name = fold(new.name), description = fold(new.description) WHERE rowid = new.rid;
+END;
+
+CREATE TRIGGER place_trigrams_delete AFTER DELETE ON place BEGIN
+  DELETE FROM place_fts WHERE rowid = old.rid;
+END;
+
 CREATE VIRTUAL TABLE equipment_fts USING fts5 (name, description, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
+
+CREATE TRIGGER equipment_trigrams_insert AFTER INSERT ON equipment BEGIN
+  INSERT INTO equipment_fts (rowid, name, description) VALUES (new.rid, new.name_fold, fold(new.description));
+END;
+
+CREATE TRIGGER equipment_trigrams_update AFTER UPDATE OF name, description ON equipment
+WHEN new.name <> old.name OR new.description <> old.description BEGIN
+  UPDATE equipment_fts SET name = new.name_fold, description = fold(new.description) WHERE rowid = new.rid;
+END;
+
+CREATE TRIGGER equipment_trigrams_delete AFTER DELETE ON equipment BEGIN
+  DELETE FROM equipment_fts WHERE rowid = old.rid;
+END;
 
 CREATE VIRTUAL TABLE location_fts USING fts5 (label, description, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
 
+CREATE TRIGGER location_trigrams_insert AFTER INSERT ON location BEGIN
+  INSERT INTO location_fts (rowid, label, description) VALUES (new.rid, new.label_fold, fold(new.description));
+END;
+
+CREATE TRIGGER location_trigrams_update AFTER UPDATE OF label, description ON location
+WHEN new.label <> old.label OR new.description <> old.description BEGIN
+  UPDATE location_fts SET label = new.label_fold, description = fold(new.description) WHERE rowid = new.rid;
+END;
+
+CREATE TRIGGER location_trigrams_delete AFTER DELETE ON location BEGIN
+  DELETE FROM location_fts WHERE rowid = old.rid;
+END;
+
 CREATE VIRTUAL TABLE vocabulary_term_fts USING fts5 (name, label, description, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
 
+CREATE TRIGGER vocabulary_term_trigrams_insert AFTER INSERT ON vocabulary_term BEGIN
+  INSERT INTO vocabulary_term_fts (rowid, name, label, description) VALUES (new.rid, new.name_fold, new.label_fold, fold(new.description));
+END;
+
+CREATE TRIGGER vocabulary_term_trigrams_update AFTER UPDATE OF name, label, description ON vocabulary_term
+WHEN new.name <> old.name OR new.label <> old.label OR new.description <> old.description BEGIN
+  UPDATE vocabulary_term_fts SET name = new.name_fold, label = new.label_fold, description = fold(new.description) WHERE rowid = new.rid;
+END;
+
+CREATE TRIGGER vocabulary_term_trigrams_delete AFTER DELETE ON vocabulary_term BEGIN
+  DELETE FROM vocabulary_term_fts WHERE rowid = old.rid;
+END;
+
 CREATE VIRTUAL TABLE field_type_fts USING fts5 (name, description, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
+
+CREATE TRIGGER field_type_trigrams_insert AFTER INSERT ON field_type BEGIN
+  INSERT INTO field_type_fts (rowid, name, description) VALUES (new.rid, new.name_fold, new.description_fold);
+END;
+
+CREATE TRIGGER field_type_trigrams_update AFTER UPDATE OF name, description ON field_type
+WHEN new.name <> old.name OR new.description <> old.description BEGIN
+  UPDATE field_type_fts SET name = new.name_fold, description = new.description_fold WHERE rowid = new.rid;
+END;
+
+CREATE TRIGGER field_type_trigrams_delete AFTER DELETE ON field_type BEGIN
+  DELETE FROM field_type_fts WHERE rowid = old.rid;
+END;
 
 CREATE TABLE object_permission (
   rid INTEGER PRIMARY KEY,

@@ -20,6 +20,8 @@ export interface Field {
   column?: string;
   /** Column with the folded copy, for comparisons that ignore case. */
   folded?: string;
+  /** Column of the table's trigram index (`<table>_fts`) that holds the folded text, for what looks inside texts. */
+  trigrams?: string;
   /** always: in every record; extra: only where `fields` names it; internal: never leaves the program. */
   shown: "always" | "extra" | "internal";
   /** required: a new record must have it; optional; never: only the program sets it. */

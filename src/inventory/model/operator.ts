@@ -11,6 +11,8 @@ export interface Operand {
   plain: string;
   /** The same text as it is compared where case does not matter. */
   folded: string;
+  /** The trigram index that holds the folded text, if any: its table and column, and the row number to look up. */
+  index?: { table: string; column: string; row: string };
 }
 
 /**
@@ -78,12 +80,25 @@ function worded(
   ];
 }
 
-const [contains, icontains] = worded(
+const [containsPlain, containsFolded] = worded(
   "contains",
   "contains the value",
   (column, value) => ({ text: `instr(${column}, ?) > 0`, args: [value] }),
   (stored, value) => stored.includes(value),
 );
+const contains: Operator = {
+  ...containsPlain,
+  sql(operand, value) {
+    // What follows may combine with the last letter when the text is folded; before it nothing can change.
+    const typed = String(value);
+    const sure = /^[ -~]+$/.test(typed) ? foldCase(typed.slice(0, -1)) : "";
+    return among(operand, sure, containsPlain.sql(operand, value));
+  },
+};
+const icontains: Operator = {
+  ...containsFolded,
+  sql: (operand, value) => among(operand, foldCase(String(value)), containsFolded.sql(operand, value)),
+};
 const [startswith, istartswith] = worded("startswith", "starts with the value", startsWith, (stored, value) =>
   stored.startsWith(value),
 );
@@ -143,6 +158,16 @@ export function foldCase(text: string): string {
 export function compareStored(a: string | number, b: string | number): number {
   if (typeof a === "number" && typeof b === "number") return a - b;
   return Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)));
+}
+
+/** The comparison, made only of the rows that the trigram index gives for `part`. Parts below three characters are in no index. */
+function among({ index }: Operand, part: string, exact: Sql): Sql {
+  if (!index || Array.from(part).length < 3) return exact;
+  const { table, column, row } = index;
+  return {
+    text: `${exact.text} AND ${row} IN (SELECT rowid FROM ${table} WHERE ${table} MATCH ?)`,
+    args: [...exact.args, `{${column}} : "${part.replaceAll('"', '""')}"`],
+  };
 }
 
 /** A range instead of substr(), so that an index on the column serves. */

@@ -61,7 +61,10 @@ function planAt(
       const field = fieldOf(of, name);
       if (field.kind === "computed") throw new Error(`${of.name}.${name} has no column`);
       const plain = `${at}.${field.column ?? name}`;
-      return { plain, folded: field.folded ? `${at}.${field.folded}` : `fold(${plain})`, field };
+      const folded = field.folded ? `${at}.${field.folded}` : `fold(${plain})`;
+      if (field.trigrams === undefined) return { plain, folded, field };
+      const index = { table: `${of.table}_fts`, column: field.trigrams, row: `${at}.rid` };
+      return { plain, folded, field, index };
     },
     referenceTo(path) {
       if (path.length < 2) return undefined;

@@ -15,8 +15,13 @@ export const equipment: Resource = {
   order: ["name"],
   fields: {
     ...beginning(),
-    name: text("Name of the equipment.", { write: "required", blank: false, folded: "name_fold" }),
-    description: prose("What it is."),
+    name: text("Name of the equipment.", {
+      write: "required",
+      blank: false,
+      folded: "name_fold",
+      trigrams: "name",
+    }),
+    description: prose("What it is.", { trigrams: "description" }),
     code: text("Serial or inventory number."),
     model_type: text("Kind of equipment, such as FREEZER.", {
       pattern: { expression: /^[A-Z][A-Z0-9_]*$/, rule: "upper case letters, digits and _" },

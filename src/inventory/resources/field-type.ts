@@ -67,9 +67,12 @@ export const typeFields = (segment: string, own: Record<string, Field>): Resourc
     compute: ({ id }, { base, format }) => `${base}${segment}/${String(id)}/?format=${format ?? "api"}`,
   }),
   ...beginning(),
-  name: text("Machine name.", { write: "required", blank: false, folded: "name_fold" }),
+  name: text("Machine name.", { write: "required", blank: false, folded: "name_fold", trigrams: "name" }),
   choice_label: text("How it is shown where one is chosen; the label where it is empty."),
-  description: prose("What it is for; may be empty.", { folded: "description_fold" }),
+  description: prose("What it is for; may be empty.", {
+    folded: "description_fold",
+    trigrams: "description",
+  }),
   public: publicFlag({ shown: "always" }),
   permissions: permissions({ shown: "always" }),
   unit_choices_api: address(

@@ -48,7 +48,7 @@ export function mistakes(resources: Resources): string[] {
     for (const word of [resource.name, resource.table, ...Object.keys(resource.where ?? {}), ...columns])
       if (!WORD.test(word)) say(`${word} is no plain word`);
     for (const [name, field] of Object.entries(resource.fields)) {
-      for (const word of [name, field.column, field.folded])
+      for (const word of [name, field.column, field.folded, field.trigrams])
         if (word !== undefined && !WORD.test(word)) say(`${word} is no plain word`);
       if (name.includes("__")) say(`${name} has two underscores`);
       if (field.kind === "reference" && !resources.has(field.to ?? "")) say(`${name} refers to nothing`);

@@ -14,10 +14,15 @@ export const location: Resource = {
   order: ["label"],
   fields: {
     ...beginning(),
-    label: text("Name of the location.", { write: "required", blank: false, folded: "label_fold" }),
+    label: text("Name of the location.", {
+      write: "required",
+      blank: false,
+      folded: "label_fold",
+      trigrams: "label",
+    }),
     equipment: reference("equipment", "The equipment that it is, or is inside of."),
     place: reference("place", "The place in which it is."),
-    description: prose("What it is for.", { shown: "extra" }),
+    description: prose("What it is for.", { shown: "extra", trigrams: "description" }),
     barcode: text("What a scanner reads.", { shown: "extra" }),
     parent: reference("location", "The location that holds it.", { shown: "extra" }),
     public: publicFlag({ shown: "extra" }),

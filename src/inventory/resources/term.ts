@@ -14,13 +14,13 @@ export const term: Resource = {
   order: ["category__name", "position", "name"],
   fields: {
     ...beginning(),
-    name: text("The term.", { write: "required", blank: false, folded: "name_fold" }),
+    name: text("The term.", { write: "required", blank: false, folded: "name_fold", trigrams: "name" }),
     category: reference("category", "The vocabulary that it belongs to.", {
       write: "required",
       nullable: false,
     }),
-    label: text("How it is shown; the name where it is empty.", { folded: "label_fold" }),
-    description: prose("What it means."),
+    label: text("How it is shown; the name where it is empty.", { folded: "label_fold", trigrams: "label" }),
+    description: prose("What it means.", { trigrams: "description" }),
     dbxref_id: text("Accession in an ontology, such as UO:0000016."),
     position: integer("Its place among the terms of its category, from 0."),
     public: publicFlag({ shown: "always" }),

@@ -67,8 +67,8 @@ function fill(random: Random, count: number): Row[] {
     const row = {
       rid,
       id: `l${rid}`,
-      label: randomText(random),
-      description: randomText(random),
+      label: randomText(random, 9),
+      description: randomText(random, 9),
       created: random.below(5),
       public: random.below(2),
       deleted_date: random.chance(0.5) ? null : random.below(5),
@@ -135,12 +135,12 @@ function randomCondition(random: Random, rows: readonly Row[], depth: number): C
   const usable = (Object.keys(OPERATORS) as OperatorName[]).filter((name) =>
     OPERATORS[name].kinds.includes(number ? "instant" : "text"),
   );
-  let value: Stored = number ? random.below(5) : randomText(random, 2);
+  let value: Stored = number ? random.below(5) : randomText(random, 3);
   if (!number && random.chance(0.5)) {
     const taken = String(
       path.reduce<unknown>((at, name) => (at as Row | null)?.[name], random.pick(rows)) ?? "",
     );
-    value = taken.slice(random.below(2));
+    value = taken.slice(random.below(3), random.chance(0.3) ? -1 : undefined);
   }
   return compare(path, random.pick(usable), typeof value === "string" ? value.toWellFormed() : value);
 }

@@ -53,6 +53,7 @@ test("every declared column is in the database, of the right type, and none is l
       seen.add(column!.name);
       if (field.folded) expect(columns.get(field.folded)?.type).toBe("TEXT");
       if (field.folded) seen.add(field.folded);
+      if (field.trigrams) expect(columnsOf(`${resource.table}_fts`).has(field.trigrams)).toBe(true);
       if (field.column !== "rid")
         expect({ resource: resource.name, name, notnull: column!.notnull === 1 }).toEqual({
           resource: resource.name,

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Json } from "../../src/inventory/model/field.ts";
+import { type Answered, type Lab, openLab } from "./harness.ts";
+import { IDS } from "./sample.ts";
+
+/**
+ * The filters that the specification accepts, by its own table ("Accepted filters"), each with a value and with what
+ * it means as a predicate on records as they are shown. Both must find the same records, some and not all.
+ */
+
+type Shown = Record<string, Json>;
+type Case = [filter: string, value: string, holds: (record: Shown) => boolean];
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await openLab();
+  const add = async (segment: string, as: string, body: Record<string, Json>): Promise<void> => {
+    expect((await lab.ask("POST", `${segment}/`, { as, body })).status).toBe(201);
+  };
+  lab.clock.set(Date.UTC(2026, 1, 2, 3, 4, 5, 678));
+  await add("locations", "alice", { label: "Archive box 1", description: "Old Films", public: true });
+  await add("places", "alice", { room: "Attic", address: "Institute", description: "Dry attic" });
+  const type = { name: "archived", label: "Archived on", description: "When it went up", type: "TEXT" };
+  const model = { model_name: "stocks.specimen", model_type: "FISH" };
+  await add("annotationtypes", "alice", { ...type, ...model });
+  await add("custompropertytypes", "alice", { ...type, ...model });
+  const moved = await lab.ask("PATCH", `locations/${IDS.secret}/`, { as: "admin", body: { place: "A 101" } });
+  expect(moved.status).toBe(200);
+  for (const [segment, id] of [
+    ["locations", IDS.drawer],
+    ["places", IDS.cellar],
+  ] as const)
+    expect((await lab.ask("DELETE", `${segment}/${id}/`, { as: "admin" })).status).toBe(204);
+});
+afterAll(() => lab.database.close());
+
+const text = (value: Json | undefined): string => String(value ?? "").toLowerCase();
+const is =
+  (field: string, value: Json) =>
+  (record: Shown): boolean =>
+    record[field] === value;
+const starts =
+  (value: string, ...fields: string[]) =>
+  (record: Shown) =>
+    fields.some((field) => text(record[field]).startsWith(value));
+const holds =
+  (value: string, ...fields: string[]) =>
+  (record: Shown) =>
+    fields.some((field) => text(record[field]).includes(value));
+
+const LATER = "2026-02-02T03:04:05.678000+00:00";
+const created: Case[] = [
+  ["created", LATER, is("created", LATER)],
+  ["created", "2026-02-02", (record) => text(record.created).startsWith("2026-02-02")],
+  ["modified", LATER, is("modified", LATER)],
+  ["created_by", "alice", is("created_by", "alice")],
+  ["modified_by", "alice", is("modified_by", "alice")],
+];
+const owned: Case[] = [
+  ["owner", "alice", is("owner", "alice")],
+  ["owned_by", "Genomics", is("owned_by", "Genomics")],
+  ["owned_by", "Imaging,Genomics", is("owned_by", "Genomics")],
+];
+const typed: Case[] = [
+  ...created,
+  ...owned,
+  ["public", "true", is("public", true)],
+  ["name", "ARCH", starts("arch", "name")],
+  ["description", "WENT", holds("went", "description")],
+  [
+    "query",
+    "CHIV arch",
+    (record) => text(record.name).includes("chiv") && text(record.name).includes("arch"),
+  ],
+  ["type", "TEXT", is("type", "TEXT")],
+  ["label", "Archived on", is("label", "Archived on")],
+  ["model_name", "stocks.specimen", is("model_name", "stocks.specimen")],
+  ["model_type", "FISH", is("model_type", "FISH")],
+];
+
+const CASES: Record<string, { filters: string; cases: Case[] }> = {
+  locations: {
+    filters:
+      "id created modified modified_by created_by deleted deleted_date deleted_by public owner owned_by label equipment place name description query",
+    cases: [
+      ...created,
+      ...owned,
+      ["id", IDS.bench, is("id", IDS.bench)],
+      ["public", "False", is("public", false)],
+      ["label", "Archive box 1", is("label", "Archive box 1")],
+      ["equipment", IDS.freezer, is("equipment", IDS.freezer)],
+      ["place", IDS.a102, is("place", IDS.a102)],
+      ["name", "arch", starts("arch", "label")],
+      ["description", "old f", holds("old f", "description")],
+      ["query", "BOX", holds("box", "label")],
+      ["query", "äÖ", holds("äö", "label")],
+    ],
+  },
+  places: {
+    filters: "name description query deleted",
+    cases: [
+      ["name", "att", starts("att", "building", "room", "name")],
+      ["name", "a 101", starts("a 101", "building", "room", "name")],
+      ["description", "ATTIC", holds("attic", "description")],
+      ["query", "102", holds("102", "name")],
+    ],
+  },
+  annotationtypes: {
+    filters:
+      "id created modified name description query owner owned_by public type label created_by modified_by model_name model_type",
+    cases: [...typed, ["id", IDS.organ, is("id", IDS.organ)]],
+  },
+  custompropertytypes: {
+    filters:
+      "id created modified name description query owner owned_by public type label created_by modified_by model_name model_type mandatory",
+    cases: [
+      // All custom properties of the sample are of type TEXT.
+      ...typed.filter(([filter]) => filter !== "type"),
+      ["mandatory", "true", is("mandatory", true)],
+    ],
+  },
+};
+/** Filters that the tests below look at by themselves, because they change which records there are to choose from. */
+const APART: Record<string, string[]> = {
+  locations: ["deleted", "deleted_date", "deleted_by"],
+  places: ["deleted"],
+  annotationtypes: [],
+  custompropertytypes: ["id", "type"],
+};
+
+const list = async (path: string): Promise<Shown[]> => {
+  const answer: Answered = await lab.ask("GET", `${path}&fields=*&response_format=flat&page_size=max`, {
+    as: "admin",
+  });
+  expect({ path, status: answer.status, text: answer.status === 200 ? "" : answer.text }).toMatchObject({
+    status: 200,
+    text: "",
+  });
+  return answer.body.results as Shown[];
+};
+const ids = (records: Shown[]): string[] => records.map(({ id }) => String(id)).sort();
+
+for (const [segment, { filters, cases }] of Object.entries(CASES)) {
+  describe(`${segment}:`, () => {
+    test("no accepted filter is left out", () => {
+      const looked = new Set([...cases.map(([filter]) => filter), ...APART[segment]]);
+      expect([...looked].sort()).toEqual(filters.split(" ").sort());
+    });
+    test.each(cases)("%s=%s", async (filter, value, predicate) => {
+      const all = await list(`${segment}/?`);
+      const expected = ids(all.filter(predicate));
+      expect(expected.length).toBeGreaterThan(0);
+      expect(expected.length).toBeLessThan(all.length);
+      expect(ids(await list(`${segment}/?${filter}=${encodeURIComponent(value)}`))).toEqual(expected);
+    });
+  });
+}
+
+test("deleted, deleted_date and deleted_by", async () => {
+  for (const segment of ["locations", "places"]) {
+    const [alive, dead, all] = await Promise.all(
+      ["deleted=False", "deleted=true", "deleted=all"].map((query) => list(`${segment}/?${query}`)),
+    );
+    expect(alive.every(is("deleted", false))).toBe(true);
+    expect(dead).toBeArrayOfSize(1);
+    expect(dead[0]).toMatchObject({ deleted: true, deleted_by: "admin", deleted_date: LATER });
+    expect(ids(all)).toEqual(ids([...alive, ...dead]));
+    expect(ids(await list(`${segment}/?`))).toEqual(ids(alive));
+  }
+  const when = encodeURIComponent(LATER);
+  for (const filter of ["deleted_by=admin", `deleted_date=${when}`, "deleted_date=2026-02-02"])
+    expect(ids(await list(`locations/?deleted=true&${filter}`))).toEqual([IDS.drawer]);
+  expect(await list("locations/?deleted=true&deleted_by=alice")).toEqual([]);
+});
+
+test("id and type of custom property types", async () => {
+  const [first, ...rest] = await list("custompropertytypes/?");
+  expect(ids(await list(`custompropertytypes/?id=${first.id}`))).toEqual([String(first.id)]);
+  expect(await list("custompropertytypes/?type=TEXT")).toBeArrayOfSize(rest.length + 1);
+  expect(await list("custompropertytypes/?type=JSON")).toEqual([]);
+});
