@@ -55,7 +55,12 @@ const PRINTINGS_KEPT = 200;
 const NOTHING: Rights = { change: false, delete: false };
 const EVERYTHING: Rights = { change: true, delete: true };
 
-export function openReading(statements: Statements, resources: Resources): Reading {
+/** `rightsNow`: says what the actor may do, where the statements read the past. */
+export function openReading(
+  statements: Statements,
+  resources: Resources,
+  rightsNow?: Reading["rights"],
+): Reading {
   const counts = new Map<string, number>();
   const printings = new Map<string, Printing>();
   /** Row numbers of whole lists by their statement; null where a deep page was asked for once. */
@@ -115,6 +120,7 @@ export function openReading(statements: Statements, resources: Resources): Readi
   };
 
   const rights = (resource: Resource, actor: Actor, rids: readonly number[]): Map<number, Rights> => {
+    if (rightsNow) return rightsNow(resource, actor, rids);
     if (actor.user === null || !isGuarded(resource)) return new Map(rids.map((rid) => [rid, NOTHING]));
     if (actor.superuser) return new Map(rids.map((rid) => [rid, EVERYTHING]));
     const joined = plan(resources, resource, actor);
