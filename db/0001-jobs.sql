@@ -115,5 +115,6 @@ CREATE TABLE motif_class (
   name TEXT PRIMARY KEY,
   accession TEXT,
   expression TEXT NOT NULL,
-  description TEXT NOT NULL
+  description TEXT NOT NULL,
+  citation TEXT NOT NULL
 ) STRICT;

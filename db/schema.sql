@@ -115,7 +115,8 @@ CREATE TABLE motif_class (
   name TEXT PRIMARY KEY,
   accession TEXT,
   expression TEXT NOT NULL,
-  description TEXT NOT NULL
+  description TEXT NOT NULL,
+  citation TEXT NOT NULL
 ) STRICT;
 
 CREATE TABLE user_group (

@@ -7,7 +7,7 @@ import { openSweeper } from "./expiry.ts";
 import { scoringHandlers } from "./handlers.ts";
 import type { State } from "./job.ts";
 import { jsonAnswers } from "./json-answers.ts";
-import { type MotifClasses, motifClasses, starterClasses } from "./motif-classes.ts";
+import { MotifTables } from "./motif-tables.ts";
 import { Pool } from "./pool.ts";
 import { jsonRoutes } from "./route-json.ts";
 import { scoringRoutes } from "./route.ts";
@@ -18,6 +18,7 @@ import { JobStore } from "./store.ts";
 
 export { Corpora, type CorpusInfo, type CorpusSource } from "./corpus.ts";
 export type { MotifClass, MotifClasses } from "./motif-classes.ts";
+export type { ImportedTable, MotifTables } from "./motif-tables.ts";
 export { PRINTERS, type PrinterName } from "./result-printer.ts";
 export { ENDPOINT } from "./route.ts";
 export type { Scored, ScoreRequest } from "./score.ts";
@@ -60,7 +61,7 @@ export interface Scoring {
   /** The addresses below `/soap/` and `/api/scoring/`. */
   routes: ReturnType<typeof scoringRoutes>;
   corpora: Corpora;
-  classes: MotifClasses;
+  classes: MotifTables;
   /** Number of jobs by state. */
   counts(): Record<State, number>;
   /** Name of the corpus in use; null where there is none. */
@@ -89,7 +90,7 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     maxQueuedPerClient: options.maxQueuedPerClient ?? 5000,
     retention: retentionDays === 0 ? null : retentionDays * 86_400_000,
   });
-  const classes = motifClasses(starterClasses());
+  const classes = new MotifTables(database, clock);
   const pool = new Pool({
     store,
     corpora,

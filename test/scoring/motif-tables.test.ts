@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { MIGRATIONS } from "../../db/index.ts";
+import { readPatterns } from "../../src/scoring/handlers.ts";
+import { starterClasses } from "../../src/scoring/motif-classes.ts";
+import { MotifTables } from "../../src/scoring/motif-tables.ts";
+import { type Database, openDatabase } from "../../src/shell/sqlite.ts";
+
+const TABLE = readFileSync(join(import.meta.dir, "../fixtures/elm-classes.tsv"));
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+let directory: string;
+let database: Database;
+let tables: MotifTables;
+let now = 1000;
+const clock = { now: () => now, newId: () => "" };
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "labd-motifs-"));
+  database = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
+  tables = new MotifTables(database, clock);
+});
+afterEach(() => {
+  database.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test("without a table the classes are those that come with the program", () => {
+  expect(tables.classes).toEqual(starterClasses());
+  expect(tables.imported()).toBeNull();
+  expect(tables.remove()).toBe(false);
+});
+
+test("an imported class is found by identifier and accession, and takes the place of the starter's of that name", () => {
+  const before = tables.find("LIG_SH3_1");
+  expect(before.name).toBe("SH3-class-I");
+  tables.import("elm.tsv", TABLE);
+  expect(tables.find("LIG_SH3_1")).toMatchObject({ expression: "[RKY]..P..P", dialect: "elm" });
+  expect(tables.find("ELME900001")).toBe(tables.find("LIG_SH3_1"));
+  // The other keeps its own name.
+  expect(tables.find("SH3-class-I")).toMatchObject({ expression: before.expression, aliases: [] });
+  expect(tables.find("DEG_MDM2_SWIB_1").dialect).toBe("soap");
+  expect(tables.classes.length).toBe(starterClasses().length + 4);
+  const named = tables.classes.flatMap(({ name, aliases }) => [name, ...aliases]);
+  expect(new Set(named).size).toBe(named.length);
+  expect(readPatterns([], ["LIG_LAB_1"], tables)).toEqual([
+    { expression: "(?<![DE])RGD(?=[ST])", name: "LIG_LAB_1", dialect: "elm" },
+  ]);
+});
+
+test("what another process imports or removes is seen at once", () => {
+  const other = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
+  const importer = new MotifTables(other, clock);
+  expect(() => tables.find("LIG_LAB_1")).toThrow(expect.objectContaining({ code: "unknown_motif_class" }));
+  importer.import("elm.tsv", TABLE);
+  expect(tables.find("LIG_LAB_1").expression).toContain("RGD");
+  importer.import("own.tsv", bytes("ELMIdentifier\tRegex\nLIG_LAB_1\tKKK\n"));
+  expect(tables.find("LIG_LAB_1").expression).toBe("KKK");
+  expect(() => tables.find("MOD_LAB_2")).toThrow();
+  importer.remove();
+  expect(() => tables.find("LIG_LAB_1")).toThrow();
+  expect(tables.find("LIG_SH3_1").name).toBe("SH3-class-I");
+  other.close();
+});
+
+test("the same again changes nothing; another takes the place of the first", () => {
+  const first = tables.import("elm.tsv", TABLE);
+  expect(first).toMatchObject({
+    name: "elm.tsv",
+    version: "1.4",
+    published: "2026-01-02 03:04:05.678901",
+    imported: 1000,
+    size: 4,
+  });
+  now = 2000;
+  expect(tables.import("again.tsv", TABLE)).toEqual(first);
+  expect(tables.import("own.tsv", bytes("ELMIdentifier\tRegex\nA_1\tKKK\n"))).toMatchObject({
+    name: "own.tsv",
+    version: null,
+    imported: 2000,
+    size: 1,
+  });
+  expect(tables.remove()).toBe(true);
+  expect(tables.classes).toEqual(starterClasses());
+});
+
+test("all or nothing: a table with a bad row leaves the one before in use", () => {
+  tables.import("elm.tsv", TABLE);
+  const bad = bytes("ELMIdentifier\tRegex\nA_1\tKKK\nA_2\t((\n");
+  expect(() => tables.import("bad.tsv", bad)).toThrow(
+    expect.objectContaining({ message: expect.stringContaining("Line 3: A_2, Regex, character") }),
+  );
+  expect(() => tables.import("bad.tsv", new Uint8Array([0xff, 0xfe, 0x41]))).toThrow("UTF-8");
+  expect(tables.imported()).toMatchObject({ name: "elm.tsv", size: 4 });
+  expect(() => tables.find("A_1")).toThrow();
+});
+
+test("a disk that takes nothing leaves the one before in use, whole", () => {
+  tables.import("elm.tsv", TABLE);
+  database.run(
+    "CREATE TEMP TRIGGER full BEFORE INSERT ON motif_class BEGIN SELECT RAISE(ABORT, 'disk full'); END",
+  );
+  expect(() => tables.import("own.tsv", bytes("ELMIdentifier\tRegex\nA_1\tKKK\n"))).toThrow("disk full");
+  expect(tables.imported()).toMatchObject({ name: "elm.tsv", size: 4 });
+  expect(tables.importedClasses().length).toBe(4);
+});
