@@ -25,8 +25,16 @@ export const respond = (
 ): Response => {
   const sent: Record<string, string> = { "Content-Type": type, Vary: "Accept", ...headers };
   if (body === null) delete sent["Content-Type"];
-  return new Response(body, { status, headers: sent });
+  const response = new Response(body, { status, headers: sent });
+  bodies.set(response, body);
+  return response;
 };
+
+/** Bodies can be read only later; what has to be kept in the transaction of a write is kept from here. */
+const bodies = new WeakMap<Response, string | null>();
+
+/** The body of an answer of `respond`. */
+export const bodyOf = (response: Response): string | null => bodies.get(response) ?? null;
 
 /** The address of this request's path, as clients reach it. */
 export const here = (call: Call): string => call.base + call.url.pathname.slice(ROOT.length);
