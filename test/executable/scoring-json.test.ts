@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { COLUMNS } from "../../src/scoring/result-rows.ts";
+import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
+import { E7, LABD, labd, scratch, serve, type Server } from "./labd.ts";
+
+/** The JSON service of the executable, called as docs/scoring-api.md says, and the forms of `labd score`. */
+
+const place = scratch();
+const env = { LABD_DATA_DIR: place.directory };
+let server: Server;
+beforeAll(async () => {
+  await labd(["corpus", "add", "--sample"], { env });
+  server = await serve(place.directory);
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  place[Symbol.dispose]();
+});
+
+const GUIDE = readFileSync(join(import.meta.dir, "../../docs/scoring-api.md"), "utf8");
+const block = (language: string): string =>
+  GUIDE.split(`\`\`\`${language}\n`)[1].split("```")[0].replaceAll("http://127.0.0.1:8480", server.url);
+
+async function run(command: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const child = Bun.spawn(command, { cwd: place.directory, stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { code, stdout, stderr };
+}
+
+interface Job {
+  id: string;
+  state: string;
+  ended: string | null;
+  links: { self: string; events: string; result: string };
+}
+
+async function submit(body: object): Promise<Job> {
+  const answer = await fetch(`${server.url}/api/scoring/jobs`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  expect(answer.status).toBe(202);
+  return (await answer.json()) as Job;
+}
+
+describe("the examples of the guide", () => {
+  test.skipIf(!Bun.which("curl"))("curl (SKIPPED without it)", async () => {
+    const { code, stdout, stderr } = await run(["bash", "-euc", block("sh")]);
+    expect([code, stderr]).toEqual([0, ""]);
+    const [head, match, none, version] = stdout.split("\n");
+    expect(head).toBe(COLUMNS.join("\t"));
+    expect(match).toMatch(/^E7\tL\.C\.E\t22\t26\tLYCYE\t.*\tconserved$/);
+    expect(none).toEndWith("\tno match");
+    expect(version).toBe("##gff-version 3");
+    expect(readFileSync(join(place.directory, "events.txt"), "utf8")).toMatch(
+      /event: state\nid: finished\ndata: .*\n\n$/,
+    );
+  });
+
+  test.skipIf(!Bun.which("python3"))("Python (SKIPPED without it)", async () => {
+    const { code, stdout, stderr } = await run(["python3", "-c", block("python")]);
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toMatch(/^L\.C\.E 22 LYCYE conserved 0\.\d+\n$/);
+  });
+
+  const httr =
+    Bun.which("Rscript") !== null &&
+    Bun.spawnSync(["Rscript", "-e", "library(httr); library(jsonlite)"], { stderr: "ignore" }).exitCode === 0;
+  test.skipIf(!httr)("R (SKIPPED without httr)", async () => {
+    const { code, stdout } = await run(["Rscript", "-e", block("r")]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/E7 +L\.C\.E +22 +LYCYE .* conserved/);
+  });
+
+  test.skipIf(!Bun.which("Rscript"))("R reads its example (SKIPPED without it)", async () => {
+    writeFileSync(join(place.directory, "example.R"), block("r"));
+    const { code, stdout } = await run(["Rscript", "-e", 'cat(length(parse("example.R")))']);
+    expect([code, Number(stdout) > 5]).toEqual([0, true]);
+  });
+});
+
+test("the executable describes the interface, and prints what the service answers", async () => {
+  const document = JSON.parse((await labd(["openapi"])).stdout) as { paths: object };
+  expect(Object.keys(document.paths)).toContain("/api/scoring/jobs/{id}/result");
+  const job = await submit({ identifier: "E7", querySequence: E7, patterns: ["L.C.E"] });
+  await (await fetch(job.links.events)).text();
+  const fasta = `>E7\n${E7}\n`;
+  for (const format of ["tsv", "gff3"]) {
+    const printed = await labd(["score", "--fasta", "-", "--pattern", "L.C.E", "--format", format], {
+      env,
+      stdin: fasta,
+    });
+    expect(await (await fetch(`${job.links.result}?format=${format}`)).text()).toBe(printed.stdout);
+  }
+  const xml = await labd(["score", "--fasta", "-", "--pattern", "L.C.E", "--format", "xml"], {
+    env,
+    stdin: fasta,
+  });
+  const lines = xml.stdout.split("\n");
+  expect(lines.length).toBe(5);
+  expect((await (await fetch(`${job.links.result}?format=xml`)).text()).split("\n")[1]).toBe(lines[2]);
+});
+
+test("a stream in a compressing client's hands arrives as it is told, and a client that leaves is forgotten", async () => {
+  const job = await submit({ querySequence: E7.repeat(8), patterns: ["L.{0,30}C.E", "[DE]{0,9}.{2}P"] });
+  const controller = new AbortController();
+  const left = await fetch(job.links.events, { signal: controller.signal });
+  controller.abort();
+  expect(left.status).toBe(200);
+  const answer = await fetch(job.links.events, { headers: { "Accept-Encoding": "gzip" } });
+  expect(answer.headers.get("content-encoding")).toBeNull();
+  expect(answer.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+  expect(await answer.text()).toMatch(/id: finished\n/);
+});
+
+test("a server that stops does not wait for those who watch", async () => {
+  using elsewhere = scratch();
+  await using other = await serve(elsewhere.directory, ["--workers", "1"]);
+  // Without a corpus a job ends at once; long ones one after the other keep the last waiting.
+  const jobs = await Promise.all(
+    Array.from({ length: 30 }, async (_, i) => {
+      const answer = await fetch(`${other.url}/api/scoring/jobs`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ querySequence: "ML".repeat(10_000 + i), patterns: [".{0,400}", "M.{0,400}"] }),
+      });
+      return (await answer.json()) as Job;
+    }),
+  );
+  const watching = fetch(jobs.at(-1)!.links.events).then((answer) => answer.text());
+  await Bun.sleep(300);
+  const started = performance.now();
+  const code = await other.end("SIGTERM");
+  expect(code).toBe(0);
+  expect(performance.now() - started).toBeLessThan(10_000);
+  const text = await watching;
+  expect(text).toMatch(/^retry: \d+\n\nevent: state\n/);
+  expect(text).not.toContain('"state":"finished"');
+}, 60_000);
+
+describe("labd score", () => {
+  const PAIRS = `query\tpattern\nP04637\tF...W..[VIL]\n${E7}\tL.C.E\nP04637\tLIG_PCNA_PIPBox_1\n`;
+
+  test("--batch prints one row per match", async () => {
+    const rows = (await labd(["score", "--batch", "-"], { env, stdin: PAIRS })).stdout.trim().split("\n");
+    expect(rows.map((row) => row.split("\t").slice(0, 4))).toEqual([
+      ["query", "pattern", "start", "end"],
+      ["P04637", "F...W..[VIL]", "19", "26"],
+      ["P04637", "LIG_PCNA_PIPBox_1", "", ""],
+      [E7, "L.C.E", "22", "26"],
+    ]);
+    const single = await labd(["score", "--fasta", "-", "--pattern", "L.C.E"], {
+      env,
+      stdin: `>${E7}\n${E7}\n`,
+    });
+    expect(single.stdout.trim().split("\n")[1]).toBe(rows[3]);
+  });
+
+  test("--batch prints a row as it is done, while others are still to come", async () => {
+    const accessions = [...proteins.matchAll(/^>(\w+)/gm)].map(([, accession]) => accession).slice(0, 40);
+    const child = Bun.spawn([LABD, "score", "--batch", "-"], {
+      stdin: new Blob([accessions.map((accession) => `${accession}\tP..P\n`).join("")]),
+      stdout: "pipe",
+      stderr: "ignore",
+      env: { PATH: "", ...env },
+    });
+    const counts: number[] = [];
+    let text = "";
+    for await (const chunk of child.stdout) {
+      text += new TextDecoder().decode(chunk);
+      counts.push(
+        new Set(
+          text
+            .split("\n")
+            .slice(1, -1)
+            .map((row) => row.split("\t")[0]),
+        ).size,
+      );
+    }
+    expect(counts.at(-1)).toBe(40);
+    // Some were there when most were not.
+    expect(counts.some((count) => count > 0 && count < 20)).toBe(true);
+  });
+
+  test("--alignment scores on what the user brings", async () => {
+    const alignment = join(place.directory, "own.fa");
+    writeFileSync(alignment, `>q\nMKLTF-DLWKLLPE\n>a\nMKVTFSDLWRLLPE\n>b\nMKITF-ELWKLLPD\n`);
+    const { code, stdout } = await labd(["score", "--alignment", alignment, "--pattern", "F.{1,3}W..L"], {
+      env,
+    });
+    expect(code).toBe(0);
+    expect(stdout.split("\n")[1]).toMatch(/^q\tF\.\{1,3\}W\.\.L\t5\t11\tFDLWKLL\t2\t/);
+  });
+
+  test.each<[string[], number, string]>([
+    [["--batch", "-", "--pattern", "A"], 64, "--batch has its patterns in the file"],
+    [["--batch", "-", "--fasta", "-"], 64, "--fasta and --batch exclude each other"],
+    [["--alignment", "-"], 64, "needs a --pattern or an --elm"],
+    [["--fasta", "-", "--pattern", "A", "--method", "labd-0"], 64, "--method: expected labd-"],
+    [
+      ["--fasta", "-", "--pattern", "A", "--format", "pdf"],
+      64,
+      "--format: expected tsv or json or gff3 or xml",
+    ],
+    [["--batch", "-"], 65, "Batch line 1, pattern: it is empty"],
+    [["--alignment", "-", "--pattern", "A"], 65, "residues stand before the first header"],
+  ])("%p is refused", async (words, code, message) => {
+    const ended = await labd(["score", ...words], { env, stdin: "P04637\n" });
+    expect([ended.code, ended.stdout.includes("conserved")]).toEqual([code, false]);
+    expect(ended.stderr).toContain(message);
+  });
+});
