@@ -9,7 +9,7 @@ import {
   type SoapAnswer,
   type SoapVersion,
 } from "./contract/encode.ts";
-import { type Envelope, readEnvelope, readWholeEnvelope } from "./contract/envelope.ts";
+import { discard, type Envelope, readEnvelope, readWholeEnvelope } from "./contract/envelope.ts";
 import type { MessageLimits } from "./contract/limits.ts";
 import type { Request as Asked } from "./contract/service.ts";
 import { wsdl } from "./contract/wsdl.ts";
@@ -130,6 +130,7 @@ async function receive(options: RouteOptions, request: Request): Promise<Envelop
   const { limits, namespace, receiveTimeout } = options;
   const declared = Number(request.headers.get("content-length") ?? 0);
   if (declared > limits.bytes) {
+    await discard(request.body);
     throw new Problem(
       "too_large",
       `The message has ${declared} bytes; at most ${limits.bytes} are read (setting max_message_bytes).`,

@@ -67,3 +67,47 @@ export function inChunks(body: string, size: number): string {
   }
   return `${out}0\r\n\r\n`;
 }
+
+/**
+ * Sends a body in chunks as fast as the server takes it, until an answer comes or the connection ends; a server need
+ * not read what it has refused.
+ * @returns what came back, the milliseconds until then, and how many bytes of the body were sent
+ */
+export async function pour(
+  url: string,
+  head: string,
+  body: Iterable<string>,
+): Promise<Exchange & { sent: number }> {
+  const socket = dial(url);
+  const started = performance.now();
+  let received = "";
+  let closed = false;
+  let sent = 0;
+  const over = Promise.withResolvers<void>();
+  socket.setEncoding("latin1");
+  socket.on("data", (chunk) => {
+    received += chunk;
+    if (/<\/\S*Envelope>/.test(received)) over.resolve();
+  });
+  socket.on("close", () => {
+    closed = true;
+    over.resolve();
+  });
+  const isOver = (): boolean => closed || received !== "";
+  const write = async (text: string): Promise<void> => {
+    if (socket.write(text, "latin1")) return;
+    await Promise.race([new Promise((resolve) => socket.once("drain", resolve)), over.promise]);
+  };
+  await write(head);
+  for (const part of body) {
+    if (isOver()) break;
+    await write(`${part.length.toString(16)}\r\n${part}\r\n`);
+    sent += part.length;
+  }
+  if (!isOver()) await write("0\r\n\r\n");
+  await over.promise;
+  const milliseconds = performance.now() - started;
+  socket.destroy();
+  const statuses = [...received.matchAll(/HTTP\/1\.[01] (\d{3}) /g)].map(([, status]) => Number(status));
+  return { received, statuses, closed, milliseconds, sent };
+}

@@ -30,41 +30,93 @@ export async function readEnvelope(body: MessageBody, options: EnvelopeOptions):
   if (body === null || body instanceof Uint8Array)
     return readWholeEnvelope(body ?? new Uint8Array(0), options);
   const reader = openEnvelopeReader(options);
-  const source = openSource(body);
-  const aborted = whenAborted(options.signal);
+  const source = openSource(body, options.signal);
   try {
     while (!reader.isDone) {
-      const chunk = await Promise.race([source.next(), aborted.promise]);
+      const chunk = await source.next();
       if (chunk === null) break;
       reader.push(chunk);
     }
   } catch (error) {
     reader.fail(error);
-  } finally {
-    aborted.release();
   }
-  // What is left of a refused message is not waited for.
-  if (reader.isDone) source.cancel();
-  return reader.finish();
+  const envelope = reader.finish();
+  if (reader.isDone) await leave(source, envelope.problem);
+  source.close();
+  return envelope;
 }
 
-/** The next bytes, null at the end; and how to say that no more are wanted. */
+/** Reads a body to its end, or as far as is decent, and keeps nothing of it. */
+export async function discard(body: ReadableStream<Uint8Array> | null): Promise<void> {
+  if (body === null) return;
+  const source = openSource(body);
+  await linger(source);
+  source.close();
+}
+
+/**
+ * What is left of a refused message is not waited for, but where the connection will be ended: were it ended while
+ * bytes arrive, TCP would tell the client of a reset, and most would never see the answer (RFC 9112, section 9.6).
+ */
+async function leave(source: Source, problem: Problem | null): Promise<void> {
+  if (problem?.code === "too_large") await linger(source);
+  source.cancel();
+}
+
+/** How long the rest of a refused message is read: bytes, milliseconds in all, milliseconds without any byte. */
+const LINGER = { bytes: 134_217_728, time: 2000, silence: 100 };
+
+async function linger(source: Source): Promise<void> {
+  const started = performance.now();
+  let left = LINGER.bytes;
+  try {
+    while (left > 0 && performance.now() - started < LINGER.time) {
+      const chunk = await source.next(LINGER.silence);
+      if (chunk === null) return;
+      left -= chunk.length;
+    }
+  } catch {
+    // It has gone, or it is silent.
+  }
+}
+
+/** The bytes of a body, piece by piece. */
 interface Source {
-  next(): Promise<Uint8Array | null>;
+  /** The next bytes; null at the end. Rejects when the signal fires, or when none come for so many milliseconds. */
+  next(patience?: number): Promise<Uint8Array | null>;
+  /** No more are wanted. */
   cancel(): void;
+  /** Forgets the signal. */
+  close(): void;
 }
 
-function openSource(body: AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>): Source {
-  if ("getReader" in body) {
-    const reader = body.getReader();
-    return { next: async () => orNull(await reader.read()), cancel: () => quietly(reader.cancel()) };
-  }
-  const chunks = body[Symbol.asyncIterator]();
-  return { next: async () => orNull(await chunks.next()), cancel: () => quietly(chunks.return?.()) };
+function openSource(
+  body: AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>,
+  signal?: AbortSignal,
+): Source {
+  const chunks = "getReader" in body ? body.getReader() : body[Symbol.asyncIterator]();
+  const read = (): Promise<{ done?: boolean; value?: Uint8Array | undefined }> =>
+    "read" in chunks ? chunks.read() : chunks.next();
+  /** Ends the wait that is under way. Not by a race: one that never ends would keep all chunks that came before it. */
+  let interrupt: ((reason: unknown) => void) | null = null;
+  const onAbort = (): void => interrupt?.(signal!.reason);
+  signal?.addEventListener("abort", onAbort);
+  return {
+    next: (patience) =>
+      new Promise((resolve, reject) => {
+        if (signal?.aborted) return reject(signal.reason);
+        const timer =
+          patience === undefined ? undefined : setTimeout(() => reject(new Error("silence")), patience);
+        interrupt = reject;
+        read().then(({ done, value }) => {
+          clearTimeout(timer);
+          resolve(done ? null : (value ?? null));
+        }, reject);
+      }),
+    cancel: () => quietly("cancel" in chunks ? chunks.cancel() : chunks.return?.()),
+    close: () => signal?.removeEventListener("abort", onAbort),
+  };
 }
-
-const orNull = ({ done, value }: { done?: boolean | undefined; value?: Uint8Array | undefined }) =>
-  done ? null : (value ?? null);
 
 /** The outcome is known; whether the rest could be cancelled changes nothing. */
 const quietly = (promise: Promise<unknown> | undefined): void => void promise?.catch(() => {});
@@ -74,17 +126,6 @@ export function readWholeEnvelope(bytes: Uint8Array, options: EnvelopeOptions): 
   const reader = openEnvelopeReader(options);
   reader.push(bytes);
   return reader.finish();
-}
-
-/** A promise that rejects when the signal fires, and a way to forget it. */
-function whenAborted(signal: AbortSignal | undefined): { promise: Promise<never>; release: () => void } {
-  const { promise, reject } = Promise.withResolvers<never>();
-  // Without a race that listens, a late rejection would count as unhandled.
-  promise.catch(() => {});
-  const onAbort = (): void => reject(signal!.reason);
-  if (signal?.aborted) onAbort();
-  signal?.addEventListener("abort", onAbort, { once: true });
-  return { promise, release: () => signal?.removeEventListener("abort", onAbort) };
 }
 
 /** Takes the bytes of one message piece by piece. */
