@@ -12,6 +12,7 @@ import {
   variableOf,
 } from "../src/config.ts";
 import { Problem } from "../src/problem.ts";
+import { MESSAGE_LIMITS, type MessageLimits } from "../src/scoring/contract/limits.ts";
 
 function withFile<T>(toml: string, use: (path: string) => T): T {
   const directory = mkdtempSync(join(tmpdir(), "labd-config-"));
@@ -127,4 +128,17 @@ test("secrets are masked whatever they hold", () => {
 
 test("flags, variables and keys are spelt from one name", () => {
   expect([flagOf("data_dir"), variableOf("data_dir")]).toEqual(["--data-dir", "LABD_DATA_DIR"]);
+});
+
+test("what a message may hold by default is what the SOAP service documents", () => {
+  const { config } = resolveConfig({ flags: {}, environment: {} });
+  expect<MessageLimits>({
+    bytes: config.max_message_bytes,
+    depth: config.max_message_depth,
+    elements: config.max_message_elements,
+    attributes: config.max_message_attributes,
+    attributeLength: config.max_attribute_length,
+    namespaces: config.max_message_namespaces,
+    textLength: config.max_text_length,
+  }).toEqual(MESSAGE_LIMITS);
 });

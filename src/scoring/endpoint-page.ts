@@ -67,15 +67,15 @@ document/literal; SOAP 1.2 envelopes are answered in kind.</p>
 <h2>Three calls</h2>
 <ol>
 <li><b>RunJob</b> checks and stores a job and answers with its JobIdentifier.</li>
-<li><b>GetStatus</b> says <code>queued</code>, <code>running</code>, <code>finished</code> or <code>failed</code>, with details.</li>
+<li><b>GetStatus</b> says <code>queued</code>, <code>running</code>, <code>finished</code>, <code>failed</code>, <code>cancelled</code> or <code>expired</code>, with details.</li>
 <li><b>GetResult</b> gives the ConScorePrediction of a finished job.</li>
 </ol>
 <h2>A first message</h2>
 <p>The motif by which p53 binds MDM2 (Kussie et al., <i>Science</i> 1996, 274:948):</p>
 <pre tabindex="0"><code>${escapeHtml(command)}</code></pre>
 <h2>Motif classes</h2>
-<p><code>elmIdentifierName</code> takes any of these names. Where one is an identifier of the ELM resource, the expression
-is our own all the same, written from the literature.</p>
+<p><code>elmIdentifierName</code> takes any of these names. Those of ELM mean our own expressions, written from the
+literature, until the table of the ELM resource is imported.</p>
 <table>
 <thead><tr><th scope="col">Names</th><th scope="col">Expression</th><th scope="col">Meaning</th></tr></thead>
 <tbody>

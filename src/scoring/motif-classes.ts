@@ -68,15 +68,14 @@ export function motifClasses(...tables: readonly (readonly MotifClass[])[]): Mot
     }
   }
   // An alias that a later table took for a class of its own is none any more.
-  const classes = [...new Set(byName.values())].map((motifClass) => {
+  for (const motifClass of new Set(byName.values())) {
     const aliases = motifClass.aliases.filter((alias) => byName.get(alias) === motifClass);
-    if (aliases.length === motifClass.aliases.length) return motifClass;
+    if (aliases.length === motifClass.aliases.length) continue;
     const kept = { ...motifClass, aliases };
     for (const name of [kept.name, ...aliases]) if (byName.get(name) === motifClass) byName.set(name, kept);
-    return kept;
-  });
+  }
   return {
-    classes,
+    classes: [...new Set(byName.values())],
     find(name) {
       const found = byName.get(name);
       if (found) return found;

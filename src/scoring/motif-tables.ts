@@ -60,10 +60,13 @@ export class MotifTables implements MotifClasses {
     const rows = this.database
       .query("SELECT name, accession, expression, description, citation FROM motif_class ORDER BY rowid")
       .all() as (Omit<MotifClass, "aliases" | "dialect"> & { accession: string | null })[];
-    return rows.map(({ accession, ...row }) => ({
-      ...row,
+    return rows.map(({ name, accession, expression, description, citation }) => ({
+      name,
       aliases: accession === null ? [] : [accession],
+      expression,
       dialect: "elm",
+      description,
+      citation,
     }));
   }
 
