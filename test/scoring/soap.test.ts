@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Elysia } from "elysia";
 import { MIGRATIONS } from "../../db/index.ts";
+import { METHOD } from "../../src/motif/index.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { openScoring, type Scoring } from "../../src/scoring/index.ts";
 import { systemClock } from "../../src/shell/clock.ts";
@@ -128,7 +129,7 @@ describe("RunJob → GetStatus → GetResult", () => {
     expect(xml).toMatch(/>19<.*>26</s);
     expect(xml).toMatch(/>conserved</);
     expect(xml).toContain(">p53<");
-    expect(xml).toContain(">labd-1<");
+    expect(xml).toContain(`>${METHOD}<`);
   });
 
   test("a motif class by its ELM name gives what its expression gives; the asked-for name is shown", async () => {
