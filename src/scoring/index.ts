@@ -70,8 +70,8 @@ export interface Scoring {
   scoreNow(request: ScoreRequest): Generator<Scored>;
   /** The same on an alignment that the user brings. */
   scoreAlignment(request: AlignmentRequest): Scored;
-  /** The same for the pairs of query and pattern in a table. */
-  scoreBatch(request: BatchRequest): Generator<Scored>;
+  /** The same for the pairs of query and pattern in a table, on threads of their own. */
+  scoreBatch(request: BatchRequest): AsyncGenerator<Scored>;
   /** Ends the streams of events, which would keep a server that stops waiting; no others are opened. */
   retire(): void;
   /** Stops the workers; their jobs go back to the queue. The database stays open. */

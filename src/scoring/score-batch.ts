@@ -1,15 +1,9 @@
-import {
-  type Corpus,
-  decode,
-  parsePattern,
-  PatternError,
-  predict,
-  type ScoringModel,
-} from "../motif/index.ts";
+import { type Corpus, decode, parsePattern, PatternError, type ScoringModel } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
-import { type Corpora, NO_CORPUS } from "./corpus.ts";
+import type { Corpora } from "./corpus.ts";
 import type { JobPattern } from "./job.ts";
 import type { MotifClasses } from "./motif-classes.ts";
+import { scoreParallel } from "./score-parallel.ts";
 import type { Scored } from "./score.ts";
 
 /** Pairs of a query and a pattern from a table, as `labd score --batch` takes them. */
@@ -17,7 +11,9 @@ export interface BatchRequest {
   /** Tab-separated: a query (accession of the corpus in use, or a sequence) and a pattern (expression, or name of a motif class). */
   table: string | Uint8Array;
   scoringModel: ScoringModel;
-  /** `done` of `total` queries are scored. */
+  /** Threads that score; one by default. */
+  workers?: number;
+  /** `done` of `total` queries are scored, and one that is not is at this stage. */
   report?: (done: number, total: number, stage: string, fraction: number) => void;
 }
 
@@ -31,23 +27,24 @@ interface BatchQuery {
 }
 
 /**
- * Scores the pairs of a table on this thread, query by query in the order of their first rows: homologs are searched
- * once per query, whatever the number of its patterns. Everything is checked before any work is done.
+ * Scores the pairs of a table, query by query in the order of their first rows: homologs are searched once per query,
+ * whatever the number of its patterns. Everything is checked before any work is done.
  * @throws Problem invalid_request, invalid_pattern naming line and column; bad_corpus
  */
-export function* scoreBatch(
-  { table, scoringModel, report }: BatchRequest,
+export async function* scoreBatch(
+  { table, scoringModel, workers = 1, report }: BatchRequest,
   { corpora, classes, maxQueryLength }: { corpora: Corpora; classes: MotifClasses; maxQueryLength: number },
-): Generator<Scored> {
-  const hasCorpus = corpora.active() !== null;
-  const corpus = corpora.openActive();
-  const queries = readQueries(table, corpus, classes, maxQueryLength);
-  for (const [i, { name, sequence, description, patterns }] of queries.entries()) {
-    const request = { query: sequence, patterns, model: scoringModel };
-    const prediction = predict(request, corpus, undefined, (stage, fraction) =>
-      report?.(i, queries.length, stage, fraction),
-    );
-    if (!hasCorpus) prediction.warnings.unshift(NO_CORPUS);
+): AsyncGenerator<Scored> {
+  const queries = readQueries(table, corpora.openActive(), classes, maxQueryLength);
+  let done = 0;
+  const predictions = scoreParallel(queries, {
+    model: scoringModel,
+    corpusPath: corpora.active()?.path ?? null,
+    workers,
+    report: (stage, fraction) => report?.(done, queries.length, stage, fraction),
+  });
+  for await (const prediction of predictions) {
+    const { name, description } = queries[done++];
     yield { accession: name, description, prediction };
   }
 }

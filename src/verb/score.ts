@@ -48,7 +48,7 @@ export const score: Verb = {
       sentence: `${FORMATS.join(", ")}; the first is the default. JSON is one object a line.`,
     },
   ],
-  settings: ["data_dir", "max_query_length"],
+  settings: ["data_dir", "max_query_length", "workers"],
   example:
     "labd corpus add --sample\nlabd score --fasta p53.fasta --pattern 'F...W..[LIV]' --elm LIG_PCNA_PIPBox_1\nlabd score --batch pairs.tsv --format gff3",
   async run(call) {
@@ -61,7 +61,7 @@ export const score: Verb = {
     const opened = openData(config);
     try {
       const scoring = await openScoringOf(opened, config);
-      await print(scored(scoring, source, text, call, scoringModel), format);
+      await print(scored(scoring, source, text, call, scoringModel, config.workers), format);
     } finally {
       opened.close();
     }
@@ -89,13 +89,14 @@ function sourceOf(call: Call): (typeof SOURCES)[number] {
 }
 
 /** What the call asks for, query by query as it is done; progress is shown on the way. */
-function* scored(
+async function* scored(
   scoring: Scoring,
   source: (typeof SOURCES)[number],
   text: Uint8Array,
   call: Call,
   scoringModel: ScoringModel,
-): Generator<Scored> {
+  workers: number,
+): AsyncGenerator<Scored> {
   const progress = progressLine();
   const percent = (fraction: number): string => `${Math.round(fraction * 100)} %`;
   const wanted = {
@@ -113,20 +114,21 @@ function* scored(
         : scoring.scoreBatch({
             table: text,
             scoringModel,
+            workers,
             report: (done, total, stage, fraction) =>
               progress.show(`Query ${done + 1} of ${total}: ${stage} ${percent(fraction)}`),
           });
-  for (const result of results) {
+  for await (const result of results) {
     progress.clear();
     yield result;
   }
 }
 
-async function print(results: Iterable<Scored>, format: PrinterName): Promise<void> {
+async function print(results: AsyncIterable<Scored>, format: PrinterName): Promise<void> {
   const printer = PRINTERS[format];
   if (printer.head !== "") await write(printer.head);
   const warned = new Set<string>();
-  for (const result of results) {
+  for await (const result of results) {
     await write(printer.print(result));
     for (const warning of result.prediction.warnings) {
       if (!warned.has(warning)) process.stderr.write(`labd: ${result.accession}: ${warning}\n`);
@@ -136,7 +138,7 @@ async function print(results: Iterable<Scored>, format: PrinterName): Promise<vo
   if (printer.tail !== "") await write(printer.tail);
 }
 
-/** Waits until the reader has it: scoring does not let the event loop turn, and results would lie in memory till the end. */
+/** Waits until the reader has it: scoring may not let the event loop turn, and results would lie in memory till the end. */
 function write(text: string): Promise<void> {
   return new Promise((resolve) => process.stdout.write(text, () => resolve()));
 }

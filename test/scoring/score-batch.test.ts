@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { MIGRATIONS } from "../../db/index.ts";
+import { readFasta } from "../../src/motif/index.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { openScoring, type Scoring } from "../../src/scoring/index.ts";
+import { scoreParallel } from "../../src/scoring/score-parallel.ts";
 import { systemClock } from "../../src/shell/clock.ts";
 import { closeDatabase, type Database, openDatabase } from "../../src/shell/sqlite.ts";
 
@@ -39,15 +42,15 @@ afterAll(async () => {
 const P53 = proteins.split(">P04637")[1].split("\n>")[0].split("\n").slice(1).join("");
 const P53_RECORD = `>P04637\n${P53}`;
 const model = { scoringModel: "continuous" as const };
-const batch = (table: string) => [...scoring.scoreBatch({ table, ...model })];
+const batch = (table: string, workers = 1) =>
+  Array.fromAsync(scoring.scoreBatch({ table, workers, ...model }));
 
 describe("a batch", () => {
-  test("gives the numbers of single queries, query by query, each searched once", () => {
+  test("gives the numbers of single queries, query by query, each searched once", async () => {
     const progress: number[] = [];
     const table = `P04637\tF...W..[VIL]\n${P53.toLowerCase()}\tP..P\n# a remark\n\nP04637\tLIG_PCNA_PIPBox_1\r\nP04637\tP..P\n`;
-    const scored = [
-      ...scoring.scoreBatch({ table, ...model, report: (done, total) => progress.push(done, total) }),
-    ];
+    const report = (done: number, total: number): void => void progress.push(done, total);
+    const scored = await Array.fromAsync(scoring.scoreBatch({ table, ...model, report }));
     expect(scored.map(({ accession }) => accession)).toEqual(["P04637", P53.toLowerCase()]);
     expect(new Set(progress)).toEqual(new Set([0, 1, 2]));
     const [single] = scoring.scoreNow({
@@ -63,13 +66,13 @@ describe("a batch", () => {
     expect(own.matches[0].verdict).toBe("conserved");
   });
 
-  test("a first line may say where the columns are", () => {
-    const [{ accession, prediction }] = batch("n\tPattern\tQUERY\n1\tP..P\tP04637\n");
+  test("a first line may say where the columns are", async () => {
+    const [{ accession, prediction }] = await batch("n\tPattern\tQUERY\n1\tP..P\tP04637\n");
     expect([accession, prediction.patterns[0].expression]).toEqual(["P04637", "P..P"]);
   });
 
-  test("what reads as an expression is one, although a class has that name", () => {
-    const [{ prediction }] = batch("P04637\tITAM\n");
+  test("what reads as an expression is one, although a class has that name", async () => {
+    const [{ prediction }] = await batch("P04637\tITAM\n");
     expect(prediction.patterns[0]).toMatchObject({ expression: "ITAM", name: null });
   });
 
@@ -82,17 +85,63 @@ describe("a batch", () => {
     ["P04637\tP((P\n", "invalid_pattern", "line 1, pattern: as an expression, character"],
     ["P04637\tLIG_PCNA_PIPBox_7\n", "invalid_pattern", "Near names: LIG_PCNA_PIPBox_"],
     [`${"A".repeat(401)}\tP\n`, "invalid_request", "line 1, query: 401 residues; at most 400"],
-  ])("%p is refused before any work", (table, code, words) => {
-    if (code === "") return expect(batch(table)).toEqual([]);
-    expect(() => scoring.scoreBatch({ table, ...model }).next()).toThrow(
+  ])("%p is refused before any work", async (table, code, words) => {
+    if (code === "") return expect(await batch(table)).toEqual([]);
+    await expect(scoring.scoreBatch({ table, ...model }).next()).rejects.toThrow(
       expect.objectContaining({ code, message: expect.stringContaining(words) }),
     );
   });
 
-  test("bytes that are no text are refused", () => {
-    expect(() => scoring.scoreBatch({ table: new Uint8Array([0x41, 0xff]), ...model }).next()).toThrow(
-      /UTF-8/,
-    );
+  test("is the same on one, two and four threads, in the same order", async () => {
+    const records = readFasta(proteins).filter(({ residues }) => residues.length <= 400);
+    const table = records.filter((_, i) => i % 12 === 0).map(({ accession }) => `${accession}\tP..P\n`);
+    const [one, two, four] = await Promise.all([1, 2, 4].map((workers) => batch(table.join(""), workers)));
+    expect(one.length).toBe(table.length);
+    expect(one.length).toBeGreaterThan(20);
+    expect(one.some(({ prediction }) => prediction.homologs.length > 10)).toBe(true);
+    expect(two).toEqual(one);
+    expect(four).toEqual(one);
+  });
+
+  test("bytes that are no text are refused", async () => {
+    await expect(
+      scoring.scoreBatch({ table: new Uint8Array([0x41, 0xff]), ...model }).next(),
+    ).rejects.toThrow(/UTF-8/);
+  });
+});
+
+describe("threads", () => {
+  const questions = Array.from({ length: 50 }, () => ({ sequence: "MKLT", patterns: [] }));
+  const options = { model: "continuous" as const, corpusPath: null, workers: 2 };
+
+  test("that end, or cannot answer, are told of; nobody is left waiting", async () => {
+    const odd = join(directory, "odd-scorer.ts");
+    for (const [body, words] of [
+      ["process.exit(3)", "ended before"],
+      ["throw new Error('broken')", "broken"],
+      ["postMessage({ ticket: data.ticket, kind: 'failed', reason: 'Too large.', cause: '' })", "Too large."],
+      ["postMessage({ ticket: data.ticket, kind: 'failed', reason: null, cause: 'a defect' })", "a defect"],
+    ]) {
+      writeFileSync(odd, `self.addEventListener("message", ({ data }) => { ${body}; });`);
+      const answers = scoreParallel(questions, {
+        ...options,
+        workerUrl: `${pathToFileURL(odd)}?${words.length}`,
+      });
+      await expect(Array.fromAsync(answers)).rejects.toThrow(words);
+    }
+  });
+
+  test("do not run far ahead of a slow reader, and end with it", async () => {
+    let stages = 0;
+    const answers = scoreParallel(questions, { ...options, report: () => void stages++ });
+    await answers.next();
+    await Bun.sleep(300);
+    const early = stages;
+    // Three stages each: with all fifty it would be more than a hundred.
+    expect(early).toBeLessThan(100);
+    await answers.return(undefined);
+    await Bun.sleep(50);
+    expect(stages).toBe(early);
   });
 });
 
