@@ -138,8 +138,6 @@ CREATE TABLE user_account (
   is_staff INTEGER NOT NULL DEFAULT 0 CHECK (is_staff IN (0, 1)),
   is_superuser INTEGER NOT NULL DEFAULT 0 CHECK (is_superuser IN (0, 1)),
   date_joined INTEGER NOT NULL,
-  -- In the unit of the inventory's tables.
-  joined INTEGER GENERATED ALWAYS AS (date_joined * 1000) VIRTUAL,
   last_login INTEGER,
   primary_group INTEGER NOT NULL REFERENCES user_group (rid)
 ) STRICT;
@@ -150,37 +148,17 @@ CREATE TABLE membership (
   PRIMARY KEY (user_rid, group_rid)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX membership_group ON membership (group_rid);
-
 CREATE TABLE api_token (
   rid INTEGER PRIMARY KEY,
-  id TEXT NOT NULL UNIQUE,
   user_rid INTEGER NOT NULL REFERENCES user_account (rid) ON DELETE CASCADE,
   name TEXT NOT NULL,
   -- The first characters, so that its owner can tell tokens apart; the token itself is not kept.
   prefix TEXT NOT NULL,
   sha256 TEXT NOT NULL UNIQUE,
-  scope TEXT NOT NULL DEFAULT 'write' CHECK (scope IN ('read', 'write')),
   created INTEGER NOT NULL,
   expires INTEGER,
-  -- To the minute.
-  last_used INTEGER,
   revoked INTEGER
 ) STRICT;
-
-CREATE INDEX api_token_user ON api_token (user_rid);
-
-CREATE TABLE session (
-  sha256 TEXT PRIMARY KEY,
-  user_rid INTEGER NOT NULL REFERENCES user_account (rid) ON DELETE CASCADE,
-  created INTEGER NOT NULL,
-  last_used INTEGER NOT NULL,
-  expires INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-
-CREATE INDEX session_user ON session (user_rid);
-
-CREATE INDEX session_expires ON session (expires);
 
 CREATE TABLE address (
   rid INTEGER PRIMARY KEY,

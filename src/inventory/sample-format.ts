@@ -20,6 +20,11 @@ export interface InventorySample {
   field_metas: FieldMetaSample[];
   annotation_types: TypeSample[];
   custom_property_types: CustomPropertyTypeSample[];
+  projects?: ProjectSample[];
+  experiments?: ExperimentSample[];
+  assays?: AssaySample[];
+  consumables?: ConsumableSample[];
+  specimens?: SpecimenSample[];
 }
 
 /** What every record may say besides its own fields. */
@@ -149,4 +154,49 @@ export interface CustomPropertyTypeSample extends TypeSample {
   model_name: string;
   /** Such as FISH, ANTIBODY or OTHER. */
   model_type: string;
+}
+
+export interface ProjectSample extends RecordSample {
+  name: string;
+  description?: string;
+}
+
+export interface ExperimentSample extends RecordSample {
+  name: string;
+  description?: string;
+  /** Upper case letters, digits and `_`. */
+  status?: string;
+  /** Name of a project. */
+  project?: string;
+  is_frozen?: boolean;
+  /** Days or times, ISO 8601. */
+  start_date?: string;
+  completed_date?: string;
+}
+
+export interface AssaySample extends RecordSample {
+  name: string;
+  description?: string;
+  model_type?: string;
+  state?: string;
+  /** Name of an experiment. */
+  experiment?: string;
+}
+
+/** A consumable or a specimen. */
+export interface SpecimenSample extends RecordSample {
+  name: string;
+  description?: string;
+  /** Such as ANTIBODY or FISH. */
+  model_type?: string;
+  status?: string;
+  barcode?: string;
+  /** Label of a location, or its id. */
+  location?: string;
+}
+
+export interface ConsumableSample extends SpecimenSample {
+  amount?: number;
+  /** Name of a term of a list of units. */
+  unit?: string;
 }

@@ -18,6 +18,11 @@ const LISTS: readonly { list: keyof InventorySample; resource: string; within: r
   { list: "field_metas", resource: "field_meta", within: [] },
   { list: "annotation_types", resource: "annotation_type", within: [] },
   { list: "custom_property_types", resource: "custom_property_type", within: ["model_name", "model_type"] },
+  { list: "projects", resource: "project", within: [] },
+  { list: "experiments", resource: "experiment", within: [] },
+  { list: "assays", resource: "assay", within: ["experiment"] },
+  { list: "consumables", resource: "consumable", within: ["model_type"] },
+  { list: "specimens", resource: "specimen", within: ["model_type"] },
 ];
 
 /** Namespace of the ids of records that a sample gives none (RFC 9562, section 5.5). */
@@ -58,7 +63,7 @@ export function loadInventory(
     for (const { list, resource: name, within } of LISTS) {
       const resource = DECLARED.get(name)!;
       const known = new Set<string>();
-      for (const [i, record] of (records[list] as unknown as Entry[]).entries()) {
+      for (const [i, record] of ((records[list] ?? []) as unknown as Entry[]).entries()) {
         const { id: given, ...fields } = record;
         const path = [list, ...within.map((field) => record[field] ?? ""), record[resource.key] ?? ""].join(
           "/",

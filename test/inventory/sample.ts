@@ -20,6 +20,12 @@ export const IDS = {
   note: id(51),
   organ: id(52),
   weight: id(53),
+  project: id(61),
+  experiment: id(62),
+  assay: id(63),
+  antibody: id(64),
+  fish: id(65),
+  hidden: id(66),
 };
 
 /** A small installation: public records of the program, and some that only Genomics (alice) may see. */
@@ -81,5 +87,30 @@ export const SAMPLE: InventorySample = {
         ["goat", "Goat"],
       ],
     },
+  ],
+  projects: [{ id: IDS.project, name: "Atlas" }],
+  experiments: [
+    {
+      id: IDS.experiment,
+      name: "Time course",
+      status: "RUNNING",
+      project: "Atlas",
+      start_date: "2026-01-31",
+    },
+  ],
+  assays: [{ id: IDS.assay, name: "Imaging", model_type: "CONFOCAL", experiment: "Time course" }],
+  consumables: [
+    {
+      id: IDS.antibody,
+      name: "anti-p53",
+      model_type: "ANTIBODY",
+      status: "AVAILABLE",
+      amount: 0.5,
+    },
+    { name: "buffer", model_type: "OTHER" },
+  ],
+  specimens: [
+    { id: IDS.fish, name: "Fish 12", model_type: "FISH" },
+    { id: IDS.hidden, name: "Fish 13", model_type: "FISH", public: false, owned_by: "Genomics" },
   ],
 };

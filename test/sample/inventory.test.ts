@@ -48,6 +48,11 @@ describe("records", () => {
       field_metas: ["name", "description"],
       annotation_types: TYPE,
       custom_property_types: [...TYPE, "model_name", "model_type"],
+      projects: ["name", "description"],
+      experiments: ["name", "description", "status", "project", "is_frozen", "start_date", "completed_date"],
+      assays: ["name", "description", "model_type", "state", "experiment"],
+      consumables: ["name", "description", "model_type", "status", "barcode", "location", "amount", "unit"],
+      specimens: ["name", "description", "model_type", "status", "barcode", "location"],
     };
     expect(Object.keys(inventory)).toEqual(Object.keys(KEYS));
     for (const [list, records] of Object.entries(inventory)) {
@@ -65,7 +70,9 @@ describe("records", () => {
     expect(twice(terms.map(({ category, name }) => `${category}/${name}`))).toEqual([]);
     expect(twice(terms.flatMap(({ dbxref_id }) => dbxref_id ?? []))).toEqual([]);
     expect(twice(propertyTypes.map(({ model_type, name }) => `${model_type}/${name}`))).toEqual([]);
-    expect(twice([...equipment, ...locations].flatMap(({ barcode }) => barcode ?? []))).toEqual([]);
+    const { consumables = [], specimens = [] } = inventory;
+    const coded = [...equipment, ...locations, ...consumables, ...specimens];
+    expect(twice(coded.flatMap(({ barcode }) => barcode ?? []))).toEqual([]);
   });
 
   test("README counts them", () => {

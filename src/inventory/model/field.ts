@@ -9,7 +9,7 @@ export type Stored = string | number | null;
 /** A value in a JSON body. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
-export type KindName = "text" | "flag" | "integer" | "instant" | "uuid" | "json" | "reference";
+export type KindName = "text" | "flag" | "integer" | "number" | "instant" | "uuid" | "json" | "reference";
 
 /** One property of a resource. What is absent is `undefined`; the constructors below fill in what is usual. */
 export interface Field {
@@ -91,6 +91,10 @@ export const flag = (doc: string, initial: boolean, options: Options = {}): Fiel
 export const integer = (doc: string, options: Options = {}): Field =>
   field("integer", doc, { initial: 0 }, options);
 
+/** A decimal number. */
+export const number = (doc: string, options: Options = {}): Field =>
+  field("number", doc, { nullable: true, initial: null }, options);
+
 /** A point in time that the program sets. */
 export const instant = (doc: string, options: Options = {}): Field =>
   field("instant", doc, { write: "never" }, options);
@@ -154,6 +158,16 @@ export const KINDS: Record<KindName, Kind> = {
     },
     print: (value) => value,
   },
+  number: {
+    expected: "a number",
+    parse: parseNumber,
+    decode: (value) => {
+      const parsed =
+        typeof value === "number" || typeof value === "string" ? parseNumber(String(value)) : undefined;
+      return parsed === undefined ? fault("A valid number is required.") : { value: parsed };
+    },
+    print: (value) => value,
+  },
   instant: {
     expected: "a date (2026-01-31) or a time (2026-01-31T09:30:00.000000+00:00)",
     parse: parseInstant,
@@ -188,6 +202,13 @@ export const KINDS: Record<KindName, Kind> = {
     print: (value) => value,
   },
 };
+
+/** Decimals with a point, also as 1.5e-3. */
+function parseNumber(text: string): number | undefined {
+  const plain = text.trim();
+  const value = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i.test(plain) ? Number(plain) : Number.NaN;
+  return Number.isFinite(value) ? value : undefined;
+}
 
 function decodeText(value: Json, field: Field): Decoded {
   if (typeof value !== "string" && typeof value !== "number") return fault("Not a valid string.");

@@ -30,8 +30,8 @@ export interface Operator {
   holds(stored: string | number, value: string | number): boolean;
 }
 
-const EVERY: readonly KindName[] = ["text", "flag", "integer", "instant", "uuid", "json"];
-const ORDERED: readonly KindName[] = ["text", "integer", "instant", "uuid"];
+const EVERY: readonly KindName[] = ["text", "flag", "integer", "number", "instant", "uuid", "json"];
+const ORDERED: readonly KindName[] = ["text", "integer", "number", "instant", "uuid"];
 const WORDED: readonly KindName[] = ["text", "uuid", "json"];
 
 const equal: Operator = {

@@ -77,7 +77,12 @@ export function printing(
     if (field.kind === "reference" && look.shape === "nested") return nestedReference(name, field);
     if (field.kind === "instant")
       return (row) => (row[name] === null ? null : printInstant(Number(row[name])));
-    if (field.kind === "text" || field.kind === "integer" || field.kind === "reference")
+    if (
+      field.kind === "text" ||
+      field.kind === "integer" ||
+      field.kind === "number" ||
+      field.kind === "reference"
+    )
       return (row) => row[name] as Json;
     const { print } = KINDS[field.kind as "flag"];
     return (row) => print(row[name] as string | number | null);

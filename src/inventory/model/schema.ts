@@ -40,6 +40,8 @@ function plainSchema(resources: Resources, field: Field): TSchema {
       return Type.Boolean();
     case "integer":
       return Type.Integer();
+    case "number":
+      return Type.Number();
     case "instant":
       return Type.String({ format: "date-time" });
     case "uuid":
@@ -154,6 +156,7 @@ const METADATA_TYPES: Record<Field["kind"], string> = {
   text: "string",
   flag: "boolean",
   integer: "integer",
+  number: "float",
   instant: "datetime",
   uuid: "string",
   json: "field",

@@ -1,13 +1,18 @@
 import { fieldAt, type Resource, type Resources, rowNumber } from "../model/resource.ts";
 import { address } from "./address.ts";
 import { annotationType } from "./annotation-type.ts";
+import { assay } from "./assay.ts";
 import { category } from "./category.ts";
+import { consumable } from "./consumable.ts";
 import { customPropertyType } from "./custom-property-type.ts";
 import { equipment } from "./equipment.ts";
+import { experiment } from "./experiment.ts";
 import { fieldMeta } from "./field-meta.ts";
 import { group } from "./group.ts";
 import { location } from "./location.ts";
 import { place } from "./place.ts";
+import { project } from "./project.ts";
+import { specimen } from "./specimen.ts";
 import { term } from "./term.ts";
 import { user } from "./user.ts";
 
@@ -24,6 +29,11 @@ const ALL: readonly Resource[] = [
   fieldMeta,
   category,
   term,
+  project,
+  experiment,
+  assay,
+  consumable,
+  specimen,
   user,
   group,
 ];

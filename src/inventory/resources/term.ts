@@ -4,6 +4,7 @@ import { beginning, life, owners, permissions, publicFlag, type Resource } from 
 export const term: Resource = {
   name: "term",
   segment: "vocabularies/terms",
+  aliases: ["terms"],
   model: "vocabularies.term",
   summary: "Terms of controlled vocabularies, units among them.",
   table: "vocabulary_term",

@@ -1,0 +1,11 @@
+import { type Field, text } from "../model/field.ts";
+
+/** A word that programs know too. */
+export const CONSTANT = { expression: /^[A-Z][A-Z0-9_]*$/, rule: "upper case letters, digits and _" };
+
+/** What kind of thing a record is, within its resource. The set is open: custom property types are made for new ones. */
+export const modelType = (doc: string): Field => text(doc, { pattern: CONSTANT });
+
+/** The name by which links of the specification filter by it. */
+export const sameAsModelType = (): Field =>
+  text("The same as model_type, as a filter.", { column: "model_type", shown: "extra", write: "never" });

@@ -1,0 +1,31 @@
+import { prose, reference, text } from "../model/field.ts";
+import { beginning, life, owners, permissions, publicFlag, type Resource } from "../model/resource.ts";
+import { CONSTANT, modelType, sameAsModelType } from "./model-type.ts";
+
+export const specimen: Resource = {
+  name: "specimen",
+  segment: "stocks/specimen",
+  aliases: ["specimens", "specimen"],
+  model: "stocks.specimen",
+  summary: "What lives or was taken from life: lines of fish, planarians, cnidarians, viruses.",
+  table: "specimen",
+  key: "name",
+  printed: "id",
+  names: ["name"],
+  descriptions: ["description"],
+  order: ["name"],
+  fields: {
+    ...beginning(),
+    name: text("Name of the specimen.", { write: "required", blank: false, folded: "name_fold" }),
+    description: prose("What it is."),
+    model_type: modelType("Kind of specimen, such as FISH."),
+    type: sameAsModelType(),
+    status: text("Whether it can be had, such as ALIVE or FROZEN.", { pattern: CONSTANT }),
+    barcode: text("What a scanner reads."),
+    location: reference("location", "Where it is kept."),
+    public: publicFlag({ shown: "always" }),
+    permissions: permissions({ shown: "extra" }),
+    ...owners({ shown: "always" }),
+    ...life(),
+  },
+};
