@@ -1,14 +1,16 @@
+import { openWriteAnswers } from "./answer-writing.ts";
+export { unwrap } from "./answer-writing.ts";
+import { isKnown, listTag, recordTag } from "./entity-tag.ts";
 import { negotiate, MEDIA_TYPES } from "./negotiation.ts";
 import type { Actor } from "./model/access.ts";
 import type { Json } from "./model/field.ts";
 import { type Look, readLife, readListing, readLook } from "./model/listing.ts";
 import { csvText, envelopeText, position } from "./model/page.ts";
-import type { Mode } from "./model/patch.ts";
 import { personRecord } from "./people.ts";
 import { resolveId } from "./resolver.ts";
-import { readJson } from "./request-body.ts";
 import { type Call, describe, here, respond, ROOT, show, withParameter } from "./response.ts";
 import type { Routed } from "./resources/index.ts";
+import type { Reading } from "./reading.ts";
 import type { Store } from "./store.ts";
 import { Problem } from "../problem.ts";
 import { unauthenticated } from "../shell/auth.ts";
@@ -44,6 +46,12 @@ export interface Answers {
   root(request: Request, resources: readonly Routed[]): Answer;
   /** One account, by username or id, for callers with credentials. */
   person(request: Request, name: string): Answer;
+  /** The call that a request is. @throws Problem method_not_allowed, unauthenticated */
+  begin(request: Request, allow: string): Call;
+  /** As `begin`, for what nobody sees without credentials. */
+  beginKnown(request: Request, allow: string): Call;
+  /** One record as the request wants it; 201 with its address. */
+  showRecord(call: Call, resource: Routed, rid: number, status: 200 | 201): Response;
   /** What a bare id is. */
   resolve(request: Request, resources: readonly Routed[], id: string): Answer;
 }
@@ -71,11 +79,12 @@ export function openAnswers(options: AnswerOptions): Answers {
     rids: readonly number[],
     status: 200 | 201,
     headers: Record<string, string>,
+    reading: Reading,
   ): Response => {
     // Points in time as plain text: a cell is no place for an object.
     const flat: Look = { ...how, shape: how.shape === "spec" ? "flat" : how.shape };
     const around = { base: call.base, format: how.format };
-    const { names, values } = store.reading.records(resource, flat, call.actor, rids, around);
+    const { names, values } = reading.records(resource, flat, call.actor, rids, around);
     const name = `${resource.segment.replaceAll("/", "-")}.csv`;
     const disposition = { "Content-Disposition": `attachment; filename="${name}"` };
     return respond(csvText(names, values), status, MEDIA_TYPES.csv, { ...headers, ...disposition });
@@ -83,16 +92,21 @@ export function openAnswers(options: AnswerOptions): Answers {
 
   const list = (call: Call, resource: Routed): Response => {
     const { searchParams } = call.url;
-    const listing = readListing(store.resources, resource, searchParams, call.actor);
+    const past = searchParams.has("as_of") ? store.past(resource, searchParams, call.actor) : undefined;
+    const reading = past?.reading ?? store.reading;
+    const listing = readListing(store.resources, resource, past?.parameters ?? searchParams, call.actor);
     const format = negotiate(listing.format, call.request.headers.get("accept"));
-    const found = store.reading.list(resource, listing, call.actor);
+    const found = reading.list(resource, listing, call.actor);
     const around = { base: call.base, format: listing.format };
     const headers = { Allow: COLLECTION_METHODS };
-    if (format === "csv") return file(call, resource, listing, found.rids, 200, headers);
+    if (format === "csv") return file(call, resource, listing, found.rids, 200, headers, reading);
     const where = position(here(call), searchParams, found.current, found.total, listing.size);
-    const texts = store.reading.texts(resource, listing, call.actor, found.rids, around);
-    return show(call, format, envelopeText(where, texts), resource, {
-      headers,
+    const texts = reading.texts(resource, listing, call.actor, found.rids, around);
+    const json = envelopeText(where, texts);
+    const tag = listTag(format + json);
+    if (isKnown(call, tag)) return respond(null, 304, "", { ...headers, ETag: tag });
+    return show(call, format, json, resource, {
+      headers: { ...headers, ETag: tag },
       links: {
         "previous page": where.previous,
         "next page": where.next,
@@ -106,20 +120,34 @@ export function openAnswers(options: AnswerOptions): Answers {
     readLook(store.resources, resource, call.url.searchParams);
 
   /** One record as JSON; under response_format=flat in `results`, as clients of that form expect it. */
-  const itemText = (call: Call, resource: Routed, how: Look, rid: number): string => {
+  const itemText = (call: Call, resource: Routed, how: Look, rid: number, reading: Reading): string => {
     const around = { base: call.base, format: how.format };
-    const [text] = store.reading.texts(resource, how, call.actor, [rid], around);
+    const [text] = reading.texts(resource, how, call.actor, [rid], around);
     return how.shape === "flat" ? `{"results":${text}}` : text;
   };
 
-  const showItem = (call: Call, resource: Routed, rid: number, status: 200 | 201): Response => {
+  /** One record; `reading`: as it was at another time. */
+  const showItem = (
+    call: Call,
+    resource: Routed,
+    rid: number,
+    status: 200 | 201,
+    reading: Reading = store.reading,
+  ): Response => {
     const how = look(call, resource);
     const format = negotiate(how.format, call.request.headers.get("accept"));
     const headers: Record<string, string> = { Allow: status === 201 ? COLLECTION_METHODS : ITEM_METHODS };
     if (status === 201) headers.Location = addressOf(call, resource, rid);
-    if (format === "csv") return file(call, resource, how, [rid], status, headers);
+    if (format === "csv") return file(call, resource, how, [rid], status, headers, reading);
+    const json = itemText(call, resource, how, rid, reading);
+    const tag =
+      reading === store.reading && "version" in resource.fields
+        ? recordTag(store.version(resource, rid), format + json)
+        : listTag(format + json);
+    headers.ETag = tag;
+    if (isKnown(call, tag)) return respond(null, 304, "", headers);
     const links = { JSON: withParameter(call, "format", "json") };
-    return show(call, format, itemText(call, resource, how, rid), resource, { status, headers, links });
+    return show(call, format, json, resource, { status, headers, links });
   };
 
   const addressOf = (call: Call, resource: Routed, rid: number): string => {
@@ -144,43 +172,22 @@ export function openAnswers(options: AnswerOptions): Answers {
     negotiate(look(call, resource).format, call.request.headers.get("accept"));
   };
 
-  const body = async (call: Call): Promise<Json> =>
-    unwrap(await readJson(call.request, options.maxMessageBytes));
-
-  const writeCollection = async (call: Call, resource: Routed): Promise<Response> => {
-    checkAnswer(call, resource);
-    const value = await body(call);
-    if (call.method !== "POST") {
-      const rids = store.bulk.update(resource, value, modeOf(call.method), call.actor);
-      return showSeveral(call, resource, rids, 200);
-    }
-    if (Array.isArray(value))
-      return showSeveral(call, resource, store.bulk.create(resource, value, call.actor), 201);
-    const rid = store.write((writing) => writing.create(resource, value, call.actor));
-    return showItem(call, resource, rid, 201);
-  };
-
-  const find = (call: Call, resource: Routed, id: string): number => {
+  const find = (call: Call, resource: Routed, id: string, reading: Reading = store.reading): number => {
     const life = readLife(resource, call.url.searchParams);
-    const rid = store.reading.find(resource, id, life, call.actor);
+    const rid = reading.find(resource, id, life, call.actor);
     if (rid === undefined) throw new Problem("not_found", "Not found.");
     return rid;
   };
 
-  const writeItem = async (call: Call, resource: Routed, id: string): Promise<Response> => {
-    checkAnswer(call, resource);
-    const value = call.method === "DELETE" ? null : await body(call);
-    const rid = store.write((writing) => {
-      // Only what lives is written, whatever `deleted` says about reading.
-      const found = store.reading.find(resource, id, readLife(resource, new URLSearchParams()), call.actor);
-      if (found === undefined) throw new Problem("not_found", "Not found.");
-      if (call.method === "DELETE") writing.remove(resource, [found], call.actor);
-      else writing.update(resource, found, value, modeOf(call.method), call.actor);
-      return found;
-    });
-    if (call.method === "DELETE") return respond(null, 204, "", { Allow: ITEM_METHODS });
-    return showItem(call, resource, rid, 200);
-  };
+  const writes = openWriteAnswers({
+    store,
+    maxMessageBytes: options.maxMessageBytes,
+    showItem,
+    showSeveral,
+    checkAnswer,
+    itemMethods: ITEM_METHODS,
+    bulkDeleteMethods: BULK_DELETE_METHODS,
+  });
 
   const showSimple = (json: Json): Response =>
     respond(JSON.stringify(json), 200, MEDIA_TYPES.json, { Allow: READ_METHODS });
@@ -190,25 +197,25 @@ export function openAnswers(options: AnswerOptions): Answers {
       const call = begin(request, COLLECTION_METHODS);
       if (call.method === "OPTIONS") return describe(call, resource, COLLECTION_METHODS, ["POST"]);
       if (call.method === "GET" || call.method === "HEAD") return list(call, resource);
-      return writeCollection(call, resource);
+      return writes.collection(call, resource);
     },
     item(request, resource, id) {
       const call = begin(request, ITEM_METHODS);
-      if (call.method === "GET" || call.method === "HEAD")
-        return showItem(call, resource, find(call, resource, id), 200);
-      if (call.method !== "OPTIONS") return writeItem(call, resource, id);
+      if (call.method === "GET" || call.method === "HEAD") {
+        const { searchParams } = call.url;
+        const past = searchParams.has("as_of") ? store.past(resource, searchParams, call.actor) : undefined;
+        const rid = find(call, resource, id, past?.reading);
+        return showItem(call, resource, rid, 200, past?.reading);
+      }
+      if (call.method !== "OPTIONS") return writes.item(call, resource, id);
       const rid = find(call, resource, id);
       const may = store.reading.rights(resource, call.actor, [rid]).get(rid)?.change;
       return describe(call, resource, ITEM_METHODS, may ? ["PUT"] : []);
     },
-    async bulkDelete(request, resource) {
+    bulkDelete(request, resource) {
       const call = begin(request, BULK_DELETE_METHODS);
       if (call.method === "OPTIONS") return describe(call, resource, BULK_DELETE_METHODS, []);
-      const value = await readJson(request, options.maxMessageBytes);
-      const ids = idsOf(call.url.searchParams, value);
-      const deleted = store.bulk.remove(resource, ids, call.actor);
-      const json = JSON.stringify({ deleted: deleted.length, ids: deleted });
-      return respond(json, 200, MEDIA_TYPES.json, { Allow: BULK_DELETE_METHODS });
+      return writes.bulkDelete(call, resource);
     },
     version(request) {
       begin(request, READ_METHODS);
@@ -225,44 +232,16 @@ export function openAnswers(options: AnswerOptions): Answers {
       if (!person) throw new Problem("not_found", "Not found.");
       return showSimple(url.searchParams.get("response_format") === "flat" ? { results: person } : person);
     },
+    begin,
+    beginKnown(request, allow) {
+      const call = begin(request, allow);
+      if (call.actor.user === null) throw unauthenticated(NO_CREDENTIALS);
+      return call;
+    },
+    showRecord: showItem,
     resolve(request, resources, id) {
       const { actor } = begin(request, READ_METHODS);
       return showSimple(resolveId(store.reading, resources, id, actor));
     },
   };
 }
-
-/** Clients of the flat form wrap what they send in `results`. */
-function unwrap(value: Json): Json {
-  const wrapped =
-    value !== null &&
-    typeof value === "object" &&
-    !Array.isArray(value) &&
-    Object.keys(value).length === 1 &&
-    Object.hasOwn(value, "results");
-  return wrapped ? (value as { results: Json }).results : value;
-}
-
-/**
- * The ids of a bulk deletion, each once: parameters `id` or `ids`, repeated or separated by commas, each also with
- * `id=` before it (`?id=<id_1>,id=<id_2>` as the specification writes it); or a body that is a list or {"ids": […]}.
- */
-function idsOf(parameters: URLSearchParams, body: Json): string[] {
-  const listed = [...parameters.getAll("id"), ...parameters.getAll("ids")].flatMap((value) =>
-    value.split(","),
-  );
-  const named = body !== null && typeof body === "object" && !Array.isArray(body) ? (body.ids ?? []) : body;
-  const ids = Array.isArray(named) ? named : [];
-  const given = ids.map((item) =>
-    item !== null && typeof item === "object" && !Array.isArray(item) ? (item.id ?? "") : item,
-  );
-  const all = [...listed, ...given.map(String)].map((id) =>
-    id
-      .trim()
-      .replace(/^ids?=/, "")
-      .toLowerCase(),
-  );
-  return [...new Set(all.filter((id) => id !== ""))];
-}
-
-const modeOf = (method: string): Mode => (method === "PUT" ? "replace" : "merge");

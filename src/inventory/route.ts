@@ -13,6 +13,7 @@ import {
 import { readPairs } from "./request-body.ts";
 import { ROOT } from "./response.ts";
 import { DECLARED, RESOURCES, type Routed } from "./resources/index.ts";
+import { addHistory } from "./route-history.ts";
 import { openStore } from "./store.ts";
 import { Problem } from "../problem.ts";
 import type { Clock } from "../shell/clock.ts";
@@ -41,8 +42,9 @@ const MAX_MESSAGE_BYTES = 10_000_000;
  */
 export function inventoryRoutes(options: InventoryOptions): AnyElysia {
   const maxMessageBytes = options.maxMessageBytes ?? MAX_MESSAGE_BYTES;
+  const store = openStore(options.database, options.clock);
   const answers = openAnswers({
-    store: openStore(options.database, options.clock),
+    store,
     authenticate: options.authenticate,
     publicUrl: options.publicUrl,
     anonymousRead: options.anonymousRead,
@@ -52,6 +54,7 @@ export function inventoryRoutes(options: InventoryOptions): AnyElysia {
   addRoot(app, answers);
   addLookups(app, answers);
   for (const resource of RESOURCES) addResource(app, answers, resource);
+  addHistory(app, { answers, store, maxMessageBytes });
   if (options.accounts) addSignIn(app, options.accounts, maxMessageBytes);
   return app as unknown as AnyElysia;
 }

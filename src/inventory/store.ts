@@ -1,20 +1,58 @@
 import { type Bulk, openBulk } from "./bulk.ts";
-import type { Resources } from "./model/resource.ts";
+import { type Actor, changeable, deletable } from "./model/access.ts";
+import { and, type Condition, not } from "./model/condition.ts";
+import { type Json, KINDS, parseUuid } from "./model/field.ts";
+import { parameterProblem } from "./model/filter.ts";
+import type { Resource, Resources } from "./model/resource.ts";
+import { readingAsOf } from "./as-of.ts";
+import { type History, openHistory } from "./history.ts";
+import { type About, openJournal, type Written } from "./journal.ts";
+import { digestOf } from "./preview.ts";
 import { openReading, type Reading } from "./reading.ts";
 import { DECLARED } from "./resources/index.ts";
 import { openWriting, type Writing } from "./writing.ts";
 import { Statements } from "./statements.ts";
+import { openUndoing, type Undoing } from "./undoing.ts";
+import { Problem } from "../problem.ts";
 import type { Clock } from "../shell/clock.ts";
 import type { Database } from "../shell/sqlite.ts";
+
+/** How a batch is to be run. */
+export interface Manner extends About {
+  actor: Actor;
+  /** Change nothing, and tell what would change. */
+  dryRun: boolean;
+  /** What a dry run gave: do exactly that. */
+  confirm: string | null;
+}
+
+/** What became of a batch: its value and id (null where nothing was written), or what would change. */
+export type Outcome<T> = { value: T; batch: string | null } | { preview: Json };
 
 /** The records of one database. */
 export interface Store {
   resources: Resources;
   reading: Reading;
   bulk: Bulk;
-  /** Runs writes of single records in one transaction, and lets go of what was kept. */
-  write<T>(work: (writing: Writing) => T): T;
+  history: History;
+  undoing: Undoing;
+  /** Runs writes in one transaction, as one batch of the history, and lets go of what was kept. */
+  write<T>(work: (writing: Writing) => T, about?: About): T;
+  /** The same, with the id of the batch; or as a dry run. @throws Problem conflict where `confirm` no longer holds */
+  run<T>(manner: Manner, work: (writing: Writing) => T): Outcome<T>;
+  /**
+   * What the parameter `as_of` asks for: a reading of that time, and the other parameters without those that speak of
+   * today's rights. @throws Problem invalid_request
+   */
+  past(
+    resource: Resource,
+    parameters: URLSearchParams,
+    actor: Actor,
+  ): { reading: Reading; parameters: URLSearchParams };
+  /** Of a record of a resource that has versions. */
+  version(resource: Resource, rid: number): number;
   statements: Statements;
+  clock: Clock;
 }
 
 /** The store of this connection; the same one for whoever asks, because it keeps what it has read. */
@@ -28,11 +66,16 @@ export function openStore(database: Database, clock: Clock): Store {
 
 const stores = new WeakMap<Database, Store>();
 
+const CHANGED_SINCE =
+  "The records are no longer as they were when this was tried out. Nothing was changed; try it out again.";
+
 function makeStore(database: Database, clock: Clock): Store {
   const statements = new Statements(database);
   const reading = openReading(statements, DECLARED);
-  const writing = openWriting(statements, DECLARED, clock);
-  const bulk = openBulk(statements, reading, writing);
+  const journal = openJournal(statements, clock);
+  const writing = openWriting(statements, DECLARED, clock, journal);
+  const history = openHistory(statements, DECLARED);
+
   const afterwards = <T>(work: () => T): T => {
     try {
       return work();
@@ -40,15 +83,87 @@ function makeStore(database: Database, clock: Clock): Store {
       reading.forget();
     }
   };
+  const batch = <T>(about: About, work: (written: readonly Written[]) => T) =>
+    afterwards(() => statements.writing(() => journal.batch(about, work)));
+
+  /** Row number of the last batch up to a time, or of the batch with this id. */
+  const batchOf = (typed: string): number => {
+    const at = KINDS.instant.parse(typed);
+    if (at !== undefined) return history.batchAt(Number(at));
+    const id = parseUuid(typed);
+    const row =
+      id === undefined
+        ? null
+        : statements.get({ text: "SELECT rid FROM record_batch WHERE id = ?", args: [id] });
+    if (!row) throw parameterProblem("as_of", `Expected ${KINDS.instant.expected} or the id of a batch.`);
+    return Number(row.rid);
+  };
+
+  const raw = openBulk(statements, reading, writing);
   return {
     resources: DECLARED,
     statements,
+    clock,
     reading,
+    history,
+    undoing: openUndoing(writing, history),
     bulk: {
-      create: (resource, body, actor) => afterwards(() => bulk.create(resource, body, actor)),
-      update: (resource, body, mode, actor) => afterwards(() => bulk.update(resource, body, mode, actor)),
-      remove: (resource, ids, actor) => afterwards(() => bulk.remove(resource, ids, actor)),
+      create: (resource, body, actor) =>
+        batch({ kind: "bulk_create" }, () => raw.create(resource, body, actor)).value,
+      update: (resource, rows, mode, actor) =>
+        batch({ kind: "bulk_update" }, () => raw.update(resource, rows, mode, actor)).value,
+      remove: (resource, ids, actor) =>
+        batch({ kind: "bulk_delete" }, () => raw.remove(resource, ids, actor)).value,
     },
-    write: (work) => afterwards(() => statements.writing(() => work(writing))),
+    past(resource, parameters, actor) {
+      const rest = new URLSearchParams(parameters);
+      const conditions: Condition[] = [];
+      for (const [name, right] of [
+        ["can_change", changeable],
+        ["can_delete", deletable],
+      ] as const) {
+        const wanted = KINDS.flag.parse(parameters.get(name) ?? "");
+        if (wanted === undefined) continue;
+        rest.delete(name);
+        const may = right(resource, actor);
+        conditions.push(wanted === 1 ? may : not(may));
+      }
+      const batch = batchOf(parameters.get("as_of") ?? "");
+      const today = { resource, condition: and(...conditions) };
+      const present = { actor, rights: reading.rights, today };
+      return { reading: readingAsOf(statements, DECLARED, batch, present), parameters: rest };
+    },
+    version: (resource, rid) =>
+      Number(
+        statements.get({ text: `SELECT version FROM ${resource.table} WHERE rid = ?`, args: [rid] })?.version,
+      ),
+    write: (work, about = { kind: "import" }) => batch(about, () => work(writing)).value,
+    run<T>(manner: Manner, work: (writing: Writing) => T): Outcome<T> {
+      let preview: Json;
+      // Thrown to have the transaction taken back.
+      const enough = new Error("dry run");
+      try {
+        const { value, batch: id } = batch(manner, (written) => {
+          const value = work(writing);
+          const digest = manner.dryRun || manner.confirm !== null ? digestOf(manner, written) : "";
+          if (manner.confirm !== null && manner.confirm !== digest)
+            throw new Problem("conflict", CHANGED_SINCE);
+          if (manner.dryRun) {
+            preview = {
+              dry_run: true,
+              count: written.length,
+              confirm: digest,
+              changes: history.preview(written),
+            };
+            throw enough;
+          }
+          return value;
+        });
+        return { value, batch: id };
+      } catch (error) {
+        if (error !== enough) throw error;
+        return { preview: preview! };
+      }
+    },
   };
 }

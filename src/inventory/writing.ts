@@ -6,11 +6,16 @@ import { type Change, type Mode, noSuchRecord, type Pending, readChange } from "
 import { plan } from "./model/plan.ts";
 import { columnOf, isGuarded, type Resource, type Resources, target } from "./model/resource.ts";
 import { compile, rows } from "./model/sql.ts";
+import { type StoredRecord, storedStatement } from "./model/stored.ts";
 import { Problem } from "../problem.ts";
 import type { Clock } from "../shell/clock.ts";
+import type { Journal } from "./journal.ts";
 import type { Statements } from "./statements.ts";
 
-/** Writes of single records, each within a transaction that the caller opens. All throw a Problem. */
+/**
+ * Writes of single records, each within a transaction that the caller opens, and each noted in the journal. All throw a
+ * Problem.
+ */
 export interface Writing {
   /** Stores a new record and returns its row number. `id`: instead of a new one. */
   create(resource: Resource, body: Json, actor: Actor, id?: string): number;
@@ -18,26 +23,56 @@ export interface Writing {
   update(resource: Resource, rid: number, body: Json, mode: Mode, actor: Actor): void;
   /** Deletes records that the actor may view; they stay in the database. Together, for they may refer to each other. */
   remove(resource: Resource, rids: readonly number[], actor: Actor): void;
+  /** Deletes one record without asking what refers to it, which `verify` does. */
+  mark(resource: Resource, rid: number, actor: Actor): void;
+  /**
+   * Gives a record stored values of an earlier state, and life again where it is deleted. What they refer to, and
+   * whether they may stand together, `verify` asks.
+   */
+  put(resource: Resource, rid: number, values: Readonly<StoredRecord>, actor: Actor): void;
+  /** Whether the record, as it stands after `mark` and `put`, keeps all rules. */
+  verify(resource: Resource, rid: number): void;
+  /** Removes a deleted record and its history for good. */
+  purge(resource: Resource, rid: number, actor: Actor): void;
+  /** The record as it is stored. */
+  current(resource: Resource, rid: number): StoredRecord;
+  allows(resource: Resource, rid: number, right: "change" | "delete", actor: Actor): boolean;
 }
-
-type StoredRecord = Record<string, Stored>;
 
 export const forbidden = (): Problem =>
   new Problem("forbidden", "You do not have permission to perform this action.");
 
-export function openWriting(statements: Statements, resources: Resources, clock: Clock): Writing {
+export function openWriting(
+  statements: Statements,
+  resources: Resources,
+  clock: Clock,
+  journal: Journal,
+): Writing {
   const exists = (text: string, ...args: Stored[]): boolean =>
     statements.get({ text: `SELECT 1 AS found WHERE EXISTS (${text})`, args }) !== null;
 
   /** What the clock says, in the unit of the tables. */
   const now = (): number => Math.round(clock.now() * 1000);
 
-  const current = (resource: Resource, rid: number): StoredRecord => {
-    const columns = stored(resource).map(([name, column]) => `${column} AS "${name}"`);
-    return statements.get({
-      text: `SELECT ${columns.join(", ")} FROM ${resource.table} WHERE rid = ?`,
-      args: [rid],
-    })!;
+  const current = (resource: Resource, rid: number): StoredRecord =>
+    statements.get({ text: storedStatement(resource), args: [rid] })!;
+
+  /** Sets columns of a record and notes it. */
+  const write = (
+    resource: Resource,
+    before: StoredRecord,
+    columns: Map<string, Stored>,
+    op: "update" | "delete" | "restore",
+    actor: Actor,
+  ): void => {
+    const rid = Number(before.rid);
+    const sets = [...columns.keys()].map((column) => `${column} = ?`).join(", ");
+    statements.run({
+      text: `UPDATE ${resource.table} SET ${sets}, version = version + 1 WHERE rid = ?`,
+      args: [...columns.values(), rid],
+    });
+    const after = current(resource, rid);
+    journal.record({ resource, rid, op, version: Number(after.version), before, after }, actor);
   };
 
   /** Row numbers of at most two records that a reference may mean. */
@@ -144,35 +179,98 @@ export function openWriting(statements: Statements, resources: Resources, clock:
       for (const column of ["created", "modified"]) columns.set(column, at);
       for (const column of ["created_by", "modified_by"]) columns.set(column, actor.user);
       const names = [...columns.keys()];
-      return statements.run({
+      const rid = statements.run({
         text: `INSERT INTO ${resource.table} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})`,
         args: [...columns.values()],
       });
+      const after = current(resource, rid);
+      journal.record({ resource, rid, op: "create", version: 1, before: undefined, after }, actor);
+      return rid;
     },
     update(resource, rid, body, mode, actor) {
       if (!allows(resource, rid, "change", actor)) throw forbidden();
-      const record = settle(resource, body, mode, rid, current(resource, rid), actor);
+      const before = current(resource, rid);
+      const record = settle(resource, body, mode, rid, before, actor);
       const columns = columnsOf(resource, record);
       columns.set("modified", now());
       columns.set("modified_by", actor.user);
-      const sets = [...columns.keys()].map((column) => `${column} = ?`).join(", ");
-      statements.run({
-        text: `UPDATE ${resource.table} SET ${sets}, version = version + 1 WHERE rid = ?`,
-        args: [...columns.values(), rid],
-      });
+      write(resource, before, columns, "update", actor);
     },
+    mark,
     remove(resource, rids, actor) {
-      const at = now();
-      for (const rid of rids) {
-        if (!allows(resource, rid, "delete", actor)) throw forbidden();
-        statements.run({
-          text: `UPDATE ${resource.table} SET deleted = 1, deleted_date = ?, deleted_by = ?, version = version + 1 WHERE rid = ?`,
-          args: [at, actor.user, rid],
-        });
-      }
+      for (const rid of rids) mark(resource, rid, actor);
       for (const rid of rids) refuseReferred(resource, rid);
     },
+    put(resource, rid, values, actor) {
+      const before = current(resource, rid);
+      const op = before.deleted === 1 ? "restore" : "update";
+      if (!allows(resource, rid, op === "restore" ? "delete" : "change", actor)) throw forbidden();
+      const record = { ...before };
+      for (const [name, value] of Object.entries(values))
+        if (Object.hasOwn(resource.fields, name) && resource.fields[name].write !== "never")
+          record[name] = value;
+      if (!actor.superuser && (record.owner !== before.owner || record.owned_by !== before.owned_by))
+        throw fieldProblem(new Map([["owner", ["Only an administrator may put back the owners."]]]));
+      const columns = columnsOf(resource, record);
+      for (const [column, value] of Object.entries({ deleted: 0, deleted_date: null, deleted_by: null }))
+        columns.set(column, value);
+      columns.set("modified", now());
+      columns.set("modified_by", actor.user);
+      constrained(() => write(resource, before, columns, op, actor));
+    },
+    verify(resource, rid) {
+      const record = current(resource, rid);
+      if (record.deleted === 1) return refuseReferred(resource, rid);
+      const errors: Change["errors"] = new Map();
+      for (const [name, field] of Object.entries(resource.fields)) {
+        if (field.kind !== "reference" || field.write === "never" || record[name] === null) continue;
+        const far = target(resources, field);
+        const alive = "deleted" in far.fields ? " AND deleted = 0" : "";
+        if (!exists(`SELECT 1 FROM ${far.table} WHERE rid = ?${alive}`, record[name]))
+          errors.set(name, [`The ${far.name} that it refers to is deleted.`]);
+      }
+      checkUnique(resource, record, rid, errors);
+      checkCircles(resource, record, rid, errors);
+      if (errors.size > 0) throw fieldProblem(errors);
+    },
+    purge(resource, rid, actor) {
+      if (!actor.superuser) throw forbidden();
+      const before = current(resource, rid);
+      if (before.deleted === 0)
+        throw new Problem("conflict", `${resource.name} ${before.id} is not deleted. Delete it first.`);
+      for (const other of resources.values())
+        for (const [name, field] of Object.entries(other.fields)) {
+          if (field.to !== resource.name || field.kind !== "reference") continue;
+          const text = `SELECT 1 FROM ${other.table} AS t WHERE ${rows(other)}t.${columnOf(other, name)} = ?`;
+          if (exists(text, rid))
+            throw new Problem(
+              "conflict",
+              `${resource.name} ${before.id} cannot be purged: it is the ${name} of records in ${other.segment}, deleted ones among them.`,
+            );
+        }
+      // First, so that no number of a change is used again.
+      const version = Number(before.version) + 1;
+      journal.record({ resource, rid, op: "purge", version, before, after: undefined }, actor);
+      for (const table of ["record_change", "object_permission"])
+        statements.run({
+          text: `DELETE FROM ${table} WHERE object_kind = ? AND object_rid = ?`,
+          args: [resource.name, rid],
+        });
+      constrained(() => statements.run({ text: `DELETE FROM ${resource.table} WHERE rid = ?`, args: [rid] }));
+    },
+    current,
+    allows,
   };
+
+  function mark(resource: Resource, rid: number, actor: Actor): void {
+    if (!allows(resource, rid, "delete", actor)) throw forbidden();
+    const columns = new Map<string, Stored>([
+      ["deleted", 1],
+      ["deleted_date", now()],
+      ["deleted_by", actor.user],
+    ]);
+    write(resource, current(resource, rid), columns, "delete", actor);
+  }
 
   function allows(resource: Resource, rid: number, right: "change" | "delete", actor: Actor): boolean {
     const condition = (right === "change" ? changeable : deletable)(resource, actor);
@@ -213,11 +311,19 @@ export function fieldProblem(errors: ReadonlyMap<string, string[]>): Problem {
   return new Problem("invalid_request", `${name}: ${text}`, { fields: Object.fromEntries(errors) });
 }
 
-/** Names and columns of the fields that are in the table. */
-const stored = (resource: Resource): [string, string][] =>
-  Object.entries(resource.fields)
-    .filter(([, field]) => field.kind !== "computed")
-    .map(([name]) => [name, columnOf(resource, name)]);
+/** Runs a write that the database itself may refuse. @throws Problem conflict */
+function constrained(work: () => unknown): void {
+  try {
+    work();
+  } catch (error) {
+    const code = String((error as { code?: string }).code);
+    if (!code.startsWith("SQLITE_CONSTRAINT")) throw error;
+    const text = code.endsWith("UNIQUE")
+      ? "Another record has the name that this one had."
+      : "What it refers to is gone, or others refer to it.";
+    throw new Problem("conflict", text, { cause: error });
+  }
+}
 
 /** Owners change hands by administrators only, and a record goes to a group of its writer. */
 const checkOwners = (change: Change, before: StoredRecord | undefined, actor: Actor): void => {

@@ -100,3 +100,40 @@ function idOf(value: Json | undefined, where: string): string {
 function refused(field: string, error: string): Problem {
   return new Problem("invalid_request", `${field}: ${error}`, { fields: { [field]: [error] } });
 }
+
+/** What a body says of every record that a filter finds: `body` is all there is of it besides the ids. */
+export type SameChange = Omit<RowChange, "id"> & {
+  /** Parameters of a list, where the body gives the filter. */
+  filters: { [name: string]: Json } | undefined;
+};
+
+/**
+ * A change of whatever the filter in the address or in `filters` finds: an object with the fields to change, or with
+ * `patch`, or a list of operations with paths `/<field>`. Undefined where the body names records itself.
+ * @throws Problem invalid_request
+ */
+export function sameChange(body: Json, filtered: boolean): SameChange | undefined {
+  if (isEntry(body) && isEntry(body.filters)) {
+    const { filters, ...rest } = body;
+    return { ...changeOf(rest), filters };
+  }
+  if (!filtered) return undefined;
+  if (Array.isArray(body)) {
+    const bare = (item: Json) => isEntry(item) && String(item.path).split("/").length === 2;
+    return body.length > 0 && body.every((item) => isOperation(item) && bare(item))
+      ? { ...changeOf({ patch: body }), filters: undefined }
+      : undefined;
+  }
+  if (!isEntry(body) || Array.isArray(body.ids) || Array.isArray(body.items)) return undefined;
+  return { ...changeOf(body), filters: undefined };
+}
+
+function changeOf(rest: Entry): Omit<RowChange, "id"> {
+  if (!Array.isArray(rest.patch)) return { body: rest, tests: [] };
+  const odd = Object.keys(rest).find((name) => name !== "patch");
+  if (odd !== undefined) throw refused("patch", "Give patch, or fields, but not both.");
+  return collect(
+    "",
+    rest.patch.map((operation, i) => readOperation(operation, `patch[${i}]`, 1)),
+  );
+}

@@ -42,6 +42,8 @@ export const LIST_PARAMETERS: Readonly<Record<string, string>> = {
   deleted: "true: deleted records only; false (default): others only; all: both.",
   can_change: "true: records that the caller may change; false: others.",
   can_delete: "true: records that the caller may delete; false: others.",
+  as_of:
+    "A time, or the id of a batch: the records as they were then, as far as the caller may view them today.",
 };
 
 const CAN_VIEW = "can_view cannot be a filter: it is true of every record that you get.";

@@ -1,0 +1,50 @@
+import type { Call } from "./response.ts";
+import { Problem } from "../problem.ts";
+
+/**
+ * Entity tags (RFC 9110, section 8.8.3). The tag of a record is its version and a digest of the answer, `"3-1x8f…"`:
+ * the digest tells forms of the same version apart, and what stands in it of other records. A writer's If-Match asks for
+ * the version alone.
+ */
+export const recordTag = (version: number, body: string): string =>
+  `"${version}-${Bun.hash(body).toString(36)}"`;
+
+/** Of a list: weak, for pages of equal content may be printed differently. */
+export const listTag = (body: string): string => `W/"${Bun.hash(body).toString(36)}"`;
+
+const tagsOf = (header: string): string[] => header.match(/(?:W\/)?"[^"]*"|\*/g) ?? [];
+const opaque = (tag: string): string => tag.replace(/^W\//, "");
+const versionOf = (tag: string): string => opaque(tag).replace(/^"(\d+)(?:-[^"]*)?"$/, "$1");
+
+/** Whether a reader has this answer already (If-None-Match, weak comparison). */
+export function isKnown(call: Call, tag: string): boolean {
+  const header = call.request.headers.get("if-none-match");
+  if (header === null || (call.method !== "GET" && call.method !== "HEAD")) return false;
+  return tagsOf(header).some((known) => known === "*" || opaque(known) === opaque(tag));
+}
+
+/**
+ * Whether the record still is what a writer believes it to be.
+ * @throws Problem precondition_failed by If-Match or If-None-Match
+ */
+export function checkVersion(call: Call, version: number): void {
+  const wanted = call.request.headers.get("if-match");
+  const unwanted = call.request.headers.get("if-none-match");
+  const holds = (header: string) =>
+    tagsOf(header).some((tag) => tag === "*" || versionOf(tag) === String(version));
+  const headers = { ETag: `"${version}"` };
+  if (wanted !== null && !holds(wanted))
+    throw new Problem(
+      "precondition_failed",
+      `The record is in version ${version}, which If-Match does not name. Read it again.`,
+      { headers },
+    );
+  if (unwanted !== null && holds(unwanted))
+    throw new Problem(
+      "precondition_failed",
+      `The record is in version ${version}, which If-None-Match names.`,
+      {
+        headers,
+      },
+    );
+}

@@ -1,0 +1,120 @@
+import type { Actor } from "./model/access.ts";
+import type { Resource } from "./model/resource.ts";
+import { changedFields, type StoredRecord } from "./model/stored.ts";
+import type { Clock } from "../shell/clock.ts";
+import type { Statements } from "./statements.ts";
+
+/** What one write did to one record. */
+export type Op = "create" | "update" | "delete" | "restore" | "purge";
+
+/** What a batch was asked for as. */
+export type BatchKind =
+  | "create"
+  | "update"
+  | "delete"
+  | "bulk_create"
+  | "bulk_update"
+  | "bulk_delete"
+  | "restore"
+  | "purge"
+  | "undo"
+  | "import"
+  | "sample";
+
+/** One write of one record. */
+export interface Written {
+  resource: Resource;
+  rid: number;
+  op: Op;
+  /** The version that it made. */
+  version: number;
+  /** The whole record before; undefined for a new one. */
+  before: Readonly<StoredRecord> | undefined;
+  /** The whole record after; undefined for one that is gone. */
+  after: Readonly<StoredRecord> | undefined;
+}
+
+/** What is noted of a batch. */
+export interface About {
+  kind: BatchKind;
+  /** Row of the batch that this one takes back. */
+  undoes?: number;
+}
+
+export interface Journal {
+  /**
+   * Runs work, whose writes become one batch; within a transaction that the caller opens. A batch inside a batch is
+   * part of the outer one. `written` grows with every write. Where nothing is written there is no batch.
+   */
+  batch<T>(
+    about: About,
+    work: (written: readonly Written[]) => T,
+  ): { value: T; batch: string | null; written: readonly Written[] };
+  /** Notes a write in the open batch, in the transaction of the write. */
+  record(written: Written, actor: Actor): void;
+}
+
+interface Open {
+  about: About;
+  written: Written[];
+  row: number | null;
+  id: string | null;
+}
+
+/** The one place that writes history: every write of a record passes here in its own transaction. */
+export function openJournal(statements: Statements, clock: Clock): Journal {
+  let open: Open | undefined;
+
+  const begin = (batch: Open, actor: Actor): number => {
+    const last = Number(
+      statements.get({ text: "SELECT coalesce(max(at), 0) AS at FROM record_batch", args: [] })?.at,
+    );
+    batch.id = clock.newId();
+    // A clock that was set back must not put a later state before an earlier one.
+    const at = Math.max(last, Math.round(clock.now() * 1000));
+    return statements.run({
+      text: "INSERT INTO record_batch (id, at, kind, user_rid, token_rid, undoes) VALUES (?, ?, ?, ?, ?, ?)",
+      args: [batch.id, at, batch.about.kind, actor.user, actor.token ?? null, batch.about.undoes ?? null],
+    });
+  };
+
+  return {
+    batch(about, work) {
+      if (open) return { value: work(open.written), batch: open.id, written: open.written };
+      const mine: Open = { about, written: [], row: null, id: null };
+      open = mine;
+      try {
+        const value = work(mine.written);
+        return { value, batch: mine.id, written: mine.written };
+      } finally {
+        open = undefined;
+      }
+    },
+    record(written, actor) {
+      const batch = open ?? { about: { kind: batchKind(written.op) }, written: [], row: null, id: null };
+      batch.row ??= begin(batch, actor);
+      batch.written.push(written);
+      const { resource, rid, op, version, before, after } = written;
+      const gone = after === undefined;
+      statements.run({
+        text: "INSERT INTO record_change (batch, object_kind, object_rid, op, version, before, after) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        args: [
+          batch.row,
+          resource.name,
+          gone ? -rid : rid,
+          op,
+          version,
+          before === undefined
+            ? null
+            : JSON.stringify(gone ? { id: before.id } : valuesBefore(before, after)),
+          gone ? null : JSON.stringify({ ...after, rid: undefined }),
+        ],
+      });
+    },
+  };
+}
+
+const batchKind = (op: Op): BatchKind => op;
+
+const valuesBefore = (before: Readonly<StoredRecord>, after: Readonly<StoredRecord>): StoredRecord =>
+  Object.fromEntries(changedFields(before, after).map((name) => [name, before[name]]));

@@ -1,0 +1,53 @@
+import { type Json, KINDS, type Stored } from "./field.ts";
+import { columnOf, type Resource, type Resources, target } from "./resource.ts";
+
+/** A record as its table has it: references as row numbers, everything as SQLite keeps it, by field name. */
+export type StoredRecord = Record<string, Stored>;
+
+/** Names and columns of the fields that are in the table. */
+export const storedFields = (resource: Resource): [name: string, column: string][] =>
+  Object.entries(resource.fields)
+    .filter(([, field]) => field.kind !== "computed")
+    .map(([name]) => [name, columnOf(resource, name)]);
+
+/** Reads one record by its row number. */
+export const storedStatement = (resource: Resource): string => {
+  const columns = storedFields(resource).map(([name, column]) => `${column} AS "${name}"`);
+  return `SELECT ${columns.join(", ")} FROM ${resource.table} WHERE rid = ?`;
+};
+
+/** What every write changes. */
+const BOOKKEEPING = new Set(["rid", "version", "modified", "modified_by"]);
+
+/** Names of the fields that tell two states of a record apart, those that every write changes left out. */
+export const changedFields = (
+  before: Readonly<StoredRecord> | undefined,
+  after: Readonly<StoredRecord>,
+): string[] =>
+  Object.keys(after).filter(
+    (name) => !BOOKKEEPING.has(name) && (before === undefined || before[name] !== after[name]),
+  );
+
+/** What stands in an answer for a record that is referred to; undefined where it is gone. */
+export type Named = (far: Resource, column: string, rid: number) => Stored | undefined;
+
+/** A stored value as a flat answer shows it. An id is shown whoever asks, for it tells nothing. */
+export function printStored(
+  resources: Resources,
+  resource: Resource,
+  name: string,
+  value: Stored,
+  named: Named,
+): Json {
+  const field = resource.fields[name];
+  if (value === null || value === undefined) return null;
+  if (field.kind !== "reference") return KINDS[field.kind as "text"].print(value);
+  const far = target(resources, field);
+  return named(far, columnOf(far, far.printed === "key" ? far.key : "id"), Number(value)) ?? null;
+}
+
+/** Whether a field of a history can be shown. */
+export const isShown = (resource: Resource, name: string): boolean =>
+  Object.hasOwn(resource.fields, name) &&
+  resource.fields[name].shown !== "internal" &&
+  resource.fields[name].kind !== "computed";

@@ -1,0 +1,245 @@
+import type { DocumentDecoration, Elysia } from "elysia";
+import type { Answers } from "./answer.ts";
+import { openHistoryAnswers } from "./answer-history.ts";
+import { PROBLEM_SCHEMA, recordSchema } from "./model/schema.ts";
+import { ROOT } from "./response.ts";
+import { DECLARED, RESOURCES, type Routed } from "./resources/index.ts";
+import type { Store } from "./store.ts";
+
+type Params = Record<string, string | null>;
+type Context = { request: Request; params: Params };
+type Detail = DocumentDecoration;
+
+const HIDDEN = { parse: "none", detail: { hide: true } } as const;
+
+const json = (schema: object) => ({ "application/json": { schema: schema as Record<string, unknown> } });
+const detail = (value: object): Detail => ({ tags: ["inventory"], ...value }) as Detail;
+const text = { type: "string" };
+const count = { type: "integer" };
+const maybe = (schema: object) => ({ ...schema, nullable: true });
+
+const MEANINGS: Record<number, string> = {
+  400: "A value breaks a rule; it is named.",
+  401: "Credentials are missing or not valid.",
+  403: "The caller may view this, but not do that with it.",
+  404: "No such record or batch, or none that the caller may view.",
+  409: "Others refer to it, or later changes would be lost; `rows` says which.",
+};
+const refusals = (...statuses: number[]) =>
+  Object.fromEntries(
+    statuses.map((status) => [status, { description: MEANINGS[status], content: json(PROBLEM_SCHEMA) }]),
+  );
+
+const object = (properties: Record<string, object>, description: string) => ({
+  type: "object",
+  required: Object.keys(properties),
+  properties,
+  description,
+});
+
+const WHO = {
+  at: { type: "string", format: "date-time" },
+  user: text,
+  token: maybe(object({ name: text, prefix: text }, "The token that was used; null for anybody else's.")),
+};
+const VALUES = maybe({ type: "object", additionalProperties: true });
+const CHANGE = object(
+  {
+    cursor: text,
+    resource: text,
+    id: { oneOf: [text, count] },
+    op: { type: "string", enum: ["create", "update", "delete", "restore"] },
+    version: count,
+    ...WHO,
+    batch: text,
+    before: { ...VALUES, description: "Values that changed, before; null for a new record." },
+    after: { ...VALUES, description: "The same after; all values of a new record." },
+  },
+  "One write of one record.",
+);
+const BATCH = {
+  id: text,
+  kind: text,
+  ...WHO,
+  changes: {
+    type: "object",
+    additionalProperties: count,
+    description: "Changes by list, of records that the caller may view.",
+  },
+  undoes: maybe(text),
+  undone_by: maybe(text),
+};
+const envelope = (items: object, before: Record<string, object> = {}) =>
+  object(
+    {
+      ...before,
+      previous: maybe(text),
+      next: maybe(text),
+      current: count,
+      total: count,
+      total_pages: count,
+      results: { type: "array", items },
+    },
+    "One page.",
+  );
+const ok = (schema: object, description: string) => ({ 200: { description, content: json(schema) } });
+
+const query = (name: string, description: string) => ({
+  name,
+  in: "query",
+  required: false,
+  description,
+  schema: text,
+});
+const inPath = (description: string) => ({
+  name: "id",
+  in: "path",
+  required: true,
+  description,
+  schema: text,
+});
+const PAGING = [
+  query("page", "Page number from 1."),
+  query("page_size", "How many on a page; max gives all."),
+];
+const DRY = [
+  query("dry_run", "1: change nothing, and tell what would change, with a value for `confirm`."),
+  query("confirm", "What a dry run gave: do exactly that, or answer 409."),
+];
+const security = [{ token: [] }];
+
+/** What was done to records: histories, batches, the feed of changes, and the ways back. */
+export function addHistory(
+  app: Elysia,
+  { answers, store, maxMessageBytes }: { answers: Answers; store: Store; maxMessageBytes: number },
+): void {
+  const history = openHistoryAnswers(answers, store, maxMessageBytes);
+  for (const resource of RESOURCES) addRecord(app, history, resource);
+
+  const batches = ({ request }: { request: Request }) => history.batches(request);
+  const batch = ({ request, params }: Context) => history.batch(request, params.id ?? "");
+  const undo = ({ request, params }: Context) => history.undo(request, params.id ?? "");
+  const changes = ({ request }: { request: Request }) => history.changes(request, RESOURCES);
+  app
+    .get(`${ROOT}batches/`, batches, {
+      detail: detail({
+        summary: "What was done, batch by batch",
+        description: "Every request that wrote is one batch. Those with a change that the caller may view.",
+        security,
+        parameters: [query("user", "Username of who wrote."), query("kind", "As in the answer."), ...PAGING],
+        responses: { ...ok(envelope(object(BATCH, "One batch.")), "The last first."), ...refusals(400, 401) },
+      }),
+    })
+    .get(`${ROOT}batches/:id/`, batch, {
+      detail: detail({
+        summary: "One batch and its changes",
+        security,
+        parameters: [inPath("Identifier of the batch: the header Batch-Id of the answer."), ...PAGING],
+        responses: {
+          ...ok(envelope(CHANGE, BATCH), "Changes in the order of writing."),
+          ...refusals(401, 404),
+        },
+      }),
+    })
+    .post(`${ROOT}batches/:id/undo/`, undo, {
+      parse: "none",
+      detail: detail({
+        summary: "Take a batch back",
+        description:
+          "All or nothing: what it made is deleted, what it deleted lives again, what it changed is as before. Refused, record by record, where later changes would be lost, unless `force`. Undoing is a batch itself.",
+        security,
+        parameters: [inPath("Identifier of the batch."), ...DRY],
+        requestBody: {
+          required: false,
+          content: json({ type: "object", properties: { force: { type: "boolean" } } }),
+        },
+        responses: {
+          200: { description: "The new batch, or what would change.", content: json({ type: "object" }) },
+          ...refusals(400, 401, 403, 404, 409),
+        },
+      }),
+    })
+    .get(`${ROOT}changes/`, changes, {
+      detail: detail({
+        summary: "Changes since a cursor",
+        description:
+          "For synchronisation, in the order of commits, of records that the caller may view today. Follow `next` for ever; where `more` is false, wait a while before.",
+        parameters: [
+          query("since", "`cursor` of the answer before; 0, the default, is the beginning."),
+          query("resource", "Segment of one list."),
+          query("page_size", "How many at most; 1000 by default, up to 10000."),
+        ],
+        responses: {
+          ...ok(
+            object(
+              {
+                cursor: text,
+                more: { type: "boolean" },
+                next: text,
+                results: { type: "array", items: CHANGE },
+              },
+              "Some changes.",
+            ),
+            "Some changes.",
+          ),
+          ...refusals(400, 401),
+        },
+      }),
+    });
+  for (const end of ["", "/"]) {
+    app.all(`${ROOT}batches${end}`, batches, HIDDEN);
+    app.all(`${ROOT}batches/:id${end}`, batch, HIDDEN);
+    app.all(`${ROOT}batches/:id/undo${end}`, undo, HIDDEN);
+    app.all(`${ROOT}changes${end}`, changes, HIDDEN);
+  }
+}
+
+function addRecord(app: Elysia, history: ReturnType<typeof openHistoryAnswers>, resource: Routed): void {
+  const read = ({ request, params }: Context) => history.history(request, resource, params.id ?? "");
+  const restore = ({ request, params }: Context) => history.restore(request, resource, params.id ?? "");
+  const purge = ({ request, params }: Context) => history.purge(request, resource, params.id ?? "");
+  const { name, segment } = resource;
+  const path = `${ROOT}${segment}/:id/`;
+  const id = inPath(`Identifier of the ${name}.`);
+  app
+    .get(`${path}history/`, read, {
+      detail: detail({
+        summary: `What was done to one of ${segment}`,
+        parameters: [id, ...PAGING],
+        responses: { ...ok(envelope(CHANGE), "The last change first."), ...refusals(401, 404) },
+      }),
+    })
+    .post(`${path}restore/`, restore, {
+      parse: "none",
+      detail: detail({
+        summary: `Bring back a version of one of ${segment}`,
+        description: "Without a version, a deleted record lives again as it was.",
+        security,
+        parameters: [id, ...DRY],
+        requestBody: {
+          required: false,
+          content: json({ type: "object", properties: { version: { type: "integer" } } }),
+        },
+        responses: {
+          ...ok(recordSchema(DECLARED, resource), "The record as stored."),
+          ...refusals(400, 401, 403, 404, 409),
+        },
+      }),
+    })
+    .post(`${path}purge/`, purge, {
+      parse: "none",
+      detail: detail({
+        summary: `Remove a deleted one of ${segment} and its history for good`,
+        description: "For administrators. Refused while any record refers to it.",
+        security,
+        parameters: [id, ...DRY],
+        responses: { 204: { description: "It is gone." }, ...refusals(401, 403, 404, 409) },
+      }),
+    });
+  for (const prefix of [segment, ...(resource.aliases ?? [])])
+    for (const end of ["", "/"]) {
+      app.all(`${ROOT}${prefix}/:id/history${end}`, read, HIDDEN);
+      app.all(`${ROOT}${prefix}/:id/restore${end}`, restore, HIDDEN);
+      app.all(`${ROOT}${prefix}/:id/purge${end}`, purge, HIDDEN);
+    }
+}

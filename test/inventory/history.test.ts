@@ -1,0 +1,155 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type Answered, type Lab, openLab, START } from "./harness.ts";
+import { IDS } from "./sample.ts";
+
+/** What was done to records: told, read as of then, and brought back; to nobody who may not view the record. */
+
+let lab: Lab;
+beforeEach(async () => {
+  lab = await openLab();
+});
+afterEach(() => lab.database.close());
+
+let seconds = 0;
+const send = (method: string, path: string, body?: unknown, as = "alice"): Promise<Answered> => {
+  lab.clock.set(START + ++seconds * 1000);
+  return lab.ask(method, path, { as, ...(body === undefined ? {} : { body }) });
+};
+const rows = (answer: Answered) => answer.body.results as Record<string, unknown>[];
+const add = async (label = "Box"): Promise<string> =>
+  String((await send("POST", "locations/", { label })).body.id);
+/** A time at which nothing happens. */
+const moment = (): string => {
+  lab.clock.set(START + ++seconds * 1000);
+  return new Date(START + seconds * 1000).toISOString();
+};
+
+describe("the history of a record", () => {
+  test("tells who did what, when, with which token, the last first", async () => {
+    const id = await add();
+    const changed = await send("PATCH", `locations/${id}/`, { label: "Case", place: IDS.a101 });
+    await send("DELETE", `locations/${id}/`);
+    const history = await lab.ask("GET", `locations/${id}/history/`, { as: "alice" });
+    expect(history.body).toMatchObject({ total: 3, current: 1, total_pages: 1, next: null });
+    expect(rows(history)).toMatchObject([
+      { op: "delete", version: 3, before: { deleted: false }, after: { deleted: true, deleted_by: "alice" } },
+      {
+        op: "update",
+        version: 2,
+        before: { label: "Box", place: null },
+        after: { label: "Case", place: IDS.a101 },
+        batch: changed.headers.get("batch-id"),
+        user: "alice",
+        token: { name: "test" },
+        resource: "locations",
+        id,
+      },
+      { op: "create", version: 1, before: null, after: { label: "Box", owner: "alice", deleted: false } },
+    ]);
+    expect(rows(history)[1].at).toBe((changed.body.modified as { value: string }).value);
+    const second = await lab.ask("GET", `locations/${id}/history/?page=2&page_size=2`, { as: "alice" });
+    expect(rows(second).map(({ version }) => version)).toEqual([1]);
+  });
+
+  test("is there for those who may view the record, and the token for its owner", async () => {
+    const id = await add();
+    expect((await lab.ask("GET", `locations/${id}/history/`, { as: "bob" })).status).toBe(404);
+    expect((await lab.ask("GET", `locations/${id}/history/`)).status).toBe(404);
+    await send("PATCH", `locations/${id}/`, { public: true });
+    const history = await lab.ask("GET", `locations/${id}/history/`, { as: "bob" });
+    expect(rows(history).map(({ token }) => token)).toEqual([null, null]);
+  });
+});
+
+describe("batches", () => {
+  test("are listed with what they did, as far as the caller may view it", async () => {
+    const made = await send("POST", "locations/", [{ label: "a" }, { label: "b", public: true }]);
+    const id = made.headers.get("batch-id")!;
+    const mine = await lab.ask("GET", `batches/${id}/`, { as: "alice" });
+    expect(mine.body).toMatchObject({
+      id,
+      kind: "bulk_create",
+      user: "alice",
+      changes: { locations: 2 },
+      undoes: null,
+      undone_by: null,
+      total: 2,
+    });
+    expect(rows(mine).map(({ after }) => (after as { label: string }).label)).toEqual(["a", "b"]);
+    const theirs = await lab.ask("GET", `batches/${id}/`, { as: "bob" });
+    expect(theirs.body).toMatchObject({ changes: { locations: 1 }, total: 1 });
+    const secret = await send("POST", "locations/", { label: "c" });
+    expect((await lab.ask("GET", `batches/${secret.headers.get("batch-id")}/`, { as: "bob" })).status).toBe(
+      404,
+    );
+    const list = await lab.ask("GET", "batches/?user=alice&kind=create", { as: "alice" });
+    expect(rows(list).map((batch) => batch.id)).toEqual([secret.headers.get("batch-id")]);
+    expect((await lab.ask("GET", "batches/?user=alice&kind=create", { as: "bob" })).body.total).toBe(0);
+  });
+});
+
+describe("as_of", () => {
+  test("gives records and lists as they were, with filters, orders and spans of then", async () => {
+    const id = await add("Box");
+    const before = await lab.ask("GET", `locations/${id}/?fields=*`, { as: "alice" });
+    const then = moment();
+    await send("PATCH", `locations/${id}/`, { label: "Case", place: IDS.a101 });
+    await send("PATCH", `places/${IDS.a101}/`, { room: "999" }, "admin");
+    const between = moment();
+    await send("DELETE", `locations/${id}/`);
+    const old = await lab.ask("GET", `locations/${id}/?fields=*&as_of=${then}`, { as: "alice" });
+    expect(old.body).toEqual(before.body);
+    const list = await lab.ask(
+      "GET",
+      `locations/?place__room=999&ordering=-label&as_of=${between}&fields=label`,
+      {
+        as: "alice",
+      },
+    );
+    expect(rows(list).map(({ label }) => label)).toEqual(["drawer", "Shelf 1", "Case"]);
+    for (const [at, label, total] of [
+      [then, "Box", 1],
+      [then, "Case", 0],
+      [between, "Case", 1],
+      [moment(), "Case", 0],
+    ] as const)
+      expect(
+        (await lab.ask("GET", `locations/?label=${label}&as_of=${at}`, { as: "alice" })).body.total,
+      ).toBe(total);
+    expect((await lab.ask("GET", `locations/${id}/?as_of=${moment()}`, { as: "alice" })).status).toBe(404);
+  });
+
+  test("is read under the rights of today", async () => {
+    const id = await add("Box");
+    await send("PATCH", `locations/${id}/`, { public: true });
+    const open = moment();
+    await send("PATCH", `locations/${id}/`, { public: false });
+    const path = `locations/?label=Box&as_of=${open}&fields=label,public,permissions`;
+    expect((await lab.ask("GET", path, { as: "bob" })).body.total).toBe(0);
+    expect(rows(await lab.ask("GET", path, { as: "alice" }))).toEqual([
+      { label: "Box", public: true, permissions: { public: true, actions: { change: true, delete: true } } },
+    ]);
+    expect((await lab.ask("GET", `${path}&can_change=false`, { as: "alice" })).body.total).toBe(0);
+  });
+
+  test("every list can be read as it was, and what is no time is refused", async () => {
+    const now = moment();
+    const root = await lab.ask("GET", "", { as: "admin" });
+    for (const segment of Object.keys(root.body).filter(
+      (name) => !/users|groups|batches|changes/.test(name),
+    )) {
+      const [past, present] = await Promise.all(
+        [`&as_of=${now}`, ""].map((as) =>
+          lab.ask("GET", `${segment}/?fields=*&page_size=max${as}`, { as: "admin" }),
+        ),
+      );
+      expect({ segment, body: rows(past) }).toEqual({ segment, body: rows(present) });
+    }
+    const wrong = await lab.ask("GET", "locations/?as_of=yesterday", { as: "alice" });
+    expect({ status: wrong.status, keys: Object.keys(wrong.body) }).toEqual({
+      status: 400,
+      keys: ["as_of", "message"],
+    });
+    expect((await lab.ask("GET", "locations/?as_of=1999-01-01")).body.total).toBe(0);
+  });
+});
