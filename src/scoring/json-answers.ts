@@ -1,4 +1,4 @@
-import { type Corpus, explain, leastBits, METHOD, parsePattern } from "../motif/index.ts";
+import { type Corpus, explain, leastBits, METHOD, parsePattern, type Pattern } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import type { Corpora } from "./corpus.ts";
 import type { Handlers } from "./handlers.ts";
@@ -49,6 +49,18 @@ const NO_STORE = { "Cache-Control": "no-store" };
 export function jsonAnswers(options: JsonOptions): JsonAnswers {
   const { handlers, classes, maxQueryLength, maxMessageBytes } = options;
   const corpus = corpusKeeper(options.corpora);
+  const known = (id: string): void => {
+    try {
+      options.job(id);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== "unknown_job") throw error;
+      // The store's words are those of SOAP.
+      throw new Problem(
+        "unknown_job",
+        "There is no job with this identifier. A submission is answered with one.",
+      );
+    }
+  };
   const watch = (id: string, base: string): (() => JobObject) => {
     const asked = options.request(id);
     return () => jobObject(options.job(id), options.progress(id), asked, base);
@@ -67,11 +79,13 @@ export function jsonAnswers(options: JsonOptions): JsonAnswers {
     },
     job(request, id) {
       refuseParameters(request, []);
+      known(id);
       return json(show(request, id), { headers: NO_STORE });
     },
     result(request, id) {
       const { format, match } = refuseParameters(request, ["format", "match"]);
       const form = chooseForm(format ?? null, request.headers.get("accept"));
+      known(id);
       const report = handlers.getResult(id);
       if (!report) {
         const { state } = options.job(id);
@@ -91,9 +105,9 @@ export function jsonAnswers(options: JsonOptions): JsonAnswers {
     },
     events(request, id) {
       refuseParameters(request, []);
+      known(id);
       // The headers alone: a stream without a reader would be kept for nobody.
       if (request.method === "HEAD") {
-        options.job(id);
         return new Response(null, {
           headers: { ...NO_STORE, "Content-Type": "text/event-stream; charset=utf-8" },
         });
@@ -102,6 +116,7 @@ export function jsonAnswers(options: JsonOptions): JsonAnswers {
     },
     cancel(request, id) {
       refuseParameters(request, []);
+      known(id);
       handlers.cancel(id);
       return json(show(request, id), { headers: NO_STORE });
     },
@@ -196,13 +211,16 @@ function describeClass(motifClass: MotifClass): object {
     aliases,
     expression,
     explanation: explain(pattern),
-    informationContent: leastBits(pattern.root),
+    informationContent: bitsOf(pattern),
     description,
     citation,
   };
   DESCRIBED.set(motifClass, described);
   return described;
 }
+
+/** Six decimals, as in results. */
+const bitsOf = (pattern: Pattern): number => Math.round(leastBits(pattern.root) * 1e6) / 1e6;
 
 /**
  * What an expression means. One without a meaning is a Problem like any other, with the character where it is wrong
@@ -222,5 +240,5 @@ function checkPattern(body: Record<string, unknown>): Response {
     return json({ ...fields, message, code, position: wrong.position }, { status });
   }
   const pattern = parsePattern(expression!, "soap");
-  return json({ expression, explanation: explain(pattern), informationContent: leastBits(pattern.root) });
+  return json({ expression, explanation: explain(pattern), informationContent: bitsOf(pattern) });
 }

@@ -9,11 +9,12 @@ import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { openScoring, type Scoring, type ScoringOptions } from "../../src/scoring/index.ts";
 import { systemClock } from "../../src/shell/clock.ts";
 import { problemResponse } from "../../src/shell/http.ts";
-import { closeDatabase, openDatabase } from "../../src/shell/sqlite.ts";
+import { closeDatabase, type Database, openDatabase } from "../../src/shell/sqlite.ts";
 
 /** The scoring service with the sample proteins, asked without a socket. */
 export interface Service {
   scoring: Scoring;
+  database: Database;
   /** An answer, and its body as JSON where it is that. */
   ask(method: string, path: string, options?: Asked): Promise<Answered>;
   close(): Promise<void>;
@@ -61,6 +62,7 @@ export async function openService(options: Partial<ScoringOptions> = {}, corpus 
     .use(swagger({ path: "/docs" }) as AnyElysia);
   return {
     scoring,
+    database,
     async ask(method, path, { body, headers = {} } = {}) {
       const isRaw = body === undefined || typeof body === "string" || body instanceof Uint8Array;
       const sent = isRaw ? (body as string | Uint8Array<ArrayBuffer> | undefined) : JSON.stringify(body);

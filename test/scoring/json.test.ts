@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { expireJobs } from "../../src/scoring/expiry.ts";
 import { RESULT_FORM_NAMES, RESULT_FORMS } from "../../src/scoring/result-format.ts";
+import { random } from "../fixtures/random-protein.ts";
 import { ended, openService, P53, type Service } from "./json-harness.ts";
 
 /** The JSON service: what its addresses answer, and that it is the service of SOAP. */
@@ -164,6 +166,71 @@ test("a job that has ended cannot be cancelled", async () => {
   await ended(service, json.id);
   const refused = await service.ask("DELETE", `/jobs/${json.id}`);
   expect([refused.status, refused.json.code]).toEqual([409, "conflict"]);
+});
+
+test("a job of long ago is known, but neither what it was asked nor its result", async () => {
+  const { json } = await service.ask("POST", "/jobs", { body: { ...SUBMISSION, identifier: "long ago" } });
+  const { ended: end } = await ended(service, json.id);
+  service.database.query("UPDATE job SET expires = ? WHERE id = ?").run(Date.parse(end) + 1, json.id);
+  expect(expireJobs(service.database, Date.parse(end) + 2)).toBe(1);
+  const job = await service.ask("GET", `/jobs/${json.id}`);
+  expect(job.status).toBe(200);
+  expect(job.json).toMatchObject({
+    state: "expired",
+    identifier: null,
+    queryLength: null,
+    scoringModel: null,
+    patterns: [],
+  });
+  expect(job.json.failure).toContain("was kept for");
+  const result = await service.ask("GET", `/jobs/${json.id}/result`);
+  expect([result.status, result.json.code]).toEqual([410, "job_expired"]);
+});
+
+test("damaged submissions are answered in words, whatever they have become", async () => {
+  const next = random(7);
+  const whole = JSON.stringify(SUBMISSION);
+  const odd = [
+    '"',
+    "\\",
+    "{",
+    "}",
+    "[",
+    "]",
+    ":",
+    ",",
+    "null",
+    "1e999",
+    "\\ud800",
+    "\u0000",
+    "é",
+    "((",
+    "{9999}",
+    "__proto__",
+  ];
+  const statuses = new Map<number, number>();
+  for (let i = 0; i < 2000; i++) {
+    let body = whole;
+    for (let changes = 1 + Math.floor(next() * 3); changes > 0; changes--) {
+      const at = Math.floor(next() * body.length);
+      const behind = at + Math.floor(next() * 4);
+      body =
+        body.slice(0, at) + (next() < 0.7 ? odd[Math.floor(next() * odd.length)] : "") + body.slice(behind);
+    }
+    const { status, json, headers } = await waiting.ask("POST", "/jobs", { body });
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    if (status !== 202) {
+      expect({ body, status, type: headers.get("content-type") }).toEqual({
+        body,
+        status: 400,
+        type: "application/json",
+      });
+      expect(json.message.length).toBeGreaterThan(10);
+      expect(json.code).toMatch(/^(malformed|invalid_request|invalid_pattern|unknown_motif_class)$/);
+    }
+  }
+  // It would prove nothing if all had been refused, or none.
+  for (const status of [202, 400]) expect(statuses.get(status)).toBeGreaterThan(50);
 });
 
 test("events of a job that runs end with its final state", async () => {

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { decode, openCorpus, packCorpus, predict, readFasta } from "../../src/motif/index.ts";
+import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
+import type { PredictionReport } from "../../src/scoring/contract/prediction.ts";
 import { alignmentsOf } from "../../src/scoring/result-alignment.ts";
 import { chooseForm, RESULT_FORM_NAMES, RESULT_FORMS } from "../../src/scoring/result-format.ts";
 import { readAlignedFasta } from "../../src/scoring/score-alignment.ts";
@@ -89,6 +92,50 @@ describe("which form is chosen", () => {
     expect(() => chooseForm("", null)).toThrow(/expected one of/);
     expect(() => chooseForm(null, "image/png")).toThrow(expect.objectContaining({ code: "not_acceptable" }));
     expect(() => chooseForm(null, "application/json;q=0")).toThrow(/can be had as/);
+  });
+});
+
+describe("predictions of real proteins", () => {
+  const corpus = openCorpus(packCorpus("sample", readFasta(proteins), () => new Bun.CryptoHasher("sha256")));
+  const patterns = ["P.{0,3}P", "[ST]P", "^M", "W{4}"].map((expression) => ({ expression, name: null }));
+  const reports = Array.from({ length: 12 }, (_, i): PredictionReport => {
+    const index = i * 40;
+    const query = decode(corpus.residues.subarray(corpus.offsets[index], corpus.offsets[index + 1]));
+    return {
+      identifier: corpus.accession(index),
+      prediction: predict({ query, patterns, model: "continuous" }, corpus),
+    };
+  });
+
+  test("have alignments whose rows are equally long and hold what the prediction holds, with insertions among them", () => {
+    let insertions = 0;
+    for (const report of reports) {
+      for (const { rows, match, reference } of alignmentsOf(report)) {
+        const length = reference.length;
+        expect(rows.filter(({ text }) => text.length !== length)).toEqual([]);
+        expect(rows.map(({ text }) => text.replaceAll(".", ""))).toEqual([
+          match.text,
+          ...match.atHomologs.map(({ residues }) => residues),
+        ]);
+        expect(reference.replaceAll(".", "").length).toBe(match.text.length);
+        if (reference.includes(".")) insertions++;
+      }
+    }
+    expect(insertions).toBeGreaterThan(5);
+  });
+
+  test("have a row, a feature and an alignment for every match", () => {
+    for (const report of reports) {
+      const matches = report.prediction.patterns.flatMap((pattern) => pattern.matches);
+      const without = report.prediction.patterns.filter((pattern) => pattern.matches.length === 0).length;
+      expect(without).toBeGreaterThan(0);
+      const count = (text: string, line: RegExp): number => (text.match(line) ?? []).length;
+      expect(count(RESULT_FORMS.tsv.print(report), /\n/g)).toBe(1 + matches.length + without);
+      expect(count(RESULT_FORMS.gff3.print(report), /\tpolypeptide_motif\t/g)).toBe(matches.length);
+      expect(count(RESULT_FORMS.stockholm.print(report), /^\/\/$/gm)).toBe(matches.length);
+      const rows = matches.length * (1 + report.prediction.homologs.length);
+      expect(count(RESULT_FORMS.fasta.print(report), /^>/gm)).toBe(rows);
+    }
   });
 });
 
