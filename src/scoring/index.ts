@@ -5,7 +5,7 @@ import type { MessageLimits } from "./contract/limits.ts";
 import { Corpora } from "./corpus.ts";
 import { openSweeper } from "./expiry.ts";
 import { scoringHandlers } from "./handlers.ts";
-import type { State } from "./job.ts";
+import { jobId, type State } from "./job.ts";
 import { jsonAnswers } from "./json-answers.ts";
 import { MotifTables } from "./motif-tables.ts";
 import { Pool } from "./pool.ts";
@@ -86,6 +86,7 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     database,
     clock,
     basis: () => corpora.basis(),
+    newId: () => jobId(clock.now(), clock.newId()),
     maxQueued: options.maxQueued ?? 10_000,
     maxQueuedPerClient: options.maxQueuedPerClient ?? 5000,
     retention: retentionDays === 0 ? null : retentionDays * 86_400_000,

@@ -109,6 +109,17 @@ export interface JobRequest {
   patterns: JobPattern[];
 }
 
+/**
+ * An identifier for a job that is submitted now: a UUID of version 7 (RFC 9562, section 5.7) with 74 random bits, which
+ * cannot be guessed. Identifiers of the same time lie beside each other in the index, so that a commit of many jobs
+ * writes few of its pages.
+ * @param random a UUID of version 4
+ */
+export function jobId(milliseconds: number, random: string): string {
+  const time = milliseconds.toString(16).padStart(12, "0");
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(15)}`;
+}
+
 /** SHA-256 over what the prediction depends on; the client's identifier is no part of it. */
 export function digestOf({ query, model, patterns }: JobRequest): string {
   const canonical = JSON.stringify([

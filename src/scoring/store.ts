@@ -49,6 +49,8 @@ export interface StoreOptions {
   maxQueuedPerClient?: number;
   /** Milliseconds that an ended job is kept; null keeps it for ever. */
   retention?: number | null;
+  /** Makes identifiers of jobs; by default the clock's. */
+  newId?: () => string;
 }
 
 interface Submitted {
@@ -78,6 +80,11 @@ const FAIL = move("fail");
 const INHERIT = move("inherit");
 const CANCEL = move("cancel");
 const UNFINISHED = "state IN ('queued', 'running')";
+const INSERT_QUEUED = `INSERT INTO job (state, id, client, request, digest, submitted, twin) VALUES ('queued', ?, ?, ?, ?, ?,
+  EXISTS (SELECT 1 FROM job WHERE digest = ? AND client = ? AND ${UNFINISHED}))`;
+/** Two steps of a job's life in one: queued and, by `reuse`, finished. */
+const INSERT_FINISHED = `INSERT INTO job (state, id, client, request, digest, submitted, started, ended, expires, result)
+  VALUES ('${TRANSITIONS.reuse.to}', ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const INHERITED = "A job with the same question, whose answer this one waited for, failed: ";
 
 /** Jobs and results in SQLite. One process writes: it holds the lock of the data directory. */
@@ -88,6 +95,7 @@ export class JobStore {
   readonly #maxQueued: number;
   readonly #maxQueuedPerClient: number;
   readonly #retention: number | null;
+  readonly #newId: () => string;
   readonly #turns: Turns;
   readonly #submissions: GroupCommit<Submitted, string>;
   /** Whether a lease may find something: false once one has found nothing, until a job is queued or another ends. */
@@ -100,6 +108,7 @@ export class JobStore {
     this.#maxQueued = options.maxQueued ?? Infinity;
     this.#maxQueuedPerClient = options.maxQueuedPerClient ?? Infinity;
     this.#retention = options.retention ?? null;
+    this.#newId = options.newId ?? (() => this.#clock.newId());
     this.#turns = new Turns(options.database);
     this.#submissions = new GroupCommit((jobs) => this.#write(jobs));
   }
@@ -112,7 +121,7 @@ export class JobStore {
    */
   insert(request: JobRequest, client = ""): Promise<string> {
     return this.#submissions.add({
-      id: this.#clock.newId(),
+      id: this.#newId(),
       client,
       request: JSON.stringify(request),
       digest: digestOf(request),
@@ -130,17 +139,25 @@ export class JobStore {
   }
 
   #write(jobs: readonly Submitted[]): (string | Problem)[] {
-    return this.#inTransaction(() => {
+    const database = this.#database;
+    const insertQueued = database.query(INSERT_QUEUED);
+    const insertFinished = database.query(INSERT_FINISHED);
+    let mayLease = this.#mayLease;
+    const write = database.transaction(() => {
       const now = this.#clock.now();
+      const expiry = this.#expiry(now);
       const basis = this.#basis();
       const results = new Map<string, number | null>();
       let waiting = this.queued();
       const ofClient = new Map<string, number>();
       return jobs.map(({ id, client, request, digest }): string | Problem => {
-        if (!results.has(digest)) results.set(digest, this.#resultOf(digest, basis));
-        const result = results.get(digest)!;
+        let result = results.get(digest);
+        if (result === undefined) {
+          result = this.#resultOf(digest, basis);
+          results.set(digest, result);
+        }
         if (result !== null) {
-          this.#insertFinished().run(id, client, request, digest, now, now, now, this.#expiry(now), result);
+          insertFinished.run(id, client, request, digest, now, now, now, expiry, result);
           return id;
         }
         const own = ofClient.get(client) ?? this.#queuedOf(client);
@@ -148,27 +165,16 @@ export class JobStore {
         if (own >= this.#maxQueuedPerClient) {
           return full(`${own} jobs of this client wait, which is as many as one may have.`);
         }
-        this.#insertQueued().run(id, client, request, digest, now, digest, client);
+        insertQueued.run(id, client, request, digest, now, digest, client);
+        mayLease = true;
         waiting++;
         ofClient.set(client, own + 1);
         return id;
       });
     });
-  }
-
-  #insertQueued() {
-    return this.#database.query(
-      `INSERT INTO job (state, id, client, request, digest, submitted, twin) VALUES ('queued', ?, ?, ?, ?, ?,
-         EXISTS (SELECT 1 FROM job WHERE digest = ? AND client = ? AND ${UNFINISHED}))`,
-    );
-  }
-
-  /** Two steps of a job's life in one: queued and, by `reuse`, finished. */
-  #insertFinished() {
-    return this.#database.query(
-      `INSERT INTO job (state, id, client, request, digest, submitted, started, ended, expires, result)
-       VALUES ('${TRANSITIONS.reuse.to}', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    );
+    const answers = write.immediate();
+    this.#mayLease = mayLease;
+    return answers;
   }
 
   /** Takes the job whose turn it is for a worker, for at most `milliseconds`; null where none can start now. */

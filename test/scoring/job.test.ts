@@ -6,6 +6,7 @@ import {
   EVENTS,
   hasEnded,
   isFinal,
+  jobId,
   type JobEvent,
   STATES,
   type State,
@@ -104,4 +105,16 @@ test("docs/jobs.md prints the same table", () => {
     const { from, to, meaning } = TRANSITIONS[event];
     expect(page).toContain(`| ${event} | ${from.join(", ")} | ${to} | ${meaning} |`);
   }
+});
+
+test("identifiers are UUIDs of version 7, in the order of time, and all different", () => {
+  const at = Date.UTC(2026, 5, 1);
+  const ids = Array.from({ length: 1000 }, (_, i) => jobId(at + i, crypto.randomUUID()));
+  for (const id of ids) {
+    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  }
+  expect([...ids].sort()).toEqual(ids);
+  expect(Number.parseInt(ids[0].replace("-", "").slice(0, 12), 16)).toBe(at);
+  const random = Array.from({ length: 1000 }, () => jobId(at, crypto.randomUUID()).slice(14));
+  expect(new Set(random).size).toBe(1000);
 });
