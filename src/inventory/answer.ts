@@ -6,7 +6,6 @@ import type { Actor } from "./model/access.ts";
 import type { Json } from "./model/field.ts";
 import { type Look, readLife, readListing, readLook } from "./model/listing.ts";
 import { csvText, envelopeText, position } from "./model/page.ts";
-import { personRecord } from "./people.ts";
 import { resolveId } from "./resolver.ts";
 import { type Call, describe, here, respond, ROOT, show, withParameter } from "./response.ts";
 import type { Routed } from "./resources/index.ts";
@@ -44,14 +43,14 @@ export interface Answers {
   version(request: Request): Answer;
   /** The addresses of all resources. */
   root(request: Request, resources: readonly Routed[]): Answer;
-  /** One account, by username or id, for callers with credentials. */
-  person(request: Request, name: string): Answer;
   /** The call that a request is. @throws Problem method_not_allowed, unauthenticated */
   begin(request: Request, allow: string): Call;
   /** As `begin`, for what nobody sees without credentials. */
   beginKnown(request: Request, allow: string): Call;
   /** One record as the request wants it; 201 with its address. */
   showRecord(call: Call, resource: Routed, rid: number, status: 200 | 201): Response;
+  /** Before anything is written. @throws Problem not_acceptable and others, where the answer could not be given */
+  checkAnswer(call: Call, resource: Routed): void;
   /** What a bare id is. */
   resolve(request: Request, resources: readonly Routed[], id: string): Answer;
 }
@@ -225,13 +224,6 @@ export function openAnswers(options: AnswerOptions): Answers {
       const { base } = begin(request, READ_METHODS);
       return showSimple(Object.fromEntries(resources.map(({ segment }) => [segment, `${base}${segment}/`])));
     },
-    person(request, name) {
-      const { actor, url } = begin(request, READ_METHODS);
-      if (actor.user === null) throw unauthenticated(NO_CREDENTIALS);
-      const person = personRecord(store.statements, name, actor);
-      if (!person) throw new Problem("not_found", "Not found.");
-      return showSimple(url.searchParams.get("response_format") === "flat" ? { results: person } : person);
-    },
     begin,
     beginKnown(request, allow) {
       const call = begin(request, allow);
@@ -239,6 +231,7 @@ export function openAnswers(options: AnswerOptions): Answers {
       return call;
     },
     showRecord: showItem,
+    checkAnswer,
     resolve(request, resources, id) {
       const { actor } = begin(request, READ_METHODS);
       return showSimple(resolveId(store.reading, resources, id, actor));

@@ -6,7 +6,7 @@ import { pagesOf } from "./model/page.ts";
 import type { Sql } from "./model/operator.ts";
 import { plan } from "./model/plan.ts";
 import { printing, type Printing } from "./model/record.ts";
-import { isGuarded, type Resource, type Resources } from "./model/resource.ts";
+import type { Resource, Resources } from "./model/resource.ts";
 import { compile, countStatement, pageStatement, rows } from "./model/sql.ts";
 import type { Statements } from "./statements.ts";
 
@@ -121,7 +121,7 @@ export function openReading(
 
   const rights = (resource: Resource, actor: Actor, rids: readonly number[]): Map<number, Rights> => {
     if (rightsNow) return rightsNow(resource, actor, rids);
-    if (actor.user === null || !isGuarded(resource)) return new Map(rids.map((rid) => [rid, NOTHING]));
+    if (actor.user === null) return new Map(rids.map((rid) => [rid, NOTHING]));
     if (actor.superuser) return new Map(rids.map((rid) => [rid, EVERYTHING]));
     const joined = plan(resources, resource, actor);
     const change = compile(changeable(resource, actor), joined);
@@ -143,7 +143,7 @@ export function openReading(
     look: Look,
     actor: Actor,
   ): { made: Printing; key: string | undefined } => {
-    const key = `${resource.name} ${look.shape} ${look.fields?.join(",") ?? ""}`;
+    const key = `${resource.name} ${look.shape} ${look.fields?.join(",") ?? "all"}`;
     const kept = printings.get(key);
     if (kept) return { made: kept, key };
     const made = printing(resources, resource, look, actor);

@@ -10,12 +10,13 @@ import {
   recordSchema,
   valueSchema,
 } from "./model/schema.ts";
-import { readPairs } from "./request-body.ts";
 import { ROOT } from "./response.ts";
-import { DECLARED, RESOURCES, type Routed } from "./resources/index.ts";
+import { DECLARED, PEOPLE, RESOURCES, type Routed } from "./resources/index.ts";
+import { addPeople } from "./route-people.ts";
+import { addSignIn } from "./route-session.ts";
 import { addHistory } from "./route-history.ts";
 import { openStore } from "./store.ts";
-import { Problem } from "../problem.ts";
+import type { Accounts } from "../shell/auth.ts";
 import type { Clock } from "../shell/clock.ts";
 import type { Database } from "../shell/sqlite.ts";
 
@@ -30,8 +31,8 @@ export interface InventoryOptions {
   publicUrl?: string;
   /** Bytes that a body may have. */
   maxMessageBytes?: number;
-  /** Who signs users in; without it there is no token-auth/. */
-  accounts?: { signIn(username: string, password: string): Promise<string> };
+  /** Without them there is no token-auth/, and accounts and groups have no addresses. */
+  accounts?: Accounts;
 }
 
 const MAX_MESSAGE_BYTES = 10_000_000;
@@ -55,7 +56,11 @@ export function inventoryRoutes(options: InventoryOptions): AnyElysia {
   addLookups(app, answers);
   for (const resource of RESOURCES) addResource(app, answers, resource);
   addHistory(app, { answers, store, maxMessageBytes });
-  if (options.accounts) addSignIn(app, options.accounts, maxMessageBytes);
+  if (options.accounts) {
+    const { accounts, clock } = options;
+    addSignIn(app, { answers, store, accounts, clock, maxMessageBytes });
+    addPeople(app, { answers, store, accounts, maxMessageBytes });
+  }
   return app as unknown as AnyElysia;
 }
 
@@ -67,7 +72,8 @@ type Detail = DocumentDecoration;
 const HIDDEN = { parse: "none", detail: { hide: true } } as const;
 
 function addRoot(app: Elysia, answers: Answers): void {
-  const root = ({ request }: { request: Request }) => answers.root(request, RESOURCES);
+  const root = ({ request }: { request: Request }) =>
+    answers.root(request, [...RESOURCES, ...Object.values(PEOPLE)]);
   const detail: Detail = {
     summary: "Addresses of all lists",
     tags: ["inventory"],
@@ -86,24 +92,10 @@ function addRoot(app: Elysia, answers: Answers): void {
   for (const path of [`${ROOT}version/`, `${ROOT}version`]) app.all(path, version, HIDDEN);
 }
 
-/** What clients of LabID look up by address alone: who somebody is, and what an id is. */
+/** What clients of LabID look up by address alone: what an id is. */
 function addLookups(app: Elysia, answers: Answers): void {
-  const person = ({ request, params }: { request: Request; params: Params }) =>
-    answers.person(request, params.name ?? "");
   const resolve = ({ request, params }: { request: Request; params: Params }) =>
     answers.resolve(request, RESOURCES, params.id ?? "");
-  app.get(`${ROOT}users/:name/`, person, {
-    detail: {
-      summary: "One account",
-      description: "By username or id. With `response_format=flat` in `results`.",
-      tags: ["inventory"],
-      security: [{ token: [] }],
-      responses: {
-        200: { description: "The account, its groups and its primary group." },
-        ...refusals(401, 404),
-      },
-    },
-  });
   app.get(`${ROOT}resolver/:id/`, resolve, {
     detail: {
       summary: "What an id is",
@@ -116,7 +108,6 @@ function addLookups(app: Elysia, answers: Answers): void {
     },
   });
   for (const end of ["", "/"]) {
-    app.all(`${ROOT}users/:name${end}`, person, HIDDEN);
     app.all(`${ROOT}resolver/:id${end}`, resolve, HIDDEN);
   }
 }
@@ -150,56 +141,6 @@ function addResource(app: Elysia, answers: Answers, resource: Routed): void {
       app.all(`${bare}//bulk_delete${end}`, bulk, HIDDEN);
     }
   }
-}
-
-/** Sign-in as clients of Django REST framework do it: name and password for a token. */
-function addSignIn(app: Elysia, accounts: NonNullable<InventoryOptions["accounts"]>, maxBytes: number): void {
-  const signIn = async ({ request }: { request: Request }): Promise<Response> => {
-    if (request.method !== "POST")
-      throw new Problem("method_not_allowed", `Method "${request.method}" not allowed.`, { allow: "POST" });
-    const body = await readPairs(request, maxBytes);
-    const pairs = body !== null && typeof body === "object" && !Array.isArray(body) ? body : {};
-    const errors = ["username", "password"].filter(
-      (name) => typeof pairs[name] !== "string" || pairs[name] === "",
-    );
-    if (errors.length > 0)
-      throw new Problem("invalid_request", `${errors[0]}: This field is required.`, {
-        fields: Object.fromEntries(errors.map((name) => [name, ["This field is required."]])),
-      });
-    const token = await accounts.signIn(String(pairs.username), String(pairs.password));
-    return Response.json({ token }, { headers: { "Cache-Control": "no-store" } });
-  };
-  const detail: Detail = {
-    summary: "Sign in",
-    description: "Gives a token for a username and a password. Send it as `Authorization: Token <token>`.",
-    tags: ["inventory"],
-    requestBody: {
-      required: true,
-      content: {
-        "application/json": {
-          schema: {
-            type: "object",
-            required: ["username", "password"],
-            properties: { username: { type: "string" }, password: { type: "string", format: "password" } },
-          },
-        },
-      },
-    },
-    responses: {
-      200: {
-        description: "The token.",
-        content: {
-          "application/json": {
-            schema: { type: "object", required: ["token"], properties: { token: { type: "string" } } },
-          },
-        },
-      },
-      ...refusals(400, 401),
-    },
-  };
-  app.post(`${ROOT}token-auth/`, signIn, { parse: "none", detail });
-  for (const path of [`${ROOT}token-auth/`, `${ROOT}token-auth`, "/api/token-auth/", "/api/token-auth"])
-    app.all(path, signIn, HIDDEN);
 }
 
 const MEANINGS: Record<number, string> = {

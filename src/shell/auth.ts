@@ -39,7 +39,6 @@ export interface NewUser {
   /** Name of the primary group, made where it is missing; by default SYSTEM_GROUP. */
   group?: string;
   superuser?: boolean;
-  staff?: boolean;
 }
 
 /** An account as administrators see it. */
@@ -134,11 +133,13 @@ export class Accounts {
 
   /** Adds a user and returns its row. @throws Problem invalid_request, conflict, busy */
   async addUser(user: NewUser): Promise<number> {
-    if (!USERNAME.test(user.username))
-      throw new Problem("invalid_request", `username: expected ${USERNAME_RULE}.`, {
-        fields: { username: [`Expected ${USERNAME_RULE}.`] },
-      });
-    const hash = user.password === undefined ? null : await this.passwords.hash(user.password);
+    checkUsername(user.username);
+    return this.insertUser(user, user.password === undefined ? null : await this.hash(user.password));
+  }
+
+  /** The same with the hash of its password, or none. @throws Problem invalid_request, conflict */
+  insertUser(user: Omit<NewUser, "password">, hash: string | null): number {
+    checkUsername(user.username);
     return this.database.transaction(() => {
       if (this.exists(user.username))
         throw new Problem("conflict", `username: there is a user ${user.username} already.`);
@@ -154,7 +155,7 @@ export class Accounts {
           user.fullName ?? "",
           user.email ?? "",
           hash,
-          user.superuser || user.staff ? 1 : 0,
+          user.superuser ? 1 : 0,
           user.superuser ? 1 : 0,
           this.clock.now(),
           group,
@@ -211,8 +212,16 @@ export class Accounts {
 
   /** Sets a password and ends all sessions of the account; tokens stay. @throws Problem invalid_request, conflict, busy */
   async setPassword(user: number, password: string): Promise<void> {
+    this.storePassword(user, await this.hash(password));
+  }
+
+  /** The hash of a password. @throws Problem invalid_request for one that breaks the rule, busy */
+  hash(password: string): Promise<string> {
+    return this.passwords.hash(password);
+  }
+
+  storePassword(user: number, hash: string): void {
     if (user === SYSTEM) throw new Problem("conflict", "Nobody signs in as the account system.");
-    const hash = await this.passwords.hash(password);
     this.database.transaction(() => {
       this.database.query("UPDATE user_account SET password_hash = ? WHERE rid = ?").run(hash, user);
       this.sessions.closeAll(user);
@@ -336,7 +345,7 @@ export class Accounts {
       const session = this.sessions.find(request);
       if (!session) return ANONYMOUS;
       this.sessions.checkIntent(request, session);
-      return this.actor(session.user, null);
+      return this.actorOf(session.user, null);
     }
     const [scheme, token, ...rest] = header.trim().split(/\s+/);
     if (!/^(token|bearer|basic)$/i.test(scheme))
@@ -352,16 +361,17 @@ export class Accounts {
       if (found instanceof Problem) throw found;
       // Browsers send a password that they know along with what foreign pages ask, as they do cookies.
       if (isUnsafe(request.method)) refuseForeignPage(request, this.options);
-      return this.actor(found, null);
+      return this.actorOf(found, null);
     }
     const use = this.tokens.use(token);
     if (!use) throw unauthenticated("Invalid token.");
     if (use.scope === "read" && isUnsafe(request.method))
       throw new Problem("forbidden", "This token may only read (scope read).");
-    return this.actor(use.user, use.rid);
+    return this.actorOf(use.user, use.rid);
   }
 
-  private actor(user: number, token: number | null): Actor {
+  /** Who an account is now. */
+  actorOf(user: number, token: number | null = null): Actor {
     const row = this.database
       .query("SELECT username, is_superuser, primary_group FROM user_account WHERE rid = ?")
       .get(user) as { username: string; is_superuser: number; primary_group: number };
@@ -377,6 +387,13 @@ export class Accounts {
       token,
     };
   }
+}
+
+function checkUsername(username: string): void {
+  if (USERNAME.test(username)) return;
+  throw new Problem("invalid_request", `username: expected ${USERNAME_RULE}.`, {
+    fields: { username: [`Expected ${USERNAME_RULE}.`] },
+  });
 }
 
 /** 401 with the challenges that name the schemes (RFC 9110, section 11.6.1). Basic would open a browser's own dialog. */

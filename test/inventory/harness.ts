@@ -104,13 +104,13 @@ export async function openLab(
       if (as !== undefined) sent.Authorization = `Token ${tokens[as]}`;
       if (body !== undefined) sent["Content-Type"] ??= "application/json";
       const address = path.startsWith("http") ? path : `http://lab/api/v2/${path}`;
-      const response = await app.fetch(
-        new Request(address, {
-          method,
-          headers: sent,
-          ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
-        }),
-      );
+      const request = new Request(address, {
+        method,
+        headers: sent,
+        ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      });
+      await accounts.admit(request, "192.0.2.1");
+      const response = await app.fetch(request);
       const text = await response.text();
       let parsed: Record<string, Json> = {};
       try {

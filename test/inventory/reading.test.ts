@@ -586,8 +586,10 @@ describe("HEAD and OPTIONS:", () => {
 
 test("the root lists the addresses, each of which answers", async () => {
   const { body } = await get("");
-  expect(Object.keys(body)).toEqual(RESOURCES.map(({ segment }) => segment));
-  for (const address of Object.values(body)) expect((await get(String(address))).status).toBe(200);
+  expect(Object.keys(body)).toEqual([...RESOURCES.map(({ segment }) => segment), "users", "groups"]);
+  // Who there is, nobody learns without credentials.
+  for (const [segment, address] of Object.entries(body))
+    expect((await get(String(address))).status).toBe(["users", "groups"].includes(segment) ? 401 : 200);
   expect((await get("http://lab/api/v2")).body).toEqual(body);
 });
 

@@ -38,10 +38,12 @@ export const changeable = (resource: Resource, actor: Actor): Condition =>
 export const deletable = (resource: Resource, actor: Actor): Condition =>
   ownedOrGranted(resource, actor, "can_delete");
 
-/** Superusers may write everything, but nobody writes records without owners: accounts have their own commands. */
+/** Superusers may write everything; what has no owner (accounts and groups) only they, and everybody the own account. */
 function ownedOrGranted(resource: Resource, actor: Actor, right: Right): Condition {
-  if (!isGuarded(resource) || actor.user === null) return NEVER;
+  if (actor.user === null) return NEVER;
   if (actor.superuser) return ALWAYS;
+  if (!isGuarded(resource))
+    return resource.accounts && right === "can_change" ? compare(["rid"], "==", actor.user) : NEVER;
   return or(compare(["owner", "rid"], "==", actor.user), granted(actor, right));
 }
 

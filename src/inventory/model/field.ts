@@ -46,6 +46,10 @@ export interface Field {
   check?: (value: Json) => string | undefined;
   /** JSON and computed: shape of the value. */
   shape?: TSchema;
+  /** Computed: an expression of SQL over the row `t`, which `compute` gets under the field's own name. */
+  select?: string;
+  /** Computed: whether the value depends on what the caller may do with the record. */
+  needsRights?: boolean;
   /** Computed: names of the fields it reads, and the value made of them. */
   from?: readonly string[];
   compute?: (record: Record<string, unknown>, surroundings: Surroundings) => Json;

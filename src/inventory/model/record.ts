@@ -35,6 +35,7 @@ export function printing(
     if (path.length > 1) return spanPrinter(path, name);
     const field = resource.fields[name];
     for (const from of field.from ?? []) column(from);
+    if (field.select !== undefined) columns.set(name, field.select);
     const value = field.kind === "computed" ? computedPrinter(field) : valuePrinter(name, field);
     if (look.shape === "nested") return (row, around) => property(name, value(row, around));
     // The specification shows points in time, and nothing else, as objects.
@@ -52,7 +53,10 @@ export function printing(
         ` CROSS JOIN ${resource.table} AS t ON t.rid = page.value${joins.text} ORDER BY page.key`,
       args: joins.args,
     },
-    needsRights: names.includes("permissions"),
+    needsRights: names.some(
+      (name) =>
+        name === "permissions" || (Object.hasOwn(resource.fields, name) && resource.fields[name].needsRights),
+    ),
     personal: joins.text !== "",
     print: (row, surroundings) =>
       Object.fromEntries(names.map((name, i) => [name, printers[i](row, surroundings)])),

@@ -24,6 +24,8 @@ export interface Resource {
   key: string;
   /** What stands in a record that refers to this one. */
   printed: "id" | "key";
+  /** Whether its records are accounts, each of which may change its own. */
+  accounts?: true;
   /** In the order in which a record shows them. */
   fields: Readonly<Record<string, Field>>;
   /** Fields (or spans) that the filters `name` and `query` search. */

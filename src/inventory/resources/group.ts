@@ -1,11 +1,12 @@
-import { text, uuid } from "../model/field.ts";
+import { computed, type Json, Shape, text, uuid } from "../model/field.ts";
 import { type Resource, rowNumber } from "../model/resource.ts";
 
+/** Whoever is signed in sees all groups; administrators write them. */
 export const group: Resource = {
   name: "group",
   segment: null,
   model: "core.group",
-  summary: "Groups, as records refer to them.",
+  summary: "Groups of accounts, which own records. Addresses take the name as well as the id.",
   table: "user_group",
   key: "name",
   printed: "key",
@@ -15,7 +16,24 @@ export const group: Resource = {
   fields: {
     rid: rowNumber(),
     id: uuid("Identifier of the group."),
-    name: text("Name of the group.", { write: "never", unique: true }),
-    description: text("What the group is.", { write: "never" }),
+    name: text("Name of the group, without commas.", {
+      write: "required",
+      blank: false,
+      unique: true,
+      maxLength: 150,
+      pattern: { expression: /^[^,]*$/, rule: "a name without commas" },
+    }),
+    description: text("What the group is."),
+    members: computed("Its members. In a body: usernames, ids, or objects with one of them.", {
+      shown: "extra",
+      write: "optional",
+      select:
+        "(SELECT json_group_array(json_object('id', u.id, 'username', u.username, 'full_name', u.full_name)" +
+        " ORDER BY u.username) FROM membership AS m JOIN user_account AS u ON u.rid = m.user_rid WHERE m.group_rid = t.rid)",
+      shape: Shape.Array(
+        Shape.Object({ id: Shape.String(), username: Shape.String(), full_name: Shape.String() }),
+      ),
+      compute: ({ members }) => JSON.parse(String(members)) as Json,
+    }),
   },
 };

@@ -46,6 +46,9 @@ export const RESOURCES: readonly Routed[] = ALL.filter(
   (resource): resource is Routed => resource.segment !== null,
 );
 
+/** Accounts and groups, which have rules of their own for writing. */
+export const PEOPLE = { user: { ...user, segment: "users" }, group: { ...group, segment: "groups" } };
+
 const WORD = /^[a-z][a-z_]*$/;
 
 /** What is wrong with the declarations, taken together; nothing, a test holds. */

@@ -1,22 +1,74 @@
-import { text, uuid } from "../model/field.ts";
+import { computed, type Field, type Json, printInstant, Shape, text, uuid } from "../model/field.ts";
 import { type Resource, rowNumber } from "../model/resource.ts";
 
-/** Who records refer to. No more of an account than this can be reached through a filter, an ordering or a span. */
+const named = Shape.Object({ id: Shape.String(), name: Shape.String() });
+
+/** What is no part of a record that refers to an account: computed fields cannot be reached over a reference. */
+const own = (doc: string, options: Partial<Field>): Field => computed(doc, options);
+const flagOf = (name: string, doc: string): Field =>
+  own(doc, {
+    write: "optional",
+    select: `t.${name}`,
+    shape: Shape.Boolean(),
+    compute: (row) => row[name] === 1,
+  });
+
+/**
+ * Who records refer to. Whoever is signed in sees all accounts, but the address for mail only the account itself and
+ * administrators. No more of an account than id, username and full name can be reached through a filter, an ordering or
+ * a span.
+ */
 export const user: Resource = {
   name: "user",
   segment: null,
   model: "core.user",
-  summary: "Accounts, as records refer to them.",
+  summary: "Accounts. Addresses take the username as well as the id.",
   table: "user_account",
   key: "username",
   printed: "key",
-  names: ["username"],
+  names: ["username", "full_name"],
   descriptions: [],
   order: ["username"],
+  accounts: true,
   fields: {
     rid: rowNumber(),
     id: uuid("Identifier of the account."),
-    username: text("Name by which the account signs in.", { write: "never", unique: true }),
-    full_name: text("Name of the person.", { write: "never" }),
+    username: text("Name by which the account signs in; stays as it is.", {
+      write: "required",
+      blank: false,
+      unique: true,
+      maxLength: 150,
+    }),
+    full_name: text("Name of the person."),
+    email: own("Address for mail; empty for everybody but the account itself and administrators.", {
+      write: "optional",
+      select: "t.email",
+      needsRights: true,
+      shape: Shape.String(),
+      compute: ({ email }, { rights }) => (rights.change ? String(email) : ""),
+    }),
+    groups: own("The groups of which it is a member. In a body: names, ids, or objects with one of them.", {
+      write: "optional",
+      select:
+        "(SELECT json_group_array(json_object('id', g.id, 'name', g.name) ORDER BY g.name) FROM membership AS m" +
+        " JOIN user_group AS g ON g.rid = m.group_rid WHERE m.user_rid = t.rid)",
+      shape: Shape.Array(named),
+      compute: ({ groups }) => JSON.parse(String(groups)) as Json,
+    }),
+    primary_group: own("The group to which what it makes belongs; it is a member of it.", {
+      write: "optional",
+      select:
+        "(SELECT json_object('id', g.id, 'name', g.name) FROM user_group AS g WHERE g.rid = t.primary_group)",
+      shape: named,
+      compute: ({ primary_group }) => JSON.parse(String(primary_group)) as Json,
+    }),
+    is_active: flagOf("is_active", "Whether it can sign in."),
+    is_superuser: flagOf("is_superuser", "Whether it is an administrator, who may do everything."),
+    is_staff: flagOf("is_staff", "Whether it belongs to those who run the system; grants nothing by itself."),
+    date_joined: own("When it was made.", {
+      select: "t.joined",
+      shape: Shape.String({ format: "date-time" }),
+      compute: ({ date_joined }) => printInstant(Number(date_joined)),
+    }),
   },
 };

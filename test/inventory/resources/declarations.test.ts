@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { MIGRATIONS } from "../../../db/index.ts";
 import { explain, RESOURCES } from "../../../src/inventory/index.ts";
-import { isGuarded, shownFields } from "../../../src/inventory/model/resource.ts";
+import { fieldAt, isGuarded, shownFields } from "../../../src/inventory/model/resource.ts";
 import { DECLARED, mistakes } from "../../../src/inventory/resources/index.ts";
 import { openDatabase } from "../../../src/shell/sqlite.ts";
 
@@ -70,7 +70,15 @@ test("every declared column is in the database, of the right type, and none is l
 });
 
 test("nothing of an account can be reached but who it is", () => {
-  expect(Object.keys(DECLARED.get("user")!.fields)).toEqual(["rid", "id", "username", "full_name"]);
+  const user = DECLARED.get("user")!;
+  const reached = Object.keys(user.fields).filter((name) => fieldAt(DECLARED, user, [name]));
+  expect(reached).toEqual(["id", "username", "full_name"]);
+  const group = DECLARED.get("group")!;
+  expect(Object.keys(group.fields).filter((name) => fieldAt(DECLARED, group, [name]))).toEqual([
+    "id",
+    "name",
+    "description",
+  ]);
 });
 
 describe("records have the fields of the specification, and no others:", () => {

@@ -1,0 +1,312 @@
+import type { DocumentDecoration, Elysia } from "elysia";
+import { type Answers, ITEM_METHODS, unwrap } from "./answer.ts";
+import type { Json } from "./model/field.ts";
+import { bodySchema, listParameters, listSchema, PROBLEM_SCHEMA, recordSchema } from "./model/schema.ts";
+import { MEDIA_TYPES } from "./negotiation.ts";
+import { type Kind, openPeople } from "./people.ts";
+import { readJson } from "./request-body.ts";
+import { DECLARED, PEOPLE } from "./resources/index.ts";
+import { type Call, describe, respond, ROOT } from "./response.ts";
+import type { Store } from "./store.ts";
+import type { Accounts } from "../shell/auth.ts";
+
+const LIST_METHODS = "GET, POST, HEAD, OPTIONS";
+const MEMBERS_METHODS = "GET, POST, PUT, HEAD, OPTIONS";
+const MEMBER_METHODS = "PUT, DELETE, OPTIONS";
+const HIDDEN = { parse: "none", detail: { hide: true } } as const;
+
+interface PeopleOptions {
+  answers: Answers;
+  store: Store;
+  accounts: Accounts;
+  maxMessageBytes: number;
+}
+type Params = Record<string, string | null>;
+type Context = { request: Request; params: Params };
+
+/** Accounts, groups and memberships: read as all resources are, written by rules of their own. */
+export function addPeople(app: Elysia, { answers, store, accounts, maxMessageBytes }: PeopleOptions): void {
+  const people = openPeople(store, accounts);
+  const body = async ({ request }: Call): Promise<Json> => unwrap(await readJson(request, maxMessageBytes));
+  const options = (call: Call, kind: Kind, allow: string, may: string[]): Response =>
+    describe(call, PEOPLE[kind], allow, may);
+
+  const list =
+    (kind: Kind) =>
+    async ({ request }: { request: Request }): Promise<Response> => {
+      const call = answers.beginKnown(request, LIST_METHODS);
+      if (call.method === "OPTIONS")
+        return options(call, kind, LIST_METHODS, call.actor.superuser ? ["POST"] : []);
+      let response: Response;
+      if (call.method === "POST") {
+        answers.checkAnswer(call, PEOPLE[kind]);
+        const rid = await people.create(kind, await body(call), call.actor);
+        response = answers.showRecord(call, PEOPLE[kind], rid, 201);
+      } else response = await answers.collection(request, PEOPLE[kind]);
+      response.headers.set("Allow", LIST_METHODS);
+      return response;
+    };
+
+  const item =
+    (kind: Kind) =>
+    async ({ request, params }: Context): Promise<Response> => {
+      const call = answers.beginKnown(request, ITEM_METHODS);
+      const rid = people.find(kind, params.name ?? "");
+      const resource = PEOPLE[kind];
+      if (call.method === "OPTIONS") {
+        const may = store.reading.rights(resource, call.actor, [rid]).get(rid)?.change;
+        return options(call, kind, ITEM_METHODS, may ? ["PUT"] : []);
+      }
+      if (call.method === "DELETE") {
+        people.remove(kind, rid, call.actor);
+        return respond(null, 204, "", { Allow: ITEM_METHODS });
+      }
+      answers.checkAnswer(call, resource);
+      if (call.method === "PUT" || call.method === "PATCH")
+        await people.update(
+          kind,
+          rid,
+          await body(call),
+          call.method === "PUT" ? "replace" : "merge",
+          call.actor,
+        );
+      return answers.showRecord(call, resource, rid, 200);
+    };
+
+  /** All of them, in the envelope of a list: a group is no larger than a laboratory. */
+  const showMembers = (call: Call, group: number): Response => {
+    const look = { format: undefined, shape: "flat", fields: ["id", "username", "full_name"] } as const;
+    const around = { base: call.base, format: undefined };
+    const { values } = store.reading.records(PEOPLE.user, look, call.actor, people.members(group), around);
+    const envelope = {
+      previous: null,
+      next: null,
+      current: 1,
+      total: values.length,
+      total_pages: 1,
+      results: values,
+    };
+    return respond(JSON.stringify(envelope), 200, MEDIA_TYPES.json, { Allow: MEMBERS_METHODS });
+  };
+
+  const members = async ({ request, params }: Context): Promise<Response> => {
+    const call = answers.beginKnown(request, MEMBERS_METHODS);
+    const group = people.find("group", params.name ?? "");
+    if (call.method === "OPTIONS") return options(call, "group", MEMBERS_METHODS, []);
+    if (call.method === "PUT" || call.method === "POST") {
+      const value = await body(call);
+      const named = people.readList(
+        "user",
+        "members",
+        Array.isArray(value) || call.method === "PUT" ? value : [value],
+      );
+      people.setMembers(group, (before) => (call.method === "PUT" ? named : before.union(named)), call.actor);
+    }
+    return showMembers(call, group);
+  };
+
+  const member = ({ request, params }: Context): Response => {
+    const call = answers.beginKnown(request, MEMBER_METHODS);
+    const group = people.find("group", params.name ?? "");
+    const user = people.find("user", params.member ?? "");
+    if (call.method === "OPTIONS") return options(call, "group", MEMBER_METHODS, []);
+    const one = new Set([user]);
+    people.setMembers(
+      group,
+      (before) => (call.method === "PUT" ? before.union(one) : before.difference(one)),
+      call.actor,
+    );
+    return respond(null, 204, "", { Allow: MEMBER_METHODS });
+  };
+
+  for (const kind of ["user", "group"] as const) {
+    const path = `${ROOT}${PEOPLE[kind].segment}/`;
+    const docs = describeRoutes(kind);
+    app
+      .get(path, list(kind), { detail: docs.list })
+      .post(path, list(kind), { parse: "none", detail: docs.create })
+      .get(`${path}:name/`, item(kind), { detail: docs.read })
+      .put(`${path}:name/`, item(kind), { parse: "none", detail: docs.replace })
+      .patch(`${path}:name/`, item(kind), { parse: "none", detail: docs.change })
+      .delete(`${path}:name/`, item(kind), { parse: "none", detail: docs.remove });
+    for (const end of ["", "/"]) {
+      app.all(`${path.slice(0, -1)}${end}`, list(kind), HIDDEN);
+      app.all(`${path}:name${end}`, item(kind), HIDDEN);
+    }
+  }
+  const path = `${ROOT}groups/:name/members/`;
+  app
+    .get(path, members, { detail: MEMBERS.list })
+    .put(path, members, { parse: "none", detail: MEMBERS.set })
+    .post(path, members, { parse: "none", detail: MEMBERS.add })
+    .put(`${path}:member/`, member, { parse: "none", detail: MEMBERS.join })
+    .delete(`${path}:member/`, member, { parse: "none", detail: MEMBERS.leave });
+  for (const end of ["", "/"]) {
+    app.all(`${path.slice(0, -1)}${end}`, members, HIDDEN);
+    app.all(`${path}:member${end}`, member, HIDDEN);
+  }
+}
+
+type Detail = DocumentDecoration;
+
+const REFUSALS: Record<number, string> = {
+  400: "A value breaks a rule; the field is named.",
+  401: "Credentials are missing or not valid.",
+  403: "Only administrators may do this.",
+  404: "There is none.",
+  409: "It is needed as it is.",
+};
+const content = (schema: object) => ({ "application/json": { schema: schema as Record<string, unknown> } });
+const refusals = (...statuses: number[]) =>
+  Object.fromEntries(
+    statuses.map((status) => [status, { description: REFUSALS[status], content: content(PROBLEM_SCHEMA) }]),
+  );
+const detail = (value: object): Detail =>
+  ({ tags: ["inventory"], security: [{ token: [] }], ...value }) as Detail;
+const inPath = (name: string, description: string) => ({
+  name,
+  in: "path",
+  required: true,
+  description,
+  schema: { type: "string" },
+});
+
+function describeRoutes(
+  kind: Kind,
+): Record<"list" | "create" | "read" | "replace" | "change" | "remove", Detail> {
+  const resource = PEOPLE[kind];
+  const { segment, summary } = resource;
+  const record = recordSchema(DECLARED, resource);
+  const parameters = listParameters(DECLARED, resource);
+  const looks = parameters.filter(({ name }) => ["format", "response_format", "fields"].includes(name));
+  const name = inPath("name", kind === "user" ? "Username or id." : "Name or id.");
+  const one = (status: number, description: string) => ({
+    [status]: { description, content: content(record) },
+  });
+  const sends = (partial: boolean) => {
+    const schema = bodySchema(DECLARED, resource, partial) as { properties?: object };
+    const secret = (description: string) => ({
+      type: "string",
+      format: "password",
+      description,
+      writeOnly: true,
+    });
+    const secrets = {
+      password: secret("At least 8 characters. Setting it ends the sessions of the account."),
+      current_password: secret("Needed by who is no administrator and sets the own password."),
+    };
+    const properties = { ...schema.properties, ...(kind === "user" ? secrets : {}) };
+    return { required: true, content: content({ ...schema, properties }) };
+  };
+  return {
+    list: detail({
+      summary: `List ${segment}`,
+      description: `${summary} For callers with credentials.`,
+      parameters,
+      responses: {
+        200: { description: "One page.", content: content(listSchema(DECLARED, resource)) },
+        ...refusals(400, 401),
+      },
+    }),
+    create: detail({
+      summary: `Add to ${segment}`,
+      description: "For administrators.",
+      parameters: looks,
+      requestBody: sends(false),
+      responses: { ...one(201, "As stored."), ...refusals(400, 401, 403) },
+    }),
+    read: detail({
+      summary: kind === "user" ? "One account" : "One group",
+      description: "With `response_format=flat` in `results`.",
+      parameters: [name, ...looks],
+      responses: { ...one(200, "As stored."), ...refusals(401, 404) },
+    }),
+    replace: detail({
+      summary: `Replace one of ${segment}`,
+      parameters: [name, ...looks],
+      requestBody: sends(false),
+      responses: { ...one(200, "As stored."), ...refusals(400, 401, 403, 404, 409) },
+    }),
+    change: detail({
+      summary: `Change one of ${segment}`,
+      description:
+        kind === "user"
+          ? "Everybody may change full_name, email and password of the own account, administrators everything."
+          : "For administrators.",
+      parameters: [name, ...looks],
+      requestBody: sends(true),
+      responses: { ...one(200, "As stored."), ...refusals(400, 401, 403, 404, 409) },
+    }),
+    remove: detail({
+      summary: kind === "user" ? "Disable an account" : "Delete a group",
+      description:
+        kind === "user"
+          ? "It stays, because records tell who made them; `is_active` brings it back."
+          : "Refused while it owns records or is a primary group.",
+      parameters: [name],
+      responses: { 204: { description: "Done." }, ...refusals(401, 403, 404, 409) },
+    }),
+  };
+}
+
+const group = inPath("name", "Name or id of the group.");
+const member = inPath("member", "Username or id of the account.");
+const memberList = { type: "array", items: { type: "string" }, description: "Usernames or ids." };
+const page = {
+  200: {
+    description: "The members, all in one page.",
+    content: content({
+      type: "object",
+      required: ["previous", "next", "current", "total", "total_pages", "results"],
+      properties: {
+        previous: { type: "string", nullable: true },
+        next: { type: "string", nullable: true },
+        current: { type: "integer" },
+        total: { type: "integer" },
+        total_pages: { type: "integer" },
+        results: {
+          type: "array",
+          items: {
+            type: "object",
+            required: ["id", "username", "full_name"],
+            properties: {
+              id: { type: "string" },
+              username: { type: "string" },
+              full_name: { type: "string" },
+            },
+          },
+        },
+      },
+    }),
+  },
+};
+
+const MEMBERS: Record<"list" | "set" | "add" | "join" | "leave", Detail> = {
+  list: detail({
+    summary: "Members of a group",
+    parameters: [group],
+    responses: { ...page, ...refusals(401, 404) },
+  }),
+  set: detail({
+    summary: "Set the members of a group",
+    parameters: [group],
+    requestBody: { required: true, content: content(memberList) },
+    responses: { ...page, ...refusals(400, 401, 403, 404) },
+  }),
+  add: detail({
+    summary: "Add members to a group",
+    parameters: [group],
+    requestBody: { required: true, content: content(memberList) },
+    responses: { ...page, ...refusals(400, 401, 403, 404) },
+  }),
+  join: detail({
+    summary: "Add a member to a group",
+    parameters: [group, member],
+    responses: { 204: { description: "It is one." }, ...refusals(401, 403, 404) },
+  }),
+  leave: detail({
+    summary: "Remove a member from a group",
+    parameters: [group, member],
+    responses: { 204: { description: "It is none." }, ...refusals(400, 401, 403, 404) },
+  }),
+};

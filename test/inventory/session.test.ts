@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Json } from "../../src/inventory/model/field.ts";
+import { type Lab, openLab, PASSWORD, START } from "./harness.ts";
+
+/** Signing in and out, and the tokens that everybody makes for programs of their own. */
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await openLab({ passwords: true });
+});
+afterAll(() => lab.database.close());
+
+const FORM = { "Content-Type": "application/x-www-form-urlencoded" };
+const cookieOf = (headers: Headers): string => (headers.get("set-cookie") ?? "").split(";")[0];
+const right = { username: "alice", password: PASSWORD };
+
+test("a browser signs in, works with its cookie, and signs out", async () => {
+  expect((await lab.ask("GET", "session/")).status).toBe(401);
+  const opened = await lab.ask("POST", "session/", { body: right });
+  expect(opened.status).toBe(200);
+  expect(opened.headers.get("set-cookie")).toMatch(/^labd_session=\S+; Path=\/; .*HttpOnly; SameSite=Lax$/);
+  expect(opened.headers.get("cache-control")).toBe("no-store");
+  const { csrf_token: token, user } = opened.body as { csrf_token: string; user: Json };
+  expect(user).toMatchObject({
+    username: "alice",
+    full_name: "Alice Archer",
+    groups: [{ name: "Genomics" }],
+  });
+  const Cookie = cookieOf(opened.headers);
+  expect((await lab.ask("GET", "session/", { headers: { Cookie } })).body).toEqual(opened.body);
+  expect((await lab.ask("GET", "locations/?name=Secret", { headers: { Cookie } })).body.total).toBe(1);
+
+  const body = { label: "By a browser" };
+  const bare = await lab.ask("POST", "locations/", { headers: { Cookie }, body });
+  expect([bare.status, bare.body.detail]).toEqual([
+    403,
+    expect.stringContaining("CSRF Failed: CSRF token missing."),
+  ]);
+  const foreign = await lab.ask("POST", "locations/", {
+    headers: { Cookie, Origin: "http://evil.example" },
+    body,
+  });
+  expect(foreign.status).toBe(403);
+  for (const proof of [{ "X-CSRFToken": token }, { Origin: "http://lab" }] as Record<string, string>[]) {
+    const made = await lab.ask("POST", "locations/", { headers: { Cookie, ...proof }, body });
+    expect([made.status, made.body.created_by]).toEqual([201, "alice"]);
+  }
+  // Another's token does not open this session.
+  const other = await lab.ask("POST", "session/", { body: right });
+  const mixed = { Cookie, "X-CSRFToken": other.body.csrf_token as string };
+  expect((await lab.ask("POST", "locations/", { headers: mixed, body })).status).toBe(403);
+
+  expect((await lab.ask("DELETE", "session/", { headers: { Cookie } })).status).toBe(403);
+  const closed = await lab.ask("DELETE", "session/", { headers: { Cookie, "X-CSRFToken": token } });
+  expect([closed.status, closed.headers.get("set-cookie")]).toEqual([
+    204,
+    expect.stringContaining("Max-Age=0"),
+  ]);
+  expect((await lab.ask("GET", "session/", { headers: { Cookie } })).status).toBe(401);
+  expect((await lab.ask("GET", "locations/?name=Secret", { headers: { Cookie } })).body.total).toBe(0);
+  expect((await lab.ask("DELETE", "session/")).status).toBe(204);
+});
+
+test("a form signs in and out without script, and leads to pages of ours only", async () => {
+  const form = (fields: Record<string, string>, headers: Record<string, string> = {}) =>
+    lab.ask("POST", "session/", {
+      headers: { ...FORM, ...headers },
+      body: new URLSearchParams(fields).toString(),
+    });
+  const opened = await form({ ...right, next: "/api/v2/locations/?format=api" });
+  expect([opened.status, opened.headers.get("location")]).toEqual([303, "/api/v2/locations/?format=api"]);
+  const Cookie = cookieOf(opened.headers);
+  for (const next of [
+    "//evil.example",
+    "https://evil.example",
+    "/\\evil.example",
+    "javascript:x",
+    "/a\r\nb",
+    "",
+  ])
+    expect((await form({ ...right, next })).headers.get("location")).toBe("/api/v2/?format=api");
+  expect((await form(right, { Origin: "http://evil.example" })).status).toBe(403);
+  expect((await form({ _method: "DELETE" }, { Cookie })).status).toBe(403);
+  const closed = await form({ _method: "DELETE", next: "/" }, { Cookie, Origin: "http://lab" });
+  expect([closed.status, closed.headers.get("location"), cookieOf(closed.headers)]).toEqual([
+    303,
+    "/",
+    "labd_session=",
+  ]);
+  expect((await lab.ask("GET", "session/", { headers: { Cookie } })).status).toBe(401);
+});
+
+test("what is missing or wrong at sign-in is said as everywhere", async () => {
+  const missing = await lab.ask("POST", "session/", { body: { username: "alice" } });
+  expect([missing.status, missing.body.password]).toEqual([400, ["This field is required."]]);
+  const wrong = await lab.ask("POST", "session/", { body: { ...right, password: "wrong horse" } });
+  expect([wrong.status, wrong.body.detail]).toEqual([401, "Unable to log in with provided credentials."]);
+  expect(wrong.headers.get("set-cookie")).toBeNull();
+  expect((await lab.ask("PUT", "session/", { body: right })).headers.get("allow")).toBe(
+    "GET, POST, DELETE, HEAD, OPTIONS",
+  );
+});
+
+test("Basic signs in", async () => {
+  const basic = (pair: string) => ({ Authorization: `Basic ${Buffer.from(pair).toString("base64")}` });
+  const ask = (pair: string) => lab.ask("GET", "users/alice/", { headers: basic(pair) });
+  expect((await ask(`alice:${PASSWORD}`)).body.username).toBe("alice");
+  const wrong = await ask("alice:wrong horse");
+  expect([wrong.status, wrong.body.detail]).toEqual([401, "Invalid username/password."]);
+  expect(wrong.headers.get("www-authenticate")).toBe("Token, Bearer");
+});
+
+test("tokens are made, shown once, listed, used and revoked by their owner", async () => {
+  const as = "bob";
+  const made = await lab.ask("POST", "tokens/", {
+    as,
+    body: { name: "plate reader", scope: "read", days: 1 },
+  });
+  expect(made.status).toBe(201);
+  const { token, ...record } = made.body;
+  expect(record).toEqual({
+    id: expect.any(String),
+    name: "plate reader",
+    prefix: String(token).slice(0, 12),
+    scope: "read",
+    created: "2026-01-01T00:00:00.000000+00:00",
+    expires: "2026-01-02T00:00:00.000000+00:00",
+    last_used: null,
+  });
+  const headers = { Authorization: `Bearer ${token}` };
+  expect((await lab.ask("GET", "tokens/", { headers })).text).not.toContain(String(token));
+  const refused = await lab.ask("POST", "tokens/", { headers, body: { name: "more" } });
+  expect([refused.status, refused.body.detail]).toEqual([403, "This token may only read (scope read)."]);
+  const listed = (await lab.ask("GET", "tokens/", { as })).body;
+  expect(listed.total).toBe(2);
+  expect((listed.results as Json[])[0]).toEqual({ ...record, last_used: record.created });
+  const path = `tokens/${record.id}/`;
+  expect((await lab.ask("GET", path, { as })).body.name).toBe("plate reader");
+  for (const other of ["alice", "admin"]) {
+    expect((await lab.ask("GET", path, { as: other })).status).toBe(404);
+    expect((await lab.ask("DELETE", path, { as: other })).status).toBe(404);
+  }
+  expect((await lab.ask("GET", "tokens/")).status).toBe(401);
+  expect((await lab.ask("GET", "locations/", { headers })).status).toBe(200);
+  expect((await lab.ask("DELETE", path, { as })).status).toBe(204);
+  expect((await lab.ask("GET", "locations/", { headers })).status).toBe(401);
+  expect((await lab.ask("DELETE", path, { as })).status).toBe(404);
+  for (const body of [
+    {},
+    { name: "" },
+    { name: "x", scope: "admin" },
+    { name: "x", days: 0 },
+    { name: "x", days: 1.5 },
+    { name: "x", expires: "2025-01-01" },
+    { name: "x", expires: "2027-01-01", days: 3 },
+    { name: "x", user: "admin" },
+    [],
+  ])
+    expect((await lab.ask("POST", "tokens/", { as, body })).status).toBe(400);
+});
+
+test("too many failures are 429 with Retry-After, for the account and for unknown names alike", async () => {
+  const attempt = (username: string) =>
+    lab.ask("POST", "token-auth/", { body: { username, password: "wrong horse" } });
+  for (const name of ["bob", "nobody"]) {
+    for (let i = 0; i < 10; i++) expect((await attempt(name)).status).toBe(401);
+    const { status, headers, body } = await attempt(name);
+    expect([status, headers.get("retry-after")]).toEqual([429, "300"]);
+    expect(body.detail).toBe("Request was throttled. Expected available in 300 seconds.");
+  }
+  lab.clock.set(START + 301_000);
+  expect((await attempt("bob")).status).toBe(401);
+  // Whoever has a token is not kept out by somebody else's failures.
+  expect((await lab.ask("GET", "locations/", { as: "bob" })).status).toBe(200);
+}, 20_000);
