@@ -5,7 +5,7 @@ import type { JobObject } from "./json-job.ts";
 export interface JobEventsOptions {
   /** Gives what tells the job as it is whenever it is called. @throws Problem unknown_job */
   watch: (id: string, base: string) => () => JobObject;
-  /** Milliseconds between two looks at the jobs that somebody watches. */
+  /** Milliseconds between two looks at the jobs that somebody watches; more where a look takes long. */
   interval?: number;
   /** Milliseconds after which a stream without news gets a comment: proxies end what is silent for long, and a client that went without a word is found out by what is written to it. */
   heartbeat?: number;
@@ -26,6 +26,8 @@ interface Stream {
 
 /** Milliseconds after which a client whose stream broke comes back. */
 const RETRY = 2000;
+/** Part of the time of this thread, which answers requests too, that looking may take: a thousand places in a long queue are a thousand counts. */
+const MOST_OF_TIME = 0.1;
 /** Events that wait for a slow client; while they do, further progress is left out, for the next event says it all. */
 const MOST_WAITING = 8;
 
@@ -78,7 +80,7 @@ export class JobEvents {
           if (lastId === eventId(job)) stream.state = job.state;
           this.#streams.add(stream);
           this.#tell(stream, job);
-          if (this.#streams.size > 0) this.#timer ??= setInterval(() => this.#look(), this.#options.interval);
+          if (this.#streams.size > 0) this.#timer ??= setTimeout(() => this.#look(), this.#options.interval);
         },
         cancel: forget,
       },
@@ -115,6 +117,10 @@ export class JobEvents {
       this.#tell(stream, job);
       if (now - stream.time >= this.#options.heartbeat) send(stream, ": still here\n\n");
     }
+    this.#timer = undefined;
+    if (this.#streams.size === 0) return;
+    const pause = Math.max(this.#options.interval, (performance.now() - now) / MOST_OF_TIME);
+    this.#timer = setTimeout(() => this.#look(), pause);
   }
 
   /** Sends the job where it says something new. */
@@ -144,7 +150,7 @@ export class JobEvents {
   #forget(stream: Stream): void {
     this.#streams.delete(stream);
     if (this.#streams.size > 0) return;
-    clearInterval(this.#timer);
+    clearTimeout(this.#timer);
     this.#timer = undefined;
   }
 }

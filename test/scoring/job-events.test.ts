@@ -259,6 +259,24 @@ describe("over a socket", () => {
   });
 });
 
+test("looking at jobs takes at most a tenth of the time, however long it takes", async () => {
+  let looks = 0;
+  events = new JobEvents({
+    interval: 1,
+    watch: () => () => {
+      looks++;
+      const until = performance.now() + 10;
+      while (performance.now() < until);
+      return JOB;
+    },
+  });
+  const reader = events.open("j", "", null, new AbortController().signal).body!.getReader();
+  await Bun.sleep(450);
+  expect(looks).toBeGreaterThan(1);
+  expect(looks).toBeLessThan(7);
+  await reader.cancel();
+});
+
 test("an event is named for what it says", () => {
   expect([JOB, running(0.29), finished].map(eventId)).toEqual([
     "queued-2",
