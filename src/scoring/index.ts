@@ -13,7 +13,7 @@ import { jsonRoutes } from "./route-json.ts";
 import { scoringRoutes } from "./route.ts";
 import { type AlignmentRequest, scoreAlignment } from "./score-alignment.ts";
 import { type BatchRequest, scoreBatch } from "./score-batch.ts";
-import { scoreSequences, type Scored, type ScoreRequest } from "./score.ts";
+import { scoreSequences, scoreSequencesParallel, type Scored, type ScoreRequest } from "./score.ts";
 import { JobStore } from "./store.ts";
 
 export { Corpora, type CorpusInfo, type CorpusSource } from "./corpus.ts";
@@ -68,6 +68,8 @@ export interface Scoring {
   corpusName(): string | null;
   /** Scores at once, on this thread, without a job. */
   scoreNow(request: ScoreRequest): Generator<Scored>;
+  /** The same on so many threads of their own. */
+  scoreParallel(request: ScoreRequest, workers: number): AsyncGenerator<Scored>;
   /** The same on an alignment that the user brings. */
   scoreAlignment(request: AlignmentRequest): Scored;
   /** The same for the pairs of query and pattern in a table, on threads of their own. */
@@ -140,6 +142,8 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     corpusName: () => corpora.active()?.name ?? null,
     scoreNow: (request) =>
       scoreSequences(request, { corpora, classes, maxQueryLength: options.maxQueryLength }),
+    scoreParallel: (request, workers) =>
+      scoreSequencesParallel(request, { corpora, classes, maxQueryLength: options.maxQueryLength }, workers),
     scoreAlignment: (request) => scoreAlignment(request, { classes, maxQueryLength: options.maxQueryLength }),
     scoreBatch: (request) =>
       scoreBatch(request, { corpora, classes, maxQueryLength: options.maxQueryLength }),

@@ -10,6 +10,7 @@ import { Problem } from "../problem.ts";
 import { type Corpora, NO_CORPUS } from "./corpus.ts";
 import { readPatterns } from "./handlers.ts";
 import type { MotifClasses } from "./motif-classes.ts";
+import { scoreParallel } from "./score-parallel.ts";
 
 /** Queries and patterns that are scored at once, without a job. */
 export interface ScoreRequest {
@@ -37,14 +38,7 @@ export function* scoreSequences(
   { corpora, classes, maxQueryLength }: { corpora: Corpora; classes: MotifClasses; maxQueryLength: number },
 ): Generator<Scored> {
   const patterns = readPatterns(regularExpression, elmIdentifierName, classes);
-  const queries = readQueries(fasta);
-  for (const { accession, residues } of queries) {
-    if (residues.length <= maxQueryLength) continue;
-    throw new Problem(
-      "invalid_request",
-      `${accession}: ${residues.length} residues; at most ${maxQueryLength} are scored (setting max_query_length).`,
-    );
-  }
+  const queries = readQueries(fasta, maxQueryLength);
   const hasCorpus = corpora.active() !== null;
   const corpus = corpora.openActive();
   for (const { accession, description, residues } of queries) {
@@ -57,7 +51,34 @@ export function* scoreSequences(
   }
 }
 
-function readQueries(fasta: string | Uint8Array): ReturnType<typeof readFasta> {
+/**
+ * The same on threads of their own, in the same order with the same numbers.
+ * @throws Problem as `scoreSequences`
+ */
+export async function* scoreSequencesParallel(
+  { fasta, regularExpression, elmIdentifierName, scoringModel, report }: ScoreRequest,
+  { corpora, classes, maxQueryLength }: { corpora: Corpora; classes: MotifClasses; maxQueryLength: number },
+  workers: number,
+): AsyncGenerator<Scored> {
+  const patterns = readPatterns(regularExpression, elmIdentifierName, classes);
+  const queries = readQueries(fasta, maxQueryLength);
+  let done = 0;
+  const questions = queries.map(({ residues }) => ({ sequence: decode(residues), patterns }));
+  const predictions = scoreParallel(questions, {
+    model: scoringModel,
+    corpusPath: corpora.active()?.path ?? null,
+    workers,
+    report: (stage, fraction) => report?.(queries[done].accession, stage, fraction),
+  });
+  for await (const prediction of predictions) {
+    const { accession, description } = queries[done];
+    done = Math.min(done + 1, queries.length - 1);
+    yield { accession, description, prediction };
+  }
+}
+
+/** The records of a FASTA text, each short enough. @throws Problem invalid_request */
+function readQueries(fasta: string | Uint8Array, maxQueryLength: number): ReturnType<typeof readFasta> {
   let queries: ReturnType<typeof readFasta>;
   try {
     queries = readFasta(fasta);
@@ -67,5 +88,12 @@ function readQueries(fasta: string | Uint8Array): ReturnType<typeof readFasta> {
     throw error;
   }
   if (queries.length === 0) throw new Problem("invalid_request", "There is no sequence. Expected FASTA.");
+  const long = queries.find(({ residues }) => residues.length > maxQueryLength);
+  if (long) {
+    throw new Problem(
+      "invalid_request",
+      `${long.accession}: ${long.residues.length} residues; at most ${maxQueryLength} are scored (setting max_query_length).`,
+    );
+  }
   return queries;
 }

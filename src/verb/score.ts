@@ -108,7 +108,7 @@ async function* scored(
   };
   const results =
     source === "--fasta"
-      ? scoring.scoreNow({ fasta: text, ...wanted })
+      ? scoring.scoreParallel({ fasta: text, ...wanted }, workers)
       : source === "--alignment"
         ? [scoring.scoreAlignment({ alignment: text, ...wanted })]
         : scoring.scoreBatch({

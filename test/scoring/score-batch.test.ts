@@ -110,6 +110,24 @@ describe("a batch", () => {
   });
 });
 
+test("sequences on threads have the numbers and the order of one after the other", async () => {
+  const records = proteins.split("\n>").filter((record) => record.length < 400);
+  const fasta = records
+    .slice(0, 9)
+    .map((record) => `>${record.replace(/^>/, "")}\n`)
+    .join("");
+  const request = { fasta, regularExpression: ["P..P"], elmIdentifierName: ["PIP-box"], ...model };
+  const stages = new Set<string>();
+  const report = (accession: string): void => void stages.add(accession);
+  const parallel = await Array.fromAsync(scoring.scoreParallel({ ...request, report }, 3));
+  expect(parallel.length).toBe(9);
+  expect(parallel).toEqual([...scoring.scoreNow(request)]);
+  const accessions = parallel.map(({ accession }) => accession);
+  expect(stages.size).toBeGreaterThan(0);
+  for (const accession of stages) expect(accessions).toContain(accession);
+  await expect(scoring.scoreParallel({ ...request, fasta: "" }, 2).next()).rejects.toThrow(/no sequence/);
+});
+
 describe("threads", () => {
   const questions = Array.from({ length: 50 }, () => ({ sequence: "MKLT", patterns: [] }));
   const options = { model: "continuous" as const, corpusPath: null, workers: 2 };
