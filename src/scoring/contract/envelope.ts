@@ -3,6 +3,7 @@ import { readContentType } from "./content-type.ts";
 import type { SoapVersion } from "./encode.ts";
 import { type MessageLimits, MESSAGE_LIMITS, pastLimit } from "./limits.ts";
 import { openMessageParser } from "./message-parser.ts";
+import { readPlainMessage } from "./plain-message.ts";
 import type { OperationName, Request } from "./service.ts";
 import { atStart } from "./syntax.ts";
 import { openXmlDecoder } from "./text-decoder.ts";
@@ -123,9 +124,34 @@ const quietly = (promise: Promise<unknown> | undefined): void => void promise?.c
 
 /** Reads a request whose bytes are all there; without waiting for anything. */
 export function readWholeEnvelope(bytes: Uint8Array, options: EnvelopeOptions): Envelope {
+  const plain = readPlainEnvelope(bytes, options);
+  if (plain !== null) return plain;
   const reader = openEnvelopeReader(options);
   reader.push(bytes);
   return reader.finish();
+}
+
+/** Bytes up to which a message may turn out to be plain. */
+const PLAIN = 65_536;
+const IS_UTF_8 = /^[a-z0-9.+/-]+(?: *; *charset=(?:utf-8|"utf-8"))?$/i;
+const LATIN_1 = new TextDecoder("latin1");
+
+/** The request of a plain message in UTF-8; null for all others, which are for the parser. */
+function readPlainEnvelope(
+  bytes: Uint8Array,
+  { contentType, namespace, limits }: EnvelopeOptions,
+): Envelope | null {
+  if (bytes.length > PLAIN || (contentType !== null && !IS_UTF_8.test(contentType))) return null;
+  const most = { ...MESSAGE_LIMITS, ...limits };
+  if (bytes.length > most.bytes) return null;
+  try {
+    readContentType(contentType);
+  } catch {
+    return null;
+  }
+  // Whatever the bytes beyond ASCII are read as: they are refused there.
+  const plain = readPlainMessage(LATIN_1.decode(bytes), namespace, most);
+  return plain === null ? null : { problem: null, ...plain };
 }
 
 /** Takes the bytes of one message piece by piece. */
