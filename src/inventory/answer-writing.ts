@@ -67,7 +67,8 @@ export function openWriteAnswers(tools: Tools): WriteAnswers {
         'filters: name at least one filter; {"deleted": false} finds all records.',
         { fields: { filters: ['Name at least one filter; {"deleted": false} finds all records.'] } },
       );
-    return () => found(call, resource, parameters).map((id) => ({ id, ...change }));
+    const { body: fields, tests } = change;
+    return () => found(call, resource, parameters).map((id) => ({ id, body: fields, tests }));
   };
 
   /** The body of a merge that a JSON Patch comes to. */

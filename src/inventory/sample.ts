@@ -3,6 +3,7 @@ import type { Json } from "./model/field.ts";
 import { DECLARED } from "./resources/index.ts";
 import type { InventorySample } from "./sample-format.ts";
 import { openStore, type Store } from "./store.ts";
+import type { Writing } from "./writing.ts";
 import { Problem } from "../problem.ts";
 import type { Clock } from "../shell/clock.ts";
 import type { Database } from "../shell/sqlite.ts";
@@ -58,7 +59,7 @@ export function loadInventory(
     groups: [],
     primaryGroup: Number(account.primary_group),
   };
-  return store.write((writing) => {
+  const load = (writing: Writing): number => {
     let added = 0;
     for (const { list, resource: name, within } of LISTS) {
       const resource = DECLARED.get(name)!;
@@ -89,7 +90,8 @@ export function loadInventory(
       }
     }
     return added;
-  });
+  };
+  return store.write(load, { kind: "sample" });
 }
 
 function isThere(store: Store, name: string, id: string, record: Entry): boolean {

@@ -1,0 +1,250 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type Answered, type Lab, openLab, START } from "./harness.ts";
+import { IDS } from "./sample.ts";
+
+/** Several writers and readers of one record, and requests that come twice. */
+
+let lab: Lab;
+beforeEach(async () => {
+  lab = await openLab();
+});
+afterEach(() => lab.database.close());
+
+const ask = (
+  method: string,
+  path: string,
+  { body, headers, as = "alice" }: { body?: unknown; headers?: Record<string, string>; as?: string } = {},
+): Promise<Answered> =>
+  lab.ask(method, path, { as, ...(body === undefined ? {} : { body }), ...(headers ? { headers } : {}) });
+const add = async (): Promise<Answered> => ask("POST", "locations/", { body: { label: "Box" } });
+const total = async (path: string): Promise<unknown> => (await ask("GET", path, { as: "admin" })).body.total;
+
+describe("entity tags", () => {
+  test("of a record name its version, change with every write, and tell forms apart", async () => {
+    const made = await add();
+    const path = `locations/${made.body.id}/`;
+    const tag = made.headers.get("etag")!;
+    expect(tag).toMatch(/^"1-\w+"$/);
+    expect((await ask("GET", path)).headers.get("etag")).toBe(tag);
+    expect((await ask("GET", `${path}?fields=label`)).headers.get("etag")).not.toBe(tag);
+    const changed = await ask("PATCH", path, { body: { label: "Case" } });
+    expect(changed.headers.get("etag")).toMatch(/^"2-\w+"$/);
+    expect((await ask("GET", path)).headers.get("etag")).toBe(changed.headers.get("etag"));
+  });
+
+  test("spare a reader what it has: 304 to If-None-Match, for records and lists, until something is written", async () => {
+    const made = await add();
+    for (const path of [
+      `locations/${made.body.id}/`,
+      `locations/${made.body.id}/?response_format=flat`,
+      "locations/?ordering=-label",
+      `locations/${made.body.id}/history/`,
+      "changes/",
+    ]) {
+      const first = await ask("GET", path);
+      const headers = { "If-None-Match": `"other", ${first.headers.get("etag")}` };
+      for (const method of ["GET", "HEAD"]) {
+        const again = await ask(method, path, { headers });
+        expect({ path, status: again.status, text: again.text }).toEqual({ path, status: 304, text: "" });
+        expect(again.headers.get("etag")).toBe(first.headers.get("etag"));
+      }
+      await ask("PATCH", `locations/${made.body.id}/`, { body: { label: `Box ${path}` } });
+      const after = await ask("GET", path, { headers });
+      expect({ path, status: after.status }).toEqual({ path, status: 200 });
+      expect(after.headers.get("etag")).not.toBe(first.headers.get("etag"));
+    }
+    expect((await ask("GET", "locations/")).headers.get("etag")).toStartWith("W/");
+  });
+
+  test("a name behind a reference changes the tag of a record that shows it, not its version", async () => {
+    const made = await ask("POST", "locations/", { body: { label: "Box", place: IDS.a101 } });
+    const path = `locations/${made.body.id}/?response_format=nested`;
+    const first = await ask("GET", path);
+    await ask("PATCH", `places/${IDS.a101}/`, { body: { room: "1" }, as: "admin" });
+    const headers = { "If-None-Match": first.headers.get("etag")! };
+    expect((await ask("GET", path, { headers })).status).toBe(200);
+    const write = { body: { label: "Case" }, headers: { "If-Match": first.headers.get("etag")! } };
+    expect((await ask("PATCH", path, write)).status).toBe(200);
+  });
+
+  test.each(["PUT", "PATCH", "DELETE"])(
+    "%s with If-Match writes only the version that it names",
+    async (method) => {
+      const made = await add();
+      const path = `locations/${made.body.id}/`;
+      const old = made.headers.get("etag")!;
+      await ask("PATCH", path, { body: { label: "Case" } });
+      const body = method === "DELETE" ? {} : { body: { label: "Lost" } };
+      for (const stale of [old, '"1"', `W/${old}`, '"x"', '"3", "1-abc"']) {
+        const refused = await ask(method, path, { ...body, headers: { "If-Match": stale } });
+        expect({ stale, status: refused.status }).toEqual({ stale, status: 412 });
+        expect(refused.body.message).toContain("version 2");
+        expect(refused.headers.get("etag")).toBe('"2"');
+      }
+      expect((await ask("GET", path)).body.label).toBe("Case");
+      const fresh = { ...body, headers: { "If-Match": '"9", "2"' } };
+      expect((await ask(method, path, fresh)).status).toBe(method === "DELETE" ? 204 : 200);
+    },
+  );
+
+  test("If-Match * asks for any version, If-None-Match * for none", async () => {
+    const path = `locations/${(await add()).body.id}/`;
+    const body = { label: "Case" };
+    expect((await ask("PATCH", path, { body, headers: { "If-None-Match": "*" } })).status).toBe(412);
+    expect((await ask("PATCH", path, { body, headers: { "If-Match": "*" } })).status).toBe(200);
+  });
+
+  test("of two writers who have read the same, one is told", async () => {
+    const made = await add();
+    const path = `locations/${made.body.id}/`;
+    const headers = { "If-Match": made.headers.get("etag")! };
+    const both = await Promise.all(
+      ["one", "two"].map((label) => ask("PATCH", path, { body: { label }, headers })),
+    );
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 412]);
+    expect((await ask("GET", `${path}?fields=version`)).body.version).toBe(2);
+  });
+});
+
+describe("Idempotency-Key", () => {
+  const headers = { "Idempotency-Key": "order 66" };
+
+  test("gives the same answer again, and does nothing again", async () => {
+    for (const [path, body] of [
+      ["locations/", { label: "Once" }],
+      ["locations/", [{ label: "Once" }, { label: "Once" }]],
+    ] as const) {
+      const key = { "Idempotency-Key": JSON.stringify(body) };
+      const first = await ask("POST", path, { body, headers: key });
+      expect(first.status).toBe(201);
+      const before = await total("locations/?label=Once");
+      await ask("PATCH", "locations/?label=Once", { body: { description: "changed since" } });
+      const again = await ask("POST", path, { body, headers: key });
+      expect({ status: again.status, text: again.text }).toEqual({ status: 201, text: first.text });
+      for (const name of ["location", "etag", "batch-id", "content-type"])
+        expect(again.headers.get(name)).toBe(first.headers.get(name));
+      expect(again.headers.get("idempotency-replayed")).toBe("true");
+      expect(first.headers.get("idempotency-replayed")).toBeNull();
+      expect(await total("locations/?label=Once")).toBe(before as number);
+    }
+  });
+
+  test("is refused with another body or address, is one user's own, and is kept for a day", async () => {
+    const body = { label: "Once" };
+    await ask("POST", "locations/", { body, headers });
+    const other = await ask("POST", "locations/", { body: { label: "Twice" }, headers });
+    expect({ status: other.status, total: await total("locations/?label=Twice") }).toEqual({
+      status: 422,
+      total: 0,
+    });
+    expect((await ask("POST", "equipment/", { body: { name: "Once" }, headers })).status).toBe(422);
+    expect((await ask("POST", "locations/", { body, headers, as: "bob" })).status).toBe(201);
+    lab.clock.set(START + 24 * 3600_000 - 1);
+    expect((await ask("POST", "locations/", { body, headers })).headers.get("idempotency-replayed")).toBe(
+      "true",
+    );
+    lab.clock.set(START + 24 * 3600_000 + 1);
+    expect(
+      (await ask("POST", "locations/", { body, headers })).headers.get("idempotency-replayed"),
+    ).toBeNull();
+    expect(await total("locations/?label=Once")).toBe(3);
+  });
+
+  test("a refusal is not kept, for nothing was done", async () => {
+    expect((await ask("POST", "locations/", { body: { label: "" }, headers })).status).toBe(400);
+    expect((await ask("POST", "locations/", { body: { label: "Now" }, headers })).status).toBe(201);
+    const wrong = { body: { label: "x" }, headers: { "Idempotency-Key": "x".repeat(256) } };
+    expect((await ask("POST", "locations/", wrong)).status).toBe(400);
+  });
+
+  test("serves bulk deletion by POST, restore and undo", async () => {
+    const made = await ask("POST", "locations/", { body: [{ label: "a" }, { label: "b" }] });
+    const ids = (made.body as unknown as { id: string }[]).map(({ id }) => id);
+    const remove = () => ask("POST", "locations/bulk_delete/", { body: { ids }, headers });
+    const first = await remove();
+    expect(first.body).toEqual({ deleted: 2, ids });
+    expect((await remove()).text).toBe(first.text);
+    const undo = () =>
+      ask("POST", `batches/${first.headers.get("batch-id")}/undo/`, { headers: { "Idempotency-Key": "u" } });
+    const undone = await undo();
+    expect(undone.status).toBe(200);
+    expect((await undo()).text).toBe(undone.text);
+    expect(await total("locations/?label=a")).toBe(1);
+  });
+});
+
+describe("JSON Patch on a record", () => {
+  const patch = (path: string, body: unknown, type = "application/json-patch+json") =>
+    ask("PATCH", path, { body, headers: { "Content-Type": type } });
+
+  test("adds, replaces, removes, moves, copies and tests, into lists too", async () => {
+    const made = await ask("POST", "annotationtypes/", {
+      body: {
+        name: "dose",
+        type: "TEXT",
+        help_text: "some",
+        value_choices: [
+          ["a", "A"],
+          ["b", "B"],
+        ],
+      },
+    });
+    const path = `annotationtypes/${made.body.id}/`;
+    const answer = await patch(path, [
+      { op: "test", path: "/name", value: "dose" },
+      { op: "test", path: "/version", value: 1 },
+      { op: "replace", path: "/label", value: "Dose" },
+      { op: "copy", from: "/help_text", path: "/description" },
+      { op: "add", path: "/value_choices/-", value: ["c", "C"] },
+      { op: "replace", path: "/value_choices/0/1", value: "first" },
+      { op: "remove", path: "/value_choices/1" },
+      { op: "add", path: "/value_choices/0", value: ["z", "Z"] },
+    ]);
+    expect({ status: answer.status, body: answer.body }).toMatchObject({
+      status: 200,
+      body: {
+        label: "Dose",
+        description: "some",
+        help_text: "some",
+        value_choices: [
+          ["z", "Z"],
+          ["a", "first"],
+          ["c", "C"],
+        ],
+      },
+    });
+    const gone = await patch(path, [{ op: "remove", path: "/value_choices" }], "application/json");
+    expect(gone.body.value_choices).toBeNull();
+    const tested = await patch(path, [{ op: "test", path: "/label", value: "Dose" }]);
+    expect({ status: tested.status, batch: tested.headers.get("batch-id") }).toEqual({
+      status: 200,
+      batch: null,
+    });
+  });
+
+  test.each<[string, unknown[], number, string]>([
+    ["a test that fails", [{ op: "test", path: "/label", value: "x" }], 409, "operation 0"],
+    ["a field that is none", [{ op: "add", path: "/labl", value: "x" }], 400, "[0].path"],
+    ["a field of the prototype", [{ op: "add", path: "/__proto__/x", value: "x" }], 400, "[0].path"],
+    ["what is read-only", [{ op: "replace", path: "/version", value: 9 }], 400, "[0].path"],
+    ["no place", [{ op: "add", path: "/label/x", value: 1 }], 400, "[0].path"],
+    ["a value that is missing", [{ op: "add", path: "/label" }], 400, "[0].value"],
+    ["an operation that is none", [{ op: "merge", path: "/label", value: "x" }], 400, "[0].op"],
+    ["a value that breaks a rule", [{ op: "replace", path: "/label", value: "" }], 400, "label"],
+    [
+      "the second of two",
+      [
+        { op: "replace", path: "/label", value: "x" },
+        { op: "test", path: "/label", value: "y" },
+      ],
+      409,
+      "operation 1",
+    ],
+  ])("%s is refused, and nothing written", async (_, operations, status, text) => {
+    const path = `locations/${(await add()).body.id}/`;
+    const answer = await patch(path, operations);
+    expect({ status: answer.status, text: answer.text }).toMatchObject({ status });
+    expect(answer.text).toContain(text);
+    expect((await ask("GET", `${path}?fields=label,version`)).body).toEqual({ label: "Box", version: 1 });
+  });
+});

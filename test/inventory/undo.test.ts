@@ -1,0 +1,320 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { Json } from "../../src/inventory/model/field.ts";
+import { type Answered, type Lab, openLab } from "./harness.ts";
+import { IDS } from "./sample.ts";
+
+/** What was done is taken back: a batch, a version, a deletion; and what is purged is gone. */
+
+let lab: Lab;
+beforeEach(async () => {
+  lab = await openLab();
+});
+afterEach(() => lab.database.close());
+
+const send = (method: string, path: string, body?: unknown, as = "alice"): Promise<Answered> => {
+  lab.clock.set(lab.clock.now() + 1000);
+  return lab.ask(method, path, { as, ...(body === undefined ? {} : { body }) });
+};
+const undo = (answer: Answered, body?: unknown, as = "alice"): Promise<Answered> =>
+  send("POST", `batches/${answer.headers.get("batch-id")}/undo/`, body, as);
+/** All that lives, without what every write changes. */
+const state = async (segment = "locations"): Promise<Json[]> => {
+  const { body } = await lab.ask("GET", `${segment}/?page_size=max&fields=*&ordering=id`, { as: "admin" });
+  return (body.results as { [name: string]: Json }[]).map(
+    ({ version: _, modified: __, modified_by: ___, ...rest }) => rest,
+  );
+};
+const add = async (body: object = { label: "Box" }): Promise<string> =>
+  String((await send("POST", "locations/", body)).body.id);
+
+describe("undo of a batch", () => {
+  test("of creating, changing, deleting: the state before, each time, and undo can be undone", async () => {
+    const ids = [await add({ label: "a" }), await add({ label: "b" })];
+    const steps: (() => Promise<Answered>)[] = [
+      () => send("POST", "locations/", [{ label: "x" }, { label: "y", parent: ids[0] }]),
+      () =>
+        send("PATCH", `locations/?name=a`, { label: "z", description: "d", place: IDS.a101, public: true }),
+      () => send("DELETE", `locations/bulk_delete/?id=${ids.join()}`),
+      () => send("PUT", `locations/${ids[0]}/`, { label: "q" }),
+      () => send("DELETE", `locations/${ids[0]}/`),
+    ];
+    for (const step of steps) {
+      const before = await state();
+      const done = await step();
+      expect(done.status).toBeLessThan(300);
+      const after = await state();
+      expect(after).not.toEqual(before);
+      const undone = await undo(done);
+      expect({ status: undone.status, body: undone.body }).toMatchObject({
+        status: 200,
+        body: { kind: "undo", user: "alice", undoes: done.headers.get("batch-id") },
+      });
+      expect(await state()).toEqual(before);
+      const again = await undo(undone);
+      expect(again.status).toBe(200);
+      const names = (rows: Json[]) => rows.map((row) => ({ ...(row as object), deleted_date: 0 }));
+      expect(names(await state())).toEqual(names(after));
+      await undo(again);
+      expect(await state()).toEqual(before);
+    }
+    const batch = await lab.ask("GET", "batches/?kind=undo&page_size=1", { as: "alice" });
+    expect((batch.body.results as Json[])[0]).toMatchObject({ undone_by: null, changes: { locations: 1 } });
+  });
+
+  test("is refused, record by record, where later changes would be lost; other fields do not matter", async () => {
+    const ids = [await add(), await add(), await add()];
+    const batch = await send("PATCH", "locations/?name=Box", { label: "Case" });
+    await send("PATCH", `locations/${ids[0]}/`, { label: "Later" });
+    await send("PATCH", `locations/${ids[1]}/`, { description: "kept" });
+    await send("DELETE", `locations/${ids[2]}/`);
+    const before = await state();
+    const refused = await undo(batch);
+    expect({ status: refused.status, body: refused.body }).toMatchObject({
+      status: 409,
+      body: {
+        refused: 2,
+        rows: [
+          { id: ids[0], status: 409, message: `location ${ids[0]} was changed later (label).` },
+          { id: ids[2], status: 409 },
+        ],
+      },
+    });
+    expect(await state()).toEqual(before);
+    expect((await undo(batch, { force: true })).status).toBe(200);
+    const after = await lab.ask("GET", "locations/?name=Box&fields=label,description&ordering=description", {
+      as: "alice",
+    });
+    expect((after.body.results as { description: string }[]).map(({ description }) => description)).toEqual([
+      "",
+      "",
+      "kept",
+    ]);
+  });
+
+  test("what a batch made and others use by now, or was made and changed, stays", async () => {
+    const made = await send("POST", "locations/", { label: "Rack" });
+    await send("POST", "locations/", { label: "Slot", parent: made.body.id });
+    const used = await undo(made);
+    expect({ status: used.status, message: used.body.message }).toEqual({
+      status: 409,
+      message: expect.stringContaining("cannot be deleted: it is the parent of records in locations"),
+    });
+    const other = await send("POST", "locations/", { label: "Rack" });
+    await send("PATCH", `locations/${other.body.id}/`, { label: "Used" });
+    expect((await undo(other)).status).toBe(409);
+    expect((await undo(other, { force: "yes" })).status).toBe(200);
+    expect((await lab.ask("GET", `locations/${other.body.id}/`, { as: "alice" })).status).toBe(404);
+  });
+
+  test("a deleted tree comes back in one piece, but not without what it hangs on", async () => {
+    const rack = await add({ label: "Rack" });
+    const slot = await add({ label: "Slot", parent: rack });
+    const slotGone = await send("DELETE", `locations/${slot}/`);
+    const rackGone = await send("DELETE", `locations/${rack}/`);
+    const alone = await undo(slotGone);
+    expect(alone.body).toMatchObject({
+      refused: 1,
+      rows: [{ id: slot, errors: { parent: ["The location that it refers to is deleted."] } }],
+    });
+    await undo(rackGone);
+    expect((await undo(slotGone)).status).toBe(200);
+    const tree = await send("DELETE", `locations/bulk_delete/?id=${rack},${slot}`);
+    const before = await state();
+    const undone = await undo(tree);
+    expect(undone.status).toBe(200);
+    await undo(undone);
+    expect((await state()).length).toBe(before.length);
+  });
+
+  test("names that went from one record to another go back the same way", async () => {
+    const make = async (name: string) =>
+      String((await send("POST", "vocabularies/categories/", { name })).body.id);
+    const [one, two] = [await make("one"), await make("two")];
+    const before = await state("vocabularies/categories");
+    const swapped = await send("PATCH", "vocabularies/categories/", [
+      { id: two, name: "three" },
+      { id: one, name: "two" },
+    ]);
+    expect(swapped.status).toBe(200);
+    expect((await undo(swapped)).status).toBe(200);
+    expect(await state("vocabularies/categories")).toEqual(before);
+    const renamed = await send("PATCH", `vocabularies/categories/${one}/`, { name: "four" });
+    await make("one");
+    const taken = await undo(renamed);
+    expect({ status: taken.status, rows: taken.body.rows }).toMatchObject({
+      status: 409,
+      rows: [{ id: one, message: "Another record has the name that this one had." }],
+    });
+  });
+
+  test("takes the rights that the changes themselves take, and tells nobody of the rest", async () => {
+    const batch = await send("POST", "locations/", [{ label: "open", public: true }, { label: "closed" }]);
+    const theirs = await undo(batch, undefined, "bob");
+    expect({ status: theirs.status, rows: theirs.body.rows }).toEqual({ status: 403, rows: undefined });
+    const open = await send("POST", "locations/", { label: "open", public: true });
+    expect((await undo(open, undefined, "bob")).status).toBe(403);
+    const closed = await send("POST", "locations/", { label: "closed" });
+    expect((await undo(closed, undefined, "bob")).status).toBe(404);
+    expect((await lab.ask("POST", `batches/${open.headers.get("batch-id")}/undo/`)).status).toBe(401);
+    const moved = await send("PATCH", `locations/${open.body.id}/`, { owner: "bob" }, "admin");
+    expect((await undo(moved, undefined, "bob")).status).toBe(400);
+    expect((await undo(moved, undefined, "admin")).status).toBe(200);
+  });
+});
+
+describe("restore", () => {
+  test("gives a record the values of a version, as a new one", async () => {
+    const id = await add({ label: "one", description: "first", place: IDS.a101 });
+    await send("PATCH", `locations/${id}/`, { label: "two", place: null });
+    await send("PATCH", `locations/${id}/`, { label: "three", description: "" });
+    const back = await send("POST", `locations/${id}/restore/?fields=label,description,place,version`, {
+      version: 1,
+    });
+    expect({ status: back.status, body: back.body }).toEqual({
+      status: 200,
+      body: { label: "one", place: IDS.a101, description: "first", version: 4 },
+    });
+    expect((await undo(back)).status).toBe(200);
+    expect((await lab.ask("GET", `locations/${id}/?fields=label`, { as: "alice" })).body.label).toBe("three");
+    for (const [body, status] of [
+      [{ version: 99 }, 404],
+      [{ version: "x" }, 400],
+      [{ versio: 1 }, 400],
+    ] as const)
+      expect((await send("POST", `locations/${id}/restore/`, body)).status).toBe(status);
+  });
+
+  test("gives a deleted record life, to those who may delete it", async () => {
+    const id = await add({ label: "one", public: true });
+    await send("DELETE", `locations/${id}/`);
+    expect((await send("POST", `locations/${id}/restore/`, {}, "bob")).status).toBe(403);
+    const back = await send("POST", `locations/${id}/restore/?fields=label,deleted,deleted_by`);
+    expect({ status: back.status, body: back.body }).toEqual({
+      status: 200,
+      body: { label: "one", deleted: false, deleted_by: null },
+    });
+    const history = await lab.ask("GET", `locations/${id}/history/`, { as: "bob" });
+    expect((history.body.results as { op: string }[]).map(({ op }) => op)).toEqual([
+      "restore",
+      "delete",
+      "create",
+    ]);
+  });
+
+  test("is refused where the version refers to what is deleted", async () => {
+    const place = (await send("POST", "places/", { room: "7", address: 1 })).body.id;
+    const id = await add({ label: "one", place });
+    await send("PATCH", `locations/${id}/`, { place: null });
+    await send("DELETE", `places/${String(place)}/`);
+    const answer = await send("POST", `locations/${id}/restore/`, { version: 1 });
+    expect({ status: answer.status, place: answer.body.place }).toEqual({
+      status: 400,
+      place: ["The place that it refers to is deleted."],
+    });
+  });
+});
+
+describe("purge", () => {
+  test("removes a deleted record and its history, by administrators", async () => {
+    const id = await add({ label: "Gone for good", public: true });
+    expect((await send("POST", `locations/${id}/purge/`, undefined, "admin")).status).toBe(409);
+    const removed = await send("DELETE", `locations/${id}/`);
+    const then = new Date(lab.clock.now() - 500).toISOString();
+    expect((await send("POST", `locations/${id}/purge/`)).status).toBe(403);
+    const purged = await send("POST", `locations/${id}/purge/`, undefined, "admin");
+    expect(purged.status).toBe(204);
+    for (const path of [
+      `locations/${id}/?deleted=all`,
+      `locations/${id}/history/`,
+      `locations/${id}/?as_of=${then}&deleted=all`,
+      `batches/${removed.headers.get("batch-id")}/`,
+    ])
+      expect({ path, status: (await lab.ask("GET", path, { as: "alice" })).status }).toEqual({
+        path,
+        status: 404,
+      });
+    const traces = lab.database.query(
+      "SELECT 1 FROM record_change WHERE before LIKE '%Gone%' OR after LIKE '%Gone%'",
+    );
+    expect(traces.all()).toEqual([]);
+    expect((await undo(removed, undefined, "admin")).status).toBe(200);
+    expect((await lab.ask("GET", "batches/?kind=purge", { as: "admin" })).body.total).toBe(1);
+    expect((await lab.ask("GET", "batches/?kind=purge", { as: "alice" })).body.total).toBe(0);
+  });
+
+  test("is refused while any record, deleted or not, refers to it", async () => {
+    const rack = await add({ label: "Rack" });
+    const slot = await add({ label: "Slot", parent: rack });
+    await send("DELETE", `locations/bulk_delete/?id=${rack},${slot}`);
+    const refused = await send("POST", `locations/${rack}/purge/`, undefined, "admin");
+    expect({ status: refused.status, message: refused.body.message }).toEqual({
+      status: 409,
+      message: expect.stringContaining("parent of records in locations"),
+    });
+    expect((await send("POST", `locations/${slot}/purge/`, undefined, "admin")).status).toBe(204);
+    expect((await send("POST", `locations/${rack}/purge/`, undefined, "admin")).status).toBe(204);
+  });
+});
+
+describe("the feed of changes", () => {
+  const feed = async (since: Json, more = "", as = "alice") =>
+    (await lab.ask("GET", `changes/?since=${String(since)}${more}`, { as })).body;
+
+  test("is followed by cursors, in the order of commits, without gaps", async () => {
+    const { cursor } = await feed(0, "&page_size=max");
+    const id = await add();
+    await send("PATCH", `locations/${id}/`, { label: "Case" });
+    await send("POST", "equipment/", { name: "Rack" });
+    await send("DELETE", `locations/${id}/`);
+    const ops: Json[] = [];
+    let at = cursor;
+    for (;;) {
+      const part = await feed(at, "&page_size=1");
+      ops.push(
+        ...(part.results as { op: string; resource: string }[]).map(
+          ({ op, resource }) => `${op} ${resource}`,
+        ),
+      );
+      expect(part.next).toBe(`http://lab/api/v2/changes/?since=${String(part.cursor)}&page_size=1`);
+      at = part.cursor;
+      if (part.more !== true) break;
+    }
+    expect(ops).toEqual(["create locations", "update locations", "create equipment", "delete locations"]);
+    expect((await feed(at)).results).toEqual([]);
+    expect(((await feed(cursor, "&resource=equipment")).results as Json[]).length).toBe(1);
+    expect((await feed(cursor, "", "bob")).results).toEqual([]);
+    expect((await feed(cursor, "", "bob")).cursor).toBe(at);
+    for (const path of ["changes/?since=-1", "changes/?since=x", "changes/?resource=none"])
+      expect((await lab.ask("GET", path)).status).toBe(400);
+  });
+
+  test("replayed from the beginning, it gives every list as it is", async () => {
+    await add();
+    await send("PATCH", `places/${IDS.a102}/`, { room: "X", description: "moved" }, "admin");
+    await send("PATCH", `locations/?can_change=true`, { description: "all" }, "admin");
+    await send("DELETE", `locations/${IDS.drawer}/`, undefined, "admin");
+    const copy = new Map<string, Map<Json, object>>();
+    const { results } = await feed(0, "&page_size=max", "admin");
+    for (const { resource, id, after } of results as { resource: string; id: string; after: object }[]) {
+      const list = copy.get(resource) ?? new Map<Json, object>();
+      copy.set(resource, list.set(id, { ...list.get(id), ...after }));
+    }
+    for (const segment of ["locations", "places", "annotationtypes", "vocabularies/terms", "fieldmeta"]) {
+      const { body } = await lab.ask(
+        "GET",
+        `${segment}/?response_format=flat&fields=*&deleted=all&page_size=max&ordering=id`,
+        { as: "admin" },
+      );
+      const copied = [...copy.get(segment)!.values()];
+      for (const [i, record] of (body.results as { [name: string]: Json }[]).entries()) {
+        const mine = copied.find((one) => (one as { id: string }).id === record.id)!;
+        // What every write changes is in the change itself, and what is computed in none.
+        const comparable = Object.entries(record).filter(
+          ([name]) => name in mine && !["version", "modified", "modified_by"].includes(name),
+        );
+        expect({ i, ...mine }).toMatchObject(Object.fromEntries(comparable));
+      }
+      expect(copied.length).toBe((body.results as Json[]).length);
+    }
+  });
+});
