@@ -90,7 +90,7 @@ export function openWriteAnswers(tools: Tools): WriteAnswers {
   return {
     async collection(call, resource) {
       tools.checkAnswer(call, resource);
-      const value = await body(call);
+      const value = typed(resource, await body(call), call.url.searchParams.get("type"));
       if (call.method !== "POST") {
         const mode = modeOf(call.method);
         return run(
@@ -260,3 +260,11 @@ function idsOf(parameters: URLSearchParams, body: Json): string[] {
 }
 
 const modeOf = (method: string): Mode => (method === "PUT" ? "replace" : "merge");
+
+/** Clients that make a record of one type name it in the address too. */
+function typed(resource: Resource, body: Json, type: string | null): Json {
+  const fits = type !== null && "type" in resource.fields && "model_type" in resource.fields;
+  if (!fits || body === null || typeof body !== "object" || Array.isArray(body) || "model_type" in body)
+    return body;
+  return { ...body, model_type: type };
+}

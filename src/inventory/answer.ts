@@ -47,6 +47,8 @@ export interface Answers {
   begin(request: Request, allow: string): Call;
   /** As `begin`, for what nobody sees without credentials. */
   beginKnown(request: Request, allow: string): Call;
+  /** The row number of a record that the caller may view. @throws Problem not_found */
+  find(call: Call, resource: Routed, id: string): number;
   /** One record as the request wants it; 201 with its address. */
   showRecord(call: Call, resource: Routed, rid: number, status: 200 | 201): Response;
   /** Before anything is written. @throws Problem not_acceptable and others, where the answer could not be given */
@@ -225,6 +227,7 @@ export function openAnswers(options: AnswerOptions): Answers {
       return showSimple(Object.fromEntries(resources.map(({ segment }) => [segment, `${base}${segment}/`])));
     },
     begin,
+    find,
     beginKnown(request, allow) {
       const call = begin(request, allow);
       if (call.actor.user === null) throw unauthenticated(NO_CREDENTIALS);

@@ -1,5 +1,6 @@
 import { type AnyElysia, type DocumentDecoration, Elysia } from "elysia";
 import { type Answers, openAnswers } from "./answer.ts";
+import { openAttached } from "./attached.ts";
 import type { Actor } from "./model/access.ts";
 import {
   bodySchema,
@@ -10,8 +11,10 @@ import {
   recordSchema,
   valueSchema,
 } from "./model/schema.ts";
+import { isGuarded } from "./model/resource.ts";
 import { ROOT } from "./response.ts";
 import { DECLARED, PEOPLE, RESOURCES, type Routed } from "./resources/index.ts";
+import { addAttached } from "./route-attached.ts";
 import { addPeople } from "./route-people.ts";
 import { addSignIn } from "./route-session.ts";
 import { addHistory } from "./route-history.ts";
@@ -55,6 +58,9 @@ export function inventoryRoutes(options: InventoryOptions): AnyElysia {
   addRoot(app, answers);
   addLookups(app, answers);
   for (const resource of RESOURCES) addResource(app, answers, resource);
+  const attached = openAttached(store, options.clock);
+  for (const resource of RESOURCES.filter(isGuarded))
+    addAttached(app, answers, store, attached, resource, maxMessageBytes);
   addHistory(app, { answers, store, maxMessageBytes });
   if (options.accounts) {
     const { accounts, clock } = options;

@@ -3,7 +3,7 @@ import { and, type Condition, not, or } from "./condition.ts";
 import { type Json, KINDS } from "./field.ts";
 import { readOperator, readPath, typedCompare } from "./filter.ts";
 import { parseJson } from "./json-text.ts";
-import { fieldAt, type Resource, type Resources } from "./resource.ts";
+import { fieldAt, isNotePath, type Resource, type Resources } from "./resource.ts";
 
 /**
  * What a bare name means in the advanced filter, where it is not the field itself (specification, "Preset mappings").
@@ -80,7 +80,9 @@ export function parseExpression(resources: Resources, resource: Resource, text: 
     const category = word("category");
     const operator = readOperator(word("operator"));
     if (typeof operator !== "string") throw refused(`${where}: ${operator.error}`);
-    const path = readPath(resources, resource, category);
+    const named = [category, PRESETS[category] ?? ""].map((name) => name.split("__"));
+    const path =
+      named.find((names) => isNotePath(resource, names)) ?? readPath(resources, resource, category);
     if ("error" in path) throw refused(`${where}: ${path.error}`);
     const value = word("value");
     const typed = typedCompare(resources, resource, preset(resource, path, value), operator, value);

@@ -1,8 +1,8 @@
 import { nearest, Problem } from "../../problem.ts";
-import { and, compare, type Condition, not, or } from "./condition.ts";
+import { and, compare, type Condition, not, or, some } from "./condition.ts";
 import { DAY, isDay, KINDS, parseUuid, quoted } from "./field.ts";
 import { isOperator, LOOKUPS, OPERATORS, type OperatorName } from "./operator.ts";
-import { fieldAt, pathNames, type Resource, type Resources, target } from "./resource.ts";
+import { fieldAt, isNotePath, NOTES, pathNames, type Resource, type Resources, target } from "./resource.ts";
 
 /** How a value that a client typed is compared, or a sentence about why it cannot be. */
 export type Typed = { condition: Condition } | { error: string };
@@ -24,6 +24,7 @@ export function typedCompare(
   operator: OperatorName,
   typed: string,
 ): Typed {
+  if (isNotePath(resource, path)) return noteCompare(operator, typed);
   const field = fieldAt(resources, resource, path)!;
   const exact = OPERATORS[operator].lookup === "exact";
   if (exact && field.nullable && /^(null|none|)$/i.test(typed)) {
@@ -55,6 +56,13 @@ export function typedCompare(
     return { condition: and(compare(path, ">=", day), compare(path, "<", day + DAY)) };
   }
   return { condition: compare(path, operator, value) };
+}
+
+/** Some note on the record for which the comparison holds. */
+function noteCompare(operator: OperatorName, typed: string): Typed {
+  const value = KINDS.text.parse(typed);
+  if (value === undefined) return { error: `Expected ${KINDS.text.expected}.` };
+  return { condition: some(NOTES, compare(["content"], operator, value)) };
 }
 
 /** One parameter that a list accepts, for its reference page and for the error that lists them. */
@@ -116,6 +124,8 @@ export function parameterCondition(
   const lookup = parts[parts.length - 1];
   if (!before) return undefined;
   if (lookup === "isnull") {
+    if (isNotePath(resource, before))
+      return { error: "Compare what the notes say: notes__content__icontains." };
     return anyValue(values, (value) => {
       const wanted = KINDS.flag.parse(value);
       if (wanted === undefined) return { error: `Expected ${KINDS.flag.expected}.` };
@@ -136,7 +146,7 @@ function knownPath(
   names: readonly string[],
 ): readonly string[] | undefined {
   if (names.length === 0) return undefined;
-  if (fieldAt(resources, resource, names)) return names;
+  if (fieldAt(resources, resource, names) || isNotePath(resource, names)) return names;
   const last = names[names.length - 1];
   if (!last.endsWith("_id")) return undefined;
   const path = [...names.slice(0, -1), last.slice(0, -"_id".length)];

@@ -2,7 +2,15 @@ import { Problem } from "../../problem.ts";
 import { type Actor, GRANTS, visible } from "./access.ts";
 import type { Field } from "./field.ts";
 import type { Sql } from "./operator.ts";
-import { columnOf, isGuarded, type Resource, type Resources, target } from "./resource.ts";
+import {
+  columnOf,
+  isGuarded,
+  NOTE_CONTENT,
+  NOTES,
+  type Resource,
+  type Resources,
+  target,
+} from "./resource.ts";
 import { compile, type Plan } from "./sql.ts";
 
 /** References that one statement may follow; SQLite joins at most 64 tables. */
@@ -81,6 +89,23 @@ function planAt(
       };
     },
     exists(relation, part) {
+      if (relation === NOTES) {
+        const far = `${alias}_${relation}`;
+        const content = { plain: `${far}.content`, folded: `fold(${far}.content)`, field: NOTE_CONTENT };
+        const inner = part({
+          operand: () => content,
+          referenceTo: () => undefined,
+          exists: () => {
+            throw new Error(`${relation} has no relations`);
+          },
+          joins: () => ({ text: "", args: [] }),
+        });
+        const link = `${far}.object_kind = '${resource.name}' AND ${far}.object_rid = ${alias}.rid`;
+        return {
+          text: `EXISTS (SELECT 1 FROM note AS ${far} WHERE ${link} AND (${inner.text}))`,
+          args: inner.args,
+        };
+      }
       if (relation !== GRANTS) throw new Error(`${resource.name} has no relation ${relation}`);
       const far = `${alias}_${relation}`;
       const inner = part({

@@ -1,4 +1,4 @@
-import { computed, type Field, flag, instant, integer, reference, type Stored, uuid } from "./field.ts";
+import { computed, type Field, flag, instant, integer, reference, type Stored, text, uuid } from "./field.ts";
 import { Type } from "typebox";
 
 /**
@@ -57,6 +57,16 @@ export function target(resources: Resources, field: Field): Resource {
 
 /** Column of a field, without alias. */
 export const columnOf = (resource: Resource, name: string): string => resource.fields[name].column ?? name;
+
+/** To-many relation from a record to the notes on it. */
+export const NOTES = "notes";
+
+/** What a filter names of them. */
+export const NOTE_CONTENT: Field = text("What a note says.", { shown: "extra" });
+
+/** Whether a path of names leads to the notes on records of the resource. */
+export const isNotePath = (resource: Resource, path: readonly string[]): boolean =>
+  isGuarded(resource) && path.length === 2 && path[0] === NOTES && path[1] === "content";
 
 /** Whether records have owners and rights; users and groups have not. */
 export const isGuarded = (resource: Resource): boolean => "owned_by" in resource.fields;

@@ -97,8 +97,8 @@ test.each([
   ["an unknown field", one("nam", "=", "a"), "Did you mean name"],
   [
     "a field of a preset that is not here",
-    one("notes", "=", "a"),
-    '"notes" is not a field of annotation_type',
+    one("dataset", "=", "a"),
+    '"dataset" is not a field of annotation_type',
   ],
   ["a column that is none of the fields", one("owner__password_hash", "=", "a"), "is not a field"],
   ["an internal field", one("rid", "=", "1"), "is not a field"],

@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Json } from "../../src/inventory/model/field.ts";
+import { RESOURCES } from "../../src/inventory/index.ts";
+import type { InventorySample } from "../../src/inventory/sample-format.ts";
+import sample from "../../src/sample/inventory.json";
+import { type Lab, openLab } from "./harness.ts";
+import { IDS } from "./sample.ts";
+
+/** Annotations and notes of records, their values, and who may see and write them. */
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await openLab();
+});
+afterAll(() => lab.database.close());
+
+const path = (id: string) => `consumables/${id}/annotations/`;
+const annotate = (type: string, value: unknown, as = "admin", id = IDS.antibody) =>
+  lab.ask("POST", path(id), { as, body: { annotation_type_id: type, value } });
+const listed = async (id = IDS.antibody, as?: string): Promise<Json> =>
+  ((await lab.ask("GET", path(id), as ? { as } : {})).body.results as Record<string, Json>[]).map(
+    ({ name, value }) => [name, value],
+  );
+
+test("values are what their types say", async () => {
+  const before = await listed();
+  expect(before).toEqual([]);
+  const good: [string, unknown, Json][] = [
+    ["note", " free words ", "free words"],
+    ["organ", "liver", { id: IDS.liver, name: "liver" }],
+    ["weight", { value: "2.5", unit: "gram" }, { value: 2.5, unit: { id: IDS.gram, name: "gram" } }],
+    ["settings", { gain: [1, 2] }, { gain: [1, 2] }],
+    ["stored_in", IDS.freezer, { id: IDS.freezer, name: "Freezer 1" }],
+    ["host", "goat", "goat"],
+  ];
+  for (const [type, value, shown] of good) {
+    const { status, body } = await annotate(type, value);
+    expect({ type, status, name: body.name, value: body.value }).toEqual({
+      type,
+      status: 201,
+      name: type,
+      value: shown,
+    });
+  }
+  expect(await listed()).toEqual(good.map(([type, , shown]) => [type, shown]));
+  const again = await annotate("note", "more");
+  expect({ status: again.status, message: again.body.message }).toEqual({
+    status: 400,
+    message: "annotation_type_id: The record has a value of this type already; change that one.",
+  });
+});
+
+const REFUSED: [string, unknown, string][] = [
+  ["organ", "gram", 'value: "gram" is not a term of the vocabulary.'],
+  ["organ", ["liver"], "value: Only one value can be given."],
+  ["weight", 5, 'value: Expected a number with a unit: {"value": 5, "unit": "milligram"}.'],
+  ["weight", { value: "x", unit: "gram" }, "value: A valid number is required."],
+  ["weight", { value: 5, unit: "liver" }, 'value: "liver" is not one of the units.'],
+  ["weight", "", "value: weight is required."],
+  ["note", { a: 1 }, "value: Not a valid string."],
+  ["note", "", "value: This field may not be blank."],
+  ["stored_in", IDS.shelf, `value: "${IDS.shelf}" is not a record of equipment.`],
+  ["host", "cat", 'value: "cat" is not a valid choice. Choices: rabbit, goat.'],
+  ["nothing", "x", "annotation_type_id: There is no such annotation type."],
+];
+test.each(REFUSED)("%s refuses %p", async (type, value, message) => {
+  const { body: made } = await lab.ask("POST", "consumables/", { as: "admin", body: { name: "new" } });
+  const { status, body } = await annotate(type, value, "admin", String(made.id));
+  expect({ status, message: body.message }).toEqual({ status: 400, message });
+});
+
+test("what may not be seen is not found, what may not be changed is refused", async () => {
+  const hidden = `specimens/${IDS.hidden}`;
+  for (const part of ["annotations", "notes"]) {
+    for (const method of ["GET", "POST"])
+      expect(
+        (
+          await lab.ask(method, `${hidden}/${part}/`, {
+            as: "bob",
+            ...(method === "POST" ? { body: {} } : {}),
+          })
+        ).status,
+      ).toBe(404);
+    expect((await lab.ask("GET", `${hidden}/${part}`, { as: "alice" })).body).toEqual({ results: [] });
+  }
+  expect((await annotate("note", "x", "bob")).status).toBe(403);
+  expect((await lab.ask("POST", path(IDS.antibody), { body: {} })).status).toBe(401);
+  expect((await lab.ask("DELETE", path(IDS.antibody), { as: "admin" })).headers.get("allow")).toBe(
+    "GET, POST, HEAD, OPTIONS",
+  );
+});
+
+test("the name of what a value refers to is for those who may view it", async () => {
+  const made = await lab.ask("POST", "consumables/", { as: "admin", body: { name: "open", public: true } });
+  const id = String(made.body.id);
+  const type = await lab.ask("POST", "annotationtypes/", {
+    as: "admin",
+    body: { name: "kept_in", type: "OBJECT", choices_target: "locations", public: true },
+  });
+  expect((await annotate(String(type.body.id), "Secret", "admin", id)).status).toBe(201);
+  expect(await listed(id, "alice")).toEqual([["kept_in", { id: IDS.secret, name: "Secret" }]]);
+  expect(await listed(id, "bob")).toEqual([["kept_in", { id: IDS.secret, name: null }]]);
+  await lab.ask("PATCH", `annotationtypes/${String(type.body.id)}`, {
+    as: "admin",
+    body: { public: false, owned_by: "Genomics" },
+  });
+  expect(await listed(id, "bob")).toEqual([[null, { id: IDS.secret, name: null }]]);
+});
+
+test("a value is changed and removed", async () => {
+  const made = await lab.ask("POST", "specimens/", {
+    as: "bob",
+    body: { name: "Bob's", model_type: "FISH" },
+  });
+  const at = `specimens/${String(made.body.id)}/annotations/`;
+  const { body } = await lab.ask("POST", at, {
+    as: "bob",
+    body: { annotation_type_id: IDS.note, value: "a" },
+  });
+  const one = `${at}${String(body.id)}/`;
+  expect((await lab.ask("PATCH", one, { as: "bob", body: { value: "b" } })).body.value).toBe("b");
+  expect((await lab.ask("PATCH", one, { as: "alice", body: { value: "c" } })).status).toBe(404);
+  expect((await lab.ask("DELETE", one, { as: "bob" })).status).toBe(204);
+  expect((await lab.ask("DELETE", one, { as: "bob" })).status).toBe(404);
+});
+
+test("notes are written, and records found by what they say", async () => {
+  const { status, body } = await lab.ask("POST", `locations/${IDS.shelf}/notes/?response_format=flat`, {
+    as: "admin",
+    body: { results: { content: "Door sticks in winter" } },
+  });
+  expect({ status, content: (body.results as Record<string, Json>).content }).toEqual({
+    status: 201,
+    content: "Door sticks in winter",
+  });
+  const found = async (query: string) =>
+    ((await lab.ask("GET", `locations/?${query}`)).body.results as Record<string, Json>[]).map(
+      ({ id }) => id,
+    );
+  expect(
+    await found('query_expression={"category":"notes","operator":"icontains","value":"STICKS"}'),
+  ).toEqual([IDS.shelf]);
+  expect(await found("notes__content__contains=winter")).toEqual([IDS.shelf]);
+  expect(await found("notes__content__contains=summer")).toEqual([]);
+  const negated =
+    'query_expression={"not":{"category":"notes__content","operator":"contains","value":"Door"}}';
+  expect(await found(negated)).toEqual(expect.not.arrayContaining([IDS.shelf]));
+  for (const bad of ["ordering=notes__content", "notes__content__isnull=true", "notes=x"])
+    expect({ bad, status: (await lab.ask("GET", `locations/?${bad}`)).status }).toEqual({ bad, status: 400 });
+});
+
+test("type in the address is the model type of a new record, and a filter of lists", async () => {
+  const made = await lab.ask("POST", "stocks/consumables/?type=OLIGO", { as: "alice", body: { name: "p1" } });
+  expect(made.body.model_type).toBe("OLIGO");
+  const { body } = await lab.ask("GET", "stocks/consumables/?type=OLIGO", { as: "alice" });
+  expect(body.total).toBe(1);
+});
+
+test("every link to choices in the sample leads to choices", async () => {
+  const full = await openLab({ sample: sample as unknown as InventorySample });
+  let followed = 0;
+  for (const segment of ["annotationtypes", "custompropertytypes"]) {
+    const { body } = await full.ask("GET", `${segment}/?page_size=max`);
+    for (const record of body.results as Record<string, Json>[]) {
+      const links = [record.choices_api, record.unit_choices_api].filter((link) => typeof link === "string");
+      const expected = ["VOCABULARYTERM", "OBJECT", "NUMBERUNIT"].includes(String(record.type)) ? 1 : 0;
+      expect({ name: record.name, links: links.length }).toEqual({ name: record.name, links: expected });
+      for (const link of links) {
+        const { status, body: choices } = await full.ask("GET", link);
+        expect({ link, status }).toEqual({ link, status: 200 });
+        const records = choices.results as Record<string, Json>[];
+        expect(records.length).toBeGreaterThan(0);
+        const names = [record.choices_value, record.choices_label].map(String).sort();
+        const keys = Object.keys(records[0]).sort();
+        if (record.type === "OBJECT") expect(keys).toEqual(names);
+        else expect(keys).toEqual(["id", "name"]);
+        followed++;
+      }
+    }
+  }
+  expect(followed).toBeGreaterThan(15);
+  full.database.close();
+});
+
+test("short addresses are the same lists", async () => {
+  for (const { segment, aliases } of RESOURCES)
+    for (const alias of aliases ?? []) {
+      const [long, short] = [await lab.ask("GET", `${segment}/`), await lab.ask("GET", `${alias}/`)];
+      expect({ alias, ...short.body }).toEqual({ alias, ...long.body });
+    }
+  expect((await lab.ask("GET", `assays/${IDS.assay}`)).body.name).toBe("Imaging");
+  expect((await lab.ask("GET", `assays/experiments/${IDS.experiment}`)).body.name).toBe("Time course");
+});
