@@ -40,7 +40,7 @@ export const score: Verb = {
     {
       name: "--method",
       value: "VERSION",
-      sentence: `Version of the method: ${METHODS.join(" or ")}; the first is the default.`,
+      sentence: "Version of the method; the newest is the default.",
     },
     {
       name: "--format",

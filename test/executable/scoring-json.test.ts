@@ -1,9 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { COLUMNS } from "../../src/scoring/result-rows.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { E7, LABD, labd, scratch, serve, type Server } from "./labd.ts";
+
+// A busy machine takes its time.
+setDefaultTimeout(30_000);
 
 /** The JSON service of the executable, called as docs/scoring-api.md says, and the forms of `labd score`. */
 

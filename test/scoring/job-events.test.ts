@@ -1,9 +1,12 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Problem } from "../../src/problem.ts";
 import { eventId, JobEvents, type JobEventsOptions } from "../../src/scoring/job-events.ts";
 import type { JobObject } from "../../src/scoring/json-job.ts";
 import { compressed } from "../../src/shell/compression.ts";
 import { exemptEvents } from "../../src/shell/idle-timeout.ts";
+
+// A busy machine takes its time.
+setDefaultTimeout(30_000);
 
 /** Streams of events over jobs that the test moves by hand. */
 

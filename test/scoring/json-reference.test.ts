@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Compile } from "typebox/compile";
 import { expireJobs } from "../../src/scoring/expiry.ts";
 import { type Answered, ended, openService, P53, type Service } from "./json-harness.ts";
+
+// A busy machine takes its time.
+setDefaultTimeout(30_000);
 
 /** The OpenAPI document says what the JSON service takes and answers: every operation is called, every answer held to it. */
 

@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { expireJobs } from "../../src/scoring/expiry.ts";
 import { RESULT_FORM_NAMES, RESULT_FORMS } from "../../src/scoring/result-format.ts";
 import { random } from "../fixtures/random-protein.ts";
 import { ended, openService, P53, type Service } from "./json-harness.ts";
+
+// A busy machine takes its time.
+setDefaultTimeout(30_000);
 
 /** The JSON service: what its addresses answer, and that it is the service of SOAP. */
 

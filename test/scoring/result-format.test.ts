@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { decode, openCorpus, packCorpus, predict, readFasta } from "../../src/motif/index.ts";
@@ -9,6 +9,9 @@ import { chooseForm, RESULT_FORM_NAMES, RESULT_FORMS } from "../../src/scoring/r
 import { readAlignedFasta } from "../../src/scoring/score-alignment.ts";
 import { COLUMNS } from "../../src/scoring/result-rows.ts";
 import { EMPTY, SAMPLE } from "./sample-prediction.ts";
+
+// A busy machine takes its time.
+setDefaultTimeout(30_000);
 
 /** What a prediction becomes in every form: golden files, `GOLDEN=write` writes them, and parsers of others. */
 
