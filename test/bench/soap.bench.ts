@@ -1,0 +1,173 @@
+/**
+ * GetStatus and RunJob (1,000 residues) over SOAP, side by side with npm soap's server and gSOAP's where they are
+ * installed. labd checks every facet and answers RunJob when the job is on the disk; the others neither check nor
+ * store.
+ *
+ *   bun run build && bun run test/bench/soap.bench.ts [SECONDS] [ROUNDS]
+ *
+ * The load comes from another process (wrk, else fetch). Every answer is checked; a wrong one ends the run, and so do
+ * too few: a benchmark that measures nothing fails. Printed are medians over the rounds, in requests per second.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { element, ended, inEnvelope, NAMESPACE, post, runJobMessage, serve } from "../executable/labd.ts";
+import { random } from "../fixtures/random-protein.ts";
+
+const [seconds = 3, rounds = 5] = process.argv.slice(2).map(Number);
+const CONNECTIONS = 16;
+const PARTS = join(import.meta.dir, "soap");
+const ROOT = join(import.meta.dir, "../..");
+const directory = mkdtempSync(join(tmpdir(), "labd-bench-"));
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+interface Peer {
+  name: string;
+  url: string;
+  process: Bun.Subprocess;
+}
+
+/** Starts a program and waits until it says where it serves. */
+async function start(name: string, words: string[], cwd: string): Promise<Peer> {
+  const process = Bun.spawn(words, { cwd, stdout: "pipe", stderr: "inherit" });
+  let written = "";
+  for await (const chunk of process.stdout) {
+    written += new TextDecoder().decode(chunk);
+    const url = /serves (http:\S+)/.exec(written)?.[1];
+    if (url) return { name, url, process };
+  }
+  throw new Error(`${name} ended: ${written}`);
+}
+
+function run(words: string[], cwd: string): void {
+  const { exitCode, stderr } = Bun.spawnSync(words, { cwd, stdout: "ignore", stderr: "pipe" });
+  if (exitCode !== 0) throw new Error(`${words[0]}: ${stderr.toString()}`);
+}
+
+/** gSOAP's server, generated from our WSDL; null where gSOAP is not installed. */
+async function startGsoap(): Promise<Peer | null> {
+  if (["wsdl2h", "soapcpp2", "gcc"].some((program) => Bun.which(program) === null)) return null;
+  const folder = join(directory, "gsoap");
+  mkdirSync(folder);
+  run(["wsdl2h", "-c", "-s", "-o", "service.h", join(directory, "service.wsdl")], folder);
+  run(["soapcpp2", "-c", "-SL", "-x", "-w", "service.h"], folder);
+  const sources = [join(PARTS, "gsoap-server.c"), "soapC.c", "soapServer.c", "-lgsoap", "-lpthread"];
+  run(["gcc", "-O2", "-w", "-I.", "-o", "server", ...sources], folder);
+  return start("gSOAP", [join(folder, "server")], folder);
+}
+
+async function startNpmSoap(): Promise<Peer | null> {
+  const node = Bun.which("node");
+  if (node === null) return null;
+  const words = [node, join(PARTS, "npm-server.cjs"), join(directory, "service.wsdl")];
+  return start("npm soap", words, ROOT);
+}
+
+interface Load {
+  right: number;
+  wrong: number;
+  broken: number;
+  microseconds: number;
+}
+
+const WRK = Bun.which("wrk");
+
+/** One load from another process. @returns right answers per second @throws where an answer was wrong */
+async function load(
+  peer: Peer,
+  file: string,
+  wanted: string,
+  time = seconds,
+): Promise<{ rate: number; right: number }> {
+  const url = `${peer.url}/soap/ConservationScorer`;
+  const words =
+    WRK === null
+      ? [process.execPath, join(PARTS, "load.ts"), url, file, wanted, String(CONNECTIONS), String(time)]
+      : [
+          WRK,
+          "-t1",
+          `-c${CONNECTIONS}`,
+          `-d${time}s`,
+          "-s",
+          join(PARTS, "load.lua"),
+          url,
+          "--",
+          file,
+          wanted,
+        ];
+  const child = Bun.spawn(words, { stdout: "pipe", stderr: "inherit" });
+  const output = await new Response(child.stdout).text();
+  const { right, wrong, broken, microseconds } = JSON.parse(
+    /RESULT (.*)/.exec(output)?.[1] ?? "null",
+  ) as Load;
+  if (wrong > 0 || broken > 0 || right < 100 * time)
+    throw new Error(`${peer.name}: ${right} right, ${wrong} wrong, ${broken} broken answers`);
+  return { rate: (right / microseconds) * 1e6, right };
+}
+
+const median = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1];
+
+const data = join(directory, "data");
+mkdirSync(data);
+const limit = "100000000";
+const labd = await serve(data, [
+  ...["--log", "off", "--workers", "1"],
+  ...["--max-queued", limit, "--max-queued-per-client", limit],
+]);
+const peers: Peer[] = [];
+try {
+  writeFileSync(
+    join(directory, "service.wsdl"),
+    await (await fetch(`${labd.url}/soap/ConservationScorer?wsdl`)).text(),
+  );
+  const others = [await startNpmSoap(), await startGsoap()].filter((peer) => peer !== null);
+  peers.push({ name: "labd", url: labd.url, process: labd.process }, ...others);
+  say(
+    `${peers.map(({ name }) => name).join(", ")}; ${WRK ? "wrk" : "fetch"}, ${CONNECTIONS} connections, ${rounds} rounds of ${seconds} s`,
+  );
+
+  // GetStatus asks for a job that is there.
+  const next = random(1);
+  const sequence = Array.from({ length: 992 }, () => "ACDEFGHIKLMNPQRSTVWY"[Math.floor(next() * 20)]).join(
+    "",
+  );
+  const first = await post(labd.url, runJobMessage({ sequence, patterns: ["L.C.E"] }));
+  const job = element(first.text, "JobIdentifier")!;
+  if ((await ended(labd.url, job)) !== "finished") throw new Error("the first job did not finish");
+  const messages = {
+    GetStatus: {
+      text: inEnvelope(`<GetStatus xmlns="${NAMESPACE}"><JobIdentifier>${job}</JobIdentifier></GetStatus>`),
+      wanted: "finished",
+    },
+    // The mark is where the load writes eight residues of its own.
+    RunJob: {
+      text: runJobMessage({ sequence: `${sequence}########`, patterns: ["W..L"] }),
+      wanted: "JobIdentifier>",
+    },
+  };
+  for (const [operation, { text, wanted }] of Object.entries(messages)) {
+    const file = join(directory, `${operation}.xml`);
+    writeFileSync(file, text);
+    const rates = new Map<string, number[]>(peers.map(({ name }) => [name, []]));
+    let answers = 0;
+    for (const peer of peers) await load(peer, file, wanted, 1);
+    for (let round = 0; round < rounds; round++) {
+      for (const peer of peers) {
+        const { rate, right } = await load(peer, file, wanted);
+        rates.get(peer.name)!.push(rate);
+        answers += right;
+      }
+    }
+    const ours = median(rates.get("labd")!);
+    say(`${operation} (${answers} answers checked)`);
+    for (const [name, values] of rates) {
+      const rate = median(values);
+      const ratio = name === "labd" ? "" : `  labd has ${(ours / rate).toFixed(2)} of it`;
+      say(`  ${name.padEnd(9)} ${Math.round(rate).toString().padStart(7)}/s${ratio}`);
+    }
+  }
+} finally {
+  for (const peer of peers) peer.process.kill("SIGKILL");
+  await labd[Symbol.asyncDispose]();
+  rmSync(directory, { recursive: true, force: true });
+}
