@@ -9,11 +9,13 @@ export interface JobEventsOptions {
   interval?: number;
   /** Milliseconds after which a stream without news gets a comment: proxies end what is silent for long, and a client that went without a word is found out by what is written to it. */
   heartbeat?: number;
-  /** Streams that may be open at a time. */
+  /** Streams that may be open at a time, and those of one client. */
   maxStreams?: number;
+  maxStreamsPerClient?: number;
 }
 
 interface Stream {
+  client: string;
   read: () => JobObject;
   /** Identifier of the last event that was sent. */
   sent: string;
@@ -46,7 +48,13 @@ export class JobEvents {
   #closed = false;
 
   constructor(options: JobEventsOptions) {
-    this.#options = { interval: 200, heartbeat: 15_000, maxStreams: 1000, ...options };
+    this.#options = {
+      interval: 200,
+      heartbeat: 15_000,
+      maxStreams: 1000,
+      maxStreamsPerClient: 100,
+      ...options,
+    };
   }
 
   /** Number of open streams. */
@@ -56,15 +64,19 @@ export class JobEvents {
 
   /**
    * The answer to a client that watches a job.
+   * @param client who asks, as a key; no stream of one client's may take the place of all others'.
    * @param lastId what the client says it has seen.
    * @throws Problem unknown_job, busy
    */
-  open(id: string, base: string, lastId: string | null, signal: AbortSignal): Response {
+  open(id: string, base: string, client: string, lastId: string | null, signal: AbortSignal): Response {
     const read = this.#options.watch(id, base);
     const job = read();
     if (hasEnded(job.state) && lastId === eventId(job)) return new Response(null, { status: 204 });
-    if (this.#closed || this.#streams.size >= this.#options.maxStreams) {
-      throw new Problem("busy", "Too many clients watch jobs; ask for the job itself from time to time.", {
+    const { maxStreams, maxStreamsPerClient } = this.#options;
+    const own = [...this.#streams].filter((stream) => stream.client === client).length;
+    if (this.#closed || this.#streams.size >= maxStreams || own >= maxStreamsPerClient) {
+      const why = this.#closed ? "The service is stopping" : "Too many streams are open";
+      throw new Problem("busy", `${why}; ask for the job itself from time to time.`, {
         headers: { "Retry-After": "10" },
       });
     }
@@ -75,7 +87,7 @@ export class JobEvents {
     const body = new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
-          stream = { read, sent: lastId ?? "", state: null, time: performance.now(), controller };
+          stream = { client, read, sent: lastId ?? "", state: null, time: performance.now(), controller };
           send(stream, `retry: ${RETRY}\n\n`);
           if (lastId === eventId(job)) stream.state = job.state;
           this.#streams.add(stream);

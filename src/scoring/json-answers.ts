@@ -112,7 +112,13 @@ export function jsonAnswers(options: JsonOptions): JsonAnswers {
           headers: { ...NO_STORE, "Content-Type": "text/event-stream; charset=utf-8" },
         });
       }
-      return events.open(id, baseOf(request, options), request.headers.get("last-event-id"), request.signal);
+      return events.open(
+        id,
+        baseOf(request, options),
+        options.clientOf(request),
+        request.headers.get("last-event-id"),
+        request.signal,
+      );
     },
     cancel(request, id) {
       refuseParameters(request, []);

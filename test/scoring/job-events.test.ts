@@ -71,7 +71,8 @@ const ask = (
   job: { events: JobEvents },
   lastId: string | null = null,
   signal = new AbortController().signal,
-) => job.events.open("j", "http://lab", lastId, signal);
+  client = "a",
+) => job.events.open("j", "http://lab", client, lastId, signal);
 
 interface Seen {
   event: string;
@@ -210,7 +211,7 @@ describe("clients that go", () => {
     await Bun.sleep(30);
     // Nobody watches: the timer has stopped.
     expect(job.looks).toBe(looks);
-    expect(() => ask(job)).toThrow(expect.objectContaining({ code: "busy" }));
+    expect(() => ask(job)).toThrow(/is stopping/);
   });
 
   test("there are only so many at a time, and an unknown job has none", () => {
@@ -218,20 +219,36 @@ describe("clients that go", () => {
     ask(job);
     ask(job);
     expect(() => ask(job)).toThrow(expect.objectContaining({ code: "busy" }));
-    expect(() => job.events.open("k", "", null, new AbortController().signal)).toThrow(
+    expect(() => job.events.open("k", "", "a", null, new AbortController().signal)).toThrow(
       expect.objectContaining({ code: "unknown_job" }),
     );
     expect(job.events.size).toBe(2);
   });
+
+  test("one has only so many, which is no limit for others", () => {
+    const job = open({ maxStreamsPerClient: 2 });
+    const signal = new AbortController().signal;
+    for (const client of ["a", "b", "a", "b"]) ask(job, null, signal, client);
+    for (const client of ["a", "b"]) expect(() => ask(job, null, signal, client)).toThrow(/Too many streams/);
+    ask(job, null, signal, "c");
+    expect(job.events.size).toBe(5);
+  });
 });
 
 describe("over a socket", () => {
+  let clients = 0;
   const serve = (job: { events: JobEvents }): string => {
     server = Bun.serve({
       port: 0,
       idleTimeout: 2,
       fetch: async (request, own) => {
-        const response = job.events.open("j", "", request.headers.get("last-event-id"), request.signal);
+        const response = job.events.open(
+          "j",
+          "",
+          String(clients++),
+          request.headers.get("last-event-id"),
+          request.signal,
+        );
         return exemptEvents(own, request, await compressed(request, response, 1));
       },
     });
@@ -273,7 +290,7 @@ test("looking at jobs takes at most a tenth of the time, however long it takes",
       return JOB;
     },
   });
-  const reader = events.open("j", "", null, new AbortController().signal).body!.getReader();
+  const reader = events.open("j", "", "a", null, new AbortController().signal).body!.getReader();
   await Bun.sleep(450);
   expect(looks).toBeGreaterThan(1);
   expect(looks).toBeLessThan(7);
