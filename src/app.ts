@@ -53,7 +53,8 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       clock,
       log,
       workers: config.workers,
-      clientOf: (request) => callerOf(request, accounts),
+      clientOf: (request) =>
+        callerOf(request, accounts, { publicUrl: config.public_url, trustProxy: config.trust_proxy }),
     });
     const opened = database;
     let retired = false;

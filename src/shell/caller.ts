@@ -1,3 +1,5 @@
+import { callerAddress, type Reach } from "./origin.ts";
+
 /** What the server knows of a request that the request itself does not say. Asked for only where it is needed. */
 export interface Arrival {
   /** Network address of the other end; null where it is gone. */
@@ -14,14 +16,15 @@ export function rememberArrival(request: Request, arrival: Arrival): void {
 }
 
 /**
- * Who asks, as a key by which clients are told apart: the user where the request carries a valid token, else the
- * network. Credentials that are not valid, or not for us, are no reason to refuse here.
+ * Who asks, as a key by which clients are told apart: the user where the request carries a valid token or session,
+ * else the network. Credentials that are not valid, or not for us, are no reason to refuse here.
  */
 export function callerOf(
   request: Request,
   accounts: { authenticate(request: Request): { username: string | null } },
+  reach: Reach,
 ): string {
-  if (request.headers.has("authorization")) {
+  if (request.headers.has("authorization") || request.headers.has("cookie")) {
     try {
       const { username } = accounts.authenticate(request);
       if (username !== null) return `user ${username}`;
@@ -29,7 +32,8 @@ export function callerOf(
       // As good as none.
     }
   }
-  return networkOf(arrivals.get(request)?.address() ?? "");
+  const address = arrivals.get(request)?.address() ?? undefined;
+  return networkOf(callerAddress(request, address, reach) ?? "");
 }
 
 /**

@@ -5,6 +5,8 @@ import { callerOf, networkOf, rememberArrival } from "../../src/shell/caller.ts"
 import { systemClock } from "../../src/shell/clock.ts";
 import { openDatabase } from "../../src/shell/sqlite.ts";
 
+const DIRECT = { publicUrl: "", trustProxy: false };
+
 test.each([
   ["192.0.2.7", "192.0.2.7"],
   ["::ffff:192.0.2.7", "192.0.2.7"],
@@ -29,7 +31,7 @@ test("a valid token tells the caller, whatever the address; anything else is the
   const from = (address: string | null, authorization?: string): string => {
     const request = new Request("http://lab/", authorization ? { headers: { authorization } } : {});
     rememberArrival(request, { address: () => address, origin: () => "http://lab" });
-    return callerOf(request, accounts);
+    return callerOf(request, accounts, DIRECT);
   };
   expect(from("192.0.2.7", `Token ${token}`)).toBe("user kim");
   expect(from("192.0.2.8", `Bearer ${token}`)).toBe("user kim");
@@ -37,5 +39,15 @@ test("a valid token tells the caller, whatever the address; anything else is the
   expect(from("192.0.2.7", "Token wrong")).toBe("192.0.2.7");
   expect(from("192.0.2.7", "Basic a2ltOmtpbQ==")).toBe("192.0.2.7");
   expect(from(null)).toBe("");
-  expect(callerOf(new Request("http://lab/"), accounts)).toBe("");
+  expect(callerOf(new Request("http://lab/"), accounts, DIRECT)).toBe("");
+});
+
+test("behind a proxy of ours the network is the one that the proxy names, else what is claimed counts for nothing", () => {
+  const accounts = new Accounts(openDatabase(":memory:", MIGRATIONS), systemClock);
+  const request = new Request("http://lab/", {
+    headers: { "X-Forwarded-For": "203.0.113.1, 2001:db8:1:2:3::4", Cookie: "theme=dark" },
+  });
+  rememberArrival(request, { address: () => "127.0.0.1", origin: () => "http://lab" });
+  expect(callerOf(request, accounts, DIRECT)).toBe("127.0.0.1");
+  expect(callerOf(request, accounts, { ...DIRECT, trustProxy: true })).toBe("2001:db8:1:2::/64");
 });
