@@ -1,11 +1,12 @@
 import { openWriteAnswers } from "./answer-writing.ts";
 export { unwrap } from "./answer-writing.ts";
 import { isKnown, listTag, recordTag } from "./entity-tag.ts";
+import { csvFile, csvText, xlsxFile } from "./export-file.ts";
 import { negotiate, MEDIA_TYPES } from "./negotiation.ts";
 import type { Actor } from "./model/access.ts";
 import type { Json } from "./model/field.ts";
 import { type Look, readLife, readListing, readLook } from "./model/listing.ts";
-import { csvText, envelopeText, position } from "./model/page.ts";
+import { envelopeText, position } from "./model/page.ts";
 import { resolveId } from "./resolver.ts";
 import { type Call, describe, here, respond, ROOT, show, withParameter } from "./response.ts";
 import type { Routed } from "./resources/index.ts";
@@ -20,6 +21,9 @@ export const ITEM_METHODS = "GET, PUT, PATCH, DELETE, HEAD, OPTIONS";
 const READ_METHODS = "GET, HEAD, OPTIONS";
 const NO_CREDENTIALS = "Authentication credentials were not provided.";
 export const BULK_DELETE_METHODS = "POST, DELETE, OPTIONS";
+
+/** Records of a file that are read at once. */
+const EXPORT_CHUNK = 500;
 
 export interface AnswerOptions {
   store: Store;
@@ -76,6 +80,7 @@ export function openAnswers(options: AnswerOptions): Answers {
   const file = (
     call: Call,
     resource: Routed,
+    format: "csv" | "xlsx",
     how: Look,
     rids: readonly number[],
     status: 200 | 201,
@@ -85,10 +90,23 @@ export function openAnswers(options: AnswerOptions): Answers {
     // Points in time as plain text: a cell is no place for an object.
     const flat: Look = { ...how, shape: how.shape === "spec" ? "flat" : how.shape };
     const around = { base: call.base, format: how.format };
-    const { names, values } = reading.records(resource, flat, call.actor, rids, around);
-    const name = `${resource.segment.replaceAll("/", "-")}.csv`;
-    const disposition = { "Content-Disposition": `attachment; filename="${name}"` };
-    return respond(csvText(names, values), status, MEDIA_TYPES.csv, { ...headers, ...disposition });
+    const recordsOf = (part: readonly number[]) => reading.records(resource, flat, call.actor, part, around);
+    const first = recordsOf(rids.slice(0, EXPORT_CHUNK));
+    function* chunks() {
+      yield first.values;
+      for (let at = EXPORT_CHUNK; at < rids.length; at += EXPORT_CHUNK)
+        yield recordsOf(rids.slice(at, at + EXPORT_CHUNK)).values;
+    }
+    const name = resource.segment.replaceAll("/", "-");
+    const sheet = { title: name, names: first.names, chunks: chunks() };
+    const disposition = { "Content-Disposition": `attachment; filename="${name}.${format}"` };
+    const short = format === "csv" && rids.length <= EXPORT_CHUNK;
+    const body = short
+      ? csvText(first.names, first.values)
+      : format === "csv"
+        ? csvFile(sheet)
+        : xlsxFile(sheet);
+    return respond(body, status, MEDIA_TYPES[format], { ...headers, ...disposition });
   };
 
   const list = (call: Call, resource: Routed): Response => {
@@ -97,10 +115,13 @@ export function openAnswers(options: AnswerOptions): Answers {
     const reading = past?.reading ?? store.reading;
     const listing = readListing(store.resources, resource, past?.parameters ?? searchParams, call.actor);
     const format = negotiate(listing.format, call.request.headers.get("accept"));
-    const found = reading.list(resource, listing, call.actor);
+    const isFile = format === "csv" || format === "xlsx";
+    // A file is for all of a list, whose pages somebody would have to put together again.
+    const whole = isFile && !searchParams.has("page") && !searchParams.has("page_size");
+    const found = reading.list(resource, whole ? { ...listing, size: "max" } : listing, call.actor);
     const around = { base: call.base, format: listing.format };
     const headers = { Allow: COLLECTION_METHODS };
-    if (format === "csv") return file(call, resource, listing, found.rids, 200, headers, reading);
+    if (isFile) return file(call, resource, format, listing, found.rids, 200, headers, reading);
     const where = position(here(call), searchParams, found.current, found.total, listing.size);
     const texts = reading.texts(resource, listing, call.actor, found.rids, around);
     const json = envelopeText(where, texts);
@@ -113,6 +134,7 @@ export function openAnswers(options: AnswerOptions): Answers {
         "next page": where.next,
         JSON: withParameter(call, "format", "json"),
         CSV: withParameter(call, "format", "csv"),
+        XLSX: withParameter(call, "format", "xlsx"),
       },
     });
   };
@@ -139,7 +161,8 @@ export function openAnswers(options: AnswerOptions): Answers {
     const format = negotiate(how.format, call.request.headers.get("accept"));
     const headers: Record<string, string> = { Allow: status === 201 ? COLLECTION_METHODS : ITEM_METHODS };
     if (status === 201) headers.Location = addressOf(call, resource, rid);
-    if (format === "csv") return file(call, resource, how, [rid], status, headers, reading);
+    if (format === "csv" || format === "xlsx")
+      return file(call, resource, format, how, [rid], status, headers, reading);
     const json = itemText(call, resource, how, rid, reading);
     const tag =
       reading === store.reading && "version" in resource.fields

@@ -7,6 +7,7 @@ export const MEDIA_TYPES: Record<Format, string> = {
   json: "application/json",
   api: "text/html; charset=utf-8",
   csv: "text/csv; charset=utf-8",
+  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 };
 
 /** In the order in which they are chosen where the client has no preference. */
@@ -14,6 +15,7 @@ const OFFERED: readonly [Format, string][] = [
   ["json", "application/json"],
   ["api", "text/html"],
   ["csv", "text/csv"],
+  ["xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"],
 ];
 
 /**

@@ -18,7 +18,7 @@ export interface Call {
 
 /** A response. To HEAD it is that to GET: the server leaves the body out and keeps its length. */
 export const respond = (
-  body: string | null,
+  body: string | ReadableStream<Uint8Array> | null,
   status: number,
   type: string,
   headers: Record<string, string> = {},
@@ -26,12 +26,12 @@ export const respond = (
   const sent: Record<string, string> = { "Content-Type": type, Vary: "Accept", ...headers };
   if (body === null) delete sent["Content-Type"];
   const response = new Response(body, { status, headers: sent });
-  bodies.set(response, body);
+  if (typeof body === "string") bodies.set(response, body);
   return response;
 };
 
 /** Bodies can be read only later; what has to be kept in the transaction of a write is kept from here. */
-const bodies = new WeakMap<Response, string | null>();
+const bodies = new WeakMap<Response, string>();
 
 /** The body of an answer of `respond`. */
 export const bodyOf = (response: Response): string | null => bodies.get(response) ?? null;

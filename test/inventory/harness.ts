@@ -48,6 +48,12 @@ export interface Lab {
     path: string,
     options?: { as?: string; body?: unknown; headers?: Record<string, string> },
   ): Promise<Answered>;
+  /** The same for bytes, in both directions: a file, or a form with one. */
+  bytes(
+    method: string,
+    path: string,
+    options?: { as?: string; body?: Uint8Array<ArrayBuffer> | string | FormData; type?: string },
+  ): Promise<{ status: number; headers: Headers; bytes: Uint8Array<ArrayBuffer> }>;
 }
 
 /** An installation in memory with the sample of the tests, composed as the program composes it. */
@@ -119,6 +125,19 @@ export async function openLab(
         // Not JSON: the test looks at the text.
       }
       return { status: response.status, headers: response.headers, text, body: parsed };
+    },
+    async bytes(method, path, { as, body, type } = {}) {
+      const headers: Record<string, string> = type === undefined ? {} : { "Content-Type": type };
+      if (as !== undefined) headers.Authorization = `Token ${tokens[as]}`;
+      const request = new Request(`http://lab/api/v2/${path}`, {
+        method,
+        headers,
+        ...(body === undefined ? {} : { body }),
+      });
+      await accounts.admit(request, "192.0.2.1");
+      const response = await app.fetch(request);
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      return { status: response.status, headers: response.headers, bytes };
     },
   };
 }

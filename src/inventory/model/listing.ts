@@ -12,8 +12,8 @@ export type Shape = "spec" | "flat" | "nested";
 
 /** How an answer looks, whatever is in it. */
 export interface Look {
-  /** json, api (HTML) or csv, where the parameter says; undefined leaves it to the Accept header. */
-  format: "json" | "api" | "csv" | undefined;
+  /** json, api (HTML), csv or xlsx, where the parameter says; undefined leaves it to the Accept header. */
+  format: "json" | "api" | "csv" | "xlsx" | undefined;
   shape: Shape;
   /** Only these fields or spans; undefined means all that a record shows. */
   fields: readonly string[] | undefined;
@@ -32,7 +32,7 @@ export const DEFAULT_PAGE_SIZE = 50;
 
 /** Parameters that every list knows besides filters. */
 export const LIST_PARAMETERS: Readonly<Record<string, string>> = {
-  format: "json, api (HTML) or csv.",
+  format: "json, api (HTML), csv or xlsx; the last two give all pages, unless page or page_size is given.",
   response_format: "flat: all values plain; nested: every property as {name, value, category}.",
   fields: "Comma-separated names of the only fields to give; `*` gives all, hidden ones among them.",
   page: "Page number from 1, or last.",
@@ -94,8 +94,8 @@ export function readListing(
 /** How an answer is wanted. @throws Problem not_found for an unknown format, invalid_request for a response_format */
 export function readLook(resources: Resources, resource: Resource, parameters: URLSearchParams): Look {
   const format = parameters.get("format") ?? undefined;
-  if (format !== undefined && format !== "json" && format !== "api" && format !== "csv")
-    throw new Problem("not_found", "Not found. format is one of json, api, csv.");
+  if (format !== undefined && format !== "json" && format !== "api" && format !== "csv" && format !== "xlsx")
+    throw new Problem("not_found", "Not found. format is one of json, api, csv, xlsx.");
   const shape = parameters.get("response_format") || "spec";
   if (shape !== "spec" && shape !== "flat" && shape !== "nested")
     throw parameterProblem("response_format", "Choices: flat, nested.");

@@ -46,15 +46,19 @@ export function envelopeText(position: Position, results: readonly string[]): st
   return `${JSON.stringify(position).slice(0, -1)},"results":[${results.join(",")}]}`;
 }
 
-/** RFC 4180, with a line of names; objects and lists as JSON. Values that a spreadsheet would run begin with a quote. */
-export function csvText(names: readonly string[], records: readonly Record<string, Json>[]): string {
-  const lines = records.map((record) => names.map((name) => csvCell(record[name])).join(","));
-  return [names.join(","), ...lines].map((line) => `${line}\r\n`).join("");
-}
+/** One line of RFC 4180; objects and lists as JSON. Values that a spreadsheet would run begin with a quote. */
+export const csvLine = (values: readonly Json[]): string => `${values.map(csvCell).join(",")}\r\n`;
+
+/** What a spreadsheet would run; with quotes before it, so that taking one away is always right. */
+const RUNS = /^'*[=+\-@|\t\r\n]/;
 
 function csvCell(value: Json): string {
   if (value === null) return "";
   const text = typeof value === "object" ? JSON.stringify(value) : String(value);
-  const inert = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  const inert = typeof value === "string" && RUNS.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
 }
+
+/** The value of a cell of `csvLine`. */
+export const csvValue = (cell: string): string =>
+  cell.startsWith("'") && RUNS.test(cell) ? cell.slice(1) : cell;

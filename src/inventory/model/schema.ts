@@ -188,7 +188,12 @@ export function metadata(resource: Resource, methods: readonly string[]): Json {
   return {
     name: resource.segment ?? resource.name,
     description: resource.summary,
-    renders: ["application/json", "text/html", "text/csv"],
+    renders: [
+      "application/json",
+      "text/html",
+      "text/csv",
+      "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    ],
     parses: ["application/json"],
     ...(methods.length === 0
       ? {}
