@@ -1,0 +1,460 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Json } from "../../src/inventory/model/field.ts";
+import { type Lab, openLab } from "./harness.ts";
+import { type Random, seeded } from "./random.ts";
+
+/**
+ * Random users, groups, memberships, rights, records and requests. What every one of them gets, through whatever
+ * address, equals a plain model of the rules; and what must not be seen cannot be told from what is not there.
+ */
+
+interface Person {
+  username: string;
+  superuser: boolean;
+  groups: Set<string>;
+}
+interface Grant {
+  view: boolean;
+  change: boolean;
+  delete: boolean;
+}
+interface Thing {
+  id: string;
+  owner: string;
+  group: string;
+  public: boolean;
+  users: Map<string, Grant>;
+  groups: Map<string, Grant>;
+}
+interface Place extends Thing {
+  room: string;
+}
+interface Equipment extends Thing {
+  name: string;
+  place: Place | null;
+}
+interface Location extends Thing {
+  label: string;
+  barcode: string;
+  place: Place | null;
+  equipment: Equipment | null;
+}
+type Caller = Person | null;
+
+const GROUPS = ["G1", "G2", "G3", "G4"];
+const EMPTY = {
+  addresses: [{ name: "x" }],
+  places: [],
+  equipment: [],
+  locations: [],
+  categories: [],
+  terms: [],
+  field_metas: [],
+  annotation_types: [],
+  custom_property_types: [],
+  projects: [],
+  experiments: [],
+  assays: [],
+  consumables: [],
+  specimens: [],
+};
+
+let lab: Lab;
+const random: Random = seeded(20260);
+const people: Person[] = [];
+const places: Place[] = [];
+const equipment: Equipment[] = [];
+const locations: Location[] = [];
+const ADDRESS = "1";
+
+const send = async (method: string, path: string, body: unknown, as = "admin") => {
+  const answer = await lab.ask(method, path, { as, body });
+  expect({ path, status: answer.status, text: answer.status < 300 ? "" : answer.text }).toMatchObject({
+    text: "",
+  });
+  return answer.body;
+};
+
+async function make<T extends object>(segment: string, fields: T, shown: object): Promise<T & Thing> {
+  const owner = random.pick(people).username;
+  const group = random.pick(GROUPS);
+  const isPublic = random.chance(0.15);
+  const record = await send("POST", `${segment}/`, {
+    ...fields,
+    ...shown,
+    owner,
+    owned_by: group,
+    public: isPublic,
+  });
+  return {
+    ...fields,
+    id: String(record.id),
+    owner,
+    group,
+    public: isPublic,
+    users: new Map(),
+    groups: new Map(),
+  };
+}
+
+const maybe = <T>(of: readonly T[]): T | null => (random.chance(0.25) ? null : random.pick(of));
+
+async function share(segment: string, thing: Thing): Promise<void> {
+  const grant = (): Grant => {
+    const [change, remove] = [random.chance(0.4), random.chance(0.3)];
+    return { change, delete: remove, view: change || remove || random.chance(0.8) };
+  };
+  for (const { username } of people) if (random.chance(0.08)) thing.users.set(username, grant());
+  for (const group of GROUPS) if (random.chance(0.08)) thing.groups.set(group, grant());
+  await send("PUT", `${segment}/${thing.id}/permissions/`, {
+    users: [...thing.users].map(([user, rights]) => ({ user, ...rights })),
+    groups: [...thing.groups].map(([group, rights]) => ({ group, ...rights })),
+  });
+}
+
+beforeAll(async () => {
+  lab = await openLab({ sample: EMPTY });
+  for (const name of GROUPS) await send("POST", "groups/", { name });
+  for (let i = 0; i < 8; i++) {
+    const own = random.pick(GROUPS);
+    const groups = new Set([own, ...GROUPS.filter(() => random.chance(0.2))]);
+    const person = { username: `user${i}`, superuser: i === 7, groups };
+    await send("POST", "users/", {
+      username: person.username,
+      primary_group: own,
+      groups: [...groups],
+      is_superuser: person.superuser,
+    });
+    lab.tokens[person.username] = lab.accounts.addToken(person.username, "test");
+    people.push(person);
+  }
+  for (let i = 0; i < 12; i++) places.push(await make("places", { room: `R${i % 5}` }, { address: ADDRESS }));
+  for (let i = 0; i < 10; i++) {
+    const place = maybe(places);
+    equipment.push(await make("equipment", { name: `E${i % 4}`, place }, { place: place?.id ?? null }));
+  }
+  for (let i = 0; i < 60; i++) {
+    const [place, unit] = [maybe(places), maybe(equipment)];
+    const fields = { label: `L${i % 6}`, barcode: `B${i % 9}`, place, equipment: unit };
+    locations.push(
+      await make("locations", fields, { place: place?.id ?? null, equipment: unit?.id ?? null }),
+    );
+  }
+  for (const thing of places) await share("places", thing);
+  for (const thing of equipment) await share("equipment", thing);
+  for (const thing of locations) await share("locations", thing);
+});
+afterAll(() => lab.database.close());
+
+/** The model. */
+const has = (who: Person, of: Thing, right: keyof Grant): boolean =>
+  of.users.get(who.username)?.[right] === true ||
+  [...who.groups].some((group) => of.groups.get(group)?.[right]);
+const views = (who: Caller, of: Thing): boolean =>
+  of.public ||
+  (who !== null &&
+    (who.superuser || of.owner === who.username || who.groups.has(of.group) || has(who, of, "view")));
+const may = (who: Caller, of: Thing, right: "change" | "delete"): boolean =>
+  who !== null && (who.superuser || of.owner === who.username || has(who, of, right));
+const behind = <T extends Thing>(who: Caller, of: T | null | undefined): T | null =>
+  of && views(who, of) ? of : null;
+
+/** What a filter may look at, and what is there for a caller. */
+const FIELDS: Record<string, (who: Caller, of: Location) => string | null> = {
+  label: (_, of) => of.label,
+  barcode: (_, of) => of.barcode,
+  owner: (_, of) => of.owner,
+  owned_by: (_, of) => of.group,
+  place__room: (who, of) => behind(who, of.place)?.room ?? null,
+  place__owner: (who, of) => behind(who, of.place)?.owner ?? null,
+  equipment: (who, of) => behind(who, of.equipment)?.name ?? null,
+  equipment__name: (who, of) => behind(who, of.equipment)?.name ?? null,
+  equipment__place__room: (who, of) => behind(who, behind(who, of.equipment)?.place)?.room ?? null,
+};
+const OPERATORS: Record<string, (stored: string, typed: string) => boolean> = {
+  "==": (stored, typed) => stored === typed,
+  ">=": (stored, typed) => stored >= typed,
+  "<": (stored, typed) => stored < typed,
+  contains: (stored, typed) => stored.includes(typed),
+  iendswith: (stored, typed) => stored.toLowerCase().endsWith(typed.toLowerCase()),
+};
+interface Asked {
+  expression: Json;
+  holds: (who: Caller, of: Location) => boolean;
+}
+
+function ask(depth: number): Asked {
+  const kind = depth === 0 ? 0 : random.below(6);
+  if (kind === 3) {
+    const part = ask(depth - 1);
+    return { expression: { not: part.expression }, holds: (who, of) => !part.holds(who, of) };
+  }
+  if (kind > 3) {
+    const parts = Array.from({ length: 1 + random.below(3) }, () => ask(depth - 1));
+    const expressions = parts.map(({ expression }) => expression);
+    return kind === 4
+      ? { expression: { and: expressions }, holds: (who, of) => parts.every((part) => part.holds(who, of)) }
+      : { expression: { or: expressions }, holds: (who, of) => parts.some((part) => part.holds(who, of)) };
+  }
+  if (random.chance(0.1)) {
+    // The id of what is referred to is shown whoever asks.
+    const wanted = random.pick(places).id;
+    const expression = { category: "place", operator: "==", value: wanted };
+    return { expression, holds: (_, of) => of.place?.id === wanted };
+  }
+  const category = random.pick(Object.keys(FIELDS));
+  const operator = random.pick(Object.keys(OPERATORS));
+  const all = {
+    owner: "user",
+    place__owner: "user",
+    owned_by: "G",
+    label: "L",
+    barcode: "B",
+    place__room: "R",
+  };
+  const value = `${(all as Record<string, string>)[category] ?? (category.endsWith("room") ? "R" : "E")}${random.below(6)}`;
+  return {
+    expression: { category, operator, value },
+    holds: (who, of) => {
+      const stored = FIELDS[category](who, of);
+      return stored !== null && OPERATORS[operator](stored, value);
+    },
+  };
+}
+
+const as = (who: Caller) => (who ? { as: who.username } : {});
+const callers = (): Caller[] => [null, ...people];
+
+/** What a list of locations must be. */
+function expected(who: Caller, holds: (of: Location) => boolean, ordering: string): Location[] {
+  const key = FIELDS[ordering.replace("-", "")];
+  const sign = ordering.startsWith("-") ? -1 : 1;
+  return locations
+    .filter((of) => views(who, of) && holds(of))
+    .sort((a, b) => {
+      const [x, y] = [key(who, a), key(who, b)];
+      if (x === y) return a.id < b.id ? -1 : 1;
+      if (x === null || y === null) return (x === null ? -1 : 1) * sign;
+      return (x < y ? -1 : 1) * sign;
+    });
+}
+
+/** `ordering=equipment` is by what records show of it, which is the id. */
+const ORDERINGS = Object.keys(FIELDS)
+  .filter((name) => name !== "equipment")
+  .flatMap((name) => [name, `-${name}`]);
+
+async function checkLists(who: Caller): Promise<number> {
+  const asked = ask(3);
+  const ordering = random.pick(ORDERINGS);
+  const right = random.pick(["", "", "change", "delete"] as const);
+  const wanted = random.chance(0.5);
+  const found = expected(
+    who,
+    (of) => asked.holds(who, of) && (right === "" || may(who, of, right) === wanted),
+    ordering,
+  );
+  const parameters = new URLSearchParams({ query_expression: JSON.stringify(asked.expression), ordering });
+  if (right !== "") parameters.set(`can_${right}`, String(wanted));
+  const query = parameters.toString();
+  const get = async (more: string) => {
+    const answer = await lab.ask("GET", `locations/?${query}&${more}`, as(who));
+    expect({ query, more, status: answer.status }).toEqual({ query, more, status: 200 });
+    return answer;
+  };
+
+  const fields = "id,label,place,place__room,equipment__place__room,permissions";
+  const { body } = await get(`page_size=max&fields=${fields}`);
+  expect({ query, total: body.total, results: body.results }).toEqual({
+    query,
+    total: found.length,
+    results: found.map((of) => {
+      const [change, remove] = [may(who, of, "change"), may(who, of, "delete")];
+      return {
+        id: of.id,
+        label: of.label,
+        place: of.place?.id ?? null,
+        permissions: { public: of.public, actions: change || remove ? { change, delete: remove } : {} },
+        place__room: FIELDS.place__room(who, of),
+        equipment__place__room: FIELDS.equipment__place__room(who, of),
+      };
+    }),
+  });
+  const size = 1 + random.below(7);
+  const page = 1 + random.below(Math.max(1, Math.ceil(found.length / size)));
+  const part = (await get(`page_size=${size}&page=${page}&fields=id`)).body;
+  expect([part.total, part.results]).toEqual([
+    found.length,
+    found.slice((page - 1) * size, page * size).map(({ id }) => ({ id })),
+  ]);
+  const csv = (await get("format=csv&page_size=max&fields=label,place__room")).text
+    .replace(/^\ufeff/, "")
+    .trimEnd();
+  expect(csv.split(/\r?\n/).slice(1)).toEqual(
+    found.map((of) => `${of.label},${FIELDS.place__room(who, of) ?? ""}`),
+  );
+  const nested = (await get("response_format=nested&page_size=max&fields=place,equipment")).body.results;
+  const named = (of: Thing | null, name: string | null) => (of === null ? null : { id: of.id, name });
+  expect(
+    (nested as Record<string, { value: { id: string; name: string } | null }>[]).map(
+      ({ place, equipment: unit }) =>
+        [place.value, unit.value].map((value) => value && { id: value.id, name: value.name }),
+    ),
+  ).toEqual(
+    found.map((of) => [
+      named(of.place, FIELDS.place__room(who, of)),
+      named(of.equipment, FIELDS.equipment(who, of)),
+    ]),
+  );
+  return found.length;
+}
+
+const NOWHERE = "00000000-0000-4000-8000-ffffffffffff";
+/** Answers about an id that must not be seen, and about one that is not there, with the id taken out. */
+async function alike(
+  who: Caller,
+  id: string,
+  request: (id: string) => { method: string; path: string; body?: unknown },
+) {
+  const [hidden, absent] = await Promise.all(
+    [id, NOWHERE].map(async (one) => {
+      const { method, path, body } = request(one);
+      const answer = await lab.ask(method, path, { ...as(who), ...(body === undefined ? {} : { body }) });
+      expect({ method, path, refused: answer.status >= 400 || path.startsWith("resolver") }).toMatchObject({
+        refused: true,
+      });
+      return [answer.status, answer.text.replaceAll(one, "ID")];
+    }),
+  );
+  expect(hidden).toEqual(absent);
+}
+
+async function checkSecrets(who: Caller): Promise<void> {
+  for (const of of locations.filter(() => random.chance(0.15))) {
+    const path = `locations/${of.id}/`;
+    const seen = views(who, of);
+    expect((await lab.ask("GET", path, as(who))).status).toBe(seen ? 200 : 404);
+    const shared = await lab.ask("GET", `${path}permissions/`, as(who));
+    expect(shared.status).toBe(who === null ? 401 : !seen ? 404 : may(who, of, "change") ? 200 : 403);
+    if (shared.status === 200)
+      expect((shared.body.users as { username: string }[]).map(({ username }) => username).sort()).toEqual(
+        [...of.users]
+          .filter(([, { view }]) => view)
+          .map(([username]) => username)
+          .sort(),
+      );
+    if (seen) continue;
+    for (const [method, more] of [
+      ["GET", ""],
+      ["GET", "history/"],
+      ["GET", "permissions/"],
+      ["PUT", "permissions/"],
+      ["PATCH", ""],
+      ["PUT", ""],
+      ["DELETE", ""],
+      ["OPTIONS", ""],
+      ["GET", "?deleted=all"],
+      ["GET", "?as_of=2026-01-01T00:00:00Z"],
+    ] as const)
+      await alike(who, of.id, (id) => ({
+        method,
+        path: `locations/${id}/${more}`,
+        ...(method === "PATCH" || method === "PUT" ? { body: {} } : {}),
+      }));
+    await alike(who, of.id, (id) => ({ method: "GET", path: `resolver/${id}` }));
+    await alike(who, of.id, (id) => ({ method: "PATCH", path: "locations/", body: [{ id, label: "x" }] }));
+    await alike(who, of.id, (id) => ({ method: "DELETE", path: `locations/bulk_delete/?id=${id}` }));
+    await alike(who, of.id, (id) => ({
+      method: "PATCH",
+      path: "locations/permissions/",
+      body: { ids: [id], users: [{ user: "user0", view: true }] },
+    }));
+  }
+  // A reference to what must not be seen fails as one to what is not there, by id and by name.
+  for (const place of places.filter((of) => !views(who, of))) {
+    await alike(who, place.id, (id) => ({
+      method: "POST",
+      path: "locations/",
+      body: { label: "x", place: id },
+    }));
+    const own = locations.find((of) => may(who, of, "change") && of.place !== place);
+    if (own)
+      await alike(who, place.id, (id) => ({
+        method: "PATCH",
+        path: `locations/${own.id}/`,
+        body: { place: { id } },
+      }));
+    if (who && !places.some((of) => of.room === place.room && views(who, of))) {
+      const refused = await lab.ask("POST", "locations/", {
+        ...as(who),
+        body: { label: "x", place: place.room },
+      });
+      expect([refused.status, refused.body.place]).toEqual([
+        400,
+        [`Object with name="${place.room}" does not exist.`],
+      ]);
+    }
+  }
+}
+
+/** Everything that the feed of changes tells is of records that may be seen. */
+async function checkFeed(who: Person): Promise<void> {
+  const { status, body } = await lab.ask("GET", "changes/?page_size=max", as(who));
+  expect(status).toBe(200);
+  const all = [...places, ...equipment, ...locations];
+  const told = new Set((body.results as { id: Json }[]).map(({ id }) => String(id)));
+  for (const thing of all) expect([thing.id, told.has(thing.id)]).toEqual([thing.id, views(who, thing)]);
+}
+
+/** Some of the rules change, by every way that there is to change them. */
+async function shuffle(): Promise<void> {
+  for (const person of people.filter(({ superuser }) => !superuser && random.chance(0.5))) {
+    const group = random.pick(GROUPS);
+    const path = `groups/${group}/members/${person.username}/`;
+    if (!person.groups.has(group)) {
+      await send("PUT", path, {});
+      person.groups.add(group);
+    } else if ((await lab.ask("DELETE", path, { as: "admin" })).status === 204) person.groups.delete(group);
+  }
+  for (const [segment, things] of [
+    ["places", places],
+    ["equipment", equipment],
+    ["locations", locations],
+  ] as const)
+    for (const thing of things as Thing[]) {
+      if (random.chance(0.15)) {
+        thing.users.clear();
+        thing.groups.clear();
+        await share(segment, thing);
+      }
+      if (random.chance(0.1)) {
+        thing.public = !thing.public;
+        await send("PATCH", `${segment}/${thing.id}/`, { public: thing.public });
+      }
+      if (random.chance(0.1)) {
+        thing.owner = random.pick(people).username;
+        thing.group = random.pick(GROUPS);
+        await send("PATCH", `${segment}/${thing.id}/`, { owner: thing.owner, owned_by: thing.group });
+      }
+    }
+}
+
+test("what anybody sees, through whatever address, is what the rules say, whatever changes", async () => {
+  let [some, none] = [0, 0];
+  for (let round = 0; round < 3; round++) {
+    for (const who of callers()) {
+      for (let i = 0; i < 8; i++) {
+        if ((await checkLists(who)) > 0) some++;
+        else none++;
+      }
+      await checkSecrets(who);
+      if (who) await checkFeed(who);
+    }
+    await shuffle();
+  }
+  // The requests are worth asking: most find something, and the callers differ.
+  expect(some).toBeGreaterThan(100);
+  expect(none).toBeGreaterThan(10);
+  const sizes = callers().map((who) => locations.filter((of) => views(who, of)).length);
+  expect(new Set(sizes).size).toBeGreaterThan(4);
+}, 60_000);
