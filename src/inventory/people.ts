@@ -2,6 +2,7 @@ import type { Actor } from "./model/access.ts";
 import { type Field, type Json, KINDS, parseUuid, quoted, text } from "./model/field.ts";
 import type { Mode } from "./model/patch.ts";
 import { PEOPLE } from "./resources/index.ts";
+import type { Statements } from "./statements.ts";
 import type { Store } from "./store.ts";
 import { fieldProblem, forbidden } from "./writing.ts";
 import { nearest, Problem } from "../problem.ts";
@@ -25,6 +26,28 @@ export interface People {
 }
 
 export type Kind = "user" | "group";
+
+/** The row of an account or a group, by name or id. */
+function rowOf(statements: Statements, kind: Kind, typed: string): number | undefined {
+  const { table, key } = PEOPLE[kind];
+  const id = parseUuid(typed);
+  const text = `SELECT rid FROM ${table} WHERE ${id === undefined ? key : "id"} = ?`;
+  const row = statements.get({ text, args: [id ?? typed] });
+  return row === null ? undefined : Number(row.rid);
+}
+
+/** The row of the account or group that a value in a body names, or what is wrong with it. */
+export function readPerson(statements: Statements, kind: Kind, value: Json): number | string {
+  const { key } = PEOPLE[kind];
+  const plain =
+    value !== null && typeof value === "object" && !Array.isArray(value)
+      ? (value.id ?? value[key] ?? value.name ?? value.value ?? null)
+      : value;
+  if (typeof plain !== "string" || KINDS.text.parse(plain) === undefined)
+    return `Expected an id, a ${key}, or an object with one of them.`;
+  const name = plain.trim();
+  return rowOf(statements, kind, name) ?? `Object with ${key}=${quoted(name)} does not exist.`;
+}
 
 /** What a body says, checked as far as it can be without looking at the record. */
 type Given = Map<string, Json>;
@@ -54,23 +77,8 @@ export function openPeople(store: Store, accounts: Accounts): People {
     }
   };
 
-  const lookUp = (kind: Kind, typed: string): number | undefined => {
-    const { table, key } = PEOPLE[kind];
-    const id = parseUuid(typed);
-    const row = get(`SELECT rid FROM ${table} WHERE ${id === undefined ? key : "id"} = ?`, id ?? typed);
-    return row === null ? undefined : Number(row.rid);
-  };
-
-  const readOne = (kind: Kind, value: Json): number | string => {
-    const key = PEOPLE[kind].key;
-    const plain =
-      value !== null && typeof value === "object" && !Array.isArray(value)
-        ? (value.id ?? value[key] ?? value.name ?? value.value ?? null)
-        : value;
-    if (typeof plain !== "string" || KINDS.text.parse(plain) === undefined)
-      return `Expected an id, a ${key}, or an object with one of them.`;
-    return lookUp(kind, plain.trim()) ?? `Object with ${key}=${quoted(plain.trim())} does not exist.`;
-  };
+  const lookUp = (kind: Kind, typed: string) => rowOf(statements, kind, typed);
+  const readOne = (kind: Kind, value: Json) => readPerson(statements, kind, value);
 
   const readMany = (kind: Kind, value: Json): Set<number> | string => {
     if (!Array.isArray(value)) return "Expected a list of items.";

@@ -1,6 +1,7 @@
 import type { DocumentDecoration, Elysia } from "elysia";
 import { type Answers, ITEM_METHODS, unwrap } from "./answer.ts";
 import type { Json } from "./model/field.ts";
+import { parameterProblem } from "./model/filter.ts";
 import { bodySchema, listParameters, listSchema, PROBLEM_SCHEMA, recordSchema } from "./model/schema.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import { type Kind, openPeople } from "./people.ts";
@@ -37,6 +38,8 @@ export function addPeople(app: Elysia, { answers, store, accounts, maxMessageByt
       const call = answers.beginKnown(request, LIST_METHODS);
       if (call.method === "OPTIONS")
         return options(call, kind, LIST_METHODS, call.actor.superuser ? ["POST"] : []);
+      if (call.url.searchParams.has("as_of"))
+        throw parameterProblem("as_of", "Accounts and groups keep no history.");
       let response: Response;
       if (call.method === "POST") {
         answers.checkAnswer(call, PEOPLE[kind]);
@@ -177,7 +180,7 @@ function describeRoutes(
   const resource = PEOPLE[kind];
   const { segment, summary } = resource;
   const record = recordSchema(DECLARED, resource);
-  const parameters = listParameters(DECLARED, resource);
+  const parameters = listParameters(DECLARED, resource).filter((parameter) => parameter.name !== "as_of");
   const looks = parameters.filter(({ name }) => ["format", "response_format", "fields"].includes(name));
   const name = inPath("name", kind === "user" ? "Username or id." : "Name or id.");
   const one = (status: number, description: string) => ({

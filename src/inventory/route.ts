@@ -17,6 +17,7 @@ import { DECLARED, PEOPLE, RESOURCES, type Routed } from "./resources/index.ts";
 import { addAttached } from "./route-attached.ts";
 import { addPeople } from "./route-people.ts";
 import { addSignIn } from "./route-session.ts";
+import { addSharing } from "./route-sharing.ts";
 import { addHistory } from "./route-history.ts";
 import { openStore } from "./store.ts";
 import type { Accounts } from "../shell/auth.ts";
@@ -62,6 +63,7 @@ export function inventoryRoutes(options: InventoryOptions): AnyElysia {
   for (const resource of RESOURCES.filter(isGuarded))
     addAttached(app, answers, store, attached, resource, maxMessageBytes);
   addHistory(app, { answers, store, maxMessageBytes });
+  addSharing(app, answers, store, maxMessageBytes);
   if (options.accounts) {
     const { accounts, clock } = options;
     addSignIn(app, { answers, store, accounts, clock, maxMessageBytes });

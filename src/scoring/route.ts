@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import { Problem } from "../problem.ts";
+import { SECURITY_HEADERS } from "../shell/http.ts";
 import { causeOf, type Log } from "../shell/log.ts";
 import {
   encodeFault,
@@ -137,25 +138,28 @@ async function receive(options: RouteOptions, request: Request): Promise<Envelop
     );
   }
   const reading = { contentType: request.headers.get("content-type"), limits, namespace };
+  // A small message is taken in one piece, which is quicker than a stream of one chunk.
+  if (declared > 0 && declared <= SMALL)
+    return readWholeEnvelope(await whole(request, receiveTimeout), reading);
   const patience = new AbortController();
   const timer = setTimeout(() => patience.abort(tooSlow(receiveTimeout)), receiveTimeout);
   try {
-    // A small message is taken in one piece, which is quicker than a stream of one chunk.
-    if (declared > 0 && declared <= SMALL) {
-      return readWholeEnvelope(await whole(request, patience.signal), reading);
-    }
     return await readEnvelope(request.body, { ...reading, signal: patience.signal });
   } finally {
     clearTimeout(timer);
   }
 }
 
-function whole(request: Request, signal: AbortSignal): Promise<Uint8Array> {
+/** The body in one piece. @throws Problem timeout; malformed where the client goes before its end */
+function whole(request: Request, milliseconds: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason));
-    request.bytes().then(resolve, (cause: unknown) => {
-      reject(new Problem("malformed", "The message was cut off before its end.", { cause }));
-    });
+    const timer = setTimeout(() => reject(tooSlow(milliseconds)), milliseconds);
+    request
+      .bytes()
+      .then(resolve, (cause: unknown) => {
+        reject(new Problem("malformed", "The message was cut off before its end.", { cause }));
+      })
+      .finally(() => clearTimeout(timer));
   });
 }
 
@@ -218,7 +222,7 @@ function fault({ log, namespace }: RouteOptions, error: unknown, version: SoapVe
 }
 
 function respond({ status, headers, body }: SoapAnswer): Response {
-  return new Response(body, { status, headers });
+  return new Response(body, { status, headers: { ...SECURITY_HEADERS, ...headers } });
 }
 
 function document(text: string, contentType: string): Response {

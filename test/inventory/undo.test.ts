@@ -20,8 +20,9 @@ const undo = (answer: Answered, body?: unknown, as = "alice"): Promise<Answered>
 /** All that lives, without what every write changes. */
 const state = async (segment = "locations"): Promise<Json[]> => {
   const { body } = await lab.ask("GET", `${segment}/?page_size=max&fields=*&ordering=id`, { as: "admin" });
-  return (body.results as { [name: string]: Json }[]).map(
-    ({ version: _, modified: __, modified_by: ___, ...rest }) => rest,
+  const records = body.results as { [name: string]: Json }[];
+  return records.map((record) =>
+    Object.fromEntries(Object.entries(record).filter(([name]) => !/^(version|modified.*)$/.test(name))),
   );
 };
 const add = async (body: object = { label: "Box" }): Promise<string> =>

@@ -98,21 +98,22 @@ describe("which form is chosen", () => {
   });
 });
 
-describe("predictions of real proteins", () => {
-  const corpus = openCorpus(packCorpus("sample", readFasta(proteins), () => new Bun.CryptoHasher("sha256")));
-  const patterns = ["P.{0,3}P", "[ST]P", "^M", "W{4}"].map((expression) => ({ expression, name: null }));
-  const reports = Array.from({ length: 12 }, (_, i): PredictionReport => {
-    const index = i * 40;
-    const query = decode(corpus.residues.subarray(corpus.offsets[index], corpus.offsets[index + 1]));
-    return {
-      identifier: corpus.accession(index),
-      prediction: predict({ query, patterns, model: "continuous" }, corpus),
-    };
-  });
+const CORPUS = openCorpus(packCorpus("sample", readFasta(proteins), () => new Bun.CryptoHasher("sha256")));
+const PATTERNS = ["P.{0,3}P", "[ST]P", "^M", "W{4}"].map((expression) => ({ expression, name: null }));
+/** Predictions of real proteins. */
+const REPORTS = Array.from({ length: 12 }, (_, i): PredictionReport => {
+  const index = i * 40;
+  const query = decode(CORPUS.residues.subarray(CORPUS.offsets[index], CORPUS.offsets[index + 1]));
+  return {
+    identifier: CORPUS.accession(index),
+    prediction: predict({ query, patterns: PATTERNS, model: "continuous" }, CORPUS),
+  };
+});
 
+describe("predictions of real proteins", () => {
   test("have alignments whose rows are equally long and hold what the prediction holds, with insertions among them", () => {
     let insertions = 0;
-    for (const report of reports) {
+    for (const report of REPORTS) {
       for (const { rows, match, reference } of alignmentsOf(report)) {
         const length = reference.length;
         expect(rows.filter(({ text }) => text.length !== length)).toEqual([]);
@@ -128,7 +129,7 @@ describe("predictions of real proteins", () => {
   });
 
   test("have a row, a feature and an alignment for every match", () => {
-    for (const report of reports) {
+    for (const report of REPORTS) {
       const matches = report.prediction.patterns.flatMap((pattern) => pattern.matches);
       const without = report.prediction.patterns.filter((pattern) => pattern.matches.length === 0).length;
       expect(without).toBeGreaterThan(0);
@@ -201,6 +202,26 @@ print(json.dumps([[[r.id, str(r.seq), r.annotations.get("accession"), r.annotati
     ]);
     expect(read1[0][1].slice(2)).toEqual(["P02340", "Mus musculus"]);
     expect(read1[1].map(([, text]) => text)).toEqual(["W", "-", "-", "-"]);
+  });
+
+  test("Stockholm and Newick of real predictions: every match, every homolog", () => {
+    const script = `
+import sys, json, io
+from Bio import AlignIO, Phylo
+out = []
+for sto, nwk in json.load(sys.stdin):
+    shapes = [[len(a), a.get_alignment_length(), str(a[0].seq).replace("-", "")] for a in AlignIO.parse(io.StringIO(sto), "stockholm")]
+    out.append([shapes, len(Phylo.read(io.StringIO(nwk), "newick").get_terminals())])
+print(json.dumps(out))`;
+    const printed = REPORTS.map((report) => [
+      RESULT_FORMS.stockholm.print(report),
+      RESULT_FORMS.newick.print(report),
+    ]);
+    const wanted = REPORTS.map((report) => [
+      alignmentsOf(report).map(({ rows, reference, match }) => [rows.length, reference.length, match.text]),
+      1 + report.prediction.homologs.length,
+    ]);
+    expect(read(script, JSON.stringify(printed))).toEqual(wanted);
   });
 
   test("FASTA: the alignment of one match", () => {

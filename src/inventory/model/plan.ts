@@ -85,7 +85,7 @@ function planAt(
       if (!open) return undefined;
       return {
         column: `${at}.${columnOf(of, name)}`,
-        rows: `SELECT rid FROM ${far.table} WHERE ${columnOf(far, last)} = ?`,
+        rows: `SELECT rid FROM main.${far.table} WHERE ${columnOf(far, last)} = ?`,
       };
     },
     exists(relation, part) {

@@ -69,11 +69,14 @@ export function printing(
     columns.set(name, field.kind === "reference" ? shownReference(field, own) : own);
   }
 
-  /** An id is shown whoever asks, for it tells nothing; users and groups by name. */
+  /**
+   * An id is shown whoever asks, for it tells nothing; users and groups by name. It is that of the table itself, which
+   * as-of.ts may have shadowed by what the caller may view of the past.
+   */
   function shownReference(field: Field, own: string): string {
     const far = target(resources, field);
     const shown = columnOf(far, far.printed === "key" ? far.key : "id");
-    return shown === "rid" ? own : `(SELECT ${shown} FROM ${far.table} WHERE rid = ${own})`;
+    return shown === "rid" ? own : `(SELECT ${shown} FROM main.${far.table} WHERE rid = ${own})`;
   }
 
   function valuePrinter(name: string, field: Field): Printer {
@@ -101,7 +104,7 @@ export function printing(
       columns.set(`${name}__${of}`, spans.operand([name, of]).plain);
       return (row: Record<string, unknown>) => (row[`${name}__${of}`] ?? null) as Json;
     };
-    columns.set(`${name}__id`, `(SELECT ${columnOf(far, "id")} FROM ${far.table} WHERE rid = ${own})`);
+    columns.set(`${name}__id`, `(SELECT ${columnOf(far, "id")} FROM main.${far.table} WHERE rid = ${own})`);
     const id = (row: Record<string, unknown>) => row[`${name}__id`] as Json;
     const key = inner(far.key);
     if (far.name === "user") {

@@ -67,8 +67,8 @@ test("equality with an id or a username needs no join", () => {
   const sql = countStatement(location, condition, plan(DECLARED, location, ALICE));
   expect(sql).toEqual({
     text:
-      "SELECT count(*) AS total FROM location AS t WHERE (t.place = (SELECT rid FROM place WHERE id = ?))" +
-      " OR (t.owner = (SELECT rid FROM user_account WHERE username = ?))",
+      "SELECT count(*) AS total FROM location AS t WHERE (t.place = (SELECT rid FROM main.place WHERE id = ?))" +
+      " OR (t.owner = (SELECT rid FROM main.user_account WHERE username = ?))",
     args: ["u", "alice"],
   });
   expect(runs(sql)).toEqual([{ total: 0 }]);

@@ -1,0 +1,199 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { type Lab, openLab } from "./harness.ts";
+import { IDS } from "./sample.ts";
+
+/** Rights on single records: who may give which, and what they do at once. */
+
+let lab: Lab;
+let id = "";
+beforeAll(async () => {
+  lab = await openLab();
+  await lab.accounts.addUser({ username: "carol", fullName: "Carol Clark", group: "Imaging" });
+  lab.tokens.carol = lab.accounts.addToken("carol", "test");
+});
+afterAll(() => lab.database.close());
+beforeEach(async () => {
+  const made = await lab.ask("POST", "locations/", { as: "alice", body: { label: "Shared" } });
+  id = String(made.body.id);
+});
+
+const share = (as: string, body: unknown, method = "PATCH") =>
+  lab.ask(method, `locations/${id}/permissions/`, { as, body });
+const seen = async (as: string, query = "") =>
+  (await lab.ask("GET", `locations/?id=${id}${query}`, { as })).body.total === 1;
+const change = async (as: string) =>
+  (await lab.ask("PATCH", `locations/${id}/`, { as, body: { barcode: "1" } })).status;
+const remove = async (as: string) => (await lab.ask("DELETE", `locations/${id}/`, { as })).status;
+
+test("a right is given to a user, works at once, and is taken again", async () => {
+  expect([await seen("bob"), await change("bob")]).toEqual([false, 404]);
+  const shared = await share("alice", { users: [{ user: "bob", view: true }] });
+  expect([shared.status, shared.body]).toEqual([
+    200,
+    {
+      owner: "alice",
+      owned_by: "Genomics",
+      public: false,
+      users: [
+        {
+          id: expect.any(String),
+          username: "bob",
+          full_name: "Bob Baker",
+          view: true,
+          change: false,
+          delete: false,
+        },
+      ],
+      groups: [],
+    },
+  ]);
+  expect([await seen("bob"), await seen("bob", "&can_change=true"), await change("bob")]).toEqual([
+    true,
+    false,
+    403,
+  ]);
+  await share("alice", { users: [{ user: "bob", change: true }] });
+  expect([await seen("bob", "&can_change=true"), await change("bob"), await remove("bob")]).toEqual([
+    true,
+    200,
+    403,
+  ]);
+  const record = await lab.ask("GET", `locations/${id}/?fields=permissions`, { as: "bob" });
+  expect(record.body.permissions).toEqual({ public: false, actions: { change: true, delete: false } });
+  await share("alice", { users: [{ user: "bob", view: false, change: false }] });
+  expect([await seen("bob"), await change("bob")]).toEqual([false, 404]);
+  expect((await share("alice", {})).body.users).toEqual([]);
+});
+
+test("a group's right is that of its members", async () => {
+  await share("alice", { groups: [{ group: "Imaging", delete: true }] });
+  expect([await seen("bob"), await seen("carol"), await change("bob")]).toEqual([true, true, 403]);
+  expect(await seen("carol", "&can_delete=true&can_change=false")).toBe(true);
+  expect(await remove("carol")).toBe(204);
+  expect((await share("alice", {})).status).toBe(404);
+});
+
+test("who may change may share, but gives no right to delete that is not theirs", async () => {
+  await share("alice", { users: [{ user: "bob", view: true }] });
+  for (const method of ["GET", "PUT", "PATCH"])
+    expect((await share("bob", method === "GET" ? undefined : {}, method)).status).toBe(403);
+  expect((await share("carol", undefined, "GET")).status).toBe(404);
+  expect((await lab.ask("GET", `locations/${id}/permissions/`)).status).toBe(401);
+  await share("alice", { users: [{ user: "bob", change: true }] });
+  expect((await share("bob", { users: [{ user: "carol", change: true }] })).status).toBe(200);
+  expect(await change("carol")).toBe(200);
+  for (const user of ["bob", "carol"]) {
+    const refused = await share("bob", { users: [{ user, delete: true }] });
+    expect([refused.status, refused.body.users]).toEqual([400, [expect.stringContaining("right to delete")]]);
+  }
+  expect(await remove("bob")).toBe(403);
+  // What somebody has already can be sent back.
+  await share("alice", { users: [{ user: "carol", delete: true }] });
+  const read = (await share("bob", undefined, "GET")).body;
+  expect((await share("bob", read, "PUT")).body).toEqual(read);
+  // Giving the own right away is possible, and the last that one hears.
+  const gone = await share("bob", { users: [{ user: "bob", change: false, view: false }] });
+  expect([gone.status, gone.text, await seen("bob")]).toEqual([204, "", false]);
+});
+
+test("PUT sets the lists that it has, PATCH changes who it names; the flag public goes through history", async () => {
+  await share("alice", {
+    users: [{ user: "bob", change: true }],
+    groups: [{ group: "Imaging", view: true }],
+  });
+  const merged = await share("alice", { users: [{ username: "carol", view: true }] });
+  expect((merged.body.users as { username: string }[]).map(({ username }) => username)).toEqual([
+    "bob",
+    "carol",
+  ]);
+  const set = await share("alice", { users: [{ id: await idOf("carol"), view: true }] }, "PUT");
+  expect(set.body).toMatchObject({ users: [{ username: "carol" }], groups: [{ name: "Imaging" }] });
+  expect((await share("alice", { users: [], groups: [], public: true }, "PUT")).body).toMatchObject({
+    public: true,
+    users: [],
+    groups: [],
+  });
+  expect((await lab.ask("GET", `locations/${id}/`)).status).toBe(200);
+  const history = await lab.ask("GET", `locations/${id}/history/`, { as: "alice" });
+  expect(history.body.total).toBe(2);
+});
+const idOf = async (name: string) => (await lab.ask("GET", `users/${name}/`, { as: "alice" })).body.id;
+
+test("what is wrong with a wish is said by list and place, and nothing is done", async () => {
+  const good = { user: "bob", view: true };
+  for (const [body, field] of [
+    [{ users: [good, { user: "nobody", view: true }] }, "users"],
+    [{ users: [good, good] }, "users"],
+    [{ users: [{ user: "bob", view: "perhaps" }] }, "users"],
+    [{ users: [{ user: "bob", view: false, change: true }] }, "users"],
+    [{ users: [{ user: "bob", see: true }] }, "users"],
+    [{ users: [{ view: true }] }, "users"],
+    [{ users: "bob" }, "users"],
+    [{ users: [good], groups: [{ group: "nobody", view: true }] }, "groups"],
+    [{ users: [good], public: "perhaps" }, "public"],
+    [{ users: [good], user: "bob" }, "user"],
+    [[], "non_field_errors"],
+  ] as const) {
+    const refused = await share("alice", body);
+    expect([body, refused.status, Object.keys(refused.body)]).toEqual([body, 400, [field, "message"]]);
+  }
+  expect(await seen("bob")).toBe(false);
+  expect((await lab.ask("DELETE", `locations/${id}/permissions/`, { as: "alice" })).status).toBe(405);
+});
+
+test("several records are shared at once, all or none", async () => {
+  const second = String(
+    (await lab.ask("POST", "locations/", { as: "alice", body: { label: "Two" } })).body.id,
+  );
+  const body = (ids: string[]) => ({ ids, users: [{ user: "bob", view: true }] });
+  const count = async () =>
+    (await lab.ask("GET", `locations/?id=${id}&id=${second}`, { as: "bob" })).body.total;
+  const hidden = await lab.ask("PATCH", "locations/permissions/", { as: "bob", body: body([id]) });
+  expect([hidden.status, hidden.body.detail]).toEqual([404, `Not found: "${id}".`]);
+  // A public record of the program, which alice may not change.
+  const refused = await lab.ask("PATCH", "locations/permissions/", {
+    as: "alice",
+    body: body([id, IDS.shelf]),
+  });
+  expect([refused.status, refused.body.detail]).toEqual([403, expect.stringContaining(IDS.shelf)]);
+  expect(await count()).toBe(0);
+  const done = await lab.ask("PATCH", "locations/permissions/", { as: "alice", body: body([id, second]) });
+  expect([done.status, done.body]).toEqual([200, { shared: 2, ids: [id, second] }]);
+  expect(await count()).toBe(2);
+  expect(
+    (await lab.ask("PUT", "locations/permissions/", { as: "alice", body: { ids: [id], users: [] } })).status,
+  ).toBe(200);
+  expect(await count()).toBe(1);
+  expect(
+    (await lab.ask("PATCH", "locations/permissions/", { as: "alice", body: { users: [] } })).status,
+  ).toBe(400);
+});
+
+test("the address is there for every resource and under every name", async () => {
+  for (const [segment, record] of [
+    ["stocks/equipment", IDS.freezer],
+    ["annotationtypes", IDS.note],
+    ["vocabularies/terms", IDS.liver],
+    ["places", IDS.a101],
+    ["addresses", "1"],
+  ])
+    for (const end of ["", "/"])
+      expect(
+        (await lab.ask("GET", `${segment}/${record}/permissions${end}`, { as: "admin" })).body,
+      ).toMatchObject({
+        owner: "system",
+        public: true,
+      });
+});
+
+test("rights go with their user's account and group", async () => {
+  await share("alice", { users: [{ user: "carol", view: true }] });
+  expect(await seen("carol")).toBe(true);
+  await lab.ask("PATCH", "users/carol/", { as: "admin", body: { is_active: false } });
+  expect((await lab.ask("GET", `locations/?id=${id}`, { as: "carol" })).status).toBe(401);
+  await lab.ask("POST", "groups/", { as: "admin", body: { name: "Guests", members: ["bob"] } });
+  await share("alice", { groups: [{ group: "Guests", view: true }] });
+  expect(await seen("bob")).toBe(true);
+  expect((await lab.ask("DELETE", "groups/Guests/", { as: "admin" })).status).toBe(204);
+  expect(await seen("bob")).toBe(false);
+});
