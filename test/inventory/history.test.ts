@@ -119,6 +119,42 @@ describe("as_of", () => {
     expect((await lab.ask("GET", `locations/${id}/?as_of=${moment()}`, { as: "alice" })).status).toBe(404);
   });
 
+  test("is searched like the present: inside texts, without case, by other tables, in all forms", async () => {
+    const id = await add("Büchse");
+    await send("PATCH", `locations/${id}/`, {
+      description: "Grüne Würfel",
+      place: IDS.a101,
+      parent: IDS.shelf,
+    });
+    const then = moment();
+    await send("PATCH", `locations/${id}/`, { label: "x", description: "y", place: null, parent: null });
+    await send("PATCH", `equipment/${IDS.freezer}/`, { name: "Scrap" }, "admin");
+    for (const [filter, total] of [
+      ["query=BÜCHSE", 1],
+      ["description=würfel", 1],
+      ["description__icontains=GRÜNE", 1],
+      ["name=büch&place=A 101", 1],
+      ["parent__label=Shelf 1&place__address__city=Heidelberg", 2],
+      ["equipment__name__startswith=Freezer", 2],
+      ["parent__equipment__name__icontains=freezer", 2],
+      ["modified__gte=2026-01-01&owner=alice&owned_by=Genomics&parent__isnull=false", 1],
+    ] as const)
+      for (const form of [
+        "",
+        "&response_format=nested",
+        "&fields=label,place__building,parent__label",
+        "&format=csv",
+      ]) {
+        const path = `locations/?${filter}${form}&page_size=max`;
+        const past = await lab.ask("GET", `${path}&as_of=${then}`, { as: "alice" });
+        expect({ path, status: past.status }).toEqual({ path, status: 200 });
+        if (form === "&format=csv") continue;
+        expect({ path, total: past.body.total }).toEqual({ path, total });
+        const present = await lab.ask("GET", path, { as: "alice" });
+        expect({ path, same: present.text === past.text }).toEqual({ path, same: false });
+      }
+  });
+
   test("is read under the rights of today", async () => {
     const id = await add("Box");
     await send("PATCH", `locations/${id}/`, { public: true });
