@@ -1,5 +1,7 @@
 import {
   type AlignedText,
+  DEFAULTS,
+  type Options,
   predictFromAlignment,
   readHeader,
   type ScoringModel,
@@ -17,6 +19,8 @@ export interface AlignmentRequest {
   regularExpression: readonly string[];
   elmIdentifierName: readonly string[];
   scoringModel: ScoringModel;
+  /** What differs from the defaults of the method. */
+  options?: Partial<Options>;
   report?: (accession: string, stage: string, fraction: number) => void;
 }
 
@@ -25,7 +29,7 @@ export interface AlignmentRequest {
  * @throws Problem invalid_request naming line, or row and character; invalid_pattern, unknown_motif_class
  */
 export function scoreAlignment(
-  { alignment, regularExpression, elmIdentifierName, scoringModel, report }: AlignmentRequest,
+  { alignment, regularExpression, elmIdentifierName, scoringModel, options, report }: AlignmentRequest,
   { classes, maxQueryLength }: { classes: MotifClasses; maxQueryLength: number },
 ): Scored {
   const patterns = readPatterns(regularExpression, elmIdentifierName, classes);
@@ -41,7 +45,7 @@ export function scoreAlignment(
   try {
     const prediction = predictFromAlignment(
       { rows, patterns, model: scoringModel },
-      undefined,
+      { ...DEFAULTS, ...options },
       (stage, fraction) => report?.(name, stage, fraction),
     );
     return { accession: name, description, prediction };

@@ -1,4 +1,11 @@
-import { type Corpus, decode, parsePattern, PatternError, type ScoringModel } from "../motif/index.ts";
+import {
+  type Corpus,
+  decode,
+  parsePattern,
+  PatternError,
+  type Options,
+  type ScoringModel,
+} from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import type { Corpora } from "./corpus.ts";
 import type { JobPattern } from "./job.ts";
@@ -11,6 +18,8 @@ export interface BatchRequest {
   /** Tab-separated: a query (accession of the corpus in use, or a sequence) and a pattern (expression, or name of a motif class). */
   table: string | Uint8Array;
   scoringModel: ScoringModel;
+  /** What differs from the defaults of the method. */
+  options?: Partial<Options>;
   /** Threads that score; one by default. */
   workers?: number;
   /** `done` of `total` queries are scored, and one that is not is at this stage. */
@@ -32,7 +41,7 @@ interface BatchQuery {
  * @throws Problem invalid_request, invalid_pattern naming line and column; bad_corpus
  */
 export async function* scoreBatch(
-  { table, scoringModel, workers = 1, report }: BatchRequest,
+  { table, scoringModel, workers = 1, options, report }: BatchRequest,
   { corpora, classes, maxQueryLength }: { corpora: Corpora; classes: MotifClasses; maxQueryLength: number },
 ): AsyncGenerator<Scored> {
   const queries = readQueries(table, corpora.openActive(), classes, maxQueryLength);
@@ -41,6 +50,7 @@ export async function* scoreBatch(
     model: scoringModel,
     corpusPath: corpora.active()?.path ?? null,
     workers,
+    options,
     report: (stage, fraction) => report?.(done, queries.length, stage, fraction),
   });
   for await (const prediction of predictions) {

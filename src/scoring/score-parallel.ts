@@ -1,4 +1,4 @@
-import type { Prediction, ScoringModel } from "../motif/index.ts";
+import type { Options, Prediction, ScoringModel } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import type { JobPattern } from "./job.ts";
 import { workerAddress } from "./worker-entrypoints.ts";
@@ -15,6 +15,8 @@ export interface ParallelOptions {
   /** File of the corpus; null where there is none. */
   corpusPath: string | null;
   workers: number;
+  /** What differs from the defaults of the method. */
+  options?: Partial<Options> | undefined;
   /** Told that work on a question goes on. */
   report?: (stage: string, fraction: number) => void;
   /** Address of the worker's module; tests put others in its place. */
@@ -31,7 +33,7 @@ const AHEAD = 8;
  */
 export async function* scoreParallel(
   questions: readonly Question[],
-  { model, corpusPath, workers, report, workerUrl = workerAddress() }: ParallelOptions,
+  { model, corpusPath, workers, options = {}, report, workerUrl = workerAddress() }: ParallelOptions,
 ): AsyncGenerator<Prediction> {
   const answers = questions.map(() => Promise.withResolvers<Prediction>());
   // An answer that nobody waits for any more may fail in silence.
@@ -44,7 +46,7 @@ export async function* scoreParallel(
     while (idle.length > 0 && next < questions.length && next < wanted + workers * AHEAD) {
       const { sequence, patterns } = questions[next];
       const request = { identifier: "", query: sequence, model, patterns };
-      const task: WorkerTask = { ticket: next++, request, corpusPath };
+      const task: WorkerTask = { ticket: next++, request, corpusPath, options };
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
       idle.pop()!.postMessage(task);
     }

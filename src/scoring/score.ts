@@ -1,6 +1,8 @@
 import {
   decode,
+  DEFAULTS,
   FastaError,
+  type Options,
   predict,
   type Prediction,
   readFasta,
@@ -19,6 +21,8 @@ export interface ScoreRequest {
   regularExpression: readonly string[];
   elmIdentifierName: readonly string[];
   scoringModel: ScoringModel;
+  /** What differs from the defaults of the method. */
+  options?: Partial<Options>;
   report?: (accession: string, stage: string, fraction: number) => void;
 }
 
@@ -34,7 +38,7 @@ export interface Scored {
  * @throws Problem invalid_request for FASTA without meaning, invalid_pattern, unknown_motif_class, bad_corpus
  */
 export function* scoreSequences(
-  { fasta, regularExpression, elmIdentifierName, scoringModel, report }: ScoreRequest,
+  { fasta, regularExpression, elmIdentifierName, scoringModel, options, report }: ScoreRequest,
   { corpora, classes, maxQueryLength }: { corpora: Corpora; classes: MotifClasses; maxQueryLength: number },
 ): Generator<Scored> {
   const patterns = readPatterns(regularExpression, elmIdentifierName, classes);
@@ -43,7 +47,7 @@ export function* scoreSequences(
   const corpus = corpora.openActive();
   for (const { accession, description, residues } of queries) {
     const request = { query: decode(residues), patterns, model: scoringModel };
-    const prediction = predict(request, corpus, undefined, (stage, fraction) =>
+    const prediction = predict(request, corpus, { ...DEFAULTS, ...options }, (stage, fraction) =>
       report?.(accession, stage, fraction),
     );
     if (!hasCorpus) prediction.warnings.unshift(NO_CORPUS);
@@ -56,7 +60,7 @@ export function* scoreSequences(
  * @throws Problem as `scoreSequences`
  */
 export async function* scoreSequencesParallel(
-  { fasta, regularExpression, elmIdentifierName, scoringModel, report }: ScoreRequest,
+  { fasta, regularExpression, elmIdentifierName, scoringModel, options, report }: ScoreRequest,
   { corpora, classes, maxQueryLength }: { corpora: Corpora; classes: MotifClasses; maxQueryLength: number },
   workers: number,
 ): AsyncGenerator<Scored> {
@@ -68,6 +72,7 @@ export async function* scoreSequencesParallel(
     model: scoringModel,
     corpusPath: corpora.active()?.path ?? null,
     workers,
+    options,
     report: (stage, fraction) => report?.(queries[done].accession, stage, fraction),
   });
   for await (const prediction of predictions) {

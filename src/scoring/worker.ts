@@ -1,4 +1,4 @@
-import { type Corpus, predict, type Stage } from "../motif/index.ts";
+import { type Corpus, DEFAULTS, type Options, predict, type Stage } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import { emptyCorpus, NO_CORPUS, openCorpusFile } from "./corpus.ts";
 import type { JobRequest } from "./job.ts";
@@ -8,6 +8,8 @@ export interface WorkerTask {
   ticket: number;
   request: JobRequest;
   corpusPath: string | null;
+  /** What differs from the defaults of the method. */
+  options?: Partial<Options>;
 }
 
 /** What a worker says. `ticket` is the task's, so that words about an earlier one are not taken for this one's. */
@@ -39,7 +41,7 @@ function corpusAt(path: string | null): Corpus {
   return opened.corpus;
 }
 
-function score({ ticket, request, corpusPath }: WorkerTask): WorkerReport {
+function score({ ticket, request, corpusPath, options }: WorkerTask): WorkerReport {
   let lastStage: Stage | undefined;
   let lastTime = 0;
   const report = (stage: Stage, fraction: number): void => {
@@ -50,7 +52,12 @@ function score({ ticket, request, corpusPath }: WorkerTask): WorkerReport {
     say({ ticket, kind: "progress", stage, fraction });
   };
   const { query, patterns, model } = request;
-  const prediction = predict({ query, patterns, model }, corpusAt(corpusPath), undefined, report);
+  const prediction = predict(
+    { query, patterns, model },
+    corpusAt(corpusPath),
+    { ...DEFAULTS, ...options },
+    report,
+  );
   if (corpusPath === null) prediction.warnings.unshift(NO_CORPUS);
   // As text: printing it is the worker's time, not that of the thread that answers requests.
   const text = JSON.stringify(prediction);

@@ -43,6 +43,11 @@ export const score: Verb = {
       sentence: "Version of the method; the newest is the default.",
     },
     {
+      name: "--exhaustive",
+      sentence:
+        "Compare queries with every protein, also those that the prefilter leaves out: slower, and exact.",
+    },
+    {
       name: "--format",
       value: "FORMAT",
       sentence: `${FORMATS.join(", ")}; the first is the default. JSON is one object a line.`,
@@ -98,11 +103,13 @@ async function* scored(
   workers: number,
 ): AsyncGenerator<Scored> {
   const progress = progressLine();
+  const options = { exhaustive: call.has("--exhaustive") };
   const percent = (fraction: number): string => `${Math.round(fraction * 100)} %`;
   const wanted = {
     regularExpression: call.values("--pattern"),
     elmIdentifierName: call.values("--elm"),
     scoringModel,
+    options,
     report: (accession: string, stage: string, fraction: number): void =>
       progress.show(`${accession}: ${stage} ${percent(fraction)}`),
   };
@@ -114,6 +121,7 @@ async function* scored(
         : scoring.scoreBatch({
             table: text,
             scoringModel,
+            options,
             workers,
             report: (done, total, stage, fraction) =>
               progress.show(`Query ${done + 1} of ${total}: ${stage} ${percent(fraction)}`),

@@ -131,6 +131,19 @@ test("sequences on threads have the numbers and the order of one after the other
   await expect(scoring.scoreParallel({ ...request, fasta: "" }, 2).next()).rejects.toThrow(/no sequence/);
 });
 
+test("options of the method reach every way of scoring", async () => {
+  const options = { maxHomologs: 3 };
+  const wanted = { regularExpression: ["F...W..[VIL]"], elmIdentifierName: [], ...model, options };
+  const alignment = `>q\n${P53}\n${Array.from({ length: 5 }, (_, i) => `>h${i}\n${P53.replace("W", "AFYLI"[i])}\n`).join("")}`;
+  const scored = [
+    ...scoring.scoreNow({ fasta: P53_RECORD, ...wanted }),
+    ...(await Array.fromAsync(scoring.scoreParallel({ fasta: P53_RECORD, ...wanted }, 2))),
+    ...(await Array.fromAsync(scoring.scoreBatch({ table: "P04637\tP..P\n", ...model, options }))),
+    scoring.scoreAlignment({ alignment, ...wanted }),
+  ];
+  expect(scored.map(({ prediction }) => prediction.homologs.length)).toEqual([3, 3, 3, 3]);
+});
+
 describe("threads", () => {
   const questions = Array.from({ length: 50 }, () => ({ sequence: "MKLT", patterns: [] }));
   const options = { model: "continuous" as const, corpusPath: null, workers: 2 };
