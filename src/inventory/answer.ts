@@ -3,9 +3,17 @@ export { unwrap } from "./answer-writing.ts";
 import { isKnown, listTag, recordTag } from "./entity-tag.ts";
 import { csvFile, csvText, xlsxFile } from "./export-file.ts";
 import { negotiate, MEDIA_TYPES } from "./negotiation.ts";
+import { explainListing, explainRecord } from "./explanation.ts";
 import type { Actor } from "./model/access.ts";
 import type { Json } from "./model/field.ts";
-import { type Look, readLife, readListing, readLook } from "./model/listing.ts";
+import {
+  type Look,
+  readExplain,
+  readLife,
+  readListing,
+  readLook,
+  unknownItemParameters,
+} from "./model/listing.ts";
 import { envelopeText, position } from "./model/page.ts";
 import { resolveId } from "./resolver.ts";
 import { type Call, describe, here, respond, ROOT, show, withParameter } from "./response.ts";
@@ -114,13 +122,16 @@ export function openAnswers(options: AnswerOptions): Answers {
     const past = searchParams.has("as_of") ? store.past(resource, searchParams, call.actor) : undefined;
     const reading = past?.reading ?? store.reading;
     const listing = readListing(store.resources, resource, past?.parameters ?? searchParams, call.actor);
+    const asked = explainAsked(call);
+    if (asked !== undefined)
+      return explained(explainListing(store, resource, listing, searchParams, call.actor));
     const format = negotiate(listing.format, call.request.headers.get("accept"));
     const isFile = format === "csv" || format === "xlsx";
     // A file is for all of a list, whose pages somebody would have to put together again.
     const whole = isFile && !searchParams.has("page") && !searchParams.has("page_size");
     const found = reading.list(resource, whole ? { ...listing, size: "max" } : listing, call.actor);
     const around = { base: call.base, format: listing.format };
-    const headers = { Allow: COLLECTION_METHODS };
+    const headers = { Allow: COLLECTION_METHODS, ...warning(listing.ignored) };
     if (isFile) return file(call, resource, format, listing, found.rids, 200, headers, reading);
     const where = position(here(call), searchParams, found.current, found.total, listing.size);
     const texts = reading.texts(resource, listing, call.actor, found.rids, around);
@@ -138,6 +149,16 @@ export function openAnswers(options: AnswerOptions): Answers {
       },
     });
   };
+
+  /** Whether an explanation is asked for, and of what: only of callers with credentials. */
+  const explainAsked = (call: Call): string | undefined => {
+    const asked = readExplain(call.url.searchParams);
+    if (asked !== undefined && call.actor.user === null) throw unauthenticated(NO_CREDENTIALS);
+    return asked;
+  };
+
+  const explained = (json: Json): Response =>
+    respond(JSON.stringify(json), 200, MEDIA_TYPES.json, { Allow: READ_METHODS });
 
   const look = (call: Call, resource: Routed): Look =>
     readLook(store.resources, resource, call.url.searchParams);
@@ -159,7 +180,12 @@ export function openAnswers(options: AnswerOptions): Answers {
   ): Response => {
     const how = look(call, resource);
     const format = negotiate(how.format, call.request.headers.get("accept"));
-    const headers: Record<string, string> = { Allow: status === 201 ? COLLECTION_METHODS : ITEM_METHODS };
+    const ignored =
+      status === 200 && call.method === "GET" ? unknownItemParameters(call.url.searchParams) : [];
+    const headers: Record<string, string> = {
+      Allow: status === 201 ? COLLECTION_METHODS : ITEM_METHODS,
+      ...warning(ignored),
+    };
     if (status === 201) headers.Location = addressOf(call, resource, rid);
     if (format === "csv" || format === "xlsx")
       return file(call, resource, format, how, [rid], status, headers, reading);
@@ -226,6 +252,8 @@ export function openAnswers(options: AnswerOptions): Answers {
     item(request, resource, id) {
       const call = begin(request, ITEM_METHODS);
       if (call.method === "GET" || call.method === "HEAD") {
+        const asked = explainAsked(call);
+        if (asked !== undefined) return explained(explainRecord(store, resource, id, asked, call.actor));
         const { searchParams } = call.url;
         const past = searchParams.has("as_of") ? store.past(resource, searchParams, call.actor) : undefined;
         const rid = find(call, resource, id, past?.reading);
@@ -246,7 +274,8 @@ export function openAnswers(options: AnswerOptions): Answers {
       return showSimple({ version: "v2" });
     },
     root(request, resources) {
-      const { base } = begin(request, READ_METHODS);
+      const { base, method } = begin(request, READ_METHODS);
+      if (method === "OPTIONS") return showSimple(ROOT_METADATA);
       return showSimple(Object.fromEntries(resources.map(({ segment }) => [segment, `${base}${segment}/`])));
     },
     begin,
@@ -263,4 +292,21 @@ export function openAnswers(options: AnswerOptions): Answers {
       return showSimple(resolveId(store.reading, resources, id, actor));
     },
   };
+}
+
+/** The answer to OPTIONS at the root, in the words of Django REST framework. */
+const ROOT_METADATA: Json = {
+  name: "Api Root",
+  description: "The addresses of all lists.",
+  renders: ["application/json"],
+  parses: ["application/json"],
+};
+
+/** The header that names what was ignored (RFC 7234, section 5.5: 299, miscellaneous persistent warning). */
+function warning(ignored: readonly string[]): Record<string, string> {
+  if (ignored.length === 0) return {};
+  const names = ignored
+    .slice(0, 20)
+    .map((name) => (/^[\w.=+-]{1,80}$/.test(name) ? name : "one of another name"));
+  return { Warning: `299 labd "Ignored: ${names.join(", ")}"` };
 }

@@ -77,6 +77,9 @@ type Params = Record<string, string | null>;
 
 type Detail = DocumentDecoration;
 
+/** Members of the answer of the resolver. */
+const RESOLVED = ["id", "name", "model_type", "model_name", "app_name"];
+
 const HIDDEN = { parse: "none", detail: { hide: true } } as const;
 
 function addRoot(app: Elysia, answers: Answers): void {
@@ -85,7 +88,13 @@ function addRoot(app: Elysia, answers: Answers): void {
   const detail: Detail = {
     summary: "Addresses of all lists",
     tags: ["inventory"],
-    responses: { 200: { description: "Segment and address of every list." } },
+    responses: {
+      200: {
+        description: "Segment and address of every list.",
+        content: content({ type: "object", additionalProperties: { type: "string" } }),
+      },
+      ...refusals(401),
+    },
   };
   app.get(ROOT, root, { detail });
   for (const path of [ROOT, ROOT.slice(0, -1)]) app.all(path, root, HIDDEN);
@@ -94,7 +103,17 @@ function addRoot(app: Elysia, answers: Answers): void {
     detail: {
       summary: "Version of the interface",
       tags: ["inventory"],
-      responses: { 200: { description: "Its version." } },
+      responses: {
+        200: {
+          description: "Its version.",
+          content: content({
+            type: "object",
+            required: ["version"],
+            properties: { version: { type: "string" } },
+          }),
+        },
+        ...refusals(401),
+      },
     },
   });
   for (const path of [`${ROOT}version/`, `${ROOT}version`]) app.all(path, version, HIDDEN);
@@ -111,6 +130,13 @@ function addLookups(app: Elysia, answers: Answers): void {
       responses: {
         200: {
           description: "id, name, model_type, model_name and app_name; all null where nothing is found.",
+          content: content({
+            type: "object",
+            required: RESOLVED,
+            properties: Object.fromEntries(
+              RESOLVED.map((name) => [name, { type: "string", nullable: true }]),
+            ),
+          }),
         },
       },
     },
@@ -215,7 +241,7 @@ function describe(
     description: `Identifier of the ${name}.`,
     schema: { type: "string" },
   };
-  const deleted = parameters.filter((parameter) => parameter.name === "deleted");
+  const deleted = parameters.filter((parameter) => ["deleted", "strict", "explain"].includes(parameter.name));
   const detail = (value: object): Detail => ({ tags, ...value }) as Detail;
   return {
     list: detail({

@@ -25,6 +25,8 @@ export interface Listing extends Look {
   order: readonly OrderTerm[];
   page: number | "last";
   size: number | "max";
+  /** Names of parameters, and ordering terms, that were not understood and, as asked for, ignored. */
+  ignored: string[];
 }
 
 /** Records on a page where page_size says nothing. */
@@ -44,6 +46,9 @@ export const LIST_PARAMETERS: Readonly<Record<string, string>> = {
   can_delete: "true: records that the caller may delete; false: others.",
   as_of:
     "A time, or the id of a batch: the records as they were then, as far as the caller may view them today.",
+  strict:
+    "0: unknown parameters and ordering terms are ignored, and named in a Warning header; 1 (default): refused.",
+  explain: "1: instead of records, what was made of the parameters, the SQL and its plan; needs credentials.",
 };
 
 const CAN_VIEW = "can_view cannot be a filter: it is true of every record that you get.";
@@ -59,6 +64,8 @@ export function readListing(
   actor: Actor,
 ): Listing {
   const conditions: Condition[] = [];
+  const ignored: string[] = [];
+  const lenient = flagParameter(parameters, "strict") === false;
   const look = readLook(resources, resource, parameters);
   const expression = and(
     ...parameters.getAll("query_expression").map((text) => parseExpression(resources, resource, text)),
@@ -67,6 +74,8 @@ export function readListing(
     if (Object.hasOwn(LIST_PARAMETERS, name)) continue;
     if (name === "can_view") throw new Problem("not_acceptable", CAN_VIEW);
     const typed = parameterCondition(resources, resource, name, parameters.getAll(name));
+    if (!typed && lenient) ignored.push(name);
+    if (!typed && lenient) continue;
     if (!typed) throw unknownParameter(resources, resource, name);
     if ("error" in typed) throw parameterProblem(name, typed.error);
     conditions.push(typed.condition);
@@ -85,9 +94,10 @@ export function readListing(
   return {
     ...look,
     condition: and(life, ...conditions, expression),
-    order: readOrder(resources, resource, parameters),
+    order: readOrder(resources, resource, parameters, lenient ? ignored : undefined),
     page: readPage(parameters.get("page")),
     size: readSize(parameters.get("page_size")),
+    ignored,
   };
 }
 
@@ -119,6 +129,22 @@ function knownFields(resources: Resources, resource: Resource, names: readonly s
   return [...own, ...spans];
 }
 
+/** Parameters of one record that no address of a record knows; with `strict` they are refused. @throws Problem invalid_request */
+export function unknownItemParameters(parameters: URLSearchParams): string[] {
+  const unknown = [...new Set(parameters.keys())].filter((name) => !Object.hasOwn(LIST_PARAMETERS, name));
+  if (unknown.length > 0 && flagParameter(parameters, "strict") === true) {
+    const choices = ["format", "response_format", "fields", "deleted", "strict", "explain"];
+    throw parameterProblem(unknown[0], unknownName(unknown[0], "a parameter of one record", choices));
+  }
+  return unknown;
+}
+
+/** What `explain` asks for; undefined where it does not. */
+export function readExplain(parameters: URLSearchParams): string | undefined {
+  const typed = parameters.get("explain");
+  return typed === null || KINDS.flag.parse(typed) === 0 ? undefined : typed || "1";
+}
+
 /** `deleted`, for lists and for one record. */
 export function readLife(resource: Resource, parameters: URLSearchParams, told = false): Condition {
   const typed = parameters.get("deleted");
@@ -137,13 +163,22 @@ function flagParameter(parameters: URLSearchParams, name: string): boolean | und
   return value === 1;
 }
 
-function readOrder(resources: Resources, resource: Resource, parameters: URLSearchParams): OrderTerm[] {
-  const typed = parameters
+/** @param ignored takes the unknown terms; without it they are refused */
+function readOrder(
+  resources: Resources,
+  resource: Resource,
+  parameters: URLSearchParams,
+  ignored?: string[],
+): OrderTerm[] {
+  const named = parameters
     .getAll("ordering")
     .flatMap((list) => list.split(","))
     .map((term) => term.trim())
     .filter((term) => term !== "");
-  if (typed.length > 10) throw parameterProblem("ordering", "More than 10 terms.");
+  if (named.length > 10) throw parameterProblem("ordering", "More than 10 terms.");
+  const known = (term: string) => !("error" in readPath(resources, resource, term.replace(/^[-+]/, "")));
+  const typed = ignored ? named.filter(known) : named;
+  ignored?.push(...named.filter((term) => !typed.includes(term)).map((term) => `ordering=${term}`));
   const terms = (typed.length > 0 ? typed : resource.order).map((term) => {
     const path = readPath(resources, resource, term.replace(/^[-+]/, ""));
     if ("error" in path) throw parameterProblem("ordering", path.error);

@@ -1,0 +1,252 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { swagger } from "@elysiajs/swagger";
+import { type AnyElysia, Elysia } from "elysia";
+import { Compile } from "typebox/compile";
+import { inventoryRoutes, RESOURCES } from "../../src/inventory/index.ts";
+import type { Json } from "../../src/inventory/model/field.ts";
+import { type Answered, type Lab, openLab, PASSWORD } from "./harness.ts";
+import { IDS } from "./sample.ts";
+
+/**
+ * Calls every operation of the OpenAPI document, as nobody and as an administrator, and holds every answer against the
+ * document: its status is described, and its body has the described form.
+ */
+
+interface Operation {
+  operationId: string;
+  parameters?: { name: string; in: string; required?: boolean }[];
+  requestBody?: { content: Record<string, { schema: Schema }> };
+  responses: Record<string, { content?: Record<string, { schema: Schema }> }>;
+}
+interface Schema {
+  properties?: Record<string, Schema>;
+  items?: Schema;
+}
+
+let lab: Lab;
+let paths: Record<string, Record<string, Operation>> = {};
+beforeEach(async () => {
+  lab = await openLab({ passwords: true });
+  const { database, clock, accounts } = lab;
+  const routes = inventoryRoutes({
+    database,
+    clock,
+    accounts,
+    authenticate: (request) => accounts.authenticate(request),
+    anonymousRead: true,
+  });
+  const app = new Elysia({ handler: { standardHostname: false }, systemRouter: false, strictPath: true })
+    .use(routes)
+    .use(swagger({ path: "/docs" }) as AnyElysia);
+  paths = ((await (await app.fetch(new Request("http://lab/docs/json"))).json()) as { paths: typeof paths })
+    .paths;
+});
+afterEach(() => lab.database.close());
+
+/** As JSON Schema: `nullable` of OpenAPI 3.0 is a union with null; `required` may be missing, but nothing else may be there. */
+function strictly(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(strictly);
+  if (schema === null || typeof schema !== "object") return schema;
+  const { nullable, ...rest } = Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => [key, strictly(value)]),
+  );
+  // Keywords that annotate, and formats that the document names for people.
+  for (const key of ["readOnly", "example", "format"]) if (typeof rest[key] !== "object") delete rest[key];
+  return nullable === true ? { anyOf: [rest, { type: "null" }] } : rest;
+}
+
+/** Lists, records, bulk deletion; root, version, resolver and sign-in. */
+const CORE = new RegExp(
+  `^/api/v2/((${RESOURCES.map(({ segment }) => segment).join("|")})/((\\{id\\}|bulk_delete)/)?|version/|resolver/\\{id\\}/|token-auth/)?$`,
+);
+const checks = new Map<string, ReturnType<typeof Compile>>();
+/** What the document says against this answer; nothing, as it should be. */
+function complaints(operation: Operation, method: string, path: string, answer: Answered): string[] {
+  const where = `${method} ${path} ${answer.status}`;
+  const described = operation.responses[answer.status];
+  const type = (answer.headers.get("content-type") ?? "").split(";")[0];
+  const content = described?.content?.[type];
+  if (answer.status >= 500) return [`${where}: ${answer.text.slice(0, 300)}`];
+  // Beyond lists and records, what is described has to be true; not everything is described.
+  if (!CORE.test(path) && !content) return [];
+  if (!described) return [`${where}: not described. ${answer.text.slice(0, 300)}`];
+  if (answer.text === "") return described.content ? [`${where}: has no body, but is described to`] : [];
+  if (!content) return [`${where}: a body of type ${type} is not described`];
+  if (type !== "application/json") return [];
+  const check = checks.get(where) ?? Compile(strictly(content.schema) as never);
+  checks.set(where, check);
+  return [...check.Errors(JSON.parse(answer.text) as never)].map(
+    ({ instancePath, message }) => `${where}: ${instancePath} ${message}`,
+  );
+}
+
+const segmentOf = (path: string): string =>
+  path
+    .replace(/^\/api\/v2\//, "")
+    .replace(/\/(\{|bulk_delete).*$/, "")
+    .replace(/\/$/, "");
+
+let copies = 0;
+/** A body of the described fields: those of a record that is there, with another name. */
+async function bodyFor(segment: string, schema: Schema): Promise<Json> {
+  const { body } = await lab.ask("GET", `${segment}/?fields=*&response_format=flat&page_size=1`, {
+    as: "admin",
+  });
+  const [known] = (body.results as Record<string, Json>[] | undefined) ?? [];
+  const fields = Object.keys(schema.properties ?? {});
+  const made = Object.fromEntries(
+    fields.filter((name) => known && name in known).map((name) => [name, known[name]]),
+  );
+  for (const name of ["name", "label", "room", "username"])
+    if (typeof made[name] === "string")
+      made[name] = `${made[name].replace(/_copy_\d+$/, "")}_copy_${++copies}`;
+  return made;
+}
+
+async function newId(segment: string): Promise<string | undefined> {
+  const create = paths[`/api/v2/${segment}/`]?.post;
+  const schema = create?.requestBody?.content["application/json"]?.schema;
+  if (!schema) return undefined;
+  const made = await lab.ask("POST", `${segment}/`, { as: "admin", body: await bodyFor(segment, schema) });
+  return made.body.id === undefined ? undefined : String(made.body.id);
+}
+
+/** Bodies of operations that are about no declared resource. */
+const BODIES: Record<string, Json> = {
+  "/api/v2/token-auth/": { username: "alice", password: PASSWORD },
+};
+
+test("every operation answers as it is described", async () => {
+  const found: string[] = [];
+  const done = new Set<string>();
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [word, operation] of Object.entries(methods)) {
+      const method = word.toUpperCase();
+      const segment = segmentOf(path);
+      const schema = operation.requestBody?.content["application/json"]?.schema;
+      // A record of its own for each call: it may be gone after it.
+      const writes = method !== "GET" && path.includes("{id}");
+      const first = await lab.ask("GET", `${segment}/?page_size=1`, { as: "admin" });
+      const [known] = (first.body.results as Record<string, Json>[] | undefined) ?? [];
+      const id = (writes ? await newId(segment) : undefined) ?? String(known?.id ?? IDS.shelf);
+      const address = path
+        .replace("/api/v2/", "")
+        .replace("{id}", id)
+        .replace("{name}", "alice")
+        .replace(/\{\w+\}/g, "1");
+      const needsId = operation.parameters?.some(
+        ({ name, in: at, required }) => name === "id" && at === "query" && required,
+      );
+      const query = needsId ? `?id=${(await newId(segment)) ?? id}` : "";
+      const several = schema?.items !== undefined;
+      const body =
+        BODIES[path] ??
+        (schema === undefined
+          ? undefined
+          : several
+            ? [
+                {
+                  id: (await newId(segment)) ?? id,
+                  ...((await bodyFor(
+                    segment,
+                    paths[`/api/v2/${segment}/`].post.requestBody!.content["application/json"].schema,
+                  )) as object),
+                },
+              ]
+            : await bodyFor(segment, schema));
+      for (const as of [undefined, "admin"]) {
+        const answer = await lab.ask(method, `${address}${query}`, {
+          ...(as === undefined ? {} : { as }),
+          ...(body === undefined ? {} : { body }),
+        });
+        found.push(...complaints(operation, method, path, answer));
+        if (answer.status < 300) done.add(`${method} ${path}`);
+      }
+    }
+  }
+  expect(found).toEqual([]);
+  // A refusal may be described too; what the specification is about has to be done.
+  const expected = RESOURCES.flatMap(({ segment }) => {
+    const list = `/api/v2/${segment}/`;
+    const all = [
+      ["GET", list],
+      ["POST", list],
+      ["PUT", list],
+      ["PATCH", list],
+      ["DELETE", `${list}bulk_delete/`],
+    ];
+    const one = ["GET", "PUT", "PATCH", "DELETE"].map((method) => [method, `${list}{id}/`]);
+    return [...all, ...one]
+      .filter(([method, path]) => paths[path]?.[method.toLowerCase()])
+      .map((pair) => pair.join(" "));
+  }).filter((name) => !/\/(users|groups)\//.test(name));
+  expect(expected.filter((name) => !done.has(name))).toEqual([]);
+  expect(expected.length).toBeGreaterThan(70);
+});
+
+test("every way to refuse has the described form", async () => {
+  const list = paths["/api/v2/locations/"];
+  const item = paths["/api/v2/locations/{id}/"];
+  const tries: [
+    Operation,
+    string,
+    string,
+    { as?: string; body?: unknown; headers?: Record<string, string> },
+    number,
+  ][] = [
+    [list.get, "GET", "locations/?labl=x", {}, 400],
+    [list.get, "GET", "locations/", { headers: { Authorization: "Token wrong" } }, 401],
+    [list.get, "GET", "locations/?page=99", {}, 404],
+    [list.get, "GET", "locations/?can_view=true", {}, 406],
+    [list.get, "GET", "locations/", { headers: { Accept: "image/png" } }, 406],
+    [list.post, "POST", "locations/", { as: "alice", body: {} }, 400],
+    [list.post, "POST", "locations/", { as: "alice", body: "{" }, 400],
+    [list.post, "POST", "locations/", { body: { label: "x" } }, 401],
+    [
+      list.post,
+      "POST",
+      "locations/",
+      { as: "alice", body: "x", headers: { "Content-Type": "text/csv" } },
+      415,
+    ],
+    [list.patch, "PATCH", "locations/", { as: "alice", body: [{ id: IDS.shelf, label: "x" }] }, 403],
+    [list.patch, "PATCH", "locations/", { as: "alice", body: [{ id: IDS.note, label: "x" }] }, 404],
+    [item.get, "GET", `locations/${IDS.secret}/`, {}, 404],
+    [item.patch, "PATCH", `locations/${IDS.shelf}/`, { as: "alice", body: { label: "x" } }, 403],
+    [item.patch, "PATCH", `locations/${IDS.secret}/`, { as: "bob", body: { label: "x" } }, 404],
+    [item.delete, "DELETE", `locations/${IDS.shelf}/`, { as: "alice" }, 403],
+  ];
+  for (const [operation, method, path, options, status] of tries) {
+    const answer = await lab.ask(method, path, options);
+    expect({ path, method, status: answer.status }).toEqual({ path, method, status });
+    expect(complaints(operation, method, path, answer)).toEqual([]);
+    expect(answer.headers.get("content-type")).toBe("application/json");
+  }
+});
+
+test("Allow, Vary and Content-Type are there, and Allow is what the document has", async () => {
+  for (const { segment } of RESOURCES) {
+    const list = await lab.ask("GET", `${segment}/`, { as: "admin" });
+    expect([list.headers.get("content-type"), list.headers.get("vary")]).toEqual([
+      "application/json",
+      expect.stringMatching(/^Accept\b/),
+    ]);
+    const id = String((list.body.results as { id: Json }[])[0].id);
+    for (const [path, address] of [
+      [`/api/v2/${segment}/`, `${segment}/`],
+      [`/api/v2/${segment}/{id}/`, `${segment}/${id}/`],
+    ]) {
+      const { headers } = await lab.ask("OPTIONS", address, { as: "admin" });
+      const allowed = headers
+        .get("allow")!
+        .split(", ")
+        .filter((name) => name !== "HEAD" && name !== "OPTIONS");
+      expect({ path, allowed: allowed.sort() }).toEqual({
+        path,
+        allowed: Object.keys(paths[path])
+          .map((word) => word.toUpperCase())
+          .sort(),
+      });
+    }
+  }
+});
