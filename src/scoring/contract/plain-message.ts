@@ -12,8 +12,8 @@ interface Scope {
   outer: Scope | null;
 }
 
-// ASCII that XML lets through as it is. CR is not: parsers turn it into LF.
-const ODD = /[^\t\n\u0020-\u007E]/;
+// ASCII that XML lets through as it is. CR is not: parsers turn it into LF. & begins a reference.
+const ODD = /[^\t\n\u0020-\u0025\u0027-\u007E]/;
 const DECLARATION =
   /<\?xml version=(?:"1\.0"|'1\.0')(?: encoding=(?:"(?:utf|UTF)-8"|'(?:utf|UTF)-8'))? ?\?>/y;
 const SPACE = /[ \t\n]*/y;
@@ -38,8 +38,7 @@ export function readPlainMessage(
   namespace: string,
   limits: MessageLimits,
 ): ({ soapVersion: SoapVersion } & Request) | null {
-  if (text.length > limits.textLength || ODD.test(text) || text.includes("&") || text.includes("]]>"))
-    return null;
+  if (text.length > limits.textLength || ODD.test(text) || text.includes("]]>")) return null;
   let at = 0;
   let declarations = 0;
   let elements = 0;
