@@ -73,7 +73,12 @@ export const PROBLEMS = {
     65,
     "The body has a media type or an encoding that this address does not read.",
   ),
-  throttled: row(429, "Client", 75, "Too many failed sign-ins; Retry-After says for how many seconds to wait."),
+  throttled: row(
+    429,
+    "Client",
+    75,
+    "Too many failed sign-ins; Retry-After says for how many seconds to wait.",
+  ),
   key_reused: row(422, "Client", 65, "The Idempotency-Key was used with another request."),
   version_mismatch: row(500, "VersionMismatch", 65, "The message is not an envelope of SOAP 1.1 or 1.2."),
   must_understand: row(500, "MustUnderstand", 65, "A mandatory SOAP header is not known here."),
