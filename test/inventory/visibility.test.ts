@@ -107,8 +107,8 @@ async function share(segment: string, thing: Thing): Promise<void> {
   for (const { username } of people) if (random.chance(0.08)) thing.users.set(username, grant());
   for (const group of GROUPS) if (random.chance(0.08)) thing.groups.set(group, grant());
   await send("PUT", `${segment}/${thing.id}/permissions/`, {
-    users: [...thing.users].map(([user, rights]) => ({ user, ...rights })),
-    groups: [...thing.groups].map(([group, rights]) => ({ group, ...rights })),
+    users: [...thing.users].map(([user, rights]) => Object.assign({ user }, rights)),
+    groups: [...thing.groups].map(([group, rights]) => Object.assign({ group }, rights)),
   });
 }
 
@@ -240,9 +240,7 @@ function expected(who: Caller, holds: (of: Location) => boolean, ordering: strin
 }
 
 /** `ordering=equipment` is by what records show of it, which is the id. */
-const ORDERINGS = Object.keys(FIELDS)
-  .filter((name) => name !== "equipment")
-  .flatMap((name) => [name, `-${name}`]);
+const ORDERINGS = Object.keys(FIELDS).flatMap((name) => (name === "equipment" ? [] : [name, `-${name}`]));
 
 async function checkLists(who: Caller): Promise<number> {
   const asked = ask(3);
@@ -294,19 +292,45 @@ async function checkLists(who: Caller): Promise<number> {
     found.map((of) => `${of.label},${FIELDS.place__room(who, of) ?? ""}`),
   );
   const nested = (await get("response_format=nested&page_size=max&fields=place,equipment")).body.results;
-  const named = (of: Thing | null, name: string | null) => (of === null ? null : { id: of.id, name });
-  expect(
-    (nested as Record<string, { value: { id: string; name: string } | null }>[]).map(
-      ({ place, equipment: unit }) =>
-        [place.value, unit.value].map((value) => value && { id: value.id, name: value.name }),
-    ),
-  ).toEqual(
+  type Property = { value: { id: string; name: string | null } | null };
+  const told = (nested as unknown as { place: Property; equipment: Property }[]).map((record) =>
+    [record.place.value, record.equipment.value].map((value) => value && [value.id, value.name]),
+  );
+  const named = (of: Thing | null, name: string | null) => of && [of.id, name];
+  expect(told).toEqual(
     found.map((of) => [
       named(of.place, FIELDS.place__room(who, of)),
       named(of.equipment, FIELDS.equipment(who, of)),
     ]),
   );
   return found.length;
+}
+
+/** The same requests in every round: what was kept of the answers before must not come again. */
+async function checkKept(who: Caller): Promise<void> {
+  const seen = locations.filter((of) => views(who, of));
+  const { body } = await lab.ask(
+    "GET",
+    "locations/?page_size=max&fields=id,public,permissions,owner",
+    as(who),
+  );
+  const told = new Map((body.results as { id: string }[]).map((record) => [record.id, record]));
+  expect([body.total, told.size]).toEqual([seen.length, seen.length]);
+  for (const of of seen) {
+    const [change, remove] = [may(who, of, "change"), may(who, of, "delete")];
+    const actions = change || remove ? { change, delete: remove } : {};
+    const wanted = {
+      id: of.id,
+      public: of.public,
+      permissions: { public: of.public, actions },
+      owner: of.owner,
+    };
+    expect(told.get(of.id) as object).toEqual(wanted);
+  }
+  for (const right of ["change", "delete"] as const) {
+    const { body } = await lab.ask("GET", `locations/?page_size=1&can_${right}=true`, as(who));
+    expect(body.total).toBe(seen.filter((of) => may(who, of, right)).length);
+  }
 }
 
 const NOWHERE = "00000000-0000-4000-8000-ffffffffffff";
@@ -447,6 +471,7 @@ test("what anybody sees, through whatever address, is what the rules say, whatev
         if ((await checkLists(who)) > 0) some++;
         else none++;
       }
+      await checkKept(who);
       await checkSecrets(who);
       if (who) await checkFeed(who);
     }
