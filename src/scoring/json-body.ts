@@ -64,8 +64,9 @@ export class FieldErrors {
   refuseOthers(value: Record<string, unknown>, known: readonly string[]): void {
     const others = Object.keys(value).filter((name) => !known.includes(name));
     // The name is the client's text and not repeated.
-    if (others.length > 0)
-      this.add("body", `${others.length} unknown fields; there are ${known.join(", ")}.`);
+    if (others.length === 0) return;
+    const what = others.length === 1 ? "an unknown field" : `${others.length} unknown fields`;
+    this.add("body", `${what}; there ${known.length === 1 ? "is" : "are"} ${known.join(", ")}.`);
   }
 
   /** All errors as one Problem with the map of fields, its code theirs where they agree; null where there was none. */

@@ -319,13 +319,13 @@ describe("submissions are refused with all that is wrong:", () => {
       "an unknown field",
       { ...good, pattern: ["K"] },
       "invalid_request",
-      { body: "1 unknown fields; there are identifier" },
+      { body: "an unknown field; there are identifier" },
     ],
     [
       "a field of all objects",
       { ...good, constructor: "K" },
       "invalid_request",
-      { body: "1 unknown fields" },
+      { body: "an unknown field" },
     ],
     [
       "several errors",
