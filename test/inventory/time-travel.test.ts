@@ -7,11 +7,12 @@ import { IDS } from "./sample.ts";
 /** Random histories against plain copies: what was is what is read as of then, and undo leads back to it. */
 
 type Record_ = { [name: string]: Json };
-const SEGMENTS = ["locations", "equipment", "vocabularies/categories"];
+const SEGMENTS = ["locations", "equipment", "vocabularies/categories", "stocks/consumables"];
 const NAMES: Record<string, string> = {
   locations: "label",
   equipment: "name",
   "vocabularies/categories": "name",
+  "stocks/consumables": "name",
 };
 const USERS = ["alice", "bob", "admin"];
 
@@ -51,6 +52,7 @@ async function step(lab: Lab, random: Random, batches: readonly string[]): Promi
     [name]: `n${random.below(30)}`,
     ...(random.chance(0.3) ? { description: random.pick(["", "one", "two"]) } : {}),
     ...(random.chance(0.3) ? { public: random.chance(0.5) } : {}),
+    ...(segment === "stocks/consumables" ? { amount: random.pick([null, 0.5, 3]), model_type: "OTHER" } : {}),
     ...(segment === "locations" && random.chance(0.4) ? { parent: random.pick([null, some()]) } : {}),
     ...(segment === "locations" && random.chance(0.4)
       ? { place: random.pick([null, IDS.a101, IDS.a102]) }
@@ -98,7 +100,7 @@ async function step(lab: Lab, random: Random, batches: readonly string[]): Promi
   }
 }
 
-const SEEDS = process.env.LABD_HEAVY ? 60 : 4;
+const SEEDS = process.env.LABD_HEAVY ? 60 : 3;
 test.each(Array.from({ length: SEEDS }, (_, i) => i + 1))(
   "history %i",
   async (seed) => {
