@@ -77,14 +77,14 @@ export function conservationOf(motif: Motif, family: Family, match: Match, path:
 }
 
 /** e_i: every defined position is either kept, as its surroundings are, or substituted by a residue that will do. */
-function expectedRetention({ substituted }: MotifMatch, identity: number): number {
+export function expectedRetention({ substituted }: MotifMatch, identity: number): number {
   let expectation = 1;
   for (const share of substituted) expectation *= identity + (1 - identity) * share;
   return Math.min(MAX_EXPECTATION, Math.max(MIN_EXPECTATION, expectation));
 }
 
 /** The residues aligned to a match, `-` for a gap, insertions between its columns in lower case. */
-function residuesAt(homolog: AlignedHomolog, match: Match): string {
+export function residuesAt(homolog: AlignedHomolog, match: Match): string {
   const { row } = homolog;
   const [from, to] = spanOf(homolog, match);
   if (to - from === match.end - match.start) {

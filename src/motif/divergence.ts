@@ -1,3 +1,4 @@
+import { residueShares } from "./abundance.ts";
 import { GAP, STANDARD } from "./alphabet.ts";
 import { distances } from "./distance.ts";
 import type { Row } from "./msa.ts";
@@ -29,6 +30,8 @@ export interface Family {
   homologs: AlignedHomolog[];
   /** Leaf 0 is the query, leaf i the homolog i − 1. */
   tree: Tree;
+  /** Parts of the twenty residues in the query. */
+  shares: Float64Array;
 }
 
 /** A homolog by its row; its weight is 0 until it stands in a family. */
@@ -74,7 +77,12 @@ export function familyOf(query: Uint8Array, homologs: readonly AlignedHomolog[])
   const rows = [query, ...homologs.map(({ row }) => row.anchored)];
   const tree = neighbourJoining(distances(rows), rows.length);
   const weights = treeWeights(tree);
-  return { query, homologs: homologs.map((homolog, i) => ({ ...homolog, weight: weights[i + 1] })), tree };
+  return {
+    query,
+    homologs: homologs.map((homolog, i) => ({ ...homolog, weight: weights[i + 1] })),
+    tree,
+    shares: residueShares(query),
+  };
 }
 
 /**

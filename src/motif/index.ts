@@ -20,9 +20,9 @@ export type {
   Verdict,
 } from "./prediction.ts";
 
-/** The method's version, and what a caller may vary. */
-export { DEFAULTS, METHOD } from "./options.ts";
-export type { Options } from "./options.ts";
+/** The method's versions, the one used unless another is asked for, and what a caller may vary. */
+export { DEFAULTS, METHOD, METHODS } from "./options.ts";
+export type { Method, Options } from "./options.ts";
 
 /** A pattern alone: read and checked, put into words, its least information in bits, its matches in a sequence. */
 export { parsePattern } from "./pattern.ts";

@@ -1,8 +1,8 @@
 import { MIN_HOMOLOGS } from "./options.ts";
 import type { ScoringModel } from "./prediction.ts";
 
-/** Part of random matches below each of the quantiles of NULL. */
-const LEVELS = [0.5, 0.6, 0.7, 0.78, 0.8, 0.9, 0.95, 0.975, 0.99, 0.995];
+/** Part of random matches below each of the quantiles of a null. */
+export const LEVELS = [0.5, 0.6, 0.7, 0.78, 0.8, 0.9, 0.95, 0.975, 0.99, 0.995];
 
 /**
  * Quantiles of z of `labd-1` among random matches, by model and by number of homologs at the match; `matches` tells on
@@ -35,7 +35,11 @@ export interface PValue {
  */
 export function pValueOf(model: ScoringModel, homologs: number, z: number): PValue | null {
   if (homologs < MIN_HOMOLOGS) return null;
-  const row = NULL[model].findLast(({ from }) => homologs >= from)!.z;
+  return tailBeyond(NULL[model].findLast(({ from }) => homologs >= from)!.z, z);
+}
+
+/** Part of a null at or above z, by its quantiles at LEVELS. */
+export function tailBeyond(row: readonly number[], z: number): PValue {
   const last = LEVELS.length - 1;
   if (z < row[0]) return { p: 1 - LEVELS[0], is: "at least" };
   if (z >= row[last]) return { p: tail(last), is: z === row[last] ? "estimate" : "at most" };

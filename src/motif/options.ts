@@ -1,15 +1,21 @@
 /**
- * Every constant of the method, named, with its reason and source. What fixes the numbers of `labd-1` is a
+ * Every constant of the methods, named, with its reason and source. What fixes a method's numbers is a
  * constant: changing one makes a new method version. What a caller may vary is an option.
  */
 
-/** Version of the method: equal versions give equal numbers. */
-export const METHOD = "labd-1";
+/** Versions of the method: equal versions give equal numbers. */
+export type Method = "labd-1" | "labd-2";
+export const METHODS: readonly Method[] = ["labd-1", "labd-2"];
+
+/** The version that is used unless another is asked for. */
+export const METHOD: Method = "labd-2";
 
 // ---- What a caller may vary ------------------------------------------------------------------------------
 
 /** What a caller may vary; the numbers of two runs compare only where these are equal. */
 export interface Options {
+  /** Version of the method by which matches are scored. */
+  method: Method;
   /** Hits above this expected number of chance hits in the corpus are no homologs. */
   maxEValue: number;
   /** Least part of the query's residues that a homolog must align to, 0..1. */
@@ -39,6 +45,7 @@ export interface Options {
  * Short linear motifs span 3 to about 60 residues; 500 leaves room, and bounds the work per match.
  */
 export const DEFAULTS: Readonly<Options> = Object.freeze({
+  method: METHOD,
   maxEValue: 1e-5,
   minCoverage: 0.5,
   minIdentity: 0.25,
@@ -112,6 +119,54 @@ export const UNKNOWN_FREQUENCY = 0.05;
 /** Expected retention stays within these, so that no variance becomes zero. */
 export const MIN_EXPECTATION = 0.001;
 export const MAX_EXPECTATION = 0.99;
+
+// ---- labd-2 ----------------------------------------------------------------------------------------------
+
+/**
+ * A homolog's weight falls by e for every so much of differing residues (0..1): what a motif binds is shared by near
+ * relatives first. Without it the areas under the curve fall by .005 (A, B) and .02 (K).
+ */
+export const CLOSENESS = 0.3;
+
+/** How far the ends of query and homolog may be out of step for the motif still to be looked for in a loose end. */
+export const TAIL = 60;
+
+/** Residues on each side whose disorder counts: the window of 41 in which TOP-IDP was judged, without the match. */
+export const DISORDER_FLANK = 20;
+
+/** Residues over which the nearness of an end of the chain wears off. */
+export const TERMINUS = 30;
+
+/** Part of identical residues below which the logarithm of an identity is cut. */
+export const MIN_IDENTITY_SEEN = 0.05;
+
+/** Added to both sides of the ratio of local to overall divergence: with nothing diverged it is 1. */
+export const DIVERGENCE_PRIOR = 0.05;
+
+/** Probability that a motif that is there is seen beside its place, or not at all, for the alignment slipped. */
+export const SHIFTED_ERROR = 0.25;
+export const LOST_ERROR = 0.03;
+
+/** Rates of loss that are tried, as parts of the surroundings' rate; the last is the null hypothesis. */
+export const SLOWDOWNS: readonly number[] = [0.05, 0.2, 0.5, 1];
+
+/** Standard deviation of the logarithm of the rate around what the surroundings tell. */
+export const RATE_SPREAD = 0.8;
+
+/** A pattern's chance of matching at a place is cut here. */
+export const MAX_CHANCE = 0.3;
+
+/**
+ * Weights of the six terms, by logistic regression on true and random matches, then shifted and scaled so that random matches
+ * have mean 0 and standard deviation 1 (docs/quality.md; test/bench/quality.bench.ts fits them anew).
+ */
+export const WEIGHT_RETENTION = 0.36;
+export const WEIGHT_SLOWNESS = 0.51;
+export const WEIGHT_DIVERGENCE = 1.15;
+export const WEIGHT_DISORDER = 2.9;
+export const WEIGHT_TERMINALITY = 1.37;
+export const WEIGHT_ABUNDANCE = 0.51;
+export const SCORE_OFFSET = -1.1;
 
 // ---- What the numbers are called -------------------------------------------------------------------------
 

@@ -1,11 +1,11 @@
 import { decode } from "./alphabet.ts";
 import { findMatches, type Match, pathOfMatch, type Sight, sightOf } from "./automaton-matches.ts";
-import { type Conservation, conservationOf } from "./conserve.ts";
+import type { Conservation } from "./conserve.ts";
 import type { Family } from "./divergence.ts";
 import { explain } from "./explain.ts";
 import { leastBits, pathBits } from "./information.ts";
-import { type PValue, pValueOf } from "./null-distribution.ts";
-import { MAX_MATCHING_STEPS, MIN_HOMOLOGS, type Options } from "./options.ts";
+import { judge, type Judgement } from "./method.ts";
+import { MAX_MATCHING_STEPS, type Options } from "./options.ts";
 import type { Pattern } from "./pattern.ts";
 import type { MatchScore, PatternScores, ScoringModel } from "./prediction.ts";
 import { type Motif, openMotif } from "./retention.ts";
@@ -28,7 +28,7 @@ export function scorePattern(
   const bits = leastBits(root);
   const matches = found.slice(0, options.maxMatches).map((match, i, { length }) => {
     report(i / length);
-    return scoreMatch(motif, family, match, sight, bits, options);
+    return scoreMatch(motif, family, match, found.length, sight, bits, options);
   });
   return {
     expression: pattern.expression,
@@ -44,6 +44,7 @@ function scoreMatch(
   motif: Motif,
   family: Family,
   match: Match,
+  matches: number,
   sight: Sight,
   leastBits: number,
   options: Readonly<Options>,
@@ -51,18 +52,16 @@ function scoreMatch(
   const { simulation, automaton } = motif;
   const isShort = match.end - match.start <= options.maxMatchLength;
   let path: Int32Array | null = null;
-  let numbers = NOT_SCORED;
+  let judgement = NOT_JUDGED;
   if (isShort && simulation.steps <= MAX_MATCHING_STEPS) {
     simulation.steps += (match.end - match.start + 1) * automaton.program.size;
     path = pathOfMatch(automaton, family.query, match, sight);
-    if (path) numbers = conservationOf(motif, family, match, path);
+    if (path) judgement = judge(options.method, motif, family, match, path, matches);
   }
   const isAffordable = simulation.steps <= MAX_MATCHING_STEPS;
-  if (!isAffordable) numbers = NOT_SCORED;
-  const isScored = numbers.homologs >= MIN_HOMOLOGS && numbers.z !== null;
-  const pValue: PValue | null = isScored ? pValueOf(motif.model, numbers.homologs, numbers.z!) : null;
+  const { numbers, pValue } = isAffordable ? judgement : NOT_JUDGED;
   const orNull = (value: number | null): number | null =>
-    isScored && value !== null ? rounded(value) : null;
+    pValue !== null && value !== null ? rounded(value) : null;
   return {
     start: match.start + 1,
     end: match.end,
@@ -96,6 +95,8 @@ const NOT_SCORED: Conservation = {
   conservation: [],
   atHomologs: [],
 };
+
+const NOT_JUDGED: Judgement = { numbers: NOT_SCORED, pValue: null };
 
 /** Six decimals: beyond them processors' logarithms may differ, and no one reads on. */
 export function rounded(value: number): number {

@@ -1,7 +1,7 @@
 import type { Corpus } from "./corpus.ts";
 import { type AlignedHomolog, familyOf, isAdmitted, measure } from "./divergence.ts";
 import { findHomologs } from "./homologs.ts";
-import { DEFAULTS, METHOD, type Options } from "./options.ts";
+import { DEFAULTS, type Options } from "./options.ts";
 import { rounded, scorePattern } from "./pattern-scores.ts";
 import { type Dialect, parsePattern, type Pattern } from "./pattern.ts";
 import type { Homolog, Prediction, ScoringModel } from "./prediction.ts";
@@ -135,7 +135,7 @@ function assemble<Source>(
   );
   report("scores", 1);
   return {
-    method: METHOD,
+    method: options.method,
     model,
     queryLength: query.length,
     corpus,

@@ -47,9 +47,12 @@ export interface MatchScore {
   score: number | null;
   /** CS expected from the divergence of the surroundings, 0..1. */
   expected: number | null;
-  /** Distance from expectation in standard deviations. */
+  /**
+   * How much speaks for the match, in standard deviations: by labd-1 the distance of CS from its expectation, by labd-2
+   * that and its surroundings against the mean of random matches.
+   */
   z: number | null;
-  /** Part of random matches that score at least this z, from the empirical null, 0.005..0.5. */
+  /** Part of comparable random matches that are conserved as well or better, from the empirical null, 0.005..0.5. */
   pValue: number | null;
   /** Beyond the ends of the empirical null the P value is a bound: it is then the null's last value. */
   pValueIs: "estimate" | "at most" | "at least" | null;

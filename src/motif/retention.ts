@@ -121,7 +121,8 @@ export function spanOf({ row }: AlignedHomolog, { start, end }: Match): [from: n
   return [row.before[start], row.before[end - 1] + (row.anchored[end - 1] === GAP ? 0 : 1)];
 }
 
-function sightIn(motif: Motif, homolog: AlignedHomolog): Sight {
+/** Where the pattern's looks hold in a homolog; made when first asked for. */
+export function sightIn(motif: Motif, homolog: AlignedHomolog): Sight {
   if (motif.automaton.looks.length === 0) return [];
   let sight = motif.sights.get(homolog);
   if (!sight) {

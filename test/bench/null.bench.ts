@@ -1,0 +1,183 @@
+/**
+ * The empirical null of labd-2: how well random matches are kept (their persistence), by number of homologs and disorder.
+ *
+ *   LABD_BENCH_DATA=DIR bun run test/bench/null.bench.ts          how far P values hold, on proteins that the null has not seen
+ *   LABD_BENCH_DATA=DIR bun run test/bench/null.bench.ts write    makes src/motif/null-quantiles.ts anew
+ *
+ * Random matches: in every protein of the benchmarks and OTHERS more of Swiss-Prot, with at least three homologs, one match
+ * each of CLASSES motif classes drawn at random, known instances left out.
+ */
+import { join } from "node:path";
+import { findMatches, pathOfMatch, sightOf } from "../../src/motif/automaton-matches.ts";
+import { evidenceOf } from "../../src/motif/evidence.ts";
+import { LEVELS, tailBeyond } from "../../src/motif/null-distribution.ts";
+import { binOf } from "../../src/motif/null-context.ts";
+import { NULL_DEPTHS, NULL_DISORDER } from "../../src/motif/null-quantiles.ts";
+import { MIN_HOMOLOGS } from "../../src/motif/options.ts";
+import { parsePattern } from "../../src/motif/pattern.ts";
+import { type ScoringModel, SCORING_MODELS } from "../../src/motif/prediction.ts";
+import { openMotif } from "../../src/motif/retention.ts";
+import { random } from "../fixtures/random-protein.ts";
+import {
+  benchCorpus,
+  benchData,
+  cacheDirectory,
+  familyIn,
+  readCases,
+  readClasses,
+} from "./benchmark-data.ts";
+
+const SEED = 31;
+const OTHERS = 400;
+const CLASSES = 160;
+/** Below so many matches a bin's quantiles mean nothing. */
+const LEAST = 400;
+
+interface Drawn {
+  protein: string;
+  bin: number;
+  persistence: Record<ScoringModel, number>;
+}
+
+const directory = benchData();
+const classes = readClasses(directory).map(({ name, expression }) => ({
+  name,
+  pattern: parsePattern(expression, "elm"),
+}));
+const corpus = benchCorpus(directory);
+const cache = cacheDirectory();
+const cases = readCases(directory);
+const known = new Set(
+  cases.filter(({ isTrue }) => isTrue).map(({ accession, motifClass }) => `${accession} ${motifClass}`),
+);
+
+function drawAll(): Drawn[] {
+  const next = random(SEED);
+  const proteins = [...new Set(cases.map(({ accession }) => accession))];
+  for (let i = 0; i < OTHERS; i++) {
+    const index = Math.floor(next() * corpus.sequenceCount);
+    if (corpus.offsets[index + 1] - corpus.offsets[index] <= 2000) proteins.push(corpus.accession(index));
+  }
+  const out: Drawn[] = [];
+  for (const protein of new Set(proteins)) {
+    const family = familyIn(corpus, protein, cache);
+    if (family === null || family.homologs.length < MIN_HOMOLOGS) continue;
+    for (let k = 0; k < CLASSES; k++) {
+      const { name, pattern } = classes[Math.floor(next() * classes.length)];
+      const at = next();
+      if (known.has(`${protein} ${name}`)) continue;
+      const sight = sightOf(pattern.automaton, family.query);
+      const matches = findMatches(pattern.automaton, family.query, sight);
+      if (matches.length === 0) continue;
+      const match = matches[Math.floor(at * matches.length)];
+      const path = pathOfMatch(pattern.automaton, family.query, match, sight);
+      if (path === null) continue;
+      const [first, second] = SCORING_MODELS.map((model) =>
+        evidenceOf(openMotif(pattern.automaton, model), family, match, path, matches.length),
+      );
+      if (first.homologs < MIN_HOMOLOGS || first.persistence === null || second.persistence === null)
+        continue;
+      out.push({
+        protein,
+        bin: binOf(first.homologs, first.disorder),
+        persistence: {
+          [SCORING_MODELS[0]]: first.persistence,
+          [SCORING_MODELS[1]]: second.persistence,
+        } as Drawn["persistence"],
+      });
+    }
+  }
+  return out;
+}
+
+function quantilesOf(drawn: readonly Drawn[], model: ScoringModel): number[] {
+  const sorted = drawn.map(({ persistence }) => persistence[model]).sort((a, b) => a - b);
+  return LEVELS.map((level) => {
+    const at = level * (sorted.length - 1);
+    const low = Math.floor(at);
+    const value = sorted[low] + (at - low) * (sorted[Math.min(low + 1, sorted.length - 1)] - sorted[low]);
+    return Math.round(value * 10_000) / 10_000;
+  });
+}
+
+const BINS = NULL_DEPTHS.length * (NULL_DISORDER.length + 1);
+const drawn = drawAll();
+const perBin = Array.from({ length: BINS }, (_, bin) => drawn.filter((one) => one.bin === bin));
+for (const [bin, own] of perBin.entries()) {
+  if (own.length < LEAST) throw new Error(`bin ${bin} has ${own.length} random matches: too few for a null`);
+}
+const proteins = new Set(drawn.map(({ protein }) => protein)).size;
+console.log(`${drawn.length} random matches in ${proteins} proteins`);
+
+if (process.argv[2] === "write") {
+  await write();
+} else {
+  check();
+}
+
+/** Five times a fifth of the proteins is judged by the null of the others. */
+function check(): void {
+  const fold = new Map(
+    [...new Set(drawn.map(({ protein }) => protein))].map((protein, i) => [protein, i % 5]),
+  );
+  for (const model of SCORING_MODELS) {
+    console.log(`\n${model}: random matches called by P ≤ 0.05 and P ≤ 0.2, in per cent`);
+    for (const [bin, own] of perBin.entries()) {
+      let hits = 0;
+      let weak = 0;
+      for (let k = 0; k < 5; k++) {
+        const row = quantilesOf(
+          own.filter(({ protein }) => fold.get(protein) !== k),
+          model,
+        );
+        for (const { protein, persistence } of own) {
+          if (fold.get(protein) !== k) continue;
+          const { p } = tailBeyond(row, persistence[model]);
+          if (p <= 0.05) hits++;
+          if (p <= 0.2) weak++;
+        }
+      }
+      const depth = NULL_DEPTHS[Math.floor(bin / (NULL_DISORDER.length + 1))];
+      const state = ["ordered", "between", "disordered"][bin % (NULL_DISORDER.length + 1)];
+      const percent = (count: number): string => ((100 * count) / own.length).toFixed(1).padStart(6);
+      console.log(
+        `from ${String(depth).padStart(2)} homologs, ${state.padEnd(10)} ${String(own.length).padStart(6)} ${percent(hits)} ${percent(weak)}`,
+      );
+    }
+  }
+}
+
+async function write(): Promise<void> {
+  const rows = (model: ScoringModel): string =>
+    perBin
+      .map((own) => `{ matches: ${own.length}, persistence: [${quantilesOf(own, model).join(", ")}] },`)
+      .join("\n");
+  const path = join(import.meta.dir, "../../src/motif/null-quantiles.ts");
+  const text = `import type { ScoringModel } from "./prediction.ts";
+
+/*
+ * The empirical null of labd-2, written by test/bench/null.bench.ts: do not edit. Random matches of published motif classes,
+ * known instances left out, in ${proteins} proteins of Swiss-Prot (January 2014) and their homologs there.
+ */
+
+/** Least number of homologs of each bin of depth. */
+export const NULL_DEPTHS: readonly number[] = [${NULL_DEPTHS.join(", ")}];
+
+/** Mean TOP-IDP at which the bins of disorder but the first begin: thirds of the random matches. */
+export const NULL_DISORDER: readonly number[] = [${NULL_DISORDER.join(", ")}];
+
+/** Quantiles of the persistence at the levels of null-distribution.ts; rows by depth, within it by disorder. */
+export const NULL_QUANTILES: Readonly<
+  Record<ScoringModel, readonly { matches: number; persistence: readonly number[] }[]>
+> = {
+  discontinuous: [
+    ${rows("discontinuous")}
+  ],
+  continuous: [
+    ${rows("continuous")}
+  ],
+};
+`;
+  await Bun.write(path, text);
+  console.log(`written: ${path}`);
+}

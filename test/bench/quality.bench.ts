@@ -1,0 +1,176 @@
+/**
+ * How well the score tells true motifs from random matches (docs/quality.md).
+ *
+ *   LABD_BENCH_DATA=DIR bun run test/bench/quality.bench.ts           every method and term, on our alignments and MAFFT's
+ *   LABD_BENCH_DATA=DIR bun run test/bench/quality.bench.ts fit       the weights of labd-2 anew, cross-validated by protein
+ */
+import { join } from "node:path";
+import { findMatches, pathOfMatch, sightOf } from "../../src/motif/automaton-matches.ts";
+import { conservationOf } from "../../src/motif/conserve.ts";
+import type { Family } from "../../src/motif/divergence.ts";
+import { evidenceOf, type Terms } from "../../src/motif/evidence.ts";
+import { judge } from "../../src/motif/method.ts";
+import { CONSERVED_P, METHODS, MIN_HOMOLOGS, WEAKLY_CONSERVED_P } from "../../src/motif/options.ts";
+import { parsePattern } from "../../src/motif/pattern.ts";
+import { openMotif } from "../../src/motif/retention.ts";
+import {
+  benchCorpus,
+  benchData,
+  cacheDirectory,
+  type Case,
+  entropyScore,
+  familyFromFile,
+  familyIn,
+  mafftDirectory,
+  readCases,
+} from "./benchmark-data.ts";
+import { areaUnderCurve, bootstrap, crossValidated, fitLogistic, linear, type Sample } from "./logistic.ts";
+
+const TERMS: readonly (keyof Terms)[] = [
+  "retention",
+  "slowness",
+  "divergence",
+  "disorder",
+  "terminality",
+  "abundance",
+];
+const PARTS = ["A", "B", "K"] as const;
+const TIMES = 400;
+
+interface Scored {
+  case: Case;
+  group: string;
+  scores: Record<string, number>;
+  terms: Terms;
+  /** P value by method, discontinuous. */
+  pValues: readonly number[];
+}
+
+function score(cases: readonly Case[], familyFor: (accession: string) => Family | null): Scored[] {
+  const out: Scored[] = [];
+  for (const [accession, own] of Map.groupBy(cases, (one) => one.accession)) {
+    const family = familyFor(accession);
+    if (family === null || family.homologs.length < MIN_HOMOLOGS) continue;
+    for (const one of own) {
+      const { automaton } = parsePattern(one.expression, "elm");
+      const sight = sightOf(automaton, family.query);
+      const path = pathOfMatch(automaton, family.query, one, sight);
+      if (path === null) continue;
+      const count = findMatches(automaton, family.query, sight).length;
+      const graded = openMotif(automaton, "continuous");
+      const strict = openMotif(automaton, "discontinuous");
+      const first = conservationOf(strict, family, one, path);
+      const second = evidenceOf(strict, family, one, path, count);
+      if (first.homologs < MIN_HOMOLOGS || second.terms === null) continue;
+      const scores: Record<string, number> = {
+        "column entropy": entropyScore(family, one.start, one.end),
+        "labd-1 CS discontinuous": first.score!,
+        "labd-1 z continuous": conservationOf(graded, family, one, path).z!,
+        "labd-1 z discontinuous": first.z!,
+        "labd-2 CS discontinuous": second.score!,
+        "labd-2 z continuous": evidenceOf(graded, family, one, path, count).z!,
+        "labd-2 z discontinuous": second.z!,
+      };
+      for (const term of TERMS) scores[`· ${term}`] = second.terms[term];
+      const pValues = METHODS.map((method) => judge(method, strict, family, one, path, count).pValue?.p ?? 1);
+      out.push({ case: one, group: accession, scores, terms: second.terms, pValues });
+    }
+  }
+  return out;
+}
+
+function report(title: string, scored: readonly Scored[]): void {
+  const sizes = PARTS.map((part) => scored.filter((one) => one.case.parts.includes(part)).length);
+  console.log(
+    `\n${title}: at least ${MIN_HOMOLOGS} homologs; ${PARTS.map((p, i) => `${p} ${sizes[i]}`).join(", ")} matches`,
+  );
+  for (const name of Object.keys(scored[0].scores)) printRow(name, scored, (one) => one.scores[name]);
+}
+
+/** How many true and random matches the verdicts call, by method. */
+function reportVerdicts(scored: readonly Scored[]): void {
+  console.log("\ncalled by P, in per cent: true matches / random matches");
+  for (const [k, method] of METHODS.entries()) {
+    for (const [level, words] of [
+      [CONSERVED_P, "conserved"],
+      [WEAKLY_CONSERVED_P, "at least weakly conserved"],
+    ] as const) {
+      const cells = PARTS.map((part) => {
+        const own = scored.filter((one) => one.case.parts.includes(part));
+        const percent = (isTrue: boolean): string => {
+          const side = own.filter((one) => one.case.isTrue === isTrue);
+          return ((100 * side.filter(({ pValues }) => pValues[k] <= level).length) / side.length).toFixed(1);
+        };
+        return `${part} ${percent(true)} / ${percent(false)}`;
+      });
+      console.log(`${`${method} ${words}`.padEnd(36)}${cells.join("   ")}`);
+    }
+  }
+}
+
+function printRow(name: string, scored: readonly Scored[], value: (one: Scored) => number): void {
+  const cells = PARTS.map((part) => {
+    const drawn = scored
+      .filter((one) => one.case.parts.includes(part))
+      .map((one) => ({ group: one.group, isTrue: one.case.isTrue, score: value(one) }));
+    const [low, high] = bootstrap(drawn, areaUnderCurve, TIMES, 11);
+    return `${areaUnderCurve(drawn).toFixed(3)} (${low.toFixed(3)}–${high.toFixed(3)})`;
+  });
+  console.log(`${name.padEnd(28)}${cells.join("  ")}`);
+}
+
+function fit(scored: readonly Scored[]): void {
+  const parts = new Map<Sample, Scored>();
+  const samples = scored.map((one): Sample => {
+    const sample = {
+      group: one.group,
+      isTrue: one.case.isTrue,
+      values: TERMS.map((term) => one.terms[term]),
+    };
+    parts.set(sample, one);
+    return sample;
+  });
+  const teaches = (sample: Sample): boolean => !parts.get(sample)!.case.parts.includes("K");
+  const held = new Map(crossValidated(samples, teaches).map((value, i) => [scored[i], value]));
+  console.log("\ncross-validated by protein, taught by A and B alone");
+  printRow("all terms", scored, (one) => held.get(one)!);
+  for (const left of TERMS) {
+    const fewer = samples.map((sample) => ({
+      ...sample,
+      values: sample.values.filter((_, k) => TERMS[k] !== left),
+    }));
+    const taught = new Set<Sample>(fewer.filter((_, i) => teaches(samples[i])));
+    const values = crossValidated(fewer, (sample) => taught.has(sample));
+    const without = new Map(values.map((value, i) => [scored[i], value]));
+    printRow(`without ${left}`, scored, (one) => without.get(one)!);
+  }
+  const weights = fitLogistic(samples.filter(teaches));
+  const random = samples.filter((sample) => teaches(sample) && !sample.isTrue);
+  const raw = random.map(({ values }) => linear(weights, values));
+  const mean = raw.reduce((a, b) => a + b, 0) / raw.length;
+  const spread = Math.sqrt(raw.reduce((sum, x) => sum + (x - mean) ** 2, 0) / raw.length);
+  console.log("\nweights on the scale on which random matches have mean 0 and standard deviation 1");
+  for (const [k, term] of TERMS.entries())
+    console.log(`${term.padEnd(28)}${(weights[k + 1] / spread).toFixed(3)}`);
+  console.log(`${"offset".padEnd(28)}${((weights[0] - mean) / spread).toFixed(3)}`);
+}
+
+const directory = benchData();
+const cases = readCases(directory);
+const corpus = benchCorpus(directory);
+const cache = cacheDirectory();
+const own = score(cases, (accession) => familyIn(corpus, accession, cache));
+if (own.length < 1000) throw new Error(`${own.length} matches scored: too few to tell anything`);
+if (process.argv[2] === "fit") {
+  fit(own);
+} else {
+  report("our homologs, our alignments", own);
+  reportVerdicts(own);
+  const mafft = mafftDirectory(directory);
+  if (mafft) {
+    report(
+      "alignments by MAFFT",
+      score(cases, (accession) => familyFromFile(join(mafft, `${accession}.fa`))),
+    );
+  }
+}

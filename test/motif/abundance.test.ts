@@ -1,0 +1,51 @@
+import { expect, test } from "bun:test";
+import { abundance, chanceOfPath, residueShares } from "../../src/motif/abundance.ts";
+import { BACKGROUND, encode } from "../../src/motif/alphabet.ts";
+import { findMatches, pathOfMatch } from "../../src/motif/automaton-matches.ts";
+import { MAX_CHANCE } from "../../src/motif/options.ts";
+import { parsePattern } from "../../src/motif/pattern.ts";
+import { random, randomProtein } from "../fixtures/random-protein.ts";
+
+function pathOf(expression: string, text: string): Int32Array {
+  const { automaton } = parsePattern(expression);
+  const residues = encode(text);
+  return pathOfMatch(automaton, residues, findMatches(automaton, residues, [])[0], [])!;
+}
+
+test("shares add up to 1 and leave out letters beyond the twenty", () => {
+  const shares = residueShares(encode("AACXB"));
+  expect(shares[0]).toBeCloseTo(2 / 3, 12);
+  expect(shares[1]).toBeCloseTo(1 / 3, 12);
+  expect([...residueShares(encode("XX"))]).toEqual(Array.from({ length: 20 }, () => 0));
+});
+
+test("chance is the product over positions, wildcards free, half own and half background", () => {
+  const shares = residueShares(encode("WWWW"));
+  const w = 0.5 + 0.5 * BACKGROUND[18];
+  const p = 0.5 * BACKGROUND[12];
+  expect(chanceOfPath(pathOf("PW.P", "PWAP"), shares)).toBeCloseTo(p * w * p, 12);
+  expect(chanceOfPath(pathOf("W", "W"), shares)).toBe(MAX_CHANCE);
+});
+
+test("in random proteins a pattern turns up as often as chance says", () => {
+  const protein = randomProtein(random(81), 200_000);
+  const shares = residueShares(protein);
+  for (const [expression, text] of [
+    ["[ST]P", "SP"],
+    ["P..P", "PAAP"],
+    ["[KR].[KR]", "KAR"],
+    ["L.[DE]", "LAD"],
+  ]) {
+    const { automaton } = parsePattern(expression);
+    const found = findMatches(automaton, protein, []).length;
+    const expected = protein.length * chanceOfPath(pathOf(expression, text), shares);
+    expect(Math.abs(found - expected)).toBeLessThan(5 * Math.sqrt(expected));
+    expect(Math.abs(abundance(found, protein.length, expected / protein.length))).toBeLessThan(0.2);
+  }
+});
+
+test("a rare match is worth more than one of many that chance gives", () => {
+  expect(abundance(1, 400, 1e-5)).toBeCloseTo(Math.LN2, 2);
+  expect(abundance(1, 400, 0.01)).toBeCloseTo(Math.log(2 / 5), 12);
+  expect(abundance(9, 400, 1e-5)).toBeGreaterThan(abundance(1, 400, 1e-5));
+});

@@ -1,0 +1,185 @@
+import { expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { BACKGROUND, decode, STANDARD } from "../../src/motif/alphabet.ts";
+import { findMatches, pathOfMatch } from "../../src/motif/automaton-matches.ts";
+import { type Family, familyOf, isAdmitted, measure } from "../../src/motif/divergence.ts";
+import { combined, type Evidence, evidenceOf } from "../../src/motif/evidence.ts";
+import { judge } from "../../src/motif/method.ts";
+import { DEFAULTS } from "../../src/motif/options.ts";
+import { parsePattern } from "../../src/motif/pattern.ts";
+import { type ScoringModel, SCORING_MODELS } from "../../src/motif/prediction.ts";
+import { type AlignedText, readAlignment } from "../../src/motif/query.ts";
+import { openMotif } from "../../src/motif/retention.ts";
+import { random, randomProtein } from "../fixtures/random-protein.ts";
+import { goldenAlignments, goldenScores } from "./golden.ts";
+
+const GOLDEN = join(import.meta.dir, "../golden/motif/scores-2.tsv");
+
+function familyFrom(texts: readonly AlignedText[]): Family {
+  const { query, rows } = readAlignment(texts);
+  const homologs = rows.map((row) => measure(query, row)).filter((homolog) => isAdmitted(homolog, DEFAULTS));
+  return familyOf(query, homologs.slice(0, DEFAULTS.maxHomologs));
+}
+
+const families = new Map([...goldenAlignments()].map(([name, rows]) => [name, familyFrom(rows)]));
+
+function evidence(
+  family: Family,
+  expression: string,
+  start: number,
+  end: number,
+  model: ScoringModel,
+): Evidence {
+  const { automaton } = parsePattern(expression);
+  const path = pathOfMatch(automaton, family.query, { start, end }, [])!;
+  const matches = findMatches(automaton, family.query, []).length;
+  return evidenceOf(openMotif(automaton, model), family, { start, end }, path, matches);
+}
+
+const scored = goldenScores().flatMap((golden) =>
+  SCORING_MODELS.map((model) => {
+    const family = families.get(golden.acc)!;
+    const [start, end] = [Number(golden.start) - 1, Number(golden.end)];
+    return { golden, model, family, start, end, ours: evidence(family, golden.regex, start, end, model) };
+  }),
+);
+
+test("golden values of labd-2: no number changes unnoticed", () => {
+  const lines = scored.map(({ golden, model, family, start, end, ours }) => {
+    const { automaton } = parsePattern(golden.regex);
+    const path = pathOfMatch(automaton, family.query, { start, end }, [])!;
+    const matches = findMatches(automaton, family.query, []).length;
+    const { pValue } = judge("labd-2", openMotif(automaton, model), family, { start, end }, path, matches);
+    const cells = [ours.score, ours.expected, ours.z, pValue && pValue.p].map((x) => x?.toFixed(6) ?? "");
+    return [golden.acc, golden.regex, golden.start, golden.end, model, ours.homologs, ...cells].join("\t");
+  });
+  const head = "acc\tregex\tstart\tend\tmodel\thomologs\tcs\texpected\tz\tp";
+  if (process.env.GOLDEN === "write") writeFileSync(GOLDEN, `${[head, ...lines].join("\n")}\n`);
+  const kept = readFileSync(GOLDEN, "utf8").trimEnd().split("\n");
+  expect(lines.length).toBe(970);
+  expect(kept.slice(1).length).toBe(970);
+  for (const [i, line] of lines.entries()) {
+    const [ours, theirs] = [line.split("\t"), kept[i + 1].split("\t")];
+    expect(ours.slice(0, 6)).toEqual(theirs.slice(0, 6));
+    for (let cell = 6; cell < 10; cell++) {
+      expect(ours[cell] === "").toBe(theirs[cell] === "");
+      expect(Math.abs(Number(ours[cell]) - Number(theirs[cell]))).toBeLessThanOrEqual(2e-6);
+    }
+  }
+});
+
+test("the parts in plain terms: a twin that works on letters", () => {
+  let compared = 0;
+  for (const { model, family, start, end, ours, golden } of scored) {
+    if (model === "continuous" || ours.terms === null || /[\^$]/.test(golden.regex)) continue;
+    const query = decode(family.query);
+    const { automaton } = parsePattern(golden.regex);
+    const path = pathOfMatch(automaton, family.query, { start, end }, [])!;
+    const frequency = [...path].map((mask) =>
+      [...STANDARD].reduce((sum, _, code) => sum + ((mask >> code) & 1 ? BACKGROUND[code] : 0), 0),
+    );
+    const defined = frequency.map((f, p) => ({ f, p })).filter(({ f }) => -Math.log2(f) > 0.3);
+    const q = defined.map(({ f, p }) => {
+      const own = BACKGROUND[STANDARD.indexOf(query[start + p])] ?? 0.05;
+      return (f - own) / (1 - own);
+    });
+    const near = 1 - Math.exp(-20 * defined.reduce((product, { f }) => product * f, 1));
+    let [score, expected, variance, weights, local, overall] = [0, 0, 0, 0, 0.05, 0.05];
+    family.homologs.forEach((homolog, i) => {
+      const { retention } = ours.atHomologs[i];
+      if (retention === null) return;
+      const row = decode(homolog.row.anchored);
+      let [same, seen, allSame, allSeen, pairs, equal] = [0, 0, 0, 0, 0, 0];
+      const first = row.search(/[^-]/);
+      const last = row.length - 1 - [...row].toReversed().join("").search(/[^-]/);
+      for (let p = 0; p < query.length; p++) {
+        const isSame = row[p] === query[p] && STANDARD.includes(row[p]);
+        if (STANDARD.includes(row[p]) && STANDARD.includes(query[p])) {
+          pairs++;
+          if (isSame) equal++;
+        }
+        if (p < first || p > last) continue;
+        allSeen++;
+        if (isSame) allSame++;
+        if ((p >= start - 30 && p < start) || (p >= end && p < end + 30)) {
+          seen++;
+          if (isSame) same++;
+        }
+      }
+      const c = (same + 5 * (allSame / allSeen)) / (seen + 5);
+      let e = 1;
+      for (const share of q) e *= c + (1 - c) * Math.min(1, Math.max(0, share));
+      e = Math.min(0.99, Math.max(0.001, e));
+      e += (1 - e) * 0.75 * near;
+      const identity = equal / pairs;
+      const weight = homolog.weight * Math.exp(-(1 - identity) / 0.3);
+      score += weight * retention;
+      expected += weight * e;
+      variance += weight * weight * e * (1 - e);
+      weights += weight;
+      local -= homolog.weight * Math.log(Math.max(0.05, c));
+      overall -= homolog.weight * Math.log(Math.max(0.05, identity));
+    });
+    const z = (score - expected) / Math.sqrt(variance);
+    expect(ours.score!).toBeCloseTo(score / weights, 9);
+    expect(ours.expected!).toBeCloseTo(expected / weights, 9);
+    expect(ours.terms.retention).toBeCloseTo(Math.sign(z) * Math.log(1 + Math.abs(z)), 9);
+    expect(ours.terms.divergence).toBeCloseTo(Math.log(local / overall), 9);
+    expect(ours.z!).toBe(combined(ours.terms));
+    compared++;
+  }
+  expect(compared).toBeGreaterThan(350);
+});
+
+test("bounds, and the graded model never retains less", () => {
+  for (const { model, family, ours, start, end, golden } of scored.slice(0, 400)) {
+    expect(ours.homologs).toBe(ours.atHomologs.filter(({ state }) => state !== "missing").length);
+    expect(ours.conservation.length).toBe(end - start);
+    expect(ours.atHomologs.length).toBe(family.homologs.length);
+    if (ours.terms === null) continue;
+    expect(ours.score).toBeWithin(0, 1 + 1e-9);
+    expect(ours.expected).toBeWithin(0, 1);
+    expect(ours.effectiveHomologs).toBeWithin(1 - 1e-9, ours.homologs + 1e-9);
+    expect(ours.terms.terminality).toBeWithin(0, 1 + 1e-9);
+    if (model === "continuous") continue;
+    const graded = evidence(family, golden.regex, start, end, "continuous");
+    ours.atHomologs.forEach(({ retention }, i) => {
+      expect(graded.atHomologs[i].retention ?? 0).toBeGreaterThanOrEqual(retention ?? 0);
+    });
+  }
+});
+
+const FLANK = decode(randomProtein(random(51), 60));
+const letters = (...rows: string[]): Family =>
+  familyFrom(rows.map((row, i) => ({ name: `s${i}`, letters: row })));
+
+test("the more homologs keep a motif while the rest drifts, the higher it stands", () => {
+  const next = random(52);
+  const drifted = (): string =>
+    [...FLANK].map((a) => (next() < 0.5 ? decode(randomProtein(next, 1)) : a)).join("");
+  const rows = Array.from({ length: 8 }, () => [drifted(), drifted()]);
+  const z = [0, 2, 4, 6, 8].map((kept) => {
+    const homologs = rows.map(([left, right], i) => `${left}${i < kept ? "RKLDPW" : "GAGSTA"}${right}`);
+    return evidence(letters(`${FLANK}RKLDPW${FLANK}`, ...homologs), "RKLDPW", 60, 66, "discontinuous").z!;
+  });
+  expect(z).toEqual(z.toSorted((a, b) => a - b));
+  expect(z[4] - z[0]).toBeGreaterThan(1);
+});
+
+test("a motif in the end that the alignment left loose counts", () => {
+  const query = `${FLANK}${FLANK}GGSSGGSSGGKDEL--------`;
+  const homolog = `${FLANK}${FLANK}--------------TAEEKDEL`;
+  const family = letters(query, homolog, homolog, homolog);
+  const { atHomologs, score, homologs } = evidence(family, "KDEL$", 130, 134, "discontinuous");
+  expect([score, homologs]).toEqual([1, 3]);
+  expect(atHomologs.map(({ state }) => state)).toEqual(["conserved", "conserved", "conserved"]);
+});
+
+test("nothing to score: no homologs, or no position that tells residues apart", () => {
+  const alone = evidence(letters(`${FLANK}RKLDPW`), "RKL", 60, 63, "continuous");
+  expect([alone.homologs, alone.score, alone.z, alone.terms]).toEqual([0, null, null, null]);
+  const query = `${FLANK}RKLDPW`;
+  const wild = evidence(letters(query, query, query, query), "..[^P]", 3, 6, "continuous");
+  expect([wild.homologs, wild.score, wild.z]).toEqual([3, null, null]);
+});
