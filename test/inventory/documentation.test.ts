@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { RESOURCES } from "../../src/inventory/index.ts";
+import { RESOURCES, type Routed } from "../../src/inventory/index.ts";
+import { PEOPLE } from "../../src/inventory/resources/index.ts";
 import { PRESETS } from "../../src/inventory/model/expression.ts";
 import type { Field } from "../../src/inventory/model/field.ts";
 import { searchFilters } from "../../src/inventory/model/filter.ts";
@@ -43,7 +44,15 @@ function kindOf(field: Field): string {
 }
 
 test("every field of every resource is documented", () => {
-  const sections = RESOURCES.map((resource) => {
+  expectGenerated("resources", sectionsOf(RESOURCES));
+});
+
+test("every field of accounts and groups is documented", () => {
+  expectGenerated("people", sectionsOf(Object.values(PEOPLE)).replaceAll("### ", "#### "));
+});
+
+function sectionsOf(resources: readonly Routed[]): string {
+  const sections = resources.map((resource) => {
     const also = (resource.aliases ?? []).map((alias) => ` Also at \`${alias}\`.`).join("");
     const names = searchFilters(resource).map(({ name, doc }) => `\`${name}\`: ${doc}`);
     const rows = Object.entries(resource.fields)
@@ -56,8 +65,8 @@ test("every field of every resource is documented", () => {
       `Filters on several fields: ${names.join(" ")}`,
     ].join("\n\n");
   });
-  expectGenerated("resources", sections.join("\n\n"));
-});
+  return sections.join("\n\n");
+}
 
 test("every parameter is documented", () => {
   const rows = Object.entries(LIST_PARAMETERS).map(([name, doc]) => [`\`${name}\``, doc]);

@@ -371,6 +371,8 @@ async function checkSecrets(who: Caller): Promise<void> {
     for (const [method, more] of [
       ["GET", ""],
       ["GET", "history/"],
+      ["GET", "annotations/"],
+      ["GET", "notes/"],
       ["GET", "permissions/"],
       ["PUT", "permissions/"],
       ["PATCH", ""],
