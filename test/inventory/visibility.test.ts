@@ -254,6 +254,8 @@ async function checkLists(who: Caller): Promise<number> {
   );
   const parameters = new URLSearchParams({ query_expression: JSON.stringify(asked.expression), ordering });
   if (right !== "") parameters.set(`can_${right}`, String(wanted));
+  // The clock stands still: the past is the present, read by other statements.
+  if (random.chance(0.12)) parameters.set("as_of", "2026-01-01T00:00:00Z");
   const query = parameters.toString();
   const get = async (more: string) => {
     const answer = await lab.ask("GET", `locations/?${query}&${more}`, as(who));
