@@ -1,6 +1,6 @@
 import { openData, openScoringOf } from "../app.ts";
 import type { Call, Verb } from "../command-line.ts";
-import { METHOD, SCORING_MODELS, type ScoringModel } from "../motif/index.ts";
+import { METHOD, METHODS, type Options, SCORING_MODELS, type ScoringModel } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import { PRINTERS, type PrinterName, type Scored, type Scoring } from "../scoring/index.ts";
 import { progressLine } from "./progress.ts";
@@ -8,8 +8,8 @@ import { progressLine } from "./progress.ts";
 const FORMATS = Object.keys(PRINTERS) as PrinterName[];
 /** Where the queries come from: one of these is given. */
 const SOURCES = ["--fasta", "--alignment", "--batch"] as const;
-/** Versions of the method that this program has. */
-const METHODS = [METHOD];
+/** Versions of the method that this program has, the default first. */
+const VERSIONS = [METHOD, ...METHODS.filter((version) => version !== METHOD)];
 
 const HELP = "See labd score --help.";
 
@@ -60,13 +60,17 @@ export const score: Verb = {
     const source = sourceOf(call);
     const scoringModel = chosen("--model", call.value("--model"), SCORING_MODELS);
     const format = chosen("--format", call.value("--format"), FORMATS);
-    chosen("--method", call.value("--method"), METHODS);
+    const method = chosen("--method", call.value("--method"), VERSIONS);
+    const options = { method, exhaustive: call.has("--exhaustive") };
     const { config } = call.configuration();
     const text = await textOf(call.value(source)!);
     const opened = openData(config);
     try {
       const scoring = await openScoringOf(opened, config);
-      await print(scored(scoring, source, text, call, scoringModel, config.workers), format);
+      await print(
+        scored(scoring, source, text, call, { scoringModel, options, workers: config.workers }),
+        format,
+      );
     } finally {
       opened.close();
     }
@@ -99,11 +103,10 @@ async function* scored(
   source: (typeof SOURCES)[number],
   text: Uint8Array,
   call: Call,
-  scoringModel: ScoringModel,
-  workers: number,
+  how: { scoringModel: ScoringModel; options: Partial<Options>; workers: number },
 ): AsyncGenerator<Scored> {
+  const { scoringModel, options, workers } = how;
   const progress = progressLine();
-  const options = { exhaustive: call.has("--exhaustive") };
   const percent = (fraction: number): string => `${Math.round(fraction * 100)} %`;
   const wanted = {
     regularExpression: call.values("--pattern"),
