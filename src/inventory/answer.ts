@@ -136,7 +136,7 @@ export function openAnswers(options: AnswerOptions): Answers {
     const where = position(here(call), searchParams, found.current, found.total, listing.size);
     const texts = reading.texts(resource, listing, call.actor, found.rids, around);
     const json = envelopeText(where, texts);
-    const tag = listTag(format + json);
+    const tag = listTag(json, format);
     if (isKnown(call, tag)) return respond(null, 304, "", { ...headers, ETag: tag });
     return show(call, format, json, resource, {
       headers: { ...headers, ETag: tag },
@@ -192,8 +192,8 @@ export function openAnswers(options: AnswerOptions): Answers {
     const json = itemText(call, resource, how, rid, reading);
     const tag =
       reading === store.reading && "version" in resource.fields
-        ? recordTag(store.version(resource, rid), format + json)
-        : listTag(format + json);
+        ? recordTag(store.version(resource, rid), json, format)
+        : listTag(json, format);
     headers.ETag = tag;
     if (isKnown(call, tag)) return respond(null, 304, "", headers);
     const links = { JSON: withParameter(call, "format", "json") };

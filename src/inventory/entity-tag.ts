@@ -6,11 +6,15 @@ import { Problem } from "../problem.ts";
  * the digest tells forms of the same version apart, and what stands in it of other records. A writer's If-Match asks for
  * the version alone.
  */
-export const recordTag = (version: number, body: string): string =>
-  `"${version}-${Bun.hash(body).toString(36)}"`;
+export const recordTag = (version: number, body: string, format: string): string =>
+  `"${version}-${digest(body, format)}"`;
 
 /** Of a list: weak, for pages of equal content may be printed differently. */
-export const listTag = (body: string): string => `W/"${Bun.hash(body).toString(36)}"`;
+export const listTag = (body: string, format = "json"): string => `W/"${digest(body, format)}"`;
+
+/** The format is no part of what is hashed: to put the two together would copy a page of a list. */
+const digest = (body: string, format: string): string =>
+  `${Bun.hash(body).toString(36)}${format === "json" ? "" : `.${format}`}`;
 
 const tagsOf = (header: string): string[] => header.match(/(?:W\/)?"[^"]*"|\*/g) ?? [];
 const opaque = (tag: string): string => tag.replace(/^W\//, "");

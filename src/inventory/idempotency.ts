@@ -40,6 +40,10 @@ export function once(store: Store, call: Call, body: Json, work: () => Response)
           },
         });
       const response = work();
+      const kept = bodyOf(response);
+      // A file is made while it is sent; it cannot be given again from what is kept.
+      if (kept === null && response.body !== null)
+        throw new Problem("not_acceptable", "With an Idempotency-Key the answer cannot be a file.");
       statements.run({
         text: "INSERT INTO idempotent_answer (user_rid, key, request, at, status, headers, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
         args: [
@@ -49,7 +53,7 @@ export function once(store: Store, call: Call, body: Json, work: () => Response)
           now,
           response.status,
           JSON.stringify(Object.fromEntries(response.headers)),
-          bodyOf(response),
+          kept,
         ],
       });
       return response;

@@ -26,7 +26,8 @@ describe("entity tags", () => {
     const tag = made.headers.get("etag")!;
     expect(tag).toMatch(/^"1-\w+"$/);
     expect((await ask("GET", path)).headers.get("etag")).toBe(tag);
-    expect((await ask("GET", `${path}?fields=label`)).headers.get("etag")).not.toBe(tag);
+    for (const form of ["fields=label", "format=api", "response_format=flat"])
+      expect((await ask("GET", `${path}?${form}`)).headers.get("etag")).not.toBe(tag);
     const changed = await ask("PATCH", path, { body: { label: "Case" } });
     expect(changed.headers.get("etag")).toMatch(/^"2-\w+"$/);
     expect((await ask("GET", path)).headers.get("etag")).toBe(changed.headers.get("etag"));
@@ -155,6 +156,14 @@ describe("Idempotency-Key", () => {
     expect((await ask("POST", "locations/", { body: { label: "Now" }, headers })).status).toBe(201);
     const wrong = { body: { label: "x" }, headers: { "Idempotency-Key": "x".repeat(256) } };
     expect((await ask("POST", "locations/", wrong)).status).toBe(400);
+  });
+
+  test("is for answers that can be given again: no files", async () => {
+    const answer = await ask("POST", "locations/?format=xlsx", { body: { label: "File" }, headers });
+    expect({ status: answer.status, total: await total("locations/?label=File") }).toEqual({
+      status: 406,
+      total: 0,
+    });
   });
 
   test("serves bulk deletion by POST, restore and undo", async () => {
