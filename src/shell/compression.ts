@@ -33,6 +33,9 @@ export async function compressed(request: Request, response: Response, threshold
   const init = { status: response.status, statusText: response.statusText, headers };
   if (ended && size < threshold) return new Response(Buffer.concat(head), init);
   headers.set("Content-Encoding", "gzip");
+  // Other bytes than those that a strong tag stands for (RFC 9110, section 8.8.1).
+  const tag = headers.get("etag");
+  if (tag !== null && !tag.startsWith("W/")) headers.set("ETag", `W/${tag}`);
   headers.delete("Content-Length");
   if (ended) return new Response(Bun.gzipSync(Buffer.concat(head)), init);
   const rest = new ReadableStream<Uint8Array<ArrayBuffer>>({

@@ -30,7 +30,10 @@ const answer = openHttp({
       .post("/soap/echo", async ({ request }) => `${new URL(request.url).host} ${await request.text()}`, {
         parse: "none",
       })
-      .get("/large", () => new Response("ACDE".repeat(1000), { headers: { "Content-Type": "text/plain" } }))
+      .get(
+        "/large",
+        () => new Response("ACDE".repeat(1000), { headers: { "Content-Type": "text/plain", ETag: '"1-a"' } }),
+      )
       .get("/stream", () => {
         let left = 50;
         return new Response(
@@ -108,6 +111,8 @@ test("a large answer is compressed for who accepts it, a small one is not", asyn
   const large = await ask("/large", gzip);
   expect(large.headers.get("content-encoding")).toBe("gzip");
   expect(large.headers.get("vary")).toContain("Accept-Encoding");
+  expect(large.headers.get("etag")).toBe('W/"1-a"');
+  expect((await ask("/large")).headers.get("etag")).toBe('"1-a"');
   expect(new TextDecoder().decode(Bun.gunzipSync(await large.bytes()))).toBe("ACDE".repeat(1000));
   expect((await ask("/large")).headers.get("content-encoding")).toBeNull();
   expect(
