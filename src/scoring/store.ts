@@ -1,7 +1,7 @@
 import type { Prediction } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import type { Clock } from "../shell/clock.ts";
-import type { Database } from "../shell/sqlite.ts";
+import { type Database, withoutWaiting } from "../shell/sqlite.ts";
 import { GroupCommit } from "./group-commit.ts";
 import {
   digestOf,
@@ -181,7 +181,8 @@ export class JobStore {
   lease(milliseconds: number): Lease | null {
     if (!this.#mayLease) return null;
     const now = this.#clock.now();
-    const lease = this.#turns.lease(now, now + milliseconds);
+    // Where a power cut takes the lease back the job waits, as it does after every start.
+    const lease = withoutWaiting(this.#database, () => this.#turns.lease(now, now + milliseconds));
     this.#mayLease = lease !== null;
     return lease;
   }

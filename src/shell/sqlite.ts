@@ -43,6 +43,19 @@ export function openDatabase(path: string, migrations: readonly Migration[]): Da
   }
 }
 
+/**
+ * Does one write without waiting for the disk: for what a power cut may take back because nothing was promised. Later
+ * commits wait for it too, and the end of the process takes back nothing. Not within a transaction.
+ */
+export function withoutWaiting<T>(database: Database, write: () => T): T {
+  database.run("PRAGMA synchronous = NORMAL");
+  try {
+    return write();
+  } finally {
+    database.run("PRAGMA synchronous = FULL");
+  }
+}
+
 /** Text as it is compared where case does not matter: NFKC, then lower case. SQLite's own lower() knows ASCII only. */
 export function fold(text: string): string {
   return text.normalize("NFKC").toLowerCase();
