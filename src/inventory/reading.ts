@@ -46,6 +46,9 @@ export interface Reading {
 /** UTF-16 units of record texts kept. */
 const TEXTS_KEPT = 16_000_000;
 const COUNTS_KEPT = 2000;
+const PAGES_KEPT = 2000;
+const LONGEST_PAGE = 500;
+const RIGHTS_KEPT = 100_000;
 /** Records before a page that count as deep. */
 const DEEP = 1000;
 const ORDERS_KEPT = 16;
@@ -65,6 +68,10 @@ export function openReading(
   const printings = new Map<string, Printing>();
   /** Row numbers of whole lists by their statement; null where a deep page was asked for once. */
   const orders = new Map<string, Float64Array | null>();
+  /** Row numbers of single pages by their statement. */
+  const pages = new Map<string, number[]>();
+  /** What one caller may do with records, by resource and caller. */
+  const known = new Map<string, Map<number, Rights>>();
   const texts = new Map<string, Map<number, string>>();
   let textSize = 0;
   let version = -1;
@@ -72,6 +79,8 @@ export function openReading(
   const forget = (): void => {
     counts.clear();
     orders.clear();
+    pages.clear();
+    known.clear();
     texts.clear();
     textSize = 0;
   };
@@ -94,7 +103,20 @@ export function openReading(
     return total;
   };
 
-  const ridsOf = (sql: Sql): number[] => statements.all(sql).map(({ rid }) => Number(rid));
+  const readRids = (sql: Sql): number[] => statements.all(sql).map(({ rid }) => Number(rid));
+
+  /** Row numbers, kept where they are those of a page. */
+  const ridsOf = (sql: Sql, limit = -1): number[] => {
+    if (limit < 0 || limit > LONGEST_PAGE) return readRids(sql);
+    const key = `${sql.text}\n${JSON.stringify(sql.args)}`;
+    let rids = pages.get(key);
+    if (!rids) {
+      rids = readRids(sql);
+      if (pages.size >= PAGES_KEPT) pages.clear();
+      pages.set(key, rids);
+    }
+    return rids;
+  };
 
   /** SQLite walks over all that lies before a page. When deep pages are asked for again, the whole order is kept. */
   const pageOf = (
@@ -104,13 +126,13 @@ export function openReading(
     total: number,
   ): number[] => {
     const sql = statement(size, offset);
-    if (offset < DEEP || total > LONGEST_ORDER) return ridsOf(sql);
+    if (offset < DEEP || total > LONGEST_ORDER) return ridsOf(sql, size);
     const key = `${sql.text}\n${JSON.stringify(sql.args.slice(0, -2))}`;
     let order = orders.get(key);
     if (order === undefined) {
       if (orders.size >= ORDERS_KEPT) orders.clear();
       orders.set(key, null);
-      return ridsOf(sql);
+      return readRids(sql);
     }
     if (order === null) {
       order = Float64Array.from(ridsOf(statement(-1, 0)));
@@ -137,6 +159,20 @@ export function openReading(
     );
   };
 
+  /** As `rights`, but kept until something is written: for what is shown, never for what is decided. */
+  const rightsToShow = (resource: Resource, actor: Actor, rids: readonly number[]): Map<number, Rights> => {
+    if (actor.user === null || actor.superuser || rightsNow) return rights(resource, actor, rids);
+    const key = `${resource.name} ${actor.user} ${actor.groups.join(",")}`;
+    let kept = known.get(key);
+    if (!kept || kept.size > RIGHTS_KEPT) {
+      if (known.size >= ORDERS_KEPT) known.clear();
+      known.set(key, (kept = new Map()));
+    }
+    const missing = rids.filter((rid) => !kept.has(rid));
+    if (missing.length > 0) for (const [rid, may] of rights(resource, actor, missing)) kept.set(rid, may);
+    return kept;
+  };
+
   /** A printing for everyone is kept; one with spans holds conditions on what this caller may view. */
   const printingFor = (
     resource: Resource,
@@ -154,7 +190,7 @@ export function openReading(
   };
 
   const rightsFor = (made: Printing, resource: Resource, actor: Actor, rids: readonly number[]) =>
-    made.needsRights ? rights(resource, actor, rids) : undefined;
+    made.needsRights ? rightsToShow(resource, actor, rids) : undefined;
 
   /** Reads and prints; the arguments of joins follow the list of row numbers, which stands first in the text. */
   const print = (
