@@ -63,7 +63,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       clock,
       gzipThreshold: config.gzip_threshold,
       maxMessageBytes: config.max_message_bytes,
-      admit: (request, address) => accounts.admit(request, address),
+      admit: (request) => accounts.admit(request),
       unready: () => (retired ? ["The service is stopping."] : unready(opened)),
       documentation: { version: VERSION, introduction: INTRODUCTION, tags: TAGS },
       services: [

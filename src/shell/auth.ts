@@ -1,7 +1,7 @@
 import { Problem } from "../problem.ts";
-import { networkOf } from "./caller.ts";
+import { callerNetwork } from "./caller.ts";
 import type { Clock } from "./clock.ts";
-import { callerAddress, isUnsafe, refuseForeignPage } from "./origin.ts";
+import { isUnsafe, refuseForeignPage } from "./origin.ts";
 import { Passwords } from "./password.ts";
 import { type Session, type SessionOptions, Sessions } from "./session.ts";
 import type { Database } from "./sqlite.ts";
@@ -96,8 +96,7 @@ export class Accounts {
   private readonly byAccount: Throttle;
   private readonly byAddress: Throttle;
   private readonly options: AccountOptions;
-  /** Where requests come from, and what Basic said of them, found out before they are answered. */
-  private readonly addresses = new WeakMap<Request, string>();
+  /** What Basic said of requests, found out before they are answered. */
   private readonly admitted = new WeakMap<Request, number | Problem>();
   private readonly remembered = new Map<string, { user: number; hash: string; until: number }>();
   private readonly rememberKey = crypto.getRandomValues(new Uint8Array(32));
@@ -257,7 +256,7 @@ export class Accounts {
    * @throws Problem unauthenticated, throttled, busy
    */
   async verify(username: string, password: string, request?: Request): Promise<number> {
-    const address = request && this.addresses.get(request);
+    const address = request && callerNetwork(request, this.options);
     const account = username.slice(0, 150);
     const wait = Math.max(
       this.byAccount.wait(account),
@@ -287,12 +286,10 @@ export class Accounts {
   }
 
   /**
-   * What has to be found out of a request before it is answered: where it comes from, and whether a password that it
-   * brings is right. Never rejects; `authenticate` tells what was found.
+   * What has to be found out of a request before it is answered: whether a password that it brings is right. Never
+   * rejects; `authenticate` tells what was found.
    */
-  admit(request: Request, address?: string): void | Promise<void> {
-    const from = callerAddress(request, address, this.options);
-    if (from !== undefined) this.addresses.set(request, networkOf(from));
+  admit(request: Request): void | Promise<void> {
     const header = request.headers.get("authorization");
     if (header === null || !/^\s*basic\s/i.test(header)) return;
     return this.admitBasic(request, header).then(

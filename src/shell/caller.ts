@@ -32,8 +32,13 @@ export function callerOf(
       // As good as none.
     }
   }
-  const address = arrivals.get(request)?.address() ?? undefined;
-  return networkOf(callerAddress(request, address, reach) ?? "");
+  return callerNetwork(request, reach) ?? "";
+}
+
+/** The network that a request comes from, where it is known. */
+export function callerNetwork(request: Request, reach: Reach): string | undefined {
+  const address = callerAddress(request, arrivals.get(request)?.address() ?? undefined, reach);
+  return address === undefined ? undefined : networkOf(address);
 }
 
 /**

@@ -17,7 +17,7 @@ export interface HttpOptions {
   /** Bytes that a body may have. */
   maxMessageBytes: number;
   /** What is found out about a caller before the request is routed; never rejects. */
-  admit: (request: Request, address?: string) => void | Promise<void>;
+  admit: (request: Request) => void | Promise<void>;
   /** Reasons why the service cannot take requests now; empty when it can. */
   unready: () => string[];
   documentation: Documentation;
@@ -95,7 +95,7 @@ export function openHttp(options: HttpOptions): Answer {
     let response: Response;
     try {
       // Only the interface asks who calls: what else comes by here costs no password's hash.
-      if (pathOf(request).startsWith("/api/")) await options.admit(request, arrival?.address() ?? undefined);
+      if (pathOf(request).startsWith("/api/")) await options.admit(request);
       response = await route(app, request, options.maxMessageBytes);
       response = await compressed(request, response, options.gzipThreshold);
     } catch (error) {

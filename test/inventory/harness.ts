@@ -115,7 +115,7 @@ export async function openLab(
         headers: sent,
         ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
       });
-      await accounts.admit(request, "192.0.2.1");
+      await accounts.admit(request);
       const response = await app.fetch(request);
       const text = await response.text();
       let parsed: Record<string, Json> = {};
@@ -134,7 +134,7 @@ export async function openLab(
         headers,
         ...(body === undefined ? {} : { body }),
       });
-      await accounts.admit(request, "192.0.2.1");
+      await accounts.admit(request);
       const response = await app.fetch(request);
       const bytes = new Uint8Array(await response.arrayBuffer());
       return { status: response.status, headers: response.headers, bytes };

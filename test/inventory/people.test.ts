@@ -230,6 +230,17 @@ test("groups are made, renamed and deleted while nothing needs them", async () =
   expect((await lab.ask("PATCH", "groups/SYSTEM_GROUP/", { as, body: { name: "x" } })).status).toBe(400);
 });
 
+test("accounts and groups have no history, and explanations tell nobody's secrets", async () => {
+  for (const segment of ["users", "groups"]) {
+    expect((await get(`${segment}/?as_of=2026-01-01`, "bob")).status).toBe(400);
+    const explained = await get(`${segment}/?explain=1&name=a`, "bob");
+    expect(explained.status).toBe(200);
+    expect(explained.text).not.toMatch(/argon2|@lab/);
+    expect((await get(`${segment}/?explain=1`)).status).toBe(401);
+  }
+  expect((await get("users/alice/history/", "admin")).status).toBe(404);
+});
+
 test("OPTIONS tells who may write what", async () => {
   const actions = async (path: string, as: string) =>
     Object.keys(((await lab.ask("OPTIONS", path, { as })).body.actions ?? {}) as object);

@@ -375,6 +375,7 @@ async function checkSecrets(who: Caller): Promise<void> {
       ["GET", "history/"],
       ["GET", "annotations/"],
       ["GET", "notes/"],
+      ["GET", "?explain=1"],
       ["GET", "permissions/"],
       ["PUT", "permissions/"],
       ["PATCH", ""],
