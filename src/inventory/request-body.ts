@@ -19,6 +19,25 @@ export async function readPairs(request: Request, maxBytes: number): Promise<Jso
   return Object.fromEntries(new URLSearchParams(decode(await readBytes(request, maxBytes))));
 }
 
+/**
+ * The bytes of a file: the body itself, or the first file of a form (RFC 7578).
+ * @throws Problem too_large, malformed
+ */
+export async function readFile(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const bytes = await readBytes(request, maxBytes);
+  if (mediaType(request) !== "multipart/form-data") return bytes;
+  const headers = { "Content-Type": request.headers.get("content-type")! };
+  let form: FormData;
+  try {
+    form = await new Response(bytes as Uint8Array<ArrayBuffer>, { headers }).formData();
+  } catch (cause) {
+    throw new Problem("malformed", "The form cannot be read.", { cause });
+  }
+  for (const value of form.values() as Iterable<string | Blob>)
+    if (typeof value !== "string") return value.bytes();
+  throw new Problem("malformed", "The form has no file.");
+}
+
 const JSON_TYPES = new Set([
   "application/json",
   "application/json-patch+json",

@@ -15,6 +15,7 @@ import { isGuarded } from "./model/resource.ts";
 import { ROOT } from "./response.ts";
 import { DECLARED, PEOPLE, RESOURCES, type Routed } from "./resources/index.ts";
 import { addAttached } from "./route-attached.ts";
+import { addImport } from "./route-import.ts";
 import { addPeople } from "./route-people.ts";
 import { addSignIn } from "./route-session.ts";
 import { addSharing } from "./route-sharing.ts";
@@ -59,6 +60,7 @@ export function inventoryRoutes(options: InventoryOptions): AnyElysia {
   addRoot(app, answers);
   addLookups(app, answers);
   for (const resource of RESOURCES) addResource(app, answers, resource);
+  for (const resource of RESOURCES) addImport(app, answers, store, resource, maxMessageBytes);
   const attached = openAttached(store, options.clock);
   for (const resource of RESOURCES.filter(isGuarded))
     addAttached(app, answers, store, attached, resource, maxMessageBytes);

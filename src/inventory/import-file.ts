@@ -1,0 +1,112 @@
+import { streamCsvRows } from "hucre/csv";
+import { streamXlsxRows } from "hucre/xlsx";
+import { csvValue } from "./model/page.ts";
+import { Problem } from "../problem.ts";
+
+/** What a cell holds; times are ISO 8601 text. */
+export type Cell = string | number | boolean | null;
+
+/** A file as rows, packed: JSON text of many rows takes a fraction of the memory of the rows. */
+export interface Table {
+  headers: string[];
+  /** Rows below the line of names. */
+  count: number;
+  /** The rows, once more at every call, with the number that a spreadsheet shows. */
+  rows(): Generator<{ number: number; cells: Cell[] }>;
+}
+
+export const ROW_LIMIT = 200_000;
+const COLUMN_LIMIT = 200;
+const PACK = 500;
+/** Bytes that the parts of an XLSX file may unfold to: it is a ZIP archive, and small ones can hold very much. */
+const UNFOLDED_LIMIT = 1_000_000_000;
+
+/**
+ * Reads CSV (UTF-8; comma, semicolon or tab) or XLSX (its first sheet), told apart by their first bytes.
+ * `report` hears how many rows were read so far.
+ * @throws Problem malformed, too_large
+ */
+export async function readTable(bytes: Uint8Array, report: (rows: number) => void): Promise<Table> {
+  const isZip = bytes[0] === 0x50 && bytes[1] === 0x4b;
+  const packs: string[] = [];
+  let headers: string[] | undefined;
+  let pack: { number: number; cells: Cell[] }[] = [];
+  let count = 0;
+  try {
+    for await (const { number, cells } of isZip ? xlsxRows(bytes) : csvRows(decode(bytes))) {
+      if (cells.every((cell) => cell === null || cell === "")) continue;
+      if (cells.length > COLUMN_LIMIT)
+        throw new Problem("too_large", `Row ${number} has more than ${COLUMN_LIMIT} columns.`);
+      if (!headers) {
+        headers = cells.map((cell) => String(cell ?? "").trim());
+        continue;
+      }
+      if (++count > ROW_LIMIT) throw new Problem("too_large", `More than ${ROW_LIMIT} rows.`);
+      pack.push({ number, cells });
+      if (pack.length < PACK) continue;
+      packs.push(JSON.stringify(pack));
+      pack = [];
+      report(count);
+      // Others are served between two packs.
+      await new Promise(setImmediate);
+    }
+  } catch (cause) {
+    if (cause instanceof Problem) throw cause;
+    throw new Problem("malformed", "The file is neither CSV nor a spreadsheet (XLSX) that can be read.", {
+      cause,
+    });
+  }
+  if (pack.length > 0) packs.push(JSON.stringify(pack));
+  if (!headers) throw new Problem("malformed", "The file is empty: its first row names the columns.");
+  report(count);
+  return {
+    headers,
+    count,
+    *rows() {
+      for (const text of packs) yield* JSON.parse(text) as { number: number; cells: Cell[] }[];
+    },
+  };
+}
+
+function* csvRows(text: string): Generator<{ number: number; cells: Cell[] }> {
+  let number = 0;
+  for (const row of streamCsvRows(text))
+    yield { number: ++number, cells: row.map((cell) => csvValue(String(cell ?? ""))) };
+}
+
+async function* xlsxRows(bytes: Uint8Array): AsyncGenerator<{ number: number; cells: Cell[] }> {
+  if (unfoldedSize(bytes) > UNFOLDED_LIMIT)
+    throw new Problem("too_large", "The spreadsheet unfolds to more than can be read.");
+  for await (const { index, values } of streamXlsxRows(bytes)) {
+    const cells = values.map((value): Cell => {
+      if (value === null || value === undefined) return null;
+      if (value instanceof Date) return value.toISOString();
+      return typeof value === "object" ? String(value) : value;
+    });
+    yield { number: index + 1, cells };
+  }
+}
+
+/** What the directory of a ZIP archive says of the sizes of its entries, in bytes (APPNOTE 6.3.10, section 4.3.12). */
+function unfoldedSize(bytes: Uint8Array): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let end = bytes.length - 22;
+  while (end >= 0 && end > bytes.length - 66_000 && view.getUint32(end, true) !== 0x06054b50) end--;
+  if (end < 0 || view.getUint32(end, true) !== 0x06054b50)
+    throw new Problem("malformed", "The spreadsheet is cut off, or no XLSX file.");
+  let at = view.getUint32(end + 16, true);
+  let size = 0;
+  while (at + 46 <= bytes.length && view.getUint32(at, true) === 0x02014b50) {
+    size += view.getUint32(at + 24, true);
+    at += 46 + view.getUint16(at + 28, true) + view.getUint16(at + 30, true) + view.getUint16(at + 32, true);
+  }
+  return size;
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new Problem("malformed", "The file is neither XLSX nor text in UTF-8.", { cause });
+  }
+}

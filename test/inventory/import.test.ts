@@ -1,0 +1,269 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { openXlsx, writeXlsx } from "hucre/xlsx";
+import type { ImportReport } from "../../src/inventory/import.ts";
+import type { Json } from "../../src/inventory/model/field.ts";
+import { type Lab, openLab } from "./harness.ts";
+import { IDS } from "./sample.ts";
+
+/** Files into records: what they make and change, and that they do so wholly or not at all. */
+
+let lab: Lab;
+beforeEach(async () => {
+  lab = await openLab();
+});
+afterEach(() => lab.database.close());
+
+type Answer = ImportReport & { message?: string };
+async function send(
+  path: string,
+  body: string | Uint8Array<ArrayBuffer> | FormData,
+  as: string | undefined = "alice",
+): Promise<{ status: number; report: Answer; headers: Headers }> {
+  const answer = await lab.bytes("POST", path, { body, ...(as ? { as } : {}) });
+  return {
+    status: answer.status,
+    headers: answer.headers,
+    report: JSON.parse(new TextDecoder().decode(answer.bytes)) as Answer,
+  };
+}
+const table = (...rows: string[]): string => `${rows.join("\r\n")}\r\n`;
+const records = async (path: string, as = "alice"): Promise<Record<string, Json>[]> =>
+  (await lab.ask("GET", path, { as })).body.results as Record<string, Json>[];
+const counts = ({ created, updated, unchanged, errors }: Answer) => [
+  created,
+  updated,
+  unchanged,
+  errors.length,
+];
+
+test("a CSV file makes records, then changes those of the same name, then nothing", async () => {
+  const file = table("Name;Model type;Amount;Public", "Taq;ENZYME;1.5;true", "Pfu;ENZYME;;");
+  expect(counts((await send("consumables/import/", file)).report)).toEqual([2, 0, 0, 0]);
+  expect(await records("consumables/?fields=name,model_type,amount,public&model_type=ENZYME")).toEqual([
+    { name: "Pfu", model_type: "ENZYME", amount: null, public: false },
+    { name: "Taq", model_type: "ENZYME", amount: 1.5, public: true },
+  ]);
+  const changed = file.replace("1.5", "2");
+  expect(counts((await send("consumables/import", changed)).report)).toEqual([0, 1, 1, 0]);
+  expect(counts((await send("consumables/import/", changed)).report)).toEqual([0, 0, 2, 0]);
+  expect(counts((await send("consumables/import/?match=none", changed)).report)).toEqual([2, 0, 0, 0]);
+});
+
+test("what was exported comes back unchanged, as CSV and as XLSX", async () => {
+  await send("consumables/import/", table("name,description,amount", '=1+1,"\'a, ""b""\nc",0.25', "ä 😀,,"));
+  for (const format of ["csv", "xlsx"])
+    for (const segment of [
+      "consumables",
+      "locations",
+      "annotationtypes",
+      "experiments",
+      "vocabularies/terms",
+    ]) {
+      const { bytes } = await lab.bytes("GET", `${segment}/?format=${format}&fields=*`, { as: "admin" });
+      const { status, report } = await send(`${segment}/import/`, bytes, "admin");
+      expect({ segment, format, status, errors: report.errors }).toEqual({
+        segment,
+        format,
+        status: 200,
+        errors: [],
+      });
+      expect({ segment, format, counts: counts(report) }).toEqual({
+        segment,
+        format,
+        counts: [0, 0, report.rows, 0],
+      });
+      expect(report.rows).toBeGreaterThan(0);
+    }
+});
+
+test("an edited export changes what was edited, and an emptied cell empties the field", async () => {
+  const { bytes } = await lab.bytes("GET", "locations/?format=csv&fields=id,label,description,place", {
+    as: "admin",
+  });
+  const text = new TextDecoder().decode(bytes).replace("Antibodies", "").replace("drawer", "Drawer 1");
+  const { report } = await send("locations/import/", text, "admin");
+  expect(counts(report)).toEqual([0, 2, 2, 0]);
+  const after = await lab.ask("GET", `locations/${IDS.shelf}/?fields=label,description,place`);
+  expect(after.body).toEqual({ label: "Shelf 1", description: "", place: IDS.a101 });
+});
+
+test("one wrong cell keeps everything out, and every wrong cell is named", async () => {
+  const file = table(
+    "name,amount,location,public",
+    "good,1,,",
+    "bad,many,Nowhere,perhaps",
+    ",2,,",
+    "negative,-1,,",
+  );
+  for (const query of ["", "?dry_run=1"]) {
+    const { status, report } = await send(`consumables/import/${query}`, file);
+    expect(status).toBe(query === "" ? 400 : 200);
+    expect(report.message).toBe("Row 3, amount: A valid number is required.");
+    expect(report.errors).toEqual([
+      { row: 3, column: "amount", message: "A valid number is required." },
+      { row: 3, column: "public", message: "Must be a valid boolean." },
+      { row: 3, column: "location", message: 'Object with label="Nowhere" does not exist.' },
+      { row: 4, column: "name", message: "This field is required." },
+      { row: 5, column: "amount", message: "It is below 0." },
+    ]);
+  }
+  expect(await records("consumables/?name=good")).toEqual([]);
+});
+
+test("a dry run tells what would be and leaves nothing", async () => {
+  const tables = ["consumable", "location", "record_change", "record_batch"];
+  const snapshot = () => tables.map((name) => lab.database.query(`SELECT * FROM ${name}`).all());
+  const before = snapshot();
+  const { status, report } = await send(
+    "consumables/import/?dry_run=1",
+    table("name,location", "x,A / 1 / Box"),
+  );
+  expect(status).toBe(200);
+  expect(report).toMatchObject({ dry_run: true, created: 1, locations_made: 3, errors: [], batch: null });
+  expect(snapshot()).toEqual(before);
+});
+
+test("a path makes the locations that are missing on the way, once", async () => {
+  const file = table(
+    "path,description",
+    "A / 2 / Room 5 / Freezer 1 / Shelf 3,cold",
+    "A/2/Room 5/Freezer 1/Shelf 4,",
+    "A / 2,upstairs",
+  );
+  const { report } = await send("locations/import/", file);
+  expect(report).toMatchObject({ created: 2, updated: 1, locations_made: 4, errors: [] });
+  const [shelf] = await records(
+    "locations/?label=Shelf 3&fields=label,description,equipment,place,parent__label,parent__parent__label",
+  );
+  expect(shelf).toEqual({
+    label: "Shelf 3",
+    description: "cold",
+    equipment: IDS.freezer,
+    place: IDS.a101,
+    parent__label: "Freezer 1",
+    parent__parent__label: "Room 5",
+  });
+  expect(counts((await send("locations/import/", file)).report)).toEqual([0, 0, 3, 0]);
+  const made = await send("specimens/import/", table("name,location", "Fish 1,A / 2 / Room 5 / Tank 9"));
+  expect(made.report).toMatchObject({ created: 1, locations_made: 1 });
+});
+
+test("columns are renamed, left out, or refused with the nearest names", async () => {
+  const file = table("Bezeichnung,Menge,Rest", "x,3,?");
+  const refused = await send("consumables/import/", file.replace("Menge", "amuont"));
+  expect(refused.status).toBe(400);
+  expect(refused.report.errors.map(({ column }) => column)).toEqual(["Bezeichnung", "amuont", "Rest"]);
+  expect(refused.report.errors[1].message).toContain("Did you mean amount?");
+  const mapping = encodeURIComponent('{"Bezeichnung": "name", "Menge": "amount", "Rest": null}');
+  const { report } = await send(`consumables/import/?mapping=${mapping}`, file);
+  expect(report.columns).toEqual([
+    { header: "Bezeichnung", field: "name" },
+    { header: "Menge", field: "amount" },
+    { header: "Rest", field: null },
+  ]);
+  expect(counts(report)).toEqual([1, 0, 0, 0]);
+});
+
+test("rights hold: nothing of others is found by a file, nor changed", async () => {
+  const { report } = await send("specimens/import/", table("id,name", `${IDS.hidden},mine`), "bob");
+  expect(report.errors).toEqual([{ row: 2, column: "id", message: "There is no such record." }]);
+  const foreign = await send("specimens/import/", table("id,name", `${IDS.fish},mine`), "bob");
+  expect(foreign.report.errors).toEqual([
+    { row: 2, column: null, message: "You do not have permission to perform this action." },
+  ]);
+  // The name of a record that bob may not view is free for him.
+  expect(counts((await send("specimens/import/", table("name", "Fish 13"), "bob")).report)).toEqual([
+    1, 0, 0, 0,
+  ]);
+  expect((await lab.bytes("POST", "specimens/import/", { body: "name\r\nx\r\n" })).status).toBe(401);
+});
+
+test("several of one name need an id", async () => {
+  await send("consumables/import/?match=none", table("name", "twin", "twin"));
+  const { report } = await send("consumables/import/", table("name,amount", "twin,1"));
+  expect(report.errors).toEqual([
+    { row: 2, column: "name", message: "Several records have this name; give the id of one." },
+  ]);
+});
+
+test("an import is one batch of the history, and can be undone whole", async () => {
+  const { report, headers } = await send("projects/import/", table("name", "a", "b"));
+  expect(report.batch).toMatch(/^[0-9a-f-]{36}$/);
+  expect(headers.get("batch-id")).toBe(report.batch);
+  const undone = await lab.ask("POST", `batches/${report.batch}/undo/`, { as: "alice" });
+  expect({ status: undone.status, left: await records("projects/?owner=alice") }).toEqual({
+    status: 200,
+    left: [],
+  });
+});
+
+test("a form with a file, and a spreadsheet of others", async () => {
+  const bytes = (await writeXlsx({
+    sheets: [
+      {
+        name: "Sheet1",
+        rows: [
+          ["name", "start_date", "is_frozen"],
+          ["dated", new Date("2026-05-06T00:00:00Z"), true],
+        ],
+      },
+    ],
+  })) as Uint8Array<ArrayBuffer>;
+  const form = new FormData();
+  form.append("file", new File([bytes], "experiments.xlsx"));
+  expect(counts((await send("experiments/import/", form)).report)).toEqual([1, 0, 0, 0]);
+  const [record] = await records("experiments/?name=dated&response_format=flat&fields=start_date,is_frozen");
+  expect(record).toEqual({ start_date: "2026-05-06T00:00:00.000000+00:00", is_frozen: true });
+});
+
+test("files that are none are refused", async () => {
+  const refusal = async (body: string | Uint8Array<ArrayBuffer>) => {
+    const { status, report } = await send("projects/import/", body);
+    return `${status} ${report.message}`;
+  };
+  expect(await refusal("")).toBe("400 The file is empty: its first row names the columns.");
+  expect(await refusal(new Uint8Array([0x6e, 0xff, 0x0a]))).toBe(
+    "400 The file is neither XLSX nor text in UTF-8.",
+  );
+  expect(await refusal(new TextEncoder().encode("PK\x03\x04 no zip at all, but long enough to look"))).toBe(
+    "400 The spreadsheet is cut off, or no XLSX file.",
+  );
+  expect(
+    (await lab.bytes("POST", "projects/import/?nothing=1", { as: "alice", body: "name\r\n" })).status,
+  ).toBe(400);
+});
+
+test("a template has the fields, and drop-downs of what there is to choose", async () => {
+  const { status, headers, bytes } = await lab.bytes("GET", "consumables/import/", { as: "bob" });
+  expect(status).toBe(200);
+  expect(headers.get("content-disposition")).toBe('attachment; filename="stocks-consumables-template.xlsx"');
+  const { sheets } = await openXlsx(bytes);
+  expect(sheets.map(({ name }) => name)).toEqual(["consumable", "choices", "columns"]);
+  expect(sheets[0].rows[0].slice(0, 4)).toEqual(["id", "name", "description", "model_type"]);
+  const [heads, ...rows] = sheets[1].rows;
+  const choices = (name: string) => rows.map((row) => row[heads.indexOf(name)]).filter((value) => value);
+  expect(choices("unit")).toEqual(["gram", "kidney", "liver"]);
+  expect(choices("location")).toEqual(["Bench ÄÖ", "Shelf 1", "drawer"]);
+  expect(choices("public")).toEqual(["true", "false"]);
+  const validated = sheets[0].dataValidations?.map(({ range, formula1 }) => `${range} ${formula1}`) ?? [];
+  const unit = String.fromCharCode(65 + sheets[0].rows[0].indexOf("unit"));
+  expect(validated.some((text) => text.startsWith(`${unit}2:`))).toBe(true);
+  // The template itself, empty, is a file that does nothing.
+  expect(counts((await send("consumables/import/", bytes, "bob")).report)).toEqual([0, 0, 0, 0]);
+});
+
+test("progress is told in JSON lines, the last of which is the report", async () => {
+  const file = table("name", ...Array.from({ length: 1200 }, (_, i) => `p${i}`));
+  const { headers, bytes } = await lab.bytes("POST", "projects/import/?progress=1", {
+    as: "alice",
+    body: file,
+  });
+  expect(headers.get("content-type")).toBe("application/x-ndjson");
+  const lines = new TextDecoder()
+    .decode(bytes)
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(lines.slice(0, 3)).toEqual([500, 1000, 1200].map((rows) => ({ phase: "reading", rows })));
+  expect(lines.at(-1).report).toMatchObject({ rows: 1200, created: 1200, errors: [] });
+});
