@@ -223,7 +223,7 @@ describe("dry runs", () => {
     expect(await labels()).toEqual(["Box a|", "Box b|", "Box c|touched", "Box d|", "Box e|"]);
     const third = (await ask("PATCH", `${path}&dry_run=1`, body)).body;
     const done = await ask("PATCH", `${path}&confirm=${String(third.confirm)}`, body);
-    expect({ status: done.status, count: (done.body as unknown as []).length }).toEqual({
+    expect({ status: done.status, count: (done.body as unknown as unknown[]).length }).toEqual({
       status: 200,
       count: 5,
     });
