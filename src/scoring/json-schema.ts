@@ -145,8 +145,12 @@ const MATCH: Schema = object(
       part("Weighted mean of the retentions; null where data are insufficient, as are the next four."),
     ),
     expected: nullable(part("What the score would be if the match changed as fast as its surroundings.")),
-    z: nullable(number("Distance of the score from the expected one in standard deviations.")),
-    pValue: nullable(part("Part of random matches with at least this z.")),
+    z: nullable(
+      number(
+        "How much speaks for the match, in standard deviations: conservation beyond expectation, by labd-2 with its surroundings.",
+      ),
+    ),
+    pValue: nullable(part("Part of comparable random matches that are conserved as well or better.")),
     pValueIs: nullable(
       text("Whether pValue is an estimate, or a bound beyond the ends of what was simulated.", {
         enum: [...PREDICTION_CHOICES.PValueKind, null],

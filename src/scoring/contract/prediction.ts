@@ -246,13 +246,13 @@ const MATCH: ComplexType<MatchScore> = {
     optional(
       "zScore",
       "double",
-      "Distance of the score from the expected one in standard deviations.",
+      "How much speaks for the match, in standard deviations: conservation beyond expectation, by labd-2 with its surroundings.",
       (m) => m.z,
     ),
     optional(
       "pValue",
       "double",
-      "Part of random matches with at least this zScore, 0 to 1.",
+      "Part of comparable random matches that are conserved as well or better, 0 to 1.",
       (m) => m.pValue,
     ),
     optional(
