@@ -10,11 +10,19 @@ export const storedFields = (resource: Resource): [name: string, column: string]
     .filter(([, field]) => field.kind !== "computed")
     .map(([name]) => [name, columnOf(resource, name)]);
 
+/** Made once per resource: every write reads its record before and after. */
+const statements = new WeakMap<Resource, string>();
+
 /** Reads one record by its row number. */
-export const storedStatement = (resource: Resource): string => {
-  const columns = storedFields(resource).map(([name, column]) => `${column} AS "${name}"`);
-  return `SELECT ${columns.join(", ")} FROM ${resource.table} WHERE rid = ?`;
-};
+export function storedStatement(resource: Resource): string {
+  let text = statements.get(resource);
+  if (text === undefined) {
+    const columns = storedFields(resource).map(([name, column]) => `${column} AS "${name}"`);
+    text = `SELECT ${columns.join(", ")} FROM ${resource.table} WHERE rid = ?`;
+    statements.set(resource, text);
+  }
+  return text;
+}
 
 /** What every write changes. */
 const BOOKKEEPING = new Set(["rid", "version", "modified", "modified_by"]);
