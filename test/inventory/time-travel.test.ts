@@ -173,6 +173,31 @@ test.each(Array.from({ length: SEEDS }, (_, i) => i + 1))(
             } as never);
           }
       }
+
+      // Of what a caller may not view today no history, batch or feed tells; of all else the whole.
+      for (const user of USERS) {
+        const ask = async (path: string) => (await lab.ask("GET", path, { as: user })).body;
+        const told = (await ask("changes/?page_size=max")).results as { id: Json; batch: string }[];
+        const mine = SEGMENTS.flatMap((segment) => today[user][segment].map(({ id }) => ({ segment, id })));
+        const of = (id: Json) => told.filter((change) => change.id === id).length;
+        for (const { segment, id } of mine) {
+          const { total } = await ask(`${segment}/${String(id)}/history/?page_size=1`);
+          expect({ user, id, total }).toEqual({ user, id, total: of(id) });
+        }
+        const hidden = SEGMENTS.flatMap((segment) => today.admin[segment])
+          .map(({ id }) => id)
+          .filter((id) => !mine.some((record) => record.id === id));
+        expect(hidden.filter((id) => of(id) > 0)).toEqual([]);
+        const batches = (await ask("batches/?page_size=max")).results as { id: string; changes: object }[];
+        const counts = batches.map(({ changes }) => Object.values(changes).reduce((a, b) => a + b, 0));
+        expect(counts.reduce((a, b) => a + b, 0)).toBe(told.length);
+        expect(new Set(batches.map(({ id }) => id))).toEqual(new Set(told.map(({ batch }) => batch)));
+        for (const { batch } of taken) {
+          const known = batches.some(({ id }) => id === batch);
+          const { status } = await lab.ask("GET", `batches/${batch}/`, { as: user });
+          expect({ user, status }).toEqual({ user, status: known ? 200 : 404 });
+        }
+      }
     } finally {
       lab.database.close();
     }
