@@ -27,7 +27,10 @@ for (const [name, command] of steps) {
 
 const counts = { pass: 0, fail: failed, skip: 0 };
 if (failed === 0) {
-  const tests = spawn([bun, "test", ...process.argv.slice(2)], { stdout: "inherit", stderr: "pipe" });
+  const tests = spawn([bun, "test", "--timeout", "120000", ...process.argv.slice(2)], {
+    stdout: "inherit",
+    stderr: "pipe",
+  });
   const decoder = new TextDecoder();
   let report = "";
   for await (const chunk of tests.stderr) {
