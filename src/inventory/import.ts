@@ -3,9 +3,10 @@ import { cellValue, type Column, PATH, readColumns, saysTheSame, type Verdict } 
 import { openLocationPaths, partsOf } from "./location-path.ts";
 import { type Actor, visible } from "./model/access.ts";
 import { and, compare } from "./model/condition.ts";
-import { type Json, type Stored } from "./model/field.ts";
+import type { Json } from "./model/field.ts";
+import type { Sql } from "./model/operator.ts";
 import { plan } from "./model/plan.ts";
-import type { Resource } from "./model/resource.ts";
+import { type Resource, target } from "./model/resource.ts";
 import { compile, rows } from "./model/sql.ts";
 import { Problem } from "../problem.ts";
 import type { Store } from "./store.ts";
@@ -74,18 +75,21 @@ export function runImport(
   // Without all columns understood, every row would be judged wrongly.
   if (report.errors.length > 0) return report;
   try {
-    return store.write((writing) => {
-      writeRows(store, resource, table, options, actor, writing, report);
-      if (options.dryRun || report.errors.length > 0) throw new TakenBack(report);
-      if (report.created + report.updated + report.locations_made > 0) {
-        const batch = store.statements.get({
-          text: "SELECT id FROM record_batch ORDER BY rid DESC LIMIT 1",
-          args: [],
-        });
-        report.batch = String(batch?.id);
-      }
-      return report;
-    });
+    return store.write(
+      (writing) => {
+        writeRows(store, resource, table, options, actor, writing, report);
+        if (options.dryRun || report.errors.length > 0) throw new TakenBack(report);
+        if (report.created + report.updated + report.locations_made > 0) {
+          const batch = store.statements.get({
+            text: "SELECT id FROM record_batch ORDER BY rid DESC LIMIT 1",
+            args: [],
+          });
+          report.batch = String(batch?.id);
+        }
+        return report;
+      },
+      { kind: "import", unwatched: true },
+    );
   } catch (thrown) {
     if (thrown instanceof TakenBack) return thrown.report;
     throw thrown;
@@ -108,29 +112,40 @@ function writeRows(
   const names = columns.flatMap(({ field }) =>
     field !== null && field !== "id" && field !== PATH ? [field] : [],
   );
-  const look = { format: undefined, shape: "flat", fields: names } as const;
+  /** The names of what records refer to, besides their ids: a cell may have either. */
+  const spans = new Map(
+    names.flatMap((name) => {
+      const field = resource.fields[name];
+      return field.kind === "reference" ? [[name, `${name}__${target(resources, field).key}`]] : [];
+    }),
+  );
+  const look = { format: undefined, shape: "flat", fields: [...names, ...spans.values()] } as const;
   const alive = compare(["deleted"], "==", 0);
   const location = resources.get("location")!;
-  const joined = plan(resources, resource, actor);
-
-  /** Row numbers of at most two records that have these values. */
-  const having = (values: readonly [string, Stored][]): number[] => {
-    const parts = values.map(([name, value]) => compare([name], "==", value));
-    const where = compile(and(...parts, alive, visible(resource, actor)), joined);
-    const text = `SELECT t.rid AS rid FROM ${resource.table} AS t WHERE ${rows(resource)}${where.text} LIMIT 2`;
-    return statements.all({ text, args: where.args }).map(({ rid }) => Number(rid));
-  };
 
   /** What names a record among its like: its key, or where that is computed, what it is made of. */
   const keys =
     resource.fields[resource.key].write === "never"
       ? resource.names.filter((name) => resource.fields[name]?.write !== "never")
       : [resource.key];
+  const byKeys = ((): Sql => {
+    const parts = keys.map((key) => compare([key], "==", ""));
+    const where = compile(and(...parts, alive, visible(resource, actor)), plan(resources, resource, actor));
+    const text = `SELECT t.rid AS rid FROM ${resource.table} AS t WHERE ${rows(resource)}${where.text} LIMIT 2`;
+    return { text, args: where.args };
+  })();
+
+  /** Row numbers of at most two records that have these values. */
+  const having = (values: readonly string[]): number[] => {
+    // The arguments of the keys come first, as their conditions do.
+    const args = [...values, ...byKeys.args.slice(values.length)];
+    return statements.all({ text: byKeys.text, args }).map(({ rid }) => Number(rid));
+  };
 
   const matched = (cells: ReadonlyMap<string, Cell>): number | undefined => {
     if (options.matching === "none" || !keys.every((key) => cells.has(key))) return undefined;
-    const values = keys.map((key): [string, Stored] => [key, String(cells.get(key) ?? "").trim()]);
-    if (values.every(([, value]) => value === "")) return undefined;
+    const values = keys.map((key) => String(cells.get(key) ?? "").trim());
+    if (values.every((value) => value === "")) return undefined;
     const found = having(values);
     if (found.length > 1)
       throw fieldProblem(new Map([[keys[0], ["Several records have this name; give the id of one."]]]));
@@ -174,7 +189,7 @@ function writeRows(
     const errors = new Map<string, string[]>();
     for (const name of names) {
       const cell = cells.get(name) ?? null;
-      if (now && saysTheSame(cell, now[name])) continue;
+      if (now && (saysTheSame(cell, now[name]) || saysTheSame(cell, now[spans.get(name) ?? name]))) continue;
       const field = resource.fields[name];
       const { value, error } = cellValue(field, cell, rid === undefined);
       if (error !== undefined) errors.set(name, [error]);

@@ -39,6 +39,8 @@ export interface About {
   kind: BatchKind;
   /** Row of the batch that this one takes back. */
   undoes?: number;
+  /** Whether `written` stays empty: what is written once and never looked at again need not be in memory. */
+  unwatched?: boolean;
 }
 
 export interface Journal {
@@ -93,7 +95,7 @@ export function openJournal(statements: Statements, clock: Clock): Journal {
     record(written, actor) {
       const batch = open ?? { about: { kind: batchKind(written.op) }, written: [], row: null, id: null };
       batch.row ??= begin(batch, actor);
-      batch.written.push(written);
+      if (!batch.about.unwatched) batch.written.push(written);
       const { resource, rid, op, version, before, after } = written;
       const gone = after === undefined;
       statements.run({
