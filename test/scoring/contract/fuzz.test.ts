@@ -45,6 +45,9 @@ function inPieces(bytes: Uint8Array<ArrayBuffer>, size: number): ReadableStream<
   });
 }
 
+/** Milliseconds that count as a hang: an answer takes less than one, but other work shares the machine. */
+const HANG = 5000;
+
 test(
   `${COUNT} damaged messages (LABD_FUZZ=n, LABD_FUZZ_SEED=n)`,
   async () => {
@@ -61,7 +64,7 @@ test(
       const text = await response.text();
       const milliseconds = performance.now() - started;
       const what = complaint(response.status, response.headers.get("content-type"), text);
-      if (what !== null || milliseconds > 1000) {
+      if (what !== null || milliseconds > HANG) {
         wrong.push({
           i,
           what,
