@@ -56,9 +56,11 @@ export async function readTable(bytes: Uint8Array, report: (rows: number) => voi
       cause,
     });
   }
-  if (pack.length > 0) packs.push(JSON.stringify(pack));
+  if (pack.length > 0) {
+    packs.push(JSON.stringify(pack));
+    report(count);
+  }
   if (!headers) throw new Problem("malformed", "The file is empty: its first row names the columns.");
-  report(count);
   return {
     headers,
     count,
