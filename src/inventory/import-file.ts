@@ -56,11 +56,9 @@ export async function readTable(bytes: Uint8Array, report: (rows: number) => voi
       cause,
     });
   }
-  if (pack.length > 0) {
-    packs.push(JSON.stringify(pack));
-    report(count);
-  }
+  if (pack.length > 0) packs.push(JSON.stringify(pack));
   if (!headers) throw new Problem("malformed", "The file is empty: its first row names the columns.");
+  report(count);
   return {
     headers,
     count,

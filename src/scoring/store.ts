@@ -342,8 +342,17 @@ export class JobStore {
       )
       .get(id) as JobRow | null;
     if (!row) throw unknownJob();
-    const { rid, client, ...job } = row;
-    return { ...job, place: job.state === "queued" ? this.#turns.place(rid, client) : null };
+    // Written out: clients poll this, and a rest of a row is slow to make.
+    return {
+      id: row.id,
+      state: row.state,
+      submitted: row.submitted,
+      started: row.started,
+      ended: row.ended,
+      expires: row.expires,
+      failure: row.failure,
+      place: row.state === "queued" ? this.#turns.place(row.rid, row.client) : null,
+    };
   }
 
   /** The prediction of a finished job; null in every other state. @throws Problem unknown_job */
