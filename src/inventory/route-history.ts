@@ -5,6 +5,7 @@ import { PROBLEM_SCHEMA, recordSchema } from "./model/schema.ts";
 import { ROOT } from "./response.ts";
 import { DECLARED, RESOURCES, type Routed } from "./resources/index.ts";
 import type { Store } from "./store.ts";
+import { DRY_RUN, ONCE } from "./write-parameters.ts";
 
 type Params = Record<string, string | null>;
 type Context = { request: Request; params: Params };
@@ -102,10 +103,6 @@ const PAGING = [
   query("page", "Page number from 1."),
   query("page_size", "How many on a page; max gives all."),
 ];
-const DRY = [
-  query("dry_run", "1: change nothing, and tell what would change, with a value for `confirm`."),
-  query("confirm", "What a dry run gave: do exactly that, or answer 409."),
-];
 const security = [{ token: [] }];
 
 /** What was done to records: histories, batches, the feed of changes, and the ways back. */
@@ -148,7 +145,7 @@ export function addHistory(
         description:
           "All or nothing: what it made is deleted, what it deleted lives again, what it changed is as before. Refused, record by record, where later changes would be lost, unless `force`. Undoing is a batch itself.",
         security,
-        parameters: [inPath("Identifier of the batch."), ...DRY],
+        parameters: [inPath("Identifier of the batch."), ...DRY_RUN, ...ONCE],
         requestBody: {
           required: false,
           content: json({ type: "object", properties: { force: { type: "boolean" } } }),
@@ -215,7 +212,7 @@ function addRecord(app: Elysia, history: ReturnType<typeof openHistoryAnswers>, 
         summary: `Bring back a version of one of ${segment}`,
         description: "Without a version, a deleted record lives again as it was.",
         security,
-        parameters: [id, ...DRY],
+        parameters: [id, ...DRY_RUN, ...ONCE],
         requestBody: {
           required: false,
           content: json({ type: "object", properties: { version: { type: "integer" } } }),
@@ -232,7 +229,7 @@ function addRecord(app: Elysia, history: ReturnType<typeof openHistoryAnswers>, 
         summary: `Remove a deleted one of ${segment} and its history for good`,
         description: "For administrators. Refused while any record refers to it.",
         security,
-        parameters: [id, ...DRY],
+        parameters: [id, ...DRY_RUN],
         responses: { 204: { description: "It is gone." }, ...refusals(401, 403, 404, 409) },
       }),
     });

@@ -22,6 +22,7 @@ import { addSharing } from "./route-sharing.ts";
 import { addHistory } from "./route-history.ts";
 import { openStore } from "./store.ts";
 import type { Accounts } from "../shell/auth.ts";
+import { DRY_RUN, MATCH, NONE_MATCH, ONCE, PATCH, PREVIEW } from "./write-parameters.ts";
 import type { Clock } from "../shell/clock.ts";
 import type { Database } from "../shell/sqlite.ts";
 
@@ -185,8 +186,10 @@ const MEANINGS: Record<number, string> = {
   403: "The caller may view this record, but not do that with it.",
   404: "No such record, or none that the caller may view; or no such page or format.",
   406: "The answer cannot be given as asked for.",
-  409: "Other records refer to it, or a test of a JSON Patch does not hold.",
+  409: "Other records refer to it, a test of a JSON Patch does not hold, or it would come out otherwise than confirmed.",
+  412: "The record is not in the version that If-Match names.",
   415: "The body is no JSON.",
+  422: "The Idempotency-Key was used with another request.",
 };
 
 type Responses = NonNullable<Detail["responses"]>;
@@ -243,7 +246,9 @@ function describe(
     description: `Identifier of the ${name}.`,
     schema: { type: "string" },
   };
-  const deleted = parameters.filter((parameter) => ["deleted", "strict", "explain"].includes(parameter.name));
+  const deleted = parameters.filter((parameter) =>
+    ["deleted", "strict", "explain", "as_of"].includes(parameter.name),
+  );
   const detail = (value: object): Detail => ({ tags, ...value }) as Detail;
   return {
     list: detail({
@@ -257,22 +262,25 @@ function describe(
     }),
     create: detail({
       summary: `Add to ${segment}`,
-      description: "A list of objects makes several records, all or none, and answers with a list.",
+      description:
+        "A list of objects makes several records, all or none, and answers with a list; where some are wrong, with a list of what is wrong with each.",
       security,
-      parameters: looks,
+      parameters: [...looks, ...DRY_RUN, ...ONCE],
       requestBody: sends(whole, 'The record; it may be wrapped as {"results": …}.'),
       responses: {
         201: { description: "The record as stored.", content: content(record) },
-        ...refusals(400, 401, 415),
+        200: { description: "Of a dry run: what would change.", content: content(PREVIEW) },
+        ...refusals(400, 401, 409, 415, 422),
       },
     }),
     updateSeveral: detail({
       summary: `Change several of ${segment}`,
       description:
         "All or none. PUT wants the required fields of every record, PATCH only what changes. Also taken: a JSON Patch " +
-        'whose paths are `/<id>/<field>`, `{"ids": […], "patch": […]}` with paths `/<field>`, and `{"items": [ids], <field>: <value>}`.',
+        'whose paths are `/<id>/<field>`, `{"ids": […], "patch": […]}` with paths `/<field>`, and `{"items": [ids], <field>: <value>}`; ' +
+        'or, for all that the filters in the address or in `{"filters": {…}}` find, the fields to change or a `patch`.',
       security,
-      parameters: looks,
+      parameters: [...looks, ...DRY_RUN],
       requestBody: sends(several, "Objects with `id` and the fields to change."),
       responses: {
         200: { description: "The records as stored.", content: content({ type: "array", items: record }) },
@@ -281,43 +289,54 @@ function describe(
     }),
     read: detail({
       summary: `One of ${segment}`,
-      parameters: [id, ...looks, ...deleted],
+      parameters: [id, ...looks, ...deleted, ...NONE_MATCH],
       responses: { ...one("The record."), ...refusals(401, 404, 406) },
     }),
     replace: detail({
       summary: `Replace one of ${segment}`,
       description: "The required fields must be there; others that are not there stay as they are.",
       security,
-      parameters: [id, ...looks],
+      parameters: [id, ...looks, ...DRY_RUN, ...MATCH],
       requestBody: sends(whole, "The record."),
-      responses: { ...one("The record as stored."), ...refusals(400, 401, 403, 404, 415) },
+      responses: { ...one("The record as stored."), ...refusals(400, 401, 403, 404, 409, 412, 415) },
     }),
     change: detail({
       summary: `Change one of ${segment}`,
       security,
-      parameters: [id, ...looks],
-      requestBody: sends(part, "The fields to change."),
-      responses: { ...one("The record as stored."), ...refusals(400, 401, 403, 404, 415) },
+      parameters: [id, ...looks, ...DRY_RUN, ...MATCH],
+      requestBody: {
+        ...sends(part, "The fields to change, or a JSON Patch whose paths begin with a field."),
+        content: {
+          ...content(part),
+          "application/json-patch+json": { schema: PATCH as Record<string, unknown> },
+        },
+      },
+      responses: { ...one("The record as stored."), ...refusals(400, 401, 403, 404, 409, 412, 415) },
     }),
     remove: detail({
       summary: `Delete one of ${segment}`,
       description: "It stays in the database; lists with `deleted=true` show it.",
       security,
-      parameters: [id],
-      responses: { 204: { description: "Done." }, ...refusals(401, 403, 404, 409) },
+      parameters: [id, ...DRY_RUN, ...MATCH],
+      responses: {
+        204: { description: "Done." },
+        200: { description: "Of a dry run: what would change.", content: content(PREVIEW) },
+        ...refusals(401, 403, 404, 409, 412),
+      },
     }),
     removeSeveral: detail({
       summary: `Delete several of ${segment}`,
-      description: "All or none.",
+      description: "All or none, by ids or by the filters of the list.",
       security,
       parameters: [
         {
           name: "id",
           in: "query",
-          required: true,
+          required: false,
           description: "Identifiers, repeated or separated by commas.",
           schema: { type: "array", items: { type: "string" } },
         },
+        ...DRY_RUN,
       ],
       responses: {
         200: {
