@@ -16,7 +16,7 @@ import {
 } from "./model/listing.ts";
 import { envelopeText, position } from "./model/page.ts";
 import { resolveId } from "./resolver.ts";
-import { type Call, describe, here, respond, ROOT, show, withParameter } from "./response.ts";
+import { type Call, describe, here, respond, ROOT, show, showRoot, withParameter } from "./response.ts";
 import type { Routed } from "./resources/index.ts";
 import type { Reading } from "./reading.ts";
 import type { Store } from "./store.ts";
@@ -274,8 +274,12 @@ export function openAnswers(options: AnswerOptions): Answers {
       return showSimple({ version: "v2" });
     },
     root(request, resources) {
-      const { base, method } = begin(request, READ_METHODS);
+      const call = begin(request, READ_METHODS);
+      const { base, method, url } = call;
       if (method === "OPTIONS") return showSimple(ROOT_METADATA);
+      const wanted = url.searchParams.get("format") === "api" ? "api" : undefined;
+      const format = negotiate(wanted, request.headers.get("accept"));
+      if (format === "api") return showRoot(call, resources, { Allow: READ_METHODS });
       return showSimple(Object.fromEntries(resources.map(({ segment }) => [segment, `${base}${segment}/`])));
     },
     begin,

@@ -38,6 +38,14 @@ export async function readFile(request: Request, maxBytes: number): Promise<Uint
   throw new Problem("malformed", "The form has no file.");
 }
 
+/** Whether the body is a form as a browser sends it. */
+export const isForm = (request: Request): boolean =>
+  mediaType(request) === "application/x-www-form-urlencoded";
+
+/** The fields of such a form. @throws Problem too_large, malformed */
+export const readFields = async (request: Request, maxBytes: number): Promise<URLSearchParams> =>
+  new URLSearchParams(decode(await readBytes(request, maxBytes)));
+
 const JSON_TYPES = new Set([
   "application/json",
   "application/json-patch+json",

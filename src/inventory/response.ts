@@ -1,7 +1,10 @@
-import { browsablePage } from "./browsable.ts";
+import { browsablePage, linksOf } from "./browsable.ts";
+import { bulkForm, createForm, filterForm, recordForms, sessionForm } from "./browsable-forms.ts";
 import type { Actor } from "./model/access.ts";
 import { metadata } from "./model/schema.ts";
 import { type Format, MEDIA_TYPES } from "./negotiation.ts";
+import { type Html, markup } from "./html.ts";
+import type { Json } from "./model/field.ts";
 import type { Routed } from "./resources/index.ts";
 
 export const ROOT = "/api/v2/";
@@ -50,6 +53,7 @@ export const show = (
   const status = about.status ?? 200;
   if (format !== "api") return respond(json, status, MEDIA_TYPES.json, about.headers);
   const shown = { ...about.headers, "Content-Type": "application/json", Vary: "Accept" };
+  const value = JSON.parse(json) as Json;
   const page = browsablePage(
     {
       title: resource.segment,
@@ -63,11 +67,57 @@ export const show = (
         { name: resource.segment, address: `${call.base}${resource.segment}/?format=api` },
       ],
       links: Object.entries(about.links ?? {}).map(([name, address]) => ({ name, address })),
+      session: sessionForm(call.base, call.actor.username, call.url.pathname + call.url.search),
+      forms: formsFor(call, resource, value),
+      linkOf: linksOf(resource, call.base),
     },
-    JSON.parse(json),
+    value,
   );
-  return respond(page, status, MEDIA_TYPES.api, about.headers);
+  // The page has the caller's name and forms on it.
+  return respond(page, status, MEDIA_TYPES.api, { ...about.headers, Vary: "Accept, Cookie" });
 };
+
+/** The root as a page. */
+export const showRoot = (
+  call: Call,
+  resources: readonly Routed[],
+  headers: Record<string, string>,
+): Response => {
+  const { base } = call;
+  const page = browsablePage(
+    {
+      title: "Api Root",
+      summary: "The addresses of all lists.",
+      method: call.method,
+      address: here(call) + call.url.search,
+      status: "200 OK",
+      headers: { ...headers, "Content-Type": "application/json", Vary: "Accept" },
+      trail: [{ name: "api", address: `${base}?format=api` }],
+      links: [
+        { name: "JSON", address: `${base}?format=json` },
+        { name: "Reference", address: new URL("/docs", base).href },
+      ],
+      session: sessionForm(base, call.actor.username, call.url.pathname + call.url.search),
+    },
+    Object.fromEntries(resources.map(({ segment }) => [segment, `${base}${segment}/?format=api`])),
+  );
+  return respond(page, 200, MEDIA_TYPES.api, { ...headers, Vary: "Accept, Cookie" });
+};
+
+/** The forms that make sense for what is shown; those that write, for callers with credentials. */
+function formsFor(call: Call, resource: Routed, value: Json): Html[] {
+  const known = call.actor.user !== null;
+  const list = `${call.base}${resource.segment}/`;
+  const whole = value as Record<string, Json>;
+  if (Array.isArray(whole.results) && "total_pages" in whole) {
+    const records = whole.results as Record<string, Json>[];
+    const filter = filterForm(resource, here(call), call.url.searchParams);
+    return known ? [filter, bulkForm(resource, list, records), createForm(resource, list)] : [filter];
+  }
+  const record = (whole.results ?? whole) as Record<string, Json>;
+  if (!known || Array.isArray(record) || record.id === undefined) return [];
+  return [markup``, ...recordForms(resource, `${list}${String(record.id)}/`, record)];
+}
 
 /** The address of this request with another value of one parameter. */
 export const withParameter = (call: Call, name: string, value: string): string => {

@@ -12,6 +12,7 @@ import {
   valueSchema,
 } from "./model/schema.ts";
 import { isGuarded } from "./model/resource.ts";
+import { withForms } from "./form-request.ts";
 import { ROOT } from "./response.ts";
 import { DECLARED, PEOPLE, RESOURCES, type Routed } from "./resources/index.ts";
 import { addAttached } from "./route-attached.ts";
@@ -50,13 +51,16 @@ const MAX_MESSAGE_BYTES = 10_000_000;
 export function inventoryRoutes(options: InventoryOptions): AnyElysia {
   const maxMessageBytes = options.maxMessageBytes ?? MAX_MESSAGE_BYTES;
   const store = openStore(options.database, options.clock);
-  const answers = openAnswers({
-    store,
-    authenticate: options.authenticate,
-    publicUrl: options.publicUrl,
-    anonymousRead: options.anonymousRead,
+  const answers = withForms(
+    openAnswers({
+      store,
+      authenticate: options.authenticate,
+      publicUrl: options.publicUrl,
+      anonymousRead: options.anonymousRead,
+      maxMessageBytes,
+    }),
     maxMessageBytes,
-  });
+  );
   const app = new Elysia({ name: "inventory" });
   addRoot(app, answers);
   addLookups(app, answers);

@@ -485,10 +485,10 @@ describe("renderings:", () => {
     expect(text).not.toContain("<script");
     expect(text).toContain("HTTP 200 OK");
     expect(text).toContain("Allow: GET, POST, PUT, PATCH, HEAD, OPTIONS");
-    expect(text).toContain("&quot;label&quot;: &quot;Bench ÄÖ&quot;");
+    expect(text).toContain('&quot;label&quot;</span>: <span class="s">&quot;Bench ÄÖ&quot;');
     const links = [...text.matchAll(/href="([^"]+)"/g)].map(([, link]) => link.replaceAll("&amp;", "&"));
     expect(links).toContain("http://lab/api/v2/locations/?format=api&page=2&page_size=2");
-    for (const link of links)
+    for (const link of links.filter((address) => !address.startsWith("#")))
       expect({ link, status: (await get(link)).status }).toEqual({ link, status: 200 });
   });
 

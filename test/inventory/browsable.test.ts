@@ -1,0 +1,241 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { Json } from "../../src/inventory/model/field.ts";
+import { type Answered, type Lab, openLab, PASSWORD } from "./harness.ts";
+import { IDS } from "./sample.ts";
+
+/** The pages as a browser without scripts uses them: it reads forms from pages and sends what they say. */
+
+let lab: Lab;
+let cookie = "";
+beforeEach(async () => {
+  lab = await openLab({ passwords: true });
+  cookie = "";
+});
+afterEach(() => lab.database.close());
+
+const PAGE = "text/html,application/xhtml+xml,*/*;q=0.8";
+const open = (address: string): Promise<Answered> =>
+  lab.ask("GET", address, { headers: { Accept: PAGE, ...(cookie ? { Cookie: cookie } : {}) } });
+
+const unescaped = (text: string): string =>
+  text
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&#39;", "'")
+    .replaceAll("&amp;", "&");
+
+interface Form {
+  action: string;
+  method: string;
+  fields: [string, string][];
+}
+/** The forms of a page with the values that they begin with. */
+const formsOf = (page: string): Form[] =>
+  [...page.matchAll(/<form method="(\w+)" action="([^"]*)"[^>]*>(.*?)<\/form>/gs)].map(
+    ([, method, action, inner]) => {
+      const inputs = [...inner.matchAll(/<input ([^>]*)>/g)]
+        .filter(([, attributes]) => !attributes.includes("checkbox"))
+        .map(([, attributes]): [string, string] => [
+          /name="([^"]*)"/.exec(attributes)![1],
+          unescaped(/value="([^"]*)"/.exec(attributes)?.[1] ?? ""),
+        ]);
+      const areas = [...inner.matchAll(/<textarea [^>]*name="([^"]*)"[^>]*>([^<]*)<\/textarea>/g)].map(
+        ([, name, text]): [string, string] => [name, unescaped(text)],
+      );
+      return { method, action: unescaped(action), fields: [...inputs, ...areas] };
+    },
+  );
+
+/** Sends a form with some of its fields changed, and follows where the answer leads, as a browser does. */
+async function submit(
+  form: Form,
+  changes: [string, string][] = [],
+  origin = "http://lab",
+): Promise<Answered> {
+  const changed = new Set(changes.map(([name]) => name));
+  const fields = new URLSearchParams([...form.fields.filter(([name]) => !changed.has(name)), ...changes]);
+  if (form.method === "get") return follow(form.action, await open(`${form.action}?${fields}`));
+  const answer = await lab.ask("POST", form.action, {
+    body: fields.toString(),
+    headers: {
+      Accept: PAGE,
+      Origin: origin,
+      "Content-Type": "application/x-www-form-urlencoded",
+      ...(cookie ? { Cookie: cookie } : {}),
+    },
+  });
+  const set = answer.headers.get("set-cookie");
+  if (set) cookie = set.split(";")[0];
+  return follow(form.action, answer);
+}
+const follow = async (from: string, answer: Answered): Promise<Answered> => {
+  if (answer.status !== 303) return answer;
+  return open(new URL(answer.headers.get("location")!, from).href);
+};
+
+async function signIn(): Promise<void> {
+  const { text } = await open("http://lab/api/v2/locations/?format=api");
+  const form = formsOf(text).find(({ action }) => action.endsWith("/session/"))!;
+  const page = await submit(form, [
+    ["username", "alice"],
+    ["password", PASSWORD],
+  ]);
+  expect(page.text).toContain("Signed in as <b>alice</b>");
+}
+
+const withMethod = (page: string, method: string): Form =>
+  formsOf(page).find(
+    ({ action, fields }) =>
+      !action.endsWith("/session/") && fields.some(([name, value]) => name === "_method" && value === method),
+  )!;
+const bulkOf = (page: string): Form =>
+  formsOf(page).find(
+    ({ fields, action }) => action.endsWith("/locations/") && fields.some(([, value]) => value === "{}"),
+  )!;
+const labels = async (): Promise<Json[]> =>
+  ((await lab.ask("GET", "locations/?owner=alice", { as: "alice" })).body.results as { label: Json }[]).map(
+    ({ label }) => label,
+  );
+
+describe("reading", () => {
+  test("the root, lists and records are pages whose links all work", async () => {
+    await signIn();
+    const seen = new Set<string>();
+    const wait = ["http://lab/api/v2/?format=api"];
+    while (wait.length > 0 && seen.size < 60) {
+      const address = wait.shift()!;
+      if (seen.has(address)) continue;
+      seen.add(address);
+      const { status, text, headers } = await open(address);
+      expect({ address, status }).toEqual({ address, status: 200 });
+      if (!headers.get("content-type")?.startsWith("text/html")) continue;
+      expect(text).not.toMatch(/<script|javascript:| on\w+=/i);
+      for (const [, link] of text.matchAll(/href="(http[^"]+)"/g))
+        if (!link.includes("/docs")) wait.push(unescaped(link));
+    }
+    expect(seen.size).toBeGreaterThan(30);
+  });
+
+  test("every input has a label, ids are there once, and the language is said", async () => {
+    await signIn();
+    for (const address of ["locations/", `locations/${IDS.secret}/`, "annotationtypes/"]) {
+      const { text } = await open(`http://lab/api/v2/${address}`);
+      const ids = [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+      expect(new Set(ids).size).toBe(ids.length);
+      const labelled = new Set([...text.matchAll(/<label for="([^"]+)"/g)].map(([, id]) => id));
+      for (const [, attributes] of text.matchAll(/<(?:input|select|textarea) ([^>]*)>/g)) {
+        if (attributes.includes('type="hidden"')) continue;
+        expect(labelled).toContain(/id="([^"]+)"/.exec(attributes)?.[1] ?? attributes);
+      }
+      expect(text).toContain('<html lang="en">');
+    }
+  });
+
+  test("the filter form leaves out what is empty and keeps what it has no input for", async () => {
+    const { text } = await open("http://lab/api/v2/locations/?format=api&place__room=101&ordering=-label");
+    const form = formsOf(text).find(({ method }) => method === "get")!;
+    const page = await submit(form, [["query", "shelf"]]);
+    expect(page.text).toContain("&quot;Shelf 1&quot;");
+    expect(page.text).not.toContain("&quot;drawer&quot;");
+    const again = formsOf(page.text).find(({ method }) => method === "get")!;
+    expect(again.fields).toContainEqual(["place__room", "101"]);
+    expect(again.fields).toContainEqual(["query", "shelf"]);
+  });
+
+  test("who is not signed in gets no form that writes", async () => {
+    for (const address of ["locations/?format=api", `locations/${IDS.shelf}/?format=api`]) {
+      const { text } = await open(`http://lab/api/v2/${address}`);
+      expect(
+        formsOf(text).filter(({ method, action }) => method === "post" && !action.endsWith("/session/")),
+      ).toEqual([]);
+    }
+  });
+});
+
+describe("writing by forms", () => {
+  test("add, change, replace, change several, delete several, delete, sign out", async () => {
+    await signIn();
+    const list = async () => (await open("http://lab/api/v2/locations/?format=api&owner=alice")).text;
+    for (const label of ["one", "two", "three"]) {
+      const form = withMethod(await list(), "POST");
+      const made = await submit(form, [["_content", JSON.stringify({ label })]]);
+      expect({ status: made.status, shown: made.text.includes(`&quot;${label}&quot;`) }).toEqual({
+        status: 200,
+        shown: true,
+      });
+    }
+    expect(await labels()).toEqual(["one", "three", "two"]);
+    const ids = (
+      (await lab.ask("GET", "locations/?owner=alice", { as: "alice" })).body.results as { id: string }[]
+    ).map(({ id }) => id);
+    const record = async () => (await open(`http://lab/api/v2/locations/${ids[0]}/?format=api`)).text;
+    await submit(withMethod(await record(), "PATCH"), [["_content", '{"label": "first"}']]);
+    expect(await labels()).toEqual(["first", "three", "two"]);
+    const replace = withMethod(await record(), "PUT");
+    expect(JSON.parse(replace.fields.find(([name]) => name === "_content")![1])).toMatchObject({
+      label: "first",
+    });
+    expect((await submit(replace)).status).toBe(200);
+    const some = ids.slice(1).map((id): [string, string] => ["id", id]);
+    await submit(bulkOf(await list()), [...some, ["_content", '{"barcode": "B"}'], ["_method", "PATCH"]]);
+    expect((await lab.ask("GET", "locations/?barcode=B", { as: "alice" })).body.total).toBe(2);
+    await submit(bulkOf(await list()), [...some, ["_method", "DELETE"]]);
+    expect(await labels()).toEqual(["first"]);
+    const gone = await submit(withMethod(await record(), "DELETE"));
+    expect({ status: gone.status, list: gone.text.includes("<h1>locations</h1>") }).toEqual({
+      status: 200,
+      list: true,
+    });
+    expect(await labels()).toEqual([]);
+    const out = formsOf(await list()).find(({ action }) => action.endsWith("/session/"))!;
+    expect((await submit(out)).text).toContain("Sign in to add and change");
+  });
+
+  test("what is refused is a page that says so, and nothing is written", async () => {
+    await signIn();
+    const { text } = await open("http://lab/api/v2/locations/?format=api");
+    for (const [content, message] of [
+      ["{}", "This field is required."],
+      ["{", "JSON parse error"],
+      ['{"label": "<b>", "x": 1}', "is not a field of location"],
+    ]) {
+      const page = await submit(withMethod(text, "POST"), [["_content", content]]);
+      expect({ content, status: page.status }).toEqual({ content, status: 400 });
+      expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+      expect(page.text).toContain(message);
+    }
+    expect((await submit(bulkOf(text), [["_method", "DELETE"]])).text).toContain(
+      "Choose at least one record.",
+    );
+    expect(
+      (
+        await submit(bulkOf(text), [
+          ["id", IDS.shelf],
+          ["_method", "DELETE"],
+        ])
+      ).status,
+    ).toBe(403);
+    expect(
+      (
+        await submit(bulkOf(text), [
+          ["id", IDS.shelf],
+          ["_method", "TRACE"],
+        ])
+      ).status,
+    ).toBe(405);
+    expect(await labels()).toEqual([]);
+  });
+
+  test("a page of somebody else cannot send our forms", async () => {
+    await signIn();
+    const { text } = await open("http://lab/api/v2/locations/?format=api");
+    const page = await submit(
+      withMethod(text, "POST"),
+      [["_content", '{"label": "x"}']],
+      "https://evil.example",
+    );
+    expect(page.status).toBe(403);
+    expect(await labels()).toEqual([]);
+  });
+});
