@@ -152,6 +152,9 @@ export interface DirectoryLock {
   release(): void;
 }
 
+/** A connection that nothing refers to is closed by the garbage collector, and the lock would go with it. */
+const held = new Set<Database>();
+
 /**
  * Takes the data directory for this process, by an exclusive transaction on a file of its own.
  * @throws Problem already_running
@@ -170,5 +173,11 @@ export function lockDirectory(directory: string): DirectoryLock {
       { cause: error },
     );
   }
-  return { release: () => lock.close(true) };
+  held.add(lock);
+  return {
+    release() {
+      held.delete(lock);
+      lock.close(true);
+    },
+  };
 }

@@ -11,6 +11,11 @@ server.listen(0, "127.0.0.1", () => {
     RunJob: () => ({ JobIdentifier: randomUUID() }),
     GetStatus: () => ({ Status: "finished", StatusDetails: "Took 0.01 s; GetResult has the prediction." }),
   };
-  soap.listen(server, "/soap/ConservationScorer", { ConservationScorer: { ConservationScorer: port, [process.argv[3]]: port } }, readFileSync(process.argv[2], "utf8"));
+  soap.listen(
+    server,
+    "/soap/ConservationScorer",
+    { ConservationScorer: { ConservationScorer: port, [process.argv[3]]: port } },
+    readFileSync(process.argv[2], "utf8"),
+  );
   process.stdout.write(`serves http://127.0.0.1:${server.address().port}\n`);
 });
