@@ -13,6 +13,7 @@ import {
 } from "./model/schema.ts";
 import { isGuarded } from "./model/resource.ts";
 import { withForms } from "./form-request.ts";
+import { rememberCallers } from "./known-callers.ts";
 import { ROOT } from "./response.ts";
 import { DECLARED, PEOPLE, RESOURCES, type Routed } from "./resources/index.ts";
 import { addAttached } from "./route-attached.ts";
@@ -54,7 +55,7 @@ export function inventoryRoutes(options: InventoryOptions): AnyElysia {
   const answers = withForms(
     openAnswers({
       store,
-      authenticate: options.authenticate,
+      authenticate: rememberCallers(options.authenticate, store.statements, options.clock),
       publicUrl: options.publicUrl,
       anonymousRead: options.anonymousRead,
       maxMessageBytes,
