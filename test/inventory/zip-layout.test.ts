@@ -1,0 +1,30 @@
+import { expect, test } from "bun:test";
+import { readXlsx, streamXlsxRows, writeXlsxStream } from "hucre/xlsx";
+import { readableFromFront } from "../../src/inventory/zip-layout.ts";
+
+const ROWS = Array.from({ length: 3000 }, (_, i) => [`row ${i}`, i / 8, i % 2 === 0, "ä 😀 = <&>"]);
+/** In a Buffer amid others, as bodies of requests are. */
+async function archive(): Promise<Buffer> {
+  const written = await new Response(
+    writeXlsxStream(ROWS, { name: "x", columns: [{ header: "a" }] }),
+  ).bytes();
+  return Buffer.concat([Buffer.from("before"), written, Buffer.from("")]).subarray("before".length);
+}
+
+test("an archive laid out anew holds the same, front to back and by its directory", async () => {
+  const bytes = await archive();
+  const streamed: unknown[] = [];
+  for await (const { values } of streamXlsxRows(readableFromFront(bytes, 1e9))) streamed.push(values);
+  expect(streamed.slice(1)).toEqual(ROWS);
+  const whole = await new Response(readableFromFront(bytes, 1e9)).bytes();
+  expect((await readXlsx(whole)).sheets[0].rows.slice(1)).toEqual(ROWS);
+  // Twice the same: nothing is left that would be moved.
+  expect(await new Response(readableFromFront(whole, 1e9)).bytes()).toEqual(whole);
+});
+
+test("what unfolds to too much, or is cut off anywhere, is refused", async () => {
+  const bytes = await archive();
+  expect(() => readableFromFront(bytes, 1000)).toThrow("unfolds to more");
+  for (const length of [0, 10, 22, 1000, bytes.length - 1])
+    expect(() => readableFromFront(bytes.subarray(0, length), 1e9)).toThrow("cut off");
+});
