@@ -2,7 +2,7 @@ import { openWriteAnswers } from "./answer-writing.ts";
 export { unwrap } from "./answer-writing.ts";
 import { isKnown, listTag, recordTag } from "./entity-tag.ts";
 import { csvFile, csvText, xlsxFile } from "./export-file.ts";
-import { negotiate, MEDIA_TYPES } from "./negotiation.ts";
+import { type Format, MEDIA_TYPES, negotiate } from "./negotiation.ts";
 import { explainListing, explainRecord } from "./explanation.ts";
 import type { Actor } from "./model/access.ts";
 import type { Json } from "./model/field.ts";
@@ -136,7 +136,7 @@ export function openAnswers(options: AnswerOptions): Answers {
     const where = position(here(call), searchParams, found.current, found.total, listing.size);
     const texts = reading.texts(resource, listing, call.actor, found.rids, around);
     const json = envelopeText(where, texts);
-    const tag = listTag(json, format);
+    const tag = listTag(json, formOf(call, format));
     if (isKnown(call, tag)) return respond(null, 304, "", { ...headers, ETag: tag });
     return show(call, format, json, resource, {
       headers: { ...headers, ETag: tag },
@@ -192,8 +192,8 @@ export function openAnswers(options: AnswerOptions): Answers {
     const json = itemText(call, resource, how, rid, reading);
     const tag =
       reading === store.reading && "version" in resource.fields
-        ? recordTag(store.version(resource, rid), json, format)
-        : listTag(json, format);
+        ? recordTag(store.version(resource, rid), json, formOf(call, format))
+        : listTag(json, formOf(call, format));
     headers.ETag = tag;
     if (isKnown(call, tag)) return respond(null, 304, "", headers);
     const links = { JSON: withParameter(call, "format", "json") };
@@ -297,6 +297,10 @@ export function openAnswers(options: AnswerOptions): Answers {
     },
   };
 }
+
+/** What a tag knows of the form: pages have the caller's name and forms on them, so each caller has its own. */
+const formOf = (call: Call, format: Format): string =>
+  format === "api" ? `api.${Bun.hash(call.actor.username ?? "").toString(36)}` : format;
 
 /** The answer to OPTIONS at the root, in the words of Django REST framework. */
 const ROOT_METADATA: Json = {

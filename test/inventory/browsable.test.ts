@@ -192,6 +192,15 @@ describe("writing by forms", () => {
     expect((await submit(out)).text).toContain("Sign in to add and change");
   });
 
+  test("a page that a browser has kept is another's when somebody signs in", async () => {
+    const address = "http://lab/api/v2/locations/?format=api";
+    const tag = (await open(address)).headers.get("etag")!;
+    const again = { Accept: PAGE, "If-None-Match": tag };
+    expect((await lab.ask("GET", address, { headers: again })).status).toBe(304);
+    await signIn();
+    expect((await lab.ask("GET", address, { headers: { ...again, Cookie: cookie } })).status).toBe(200);
+  });
+
   test("what is refused is a page that says so, and nothing is written", async () => {
     await signIn();
     const { text } = await open("http://lab/api/v2/locations/?format=api");
