@@ -764,3 +764,20 @@ CREATE TABLE note (
 ) STRICT;
 
 CREATE INDEX note_object ON note (object_kind, object_rid, rid);
+
+CREATE TABLE attachment (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  object_kind TEXT NOT NULL,
+  object_rid INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  media_type TEXT NOT NULL,
+  size INTEGER NOT NULL,
+  sha256 TEXT NOT NULL,
+  created INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  -- Last, so that the other columns are read without it.
+  content BLOB NOT NULL
+) STRICT;
+
+CREATE INDEX attachment_object ON attachment (object_kind, object_rid, rid);

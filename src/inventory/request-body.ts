@@ -19,13 +19,22 @@ export async function readPairs(request: Request, maxBytes: number): Promise<Jso
   return Object.fromEntries(new URLSearchParams(decode(await readBytes(request, maxBytes))));
 }
 
+/** A file that was sent, and the other fields of its form. */
+export interface Upload {
+  name: string;
+  type: string;
+  bytes: Uint8Array;
+  fields: [string, string][];
+}
+
 /**
- * The bytes of a file: the body itself, or the first file of a form (RFC 7578).
+ * A file: the body itself, or the first file of a form (RFC 7578).
  * @throws Problem too_large, malformed
  */
-export async function readFile(request: Request, maxBytes: number): Promise<Uint8Array> {
+export async function readUpload(request: Request, maxBytes: number): Promise<Upload> {
   const bytes = await readBytes(request, maxBytes);
-  if (mediaType(request) !== "multipart/form-data") return bytes;
+  const type = mediaType(request);
+  if (type !== "multipart/form-data") return { name: "file", type, bytes, fields: [] };
   const headers = { "Content-Type": request.headers.get("content-type")! };
   let form: FormData;
   try {
@@ -33,9 +42,15 @@ export async function readFile(request: Request, maxBytes: number): Promise<Uint
   } catch (cause) {
     throw new Problem("malformed", "The form cannot be read.", { cause });
   }
-  for (const value of form.values() as Iterable<string | Blob>)
-    if (typeof value !== "string") return value.bytes();
-  throw new Problem("malformed", "The form has no file.");
+  const fields: [string, string][] = [];
+  let file: Blob | undefined;
+  for (const [name, value] of form as Iterable<[string, string | Blob]>) {
+    if (typeof value === "string") fields.push([name, value]);
+    else file ??= value;
+  }
+  if (!file) throw new Problem("malformed", "The form has no file.");
+  const name = (file as File).name ?? "file";
+  return { name, type: file.type.split(";")[0], bytes: await file.bytes(), fields };
 }
 
 /** Whether the body is a form as a browser sends it. */

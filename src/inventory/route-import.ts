@@ -7,7 +7,7 @@ import { parameterProblem } from "./model/filter.ts";
 import { KINDS } from "./model/field.ts";
 import { parseJson } from "./model/json-text.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
-import { readFile } from "./request-body.ts";
+import { readUpload } from "./request-body.ts";
 import { type Call, respond, ROOT } from "./response.ts";
 import type { Routed } from "./resources/index.ts";
 import type { Store } from "./store.ts";
@@ -37,7 +37,7 @@ export function addImport(
     if (request.method !== "POST") return template(call);
     if (call.actor.user === null) throw unauthenticated("Authentication credentials were not provided.");
     const options = optionsOf(call.url.searchParams);
-    const bytes = await readFile(request, maxBytes);
+    const { bytes } = await readUpload(request, maxBytes);
     const work = async (report: (rows: number) => void) => {
       const table = await readTable(bytes, report);
       return runImport(store, resource, table, options, call.actor);

@@ -1,6 +1,7 @@
 import { type AnyElysia, type DocumentDecoration, Elysia } from "elysia";
 import { type Answers, openAnswers } from "./answer.ts";
 import { openAttached } from "./attached.ts";
+import { openAttachments } from "./attachments.ts";
 import type { Actor } from "./model/access.ts";
 import {
   bodySchema,
@@ -16,6 +17,7 @@ import { withForms } from "./form-request.ts";
 import { rememberCallers } from "./known-callers.ts";
 import { ROOT } from "./response.ts";
 import { DECLARED, PEOPLE, RESOURCES, type Routed } from "./resources/index.ts";
+import { addAttachments } from "./route-attachments.ts";
 import { addAttached } from "./route-attached.ts";
 import { addImport } from "./route-import.ts";
 import { addPeople } from "./route-people.ts";
@@ -67,6 +69,8 @@ export function inventoryRoutes(options: InventoryOptions): AnyElysia {
   addLookups(app, answers);
   for (const resource of RESOURCES) addResource(app, answers, resource);
   for (const resource of RESOURCES) addImport(app, answers, store, resource, maxMessageBytes);
+  const guarded = RESOURCES.filter(isGuarded);
+  addAttachments(app, answers, openAttachments(store, guarded, options.clock), maxMessageBytes);
   const attached = openAttached(store, options.clock);
   for (const resource of RESOURCES.filter(isGuarded))
     addAttached(app, answers, store, attached, resource, maxMessageBytes);

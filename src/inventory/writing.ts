@@ -251,7 +251,7 @@ export function openWriting(
       // First, so that no number of a change is used again.
       const version = Number(before.version) + 1;
       journal.record({ resource, rid, op: "purge", version, before, after: undefined }, actor);
-      for (const table of ["record_change", "object_permission", "annotation", "note"])
+      for (const table of ["record_change", "object_permission", "annotation", "note", "attachment"])
         statements.run({
           text: `DELETE FROM ${table} WHERE object_kind = ? AND object_rid = ?`,
           args: [resource.name, rid],

@@ -84,6 +84,10 @@ annotations = f"stocks/consumables/{made['id']}/annotations/"
 call("POST", annotations, {"annotation_type_id": types["results"][0]["id"], "value": "wild type"})
 found["annotations"] = [[item["name"], item["value"]] for item in call("GET", annotations)["results"]]
 
+# Its attachments, a bare list.
+assert call("GET", "attachments", app="stocks", model="consumable", object_id=made["id"], deleted="false",
+            page_size="max", ordering="-created") == []
+
 # What an id is.
 found["resolved"] = call("GET", f"resolver/{made['id']}")
 found["unknown"] = call("GET", "resolver/00000000-0000-4000-8000-00000000ffff")["id"]
