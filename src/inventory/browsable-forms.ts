@@ -1,4 +1,4 @@
-import { type Html, markup } from "./html.ts";
+import { type Html, markup } from "../shell/html.ts";
 import { type Field, type Json, KINDS } from "./model/field.ts";
 import { filterDoc } from "./model/schema.ts";
 import { searchFilters } from "./model/filter.ts";

@@ -1,4 +1,4 @@
-import { Html, markup } from "./html.ts";
+import { Html, markup } from "../shell/html.ts";
 import type { Json } from "./model/field.ts";
 import { target } from "./model/resource.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";

@@ -3,7 +3,7 @@ import { bulkForm, createForm, filterForm, recordForms, sessionForm } from "./br
 import type { Actor } from "./model/access.ts";
 import { metadata } from "./model/schema.ts";
 import { type Format, MEDIA_TYPES } from "./negotiation.ts";
-import { type Html, markup } from "./html.ts";
+import { type Html, markup } from "../shell/html.ts";
 import type { Json } from "./model/field.ts";
 import type { Routed } from "./resources/index.ts";
 

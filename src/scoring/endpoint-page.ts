@@ -1,4 +1,5 @@
 import type { MotifClass } from "./motif-classes.ts";
+import { tryForm, type TryValues } from "./try-page.ts";
 
 /** What stands at the endpoint for people: where the documents are and how to send a first message. Plain HTML, no scripts. */
 export interface EndpointPage {
@@ -23,6 +24,13 @@ GSRAHSSHLKSKKGQSTSRHKKLMFKTEGPDSD`,
   expression: "F...W..[VIL]",
 };
 
+const TRY_EXAMPLE: TryValues = {
+  protein: `>p53${EXAMPLE.sequence}`,
+  patterns: `${EXAMPLE.expression}\nP..P`,
+  motifClasses: "",
+  scoringModel: "continuous",
+};
+
 export function endpointPage({ endpoint, namespace, classes }: EndpointPage): string {
   const message = `<Envelope xmlns="http://schemas.xmlsoap.org/soap/envelope/">
  <Body>
@@ -45,7 +53,10 @@ export function endpointPage({ endpoint, namespace, classes }: EndpointPage): st
   :root { color-scheme: light dark; --line: light-dark(#d5d9e0, #3a404a); --link: light-dark(#0b5cad, #8ec5ff); }
   body { font: 17px/1.55 system-ui, sans-serif; max-width: 48rem; margin: 0 auto; padding: 2.5rem 1.25rem; }
   h1 { font-size: 1.9rem; margin: 0; } h2 { font-size: 1.15rem; margin: 1.6rem 0 .35rem; }
-  a { color: var(--link); } a:focus-visible { outline: 3px solid; outline-offset: 2px; }
+  label { display: block; margin: .9rem 0 .2rem; font-weight: 600; } small { font-weight: 400; }
+  textarea, select { font: .9rem/1.4 ui-monospace, monospace; width: 100%; box-sizing: border-box; padding: .4rem; }
+  button { font: inherit; margin-top: 1rem; padding: .4rem 1.2rem; } summary { margin-top: .4rem; }
+  a { color: var(--link); } :focus-visible { outline: 3px solid; outline-offset: 2px; }
   pre { border: 1px solid var(--line); border-radius: .6rem; padding: .8rem 1rem; overflow-x: auto; font-size: .85rem; }
   table { border-collapse: collapse; font-size: .85rem; }
   td, th { text-align: left; vertical-align: top; padding: .3rem .6rem .3rem 0; border-top: 1px solid var(--line); }
@@ -73,6 +84,8 @@ document/literal; SOAP 1.2 envelopes are answered in kind.</p>
 <h2>A first message</h2>
 <p>The motif by which p53 binds MDM2 (Kussie et al., <i>Science</i> 1996, 274:948):</p>
 <pre tabindex="0"><code>${escapeHtml(command)}</code></pre>
+<h2 id="try">Try it</h2>
+${tryForm(`${new URL(endpoint).pathname}/try`, TRY_EXAMPLE, classes).text}
 <h2>Motif classes</h2>
 <p><code>elmIdentifierName</code> takes any of these names. Those of ELM mean our own expressions, written from the
 literature, until the table of the ELM resource is imported.</p>

@@ -10,6 +10,7 @@ import { jsonAnswers } from "./json-answers.ts";
 import { MotifTables } from "./motif-tables.ts";
 import { Pool } from "./pool.ts";
 import { jsonRoutes } from "./route-json.ts";
+import { tryRoutes } from "./route-try.ts";
 import { scoringRoutes } from "./route.ts";
 import { type AlignmentRequest, scoreAlignment } from "./score-alignment.ts";
 import { type BatchRequest, scoreBatch } from "./score-batch.ts";
@@ -134,8 +135,16 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     clientOf,
     ...publicUrl,
   });
+  const forms = tryRoutes({
+    handlers,
+    classes,
+    clientOf,
+    corpus: () => corpora.openActive(),
+    maxQueryLength: options.maxQueryLength,
+    maxMessageBytes: options.maxMessageBytes,
+  });
   return {
-    routes: soapRoutes.use(jsonRoutes(answers)) as typeof soapRoutes,
+    routes: soapRoutes.use(jsonRoutes(answers)).use(forms) as typeof soapRoutes,
     corpora,
     classes,
     counts: () => store.counts(),
