@@ -1,7 +1,7 @@
 import { blosumKernel } from "./blosum-kernel.ts";
 import { maskLowComplexity } from "./complexity.ts";
 import type { Corpus } from "./corpus.ts";
-import { sketch } from "./sketch.ts";
+import { sketchTogether } from "./sketch.ts";
 import { bitScore, composition, compositionScale, eValue } from "./statistics.ts";
 
 export interface Hit {
@@ -34,6 +34,31 @@ const HIGH_SCORE = 200;
 /** Sequences per report, so that the caller hears of progress some ten times a second. */
 const SLICE = 8192;
 
+/** One of several queries that share a pass over the corpus. */
+export interface SearchRequest {
+  /** Residue codes. */
+  query: Uint8Array;
+  options: SearchOptions;
+}
+
+/** Sequences from the first up to the end (exclusive). */
+export type Range = readonly [first: number, end: number];
+
+/** Sequences in one of the parts that threads take: many parts each, so that they end together. */
+const PART = 8192;
+
+/**
+ * The parts of a corpus that fall to this one of the threads that share `counter` (zero at first): each takes the next
+ * part when it has done one. Together they get every sequence once.
+ */
+export function* sharedParts(corpus: Corpus, counter: Int32Array): Generator<Range> {
+  for (;;) {
+    const first = Atomics.add(counter, 0, 1) * PART;
+    if (first >= corpus.sequenceCount) return;
+    yield [first, Math.min(first + PART, corpus.sequenceCount)];
+  }
+}
+
 /**
  * Hits of a query (residue codes) in a corpus, in order of E-value, score, accession. `report` hears the fraction
  * done, 0..1. Deterministic. Empty where query or corpus are.
@@ -44,16 +69,72 @@ export function search(
   options: SearchOptions,
   report: (fraction: number) => void = () => {},
 ): Hit[] {
+  const [hits] = searchParts([{ query, options }], corpus, [[0, corpus.sequenceCount]], report);
+  return inOrder(hits, corpus);
+}
+
+/**
+ * Hits of several queries in parts of a corpus, in no particular order: those of all parts, put together by `inOrder`,
+ * are what `search` finds. The prefilter reads the residues once for all queries.
+ */
+export function searchParts(
+  requests: readonly SearchRequest[],
+  corpus: Corpus,
+  parts: Iterable<Range>,
+  report: (fraction: number) => void = () => {},
+): Hit[][] {
   report(0);
-  const masked = maskLowComplexity(query);
-  const candidates = options.exhaustive
-    ? Array.from({ length: corpus.sequenceCount }, (_, index) => ({ index, score: 0 }))
-    : prefilter(masked, corpus, options, (fraction) => report(fraction * 0.6));
+  const masked = requests.map(({ query }) => maskLowComplexity(query));
+  const candidates = requests.map((): Candidate[] => []);
+  const ranges = counted(parts, (sequences) => report((sequences / corpus.sequenceCount) * SCAN_PART));
+  const exhaustive = requests.some(({ options }) => options.exhaustive);
+  if (exhaustive) {
+    for (const [first, end] of ranges) {
+      for (let index = first; index < end; index++)
+        for (const own of candidates) own.push({ index, score: 0 });
+    }
+  } else prefilter(masked, requests, corpus, ranges, candidates);
+  const hits = requests.map((request, k) => {
+    const score = (fraction: number): void =>
+      report(SCAN_PART + ((1 - SCAN_PART) * (k + fraction)) / requests.length);
+    return compare(request, masked[k], corpus, candidates[k], score);
+  });
+  report(1);
+  return hits;
+}
+
+/** Part of the work that is the prefilter's. Only the progress depends on it. */
+const SCAN_PART = 0.6;
+
+interface Candidate {
+  index: number;
+  /** Of the prefilter's best extension. */
+  score: number;
+}
+
+function* counted(parts: Iterable<Range>, report: (sequences: number) => void): Generator<Range> {
+  let sequences = 0;
+  for (const part of parts) {
+    for (let first = part[0]; first < part[1]; first += SLICE) {
+      const end = Math.min(first + SLICE, part[1]);
+      yield [first, end];
+      report((sequences += end - first));
+    }
+  }
+}
+
+/** Those of the candidates that are hits. */
+function compare(
+  { query, options }: SearchRequest,
+  masked: Uint8Array,
+  corpus: Corpus,
+  candidates: Candidate[],
+  report: (fraction: number) => void,
+): Hit[] {
   const lengthOf = (index: number): number => corpus.offsets[index + 1] - corpus.offsets[index];
   const wanted = candidates
     .filter(({ index }) => lengthOf(index) >= options.minLength && lengthOf(index) <= options.maxLength)
     .sort((a, b) => lengthOf(a.index) - lengthOf(b.index) || a.index - b.index);
-
   const own = composition(masked);
   const hits: Hit[] = [];
   for (let from = 0; from < wanted.length; from += SLICE) {
@@ -71,17 +152,20 @@ export function search(
       if (chance > options.maxEValue) continue;
       hits.push({ index: slice[k].index, rawScore, bitScore: bitScore(score), eValue: chance });
     }
-    report(0.6 + (0.4 * Math.min(from + SLICE, wanted.length)) / wanted.length);
+    report(Math.min(from + SLICE, wanted.length) / wanted.length);
   }
+  return hits;
+}
+
+/** Hits in order of E-value, score, accession: sorted in place, and answered. */
+export function inOrder(hits: Hit[], corpus: Corpus): Hit[] {
   const accessions = new Map(hits.map(({ index }) => [index, corpus.accession(index)]));
   const byAccession = (a: Hit, b: Hit): number => {
     const left = accessions.get(a.index)!;
     const right = accessions.get(b.index)!;
     return left < right ? -1 : left > right ? 1 : a.index - b.index;
   };
-  hits.sort((a, b) => a.eValue - b.eValue || b.rawScore - a.rawScore || byAccession(a, b));
-  report(1);
-  return hits;
+  return hits.sort((a, b) => a.eValue - b.eValue || b.rawScore - a.rawScore || byAccession(a, b));
 }
 
 /** The residues of one sequence, where they lie. */
@@ -89,27 +173,29 @@ export function residuesOf(corpus: Corpus, index: number): Uint8Array {
   return corpus.residues.subarray(corpus.offsets[index], corpus.offsets[index + 1]);
 }
 
-/** Sequences that share two words on a diagonal with the query and a good stretch through them. */
+/** Adds the sequences that share two words on a diagonal with a query, and a good stretch through them, to its candidates. */
 function prefilter(
-  masked: Uint8Array,
+  masked: readonly Uint8Array[],
+  requests: readonly SearchRequest[],
   corpus: Corpus,
-  { minLength, maxLength }: SearchOptions,
-  report: (fraction: number) => void,
-): { index: number; score: number }[] {
-  const { words } = sketch(masked);
-  const passed: { index: number; score: number }[] = [];
-  if (words.words.length === 0) return passed;
+  ranges: Iterable<Range>,
+  candidates: Candidate[][],
+): void {
+  const { query, owners, words } = sketchTogether(masked);
+  if (words.words.length === 0) return;
+  // The bounds of all together: those of each are looked at again before sequences are compared.
+  const minLength = Math.min(...requests.map(({ options }) => options.minLength));
+  const maxLength = Math.max(...requests.map(({ options }) => options.maxLength));
   blosumKernel().scan(
-    masked,
+    query,
     words,
     { window: WINDOW, drop: DROP, minLength, maxLength },
     corpus.residues,
     corpus.offsets,
-    0,
-    corpus.sequenceCount,
+    ranges,
     PASS_SCORE,
-    (index, score) => passed.push({ index, score }),
-    (next) => report(next / corpus.sequenceCount),
+    (index, score, k) => candidates[k].push({ index, score }),
+    () => {},
+    owners,
   );
-  return passed;
 }

@@ -37,27 +37,59 @@ const BEST_FIRST = Array.from({ length: CODES }, (_, a) => {
  * al. 1990, the neighbourhood), and where. Words with a letter that is none of the twenty, such as a masked X, have none.
  */
 export function sketch(query: Uint8Array, hitsPerResidue: number = HITS_PER_RESIDUE): Sketch {
+  const found = new WordList();
+  const { threshold, expectedHits } = addWords(found, query, 0, hitsPerResidue);
+  return { words: found.tabulate(), threshold, expectedHits };
+}
+
+/** Queries one behind the other, with the words of all of them, as `Kernel.scan` takes them. */
+export interface JoinedSketch {
+  query: Uint8Array;
+  owners: Uint16Array;
+  words: Words;
+}
+
+/** Between joined queries: a code that scores far below zero against all. */
+const BARRIER = 31;
+
+/** The sketches of several queries as one: each has the words that it has alone. At most 65,536 queries. */
+export function sketchTogether(queries: readonly Uint8Array[]): JoinedSketch {
+  const length = queries.reduce((sum, one) => sum + one.length + 1, 0);
+  const query = new Uint8Array(length).fill(BARRIER);
+  const owners = new Uint16Array(length);
+  const found = new WordList();
+  let at = 0;
+  for (const [number, one] of queries.entries()) {
+    query.set(one, at);
+    owners.fill(number, at, at + one.length + 1);
+    addWords(found, one, at, HITS_PER_RESIDUE);
+    at += one.length + 1;
+  }
+  return { query, owners, words: found.tabulate() };
+}
+
+/** Adds the neighbourhood of a query whose first residue has the place `start`. */
+function addWords(
+  found: WordList,
+  query: Uint8Array,
+  start: number,
+  hitsPerResidue: number,
+): Omit<Sketch, "words"> {
   const { threshold, expectedHits } = chooseThreshold(query, hitsPerResidue);
-  const found: number[] = [];
-  const places: number[] = [];
+  const rest = new Int32Array(WORD + 1);
   for (let i = 0; i + WORD <= query.length; i++) {
     if (!standard(query, i)) continue;
-    const rest = new Int32Array(WORD + 1);
     for (let k = WORD - 1; k >= 0; k--) rest[k] = rest[k + 1] + BEST_FIRST[query[i + k]].scores[0];
     const go = (k: number, score: number, word: number): void => {
-      if (k === WORD) {
-        found.push(word);
-        places.push(i);
-        return;
-      }
       const { codes, scores } = BEST_FIRST[query[i + k]];
       for (let b = 0; b < CODES && score + scores[b] + rest[k + 1] >= threshold; b++) {
-        go(k + 1, score + scores[b], word * CODES + codes[b]);
+        if (k === WORD - 1) found.add(word * CODES + codes[b], start + i);
+        else go(k + 1, score + scores[b], word * CODES + codes[b]);
       }
     };
     go(0, 0, 0);
   }
-  return { words: tabulate(found, places), threshold, expectedHits };
+  return { threshold, expectedHits };
 }
 
 function standard(query: Uint8Array, at: number): boolean {
@@ -68,40 +100,67 @@ function standard(query: Uint8Array, at: number): boolean {
 const HIGHEST_BIT = 0x8000_0000;
 
 /** Work space of `tabulate`, all zero between its calls: too large to be allocated for every query. */
-const COUNTS = new Int32Array(CODES ** WORD);
+const COUNTS = new Uint32Array(CODES ** WORD);
 
-/** Words (numbers of base 20) and the places they come from, in the form that the scan reads. */
-function tabulate(found: number[], places: number[]): Words {
-  for (const word of found) COUNTS[word]++;
-  const words: number[] = [];
-  const heads: number[] = [];
-  const positions: number[] = [];
-  /** Of words with several places: where in `positions` the next one goes. */
-  const next = new Map<number, number>();
-  // Counted loops: an iterator would make an array per word, and there are tens of thousands.
-  for (let k = 0; k < found.length; k++) {
-    const word = found[k];
-    const at = next.get(word);
-    if (at !== undefined) {
-      positions[at] = --COUNTS[word] === 0 ? places[k] + HIGHEST_BIT : places[k];
-      next.set(word, at + 1);
-      continue;
+/** Words (numbers of base 20) and the places they come from. */
+class WordList {
+  #words = new Uint32Array(1 << 15);
+  #places = new Uint32Array(1 << 15);
+  #length = 0;
+
+  add(word: number, place: number): void {
+    if (this.#length === this.#words.length) {
+      this.#words = doubled(this.#words);
+      this.#places = doubled(this.#places);
     }
-    words.push(word);
-    if (--COUNTS[word] === 0) {
-      heads.push(places[k] + HIGHEST_BIT);
-      continue;
-    }
-    heads.push(positions.length);
-    next.set(word, positions.length + 1);
-    positions.push(places[k]);
-    for (let i = COUNTS[word]; i > 0; i--) positions.push(0);
+    this.#words[this.#length] = word;
+    this.#places[this.#length++] = place;
   }
-  return {
-    words: Uint32Array.from(words),
-    heads: Uint32Array.from(heads),
-    positions: Uint32Array.from(positions),
-  };
+
+  /** In the form that the scan reads. Words ascend, and so do the places of each where they were added so. */
+  tabulate(): Words {
+    const [found, places, length] = [this.#words, this.#places, this.#length];
+    for (let k = 0; k < length; k++) COUNTS[found[k]]++;
+    let distinct = 0;
+    let listed = 0;
+    for (const count of COUNTS) {
+      if (count > 0) distinct++;
+      if (count > 1) listed += count;
+    }
+    const words = new Uint32Array(distinct);
+    const heads = new Uint32Array(distinct);
+    const positions = new Uint32Array(listed);
+    let row = 0;
+    let at = 0;
+    // From here on COUNTS has for each word, plus 1: where in `positions` its next place goes, or behind that its row.
+    for (let word = 0; word < COUNTS.length; word++) {
+      const count = COUNTS[word];
+      if (count === 0) continue;
+      words[row] = word;
+      heads[row] = at;
+      COUNTS[word] = 1 + (count === 1 ? listed + row : at);
+      row++;
+      if (count === 1) continue;
+      at += count;
+      positions[at - 1] = HIGHEST_BIT;
+    }
+    for (let k = 0; k < length; k++) {
+      const next = COUNTS[found[k]] - 1;
+      if (next >= listed) heads[next - listed] = places[k] + HIGHEST_BIT;
+      else {
+        positions[next] += places[k];
+        COUNTS[found[k]]++;
+      }
+    }
+    COUNTS.fill(0);
+    return { words, heads, positions };
+  }
+}
+
+function doubled(list: Uint32Array): Uint32Array<ArrayBuffer> {
+  const larger = new Uint32Array(list.length * 2);
+  larger.set(list);
+  return larger;
 }
 
 /** The lowest threshold that keeps the expected hits within HITS_PER_RESIDUE, from the distribution of word scores. */

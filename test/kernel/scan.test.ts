@@ -37,7 +37,7 @@ function scan(
   for (const [k, subject] of subjects.entries()) residues.set(subject, offsets[k]);
   const scores = subjects.map(() => 0);
   const order: number[] = [];
-  kernel.scan(query, words, limits, residues, offsets, 0, subjects.length, threshold, (k, score) => {
+  kernel.scan(query, words, limits, residues, offsets, [[0, subjects.length]], threshold, (k, score) => {
     scores[k] = score;
     order.push(k);
   });

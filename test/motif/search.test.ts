@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { encode } from "../../src/motif/alphabet.ts";
 import { openCorpus, packCorpus, type Corpus } from "../../src/motif/corpus.ts";
 import { maskLowComplexity } from "../../src/motif/complexity.ts";
-import { search, type SearchOptions } from "../../src/motif/search.ts";
+import { inOrder, search, searchParts, sharedParts, type SearchOptions } from "../../src/motif/search.ts";
 import { SCORING } from "../../src/motif/blosum-kernel.ts";
 import { scorePlain } from "../../src/kernel/plain.ts";
 import { composition, compositionScale, eValue } from "../../src/motif/statistics.ts";
@@ -68,6 +68,38 @@ describe("a search", () => {
     expect(hits.map(({ index }) => index)).toEqual([0, 1, 3, 2]);
     expect(search(queries[1], twin, options)).toEqual(hits);
     expect(search(queries[1], twin, exhaustive)).toEqual(hits);
+  });
+
+  test("queries that share a pass find what each finds alone, whoever takes which parts of the corpus", () => {
+    const asked = [...queries, encode(""), queries[3], encode("MKV"), new Uint8Array(50).fill(0)];
+    const requests = asked.map((query, k) => ({
+      query,
+      options: k % 3 === 1 ? { ...options, minLength: 150, maxLength: 400 } : options,
+    }));
+    const wanted = requests.map((request) => search(request.query, corpus, request.options));
+    expect(wanted.flat().length).toBeGreaterThan(150);
+    for (const threads of [1, 2, 4]) {
+      // Threads that take parts in turn, as sharedParts gives them out.
+      const parts = Array.from({ length: threads }, (_, k) =>
+        [0, 1, 2, 3, 4, 5, 6]
+          .filter((i) => i % threads === k)
+          .map((i) => [i * 330, Math.min((i + 1) * 330, corpus.sequenceCount)] as const),
+      );
+      const found = parts.map((own) => searchParts(requests, corpus, own));
+      const together = requests.map((_, k) =>
+        inOrder(
+          found.flatMap((hits) => hits[k]),
+          corpus,
+        ),
+      );
+      expect(together).toEqual(wanted);
+    }
+    const counter = new Int32Array(new SharedArrayBuffer(4));
+    const taken = Array.from(sharedParts(corpus, counter));
+    expect([...sharedParts(corpus, counter)]).toEqual([]);
+    expect(taken[0][0]).toBe(0);
+    expect(taken.at(-1)![1]).toBe(corpus.sequenceCount);
+    for (const [k, [first]] of taken.entries()) if (k > 0) expect(first).toBe(taken[k - 1][1]);
   });
 
   test("lengths bound what is looked at, not the E-values", () => {

@@ -2,4 +2,4 @@
 export { score8 } from "./score8";
 export { score16 } from "./score16";
 export { trace16 } from "./trace";
-export { prepareScan, scan } from "./scan";
+export { prepareScan, scan, scannedRows, scannedSequences } from "./scan";

@@ -7,6 +7,10 @@
  * each, the first highest) a u32 with one bit per fourth residue. Small, because every residue looks there.
  * `heads`: for each of the 20^4 words of standard residues (a number of base 20) a u32. With LAST: the one
  * place in the query where such a word begins; else where in `positions` its places begin, the last with LAST.
+ *
+ * The query may be several, one behind the other with a residue between them that scores far below zero against all:
+ * words do not reach across it, nor do extensions. `owners` says which query a place belongs to. One pass over the
+ * residues then serves all of them, and each gets what it would get alone, since queries share no diagonal.
  */
 const WORD: i32 = 4;
 const LAST: u32 = 0x80000000;
@@ -24,6 +28,15 @@ let window: i32 = 0;
 let drop: i32 = 0;
 let minLength: i32 = 0;
 let maxLength: i32 = 0;
+/** For each place of the query a u16: the number of the query it is in. */
+let owners: usize = 0;
+/** For each query an i32: its best extension in the running sequence, 0 without one. All 0 between sequences. */
+let bests: usize = 0;
+/** The queries (u16) with a best extension in the running sequence, and how many. */
+let touched: usize = 0;
+let touchedCount: i32 = 0;
+/** Extensions below this are forgotten; at least 1. */
+let threshold: i32 = 1;
 /** Position of the running sequence in the row of all sequences, each followed by a gap as wide as the window. */
 let base: i32 = 0;
 
@@ -42,6 +55,10 @@ export function prepareScan(
   drop_: i32,
   minLength_: i32,
   maxLength_: i32,
+  owners_: usize,
+  bests_: usize,
+  touched_: usize,
+  threshold_: i32,
 ): void {
   bits = bits_;
   heads = heads_;
@@ -56,6 +73,11 @@ export function prepareScan(
   drop = drop_;
   minLength = max(WORD, minLength_);
   maxLength = maxLength_;
+  owners = owners_;
+  bests = bests_;
+  touched = touched_;
+  touchedCount = 0;
+  threshold = max(1, threshold_);
   base = 0;
   forget();
 }
@@ -66,27 +88,70 @@ function forget(): void {
   memory.fill(diagonals, 0, (<usize>diagonalMask + 1) << 2);
 }
 
+/** Sequences that the last call of `scan` has done, and the rows that it wrote. */
+let done: i32 = 0;
+let rows: i32 = 0;
+export function scannedSequences(): i32 {
+  return done;
+}
+export function scannedRows(): i32 {
+  return rows;
+}
+
 /**
- * Scans `count` sequences: sequence k lies at residues + offsets[k] up to offsets[k + 1] (u32). `best[k]` (i32)
- * gets the score of its best extension, 0 without one or where its length is out of bounds. Seven bytes behind the
- * residues must be readable. Returns the number of places where a word of the neighbourhood stood.
+ * Scans up to `count` sequences: sequence k lies at residues + offsets[k] up to offsets[k + 1] (u32). For every query
+ * and sequence of admissible length with an extension of `threshold` or more, a row of three i32 is written to
+ * `found`: k, number of the query, score of the best. Ends early where `room` rows might not hold those of one more
+ * sequence. Seven bytes behind the residues must be readable. Returns the number of places where a word of the
+ * neighbourhood stood.
  */
-export function scan(residues: usize, offsets: usize, count: i32, best: usize): i32 {
+export function scan(
+  residues: usize,
+  offsets: usize,
+  count: i32,
+  found: usize,
+  room: i32,
+  queries: i32,
+): i32 {
   let seen: i32 = 0;
-  for (let k: usize = 0; k < <usize>count; k++) {
-    const from = load<u32>(offsets + (k << 2));
-    const length = <i32>(load<u32>(offsets + (k << 2), 4) - from);
-    let score: i32 = 0;
-    if (length >= minLength && length <= maxLength) {
-      if (base > 0x3fffffff) forget();
-      const to = findWords(residues + from, length);
-      seen += <i32>((to - hits) >>> 2);
-      score = joinWords(residues + from, length, to);
-      base += length + window + 1;
+  let k: i32 = 0;
+  rows = 0;
+  for (; k < count && rows + queries <= room; k++) {
+    const at = offsets + ((<usize>k) << 2);
+    const from = load<u32>(at);
+    const length = <i32>(load<u32>(at, 4) - from);
+    if (length < minLength || length > maxLength) continue;
+    if (base > 0x3fffffff) forget();
+    const to = findWords(residues + from, length);
+    seen += <i32>((to - hits) >>> 2);
+    joinWords(residues + from, length, to);
+    base += length + window + 1;
+    for (let t = 0; t < touchedCount; t++) {
+      const owner = <i32>load<u16>(touched + ((<usize>t) << 1));
+      const best = bests + ((<usize>owner) << 2);
+      const row = found + <usize>rows * 12;
+      store<i32>(row, k);
+      store<i32>(row, owner, 4);
+      store<i32>(row, load<i32>(best), 8);
+      store<i32>(best, 0);
+      rows++;
     }
-    store<i32>(best + (k << 2), score);
+    touchedCount = 0;
   }
+  done = k;
   return seen;
+}
+
+/** Notes an extension of the query to which a place belongs. */
+function note(inQuery: i32, score: i32): void {
+  const owner = load<u16>(owners + ((<usize>inQuery) << 1));
+  const best = bests + ((<usize>owner) << 2);
+  const before = load<i32>(best);
+  if (before === 0) {
+    store<u16>(touched + ((<usize>touchedCount) << 1), owner);
+    touchedCount++;
+  }
+  if (score > before) store<i32>(best, score);
 }
 
 /**
@@ -128,8 +193,8 @@ function findWords(sequence: usize, length: i32): usize {
   return to;
 }
 
-/** Best extension through two words on a diagonal, of those at the places from `hits` up to `end`. */
-function joinWords(sequence: usize, length: i32, end: usize): i32 {
+/** Extends and notes pairs of words on a diagonal, of those at the places from `hits` up to `end`. */
+function joinWords(sequence: usize, length: i32, end: usize): void {
   // Copies of what stays, since a global is read anew each time.
   const heads_ = heads;
   const positions_ = positions;
@@ -137,7 +202,6 @@ function joinWords(sequence: usize, length: i32, end: usize): i32 {
   const mask = diagonalMask;
   const window_ = window;
   const base_ = base;
-  let best: i32 = 0;
   for (let hit = hits; hit < end; hit += 4) {
     const place = load<i32>(hit);
     // Four codes to a number of base 20: first both pairs at once, then the two.
@@ -158,7 +222,8 @@ function joinWords(sequence: usize, length: i32, end: usize): i32 {
       if (distance > window_) {
         store<i32>(diagonal, here);
       } else if (distance >= WORD) {
-        best = max(best, extend(sequence, length, place, inQuery));
+        const score = extend(sequence, length, place, inQuery);
+        if (score >= threshold) note(inQuery, score);
         // Words up to the end of the extension, as far as it reached, are part of it.
         store<i32>(diagonal, max(here, here + reach - WORD));
       }
@@ -167,7 +232,6 @@ function joinWords(sequence: usize, length: i32, end: usize): i32 {
       entry = load<u32>(p);
     }
   }
-  return best;
 }
 
 /** Residues of the subject from the word's start to the end of the extension's best part. */
