@@ -15,6 +15,7 @@ import {
   unknownItemParameters,
 } from "./model/listing.ts";
 import { envelopeText, position } from "./model/page.ts";
+import { openListStreams } from "./list-stream.ts";
 import { resolveId } from "./resolver.ts";
 import { type Call, describe, here, respond, ROOT, show, showRoot, withParameter } from "./response.ts";
 import type { Routed } from "./resources/index.ts";
@@ -71,6 +72,7 @@ export interface Answers {
 
 export function openAnswers(options: AnswerOptions): Answers {
   const { store } = options;
+  const streams = openListStreams(store);
 
   const begin = (request: Request, allow: string): Call => {
     // A request in HTTP/1.0 without a Host has a path and no more.
@@ -127,11 +129,13 @@ export function openAnswers(options: AnswerOptions): Answers {
       return explained(explainListing(store, resource, listing, searchParams, call.actor));
     const format = negotiate(listing.format, call.request.headers.get("accept"));
     const isFile = format === "csv" || format === "xlsx";
+    const headers = { Allow: COLLECTION_METHODS, ...warning(listing.ignored) };
+    const streamed = format === "json" ? streams(call, resource, listing, headers) : undefined;
+    if (streamed) return streamed;
     // A file is for all of a list, whose pages somebody would have to put together again.
     const whole = isFile && !searchParams.has("page") && !searchParams.has("page_size");
     const found = reading.list(resource, whole ? { ...listing, size: "max" } : listing, call.actor);
     const around = { base: call.base, format: listing.format };
-    const headers = { Allow: COLLECTION_METHODS, ...warning(listing.ignored) };
     if (isFile) return file(call, resource, format, listing, found.rids, 200, headers, reading);
     const where = position(here(call), searchParams, found.current, found.total, listing.size);
     const texts = reading.texts(resource, listing, call.actor, found.rids, around);

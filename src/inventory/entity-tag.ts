@@ -12,6 +12,16 @@ export const recordTag = (version: number, body: string, format: string): string
 /** Of a list: weak, for pages of equal content may be printed differently. */
 export const listTag = (body: string, format = "json"): string => `W/"${digest(body, format)}"`;
 
+/**
+ * Of a list that is printed while it is sent, so that nothing can be hashed before: `key`, all that the answer hangs on
+ * besides what is stored, in the state that the database is in. Any write makes it another one, and so does a restart.
+ */
+export const stateTag = (state: string, key: string): string =>
+  `W/"s${Bun.hash(`${PROCESS} ${state} ${key}`).toString(36)}"`;
+
+/** Counters of writes begin anew with every process. */
+const PROCESS = `${process.pid} ${performance.timeOrigin}`;
+
 /** The format is no part of what is hashed: to put the two together would copy a page of a list. */
 const digest = (body: string, format: string): string =>
   `${Bun.hash(body).toString(36)}${format === "json" ? "" : `.${format}`}`;

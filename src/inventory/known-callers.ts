@@ -19,8 +19,7 @@ export function rememberCallers(
   const known = new Map<string, { actor: Actor; until: number }>();
   let state = "";
   const refresh = (): void => {
-    const own = statements.get({ text: "SELECT total_changes() AS own", args: [] })?.own;
-    const now = `${String(own)} ${statements.foreignVersion()}`;
+    const now = statements.state();
     if (now !== state) known.clear();
     state = now;
   };

@@ -47,6 +47,18 @@ export class Statements {
     return Number(this.get({ text: "PRAGMA data_version", args: [] })?.data_version);
   }
 
+  /** Changes whenever anything has been written, by this connection or by another; tells nothing between processes. */
+  state(): string {
+    const own = this.get({ text: "SELECT total_changes() AS own", args: [] })?.own;
+    return `${String(own)} ${this.foreignVersion()}`;
+  }
+
+  /** Lets go of what is prepared, before the connection is closed. */
+  release(): void {
+    for (const statement of this.prepared.values()) statement.finalize();
+    this.prepared.clear();
+  }
+
   private statement(text: string): Prepared {
     let found = this.prepared.get(text);
     if (found) this.prepared.delete(text);

@@ -15,7 +15,7 @@ import { Statements } from "./statements.ts";
 import { openUndoing, type Undoing } from "./undoing.ts";
 import { Problem } from "../problem.ts";
 import type { Clock } from "../shell/clock.ts";
-import type { Database } from "../shell/sqlite.ts";
+import { closeSnapshot, type Database, openSnapshot } from "../shell/sqlite.ts";
 
 /** How a batch is to be run. */
 export interface Manner extends About {
@@ -28,6 +28,12 @@ export interface Manner extends About {
 
 /** What became of a batch: its value and id (null where nothing was written), or what would change. */
 export type Outcome<T> = { value: T; batch: string | null } | { preview: Json };
+
+/** What a store was at one time, whatever is written meanwhile; to be closed soon. */
+export interface Snapshot {
+  store: Store;
+  close(): void;
+}
 
 /** The records of one database. */
 export interface Store {
@@ -49,6 +55,8 @@ export interface Store {
     parameters: URLSearchParams,
     actor: Actor,
   ): { reading: Reading; parameters: URLSearchParams };
+  /** The store as it is now, for as long as it is open, to read from; undefined where the database is in memory. */
+  snapshot(): Snapshot | undefined;
   /** Of a record of a resource that has versions. */
   version(resource: Resource, rid: number): number;
   statements: Statements;
@@ -132,6 +140,18 @@ function makeStore(database: Database, clock: Clock): Store {
       const today = { resource, condition: and(...conditions) };
       const present = { actor, rights: reading.rights, today };
       return { reading: readingAsOf(statements, DECLARED, batch, present), parameters: rest };
+    },
+    snapshot() {
+      const reader = openSnapshot(database);
+      if (!reader) return undefined;
+      const store = makeStore(reader, clock);
+      return {
+        store,
+        close() {
+          store.statements.release();
+          closeSnapshot(reader);
+        },
+      };
     },
     version: (resource, rid) =>
       Number(

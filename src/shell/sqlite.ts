@@ -32,15 +32,47 @@ export function openDatabase(path: string, migrations: readonly Migration[]): Da
     database.run("PRAGMA wal_autocheckpoint = 4000");
     database.run("PRAGMA foreign_keys = ON");
     database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT}`);
-    database.function("fold", { deterministic: true }, (text: unknown) =>
-      text === null || text === undefined ? null : fold(String(text)),
-    );
+    addFunctions(database);
     migrate(database, migrations);
     return database;
   } catch (error) {
     database.close();
     throw error;
   }
+}
+
+/**
+ * A second connection to the same database, which reads it as it is now for as long as it is open, whatever is written
+ * meanwhile: what takes several turns of the event loop cannot have a transaction on the connection that all share.
+ * Undefined for a database in memory, which has one connection. Close it with `closeSnapshot`, soon: while it is open
+ * the log cannot be written back past it.
+ */
+export function openSnapshot(database: Database): Database | undefined {
+  if (database.filename === ":memory:" || database.filename === "") return undefined;
+  const reader = new Database(database.filename, { readonly: true, strict: true });
+  try {
+    reader.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT}`);
+    addFunctions(reader);
+    reader.run("BEGIN");
+    // A transaction that is only begun sees nothing yet: the first read decides what it sees.
+    reader.query("SELECT count(*) FROM migration").get();
+    return reader;
+  } catch (error) {
+    reader.close();
+    throw error;
+  }
+}
+
+/** Lets go of the state at once; a statement that is not finalized would keep a closed connection until it is collected. */
+export function closeSnapshot(reader: Database): void {
+  reader.run("ROLLBACK");
+  reader.close();
+}
+
+function addFunctions(database: Database): void {
+  database.function("fold", { deterministic: true }, (text: unknown) =>
+    text === null || text === undefined ? null : fold(String(text)),
+  );
 }
 
 /**

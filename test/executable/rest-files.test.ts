@@ -134,6 +134,10 @@ test("a file of many rows is taken in without filling the memory", async () => {
   expect(lines.filter(({ phase }) => phase === "reading").length).toBe(40);
   const csv = await (await send("GET", "consumables/?format=csv&name=tube&fields=name")).text();
   expect(csv.trim().split("\r\n").length).toBe(20_001);
+  const whole = await send("GET", "consumables/?page_size=max&name=tube&fields=name");
+  expect(whole.headers.get("etag")).toStartWith('W/"s');
+  const { total, results } = (await whole.json()) as { total: number; results: unknown[] };
+  expect([total, results.length]).toEqual([20_000, 20_000]);
   const rss = await Bun.file(`/proc/${server.process.pid}/status`)
     .text()
     .catch(() => "");

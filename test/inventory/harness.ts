@@ -48,6 +48,8 @@ export interface Lab {
     path: string,
     options?: { as?: string; body?: unknown; headers?: Record<string, string> },
   ): Promise<Answered>;
+  /** The response itself, whose body is yet to be read. */
+  get(path: string, as?: string): Promise<Response>;
   /** The same for bytes, in both directions: a file, or a form with one. */
   bytes(
     method: string,
@@ -63,9 +65,11 @@ export async function openLab(
     anonymousRead?: boolean;
     publicUrl?: string;
     passwords?: boolean;
+    /** File of the database; in memory where there is none. */
+    path?: string;
   } = {},
 ): Promise<Lab> {
-  const database = openDatabase(":memory:", MIGRATIONS);
+  const database = openDatabase(options.path ?? ":memory:", MIGRATIONS);
   const clock = fixedClock();
   const accounts = new Accounts(database, clock);
   await accounts.addUser({ username: "admin", superuser: true });
@@ -126,6 +130,12 @@ export async function openLab(
       }
       return { status: response.status, headers: response.headers, text, body: parsed };
     },
+    get: async (path, as) =>
+      app.fetch(
+        new Request(`http://lab/api/v2/${path}`, {
+          headers: as === undefined ? {} : { Authorization: `Token ${tokens[as]}` },
+        }),
+      ),
     async bytes(method, path, { as, body, type } = {}) {
       const headers: Record<string, string> = type === undefined ? {} : { "Content-Type": type };
       if (as !== undefined) headers.Authorization = `Token ${tokens[as]}`;

@@ -43,8 +43,13 @@ function pageLink(address: string, parameters: URLSearchParams, page: number): s
 
 /** The envelope as text, from results that are text already. */
 export function envelopeText(position: Position, results: readonly string[]): string {
-  return `${JSON.stringify(position).slice(0, -1)},"results":[${results.join(",")}]}`;
+  return `${envelopeHead(position)}${results.join(",")}${ENVELOPE_END}`;
 }
+
+/** The envelope up to its first result, and what follows its last one. */
+export const envelopeHead = (position: Position): string =>
+  `${JSON.stringify(position).slice(0, -1)},"results":[`;
+export const ENVELOPE_END = "]}";
 
 /** One line of RFC 4180; objects and lists as JSON. Values that a spreadsheet would run begin with a quote. */
 export const csvLine = (values: readonly Json[]): string => `${values.map(csvCell).join(",")}\r\n`;
