@@ -2,7 +2,16 @@ import { align, alignLocal, type Aligned } from "./align.ts";
 import type { Corpus } from "./corpus.ts";
 import type { Row } from "./msa.ts";
 import type { Options } from "./options.ts";
-import { residuesOf, search, type Hit } from "./search.ts";
+import { readQuery, SequenceError } from "./query.ts";
+import {
+  type Hit,
+  inOrder,
+  residuesOf,
+  search,
+  type SearchOptions,
+  searchParts,
+  sharedParts,
+} from "./search.ts";
 
 export interface FoundHomolog {
   /** Index into the corpus. */
@@ -38,25 +47,18 @@ const BATCH = 32;
  *
  * A sequence equal to the whole query is no homolog: it shows no residue kept through any change. Its species counts
  * as represented. `report` hears the fraction done, 0..1. Empty where query or corpus are.
+ * `hitsFound`: the hits, in any order, where `findHits` has found them already.
  */
 export function findHomologs(
   query: Uint8Array,
   corpus: Corpus,
   options: HomologOptions,
   report: (fraction: number) => void = () => {},
+  hitsFound?: Hit[],
 ): FoundHomolog[] {
-  const hits = search(
-    query,
-    corpus,
-    {
-      maxEValue: options.maxEValue,
-      exhaustive: options.exhaustive,
-      // A shorter one cannot cover enough of the query.
-      minLength: Math.ceil(options.minCoverage * query.length),
-      maxLength: Math.floor(options.maxLengthRatio * query.length),
-    },
-    (fraction) => report(fraction * SEARCH_PART),
-  );
+  const hits = hitsFound
+    ? inOrder(hitsFound, corpus)
+    : search(query, corpus, searchOptions(query, options), (fraction) => report(fraction * SEARCH_PART));
   const represented = new Set<number>();
   const others: Hit[] = [];
   for (const hit of hits) {
@@ -97,6 +99,44 @@ export function findHomologs(
   found.sort((a, b) => rank.get(a.index)! - rank.get(b.index)!);
   report(1);
   return found;
+}
+
+function searchOptions(query: Uint8Array, options: HomologOptions): SearchOptions {
+  return {
+    maxEValue: options.maxEValue,
+    exhaustive: options.exhaustive,
+    // A shorter one cannot cover enough of the query.
+    minLength: Math.ceil(options.minCoverage * query.length),
+    maxLength: Math.floor(options.maxLengthRatio * query.length),
+  };
+}
+
+/**
+ * The hits of several queries (letters) in those parts of a corpus that fall to this one of the threads that share
+ * `counter`, a zero in shared memory: all their answers together are what `predict` takes as hits, whatever the number
+ * of threads. One that cannot be read has no hits here; `predict` says what is wrong with it.
+ */
+export function findHits(
+  queries: readonly string[],
+  corpus: Corpus,
+  options: HomologOptions,
+  counter: Int32Array,
+  report: (fraction: number) => void = () => {},
+): Hit[][] {
+  const requests = queries.map((text) => {
+    const query = readable(text);
+    return { query, options: searchOptions(query, options) };
+  });
+  return searchParts(requests, corpus, sharedParts(corpus, counter), report);
+}
+
+function readable(text: string): Uint8Array {
+  try {
+    return readQuery(text);
+  } catch (error) {
+    if (error instanceof SequenceError) return new Uint8Array(0);
+    throw error;
+  }
 }
 
 /** For each hit its alignment, or null where it or the local one falls short of coverage or identity. */

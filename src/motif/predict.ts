@@ -6,6 +6,7 @@ import { rounded, scorePattern } from "./pattern-scores.ts";
 import { type Dialect, parsePattern, type Pattern } from "./pattern.ts";
 import type { Homolog, Prediction, ScoringModel } from "./prediction.ts";
 import { type AlignedText, readAlignment, readQuery } from "./query.ts";
+import type { Hit } from "./search.ts";
 import { newick } from "./tree.ts";
 import { familyWarnings } from "./warnings.ts";
 
@@ -32,6 +33,7 @@ interface Wanted {
  * Depends on its arguments alone: no clock, no randomness, no I/O. What cannot be scored is said in warnings.
  *
  * @param request.query letters A–Z; white space is dropped. May be empty.
+ * @param hits of this query with these options in this corpus, where `findHits` has found them already.
  * @throws SequenceError, PatternError before any work is done.
  */
 export function predict(
@@ -39,11 +41,12 @@ export function predict(
   corpus: Corpus,
   options: Readonly<Options> = DEFAULTS,
   report: Report = () => {},
+  hits?: Hit[],
 ): Prediction {
   const query = readQuery(request.query);
   const patterns = readPatterns(request.patterns);
   report("homologs", 0);
-  const found = findHomologs(query, corpus, options, (fraction) => report("homologs", fraction));
+  const found = findHomologs(query, corpus, options, (fraction) => report("homologs", fraction), hits);
   const aligned = found.map((hit) => ({ source: hit, homolog: measure(query, hit.row) }));
   return assemble(request, query, patterns, aligned, options, report, {
     corpus: {

@@ -165,6 +165,8 @@ export class Pool {
       job.progress.fraction = report.fraction;
       return;
     }
+    // Only `scoreParallel` asks for a search alone.
+    if (report.kind === "searched") return;
     const { rid, id } = job.lease;
     this.#leave(seat);
     this.#settle(id, () => {

@@ -1,4 +1,12 @@
-import { type Corpus, DEFAULTS, type Options, predict, type Stage } from "../motif/index.ts";
+import {
+  type Corpus,
+  DEFAULTS,
+  findHits,
+  type Hit,
+  type Options,
+  predict,
+  type Stage,
+} from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import { emptyCorpus, NO_CORPUS, openCorpusFile } from "./corpus.ts";
 import type { JobRequest } from "./job.ts";
@@ -10,12 +18,26 @@ export interface WorkerTask {
   corpusPath: string | null;
   /** What differs from the defaults of the method. */
   options?: Partial<Options>;
+  /** The query's hits, where they were found already. */
+  hits?: Hit[];
+}
+
+/** Queries whose hits are to be found by all workers that get the same counter, each in its parts of the corpus. */
+export interface SearchTask {
+  ticket: number;
+  queries: string[];
+  corpusPath: string | null;
+  options: Partial<Options>;
+  /** A zero in shared memory. */
+  counter: Int32Array;
 }
 
 /** What a worker says. `ticket` is the task's, so that words about an earlier one are not taken for this one's. */
 export type WorkerReport =
   | { ticket: number; kind: "progress"; stage: Stage; fraction: number }
   | { ticket: number; kind: "finished"; prediction: string }
+  /** For each query of a search the hits in this worker's parts of the corpus. */
+  | { ticket: number; kind: "searched"; hits: Hit[][] }
   /** `reason` is for the client, null where the error was not foreseen; `cause` is for the log. */
   | { ticket: number; kind: "failed"; reason: string | null; cause: string };
 
@@ -41,22 +63,35 @@ function corpusAt(path: string | null): Corpus {
   return opened.corpus;
 }
 
-function score({ ticket, request, corpusPath, options }: WorkerTask): WorkerReport {
+/** Says how far a task is: every stage, and within one not too often. */
+function reporter(ticket: number): (stage: Stage, fraction: number) => void {
   let lastStage: Stage | undefined;
   let lastTime = 0;
-  const report = (stage: Stage, fraction: number): void => {
+  return (stage, fraction) => {
     const now = performance.now();
     if (stage === lastStage && now - lastTime < PROGRESS_INTERVAL) return;
     lastStage = stage;
     lastTime = now;
     say({ ticket, kind: "progress", stage, fraction });
   };
+}
+
+function search({ ticket, queries, corpusPath, options, counter }: SearchTask): WorkerReport {
+  const report = reporter(ticket);
+  const hits = findHits(queries, corpusAt(corpusPath), { ...DEFAULTS, ...options }, counter, (fraction) =>
+    report("homologs", fraction),
+  );
+  return { ticket, kind: "searched", hits };
+}
+
+function score({ ticket, request, corpusPath, options, hits }: WorkerTask): WorkerReport {
   const { query, patterns, model } = request;
   const prediction = predict(
     { query, patterns, model },
     corpusAt(corpusPath),
     { ...DEFAULTS, ...options },
-    report,
+    reporter(ticket),
+    hits,
   );
   if (corpusPath === null) prediction.warnings.unshift(NO_CORPUS);
   // As text: printing it is the worker's time, not that of the thread that answers requests.
@@ -75,9 +110,9 @@ function say(report: WorkerReport): void {
   self.postMessage(report);
 }
 
-self.addEventListener("message", ({ data }: MessageEvent<WorkerTask>) => {
+self.addEventListener("message", ({ data }: MessageEvent<WorkerTask | SearchTask>) => {
   try {
-    say(score(data));
+    say("counter" in data ? search(data) : score(data));
   } catch (error) {
     say({
       ticket: data.ticket,

@@ -124,7 +124,14 @@ test("sequences on threads have the numbers and the order of one after the other
   const report = (accession: string): void => void stages.add(accession);
   const parallel = await Array.fromAsync(scoring.scoreParallel({ ...request, report }, 3));
   expect(parallel.length).toBe(9);
-  expect(parallel).toEqual([...scoring.scoreNow(request)]);
+  const alone = [...scoring.scoreNow(request)];
+  expect(parallel).toEqual(alone);
+  for (const workers of [1, 2, 4]) {
+    expect(await Array.fromAsync(scoring.scoreParallel(request, workers))).toEqual(alone);
+    // One query has all threads to itself.
+    const one = { ...request, fasta: P53_RECORD };
+    expect(await Array.fromAsync(scoring.scoreParallel(one, workers))).toEqual([...scoring.scoreNow(one)]);
+  }
   const accessions = parallel.map(({ accession }) => accession);
   expect(stages.size).toBeGreaterThan(0);
   for (const accession of stages) expect(accessions).toContain(accession);
