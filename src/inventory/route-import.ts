@@ -1,5 +1,14 @@
 import type { DocumentDecoration, Elysia } from "elysia";
 import type { Answers } from "./answer.ts";
+import {
+  bytes,
+  IMPORT_REPORT,
+  inQuery,
+  optionsOf as metadataOf,
+  refused,
+  SPREADSHEETS,
+  UPLOAD_FORM,
+} from "./attached-description.ts";
 import { type Matching, runImport } from "./import.ts";
 import { readTable } from "./import-file.ts";
 import { importTemplate } from "./import-template.ts";
@@ -31,9 +40,16 @@ export function addImport(
   resource: Routed,
   maxBytes: number,
 ): void {
+  const metadata = metadataOf(
+    `${resource.segment}/import`,
+    DESCRIPTION,
+    ["text/csv", MEDIA_TYPES.xlsx, "multipart/form-data"],
+    {},
+    ["application/json", "application/x-ndjson", MEDIA_TYPES.xlsx],
+  );
   const handler = async ({ request }: { request: Request }): Promise<Response> => {
     const call = answers.begin(request, METHODS);
-    if (request.method === "OPTIONS") return respond("{}", 200, MEDIA_TYPES.json, { Allow: METHODS });
+    if (request.method === "OPTIONS") return respond(metadata, 200, MEDIA_TYPES.json, { Allow: METHODS });
     if (request.method !== "POST") return template(call);
     if (call.actor.user === null) throw unauthenticated("Authentication credentials were not provided.");
     const options = optionsOf(call.url.searchParams);
@@ -70,7 +86,10 @@ export function addImport(
     .get(path, handler, {
       detail: detail({
         summary: `Template for an import: ${resource.segment}`,
-        responses: { 200: { description: "XLSX with drop-downs." } },
+        responses: {
+          200: { description: "XLSX with drop-downs.", content: bytes(MEDIA_TYPES.xlsx) },
+          ...refused(401),
+        },
       }),
     })
     .post(path, handler, {
@@ -79,11 +98,22 @@ export function addImport(
         summary: `Import a file: ${resource.segment}`,
         description: DESCRIPTION,
         security: [{ token: [] }],
+        parameters: [
+          inQuery("dry_run", "1: change nothing, and tell what would happen."),
+          inQuery("match", "name (default) or none: how a row without an id finds its record."),
+          inQuery("mapping", "A JSON object from headers to fields, null to leave a column out."),
+          inQuery("progress", "1: answer with JSON lines."),
+        ],
+        requestBody: { required: true, content: { ...SPREADSHEETS, ...UPLOAD_FORM } },
         responses: {
-          200: { description: "What was done, or would be." },
-          400: { description: "What is wrong, cell by cell; nothing was written." },
-          401: { description: "Credentials are missing or not valid." },
-          413: { description: "The file is too large." },
+          200: {
+            description: "What was done, or would be; as JSON lines with `progress=1`.",
+            content: {
+              "application/json": { schema: IMPORT_REPORT as Record<string, unknown> },
+              "application/x-ndjson": { schema: { type: "string" } },
+            },
+          },
+          ...refused(400, 401, 403, 413),
         },
       }),
     });
