@@ -29,43 +29,44 @@ const AHEAD = 8;
 const GROUP = 16;
 const GROUP_RESIDUES = 16_384;
 
-/** Questions from the first up to the end (exclusive), whose hits are found together. */
+/**
+ * Questions whose lengths are compared to form groups. Homologs have bounds of length that follow the query's, and a
+ * pass reads what any query of its group admits: groups of nearly equal length read least.
+ */
+const SORTED = 64;
+
+/** Questions whose hits are found together. */
 interface Group {
-  first: number;
-  end: number;
+  /** Numbers of the questions. */
+  members: number[];
+  residues: number;
   counter: Int32Array;
   /** Those that have taken part, and how many of them are not through. */
   searchers: Set<Worker>;
   searching: number;
   /** Nothing is left to begin with: one of them has found so. */
   exhausted: boolean;
-  hits: Hit[][];
 }
 
+/** For each question its group; each group begins to be searched when its first question is near. */
 function groupsOf(questions: readonly Question[]): Group[] {
-  const groups: Group[] = [];
-  let residues = 0;
-  for (const [k, { sequence }] of questions.entries()) {
-    const last = groups.at(-1);
-    residues += sequence.length;
-    if (last && k - last.first < GROUP && residues <= GROUP_RESIDUES) {
-      last.end = k + 1;
-      last.hits.push([]);
-      continue;
+  const groupOf: Group[] = [];
+  for (let from = 0; from < questions.length; from += SORTED) {
+    const numbers = Array.from({ length: Math.min(SORTED, questions.length - from) }, (_, i) => from + i);
+    const lengthOf = (k: number): number => questions[k].sequence.length;
+    numbers.sort((a, b) => lengthOf(a) - lengthOf(b) || a - b);
+    let group: Group | undefined;
+    for (const k of numbers) {
+      if (!group || group.members.length === GROUP || group.residues + lengthOf(k) > GROUP_RESIDUES) {
+        const counter = new Int32Array(new SharedArrayBuffer(4));
+        group = { members: [], residues: 0, counter, searchers: new Set(), searching: 0, exhausted: false };
+      }
+      group.members.push(k);
+      group.residues += lengthOf(k);
+      groupOf[k] = group;
     }
-    residues = sequence.length;
-    const counter = new Int32Array(new SharedArrayBuffer(4));
-    groups.push({
-      first: k,
-      end: k + 1,
-      counter,
-      searchers: new Set(),
-      searching: 0,
-      exhausted: false,
-      hits: [[]],
-    });
   }
-  return groups;
+  return groupOf;
 }
 
 /**
@@ -83,8 +84,9 @@ export async function* scoreParallel(
   for (const { promise } of answers) promise.catch(() => {});
   const idle: Worker[] = [];
   const seats: Worker[] = [];
-  const groups = groupsOf(questions);
-  const groupOf = groups.flatMap((group) => Array.from({ length: group.end - group.first }, () => group));
+  const groupOf = groupsOf(questions);
+  /** Of questions that are not scored yet, as far as they are found. */
+  const found = questions.map((): Hit[] => []);
   let next = 0;
   let wanted = 0;
   /** What a worker can do now: score the next question where its hits are there, else help to find some. */
@@ -94,18 +96,18 @@ export async function* scoreParallel(
     if (next < end && group.exhausted && group.searching === 0) {
       const { sequence, patterns } = questions[next];
       const request = { identifier: "", query: sequence, model, patterns };
-      const hits = group.hits[next - group.first];
-      group.hits[next - group.first] = [];
+      const hits = found[next];
+      found[next] = [];
       return { ticket: next++, request, corpusPath, options, hits };
     }
-    const open = groups.find(
-      ({ first, exhausted, searchers }) => first < end && !exhausted && !searchers.has(worker),
-    );
+    const open = groupOf
+      .slice(next, end)
+      .find(({ exhausted, searchers }) => !exhausted && !searchers.has(worker));
     if (!open) return null;
     open.searchers.add(worker);
     open.searching++;
-    const queries = questions.slice(open.first, open.end).map(({ sequence }) => sequence);
-    return { ticket: open.first, queries, corpusPath, options, counter: open.counter };
+    const queries = open.members.map((k) => questions[k].sequence);
+    return { ticket: open.members[0], queries, corpusPath, options, counter: open.counter };
   };
   const dispatch = (): void => {
     for (const worker of idle.splice(0)) {
@@ -118,7 +120,7 @@ export async function* scoreParallel(
   const gather = (group: Group, hits: Hit[][]): void => {
     group.exhausted = true;
     group.searching--;
-    for (const [k, own] of hits.entries()) group.hits[k] = group.hits[k].concat(own);
+    for (const [i, own] of hits.entries()) found[group.members[i]] = found[group.members[i]].concat(own);
   };
   const fail = (error: unknown): void => {
     for (const { reject } of answers) reject(error);
