@@ -7,14 +7,17 @@
  *
  * The server is a process of its own. Every answer is compared with a count that follows from the data. Each line
  * has requests per second (the median of rounds), and the ratio to a bare Bun.serve that sends the same bytes to
- * the same client: the client and the socket cost what is missing to 1. Against the peer, Django REST framework,
- * see docs/performance.md.
+ * the same client: the client and the socket cost what is missing to 1. Beside it stands the peer, Django REST
+ * framework with the same records (rest/peer.py), asked in turns with the others: it has to find as many records
+ * and, where both sides show the same page, the very same ones. Debian has what it needs: python3-django,
+ * python3-djangorestframework, python3-django-filters, gunicorn. See docs/performance.md.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { open } from "../../src/app.ts";
 import { resolveConfig } from "../../src/config.ts";
+import { type Peer, startPeer } from "./rest/peer.ts";
 
 const RECORDS = Number(process.env.RECORDS ?? 100_000);
 const SECONDS = Number(process.env.SECONDS ?? 1);
@@ -75,27 +78,30 @@ async function server(directory: string): Promise<void> {
 
 const median = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1];
 
-/** Requests per second of some clients at once, the median of the rounds. */
-async function rate(request: (i: number) => Promise<Response>): Promise<number> {
-  const rates: number[] = [];
+type Send = (i: number) => Promise<Response>;
+
+/** Requests per second that some clients at once are served, for each service: medians of rounds taken in turns. */
+async function rates(services: readonly Send[]): Promise<number[]> {
+  const measured: number[][] = services.map(() => []);
   let sent = 0;
-  for (let round = 0; round <= ROUNDS; round++) {
-    const begin = performance.now();
-    const end = begin + SECONDS * 1000;
-    let done = 0;
-    const client = async () => {
-      while (performance.now() < end) {
-        const response = await request(sent++);
-        await response.arrayBuffer();
-        if (!response.ok) throw new Error(`${response.status} ${response.url}`);
-        done++;
-      }
-    };
-    await Promise.all(Array.from({ length: CLIENTS }, client));
-    // The first round warms up.
-    if (round > 0) rates.push((done / (performance.now() - begin)) * 1000);
-  }
-  return median(rates);
+  for (let round = 0; round <= ROUNDS; round++)
+    for (const [which, send] of services.entries()) {
+      const begin = performance.now();
+      const end = begin + SECONDS * 1000;
+      let done = 0;
+      const client = async () => {
+        while (performance.now() < end) {
+          const response = await send(sent++);
+          await response.arrayBuffer();
+          if (!response.ok) throw new Error(`${response.status} ${response.url}`);
+          done++;
+        }
+      };
+      await Promise.all(Array.from({ length: CLIENTS }, client));
+      // The first round warms up.
+      if (round > 0) measured[which].push((done / (performance.now() - begin)) * 1000);
+    }
+  return measured.map(median);
 }
 
 const memory = (pid: number): number =>
@@ -109,6 +115,7 @@ async function main(): Promise<void> {
     stderr: "ignore",
     env: process.env as Record<string, string>,
   });
+  let peer: Peer | undefined;
   try {
     const begin = performance.now();
     const reader = child.stdout.getReader();
@@ -123,31 +130,57 @@ async function main(): Promise<void> {
       `${RECORDS} annotation types and as many locations, made in ${((performance.now() - begin) / 1000).toFixed(1)} s`,
     );
     say(`server: ${memory(child.pid).toFixed(0)} MB at rest`);
-    await measure(`${url}api/v2/`, bare, tokens, say);
+    peer = await startPeer(directory, RECORDS);
+    say(
+      peer
+        ? `peer: Django REST framework ${peer.version}`
+        : "PEER NOT MEASURED: /usr/bin/python3 has no rest_framework, django_filters and gunicorn",
+    );
+    await measure({ base: `${url}api/v2/`, tokens }, bare, peer, say);
     say(`server: ${memory(child.pid).toFixed(0)} MB after it all`);
   } finally {
+    await peer?.stop();
     child.kill();
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
+/** A service that has the records, and who may ask it. */
+interface Service {
+  readonly base: string;
+  readonly tokens: Record<string, string>;
+}
+
+interface Page {
+  readonly total: number;
+  readonly total_pages: number;
+  readonly current: number;
+  readonly results: unknown[];
+}
+
 async function measure(
-  base: string,
+  labd: Service,
   bare: string,
-  tokens: Record<string, string>,
+  peer: Service | undefined,
   say: (line: string) => void,
 ): Promise<void> {
-  const headers = (who: string) => ({
-    Authorization: `Token ${tokens[who]}`,
+  const services = peer ? [labd, peer] : [labd];
+  const headers = (service: Service, who: string) => ({
+    Authorization: `Token ${service.tokens[who]}`,
     "Content-Type": "application/json",
     // Compression is not what is measured.
     "Accept-Encoding": "identity",
   });
-  const total = async (path: string, who: string, wanted: number): Promise<Response> => {
-    const response = await fetch(base + path, { headers: headers(who) });
-    const body = (await response.clone().json()) as { total?: number };
+  const get = (service: Service, path: string, who: string) =>
+    fetch(service.base + path, { headers: headers(service, who) });
+  /** A page without the address of who sent it. */
+  const page = async (service: Service, response: Response): Promise<Page> =>
+    JSON.parse((await response.text()).replaceAll(service.base, "/")) as Page;
+  const total = async (service: Service, path: string, who: string, wanted: number): Promise<Response> => {
+    const response = await get(service, path, who);
+    const body = await page(service, response.clone());
     if (body.total !== wanted)
-      throw new Error(`${path}: ${body.total}, but ${wanted} is what is measured here`);
+      throw new Error(`${service.base}${path}: ${body.total}, but ${wanted} is what is measured here`);
     return response;
   };
   const pages = Math.min(1000, Math.floor(RECORDS / 50 / 2));
@@ -186,27 +219,35 @@ async function measure(
   ];
   for (const [what, path, who, wanted] of lists) {
     const begin = performance.now();
-    const sample = await total(path, who, wanted);
+    const sample = await total(labd, path, who, wanted);
     const first = performance.now() - begin;
+    if (peer) {
+      const theirs = await page(peer, await total(peer, path, who, wanted));
+      const ours = await page(labd, sample.clone());
+      for (const key of ["current", "total_pages", "results"] as const)
+        if (!Bun.deepEquals(theirs[key], ours[key]))
+          throw new Error(`${path}: ${key} of the peer differ: ${JSON.stringify([ours[key], theirs[key]])}`);
+    }
     const more = `, ${wanted} records, the first time ${first.toFixed(1)} ms`;
-    await compare(what, sample, () => fetch(base + path, { headers: headers(who) }), more);
+    await compare(what, sample, (service) => get(service, path, who), more);
   }
   const detail = (i: number) =>
-    `${base}annotationtypes/10000000-0000-4000-8000-${String((i * 37) % RECORDS).padStart(12, "0")}/`;
-  await compare("one record, any", await fetch(detail(1), { headers: headers("admin") }), (i) =>
-    fetch(detail(i), { headers: headers("admin") }),
+    `annotationtypes/10000000-0000-4000-8000-${String((i * 37) % RECORDS).padStart(12, "0")}/`;
+  await compare("one record, any", await get(labd, detail(1), "admin"), (service, i) =>
+    get(service, detail(i), "admin"),
   );
-  let made = 0;
-  const create = (i: number) => {
-    made++;
-    return fetch(`${base}locations/`, {
+  const made = new Map<Service, number>();
+  const create = (service: Service, i: number) => {
+    made.set(service, (made.get(service) ?? 0) + 1);
+    return fetch(`${service.base}locations/`, {
       method: "POST",
-      headers: headers("user0"),
+      headers: headers(service, "user0"),
       body: JSON.stringify({ label: `New ${i}`, description: "Made by the benchmark" }),
     });
   };
-  await compare("create", await create(0), (i) => create(i + 1));
-  await total("locations/?name=New", "user0", made);
+  await compare("create", await create(labd, 0), (service, i) => create(service, i + 1));
+  for (const service of services)
+    await total(service, "locations/?name=New", "user0", made.get(service) ?? 0);
   const ids = Array.from(
     { length: 10_000 },
     (_, i) => `20000000-0000-4000-8000-${String((i * 3) % RECORDS).padStart(12, "0")}`,
@@ -215,9 +256,9 @@ async function measure(
   const rounds = RECORDS >= 30_000 ? ROUNDS : 0;
   for (let round = 0; round < rounds; round++) {
     const begin = performance.now();
-    const response = await fetch(`${base}locations/?fields=id`, {
+    const response = await fetch(`${labd.base}locations/?fields=id`, {
       method: "PATCH",
-      headers: headers("admin"),
+      headers: headers(labd, "admin"),
       body: JSON.stringify(ids.map((id) => ({ id, barcode: `B${round}` }))),
     });
     const rows = (await response.json()) as unknown[];
@@ -226,19 +267,22 @@ async function measure(
   }
   if (times.length > 0) say(`bulk update of 10,000: ${median(times).toFixed(0)} ms`);
 
-  /** One line: the rate, and its ratio to a server that has the bytes ready. */
+  /** One line: the rate, its ratio to a server that has the bytes ready, and to the peer. */
   async function compare(
     what: string,
     sample: Response,
-    request: (i: number) => Promise<Response>,
+    send: (service: Service, i: number) => Promise<Response>,
     more = "",
   ): Promise<void> {
     const bytes = await sample.arrayBuffer();
     await fetch(bare, { method: "PUT", body: bytes });
-    const floor = await rate(() => fetch(bare, { headers: { "Accept-Encoding": "identity" } }));
-    const ours = await rate(request);
+    const [floor, ours, theirs] = await rates([
+      () => fetch(bare, { headers: { "Accept-Encoding": "identity" } }),
+      ...services.map((service) => (i: number) => send(service, i)),
+    ]);
+    const beside = peer ? `, ${(ours / theirs).toFixed(1)} times the peer's ${theirs.toFixed(1)}/s` : "";
     say(
-      `${what}: ${ours.toFixed(0)}/s, ${(ours / floor).toFixed(2)} of a bare server's ${floor.toFixed(0)}/s (${(bytes.byteLength / 1024).toFixed(1)} KB${more})`,
+      `${what}: ${ours.toFixed(0)}/s${beside}, ${(ours / floor).toFixed(2)} of a bare server's ${floor.toFixed(0)}/s (${(bytes.byteLength / 1024).toFixed(1)} KB${more})`,
     );
   }
 }
