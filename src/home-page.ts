@@ -1,3 +1,4 @@
+import { escapeHtml } from "./shell/html.ts";
 import { VERSION } from "./version.ts";
 
 /** The page at `/`: what is here and how to call it. Plain HTML: it needs neither scripts nor a wide screen. */
@@ -56,8 +57,4 @@ export function homePage(corpus: string | null): string {
 </body>
 </html>
 `;
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
 }

@@ -1,3 +1,4 @@
+import { escapeHtml } from "../shell/html.ts";
 import type { MotifClass } from "./motif-classes.ts";
 import { tryForm, type TryValues } from "./try-page.ts";
 
@@ -104,16 +105,4 @@ ${classes.map(row).join("\n")}
 function row({ name, aliases, expression, description }: MotifClass): string {
   const names = [name, ...aliases].map((one) => `<code>${escapeHtml(one)}</code>`).join("<br>");
   return `<tr><td>${names}</td><td><code>${escapeHtml(expression)}</code></td><td>${escapeHtml(description)}</td></tr>`;
-}
-
-const ENTITIES: Record<string, string> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character]);
 }

@@ -14,7 +14,7 @@ function shown(part: Part): string {
   if (part === undefined || part === false) return "";
   if (part instanceof Html) return part.text;
   if (typeof part === "object") return part.map(({ text }) => text).join("");
-  return escaped(String(part));
+  return escapeHtml(String(part));
 }
 
 const ENTITIES: Record<string, string> = {
@@ -25,4 +25,6 @@ const ENTITIES: Record<string, string> = {
   "'": "&#39;",
 };
 
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character]);
+/** Text as it may stand in HTML, between tags and in quoted attributes. */
+export const escapeHtml = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => ENTITIES[character]);
