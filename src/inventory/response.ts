@@ -5,7 +5,7 @@ import { metadata } from "./model/schema.ts";
 import { type Format, MEDIA_TYPES } from "./negotiation.ts";
 import { type Html, markup } from "../shell/html.ts";
 import type { Json } from "./model/field.ts";
-import type { Routed } from "./resources/index.ts";
+import { DECLARED, type Routed } from "./resources/index.ts";
 
 export const ROOT = "/api/v2/";
 
@@ -129,6 +129,6 @@ export const withParameter = (call: Call, name: string, value: string): string =
 /** The answer to OPTIONS. */
 export const describe = (call: Call, resource: Routed, allow: string, actions: string[]): Response => {
   const may = call.actor.user === null ? [] : actions;
-  const json = JSON.stringify(metadata(resource, may));
+  const json = JSON.stringify(metadata(DECLARED, resource, may));
   return respond(json, 200, MEDIA_TYPES.json, { Allow: allow });
 };

@@ -22,6 +22,7 @@ import { addAttached } from "./route-attached.ts";
 import { addImport } from "./route-import.ts";
 import { addPeople } from "./route-people.ts";
 import { addSignIn } from "./route-session.ts";
+import { addRelations } from "./route-relations.ts";
 import { addSharing } from "./route-sharing.ts";
 import { addHistory } from "./route-history.ts";
 import { openStore } from "./store.ts";
@@ -76,6 +77,7 @@ export function inventoryRoutes(options: InventoryOptions): AnyElysia {
     addAttached(app, answers, store, attached, resource, maxMessageBytes);
   addHistory(app, { answers, store, maxMessageBytes });
   addSharing(app, answers, store, maxMessageBytes);
+  addRelations(app, answers, store);
   if (options.accounts) {
     const { accounts, clock } = options;
     addSignIn(app, { answers, store, accounts, clock, maxMessageBytes });

@@ -25,6 +25,17 @@ export interface InventorySample {
   assays?: AssaySample[];
   consumables?: ConsumableSample[];
   specimens?: SpecimenSample[];
+  views?: ViewSample[];
+}
+
+/** A list to see again. */
+export interface ViewSample extends RecordSample {
+  name: string;
+  description?: string;
+  /** Segment of the list. */
+  list: string;
+  /** Parameters of the list, as they stand in an address. */
+  query: string;
 }
 
 /** What every record may say besides its own fields. */

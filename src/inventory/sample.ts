@@ -24,6 +24,7 @@ const LISTS: readonly { list: keyof InventorySample; resource: string; within: r
   { list: "assays", resource: "assay", within: ["experiment"] },
   { list: "consumables", resource: "consumable", within: ["model_type"] },
   { list: "specimens", resource: "specimen", within: ["model_type"] },
+  { list: "views", resource: "saved_view", within: ["list"] },
 ];
 
 /** Namespace of the ids of records that a sample gives none (RFC 9562, section 5.5). */

@@ -26,6 +26,7 @@ export const IDS = {
   antibody: id(64),
   fish: id(65),
   hidden: id(66),
+  view: id(67),
 };
 
 /** A small installation: public records of the program, and some that only Genomics (alice) may see. */
@@ -113,4 +114,5 @@ export const SAMPLE: InventorySample = {
     { id: IDS.fish, name: "Fish 12", model_type: "FISH" },
     { id: IDS.hidden, name: "Fish 13", model_type: "FISH", public: false, owned_by: "Genomics" },
   ],
+  views: [{ id: IDS.view, name: "Cold room", list: "locations", query: "place__room=101&ordering=-label" }],
 };

@@ -53,6 +53,7 @@ describe("records", () => {
       assays: ["name", "description", "model_type", "state", "experiment"],
       consumables: ["name", "description", "model_type", "status", "barcode", "location", "amount", "unit"],
       specimens: ["name", "description", "model_type", "status", "barcode", "location"],
+      views: ["name", "description", "list", "query"],
     };
     expect(Object.keys(inventory)).toEqual(Object.keys(KEYS));
     for (const [list, records] of Object.entries(inventory)) {

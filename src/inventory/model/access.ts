@@ -17,7 +17,7 @@ export const GRANTS = "grants";
 
 export type Right = "can_view" | "can_change" | "can_delete";
 
-/** Records that the actor may view: its own, its groups', those shared with it, and all public ones. */
+/** Records that the actor may view: its own, its groups' (unless they are personal), those shared with it, and all public ones. */
 export function visible(resource: Resource, actor: Actor): Condition {
   if (!isGuarded(resource) || actor.superuser) return ALWAYS;
   const anyone = compare(["public"], "==", 1);
@@ -25,7 +25,7 @@ export function visible(resource: Resource, actor: Actor): Condition {
   return or(
     anyone,
     compare(["owner", "rid"], "==", actor.user),
-    ...actor.groups.map((group) => compare(["owned_by", "rid"], "==", group)),
+    ...(resource.personal ? [] : actor.groups.map((group) => compare(["owned_by", "rid"], "==", group))),
     granted(actor, "can_view"),
   );
 }

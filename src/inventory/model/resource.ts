@@ -26,6 +26,8 @@ export interface Resource {
   printed: "id" | "key";
   /** Whether its records are accounts, each of which may change its own. */
   accounts?: true;
+  /** Whether a record is its owner's own: the owning group sees it only where it was given the right. */
+  personal?: true;
   /** In the order in which a record shows them. */
   fields: Readonly<Record<string, Field>>;
   /** Fields (or spans) that the filters `name` and `query` search. */

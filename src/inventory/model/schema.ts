@@ -3,7 +3,7 @@ import { type Field, type Json } from "./field.ts";
 import { searchFilters } from "./filter.ts";
 import { LIST_PARAMETERS, type Shape } from "./listing.ts";
 import { LOOKUPS, OPERATORS } from "./operator.ts";
-import { fieldAt, type Resource, type Resources, shownFields, target } from "./resource.ts";
+import { fieldAt, isGuarded, type Resource, type Resources, shownFields, target } from "./resource.ts";
 
 /** What the declarations say of themselves: JSON schemas and parameters for OpenAPI 3.0, and the answer to OPTIONS. */
 
@@ -164,8 +164,46 @@ const METADATA_TYPES: Record<Field["kind"], string> = {
   computed: "field",
 };
 
+/** How names are shown that a declaration holds. */
+const labelOf = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
+
+/** What forms, tables and editors of filters are made from: every field, whoever asks. */
+function describedFields(resources: Resources, resource: Resource): Json {
+  const described = Object.entries(resource.fields).filter(([, field]) => field.shown !== "internal");
+  return Object.fromEntries(
+    described.map(([name, field]): [string, Json] => {
+      const far = field.kind === "reference" ? target(resources, field) : undefined;
+      const compared = far ? "text" : field.kind;
+      const lookups = [...LOOKUPS].filter(([, operator]) =>
+        (OPERATORS[operator].kinds as readonly string[]).includes(compared),
+      );
+      return [
+        name,
+        {
+          kind: field.kind,
+          label: labelOf(name),
+          help_text: field.doc,
+          shown: field.shown,
+          write: field.write,
+          nullable: field.nullable,
+          blank: field.blank ?? true,
+          max_length: field.maxLength ?? null,
+          choices: field.choices ? [...field.choices] : null,
+          rule: field.pattern?.rule ?? null,
+          // Of a reference: the list that has the choices, and their name there.
+          reference: far
+            ? { segment: far.segment ?? `${far.name}s`, key: far.key, printed: far.printed }
+            : null,
+          lookups: field.kind === "computed" ? [] : [...lookups.map(([lookup]) => lookup), "isnull"],
+          sortable: field.kind !== "computed" && field.kind !== "json",
+        },
+      ];
+    }),
+  );
+}
+
 /** The answer to OPTIONS. `actions` only for those who may write. */
-export function metadata(resource: Resource, methods: readonly string[]): Json {
+export function metadata(resources: Resources, resource: Resource, methods: readonly string[]): Json {
   const fields = (of: (field: Field) => boolean): Json =>
     Object.fromEntries(
       Object.entries(resource.fields)
@@ -176,7 +214,7 @@ export function metadata(resource: Resource, methods: readonly string[]): Json {
             type: field.choices ? "choice" : METADATA_TYPES[field.kind],
             required: field.write === "required",
             read_only: field.write === "never",
-            label: name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " "),
+            label: labelOf(name),
             help_text: field.doc,
             ...(field.maxLength === undefined ? {} : { max_length: field.maxLength }),
             ...(field.choices
@@ -195,6 +233,11 @@ export function metadata(resource: Resource, methods: readonly string[]): Json {
       "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     ],
     parses: ["application/json"],
+    key: resource.key,
+    ordering: [...resource.order],
+    guarded: isGuarded(resource),
+    operators: Object.fromEntries([...LOOKUPS].map(([lookup, name]) => [lookup, OPERATORS[name].sentence])),
+    fields: describedFields(resources, resource),
     ...(methods.length === 0
       ? {}
       : { actions: Object.fromEntries(methods.map((method) => [method, fields(() => true)])) }),

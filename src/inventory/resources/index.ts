@@ -12,6 +12,7 @@ import { group } from "./group.ts";
 import { location } from "./location.ts";
 import { place } from "./place.ts";
 import { project } from "./project.ts";
+import { savedView } from "./saved-view.ts";
 import { specimen } from "./specimen.ts";
 import { term } from "./term.ts";
 import { user } from "./user.ts";
@@ -19,7 +20,7 @@ import { user } from "./user.ts";
 /** A resource with an address of its own. */
 export type Routed = Resource & { segment: string };
 
-const ALL: readonly Resource[] = [
+const LABORATORY: readonly Resource[] = [
   location,
   place,
   annotationType,
@@ -34,6 +35,11 @@ const ALL: readonly Resource[] = [
   assay,
   consumable,
   specimen,
+];
+
+const ALL: readonly Resource[] = [
+  ...LABORATORY,
+  savedView(LABORATORY.flatMap(({ segment }) => segment ?? [])),
   user,
   group,
 ];

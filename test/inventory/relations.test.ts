@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Json } from "../../src/inventory/model/field.ts";
+import { RESOURCES } from "../../src/inventory/index.ts";
+import { type Lab, openLab } from "./harness.ts";
+import { IDS } from "./sample.ts";
+
+/** What refers to a record, which values a field has, what lies in what: counted of what the caller may see, and of no more. */
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await openLab();
+  for (const [name, as] of [
+    ["Tube 1", "alice"],
+    ["Tube 2", "alice"],
+    ["Tube 3", "bob"],
+  ]) {
+    const body = { name, model_type: "OTHER", location: IDS.drawer };
+    expect((await lab.ask("POST", "stocks/consumables/", { as, body })).status).toBe(201);
+  }
+});
+afterAll(() => lab.database.close());
+
+const get = async (path: string, as?: string) =>
+  (await lab.ask("GET", path, as === undefined ? {} : { as })).body;
+const listed = (body: Record<string, Json>) =>
+  (body.results as { segment: string; field: string; total: number; records: { name: string }[] }[]).map(
+    ({ segment, field, total, records }) => [segment, field, total, records.map(({ name }) => name)],
+  );
+
+test("what refers to a record is what the lists find for each caller", async () => {
+  expect(listed(await get(`locations/${IDS.drawer}/references/`, "alice"))).toEqual([
+    ["stocks/consumables", "location", 2, ["Tube 1", "Tube 2"]],
+  ]);
+  expect((await get(`locations/${IDS.drawer}/references/`, "bob")).total).toBe(1);
+  expect((await get(`locations/${IDS.drawer}/references/`)).total).toBe(0);
+  const room = await get(`places/${IDS.a101}/references/`);
+  expect(listed(room).map(([segment, field, total]) => [segment, field, total])).toEqual([
+    ["locations", "place", 2],
+    ["equipment", "place", 1],
+  ]);
+  for (const { list, total } of room.results as { list: string; total: number }[])
+    expect((await lab.ask("GET", list)).body.total).toBe(total);
+});
+
+test("what the caller may not see has no references", async () => {
+  for (const as of ["bob", undefined])
+    expect((await lab.ask("GET", `places/${IDS.cellar}/references/`, as ? { as } : {})).status).toBe(404);
+  expect((await get(`places/${IDS.cellar}/references/`, "alice")).total).toBe(1);
+});
+
+test("values of a field are counted, with the filters of the list", async () => {
+  const values = async (query: string, as?: string) =>
+    (await get(`stocks/consumables/values/?${query}`, as)).results;
+  expect(await values("field=model_type", "alice")).toEqual([
+    { value: "OTHER", label: "OTHER", total: 3 },
+    { value: "ANTIBODY", label: "ANTIBODY", total: 1 },
+  ]);
+  expect(await values("field=location&model_type=OTHER", "bob")).toEqual([
+    { value: null, label: null, total: 1 },
+    { value: IDS.drawer, label: "drawer", total: 1 },
+  ]);
+  expect(await values("field=location__equipment__name&name=Tube", "alice")).toEqual([
+    { value: "Freezer 1", label: "Freezer 1", total: 2 },
+  ]);
+  expect(await values("field=owner&name=Tube", "alice")).toEqual([
+    { value: "alice", label: "alice", total: 2 },
+  ]);
+  const hidden = await get("locations/values/?field=place&label=Secret", "admin");
+  expect(hidden.results).toEqual([{ value: IDS.cellar, label: "Cellar", total: 1 }]);
+  for (const query of ["", "field=nothing", "field=permissions", "field=name&nothing=1"])
+    expect((await lab.ask("GET", `stocks/consumables/values/?${query}`)).status).toBe(400);
+});
+
+test("the tree is walked from the rooms down, and leads back up", async () => {
+  const tree = async (of: string, as?: string) => {
+    const { path, contents, levels } = await get(`locations/tree/?of=${of}`, as);
+    return {
+      path: (path as { name: string }[]).map(({ name }) => name),
+      contents,
+      levels: (
+        levels as { segment: string; results: { name: string; inside: number; contents: number }[] }[]
+      ).map(({ segment, results }) => [
+        segment,
+        results.map((node) => [node.name, node.inside, node.contents]),
+      ]),
+    };
+  };
+  expect(await tree("")).toEqual({
+    path: [],
+    contents: [],
+    levels: [
+      [
+        "places",
+        [
+          ["A 101", 1, 0],
+          ["A 102", 2, 0],
+        ],
+      ],
+    ],
+  });
+  expect((await tree("", "alice")).levels).toEqual([
+    [
+      "places",
+      [
+        ["Cellar", 1, 0],
+        ["A 101", 1, 0],
+        ["A 102", 2, 0],
+      ],
+    ],
+  ]);
+  expect(await tree(`places/${IDS.a102}`)).toEqual({
+    path: ["A 102"],
+    contents: [],
+    levels: [
+      ["equipment", [["Cabinet", 0, 0]]],
+      ["locations", [["Bench ÄÖ", 0, 0]]],
+    ],
+  });
+  expect((await tree(`equipment/${IDS.freezer}`)).levels).toEqual([["locations", [["Shelf 1", 1, 0]]]]);
+  expect(await tree(`locations/${IDS.drawer}`, "alice")).toEqual({
+    path: ["A 101", "Freezer 1", "Shelf 1", "drawer"],
+    contents: [{ segment: "stocks/consumables", field: "location", total: 2 }],
+    levels: [],
+  });
+  expect((await tree(`locations/${IDS.shelf}`, "alice")).levels).toEqual([["locations", [["drawer", 0, 2]]]]);
+  expect((await lab.ask("GET", `locations/tree/?of=locations/${IDS.secret}`, { as: "bob" })).status).toBe(
+    404,
+  );
+  expect((await lab.ask("GET", "locations/tree/?of=terms/1")).status).toBe(400);
+});
+
+test("a location in one that the caller may not see stands outside", async () => {
+  const inner = { label: "Inner", parent: IDS.secret, public: true };
+  expect((await lab.ask("POST", "locations/", { as: "admin", body: inner })).status).toBe(201);
+  const names = async (as: string) => {
+    const { levels } = await get("locations/tree/", as);
+    const found = levels as { segment: string; results: { name: string }[] }[];
+    return found.find(({ segment }) => segment === "locations")?.results.map(({ name }) => name) ?? [];
+  };
+  expect(await names("bob")).toEqual(["Inner"]);
+  expect(await names("alice")).toEqual([]);
+});
+
+test("OPTIONS tells what forms and editors of filters need, whoever asks", async () => {
+  for (const { segment } of RESOURCES) {
+    const { body } = await lab.ask("OPTIONS", `${segment}/`);
+    const fields = body.fields as Record<
+      string,
+      { reference: { segment: string; key: string } | null; lookups: string[] }
+    >;
+    expect(Object.keys(fields)).toContain(String(body.key));
+    for (const [name, { reference, lookups }] of Object.entries(fields)) {
+      const sortable = (fields[name] as unknown as { sortable: boolean }).sortable;
+      if (sortable)
+        expect((await lab.ask("GET", `${segment}/?ordering=${name}`, { as: "admin" })).status).toBe(200);
+      for (const lookup of lookups) {
+        const asked = await lab.ask("GET", `${segment}/?${name}__${lookup}=x`, { as: "admin" });
+        // Values of other kinds are refused; the lookup itself is not.
+        expect({ segment, name, lookup, text: asked.text }).not.toMatchObject({
+          text: expect.stringMatching(/does not apply|not a parameter/),
+        });
+      }
+      if (!reference) continue;
+      const choices = await lab.ask("GET", `${reference.segment}/?fields=id,${reference.key}`, {
+        as: "admin",
+      });
+      expect({ name, status: choices.status }).toEqual({ name, status: 200 });
+    }
+  }
+});

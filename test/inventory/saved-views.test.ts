@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Lab, openLab } from "./harness.ts";
+import { IDS } from "./sample.ts";
+
+/** Views of lists: one's own until they are shared. */
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await openLab();
+  await lab.accounts.addUser({ username: "carol", group: "Genomics" });
+  lab.tokens.carol = lab.accounts.addToken("carol", "test");
+});
+afterAll(() => lab.database.close());
+
+const names = async (as: string) =>
+  ((await lab.ask("GET", "views/?list=locations", { as })).body.results as { name: string }[]).map(
+    ({ name }) => name,
+  );
+const save = (body: object) => lab.ask("POST", "views/", { as: "alice", body });
+
+test("a view is seen by nobody else until it is shared with a group", async () => {
+  const made = await save({
+    name: "Mine",
+    list: "locations",
+    query: "label__icontains=box&ordering=-created",
+  });
+  expect({ status: made.status, group: made.body.owned_by }).toEqual({ status: 201, group: "Genomics" });
+  expect(await names("alice")).toEqual(["Cold room", "Mine"]);
+  expect([await names("carol"), await names("bob")]).toEqual([["Cold room"], ["Cold room"]]);
+  const id = String(made.body.id);
+  expect((await lab.ask("GET", `views/${id}/`, { as: "carol" })).status).toBe(404);
+  const body = { groups: [{ group: "Genomics", view: true }] };
+  expect((await lab.ask("PATCH", `views/${id}/permissions/`, { as: "alice", body })).status).toBe(200);
+  expect([await names("carol"), await names("bob")]).toEqual([["Cold room", "Mine"], ["Cold room"]]);
+  expect((await lab.ask("DELETE", `views/${id}/`, { as: "carol" })).status).toBe(403);
+  expect((await lab.ask("DELETE", `views/${id}/`, { as: "alice" })).status).toBe(204);
+});
+
+test("what a view asks for is what its list answers", async () => {
+  const { body } = await lab.ask("GET", `views/${IDS.view}/`);
+  const list = await lab.ask("GET", `${String(body.list)}/?${String(body.query)}`);
+  expect((list.body.results as { label: string }[]).map(({ label }) => label)).toEqual(["drawer", "Shelf 1"]);
+});
+
+test("a view of no list, or of one page, is refused", async () => {
+  const wrong = await save({ name: "X", list: "nothing" });
+  expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining("Choices: locations")]);
+  expect((await save({ name: "X", list: "locations", query: "page=2" })).body.query).toEqual([
+    "page is no part of a view.",
+  ]);
+});
