@@ -9,8 +9,9 @@ import { type AccountOptions, Accounts } from "./shell/auth.ts";
 import { callerOf } from "./shell/caller.ts";
 import { type Clock, systemClock } from "./shell/clock.ts";
 import { type Answer, openHttp } from "./shell/http.ts";
-import { exemptEvents } from "./shell/idle-timeout.ts";
 import { type Log, openLog } from "./shell/log.ts";
+import { baseOf, basePathOf, type Reach } from "./shell/origin.ts";
+import { openSocket, type Socket } from "./shell/socket.ts";
 import {
   closeDatabase,
   type Database,
@@ -53,11 +54,13 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       clock,
       log,
       workers: config.workers,
-      clientOf: (request) =>
-        callerOf(request, accounts, { publicUrl: config.public_url, trustProxy: config.trust_proxy }),
+      clientOf: (request) => callerOf(request, accounts, reachOf(config)),
     });
     const opened = database;
     let retired = false;
+    const reach = reachOf(config);
+    const behindProxy = (request: Request): string =>
+      basePathOf(request, reach) === "" && config.public_url === "" ? "" : baseOf(request, reach);
     const answer = openHttp({
       log,
       clock,
@@ -65,7 +68,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       maxMessageBytes: config.max_message_bytes,
       admit: (request) => accounts.admit(request),
       unready: () => (retired ? ["The service is stopping."] : unready(opened)),
-      documentation: { version: VERSION, introduction: INTRODUCTION, tags: TAGS },
+      documentation: { version: VERSION, introduction: INTRODUCTION, tags: TAGS, baseOf: behindProxy },
       services: [
         scoring.routes,
         inventoryRoutes({
@@ -75,10 +78,12 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
           authenticate: (request) => accounts.authenticate(request),
           anonymousRead: config.anonymous_read,
           maxMessageBytes: config.max_message_bytes,
-          ...(config.public_url === "" ? {} : { publicUrl: config.public_url }),
+          reach,
         }),
       ],
-      home: () => homePage(scoring.corpusName()),
+      home: (request) => homePage(scoring.corpusName(), basePathOf(request, reach)),
+      basePath: config.base_path,
+      tls: config.tls_key !== "",
     });
     return {
       answer,
@@ -105,77 +110,80 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
 }
 
 export interface Listening extends App {
-  /** Address to open in a browser on this machine. */
+  /** Address to open in a browser on this machine; `unix:` and a path for a Unix socket. */
   url: string;
   port: number;
+  /** Takes the files of certificate and key again, where they are used. What cannot be used is logged, and the old stay. */
+  reload(): void;
   /** Lets running requests finish, then closes. Calling it again changes nothing. */
   stop(): Promise<void>;
 }
+
+/** Milliseconds between looks at the files of certificate and key. */
+const LOOK = 10_000;
 
 /**
  * Opens the service and listens. `otherPort`: take the next free port where the wanted one is in use.
  * @throws Problem invalid_setting where the port cannot be had
  */
 export async function listen(config: Config, { otherPort = false } = {}): Promise<Listening> {
+  if ((config.tls_certificate === "") !== (config.tls_key === ""))
+    throw new Problem("invalid_setting", "tls_certificate and tls_key are set together or not at all.");
+  const unix = config.listen.replace(/^unix:/, "");
+  if (unix !== "" && config.tls_key !== "")
+    throw new Problem("invalid_setting", "tls_certificate: a Unix socket (listen) has no TLS.");
   const service = await open(config);
-  let server: Bun.Server<undefined>;
+  let socket: Socket;
   try {
-    server = bind(config, service.answer, otherPort ? 100 : 1);
+    socket = await openSocket(
+      {
+        host: config.host,
+        port: config.port,
+        unix,
+        certificate: config.tls_certificate,
+        key: config.tls_key,
+        attempts: otherPort ? 100 : 1,
+      },
+      service.answer,
+    );
   } catch (error) {
     await service.close();
     throw error;
   }
-  const host = config.host === "0.0.0.0" || config.host === "::" ? "localhost" : config.host;
-  const port = server.port ?? config.port;
+  const reload = (): void => {
+    if (config.tls_key === "") return;
+    try {
+      socket.reload();
+      service.log.info("certificate read again");
+    } catch (error) {
+      service.log.problem("certificate not read", { cause: (error as Error).message });
+    }
+  };
+  let refused = "";
+  const watch = setInterval(() => {
+    const state = socket.outdated();
+    if (state === undefined || state === refused) return;
+    refused = state;
+    reload();
+  }, LOOK);
   let stopped: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
+    clearInterval(watch);
     service.retire();
     const patience = Promise.withResolvers<void>();
     const timer = setTimeout(patience.resolve, GRACE * 1000);
-    await Promise.race([server.stop(false), patience.promise]);
+    await Promise.race([socket.stop(false), patience.promise]);
     clearTimeout(timer);
-    await server.stop(true);
+    await socket.stop(true);
     await service.close();
   };
   return {
     ...service,
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
-    port,
+    url: socket.url,
+    port: socket.port,
+    reload,
     stop: () => (stopped ??= stop()),
   };
-}
-
-function bind(config: Config, answer: Answer, attempts: number): Bun.Server<undefined> {
-  for (let port = config.port; ; port++) {
-    try {
-      return Bun.serve({
-        hostname: config.host,
-        port,
-        // With the default, a second instance would share the port in silence.
-        reusePort: false,
-        // Each service counts what it reads and answers in its own form, which Bun's own limit would cut short.
-        maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-        idleTimeout: 60,
-        fetch: async (request, own) =>
-          exemptEvents(
-            own,
-            request,
-            await answer(request, {
-              address: () => own.requestIP(request)?.address ?? null,
-              origin: () => own.url.origin,
-            }),
-          ),
-        error: () => new Response("Internal error", { status: 500 }),
-      });
-    } catch (error) {
-      const taken = (error as { code?: string }).code === "EADDRINUSE";
-      if (taken && port + 1 < config.port + attempts && port > 0) continue;
-      const hint = taken ? `port ${port} is in use; choose another with --port` : (error as Error).message;
-      throw new Problem("invalid_setting", `Cannot listen on ${config.host}:${port}: ${hint}.`, {
-        cause: error,
-      });
-    }
-  }
 }
 
 /** What the verbs that work beside a running server need of a data directory. */
@@ -240,9 +248,15 @@ function scoringOptions(config: Config) {
       textLength: config.max_text_length,
     },
     namespace: config.soap_namespace,
-    ...(config.public_url === "" ? {} : { publicUrl: config.public_url }),
+    reach: reachOf(config),
   };
 }
+
+const reachOf = (config: Config): Reach => ({
+  publicUrl: config.public_url,
+  basePath: config.base_path,
+  trustProxy: config.trust_proxy,
+});
 
 const accountOptions = (config: Config): AccountOptions => ({
   loginFailures: config.login_failures,
@@ -252,8 +266,7 @@ const accountOptions = (config: Config): AccountOptions => ({
   tokenDays: config.token_days,
   sessionHours: config.session_hours,
   sessionIdleMinutes: config.session_idle_minutes,
-  publicUrl: config.public_url,
-  trustProxy: config.trust_proxy,
+  ...reachOf(config),
 });
 
 async function addFirstAdministrator(accounts: Accounts, password: string): Promise<void> {
@@ -272,7 +285,7 @@ function unready(database: Database): string[] {
 
 const INTRODUCTION = `Two independent services in one executable.
 
-**Conservation scoring** answers SOAP at \`/soap/ConservationScorer\` ([WSDL](/soap/ConservationScorer?wsdl)), and the
+**Conservation scoring** answers SOAP at \`/soap/ConservationScorer\` ([WSDL](soap/ConservationScorer?wsdl)), and the
 same jobs as JSON below \`/api/scoring/\`.
 
 **Inventory and metadata** is the JSON interface below \`/api/v2/\` that this page describes.`;

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { nearest, Problem } from "./problem.ts";
+import { BASE_PATH } from "./shell/origin.ts";
 
 /**
  * Every setting is one row of SETTINGS: the flag (`--data-dir`), the variable (`LABD_DATA_DIR`), the key in
@@ -76,6 +77,17 @@ export const SETTINGS = {
       "Address to listen on. Only this machine can call the default; 0.0.0.0 opens the service to the network.",
   }),
   port: integer(8480, 0, 65535, { sentence: "TCP port to listen on; 0 takes any free one." }),
+  listen: text("", "empty, or unix: and a path", /^(unix:[^\0]{1,100})?$/, {
+    sentence:
+      "unix:/run/labd/labd.sock listens on that Unix socket instead of host and port; empty listens on those.",
+  }),
+  tls_certificate: text("", "empty, or a path", /^[^\0]*$/, {
+    sentence:
+      "File with the certificate and its chain (PEM), for HTTPS without a proxy. It is read again when it changes, and on SIGHUP.",
+  }),
+  tls_key: text("", "empty, or a path", /^[^\0]*$/, {
+    sentence: "File with the key of the certificate (PEM).",
+  }),
   public_url: text(
     "",
     "empty, or an http(s) address without a path, query or trailing slash",
@@ -83,6 +95,15 @@ export const SETTINGS = {
     {
       sentence:
         "Address under which clients reach the service, for links and the WSDL behind a reverse proxy; empty takes the request's own.",
+    },
+  ),
+  base_path: text(
+    "",
+    "empty, or a path such as /labd without a slash at its end",
+    new RegExp(`^$|${BASE_PATH.source}`),
+    {
+      sentence:
+        "Path before all addresses behind a reverse proxy, such as /labd; the proxy may pass it on or take it away.",
     },
   ),
   workers: integer(availableParallelism(), 1, 256, {
@@ -172,7 +193,7 @@ export const SETTINGS = {
   }),
   trust_proxy: truth(false, {
     sentence:
-      "Whether X-Forwarded-For and X-Forwarded-Proto are those of a reverse proxy of yours: for counting failed sign-ins by address, and for cookies.",
+      "Whether X-Forwarded-For, -Proto, -Host and -Prefix are those of a reverse proxy of yours, which has to set or remove each: for counting failed sign-ins by address, cookies and links. public_url and base_path beat them.",
   }),
   gzip_threshold: integer(1024, 0, 1_073_741_824, {
     sentence: "Bytes from which on an answer is compressed for clients that accept gzip.",

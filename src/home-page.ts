@@ -1,8 +1,9 @@
 import { escapeHtml } from "./shell/html.ts";
 import { VERSION } from "./version.ts";
 
-/** The page at `/`: what is here and how to call it. Plain HTML: it needs neither scripts nor a wide screen. */
-export function homePage(corpus: string | null): string {
+/** The page at `/`: what is here and how to call it. Plain HTML: it needs neither scripts nor a wide screen. `path`: before all addresses. */
+export function homePage(corpus: string | null, path: string): string {
+  const base = escapeHtml(path);
   const source =
     corpus === null
       ? "no corpus yet: <code>labd corpus add FILE</code>"
@@ -31,25 +32,25 @@ export function homePage(corpus: string | null): string {
 <h2 id="scoring">Conservation scoring</h2>
 <p>Is this motif match conserved in the homologs, so that it is likely to be real? Answered over SOAP, from ${source}.</p>
 <ul>
-<li><a href="/soap/ConservationScorer">How to call it</a></li>
-<li><a href="/soap/ConservationScorer?wsdl">WSDL</a></li>
+<li><a href="${base}/soap/ConservationScorer">How to call it</a></li>
+<li><a href="${base}/soap/ConservationScorer?wsdl">WSDL</a></li>
 </ul>
 </section>
 <section aria-labelledby="inventory">
 <h2 id="inventory">Inventory and metadata</h2>
 <p>Locations, places, annotation types and custom property types, as JSON or as pages.</p>
 <ul>
-<li><a href="/api/v2/locations/?format=api">Locations</a></li>
-<li><a href="/api/v2/places/?format=api">Places</a></li>
-<li><a href="/api/v2/annotationtypes/?format=api">Annotation types</a></li>
-<li><a href="/api/v2/custompropertytypes/?format=api">Custom property types</a></li>
+<li><a href="${base}/api/v2/locations/?format=api">Locations</a></li>
+<li><a href="${base}/api/v2/places/?format=api">Places</a></li>
+<li><a href="${base}/api/v2/annotationtypes/?format=api">Annotation types</a></li>
+<li><a href="${base}/api/v2/custompropertytypes/?format=api">Custom property types</a></li>
 </ul>
 </section>
 <section aria-labelledby="reference">
 <h2 id="reference">Reference</h2>
 <ul>
-<li><a href="/docs">Every address, parameter and answer</a> (<a href="/docs/json">OpenAPI</a>)</li>
-<li><a href="/healthz">Alive?</a> · <a href="/readyz">Ready?</a></li>
+<li><a href="${base}/docs">Every address, parameter and answer</a> (<a href="${base}/docs/json">OpenAPI</a>)</li>
+<li><a href="${base}/healthz">Alive?</a> · <a href="${base}/readyz">Ready?</a></li>
 </ul>
 </section>
 </main>

@@ -29,7 +29,7 @@ const RULES: Record<string, Rule> = {
   "src/sample": { rooms: [], packages: [] },
   "src/problem.ts": { rooms: [], packages: [] },
   "src/version.ts": { rooms: ["package.json"], packages: [] },
-  "src/config.ts": { rooms: ["src/problem.ts"], packages: ["node:"] },
+  "src/config.ts": { rooms: ["src/problem.ts", "src/shell/origin.ts"], packages: ["node:"] },
   "src/home-page.ts": { rooms: ["src/shell/html.ts", "src/version.ts"], packages: [] },
   "src/command-line.ts": { rooms: ["src/config.ts", "src/problem.ts"], packages: [] },
   db: { rooms: [], packages: [] },

@@ -23,6 +23,7 @@ import type { Reading } from "./reading.ts";
 import type { Store } from "./store.ts";
 import { Problem } from "../problem.ts";
 import { unauthenticated } from "../shell/auth.ts";
+import { basePathOf, ownOrigin, type Reach } from "../shell/origin.ts";
 
 /** In this order in the Allow header (specification, "Collection responses"). */
 export const COLLECTION_METHODS = "GET, POST, PUT, PATCH, HEAD, OPTIONS";
@@ -39,7 +40,7 @@ export interface AnswerOptions {
   /** Who asks. @throws Problem unauthenticated */
   authenticate: (request: Request) => Actor;
   /** Address under which clients reach the server, where it is not that of their requests. */
-  publicUrl: string | undefined;
+  reach: Reach;
   /** Whether callers without credentials may read public records. */
   anonymousRead: boolean;
   maxMessageBytes: number;
@@ -77,14 +78,14 @@ export function openAnswers(options: AnswerOptions): Answers {
   const begin = (request: Request, allow: string): Call => {
     // A request in HTTP/1.0 without a Host has a path and no more.
     const url = new URL(request.url, "http://localhost");
-    const origin = (options.publicUrl ?? url.origin).replace(/\/+$/, "");
     const actor = options.authenticate(request);
     const { method } = request;
     const reads = method === "GET" || method === "HEAD" || method === "OPTIONS";
     if (actor.user === null && (!reads || !options.anonymousRead)) throw unauthenticated(NO_CREDENTIALS);
     if (!allow.split(", ").includes(method))
       throw new Problem("method_not_allowed", `Method "${method}" not allowed.`, { allow });
-    return { request, method, url, base: `${origin}${ROOT}`, actor };
+    const path = basePathOf(request, options.reach);
+    return { request, method, url, path, base: `${ownOrigin(request, options.reach)}${path}${ROOT}`, actor };
   };
 
   const file = (

@@ -16,6 +16,8 @@ export interface Call {
   url: URL;
   /** Address of the interface with a slash at its end. */
   base: string;
+  /** Path before all addresses of the service, such as /labd; empty where there is none. */
+  path: string;
   actor: Actor;
 }
 
@@ -67,7 +69,7 @@ export const show = (
         { name: resource.segment, address: `${call.base}${resource.segment}/?format=api` },
       ],
       links: Object.entries(about.links ?? {}).map(([name, address]) => ({ name, address })),
-      session: sessionForm(call.base, call.actor.username, call.url.pathname + call.url.search),
+      session: sessionForm(call.base, call.actor.username, call.path + call.url.pathname + call.url.search),
       forms: formsFor(call, resource, value),
       linkOf: linksOf(resource, call.base),
     },
@@ -95,9 +97,9 @@ export const showRoot = (
       trail: [{ name: "api", address: `${base}?format=api` }],
       links: [
         { name: "JSON", address: `${base}?format=json` },
-        { name: "Reference", address: new URL("/docs", base).href },
+        { name: "Reference", address: new URL("../../docs", base).href },
       ],
-      session: sessionForm(base, call.actor.username, call.url.pathname + call.url.search),
+      session: sessionForm(base, call.actor.username, call.path + call.url.pathname + call.url.search),
     },
     Object.fromEntries(resources.map(({ segment }) => [segment, `${base}${segment}/?format=api`])),
   );

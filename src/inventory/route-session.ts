@@ -11,6 +11,7 @@ import { fieldProblem } from "./writing.ts";
 import { Problem } from "../problem.ts";
 import { type Accounts, unauthenticated } from "../shell/auth.ts";
 import type { Clock } from "../shell/clock.ts";
+import { basePathOf, type Reach } from "../shell/origin.ts";
 import type { Session } from "../shell/session.ts";
 import { SCOPES, type Scope, type TokenRecord } from "../shell/token.ts";
 
@@ -27,6 +28,8 @@ interface SignInOptions {
   accounts: Accounts;
   clock: Clock;
   maxMessageBytes: number;
+  /** How clients reach the server. */
+  reach: Reach;
 }
 type Params = Record<string, string | null>;
 type Detail = DocumentDecoration;
@@ -71,7 +74,7 @@ function addTokenAuth(app: Elysia, { accounts, maxMessageBytes }: SignInOptions)
 }
 
 /** Sessions of browsers. */
-function addSession(app: Elysia, { store, accounts, maxMessageBytes }: SignInOptions): void {
+function addSession(app: Elysia, { store, accounts, maxMessageBytes, reach }: SignInOptions): void {
   const shown = (session: Session): Json => {
     const look = { format: undefined, shape: "flat", fields: undefined } as const;
     // Accounts hold no links.
@@ -84,9 +87,9 @@ function addSession(app: Elysia, { store, accounts, maxMessageBytes }: SignInOpt
   const isForm = (request: Request): boolean =>
     /^application\/x-www-form-urlencoded\b/i.test(request.headers.get("content-type") ?? "");
   /** Back to the page that the form names, which is one of ours. */
-  const onwards = (next: Json | undefined, cookie: string): Response => {
+  const onwards = (path: string, next: Json | undefined, cookie: string): Response => {
     const local =
-      typeof next === "string" && /^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : `${ROOT}?format=api`;
+      typeof next === "string" && /^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : `${path}${ROOT}?format=api`;
     return new Response(null, {
       status: 303,
       headers: { ...PRIVATE, Location: local, "Set-Cookie": cookie },
@@ -106,10 +109,11 @@ function addSession(app: Elysia, { store, accounts, maxMessageBytes }: SignInOpt
       const body = await readPairs(request, maxMessageBytes);
       const pairs = body !== null && typeof body === "object" && !Array.isArray(body) ? body : {};
       // Forms of HTML know no DELETE.
-      if (isForm(request) && pairs._method === "DELETE") return onwards(pairs.next, end(request));
+      if (isForm(request) && pairs._method === "DELETE")
+        return onwards(basePathOf(request, reach), pairs.next, end(request));
       const [username, password] = required(body, ["username", "password"]);
       const opened = await accounts.openSession(username, password, request);
-      if (isForm(request)) return onwards(pairs.next, opened.cookie);
+      if (isForm(request)) return onwards(basePathOf(request, reach), pairs.next, opened.cookie);
       return json(shown(opened.session), 200, { ...allow, "Set-Cookie": opened.cookie });
     }
     if (request.method === "OPTIONS") return respond(null, 204, "", { ...PRIVATE, ...allow });

@@ -29,6 +29,7 @@ import { openStore } from "./store.ts";
 import type { Accounts } from "../shell/auth.ts";
 import { DRY_RUN, MATCH, NONE_MATCH, ONCE, PATCH, PREVIEW } from "./write-parameters.ts";
 import type { Clock } from "../shell/clock.ts";
+import { DIRECT, type Reach } from "../shell/origin.ts";
 import type { Database } from "../shell/sqlite.ts";
 
 export interface InventoryOptions {
@@ -38,8 +39,8 @@ export interface InventoryOptions {
   authenticate: (request: Request) => Actor;
   /** Whether callers without credentials may read public records. */
   anonymousRead: boolean;
-  /** Address under which clients reach the server, where it is not that of their requests. */
-  publicUrl?: string;
+  /** How clients reach the server; by default as their requests say. */
+  reach?: Reach;
   /** Bytes that a body may have. */
   maxMessageBytes?: number;
   /** Without them there is no token-auth/, and accounts and groups have no addresses. */
@@ -59,7 +60,7 @@ export function inventoryRoutes(options: InventoryOptions): AnyElysia {
     openAnswers({
       store,
       authenticate: rememberCallers(options.authenticate, store.statements, options.clock),
-      publicUrl: options.publicUrl,
+      reach: options.reach ?? DIRECT,
       anonymousRead: options.anonymousRead,
       maxMessageBytes,
     }),
@@ -80,7 +81,8 @@ export function inventoryRoutes(options: InventoryOptions): AnyElysia {
   addRelations(app, answers, store);
   if (options.accounts) {
     const { accounts, clock } = options;
-    addSignIn(app, { answers, store, accounts, clock, maxMessageBytes });
+    const reach = options.reach ?? DIRECT;
+    addSignIn(app, { answers, store, accounts, clock, maxMessageBytes, reach });
     addPeople(app, { answers, store, accounts, maxMessageBytes });
   }
   return app as unknown as AnyElysia;

@@ -66,7 +66,7 @@ export function endpointPage({ endpoint, namespace, classes }: EndpointPage): st
 </head>
 <body>
 <main>
-<p><a href="/">labd</a></p>
+<p><a href="${escapeHtml(new URL("../", endpoint).pathname)}">labd</a></p>
 <h1>ConservationScorer</h1>
 <p>Scores how well the matches of short linear motifs are conserved in the homologs of a protein. SOAP 1.1 over HTTP,
 document/literal; SOAP 1.2 envelopes are answered in kind.</p>

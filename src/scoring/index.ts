@@ -1,5 +1,6 @@
 import type { Clock } from "../shell/clock.ts";
 import type { Log } from "../shell/log.ts";
+import { DIRECT, type Reach } from "../shell/origin.ts";
 import type { Database } from "../shell/sqlite.ts";
 import type { MessageLimits } from "./contract/limits.ts";
 import { Corpora } from "./corpus.ts";
@@ -40,8 +41,8 @@ export interface ScoringOptions {
   maxMessageBytes: number;
   /** Target namespace of the SOAP service. */
   namespace: string;
-  /** `https://lab.example`, where clients reach the service under another address than its own. */
-  publicUrl?: string;
+  /** How clients reach the service; by default as their requests say. */
+  reach?: Reach;
   /** Jobs that may wait at a time, and jobs of one client. */
   maxQueued?: number;
   maxQueuedPerClient?: number;
@@ -111,7 +112,7 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     sweeper = openSweeper({ database, clock, log });
   }
   const handlers = scoringHandlers({ store, pool, classes, maxQueryLength: options.maxQueryLength });
-  const publicUrl = options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl };
+  const reach = options.reach ?? DIRECT;
   const clientOf = options.clientOf ?? (() => "");
   const answers = jsonAnswers({
     handlers,
@@ -123,7 +124,7 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     clientOf,
     maxQueryLength: options.maxQueryLength,
     maxMessageBytes: options.maxMessageBytes,
-    ...publicUrl,
+    reach,
   });
   const soapRoutes = scoringRoutes({
     handlers,
@@ -133,7 +134,7 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     limits: { ...options.messageLimits, bytes: options.maxMessageBytes },
     receiveTimeout: (options.receiveTimeoutSeconds ?? 120) * 1000,
     clientOf,
-    ...publicUrl,
+    reach,
   });
   const forms = tryRoutes({
     handlers,
@@ -142,6 +143,7 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     corpus: () => corpora.openActive(),
     maxQueryLength: options.maxQueryLength,
     maxMessageBytes: options.maxMessageBytes,
+    reach,
   });
   return {
     routes: soapRoutes.use(jsonRoutes(answers)).use(forms) as typeof soapRoutes,

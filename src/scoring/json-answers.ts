@@ -1,5 +1,6 @@
 import { type Corpus, explain, leastBits, METHOD, parsePattern, type Pattern } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
+import { baseOf, type Reach } from "../shell/origin.ts";
 import type { Corpora } from "./corpus.ts";
 import type { Handlers } from "./handlers.ts";
 import type { JobRequest } from "./job.ts";
@@ -25,8 +26,8 @@ export interface JsonOptions {
   maxQueryLength: number;
   /** Bytes that a body may have. */
   maxMessageBytes: number;
-  /** Scheme and host of addresses in answers; without it those of the request. */
-  publicUrl?: string;
+  /** How clients reach the service. */
+  reach: Reach;
 }
 
 /** What the addresses of the JSON service answer; they throw Problems, which become JSON bodies where HTTP begins. */
@@ -66,7 +67,7 @@ export function jsonAnswers(options: JsonOptions): JsonAnswers {
     return () => jobObject(options.job(id), options.progress(id), asked, base);
   };
   const events = new JobEvents({ watch });
-  const show = (request: Request, id: string): JobObject => watch(id, baseOf(request, options))();
+  const show = (request: Request, id: string): JobObject => watch(id, baseOf(request, options.reach))();
 
   return {
     async submit(request) {
@@ -114,7 +115,7 @@ export function jsonAnswers(options: JsonOptions): JsonAnswers {
       }
       return events.open(
         id,
-        baseOf(request, options),
+        baseOf(request, options.reach),
         options.clientOf(request),
         request.headers.get("last-event-id"),
         request.signal,
@@ -161,9 +162,6 @@ const json = (
     status,
     headers: { "Content-Type": "application/json", ...headers },
   });
-
-const baseOf = (request: Request, { publicUrl }: JsonOptions): string =>
-  publicUrl ?? new URL(request.url).origin;
 
 /** The parameters of a request. @throws Problem invalid_request for one that is not known or repeated */
 function refuseParameters<Name extends string>(

@@ -30,7 +30,7 @@ export interface JobObject {
 /** Where the JSON service lives. */
 export const API = "/api/scoring";
 
-/** `base`: scheme and host under which clients reach the service. */
+/** `base`: the address under which clients reach the service. */
 export function jobObject(
   job: JobView,
   progress: Progress | null,

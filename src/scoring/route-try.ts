@@ -1,5 +1,6 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { Problem } from "../problem.ts";
+import { basePathOf, type Reach } from "../shell/origin.ts";
 import type { Handlers } from "./handlers.ts";
 import { readBytes } from "./json-body.ts";
 import { API } from "./json-job.ts";
@@ -12,6 +13,8 @@ export interface TryOptions extends SubmissionContext {
   handlers: Handlers;
   clientOf: (request: Request) => string;
   maxMessageBytes: number;
+  /** How clients reach the service. */
+  reach: Reach;
 }
 
 /** Where the form of the endpoint's page is sent, and below it a page per job, whose address can be shared. */
@@ -23,45 +26,53 @@ const HIDDEN = { parse: "none", detail: { hide: true } } as const;
 export function tryRoutes(options: TryOptions): AnyElysia {
   return new Elysia({ name: "scoring-try" })
     .post(TRY, ({ request }) => submit(request, options), HIDDEN)
-    .get(TRY, () => new Response(null, { status: 303, headers: { Location: `${ENDPOINT}#try` } }), HIDDEN)
-    .get(`${TRY}/:id`, ({ params }) => show(params.id ?? "", options), HIDDEN)
+    .get(TRY, ({ request }) => seeOther(`${basePathOf(request, options.reach)}${ENDPOINT}#try`), HIDDEN)
+    .get(`${TRY}/:id`, ({ params, request }) => show(request, params.id ?? "", options), HIDDEN)
     .all(TRY, () => refuse("GET, HEAD, POST"), HIDDEN)
     .all(`${TRY}/:id`, () => refuse("GET, HEAD"), HIDDEN) as unknown as AnyElysia;
 }
 
 async function submit(request: Request, options: TryOptions): Promise<Response> {
+  const base = basePathOf(request, options.reach);
   const values = await readValues(request, options.maxMessageBytes);
   try {
     const submission = readSubmission(objectOf(values), options);
     const id = await options.handlers.runJob(submission, options.clientOf(request));
-    return new Response(null, { status: 303, headers: { Location: `${TRY}/${id}` } });
+    return seeOther(`${base}${TRY}/${id}`);
   } catch (error) {
     const problem = Problem.from(error);
     if (problem.code === "internal") throw error;
-    const html = refusedPage(TRY, values, options.classes.classes, problem);
+    const html = refusedPage(`${base}/`, `${base}${TRY}`, values, options.classes.classes, problem);
     return new Response(html, { status: problem.status, headers: { ...HTML, ...problem.headers } });
   }
 }
 
-function show(id: string, { handlers }: TryOptions): Response {
+function show(request: Request, id: string, { handlers, reach }: TryOptions): Response {
+  const base = basePathOf(request, reach);
   try {
     const result = handlers.getResult(id);
     if (result) {
       const address = {
-        result: `${API}/jobs/${id}/result`,
+        result: `${base}${API}/jobs/${id}/result`,
         forms: RESULT_FORM_NAMES,
-        form: `${ENDPOINT}#try`,
+        form: `${base}${ENDPOINT}#try`,
       };
-      return new Response(resultPage({ ...result, ...address }), { headers: HTML });
+      return new Response(resultPage({ ...result, ...address, home: `${base}/` }), { headers: HTML });
     }
     const { status, details } = handlers.getStatus(id);
-    return new Response(waitingPage(status, details), { headers: HTML });
+    return new Response(waitingPage(`${base}/`, status, details), { headers: HTML });
   } catch (error) {
     const problem = Problem.from(error);
     if (problem.code === "internal") throw error;
-    return new Response(endedPage(problem, `${ENDPOINT}#try`), { status: problem.status, headers: HTML });
+    return new Response(endedPage(`${base}/`, problem, `${base}${ENDPOINT}#try`), {
+      status: problem.status,
+      headers: HTML,
+    });
   }
 }
+
+const seeOther = (address: string): Response =>
+  new Response(null, { status: 303, headers: { Location: address } });
 
 async function readValues(request: Request, maxBytes: number): Promise<TryValues> {
   const type = (request.headers.get("content-type") ?? "").split(";")[0].trim().toLowerCase();

@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import { Problem } from "../problem.ts";
 import { SECURITY_HEADERS } from "../shell/http.ts";
 import { causeOf, type Log } from "../shell/log.ts";
+import { baseOf, HOST, type Reach } from "../shell/origin.ts";
 import {
   encodeFault,
   encodeGetResultResponse,
@@ -30,8 +31,8 @@ export interface RouteOptions {
   receiveTimeout: number;
   /** Who asks, as a key by which clients take turns. */
   clientOf: (request: Request) => string;
-  /** Scheme and host of addresses in documents; without it those of the request. */
-  publicUrl?: string;
+  /** How clients reach the service. */
+  reach: Reach;
 }
 
 /** Where the service is called; its schemas stand below. */
@@ -47,15 +48,12 @@ const HTML = "text/html; charset=utf-8";
 /** Bytes up to which a message is read in one piece. */
 const SMALL = 65_536;
 
-/** Host with an optional port: name, IPv4, or IPv6 in brackets. Anything else could carry markup into a document. */
-const HOST = /^(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
-
 const CALL = {
   parse: "none" as const,
   detail: {
     tags: ["scoring"],
     summary: "RunJob, GetStatus and GetResult over SOAP",
-    description: `SOAP 1.1 (1.2 is answered in kind), document/literal. [WSDL](${ENDPOINT}?wsdl)`,
+    description: `SOAP 1.1 (1.2 is answered in kind), document/literal. [WSDL](${ENDPOINT.slice(1)}?wsdl)`,
     responses: {
       200: { description: "The operation's response envelope." },
       500: { description: "A SOAP fault that says what was wrong, where, and what is allowed." },
@@ -77,13 +75,13 @@ export function scoringRoutes(options: RouteOptions) {
   const call = (request: Request) => guarded(options, request, () => perform(options, request));
   const show = (request: Request) =>
     guarded(options, request, () => {
-      const endpoint = endpointOf(request, options.publicUrl);
+      const endpoint = endpointOf(request, options.reach);
       if (wantsWsdl(request)) return document(wsdl(namespace, endpoint), XML);
       return document(endpointPage({ endpoint, namespace, classes: options.classes.classes }), HTML);
     });
   const messages = (request: Request) =>
     guarded(options, request, () => {
-      const location = `${endpointOf(request, options.publicUrl)}/prediction.xsd`;
+      const location = `${endpointOf(request, options.reach)}/prediction.xsd`;
       return document(messageSchema(namespace, location), XML);
     });
   const prediction = (request: Request) => guarded(options, request, () => document(predictionSchema(), XML));
@@ -239,10 +237,10 @@ function wantsWsdl(request: Request): boolean {
  * Absolute address of the endpoint, as the caller reaches it.
  * @throws Problem invalid_request for a host that is none
  */
-function endpointOf(request: Request, publicUrl: string | undefined): string {
-  if (publicUrl !== undefined) return publicUrl + ENDPOINT;
+function endpointOf(request: Request, reach: Reach): string {
   const url = URL.canParse(request.url) ? new URL(request.url) : null;
-  if (!url || !HOST.test(url.host) || !HOST.test(request.headers.get("host") ?? url.host))
+  const isHost = url && HOST.test(url.host) && HOST.test(request.headers.get("host") ?? url.host);
+  if (!isHost && reach.publicUrl === "")
     throw new Problem("invalid_request", "Host: expected a host name or address, and a port.");
-  return `${url.protocol}//${url.host}${ENDPOINT}`;
+  return baseOf(request, reach) + ENDPOINT;
 }

@@ -24,7 +24,7 @@ const STYLE = `
   code { overflow-wrap: anywhere; }
 `;
 
-function page(title: string, content: Html, head?: Html): string {
+function page(home: string, title: string, content: Html, head?: Html): string {
   return markup`<!doctype html>
 <html lang="en">
 <head>
@@ -35,7 +35,7 @@ ${head}<style>${STYLE}</style>
 </head>
 <body>
 <main>
-<p><a href="/">labd</a></p>
+<p><a href="${home}">labd</a></p>
 ${content}
 </main>
 </body>
@@ -70,17 +70,23 @@ ${SCORING_MODELS.map((model) => markup`<option${model === values.scoringModel &&
 
 /** The form as a page of its own, with what was wrong. */
 export function refusedPage(
+  home: string,
   action: string,
   values: TryValues,
   classes: readonly MotifClass[],
   problem: Problem,
 ): string {
-  return page("Score a motif", markup`<h1>Score a motif</h1>${tryForm(action, values, classes, problem)}`);
+  return page(
+    home,
+    "Score a motif",
+    markup`<h1>Score a motif</h1>${tryForm(action, values, classes, problem)}`,
+  );
 }
 
 /** While a job has not ended: its state, and the browser asks again by itself. */
-export function waitingPage(status: string, details: string): string {
+export function waitingPage(home: string, status: string, details: string): string {
   return page(
+    home,
     "Scoring",
     markup`<h1>Scoring</h1><p role="status"><b>${status}</b>: ${details}</p><p>This page looks again every second.</p>`,
     markup`<meta http-equiv="refresh" content="1">\n`,
@@ -88,8 +94,9 @@ export function waitingPage(status: string, details: string): string {
 }
 
 /** A job that ended without a prediction. */
-export function endedPage(problem: Problem, form: string): string {
+export function endedPage(home: string, problem: Problem, form: string): string {
   return page(
+    home,
     "No prediction",
     markup`<h1>No prediction</h1><p role="alert">${problem.message}</p><p><a href="${form}">Try again</a></p>`,
   );
@@ -103,10 +110,12 @@ export interface ResultPage {
   forms: readonly string[];
   /** Address of the form. */
   form: string;
+  /** Address of the page of the whole service. */
+  home: string;
 }
 
 /** Every match in a row, what stands behind it, and the result in the forms that programs read. */
-export function resultPage({ identifier, prediction, result, forms, form }: ResultPage): string {
+export function resultPage({ identifier, prediction, result, forms, form, home }: ResultPage): string {
   const { homologs, patterns, model, method, corpus, queryLength } = prediction;
   const rows = patterns.flatMap(({ name, expression, explanation, matches }) => {
     const pattern = markup`<td title="${explanation}"><code>${name ?? expression}</code></td>`;
@@ -119,6 +128,7 @@ export function resultPage({ identifier, prediction, result, forms, form }: Resu
   });
   const warnings = [prediction.warnings, ...patterns.map((pattern) => pattern.warnings)].flat();
   return page(
+    home,
     identifier || "Result",
     markup`<h1>${identifier || "Result"}</h1>
 <p>${queryLength} residues, ${homologs.length} homologs${corpus !== null && markup` in <b>${corpus.name}</b>`}, ${model} model, method ${method}.</p>

@@ -75,6 +75,7 @@ const USUAL: AccountOptions = {
   sessionHours: 336,
   sessionIdleMinutes: 1440,
   publicUrl: "",
+  basePath: "",
   trustProxy: false,
 };
 

@@ -8,6 +8,8 @@ export interface Documentation {
   introduction: string;
   /** Groups of operations, in the order in which they are shown. */
   tags: { name: string; description: string }[];
+  /** The address of the service where it is not that of the document; else empty. */
+  baseOf?: (request: Request) => string;
 }
 
 const PATH = "/docs";
@@ -47,16 +49,19 @@ export function documentation(options: Documentation): AnyElysia {
       },
     },
     excludeStaticFile: false,
-    scalarCDN: `${PATH}/viewer.js`,
+    // Relative: the path may have more before it.
+    scalarCDN: `${PATH.slice(1)}/viewer.js`,
     scalarConfig: {
-      spec: { url: `${PATH}/json` },
+      spec: { url: `${PATH.slice(1)}/json` },
       ...OFFLINE,
     },
   });
   // The plugin's page and document carry no headers of their own to speak of; the viewer may be kept for a day.
   return new Elysia({ name: "documentation" })
-    .onAfterHandle({ as: "scoped" }, ({ path, set }) => {
+    .onAfterHandle({ as: "scoped" }, ({ path, set, request, response }) => {
       if (path === PATH) set.headers["Content-Security-Policy"] = DOCUMENTATION_POLICY;
+      const base = path === `${PATH}/json` ? options.baseOf?.(request) : undefined;
+      return base ? { ...(response as object), servers: [{ url: base }] } : undefined;
     })
     .use(reference as AnyElysia)
     .get(

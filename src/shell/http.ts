@@ -21,10 +21,14 @@ export interface HttpOptions {
   /** Reasons why the service cannot take requests now; empty when it can. */
   unready: () => string[];
   documentation: Documentation;
+  /** Whether requests come by https. */
+  tls?: boolean;
   /** Routes of the services. */
   services: AnyElysia[];
   /** The page at `/`. */
-  home: () => string;
+  home: (request: Request) => string;
+  /** Path before all addresses, such as /labd. A proxy may take it away or leave it: both are answered. */
+  basePath?: string;
 }
 
 const NO_STORE = { "Cache-Control": "no-store" };
@@ -45,8 +49,9 @@ export type Answer = (request: Request, arrival?: Arrival) => Promise<Response>;
 /** The whole HTTP face as one function, so that tests call it without a socket. */
 export function openHttp(options: HttpOptions): Answer {
   const app = new Elysia({
-    // With its default, a Host of three characters or fewer gives 404.
-    handler: { standardHostname: false },
+    // Elysia looks for the path from a fixed place on: with its default a Host of three characters or fewer gives 404,
+    // without it all of https does. (With https and the default it is a Host of two or fewer.)
+    handler: { standardHostname: options.tls === true },
     // Otherwise `/x/` answers at `/x` too, behind our back, and HEAD and OPTIONS are made up.
     systemRouter: false,
     strictPath: true,
@@ -56,7 +61,7 @@ export function openHttp(options: HttpOptions): Answer {
       problemOf.set(request, problem);
       return problemResponse(problem);
     })
-    .get("/", () => page(options.home()), { detail: { hide: true } })
+    .get("/", ({ request }) => page(options.home(request)), { detail: { hide: true } })
     .get("/healthz", () => Response.json({ status: "ok" }, { headers: NO_STORE }), {
       detail: {
         summary: "Is the process alive?",
@@ -87,16 +92,17 @@ export function openHttp(options: HttpOptions): Answer {
   for (const service of options.services) app.use(service);
   app.use(documentation(options.documentation));
 
+  const basePath = options.basePath ?? "";
   return async (received, arrival) => {
     const started = performance.now();
     const id = options.clock.newId();
-    const request = addressed(received, arrival);
+    const request = withoutBase(addressed(received, arrival), basePath);
     if (arrival) rememberArrival(request, arrival);
     let response: Response;
     try {
       // Only the interface asks who calls: what else comes by here costs no password's hash.
       if (pathOf(request).startsWith("/api/")) await options.admit(request);
-      response = await route(app, request, options.maxMessageBytes);
+      response = await route(app, request, options.maxMessageBytes, basePath);
       response = await compressed(request, response, options.gzipThreshold);
     } catch (error) {
       const problem = Problem.from(error);
@@ -138,13 +144,32 @@ function addressed(request: Request, arrival: Arrival | undefined): Request {
   return named;
 }
 
+/** The request as it were without the base path, where it has that. Bodies and aborts go through. */
+function withoutBase(request: Request, basePath: string): Request {
+  if (basePath === "") return request;
+  const start = request.url.indexOf("/", request.url.indexOf("://") + 3);
+  if (!request.url.startsWith(basePath, start)) return request;
+  const rest = request.url.slice(start + basePath.length);
+  if (!rest.startsWith("/")) return request;
+  const inner = new Request(request.url.slice(0, start) + rest, request);
+  unnamed.set(inner, unnamed.get(request) ?? null);
+  return inner;
+}
+
 function hasUsableHost(request: Request): boolean {
   return (unnamed.get(request) ?? null) === null;
 }
 
-async function route(app: AnyElysia, request: Request, maxMessageBytes: number): Promise<Response> {
+async function route(
+  app: AnyElysia,
+  request: Request,
+  maxMessageBytes: number,
+  basePath: string,
+): Promise<Response> {
   if (!hasUsableHost(request) && !pathOf(request).startsWith("/soap/"))
     throw new Problem("invalid_request", "The request has no usable Host header.");
+  if (basePath !== "" && pathOf(request) === basePath)
+    return new Response(null, { status: 308, headers: { Location: `${basePath}/` } });
   const declared = Number(request.headers.get("content-length") ?? 0);
   // A body of unknown length is counted where it is read; the SOAP face answers its own faults.
   if (declared > maxMessageBytes && !pathOf(request).startsWith("/soap/")) {

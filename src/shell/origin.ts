@@ -1,12 +1,23 @@
 import { Problem } from "../problem.ts";
 
-/** Where requests come from, and how the service is reached: what cookies and sign-in depend on. */
+/** Where requests come from, and how the service is reached: what links, cookies and sign-in depend on. */
 export interface Reach {
-  /** Address under which clients reach the service, where it is not that of their requests; else empty. */
+  /** Scheme, host and port under which clients reach the service, where they are not those of their requests; else empty. */
   publicUrl: string;
-  /** Whether X-Forwarded-For and X-Forwarded-Proto are those of a reverse proxy of ours. */
+  /** Path before all addresses of the service, such as /labd; empty where there is none. */
+  basePath: string;
+  /** Whether X-Forwarded-For, -Proto, -Host and -Prefix are those of a reverse proxy of ours. */
   trustProxy: boolean;
 }
+
+/** Clients reach the service as their requests say. */
+export const DIRECT: Reach = { publicUrl: "", basePath: "", trustProxy: false };
+
+/** Host with an optional port: name, IPv4, or IPv6 in brackets. Anything else could carry markup into a document. */
+export const HOST = /^(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
+
+/** What base_path and X-Forwarded-Prefix may be, besides empty: no empty part, which a browser would take for a host. */
+export const BASE_PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)+$/;
 
 export const isUnsafe = (method: string): boolean => !["GET", "HEAD", "OPTIONS"].includes(method);
 
@@ -14,9 +25,23 @@ export const isUnsafe = (method: string): boolean => !["GET", "HEAD", "OPTIONS"]
 export function ownOrigin(request: Request, reach: Reach): string {
   if (reach.publicUrl !== "") return new URL(reach.publicUrl).origin;
   const url = new URL(request.url, "http://localhost");
-  const forwarded = reach.trustProxy ? lastOf(request.headers.get("x-forwarded-proto")) : undefined;
-  return forwarded === "https" ? new URL(`https://${url.host}`).origin : url.origin;
+  if (!reach.trustProxy) return url.origin;
+  const host = lastOf(request.headers.get("x-forwarded-host"));
+  const scheme = lastOf(request.headers.get("x-forwarded-proto"));
+  const named = host !== undefined && HOST.test(host) ? host : url.host;
+  return new URL(`${scheme === "https" ? "https:" : url.protocol}//${named}`).origin;
 }
+
+/** The path before all addresses of the service, for links within pages, redirects and cookies: /labd, or empty. */
+export function basePathOf(request: Request, reach: Reach): string {
+  if (reach.basePath !== "" || !reach.trustProxy) return reach.basePath;
+  const prefix = request.headers.get("x-forwarded-prefix")?.split(",").at(-1)?.trim().replace(/\/+$/, "");
+  return prefix !== undefined && BASE_PATH.test(prefix) ? prefix : "";
+}
+
+/** The address of the service as the caller reaches it, without a slash at its end: every link in an answer begins so. */
+export const baseOf = (request: Request, reach: Reach): string =>
+  ownOrigin(request, reach) + basePathOf(request, reach);
 
 /** The address of the caller: that of the connection, or the one that our own proxy added to the list last. */
 export function callerAddress(

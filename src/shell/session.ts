@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Clock } from "./clock.ts";
-import { csrfFailed, fromOwnPage, isUnsafe, type Reach, ownOrigin } from "./origin.ts";
+import { basePathOf, csrfFailed, fromOwnPage, isUnsafe, type Reach, ownOrigin } from "./origin.ts";
 import { hasSecretForm, newSecret, sha256 } from "./secret.ts";
 import type { Database } from "./sqlite.ts";
 
@@ -104,7 +104,8 @@ export class Sessions {
 
   private cookie(value: string, seconds: number, request: Request): string {
     const secure = ownOrigin(request, this.options).startsWith("https:") ? "; Secure" : "";
-    return `${COOKIE}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
+    const path = basePathOf(request, this.options) || "/";
+    return `${COOKIE}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
   }
 
   private touch(hash: string, now: number): void {

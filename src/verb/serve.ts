@@ -18,7 +18,7 @@ export const serve: Verb = {
   },
 };
 
-/** Waits for SIGINT or SIGTERM, then lets running requests finish; a second signal ends at once. */
+/** Waits for SIGINT or SIGTERM, then lets running requests finish; a second signal ends at once. SIGHUP reads the certificate again. */
 export async function untilToldToStop(service: Listening): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let asked = false;
@@ -30,5 +30,6 @@ export async function untilToldToStop(service: Listening): Promise<void> {
   };
   process.on("SIGINT", stop);
   process.on("SIGTERM", stop);
+  process.on("SIGHUP", () => service.reload());
   await promise;
 }

@@ -64,7 +64,7 @@ export async function serve(directory: string, words: string[] = []): Promise<Se
     const decoder = new TextDecoder();
     for await (const chunk of process.stderr) {
       written += decoder.decode(chunk, { stream: true });
-      const url = written.match(/serves (http:\S+)/)?.[1];
+      const url = written.match(/serves (https?:\S+)/)?.[1];
       if (url) resolve(url);
     }
     reject(new Error(`labd serve ended: ${written}`));

@@ -6,6 +6,7 @@ import type { InventorySample } from "../../src/inventory/sample-format.ts";
 import { Problem } from "../../src/problem.ts";
 import { Accounts } from "../../src/shell/auth.ts";
 import type { Clock } from "../../src/shell/clock.ts";
+import type { Reach } from "../../src/shell/origin.ts";
 import { type Database, openDatabase } from "../../src/shell/sqlite.ts";
 import { SAMPLE } from "./sample.ts";
 
@@ -63,7 +64,7 @@ export async function openLab(
   options: {
     sample?: InventorySample;
     anonymousRead?: boolean;
-    publicUrl?: string;
+    reach?: Reach;
     passwords?: boolean;
     /** File of the database; in memory where there is none. */
     path?: string;
@@ -101,7 +102,7 @@ export async function openLab(
         accounts,
         authenticate: (request) => accounts.authenticate(request),
         anonymousRead: options.anonymousRead ?? true,
-        ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
+        ...(options.reach === undefined ? {} : { reach: options.reach }),
       }),
     );
   return {

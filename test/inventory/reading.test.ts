@@ -91,7 +91,9 @@ describe("the envelope", () => {
   test("both slash forms and the public address", async () => {
     expect((await get("locations")).body.total).toBe(3);
     expect((await get("stocks/equipment")).body.total).toBe(2);
-    const behind = await openLab({ publicUrl: "https://lab.example.org/labd/" });
+    const behind = await openLab({
+      reach: { publicUrl: "https://lab.example.org", basePath: "/labd", trustProxy: false },
+    });
     const { body } = await behind.ask("GET", "annotationtypes/?page_size=1");
     expect(body.next).toBe("https://lab.example.org/labd/api/v2/annotationtypes/?page=2&page_size=1");
     expect((body.results as Record<string, Json>[])[0].url).toStartWith(

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { expireJobs } from "../../src/scoring/expiry.ts";
 import { RESULT_FORM_NAMES, RESULT_FORMS } from "../../src/scoring/result-format.ts";
+import { DIRECT } from "../../src/shell/origin.ts";
 import { random } from "../fixtures/random-protein.ts";
 import { ended, openService, P53, type Service } from "./json-harness.ts";
 
@@ -14,7 +15,7 @@ let service: Service;
 let waiting: Service;
 beforeAll(async () => {
   service = await openService();
-  waiting = await openService({ workers: 0, publicUrl: "https://lab.example" }, false);
+  waiting = await openService({ workers: 0, reach: { ...DIRECT, publicUrl: "https://lab.example" } }, false);
 });
 afterAll(async () => {
   await service.close();

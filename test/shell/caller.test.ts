@@ -3,9 +3,8 @@ import { MIGRATIONS } from "../../db/index.ts";
 import { Accounts } from "../../src/shell/auth.ts";
 import { callerOf, networkOf, rememberArrival } from "../../src/shell/caller.ts";
 import { systemClock } from "../../src/shell/clock.ts";
+import { DIRECT } from "../../src/shell/origin.ts";
 import { openDatabase } from "../../src/shell/sqlite.ts";
-
-const DIRECT = { publicUrl: "", trustProxy: false };
 
 test.each([
   ["192.0.2.7", "192.0.2.7"],

@@ -1,0 +1,176 @@
+import { expect, test } from "bun:test";
+import { copyFileSync, existsSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { connect } from "node:tls";
+import { labd, LABD, scratch, serve } from "./labd.ts";
+
+/** Base path, Unix socket, and TLS whose certificate is renewed, in the executable. */
+
+test("under a base path every address of an answer begins with it, and both forms are answered", async () => {
+  using data = scratch();
+  await using server = await serve(data.directory, ["--base-path", "/lab/labd"]);
+  const { url } = server;
+  const read = async (path: string): Promise<string> => (await fetch(url + path)).text();
+  expect((await fetch(`${url}/lab/labd`, { redirect: "manual" })).headers.get("location")).toBe("/lab/labd/");
+  expect(await read("/healthz")).toBe(await read("/lab/labd/healthz"));
+  expect((await fetch(`${url}/lab/labdhealthz`)).status).toBe(404);
+  for (const prefix of ["", "/lab/labd"]) {
+    for (const path of [
+      "/",
+      "/soap/ConservationScorer",
+      "/api/v2/?format=api",
+      "/api/v2/locations/?format=api",
+    ]) {
+      const page = await read(prefix + path);
+      const addresses = [...page.matchAll(/\b(?:href|action)="([^"#?][^"]*)"/g)].map(
+        ([, address]) => address,
+      );
+      const local = addresses.filter((address) => !address.startsWith("http") || address.startsWith(url));
+      expect(local.length).toBeGreaterThan(0);
+      expect(local.filter((address) => !address.replace(url, "").startsWith("/lab/labd/"))).toEqual([]);
+    }
+  }
+  expect(await read("/lab/labd/soap/ConservationScorer?wsdl")).toContain(
+    `location="${url}/lab/labd/soap/ConservationScorer"`,
+  );
+  expect(JSON.parse(await read("/lab/labd/docs/json")).servers).toEqual([{ url: `${url}/lab/labd` }]);
+  expect(await read("/lab/labd/docs")).not.toMatch(/(src|data-url)="\//);
+  const { locations } = JSON.parse(await read("/lab/labd/api/v2/"));
+  expect(locations).toBe(`${url}/lab/labd/api/v2/locations/`);
+});
+
+test("the cookie of a session is for the base path", async () => {
+  using data = scratch();
+  const added = await labd(["user", "add", "ada", "--password-stdin", "--data-dir", data.directory], {
+    stdin: "correct horse\n",
+  });
+  expect(added.code).toBe(0);
+  await using server = await serve(data.directory, ["--base-path", "/labd"]);
+  const signIn = await fetch(`${server.url}/labd/api/v2/session/`, {
+    method: "POST",
+    redirect: "manual",
+    body: new URLSearchParams({ username: "ada", password: "correct horse" }),
+    headers: { Origin: server.url },
+  });
+  expect(signIn.headers.get("location")).toBe("/labd/api/v2/?format=api");
+  expect(signIn.headers.get("set-cookie")).toContain("; Path=/labd;");
+});
+
+test.skipIf(process.platform === "win32")(
+  "a Unix socket: mode, what a killed process left, one at a time",
+  async () => {
+    using data = scratch();
+    const path = join(data.directory, "labd.sock");
+    const start = async (): Promise<Bun.Subprocess> => {
+      const run = Bun.spawn(
+        [LABD, "serve", "--data-dir", join(data.directory, "data"), "--listen", `unix:${path}`],
+        {
+          stdin: "ignore",
+          stdout: "ignore",
+          stderr: "pipe",
+          env: { PATH: "" },
+        },
+      );
+      for await (const chunk of run.stderr)
+        if (new TextDecoder().decode(chunk).includes("serves unix:")) break;
+      return run;
+    };
+    const ask = async (): Promise<string> =>
+      JSON.parse(await (await fetch("http://lab.example/api/v2/", { unix: path })).text()).locations;
+    const first = await start();
+    expect(statSync(path).mode & 0o777).toBe(0o660);
+    expect(await ask()).toBe("http://lab.example/api/v2/locations/");
+    const second = await labd([
+      "serve",
+      "--data-dir",
+      join(data.directory, "other"),
+      "--listen",
+      `unix:${path}`,
+    ]);
+    expect(second).toMatchObject({
+      code: 78,
+      stderr: expect.stringContaining("another process listens there"),
+    });
+    first.kill("SIGKILL");
+    await first.exited;
+    const third = await start();
+    expect(await ask()).toBe("http://lab.example/api/v2/locations/");
+    third.kill("SIGTERM");
+    expect(await third.exited).toBe(0);
+    expect(existsSync(path)).toBeFalse();
+  },
+);
+
+const OPENSSL = Bun.which("openssl");
+
+test.skipIf(OPENSSL === null || process.platform === "win32")(
+  "a renewed certificate is shown after SIGHUP, one that cannot be used is not, and running requests are answered",
+  async () => {
+    using data = scratch();
+    const [certificate, key] = ["lab.crt", "lab.key"].map((name) => join(data.directory, name));
+    for (const name of ["old", "new"]) {
+      const made = Bun.spawnSync(
+        [
+          OPENSSL!,
+          "req",
+          "-x509",
+          "-newkey",
+          "ec",
+          "-pkeyopt",
+          "ec_paramgen_curve:prime256v1",
+          "-nodes",
+        ].concat(
+          ["-keyout", join(data.directory, `${name}.key`), "-out", join(data.directory, `${name}.crt`)],
+          ["-days", "2", "-subj", `/CN=${name}`],
+        ),
+      );
+      expect(made.exitCode).toBe(0);
+    }
+    const use = (name: string): void => {
+      copyFileSync(join(data.directory, `${name}.crt`), certificate);
+      copyFileSync(join(data.directory, `${name}.key`), key);
+    };
+    use("old");
+    await using server = await serve(data.directory, ["--tls-certificate", certificate, "--tls-key", key]);
+    const port = Number(new URL(server.url).port);
+    const shown = (): Promise<string> =>
+      new Promise((resolve, reject) => {
+        const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false }, () => {
+          resolve(String(socket.getPeerCertificate().subject.CN));
+          socket.end();
+        });
+        socket.on("error", reject);
+      });
+    const until = async (text: string, count: number): Promise<void> => {
+      while (server.log().split(text).length <= count) await Bun.sleep(10);
+    };
+    expect(server.url).toStartWith("https:");
+    expect(await shown()).toBe("old");
+    expect(
+      await (await fetch(`${server.url}/api/v2/`, { tls: { rejectUnauthorized: false } })).json(),
+    ).toMatchObject({
+      locations: `${server.url}/api/v2/locations/`,
+    });
+    // A message that is half sent when the certificate changes.
+    const slow = connect({ port, host: "127.0.0.1", rejectUnauthorized: false });
+    let answer = "";
+    slow.on("data", (chunk: Buffer) => (answer += String(chunk)));
+    const body = "<nonsense/>";
+    const head = `POST /soap/ConservationScorer HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/xml\r\nContent-Length: ${body.length}\r\n\r\n`;
+    await new Promise<void>((resolve) => slow.write(head + body.slice(0, 3), () => resolve()));
+    await Bun.sleep(200);
+    use("new");
+    server.process.kill("SIGHUP");
+    await until("certificate read again", 1);
+    expect(await shown()).toBe("new");
+    slow.write(body.slice(3));
+    while (!answer.includes("Envelope>")) await Bun.sleep(10);
+    expect(answer).toStartWith("HTTP/1.1 500");
+    slow.destroy();
+    writeFileSync(key, "nonsense");
+    server.process.kill("SIGHUP");
+    await until("certificate not read", 1);
+    expect(await shown()).toBe("new");
+    expect(await server.end("SIGTERM")).toBe(0);
+  },
+);
