@@ -10,7 +10,7 @@ import { callerOf } from "./shell/caller.ts";
 import { type Clock, systemClock } from "./shell/clock.ts";
 import { type Answer, openHttp } from "./shell/http.ts";
 import { type Log, openLog } from "./shell/log.ts";
-import { baseOf, basePathOf, type Reach } from "./shell/origin.ts";
+import { baseOf, basePathOf, isUnsafe, type Reach } from "./shell/origin.ts";
 import { openSocket, type Socket } from "./shell/socket.ts";
 import {
   closeDatabase,
@@ -19,6 +19,7 @@ import {
   openDatabase,
   pendingMigrations,
 } from "./shell/sqlite.ts";
+import { writeTurn } from "./shell/write-turn.ts";
 import { VERSION } from "./version.ts";
 
 /** Seconds that running requests have to finish after a request to stop. */
@@ -66,7 +67,10 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       clock,
       gzipThreshold: config.gzip_threshold,
       maxMessageBytes: config.max_message_bytes,
-      admit: (request) => accounts.admit(request),
+      admit: (request) => {
+        const free = writesAtOnce(request) ? writeTurn(opened).free() : undefined;
+        return free ? free.then(() => accounts.admit(request)) : accounts.admit(request);
+      },
       unready: () => (retired ? ["The service is stopping."] : unready(opened)),
       documentation: { version: VERSION, introduction: INTRODUCTION, tags: TAGS, baseOf: behindProxy },
       services: [
@@ -268,6 +272,10 @@ const accountOptions = (config: Config): AccountOptions => ({
   sessionIdleMinutes: config.session_idle_minutes,
   ...reachOf(config),
 });
+
+/** Imports have queues of their own, and can be called off while they write. */
+const writesAtOnce = ({ method, url }: Request): boolean =>
+  isUnsafe(method) && !/\/imports?(\/|$|\?)/.test(url);
 
 async function addFirstAdministrator(accounts: Accounts, password: string): Promise<void> {
   if (password === "" || accounts.exists("admin")) return;

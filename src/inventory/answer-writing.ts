@@ -87,13 +87,22 @@ export function openWriteAnswers(tools: Tools): WriteAnswers {
     shown: (value: T) => Response,
   ): Response => runBatch(store, call, { kind }, work, shown);
 
+  const runInTurn = <T>(
+    call: Call,
+    kind: BatchKind,
+    work: (writing: Writing) => T,
+    shown: (value: T) => Response,
+  ): Promise<Response> => store.inTurn(() => run(call, kind, work, shown));
+  const inTurn = (call: Call, value: Json, work: () => Response): Promise<Response> =>
+    store.inTurn(() => once(store, call, value, work));
+
   return {
     async collection(call, resource) {
       tools.checkAnswer(call, resource);
       const value = typed(resource, await body(call), call.url.searchParams.get("type"));
       if (call.method !== "POST") {
         const mode = modeOf(call.method);
-        return run(
+        return runInTurn(
           call,
           "bulk_update",
           // The filter is looked up in the transaction of the write.
@@ -101,7 +110,7 @@ export function openWriteAnswers(tools: Tools): WriteAnswers {
           (rids) => tools.showSeveral(call, resource, rids, 200),
         );
       }
-      return once(store, call, value, () =>
+      return inTurn(call, value, () =>
         Array.isArray(value)
           ? run(
               call,
@@ -121,7 +130,7 @@ export function openWriteAnswers(tools: Tools): WriteAnswers {
     async item(call, resource, id) {
       tools.checkAnswer(call, resource);
       const value = call.method === "DELETE" ? null : await body(call);
-      return run(
+      return runInTurn(
         call,
         call.method === "DELETE" ? "delete" : "update",
         (writing) => {
@@ -157,7 +166,7 @@ export function openWriteAnswers(tools: Tools): WriteAnswers {
           ? parametersOf(filters)
           : searchParams;
       const filtered = named.length === 0 && isFiltered(parameters);
-      return once(store, call, value, () =>
+      return inTurn(call, value, () =>
         run(
           call,
           "bulk_delete",

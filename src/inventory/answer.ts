@@ -1,12 +1,13 @@
 import { openWriteAnswers } from "./answer-writing.ts";
 export { unwrap } from "./answer-writing.ts";
 import { isKnown, listTag, recordTag } from "./entity-tag.ts";
-import { csvFile, csvText, xlsxFile } from "./export-file.ts";
+import { csvFile, csvText, inTurns, xlsxFile } from "./export-file.ts";
 import { type Format, MEDIA_TYPES, negotiate } from "./negotiation.ts";
 import { explainListing, explainRecord } from "./explanation.ts";
 import type { Actor } from "./model/access.ts";
 import type { Json } from "./model/field.ts";
 import {
+  type Listing,
   type Look,
   readExplain,
   readLife,
@@ -88,20 +89,24 @@ export function openAnswers(options: AnswerOptions): Answers {
     return { request, method, url, path, base: `${ownOrigin(request, options.reach)}${path}${ROOT}`, actor };
   };
 
+  /** Records as a file; a longer one is read in slices from `reading`, whose state `end` lets go of. */
   const file = (
     call: Call,
     resource: Routed,
     format: "csv" | "xlsx",
     how: Look,
     rids: readonly number[],
-    status: 200 | 201,
-    headers: Record<string, string>,
-    reading: Reading,
+    about: { status: 200 | 201; headers: Record<string, string>; reading: Reading; end?: () => void },
   ): Response => {
     // Points in time as plain text: a cell is no place for an object.
     const flat: Look = { ...how, shape: how.shape === "spec" ? "flat" : how.shape };
     const around = { base: call.base, format: how.format };
-    const recordsOf = (part: readonly number[]) => reading.records(resource, flat, call.actor, part, around);
+    const recordsOf = (part: readonly number[]) => {
+      const records = about.reading.records(resource, flat, call.actor, part, around);
+      // Rights that were kept for one slice are of no use to the next.
+      if (about.end) about.reading.forget();
+      return records;
+    };
     const first = recordsOf(rids.slice(0, EXPORT_CHUNK));
     function* chunks() {
       yield first.values;
@@ -109,15 +114,44 @@ export function openAnswers(options: AnswerOptions): Answers {
         yield recordsOf(rids.slice(at, at + EXPORT_CHUNK)).values;
     }
     const name = resource.segment.replaceAll("/", "-");
-    const sheet = { title: name, names: first.names, chunks: chunks() };
+    // Without a state of its own all is read now: what is read later may have been written later.
+    const sheet = { title: name, names: first.names, chunks: about.end ? chunks() : [...chunks()] };
     const disposition = { "Content-Disposition": `attachment; filename="${name}.${format}"` };
     const short = format === "csv" && rids.length <= EXPORT_CHUNK;
+    const end = about.end ?? (() => {});
+    if (short) end();
     const body = short
       ? csvText(first.names, first.values)
-      : format === "csv"
-        ? csvFile(sheet)
-        : xlsxFile(sheet);
-    return respond(body, status, MEDIA_TYPES[format], { ...headers, ...disposition });
+      : inTurns(format === "csv" ? csvFile(sheet) : xlsxFile(sheet), end);
+    return respond(body, about.status, MEDIA_TYPES[format], { ...about.headers, ...disposition });
+  };
+
+  /** A file is for all of a list, whose pages somebody would have to put together again. */
+  const listFile = (
+    call: Call,
+    resource: Routed,
+    format: "csv" | "xlsx",
+    asked: Listing,
+    headers: Record<string, string>,
+  ): Response => {
+    const { searchParams } = call.url;
+    const whole = !searchParams.has("page") && !searchParams.has("page_size");
+    const listing: Listing = whole ? { ...asked, size: "max" } : asked;
+    const snapshot = streams.begin();
+    try {
+      const reading = readingOf(call, resource, snapshot?.store ?? store);
+      const { rids } = reading.list(resource, listing, call.actor);
+      const about = { status: 200 as const, headers, reading, ...(snapshot ? { end: snapshot.close } : {}) };
+      return file(call, resource, format, listing, rids, about);
+    } catch (error) {
+      snapshot?.close();
+      throw error;
+    }
+  };
+
+  const readingOf = (call: Call, resource: Routed, from: Store): Reading => {
+    const { searchParams } = call.url;
+    return searchParams.has("as_of") ? from.past(resource, searchParams, call.actor).reading : from.reading;
   };
 
   const list = (call: Call, resource: Routed): Response => {
@@ -129,15 +163,12 @@ export function openAnswers(options: AnswerOptions): Answers {
     if (asked !== undefined)
       return explained(explainListing(store, resource, listing, searchParams, call.actor));
     const format = negotiate(listing.format, call.request.headers.get("accept"));
-    const isFile = format === "csv" || format === "xlsx";
     const headers = { Allow: COLLECTION_METHODS, ...warning(listing.ignored) };
-    const streamed = format === "json" ? streams(call, resource, listing, headers) : undefined;
+    if (format === "csv" || format === "xlsx") return listFile(call, resource, format, listing, headers);
+    const streamed = format === "json" ? streams.json(call, resource, listing, headers) : undefined;
     if (streamed) return streamed;
-    // A file is for all of a list, whose pages somebody would have to put together again.
-    const whole = isFile && !searchParams.has("page") && !searchParams.has("page_size");
-    const found = reading.list(resource, whole ? { ...listing, size: "max" } : listing, call.actor);
+    const found = reading.list(resource, listing, call.actor);
     const around = { base: call.base, format: listing.format };
-    if (isFile) return file(call, resource, format, listing, found.rids, 200, headers, reading);
     const where = position(here(call), searchParams, found.current, found.total, listing.size);
     const texts = reading.texts(resource, listing, call.actor, found.rids, around);
     const json = envelopeText(where, texts);
@@ -193,7 +224,7 @@ export function openAnswers(options: AnswerOptions): Answers {
     };
     if (status === 201) headers.Location = addressOf(call, resource, rid);
     if (format === "csv" || format === "xlsx")
-      return file(call, resource, format, how, [rid], status, headers, reading);
+      return file(call, resource, format, how, [rid], { status, headers, reading });
     const json = itemText(call, resource, how, rid, reading);
     const tag =
       reading === store.reading && "version" in resource.fields

@@ -38,6 +38,7 @@ export function readingAsOf(
   const view = {
     all: (sql: Sql) => statements.all(before(sql)),
     get: (sql: Sql) => statements.get(before(sql)),
+    numbers: (sql: Sql, expected: number) => statements.numbers(before(sql), expected),
     reading: <T>(work: () => T) => statements.reading(work),
     foreignVersion: () => statements.foreignVersion(),
   } as unknown as Statements;

@@ -13,6 +13,34 @@ export interface Sheet {
   chunks: Iterable<readonly Line[]>;
 }
 
+/**
+ * The same stream, with a turn for others between two pieces. `end` is called once it is through, or no longer wanted.
+ */
+export function inTurns(stream: ReadableStream<Uint8Array>, end: () => void): ReadableStream<Uint8Array> {
+  const reader = stream.getReader();
+  return new ReadableStream(
+    {
+      async pull(sink) {
+        await new Promise((turn) => setImmediate(turn));
+        try {
+          const { done, value } = await reader.read();
+          if (!done) return sink.enqueue(value);
+          end();
+          sink.close();
+        } catch (error) {
+          end();
+          throw error;
+        }
+      },
+      async cancel(reason) {
+        // First the end of who reads, then of what it reads from.
+        await reader.cancel(reason).finally(end);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
 /** RFC 4180, with a line of names. */
 export const csvText = (names: readonly string[], records: readonly Line[]): string =>
   [csvLine([...names]), ...records.map((record) => csvLine(names.map((name) => record[name])))].join("");

@@ -13,13 +13,13 @@ const SLICE = 250;
 /** Lists under way. Each holds back the database's log, so that further ones are printed at once, as short ones are. */
 const AT_ONCE = 16;
 
-/** Answers a list in one page as JSON, read and printed slice by slice; undefined where it is to be printed at once. */
-export type ListStreams = (
-  call: Call,
-  resource: Routed,
-  listing: Listing,
-  headers: Record<string, string>,
-) => Response | undefined;
+/** Long answers, read slice by slice from one state of the database. */
+export interface ListStreams {
+  /** A list in one page as JSON; undefined where it is to be printed at once. */
+  json(call: Call, resource: Routed, listing: Listing, headers: Record<string, string>): Response | undefined;
+  /** The state of now for an answer that takes a while; undefined where it is to be read at once. Close it. */
+  begin(): Snapshot | undefined;
+}
 
 /**
  * Lists with `page_size=max`. All slices are read in one snapshot, so that a list is what it was when it was asked for,
@@ -29,6 +29,7 @@ export function openListStreams(store: Store): ListStreams {
   let underWay = 0;
 
   const begin = (): Snapshot | undefined => {
+    if (underWay >= AT_ONCE) return undefined;
     const snapshot = store.snapshot();
     if (!snapshot) return undefined;
     underWay++;
@@ -42,7 +43,7 @@ export function openListStreams(store: Store): ListStreams {
     return { store: snapshot.store, close };
   };
 
-  return (call, resource, listing, headers) => {
+  const json: ListStreams["json"] = (call, resource, listing, headers) => {
     const isFirst = listing.page === 1 || listing.page === "last";
     if (listing.size !== "max" || !isFirst || underWay >= AT_ONCE) return undefined;
     const { searchParams } = call.url;
@@ -82,6 +83,7 @@ export function openListStreams(store: Store): ListStreams {
       throw error;
     }
   };
+  return { json, begin };
 }
 
 /** Texts as UTF-8, made as they are asked for; `end` is called once they are through, or no longer wanted. */

@@ -67,7 +67,7 @@ export function openReading(
   const counts = new Map<string, number>();
   const printings = new Map<string, Printing>();
   /** Row numbers of whole lists by their statement; null where a deep page was asked for once. */
-  const orders = new Map<string, Float64Array | null>();
+  const orders = new Map<string, Uint32Array | null>();
   /** Row numbers of single pages by their statement. */
   const pages = new Map<string, number[]>();
   /** What one caller may do with records, by resource and caller. */
@@ -135,7 +135,7 @@ export function openReading(
       return readRids(sql);
     }
     if (order === null) {
-      order = Float64Array.from(ridsOf(statement(-1, 0)));
+      order = statements.numbers(statement(-1, 0), total);
       orders.set(key, order);
     }
     return [...order.subarray(offset, offset + size)];
@@ -222,7 +222,7 @@ export function openReading(
           pageStatement(resource, condition, listing.order, plan(resources, resource, actor), limit, offset);
         const rids =
           listing.size === "max"
-            ? ridsOf(statement(-1, 0))
+            ? Array.from(statements.numbers(statement(-1, 0), total))
             : pageOf(statement, listing.size, (current - 1) * listing.size, total);
         return { total, current, rids };
       });

@@ -5,12 +5,18 @@ import type { Database } from "../shell/sqlite.ts";
 /** Prepared statements kept; the least recently used one goes first. */
 const KEPT = 400;
 
+/** Thrown to have all of `joined` taken back. */
+const AGAIN = new Error("again");
+
 type Row = Record<string, string | number | null>;
 type Prepared = ReturnType<Database["prepare"]>;
 
 /** One connection's statements, each prepared once per text. The driver's own cache holds twenty. */
 export class Statements {
   private readonly prepared = new Map<string, Prepared>();
+
+  /** Within `joined`: whether something has to be taken back. */
+  private spoiled: boolean | undefined;
 
   constructor(private readonly database: Database) {}
 
@@ -20,6 +26,15 @@ export class Statements {
 
   get(sql: Sql): Row | null {
     return this.statement(sql.text).get(...sql.args) as Row | null;
+  }
+
+  /** The first column of all rows, which are row numbers: a million of them take 4 MB, and not a million objects. */
+  numbers(sql: Sql, expected: number): Uint32Array {
+    const found = new Uint32Array(expected);
+    let n = 0;
+    for (const row of this.statement(sql.text).iterate(...sql.args) as Iterable<Row>)
+      found[n++] = Number(row.rid);
+    return found.subarray(0, n);
   }
 
   /** Runs a write and returns the row number of what it inserted. */
@@ -32,13 +47,52 @@ export class Statements {
     return this.database.transaction(work).deferred();
   }
 
-  /** All of the writes or none; takes the write lock at once, so that it cannot fail halfway for want of it. @throws Problem busy */
+  /**
+   * All of the writes or none; takes the write lock at once, so that it cannot fail halfway for want of it. Within
+   * another one it has a savepoint. @throws Problem busy
+   */
   writing<T>(work: () => T): T {
+    if (this.spoiled !== undefined) {
+      // A full disk may have ended the transaction: what followed would be written for good.
+      if (this.spoiled) throw AGAIN;
+      try {
+        return work();
+      } catch (error) {
+        this.spoiled = true;
+        throw error;
+      }
+    }
     try {
       return this.database.transaction(work).immediate();
     } catch (error) {
       if ((error as { code?: string }).code !== "SQLITE_BUSY") throw error;
       throw new Problem("busy", "Another process is writing to the database. Try again.", { cause: error });
+    }
+  }
+
+  inTransaction(): boolean {
+    return this.database.inTransaction;
+  }
+
+  /**
+   * One transaction for work in which `writing` has no savepoints, each of which would have the trigrams written out.
+   * Undefined, and nothing is written, where one of them had something to take back: to be done again with savepoints.
+   */
+  joined<T>(work: () => T): T | undefined {
+    try {
+      return this.writing(() => {
+        this.spoiled = false;
+        try {
+          const value = work();
+          if (this.spoiled) throw AGAIN;
+          return value;
+        } finally {
+          this.spoiled = undefined;
+        }
+      });
+    } catch (error) {
+      if (error === AGAIN) return undefined;
+      throw error;
     }
   }
 

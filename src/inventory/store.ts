@@ -10,12 +10,14 @@ import { type About, openJournal, type Written } from "./journal.ts";
 import { digestOf } from "./preview.ts";
 import { openReading, type Reading } from "./reading.ts";
 import { DECLARED } from "./resources/index.ts";
+import { WriteQueue } from "./write-queue.ts";
 import { openWriting, type Writing } from "./writing.ts";
 import { Statements } from "./statements.ts";
 import { openUndoing, type Undoing } from "./undoing.ts";
 import { Problem } from "../problem.ts";
 import type { Clock } from "../shell/clock.ts";
 import { closeSnapshot, type Database, openSnapshot } from "../shell/sqlite.ts";
+import { writeTurn } from "../shell/write-turn.ts";
 
 /** How a batch is to be run. */
 export interface Manner extends About {
@@ -44,7 +46,12 @@ export interface Store {
   undoing: Undoing;
   /** Runs writes in one transaction, as one batch of the history, and lets go of what was kept. */
   write<T>(work: (writing: Writing) => T, about?: About): T;
-  /** The same, with the id of the batch; or as a dry run. @throws Problem conflict where `confirm` no longer holds */
+  /**
+   * Runs work that writes, and what is to be told of it, in its turn: together with what else arrives meanwhile, and
+   * waited for until it is on the disk. @throws Problem busy, and what the work throws
+   */
+  inTurn<T>(work: () => T): Promise<T>;
+  /** As `write`, with the id of the batch; or as a dry run. @throws Problem conflict where `confirm` no longer holds */
   run<T>(manner: Manner, work: (writing: Writing) => T): Outcome<T>;
   /**
    * What the parameter `as_of` asks for: a reading of that time, and the other parameters without those that speak of
@@ -108,6 +115,7 @@ function makeStore(database: Database, clock: Clock): Store {
   };
 
   const raw = openBulk(statements, reading, writing);
+  const queue = new WriteQueue(statements, writeTurn(database), () => reading.forget());
   return {
     resources: DECLARED,
     statements,
@@ -157,6 +165,7 @@ function makeStore(database: Database, clock: Clock): Store {
       Number(
         statements.get({ text: `SELECT version FROM ${resource.table} WHERE rid = ?`, args: [rid] })?.version,
       ),
+    inTurn: (work) => queue.add(work),
     write: (work, about = { kind: "import" }) => batch(about, () => work(writing)).value,
     run<T>(manner: Manner, work: (writing: Writing) => T): Outcome<T> {
       let preview: Json;

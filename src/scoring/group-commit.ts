@@ -14,7 +14,11 @@ export class GroupCommit<Item, Answer> {
   #waiting: Waiting<Item, Answer>[] = [];
   #closed = false;
 
-  constructor(private readonly write: (items: readonly Item[]) => (Answer | Problem)[]) {}
+  /** `turn`: undefined where one may write at once, else a promise of that. */
+  constructor(
+    private readonly write: (items: readonly Item[]) => (Answer | Problem)[],
+    private readonly turn: () => Promise<void> | undefined = () => undefined,
+  ) {}
 
   /** @throws Problem busy where the disk takes no more or the service stops; whatever `write` answered */
   add(item: Item): Promise<Answer> {
@@ -25,8 +29,17 @@ export class GroupCommit<Item, Answer> {
     }
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
-      if (this.#waiting.length === 1) setImmediate(() => this.flush());
+      if (this.#waiting.length === 1) setImmediate(() => void this.#flushInTurn());
     });
+  }
+
+  async #flushInTurn(): Promise<void> {
+    try {
+      await this.turn();
+    } catch (error) {
+      for (const { reject } of this.#waiting.splice(0)) reject(error);
+    }
+    this.flush();
   }
 
   /** Writes what waits for it; `add` calls it by itself. */

@@ -1,5 +1,6 @@
 import type { Prediction } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
+import { writeTurn } from "../shell/write-turn.ts";
 import type { Clock } from "../shell/clock.ts";
 import { type Database, withoutWaiting } from "../shell/sqlite.ts";
 import { GroupCommit } from "./group-commit.ts";
@@ -110,7 +111,10 @@ export class JobStore {
     this.#retention = options.retention ?? null;
     this.#newId = options.newId ?? (() => this.#clock.newId());
     this.#turns = new Turns(options.database);
-    this.#submissions = new GroupCommit((jobs) => this.#write(jobs));
+    this.#submissions = new GroupCommit(
+      (jobs) => this.#write(jobs),
+      () => writeTurn(options.database).free(),
+    );
   }
 
   /**

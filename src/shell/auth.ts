@@ -1,4 +1,5 @@
 import { Problem } from "../problem.ts";
+import { writeTurn } from "./write-turn.ts";
 import { callerNetwork } from "./caller.ts";
 import type { Clock } from "./clock.ts";
 import { isUnsafe, refuseForeignPage } from "./origin.ts";
@@ -280,6 +281,7 @@ export class Accounts {
     if (!user || !right) throw unauthenticated("Unable to log in with provided credentials.");
     this.byAccount.forget(account);
     if (address !== undefined) this.byAddress.forgive(address);
+    await writeTurn(this.database).free();
     this.database
       .query("UPDATE user_account SET last_login = ? WHERE rid = ?")
       .run(this.clock.now(), user.rid);

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseCsv } from "hucre/csv";
+import { readXlsx } from "hucre/xlsx";
 import type { Json } from "../../src/inventory/model/field.ts";
 import { type Lab, openLab } from "./harness.ts";
 
@@ -110,6 +112,30 @@ test("a list is what it was when it was asked for, whatever is written while it 
   expect([isStreamed(then.headers.get("etag")), labels(then.text).length]).toEqual([true, before.length - 3]);
 });
 
+test("a file is what the list was when it was asked for, whatever is written while it is read", async () => {
+  for (const format of ["csv", "xlsx"]) {
+    const path = `locations/?format=${format}&fields=label,barcode,place__room`;
+    const file = async (response: Response, write?: () => Promise<unknown>) => {
+      const reader = response.body!.getReader();
+      const parts = [(await reader.read()).value!];
+      await write?.();
+      for (let part = await reader.read(); !part.done; part = await reader.read()) parts.push(part.value);
+      const bytes = Buffer.concat(parts);
+      return format === "csv" ? parseCsv(bytes.toString()) : (await readXlsx(bytes)).sheets[0].rows;
+    };
+    const before = await file(await lab.get(path));
+    expect(before.length).toBeGreaterThan(1200);
+    const change = { barcode: `after ${format}` };
+    const during = await file(await lab.get(path), async () => {
+      const query = "locations/?label__startswith=Box";
+      expect((await lab.ask("PATCH", query, { as: "admin", body: change })).status).toBe(200);
+    });
+    expect(during).toEqual(before);
+    const after = await file(await lab.get(path));
+    expect(after.filter((row) => row.includes(change.barcode)).length).toBeGreaterThan(1200);
+  }
+});
+
 test("a reader that goes away, and more readers than there are snapshots, leave nothing open", async () => {
   const before = (await lab.ask("GET", MAX)).text;
   for (let round = 0; round < 3; round++) {
@@ -118,6 +144,13 @@ test("a reader that goes away, and more readers than there are snapshots, leave 
     expect(streamed.length).toBe(16);
     expect(await readers.at(-1)!.text()).toBe(before);
     for (const { body } of streamed) await body!.cancel();
+    for (const format of ["csv", "xlsx"])
+      for (const part of [false, true]) {
+        const { body } = await lab.get(`locations/?format=${format}`);
+        const reader = body!.getReader();
+        if (part) await reader.read();
+        await reader.cancel();
+      }
   }
   // The log can be written back whole: nobody reads an older state.
   const [state] = lab.database.query("PRAGMA wal_checkpoint(TRUNCATE)").all() as { busy: number }[];
