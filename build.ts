@@ -5,6 +5,7 @@
 import { existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { $ } from "bun";
 import { WORKER_ENTRYPOINTS } from "./src/scoring/worker-entrypoints.ts";
+import { makeBundle } from "./src/web/make-bundle.ts";
 
 const OUT = "dist";
 const TARGETS = [
@@ -18,6 +19,9 @@ const TARGETS = [
 ] as const;
 
 /** The commit, marked where the tree differs from it; "unknown" outside a checkout. */
+/** Scripts and styles of the pages, which the executable holds. */
+const pages = JSON.stringify(await makeBundle());
+
 async function commit(): Promise<string> {
   const revision = await $`git rev-parse --short=12 HEAD`.quiet().nothrow();
   if (revision.exitCode !== 0) return "unknown";
@@ -33,7 +37,7 @@ async function compile(outfile: string, stamp: string, target?: (typeof TARGETS)
     bytecode: true,
     // Without esm, bytecode reports success and the executable dies at start.
     format: "esm",
-    define: { LABD_COMMIT: JSON.stringify(stamp) },
+    define: { LABD_COMMIT: JSON.stringify(stamp), LABD_BUNDLE: pages },
     compile: {
       outfile,
       ...(target ? { target: `bun-${target}` as Bun.Build.CompileTarget } : {}),

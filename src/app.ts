@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { MIGRATIONS } from "../db/index.ts";
 import type { Config } from "./config.ts";
-import { homePage } from "./home-page.ts";
 import { inventoryRoutes } from "./inventory/index.ts";
 import { Problem } from "./problem.ts";
 import { openScoring, type Scoring } from "./scoring/index.ts";
@@ -21,6 +20,7 @@ import {
 } from "./shell/sqlite.ts";
 import { writeTurn } from "./shell/write-turn.ts";
 import { VERSION } from "./version.ts";
+import { webRoutes } from "./web/index.ts";
 
 /** Seconds that running requests have to finish after a request to stop. */
 const GRACE = 30;
@@ -84,8 +84,8 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
           maxMessageBytes: config.max_message_bytes,
           reach,
         }),
+        webRoutes({ basePathOf: (request) => basePathOf(request, reach) }),
       ],
-      home: (request) => homePage(scoring.corpusName(), basePathOf(request, reach)),
       basePath: config.base_path,
       tls: config.tls_key !== "",
     });

@@ -30,7 +30,11 @@ const RULES: Record<string, Rule> = {
   "src/problem.ts": { rooms: [], packages: [] },
   "src/version.ts": { rooms: ["package.json"], packages: [] },
   "src/config.ts": { rooms: ["src/problem.ts", "src/shell/origin.ts"], packages: ["node:"] },
-  "src/home-page.ts": { rooms: ["src/shell/html.ts", "src/version.ts"], packages: [] },
+  // It knows the services by what they answer over HTTP.
+  "src/web": { rooms: [], packages: ["preact"] },
+  "src/web/document.tsx": { rooms: ["src/web"], packages: ["preact-render-to-string"] },
+  "src/web/route.ts": { rooms: ["src/web", "src/problem.ts"], packages: ["elysia"] },
+  "src/web/make-bundle.ts": { rooms: ["src/web"], packages: ["node:"] },
   "src/command-line.ts": { rooms: ["src/config.ts", "src/problem.ts"], packages: [] },
   db: { rooms: [], packages: [] },
 };
@@ -62,7 +66,7 @@ const within = (path: string, room: string): boolean => path === room || path.st
 const isComposer = (path: string): boolean => COMPOSERS.some((room) => within(path, room));
 // AssemblyScript is another language with its own compiler.
 const SOURCES = [...filesUnder("src"), ...filesUnder("db")].filter(
-  (path) => path.endsWith(".ts") && !path.includes("/assembly/") && !path.endsWith(".d.ts"),
+  (path) => /\.tsx?$/.test(path) && !path.includes("/assembly/") && !path.endsWith(".d.ts"),
 );
 
 function ruleOf(path: string): [string, Rule] {
@@ -119,6 +123,23 @@ test("Elysia and SQLite stay behind their doors", () => {
   expect(users("bun:sqlite")).toEqual(["src/shell/sqlite.ts"]);
 });
 
+test("pages speak to the server through one function, and no address is written out", () => {
+  for (const path of SOURCES.filter((path) => within(path, "src/web"))) {
+    const text = readFileSync(join(ROOT, path), "utf8");
+    const fetches = path !== "src/web/request.ts" && /\bfetch\(/.test(text);
+    // Else the service could not be put below a path.
+    const written = text.match(/\b(?:href|src|action)=(?:"\/[^"]*"|\{`\/)/)?.[0];
+    // What is in the HTML is refused by the policy, and what is made of text may be made of a stranger's.
+    const inline = text.match(/dangerouslySetInnerHTML|\.innerHTML\b|\bstyle=/)?.[0];
+    expect({ path, fetches, written, inline }).toEqual({
+      path,
+      fetches: false,
+      written: undefined,
+      inline: undefined,
+    });
+  }
+});
+
 test("one service compiles without the other", () => {
   const crossing = SOURCES.filter((path) => !isComposer(path)).flatMap((path) =>
     importsOf(path)
@@ -136,7 +157,7 @@ test("one service compiles without the other", () => {
 test("files are named for the one thing they hold", () => {
   const tests = filesUnder("test").filter((path) => path.endsWith(".ts"));
   for (const path of [...SOURCES, ...tests]) {
-    const name = basename(path).replace(/\.(test|bench)?\.?ts$/, "");
+    const name = basename(path).replace(/\.(test|bench)?\.?tsx?$/, "");
     expect(name).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
     expect(["utils", "util", "helpers", "helper", "common", "base", "misc", "types"]).not.toContain(name);
   }

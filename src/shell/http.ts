@@ -25,8 +25,6 @@ export interface HttpOptions {
   tls?: boolean;
   /** Routes of the services. */
   services: AnyElysia[];
-  /** The page at `/`. */
-  home: (request: Request) => string;
   /** Path before all addresses, such as /labd. A proxy may take it away or leave it: both are answered. */
   basePath?: string;
 }
@@ -61,7 +59,6 @@ export function openHttp(options: HttpOptions): Answer {
       problemOf.set(request, problem);
       return problemResponse(problem);
     })
-    .get("/", ({ request }) => page(options.home(request)), { detail: { hide: true } })
     .get("/healthz", () => Response.json({ status: "ok" }, { headers: NO_STORE }), {
       detail: {
         summary: "Is the process alive?",
@@ -87,7 +84,7 @@ export function openHttp(options: HttpOptions): Answer {
         },
       },
     );
-  for (const path of ["/", "/healthz", "/readyz"])
+  for (const path of ["/healthz", "/readyz"])
     app.all(path, () => refuseMethod("GET, HEAD"), { detail: { hide: true } });
   for (const service of options.services) app.use(service);
   app.use(documentation(options.documentation));

@@ -47,7 +47,6 @@ const answer = openHttp({
         );
       }),
   ],
-  home: () => "<p>home</p>",
 });
 
 const ask = (path: string, init?: RequestInit): Promise<Response> =>

@@ -1,0 +1,66 @@
+/**
+ * Where pages are. All links of all pages go through `href`, so that the whole service can live below a path such as
+ * `/labd` behind a proxy.
+ */
+
+/** What stands before every path of ours: empty, or `/labd`. */
+let base = typeof document === "undefined" ? "" : (document.documentElement.dataset.base ?? "");
+
+/** Sets what stands before paths while `render` runs; rendering is synchronous. For the server only. */
+export function withBase<T>(path: string, render: () => T): T {
+  const before = base;
+  base = path;
+  try {
+    return render();
+  } finally {
+    base = before;
+  }
+}
+
+/** What may stand in a query: left out where it is undefined, null or empty. */
+export type QueryValue = string | number | boolean | null | undefined | readonly string[];
+
+/** The address of a path of this service (`/score`), with a query. */
+export function href(path: string, query: Record<string, QueryValue> = {}): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined || value === null || value === "") continue;
+    for (const item of Array.isArray(value) ? value : [value]) search.append(name, String(item));
+  }
+  const text = search.toString();
+  return `${base}${path}${text && `?${text}`}`;
+}
+
+/** A path of this service out of the path of an address. */
+export const ownPath = (pathname: string): string =>
+  base !== "" && pathname.startsWith(`${base}/`) ? pathname.slice(base.length) : pathname;
+
+/** Where a page is shown: what its template made of the path, and the query. */
+export interface Address {
+  path: string;
+  params: Readonly<Record<string, string>>;
+  search: URLSearchParams;
+}
+
+/** The parts of a path that a template such as `/score/:job` names; undefined where it does not fit. */
+export function match(template: string, path: string): Record<string, string> | undefined {
+  const wanted = template.split("/");
+  const given = path.split("/");
+  if (wanted.length !== given.length) return undefined;
+  const params: Record<string, string> = {};
+  for (const [i, part] of wanted.entries()) {
+    if (!part.startsWith(":")) {
+      if (part !== given[i]) return undefined;
+    } else if (given[i] === "") return undefined;
+    else params[part.slice(1)] = unescaped(given[i]);
+  }
+  return params;
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,88 @@
+import { join } from "node:path";
+
+/** Scripts and styles of the pages as they are sent. */
+
+export interface Asset {
+  /** With the hash of its content in it. */
+  name: string;
+  contentType: string;
+  /** Compressed with gzip, in Base64. */
+  gzip: string;
+}
+
+export interface Bundle {
+  assets: readonly Asset[];
+  /** Style of all pages. */
+  style: string;
+  /** Script of each page by the name of its file, and what it imports: all that is loaded with it. */
+  scripts: Readonly<Record<string, readonly string[]>>;
+}
+
+const HERE = import.meta.dir;
+const TYPES: Record<string, string> = {
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+};
+
+/** Bundles every file of `pages/` as the script of a page; what several import becomes a script of its own. */
+export async function makeBundle(): Promise<Bundle> {
+  const pages = [...new Bun.Glob("*.tsx").scanSync(join(HERE, "pages"))].sort();
+  const scripts = await build(pages.map((page) => join(HERE, "pages", page)));
+  const [style] = await build([join(HERE, "style/index.css")]);
+  const texts = new Map(scripts.map(({ name, text }) => [name, text]));
+  const named: Record<string, string[]> = {};
+  for (const { name, page } of scripts) if (page !== null) named[page] = withImports(name, texts);
+  return {
+    assets: [...scripts, style].map(({ name, text }) => assetOf(name, text)),
+    style: style.name,
+    scripts: named,
+  };
+}
+
+interface Output {
+  name: string;
+  text: string;
+  /** Name of the page whose entry it is; null for what pages share. */
+  page: string | null;
+}
+
+async function build(entrypoints: string[]): Promise<Output[]> {
+  const result = await Bun.build({
+    entrypoints,
+    target: "browser",
+    format: "esm",
+    minify: true,
+    splitting: true,
+    naming: { entry: "[name]-[hash].[ext]", chunk: "part-[hash].[ext]" },
+    define: { "process.env.NODE_ENV": '"production"' },
+    jsx: { runtime: "automatic", importSource: "preact", development: false },
+  });
+  if (!result.success || result.logs.length > 0)
+    throw new AggregateError(result.logs, "Bundling the pages failed.");
+  return Promise.all(
+    result.outputs.map(async (output) => {
+      const name = output.path.replace(/^.*\//, "");
+      const page = output.kind === "entry-point" ? name.replace(/-[^-]*$/, "") : null;
+      return { name, text: await output.text(), page };
+    }),
+  );
+}
+
+/** A script and all that it imports, itself first. */
+function withImports(name: string, texts: ReadonlyMap<string, string>): string[] {
+  const found = [name];
+  for (const script of found) {
+    for (const [, imported] of (texts.get(script) ?? "").matchAll(/(?:from|import)\s*"\.\/([^"]+)"/g)) {
+      if (!found.includes(imported)) found.push(imported);
+    }
+  }
+  return found;
+}
+
+function assetOf(name: string, text: string): Asset {
+  return {
+    name,
+    contentType: TYPES[name.split(".").at(-1)!],
+    gzip: Buffer.from(Bun.gzipSync(text, { level: 9 })).toString("base64"),
+  };
+}

@@ -1,0 +1,6 @@
+import type { Page } from "./page.tsx";
+import { homePage } from "./pages/home.tsx";
+import { signInPage } from "./pages/sign-in.tsx";
+
+/** Every page; the routes come from here. */
+export const PAGES: readonly Page[] = [homePage, signInPage];

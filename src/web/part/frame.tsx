@@ -1,0 +1,74 @@
+import type { ComponentChildren } from "preact";
+import { href } from "../address.ts";
+import { signOut, useSession } from "../session.ts";
+import { Announcements, announce } from "./announce.tsx";
+
+export type Section = "score" | "inventory" | "administration";
+
+const SECTIONS: readonly { section: Section; name: string; path: string }[] = [
+  { section: "score", name: "Score", path: "/score" },
+  { section: "inventory", name: "Inventory", path: "/inventory" },
+  { section: "administration", name: "Administration", path: "/administration" },
+];
+
+/** What is around every page: a link past the navigation, the navigation, who is signed in, and what is announced. */
+export function Frame(props: { section: Section | null; path: string; children: ComponentChildren }) {
+  return (
+    <>
+      <a class="skip" href="#content">
+        To the content
+      </a>
+      <header class="bar">
+        <a class="brand" href={href("/")}>
+          labd
+        </a>
+        <nav aria-label="Main">
+          <ul>
+            {SECTIONS.map(({ section, name, path }) => (
+              <li key={section}>
+                <a href={href(path)} aria-current={section === props.section ? "true" : undefined}>
+                  {name}
+                </a>
+              </li>
+            ))}
+            <li>
+              <a href={href("/docs")}>Documentation</a>
+            </li>
+          </ul>
+        </nav>
+        <SignedIn path={props.path} />
+      </header>
+      <main id="content" tabIndex={-1}>
+        {props.children}
+      </main>
+      <Announcements />
+    </>
+  );
+}
+
+function SignedIn({ path }: { path: string }) {
+  const session = useSession();
+  const leave = async (): Promise<void> => {
+    try {
+      await signOut();
+      location.reload();
+    } catch (error) {
+      announce((error as Error).message, "bad");
+    }
+  };
+  return (
+    <div class="signed-in">
+      {session && (
+        <>
+          <a href={href("/profile")}>{session.user.username}</a>
+          <button type="button" class="quiet" onClick={leave}>
+            Sign out
+          </button>
+        </>
+      )}
+      {session === null && path !== "/sign-in" && (
+        <a href={href("/sign-in", { next: path === "/" ? undefined : path })}>Sign in</a>
+      )}
+    </div>
+  );
+}

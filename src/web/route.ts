@@ -1,0 +1,76 @@
+import { type AnyElysia, Elysia } from "elysia";
+import { Problem } from "../problem.ts";
+import { bundle } from "./bundle.ts";
+import { ICON, pageDocument } from "./document.tsx";
+import type { Asset } from "./make-bundle.ts";
+import { addressOf, type Page } from "./page.tsx";
+import { PAGES } from "./pages.ts";
+
+/** Scripts, styles and requests from this server and to it, and nothing else; no script in the HTML. */
+export const PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; form-action 'self'; " +
+  "base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
+
+const HIDDEN = { parse: "none", detail: { hide: true } } as const;
+/** The name of an asset holds its hash: what it names never changes. */
+const FOR_EVER = "public, max-age=31536000, immutable";
+
+interface WebOptions {
+  /** What stands before all paths where a proxy puts the service below one: `/labd`, or nothing. */
+  basePathOf: (request: Request) => string;
+}
+
+/** The pages that people use, and what they load. */
+export function webRoutes({ basePathOf }: WebOptions): AnyElysia {
+  const app = new Elysia({ name: "web" })
+    .get("/assets/icon.svg", () => icon(), HIDDEN)
+    .get("/assets/:name", ({ request, params }) => asset(request, params.name ?? ""), HIDDEN)
+    .all("/assets/:name", () => refuse(), HIDDEN);
+  for (const page of PAGES) {
+    for (const path of page.paths) {
+      app
+        .get(path, ({ request }) => show(page, request, basePathOf(request)), HIDDEN)
+        .all(path, () => refuse(), HIDDEN);
+    }
+  }
+  return app as unknown as AnyElysia;
+}
+
+async function show(page: Page, request: Request, base: string): Promise<Response> {
+  const { pathname, searchParams } = new URL(request.url);
+  const address = addressOf(page, pathname, searchParams);
+  if (!address) throw new Problem("not_found", "Not found.");
+  return new Response(pageDocument(page, address, await bundle(), base), {
+    headers: {
+      "Content-Type": "text/html; charset=utf-8",
+      "Content-Security-Policy": PAGE_POLICY,
+      "Cache-Control": "no-cache",
+    },
+  });
+}
+
+let byName: Map<string, Asset> | undefined;
+
+async function asset(request: Request, name: string): Promise<Response> {
+  byName ??= new Map((await bundle()).assets.map((one) => [one.name, one]));
+  const found = byName.get(name);
+  if (!found) throw new Problem("not_found", "Not found. Load the page again: it is of another version.");
+  const headers = { "Content-Type": found.contentType, "Cache-Control": FOR_EVER };
+  const gzip = Buffer.from(found.gzip, "base64");
+  // Compressed at the build already; where it may not be, it is sent as it was.
+  if (/\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(request.headers.get("accept-encoding") ?? "")) {
+    return new Response(gzip, {
+      headers: { ...headers, "Content-Encoding": "gzip", Vary: "Accept-Encoding" },
+    });
+  }
+  return new Response(Bun.gunzipSync(gzip), { headers });
+}
+
+const icon = (): Response =>
+  new Response(ICON, {
+    headers: { "Content-Type": "image/svg+xml", "Cache-Control": "public, max-age=86400" },
+  });
+
+function refuse(): never {
+  throw new Problem("method_not_allowed", "Method not allowed. Allowed: GET, HEAD.", { allow: "GET, HEAD" });
+}

@@ -1,0 +1,48 @@
+import { useEffect, useState } from "preact/hooks";
+import { ask, Refusal, rememberCsrfToken } from "./request.ts";
+
+/** Who is signed in, as `GET /api/v2/session/` says. */
+export interface Session {
+  user: { id: string; username: string; is_superuser?: boolean; [field: string]: unknown };
+  csrf_token: string;
+  expires: string;
+}
+
+const PATH = "/api/v2/session/";
+let asked: Promise<Session | null> | undefined;
+
+/** Asks once per page who is signed in; null where nobody is. */
+export function session(): Promise<Session | null> {
+  asked ??= ask<Session>("GET", PATH).then(remember, (error: unknown) => {
+    if (!(error instanceof Refusal) || error.status !== 401) asked = undefined;
+    return remember(null);
+  });
+  return asked;
+}
+
+function remember(found: Session | null): Session | null {
+  rememberCsrfToken(found?.csrf_token ?? null);
+  return found;
+}
+
+/** @throws Refusal */
+export async function signIn(username: string, password: string): Promise<Session> {
+  const opened = await ask<Session>("POST", PATH, { body: { username, password } });
+  asked = Promise.resolve(remember(opened));
+  return opened;
+}
+
+/** @throws Refusal */
+export async function signOut(): Promise<void> {
+  await ask("DELETE", PATH);
+  asked = Promise.resolve(remember(null));
+}
+
+/** Who is signed in; undefined until that is known. */
+export function useSession(): Session | null | undefined {
+  const [found, show] = useState<Session | null | undefined>(undefined);
+  useEffect(() => {
+    void session().then(show);
+  }, []);
+  return found;
+}

@@ -1,0 +1,229 @@
+import { expect, test } from "bun:test";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { AxeResults } from "axe-core";
+import { type Browser, type ElementHandle, launch, type Page } from "puppeteer-core";
+import { LABD } from "../executable/labd.ts";
+
+/** Pages of the compiled executable in a headless Chromium: one of each for all tests. */
+
+const CHROMIUM = [
+  process.env.CHROMIUM ?? "",
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+].find((path) => path !== "" && existsSync(path));
+if (CHROMIUM === undefined)
+  process.stderr.write("BROWSER TESTS ARE SKIPPED: no Chromium. Install one, or name it in CHROMIUM.\n");
+
+/** Like `test`; skipped where there is no Chromium. */
+export const browserTest = test.skipIf(CHROMIUM === undefined);
+
+/** Where screenshots are put; not part of the repository. */
+export const ARTEFACTS = join(import.meta.dir, "../../test-artefacts");
+
+export const ADMIN = { username: "admin", password: "a password for tests" };
+
+interface Site {
+  url: string;
+  browser: Browser;
+  close(): Promise<void>;
+}
+
+/** Test files do not share modules, but they share this. `preload.ts` closes it after the last one. */
+const shared = globalThis as { labdSite?: Promise<Site> };
+
+/** The address of a running `labd demo`, whose sample data tests may add to, and the browser. */
+export const site = (): Promise<Site> => (shared.labdSite ??= openSite());
+
+async function openSite(): Promise<Site> {
+  const directory = mkdtempSync(join(tmpdir(), "labd-browser-"));
+  const words = [
+    "demo",
+    "--data-dir",
+    directory,
+    "--port",
+    "0",
+    "--admin-password",
+    ADMIN.password,
+    "--log",
+    "off",
+  ];
+  const server = Bun.spawn([LABD, ...words], {
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "inherit",
+    env: { PATH: "" },
+  });
+  const opened = launch({
+    executablePath: CHROMIUM!,
+    // Chromium does not start its sandbox for root, as which tests in containers run.
+    args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
+  });
+  const url = await addressIn(server.stdout);
+  const browser = await opened;
+  const close = async (): Promise<void> => {
+    await browser.close();
+    server.kill("SIGKILL");
+    await server.exited;
+    await Bun.$`rm -rf ${directory}`.quiet();
+  };
+  return { url, browser, close };
+}
+
+async function addressIn(output: ReadableStream<Uint8Array>): Promise<string> {
+  let text = "";
+  const decoder = new TextDecoder();
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  void (async () => {
+    for await (const chunk of output) {
+      text += decoder.decode(chunk, { stream: true });
+      // Printed last, when all is ready.
+      const url = text.includes("Serving until") && text.match(/http:\/\/127\.0\.0\.1:\d+/)?.[0];
+      if (url) resolve(url);
+    }
+    reject(new Error(`labd demo ended: ${text}`));
+  })();
+  return promise;
+}
+
+/** An open page, and what it did that it should not have. */
+export interface Opened extends AsyncDisposable {
+  page: Page;
+  url: string;
+  /** Requests to other places, errors and refusals by the policy, as texts. */
+  faults: string[];
+}
+
+/** Opens a path of the demonstration. `signedIn`: as the administrator. */
+export async function openPage(path: string, { signedIn = false, width = 1200 } = {}): Promise<Opened> {
+  const { url, browser } = await site();
+  const context = await browser.createBrowserContext();
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.setDefaultTimeout(20_000);
+  page.on("request", (request) => {
+    const address = request.url();
+    if (!address.startsWith(`${url}/`) && !/^(data|blob|about):/.test(address))
+      faults.push(`request to ${address}`);
+  });
+  page.on("pageerror", (error) => faults.push(String(error)));
+  page.on("console", (message) => {
+    // The browser reports every refusal of a request; pages show those that matter.
+    const isRefusal = message.text().startsWith("Failed to load resource");
+    if (message.type() === "error" && !isRefusal) faults.push(message.text());
+  });
+  await page.setViewport({ width, height: 900 });
+  if (signedIn) {
+    await page.goto(`${url}/sign-in`);
+    const status = await page.evaluate(
+      async (body) =>
+        (
+          await fetch("/api/v2/session/", {
+            method: "POST",
+            headers: { "Content-Type": "application/json" },
+            body,
+          })
+        ).status,
+      JSON.stringify(ADMIN),
+    );
+    expect(status).toBe(200);
+  }
+  await page.goto(url + path, { waitUntil: "load" });
+  return { page, url, faults, [Symbol.asyncDispose]: () => context.close() };
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const LOOKS = [
+  { name: "light", scheme: "light", width: 1200 },
+  { name: "dark", scheme: "dark", width: 1200 },
+  { name: "narrow", scheme: "light", width: 360 },
+] as const;
+
+/**
+ * The page as it stands, in light, in dark and 360 pixels wide: axe finds nothing against WCAG 2.2 AA and its best
+ * practice, nothing is wider than the window, nothing went wrong so far. Leaves a screenshot of each in `ARTEFACTS`.
+ */
+export async function checkPage({ page, faults }: Opened, name: string): Promise<void> {
+  mkdirSync(ARTEFACTS, { recursive: true });
+  await page.evaluate(AXE);
+  const found: object[] = [];
+  for (const look of LOOKS) {
+    await page.emulateMediaFeatures([
+      { name: "prefers-color-scheme", value: look.scheme },
+      // A colour on its way from one to another has neither's contrast.
+      { name: "prefers-reduced-motion", value: "reduce" },
+    ]);
+    await page.setViewport({ width: look.width, height: 900 });
+    const results = await page.evaluate(
+      () =>
+        (globalThis as unknown as { axe: { run(options: object): Promise<AxeResults> } }).axe.run({
+          runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+        }) as Promise<AxeResults>,
+    );
+    for (const { id, help, nodes } of results.violations)
+      found.push({
+        look: look.name,
+        id,
+        help,
+        where: nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`),
+      });
+    const [inner, outer] = await page.evaluate(() => [
+      document.documentElement.scrollWidth,
+      window.innerWidth,
+    ]);
+    if (inner > outer) found.push({ look: look.name, id: "too wide", help: `${inner} of ${outer} pixels` });
+    await page.screenshot({
+      path: join(ARTEFACTS, `${name}-${look.name}.png`) as `${string}.png`,
+      fullPage: true,
+    });
+  }
+  await page.emulateMediaFeatures([]);
+  await page.setViewport({ width: 1200, height: 900 });
+  expect({ name, found, faults }).toEqual({ name, found: [], faults: [] });
+}
+
+/** Waits until something on the page has this text. */
+export const seeText = (page: Page, text: string): Promise<unknown> =>
+  page.waitForFunction((wanted) => document.body.innerText.includes(wanted), {}, text);
+
+const SELECTORS: Record<string, string> = {
+  textbox: "input, textarea",
+  combobox: "select, input[role=combobox]",
+  checkbox: "input[type=checkbox]",
+  button: "button",
+  link: "a[href]",
+  heading: "h1, h2, h3",
+  option: "[role=option]",
+  tab: "[role=tab]",
+};
+
+/** The element of a role that a person would call by this name: by its label or its text; waited for until it is seen. */
+export async function named(
+  page: Page,
+  role: keyof typeof SELECTORS,
+  name: string,
+): Promise<ElementHandle<HTMLElement>> {
+  const find = (selector: string, wanted: string): Element | undefined =>
+    [...document.querySelectorAll<HTMLInputElement>(selector)].find((element) => {
+      const label = element.getAttribute("aria-label") ?? element.labels?.[0]?.innerText ?? element.innerText;
+      return label.trim() === wanted && element.checkVisibility();
+    });
+  return (await page.waitForFunction(find, {}, SELECTORS[role], name)) as ElementHandle<HTMLElement>;
+}
+
+/** Clicks it. */
+export async function press(page: Page, role: string, name: string): Promise<void> {
+  await (await named(page, role, name)).click();
+}
+
+/** Puts text into the field of this name, in the place of what is there. */
+export async function fill(page: Page, name: string, text: string): Promise<void> {
+  const field = await named(page, "textbox", name);
+  await field.evaluate((element) => (element as HTMLInputElement).select());
+  await field.focus();
+  if (text === "") await page.keyboard.press("Delete");
+  else await page.keyboard.sendCharacter(text);
+}

@@ -1,0 +1,111 @@
+import { expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { systemClock } from "../../src/shell/clock.ts";
+import { openHttp } from "../../src/shell/http.ts";
+import { openLog } from "../../src/shell/log.ts";
+import { href, match, ownPath, withBase } from "../../src/web/address.ts";
+import { bundle } from "../../src/web/bundle.ts";
+import { webRoutes } from "../../src/web/index.ts";
+import { PAGES } from "../../src/web/pages.ts";
+
+const serve = (base = "") =>
+  openHttp({
+    log: openLog(
+      "off",
+      () => {},
+      () => 0,
+    ),
+    clock: systemClock,
+    gzipThreshold: 1000,
+    maxMessageBytes: 5000,
+    admit: () => {},
+    unready: () => [],
+    documentation: { version: "0", introduction: "", tags: [] },
+    services: [webRoutes({ basePathOf: () => base })],
+  });
+const answer = serve();
+const ask = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
+  answer(new Request(`http://lab${path}`, { headers }));
+/** An address of a page: its path with something for what is left open. */
+const sampleOf = (path: string): string => path.replace(/:\w+/g, "1");
+
+test("the table of pages has every file of pages/, and no path twice", () => {
+  const files = readdirSync(join(import.meta.dir, "../../src/web/pages")).map((name) =>
+    name.replace(/\.tsx$/, ""),
+  );
+  expect(PAGES.map(({ name }) => name).sort()).toEqual(files.sort());
+  const paths = PAGES.flatMap((page) => page.paths);
+  expect(new Set(paths).size).toBe(paths.length);
+});
+
+test.each(PAGES.flatMap((page) => page.paths.map((path) => [path, page] as const)))(
+  "%s is rendered before any script runs, and loads less than 150 KB of script, from here",
+  async (path, page) => {
+    const response = await ask(sampleOf(path));
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    const policy = response.headers.get("content-security-policy")!;
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+    expect(policy).not.toContain("unsafe");
+    const html = await response.text();
+    expect(html).toContain(`<title>${page.title} · labd</title>`);
+    expect(html).toMatch(/<main id="content"[^>]*>.*<h1/s);
+    // What the policy would refuse.
+    expect(html).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=/);
+    const loaded = [...html.matchAll(/<(?:script|link)[^>]*(?:src|href)="([^"]+)"/g)].map(
+      (found) => found[1],
+    );
+    let bytes = 0;
+    for (const address of loaded) {
+      expect(address).toStartWith("/assets/");
+      const asset = await ask(address, { "accept-encoding": "gzip" });
+      expect([address, asset.status]).toEqual([address, 200]);
+      if (address.endsWith(".js")) bytes += (await asset.arrayBuffer()).byteLength;
+    }
+    expect(bytes).toBeGreaterThan(5000);
+    expect(bytes).toBeLessThan(150_000);
+  },
+);
+
+test("what a page loads has its hash in its name and is kept for ever; its text is the same uncompressed", async () => {
+  const { style, scripts } = await bundle();
+  for (const name of [style, ...scripts.home]) {
+    expect(name).toMatch(/^[a-z-]+-[a-z0-9]{8}\.(css|js)$/);
+    const packed = await ask(`/assets/${name}`, { "accept-encoding": "br, gzip" });
+    expect(packed.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+    expect([packed.headers.get("content-encoding"), packed.headers.get("vary")]).toEqual([
+      "gzip",
+      "Accept-Encoding",
+    ]);
+    const plain = await ask(`/assets/${name}`, { "accept-encoding": "gzip;q=0" });
+    expect(plain.headers.get("content-encoding")).toBeNull();
+    expect(Bun.gunzipSync(await packed.arrayBuffer())).toEqual(new Uint8Array(await plain.arrayBuffer()));
+  }
+  expect((await ask("/assets/home-00000000.js")).status).toBe(404);
+  expect((await answer(new Request("http://lab/", { method: "POST" }))).status).toBe(405);
+});
+
+test("below a path all links begin with it", async () => {
+  const response = await serve("/labd")(new Request("http://lab/"));
+  const html = await response.text();
+  const links = [...html.matchAll(/\s(?:href|src|action)="(\/[^"]*)"/g)].map((found) => found[1]);
+  expect(links.length).toBeGreaterThan(8);
+  expect(links.filter((link) => !link.startsWith("/labd/"))).toEqual([]);
+  expect(html).toContain('data-base="/labd"');
+  withBase("/labd", () => {
+    expect(href("/score", { q: "a b", none: null, many: ["1", "2"] })).toBe(
+      "/labd/score?q=a+b&many=1&many=2",
+    );
+    expect([ownPath("/labd/score"), ownPath("/labdx")]).toEqual(["/score", "/labdx"]);
+  });
+  expect(href("/")).toBe("/");
+});
+
+test("a template fits paths of as many parts, with something in each", () => {
+  expect(match("/score/:job", "/score/a%20b")).toEqual({ job: "a b" });
+  expect(match("/score/:job", "/score/%")).toEqual({ job: "%" });
+  expect(match("/score/:job", "/score/")).toBeUndefined();
+  expect(match("/score/:job", "/score")).toBeUndefined();
+  expect(match("/score", "/batch")).toBeUndefined();
+});
