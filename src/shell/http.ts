@@ -209,11 +209,6 @@ export function refuseMethod(allow: string): never {
   throw new Problem("method_not_allowed", `Method not allowed. Allowed: ${allow}.`, { allow });
 }
 
-/** An HTML page. */
-export function page(html: string): Response {
-  return new Response(html, { headers: { "Content-Type": "text/html; charset=utf-8" } });
-}
-
 function finish(request: Request, response: Response, id: string): void {
   const headers = response.headers;
   headers.set("X-Request-Id", id);
