@@ -20,7 +20,7 @@ import {
   WEIGHT_SLOWNESS,
   WEIGHT_TERMINALITY,
 } from "./options.ts";
-import type { HomologAtMatch } from "./prediction.ts";
+import type { Contributions, HomologAtMatch } from "./prediction.ts";
 import { describeMatch, type Motif, type MotifMatch, retention, type Retention } from "./retention.ts";
 import { tailRetention } from "./tail.ts";
 import { type Sighting, slownessLikelihood } from "./tree-likelihood.ts";
@@ -65,6 +65,19 @@ export function combined(terms: Terms): number {
     WEIGHT_TERMINALITY * terms.terminality +
     WEIGHT_ABUNDANCE * terms.abundance
   );
+}
+
+/** What each term adds to `combined`. */
+export function contributionsOf(terms: Terms): Contributions {
+  return {
+    offset: SCORE_OFFSET,
+    retention: WEIGHT_RETENTION * terms.retention,
+    slowness: WEIGHT_SLOWNESS * terms.slowness,
+    divergence: WEIGHT_DIVERGENCE * terms.divergence,
+    disorder: WEIGHT_DISORDER * terms.disorder,
+    terminality: WEIGHT_TERMINALITY * terms.terminality,
+    abundance: WEIGHT_ABUNDANCE * terms.abundance,
+  };
 }
 
 /**

@@ -14,6 +14,8 @@ export type { Hit } from "./search.ts";
 /** What comes out, and the two ways in which substitutions may count. */
 export { SCORING_MODELS } from "./prediction.ts";
 export type {
+  Contributions,
+  FamilyAlignment,
   Homolog,
   HomologAtMatch,
   HomologState,

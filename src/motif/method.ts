@@ -1,16 +1,19 @@
 import type { Match } from "./automaton-matches.ts";
 import { type Conservation, conservationOf } from "./conserve.ts";
 import type { Family } from "./divergence.ts";
-import { evidenceOf } from "./evidence.ts";
+import { contributionsOf, evidenceOf } from "./evidence.ts";
 import { pValueInContext } from "./null-context.ts";
 import { type PValue, pValueOf } from "./null-distribution.ts";
 import { type Method, MIN_HOMOLOGS } from "./options.ts";
+import type { Contributions } from "./prediction.ts";
 import type { Motif } from "./retention.ts";
 
 export interface Judgement {
   numbers: Conservation;
   /** Null where data are insufficient: too few homologs, or no position that tells residues apart. */
   pValue: PValue | null;
+  /** What z is made of, by `labd-2`. */
+  contributions?: Contributions;
 }
 
 /**
@@ -37,5 +40,9 @@ export function judge(
   const pValue = isEnough(numbers)
     ? pValueInContext(motif.model, numbers.homologs, numbers.disorder, numbers.persistence!)
     : null;
-  return { numbers, pValue };
+  return {
+    numbers,
+    pValue,
+    ...(pValue && numbers.terms ? { contributions: contributionsOf(numbers.terms) } : {}),
+  };
 }

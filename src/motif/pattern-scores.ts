@@ -7,7 +7,7 @@ import { leastBits, pathBits } from "./information.ts";
 import { judge, type Judgement } from "./method.ts";
 import { MAX_MATCHING_STEPS, type Options } from "./options.ts";
 import type { Pattern } from "./pattern.ts";
-import type { MatchScore, PatternScores, ScoringModel } from "./prediction.ts";
+import type { Contributions, MatchScore, PatternScores, ScoringModel } from "./prediction.ts";
 import { type Motif, openMotif } from "./retention.ts";
 import { verdictOf } from "./verdict.ts";
 import { matchWarnings, patternWarnings } from "./warnings.ts";
@@ -59,7 +59,7 @@ function scoreMatch(
     if (path) judgement = judge(options.method, motif, family, match, path, matches);
   }
   const isAffordable = simulation.steps <= MAX_MATCHING_STEPS;
-  const { numbers, pValue } = isAffordable ? judgement : NOT_JUDGED;
+  const { numbers, pValue, contributions } = isAffordable ? judgement : NOT_JUDGED;
   const orNull = (value: number | null): number | null =>
     pValue !== null && value !== null ? rounded(value) : null;
   return {
@@ -81,6 +81,7 @@ function scoreMatch(
       ...at,
       retention: at.retention === null ? null : rounded(at.retention),
     })),
+    ...(contributions && { contributions: allRounded(contributions) }),
     warnings: matchWarnings(family.query, match, numbers, { isShort, isAffordable }, options),
   };
 }
@@ -97,6 +98,11 @@ const NOT_SCORED: Conservation = {
 };
 
 const NOT_JUDGED: Judgement = { numbers: NOT_SCORED, pValue: null };
+
+const allRounded = (contributions: Contributions): Contributions =>
+  Object.fromEntries(
+    Object.entries(contributions).map(([name, value]) => [name, rounded(value)]),
+  ) as unknown as Contributions;
 
 /** Six decimals: beyond them processors' logarithms may differ, and no one reads on. */
 export function rounded(value: number): number {

@@ -1,5 +1,6 @@
 import type { Corpus } from "./corpus.ts";
 import { type AlignedHomolog, familyOf, isAdmitted, measure } from "./divergence.ts";
+import { familyAlignment } from "./family-alignment.ts";
 import { findHomologs } from "./homologs.ts";
 import { DEFAULTS, type Options } from "./options.ts";
 import { rounded, scorePattern } from "./pattern-scores.ts";
@@ -144,6 +145,7 @@ function assemble<Source>(
     corpus,
     homologs,
     patterns: scored,
+    alignment: familyAlignment(family),
     tree: homologs.length > 0 ? newick(family.tree, names) : "",
     warnings: familyWarnings(family),
   };

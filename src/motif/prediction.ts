@@ -66,7 +66,41 @@ export interface MatchScore {
   /** Per matched position: weighted part of the homologs that keep it, 0..1; null at wildcards and without homologs. */
   conservation: (number | null)[];
   atHomologs: HomologAtMatch[];
+  /** What z is made of; absent where data are insufficient, and by labd-1. */
+  contributions?: Contributions;
   warnings: string[];
+}
+
+/** What each kind of evidence adds to z by labd-2; with `offset` they sum to it. */
+export interface Contributions {
+  offset: number;
+  /** Retention in the homologs beyond expectation. */
+  retention: number;
+  /** How slowly the match was lost along the tree. */
+  slowness: number;
+  /** How fast the surroundings change. */
+  divergence: number;
+  /** How disordered the surroundings are. */
+  disorder: number;
+  /** How near an end of the chain is. */
+  terminality: number;
+  /** How many matches there are against chance. */
+  abundance: number;
+}
+
+/** The alignment that the scores were read from. Its columns are the query's residues. */
+export interface FamilyAlignment {
+  /** The query's residues. */
+  query: string;
+  /**
+   * Per homolog, in the notation A3M: a character per residue of the query, `-` for none, insertions in lower case. Gaps before
+   * the first and behind the last residue are where the homolog does not reach.
+   */
+  rows: string[];
+  /** Per residue, of the homologs that reach it the part by weight that has the same, 0..1; null where none does. In hundredths. */
+  conservation: (number | null)[];
+  /** Per residue the mean TOP-IDP of its surroundings, from -0.88 (order) to 0.99 (disorder). In hundredths. */
+  disorder: number[];
 }
 
 export interface PatternScores {
@@ -92,6 +126,8 @@ export interface Prediction {
   /** Best first. */
   homologs: Homolog[];
   patterns: PatternScores[];
+  /** Absent in predictions of before it was kept. */
+  alignment?: FamilyAlignment;
   /** Newick, the query named `query`; empty without homologs. */
   tree: string;
   warnings: string[];

@@ -14,11 +14,15 @@ const part = (description: string): Schema => number(description, { minimum: 0, 
 const list = (items: Schema, description: string): Schema => ({ type: "array", items, description });
 const nullable = (schema: Schema): Schema => ({ ...schema, nullable: true });
 
-/** An object that has all these properties and no others. */
-const object = (properties: Record<string, Schema>, description: string): Schema => ({
+/** An object that has all these properties, perhaps those that are optional, and no others. */
+const object = (
+  properties: Record<string, Schema>,
+  description: string,
+  optional: Record<string, Schema> = {},
+): Schema => ({
   type: "object",
   description,
-  properties,
+  properties: { ...properties, ...optional },
   required: Object.keys(properties),
   additionalProperties: false,
 });
@@ -135,6 +139,19 @@ const AT_HOMOLOG: Schema = object(
   "What became of a match in one homolog.",
 );
 
+const CONTRIBUTIONS: Schema = object(
+  {
+    offset: number("The same for all matches."),
+    retention: number("The match is kept in the homologs, beyond what its surroundings let expect."),
+    slowness: number("It was lost slowly along the tree."),
+    divergence: number("Its surroundings change fast."),
+    disorder: number("Its surroundings are disordered."),
+    terminality: number("An end of the chain is near."),
+    abundance: number("There are more matches than chance makes."),
+  },
+  "What each kind of evidence adds to z, which is their sum; absent where data are insufficient.",
+);
+
 const MATCH: Schema = object(
   {
     start: count("Position of the first residue, from 1."),
@@ -170,6 +187,7 @@ const MATCH: Schema = object(
     warnings: warnings("the match"),
   },
   "A stretch of the query that a pattern fits, and how well its homologs keep it.",
+  { contributions: CONTRIBUTIONS },
 );
 
 const PATTERN: Schema = object(
@@ -207,6 +225,26 @@ export const RESULT: Schema = object(
     warnings: warnings("the whole"),
   },
   "The conservation of every match of every pattern that was asked for.",
+  {
+    alignment: object(
+      {
+        query: text("The residues of the query."),
+        rows: list(
+          text("A character per residue of the query, - for none, insertions in lower case (A3M)."),
+          "Per homolog; gaps at both ends are where it does not reach.",
+        ),
+        conservation: list(
+          nullable(part("Of the homologs that reach it, the part by weight that has the same residue.")),
+          "Per residue of the query, in hundredths; null where no homolog reaches.",
+        ),
+        disorder: list(
+          number("Mean TOP-IDP of the surroundings, from order (-0.88) to disorder (0.99)."),
+          "Per residue of the query, in hundredths.",
+        ),
+      },
+      "The alignment that the scores were read from; absent in results of before it was kept.",
+    ),
+  },
 );
 
 export const CORPUS: Schema = object(

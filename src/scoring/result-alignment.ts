@@ -2,8 +2,8 @@ import type { Homolog, MatchScore, PatternScores, PredictionReport } from "./con
 import { patternName, printDecimal, queryName } from "./result-rows.ts";
 
 /**
- * The alignments of a prediction's matches: query first, then its homologs, best first. A prediction keeps of every
- * homolog the residues at each match and no more, so that these are the columns that there are.
+ * The alignments of a prediction's matches: query first, then its homologs, best first; their columns are those of the match, in
+ * which homologs may hold residues that are not aligned (loose ends).
  */
 
 export interface AlignmentRow {
@@ -153,6 +153,19 @@ function tenths({ conservation }: MatchScore, reference: string): string {
       const value = mark === "x" ? conservation[position++] : null;
       return value === null || value === undefined ? "." : String(Math.min(9, Math.floor(value * 10)));
     })
+    .join("");
+}
+
+/**
+ * The whole alignment in the notation A3M (HH-suite, Steinegger M et al. (2019) BMC Bioinformatics 20:473): columns are the
+ * query's residues, insertions are in lower case. Empty for predictions of before it was kept.
+ */
+export function printA3m({ identifier, prediction }: PredictionReport): string {
+  const { alignment, homologs } = prediction;
+  if (!alignment) return "";
+  const names = uniqueNames([queryName(identifier), ...homologs.map(({ accession }) => accession)]);
+  return [alignment.query, ...alignment.rows]
+    .map((row, i) => `>${names[i]} ${line(homologs[i - 1]?.description ?? "")}`.trimEnd() + `\n${row}\n`)
     .join("");
 }
 

@@ -2,7 +2,7 @@ import { encodePrediction } from "./contract/encode.ts";
 import { XML_DECLARATION } from "./contract/markup.ts";
 import type { PredictionReport } from "./contract/prediction.ts";
 import { Problem } from "../problem.ts";
-import { printAlignedFasta, printStockholm } from "./result-alignment.ts";
+import { printA3m, printAlignedFasta, printStockholm } from "./result-alignment.ts";
 import { printGff3 } from "./result-gff3.ts";
 import { printTable } from "./result-rows.ts";
 
@@ -54,6 +54,13 @@ export const RESULT_FORMS = {
     extension: "fasta",
     sentence: "The same alignments as aligned FASTA, one after the other; `match` picks one.",
     print: printAlignedFasta,
+  },
+  a3m: {
+    contentType: "text/x-a3m; charset=utf-8",
+    aliases: ["text/a3m"],
+    extension: "a3m",
+    sentence: "The whole alignment that the scores were read from: query first, insertions in lower case.",
+    print: printA3m,
   },
   newick: {
     contentType: "text/x-nh; charset=utf-8",

@@ -67,6 +67,15 @@ export const SAMPLE: PredictionReport = {
               { homolog: 1, state: "substituted", residues: "FaS-L", retention: 0.4 },
               { homolog: 2, state: "missing", residues: "----", retention: null },
             ],
+            contributions: {
+              offset: 0.5,
+              retention: 8,
+              slowness: 3,
+              divergence: 0.5,
+              disorder: 0.12715,
+              terminality: 0.1,
+              abundance: 0,
+            },
             warnings: ["few homologs"],
           },
           {
@@ -103,6 +112,12 @@ export const SAMPLE: PredictionReport = {
         warnings: [],
       },
     ],
+    alignment: {
+      query: "MEEFSDWP",
+      rows: ["MEEFSgpDW-", "-EEF-S-L", "--------"],
+      conservation: [1, 0.8, 0.8, 1, 0.5, 0.5, 0.5, null],
+      disorder: [0.12, 0.1, 0, -0.05, 0.3, 0.31, 0.4, 0.4],
+    },
     tree: "(query:0.1,P02340:0.2,(P02340:0.3,'odd name/1-2':0.4):0.05);",
     warnings: ["There are only 3 homologs."],
   },

@@ -40,6 +40,11 @@ export interface MatchScore {
   informationContent: number;
   conservation: (number | null)[];
   atHomologs: HomologAtMatch[];
+  /** Not part of the schema, as is the alignment: JSON has both. */
+  contributions?: Record<
+    "offset" | "retention" | "slowness" | "divergence" | "disorder" | "terminality" | "abundance",
+    number
+  >;
   warnings: string[];
 }
 
@@ -59,6 +64,12 @@ export interface Prediction {
   corpus: { name: string; hash: string; sequences: number; residues: number } | null;
   homologs: Homolog[];
   patterns: PatternScores[];
+  alignment?: {
+    query: string;
+    rows: string[];
+    conservation: (number | null)[];
+    disorder: number[];
+  };
   tree: string;
   warnings: string[];
 }

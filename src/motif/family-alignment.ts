@@ -1,0 +1,44 @@
+import { decode, GAP } from "./alphabet.ts";
+import { disorderAround } from "./disorder.ts";
+import type { AlignedHomolog, Family } from "./divergence.ts";
+import type { FamilyAlignment } from "./prediction.ts";
+
+/** What the scores were read from, for those who want to look: the alignment, and what it says of each residue. */
+export function familyAlignment({ query, homologs }: Family): FamilyAlignment {
+  return {
+    query: decode(query),
+    rows: homologs.map((homolog) => rowText(homolog)),
+    conservation: conservationByResidue(query, homologs),
+    disorder: Array.from(query, (_, p) => hundredths(disorderAround(query, { start: p, end: p + 1 }))),
+  };
+}
+
+/** One homolog in the notation A3M (HH-suite): a character per residue of the query, insertions in lower case behind it. */
+function rowText({ row, first, last }: AlignedHomolog): string {
+  const columns = decode(row.anchored);
+  let text = columns.slice(0, Math.max(first, 0));
+  for (let column = first; column >= 0 && column <= last; column++) {
+    text += columns[column];
+    if (column === last) break;
+    const behind = row.before[column] + (row.anchored[column] === GAP ? 0 : 1);
+    const end = row.before[column + 1];
+    if (end > behind) text += decode(row.residues.subarray(behind, end)).toLowerCase();
+  }
+  return text + columns.slice(last + 1);
+}
+
+/** Of the homologs that reach a residue, the part by weight that has it too; null where none reaches it. */
+function conservationByResidue(query: Uint8Array, homologs: readonly AlignedHomolog[]): (number | null)[] {
+  const same = new Float64Array(query.length);
+  const all = new Float64Array(query.length);
+  for (const { row, first, last, weight } of homologs) {
+    for (let column = Math.max(first, 0); column <= last; column++) {
+      all[column] += weight;
+      if (row.anchored[column] === query[column]) same[column] += weight;
+    }
+  }
+  return Array.from(same, (kept, column) => (all[column] > 0 ? hundredths(kept / all[column]) : null));
+}
+
+/** Enough for a picture, and a third of the characters; + 0 makes 0 of -0, which JSON does not know. */
+const hundredths = (value: number): number => Math.round(value * 100) / 100 + 0;

@@ -1,0 +1,85 @@
+import { expect, test } from "bun:test";
+import {
+  decode,
+  DEFAULTS,
+  type Method,
+  openCorpus,
+  packCorpus,
+  predict,
+  predictFromAlignment,
+  readFasta,
+} from "../../src/motif/index.ts";
+import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
+
+const CORPUS = openCorpus(packCorpus("sample", readFasta(proteins), () => new Bun.CryptoHasher("sha256")));
+const P53 = decode(readFasta(proteins).find(({ accession }) => accession === "P04637")!.residues);
+
+const score = (method: Method) =>
+  predict(
+    {
+      query: P53,
+      patterns: [
+        { expression: "F...W..[LIV]", name: null },
+        { expression: "P..P", name: null },
+      ],
+      model: "continuous",
+    },
+    CORPUS,
+    { ...DEFAULTS, method },
+  );
+
+test("the alignment of p53 holds what its matches hold of each homolog", () => {
+  const { alignment, homologs, patterns } = score("labd-2");
+  const { query, rows, conservation, disorder } = alignment!;
+  expect(query).toBe(P53);
+  expect([rows.length, conservation.length, disorder.length]).toEqual([homologs.length, 393, 393]);
+  let compared = 0;
+  const columns = rows.map((row) => [...row.matchAll(/[A-Z-][a-z]*/g)].map(([slot]) => slot));
+  for (const slots of columns) expect(slots.length).toBe(393);
+  for (const match of patterns.flatMap(({ matches }) => matches)) {
+    for (const { homolog, residues, state } of match.atHomologs) {
+      const slots = columns[homolog].slice(match.start - 1, match.end);
+      // Behind its last position an insertion is not the match's.
+      slots[slots.length - 1] = slots.at(-1)![0];
+      // What lies in a loose end is not aligned.
+      if (state === "missing") continue;
+      expect(residues).toBe(slots.join(""));
+      compared++;
+    }
+  }
+  expect(compared).toBeGreaterThan(100);
+  // Cysteine 176 holds the zinc, in nearly all; the linker around residue 60 is in hardly any.
+  expect(conservation[175]).toBeGreaterThan(0.95);
+  expect(conservation[59]!).toBeLessThan(0.6);
+  expect(disorder[80]).toBeGreaterThan(disorder[250]);
+});
+
+test("what z is made of sums to it, where there is a z", () => {
+  for (const match of score("labd-2").patterns.flatMap(({ matches }) => matches)) {
+    const sum = Object.values(match.contributions!).reduce((all, part) => all + part, 0);
+    expect(sum).toBeCloseTo(match.z!, 4);
+  }
+  for (const match of score("labd-1").patterns.flatMap(({ matches }) => matches))
+    expect(match.contributions).toBeUndefined();
+});
+
+test("insertions are in lower case, gaps inside a homolog count against it, and where it does not reach does not", () => {
+  const rows = [
+    { name: "q", letters: "MKT-AYIAKQR" },
+    { name: "whole", letters: "MKTWSYIAKQR" },
+    { name: "part", letters: "--T-A-IAKQ-" },
+  ];
+  const { alignment } = predictFromAlignment({ rows, patterns: [], model: "continuous" });
+  expect(alignment!.query).toBe("MKTAYIAKQR");
+  expect(alignment!.rows).toEqual(["MKTwSYIAKQR", "--TA-IAKQ-"]);
+  const [, , , substituted, gap] = alignment!.conservation as number[];
+  expect(Math.min(substituted, gap)).toBeGreaterThan(0);
+  expect(substituted + gap).toBeCloseTo(1, 1);
+  expect(alignment!.conservation.filter((value) => value !== 1)).toEqual([substituted, gap]);
+  expect(
+    predictFromAlignment({ rows: [rows[0]], patterns: [], model: "continuous" }).alignment,
+  ).toMatchObject({
+    rows: [],
+    conservation: Array.from({ length: 10 }, () => null),
+  });
+});
