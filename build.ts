@@ -4,6 +4,7 @@
  */
 import { existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { $ } from "bun";
+import { IMPORT_WORKER } from "./src/inventory/import-thread.ts";
 import { WORKER_ENTRYPOINTS } from "./src/scoring/worker-entrypoints.ts";
 import { makeBundle } from "./src/web/make-bundle.ts";
 
@@ -31,7 +32,7 @@ async function commit(): Promise<string> {
 
 async function compile(outfile: string, stamp: string, target?: (typeof TARGETS)[number]): Promise<void> {
   const result = await Bun.build({
-    entrypoints: ["src/main.ts", ...WORKER_ENTRYPOINTS],
+    entrypoints: ["src/main.ts", ...WORKER_ENTRYPOINTS, IMPORT_WORKER],
     minify: true,
     sourcemap: "linked",
     bytecode: true,

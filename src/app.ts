@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { MIGRATIONS } from "../db/index.ts";
 import type { Config } from "./config.ts";
-import { inventoryRoutes } from "./inventory/index.ts";
+import { inventoryRoutes, openImports } from "./inventory/index.ts";
 import { Problem } from "./problem.ts";
 import { openScoring, type Scoring } from "./scoring/index.ts";
 import { type AccountOptions, Accounts } from "./shell/auth.ts";
@@ -58,6 +58,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       clientOf: (request) => callerOf(request, accounts, reachOf(config)),
     });
     const opened = database;
+    const imports = openImports(database, clock, log);
     let retired = false;
     const reach = reachOf(config);
     const behindProxy = (request: Request): string =>
@@ -77,6 +78,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
         scoring.routes,
         inventoryRoutes({
           database,
+          imports,
           clock,
           accounts,
           authenticate: (request) => accounts.authenticate(request),
@@ -101,6 +103,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
         scoring.retire();
       },
       async close() {
+        await imports.close();
         await scoring.close();
         closeDatabase(opened);
         lock.release();

@@ -6,6 +6,8 @@ import { check } from "./verb/check.ts";
 import { corpus } from "./verb/corpus.ts";
 import { demo } from "./verb/demo.ts";
 import { elm } from "./verb/elm.ts";
+import { exportFile } from "./verb/export.ts";
+import { importFile } from "./verb/import.ts";
 import { openapi } from "./verb/openapi.ts";
 import { score } from "./verb/score.ts";
 import { serve } from "./verb/serve.ts";
@@ -15,7 +17,20 @@ import { wsdl } from "./verb/wsdl.ts";
 import { COMMIT, VERSION } from "./version.ts";
 
 /** In the order in which a newcomer needs them; `labd --help` prints them so. */
-export const VERBS: readonly Verb[] = [demo, serve, score, corpus, elm, user, token, check, wsdl, openapi];
+export const VERBS: readonly Verb[] = [
+  demo,
+  serve,
+  score,
+  corpus,
+  elm,
+  importFile,
+  exportFile,
+  user,
+  token,
+  check,
+  wsdl,
+  openapi,
+];
 
 /** Runs one command line and returns the exit code. */
 export async function main(

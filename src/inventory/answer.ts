@@ -182,6 +182,7 @@ export function openAnswers(options: AnswerOptions): Answers {
         JSON: withParameter(call, "format", "json"),
         CSV: withParameter(call, "format", "csv"),
         XLSX: withParameter(call, "format", "xlsx"),
+        Import: call.actor.user === null ? null : `${call.base}${resource.segment}/import/?format=api`,
       },
     });
   };

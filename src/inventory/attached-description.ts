@@ -15,7 +15,7 @@ const flag = { type: "boolean" };
 const count = { type: "integer" };
 const FILE = { type: "string", format: "binary" };
 
-const object = (properties: Record<string, object>, required = Object.keys(properties)) => ({
+export const object = (properties: Record<string, object>, required = Object.keys(properties)) => ({
   type: "object",
   required,
   properties,
@@ -95,13 +95,39 @@ export const IMPORT_REPORT = object(
   ["dry_run", "rows", "created", "updated", "unchanged", "locations_made", "columns", "errors", "batch"],
 );
 
+/** How far an import is, or what it came to. */
+export const IMPORT_STATUS = object(
+  {
+    id: text,
+    url: text,
+    list: text,
+    user: nullableText,
+    dry_run: flag,
+    state: {
+      type: "string",
+      enum: ["waiting", "reading", "writing", "finished", "refused", "failed", "cancelled"],
+    },
+    rows: { ...count, nullable: true },
+    rows_read: count,
+    rows_checked: count,
+    rows_written: count,
+    created: instant,
+    ended: { ...instant, nullable: true },
+    message: nullableText,
+    report: { ...IMPORT_REPORT, nullable: true },
+  },
+  [],
+);
+
 const MEANINGS: Record<number, string> = {
   400: "A value or a parameter breaks a rule; the field is named.",
   401: "Credentials are missing or not valid.",
   403: "The caller may view the record, but not change it.",
   404: "No such record, or none that the caller may view.",
+  409: "It has ended already, or was called off.",
   413: "The body is too large.",
   415: "The body is no JSON.",
+  503: "Too much is under way; try again later.",
 };
 
 export const json = (schema: object) => ({

@@ -22,6 +22,16 @@ export interface ImportOptions {
   mapping: ReadonlyMap<string, string | null>;
 }
 
+/** Who looks on while an import is written. */
+export interface Watch {
+  /** After each row; what it throws takes everything back. */
+  row(report: ImportReport, rows: number): void;
+  /** Once all is written, in the same transaction. */
+  written(report: ImportReport): void;
+}
+
+const UNWATCHED: Watch = { row: () => {}, written: () => {} };
+
 /** What an import did, or would do. */
 export interface ImportReport {
   dry_run: boolean;
@@ -58,6 +68,7 @@ export function runImport(
   table: Table,
   options: ImportOptions,
   actor: Actor,
+  watch: Watch = UNWATCHED,
 ): ImportReport {
   const { columns, verdicts } = readColumns(store.resources, resource, table.headers, options.mapping);
   const report: ImportReport = {
@@ -77,7 +88,7 @@ export function runImport(
   try {
     return store.write(
       (writing) => {
-        writeRows(store, resource, table, options, actor, writing, report);
+        writeRows(store, resource, table, options, actor, writing, report, watch);
         if (options.dryRun || report.errors.length > 0) throw new TakenBack(report);
         if (report.created + report.updated + report.locations_made > 0) {
           const batch = store.statements.get({
@@ -86,6 +97,7 @@ export function runImport(
           });
           report.batch = String(batch?.id);
         }
+        watch.written(report);
         return report;
       },
       { kind: "import", unwatched: true },
@@ -104,6 +116,7 @@ function writeRows(
   actor: Actor,
   writing: Writing,
   report: ImportReport,
+  watch: Watch,
 ): void {
   const { columns } = report;
   const { statements, reading, resources } = store;
@@ -210,7 +223,9 @@ function writeRows(
     return "updated";
   };
 
+  let done = 0;
   for (const { number, cells } of table.rows()) {
+    watch.row(report, done++);
     try {
       report[writeRow(cells)]++;
     } catch (error) {

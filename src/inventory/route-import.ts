@@ -3,20 +3,23 @@ import type { Answers } from "./answer.ts";
 import {
   bytes,
   IMPORT_REPORT,
+  IMPORT_STATUS,
   inQuery,
+  json,
   optionsOf as metadataOf,
   refused,
   SPREADSHEETS,
   UPLOAD_FORM,
 } from "./attached-description.ts";
-import { type Matching, runImport } from "./import.ts";
-import { readTable } from "./import-file.ts";
+import type { ImportOptions } from "./import.ts";
+import { type Imports, refusalOf, type Running } from "./imports.ts";
 import { importTemplate } from "./import-template.ts";
 import { parameterProblem } from "./model/filter.ts";
 import { KINDS } from "./model/field.ts";
 import { parseJson } from "./model/json-text.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import { readUpload } from "./request-body.ts";
+import { importJson, uploadPage } from "./import-page.ts";
 import { type Call, respond, ROOT } from "./response.ts";
 import type { Routed } from "./resources/index.ts";
 import type { Store } from "./store.ts";
@@ -30,13 +33,15 @@ const DESCRIPTION =
   "CSV or XLSX, as the body itself or as the file of a form. The first row names the fields. A row with an id changes that " +
   "record; one without changes the record of its name (`match=none`: never), or makes a new one. All rows or none. " +
   '`dry_run=1` writes nothing and tells what would happen; `mapping={"Header": "field"}` renames headers; ' +
-  "`progress=1` answers with JSON lines, the last of which is the report.";
+  "`progress=1` answers with JSON lines, the last of which is the report; `background=1` (or `Prefer: respond-async`) at " +
+  "once, with the address where to look how far it is.";
 
 /** `<segment>/import/`: GET gives a template, POST takes a file. */
 export function addImport(
   app: Elysia,
   answers: Answers,
   store: Store,
+  imports: Imports,
   resource: Routed,
   maxBytes: number,
 ): void {
@@ -50,25 +55,32 @@ export function addImport(
   const handler = async ({ request }: { request: Request }): Promise<Response> => {
     const call = answers.begin(request, METHODS);
     if (request.method === "OPTIONS") return respond(metadata, 200, MEDIA_TYPES.json, { Allow: METHODS });
-    if (request.method !== "POST") return template(call);
+    const isPage = call.url.searchParams.get("format") === "api";
+    if (request.method !== "POST") return isPage ? uploadPage(call, resource) : template(call);
     if (call.actor.user === null) throw unauthenticated("Authentication credentials were not provided.");
-    const options = optionsOf(call.url.searchParams);
+    const { progress, background, ...options } = optionsOf(call.url.searchParams);
     const { bytes } = await readUpload(request, maxBytes);
-    const work = async (report: (rows: number) => void) => {
-      const table = await readTable(bytes, report);
-      return runImport(store, resource, table, options, call.actor);
-    };
-    if (!options.progress) {
-      const report = await work(() => {});
-      const failed = report.errors.length > 0;
-      const message = failed ? refusal(report.errors[0]) : undefined;
-      const status = failed && !options.dryRun ? 400 : 200;
-      const body = failed ? { message, code: "invalid_request", ...report } : report;
-      const headers: Record<string, string> = { Allow: METHODS };
-      if (report.batch !== null) headers["Batch-Id"] = report.batch;
-      return respond(JSON.stringify(body), status, MEDIA_TYPES.json, headers);
+    const asked = { resource: resource.name, options, actor: call.actor, bytes };
+    if (isPage || background || prefersLater(request)) {
+      const status = await imports.accept(asked);
+      const location = `${call.base}imports/${status.id}/`;
+      if (isPage) return respond(null, 303, "", { Location: `${location}?format=api` });
+      const headers = { Location: location, "Preference-Applied": "respond-async", Allow: METHODS };
+      return respond(JSON.stringify(importJson(call, status)), 202, MEDIA_TYPES.json, headers);
     }
-    return respond(progress(work), 200, "application/x-ndjson", { Allow: METHODS });
+    const running = imports.run(asked);
+    if (progress) {
+      const about = { Allow: METHODS, Location: `${call.base}imports/${running.status.id}/` };
+      return respond(progressLines(running), 200, "application/x-ndjson", about);
+    }
+    const report = await running.done;
+    const failed = report.errors.length > 0;
+    const message = failed ? refusalOf(report) : undefined;
+    const status = failed && !options.dryRun ? 400 : 200;
+    const body = failed ? { message, code: "invalid_request", ...report } : report;
+    const headers: Record<string, string> = { Allow: METHODS };
+    if (report.batch !== null) headers["Batch-Id"] = report.batch;
+    return respond(JSON.stringify(body), status, MEDIA_TYPES.json, headers);
   };
 
   const template = async (call: Call): Promise<Response> => {
@@ -103,6 +115,7 @@ export function addImport(
           inQuery("match", "name (default) or none: how a row without an id finds its record."),
           inQuery("mapping", "A JSON object from headers to fields, null to leave a column out."),
           inQuery("progress", "1: answer with JSON lines."),
+          inQuery("background", "1: answer at once."),
         ],
         requestBody: { required: true, content: { ...SPREADSHEETS, ...UPLOAD_FORM } },
         responses: {
@@ -113,7 +126,8 @@ export function addImport(
               "application/x-ndjson": { schema: { type: "string" } },
             },
           },
-          ...refused(400, 401, 403, 413),
+          202: { description: "Accepted; `Location` tells of it.", content: json(IMPORT_STATUS) },
+          ...refused(400, 401, 403, 409, 413, 503),
         },
       }),
     });
@@ -121,20 +135,21 @@ export function addImport(
     for (const end of ["", "/"]) app.all(`${ROOT}${segment}/import${end}`, handler, HIDDEN);
 }
 
-const refusal = ({ row, column, message }: { row: number; column: string | null; message: string }): string =>
-  `Row ${row}${column === null ? "" : `, ${column}`}: ${message}`;
+/** RFC 7240, section 4.1. */
+const prefersLater = (request: Request): boolean =>
+  /(^|[,;\s])respond-async\b/i.test(request.headers.get("prefer") ?? "");
 
-interface Options {
-  dryRun: boolean;
+interface Options extends ImportOptions {
   progress: boolean;
-  matching: Matching;
-  mapping: Map<string, string | null>;
+  background: boolean;
 }
 
 function optionsOf(parameters: URLSearchParams): Options {
   for (const name of parameters.keys())
-    if (!["dry_run", "progress", "match", "mapping", "format", "response_format"].includes(name))
-      throw parameterProblem(name, "Choices: dry_run, progress, match, mapping.");
+    if (
+      !["dry_run", "progress", "background", "match", "mapping", "format", "response_format"].includes(name)
+    )
+      throw parameterProblem(name, "Choices: dry_run, progress, background, match, mapping.");
   const flag = (name: string): boolean => {
     const value = KINDS.flag.parse(parameters.get(name) ?? "false");
     if (value === undefined) throw parameterProblem(name, `Expected ${KINDS.flag.expected}.`);
@@ -150,25 +165,42 @@ function optionsOf(parameters: URLSearchParams): Options {
   return {
     dryRun: flag("dry_run"),
     progress: flag("progress"),
+    background: flag("background"),
     matching,
     mapping: new Map(pairs as [string, string | null][]),
   };
 }
 
-/** JSON lines: how far the reading is, then `{"report": …}` or `{"error": …}`. */
-function progress(work: (report: (rows: number) => void) => Promise<object>): ReadableStream<Uint8Array> {
+/** JSON lines: how far it is, now and then; at the end `{"report": …}` or `{"error": …}`. */
+function progressLines(running: Running): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
+  let wanted = true;
   return new ReadableStream({
-    async start(controller) {
-      const say = (line: object) => controller.enqueue(encoder.encode(`${JSON.stringify(line)}\n`));
+    async start(sink) {
+      const say = (line: object) => sink.enqueue(encoder.encode(`${JSON.stringify(line)}\n`));
+      running.heard = () => {
+        const {
+          state: phase,
+          rows,
+          rows_read,
+          rows_checked: checked,
+          rows_written: written,
+        } = running.status;
+        if (!wanted || running.status.ended !== null) return;
+        say(phase === "writing" ? { phase, rows, checked, written } : { phase, rows: rows_read });
+      };
       try {
-        const report = await work((rows) => say({ phase: "reading", rows }));
-        say({ report });
+        const report = await running.done;
+        if (wanted) say({ report });
       } catch (error) {
         const problem = Problem.from(error);
-        say({ error: { message: problem.message, code: problem.code } });
+        if (wanted) say({ error: { message: problem.message, code: problem.code } });
       }
-      controller.close();
+      if (wanted) sink.close();
+    },
+    // Whoever goes away does not call it off: a connection that broke is no word.
+    cancel() {
+      wanted = false;
     },
   });
 }

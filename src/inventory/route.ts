@@ -20,6 +20,8 @@ import { DECLARED, PEOPLE, RESOURCES, type Routed } from "./resources/index.ts";
 import { addAttachments } from "./route-attachments.ts";
 import { addAttached } from "./route-attached.ts";
 import { addImport } from "./route-import.ts";
+import { addImports } from "./route-imports.ts";
+import { type Imports, openImports } from "./imports.ts";
 import { addPeople } from "./route-people.ts";
 import { addSignIn } from "./route-session.ts";
 import { addRelations } from "./route-relations.ts";
@@ -43,6 +45,8 @@ export interface InventoryOptions {
   reach?: Reach;
   /** Bytes that a body may have. */
   maxMessageBytes?: number;
+  /** Files that are imported; whoever opened them closes them. */
+  imports?: Imports;
   /** Without them there is no token-auth/, and accounts and groups have no addresses. */
   accounts?: Accounts;
 }
@@ -66,11 +70,13 @@ export function inventoryRoutes(options: InventoryOptions): AnyElysia {
     }),
     maxMessageBytes,
   );
+  const imports = options.imports ?? openImports(options.database, options.clock);
   const app = new Elysia({ name: "inventory" });
   addRoot(app, answers);
   addLookups(app, answers);
   for (const resource of RESOURCES) addResource(app, answers, resource);
-  for (const resource of RESOURCES) addImport(app, answers, store, resource, maxMessageBytes);
+  for (const resource of RESOURCES) addImport(app, answers, store, imports, resource, maxMessageBytes);
+  addImports(app, answers, imports);
   const guarded = RESOURCES.filter(isGuarded);
   addAttachments(app, answers, openAttachments(store, guarded, options.clock), maxMessageBytes);
   const attached = openAttached(store, options.clock);

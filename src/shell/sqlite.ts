@@ -63,6 +63,16 @@ export function openSnapshot(database: Database): Database | undefined {
   }
 }
 
+/** A connection of its own for a thread that writes to a database that is open already. It waits for other writers. */
+export function openWriter(path: string): Database {
+  const writer = new Database(path, { readwrite: true, create: false, strict: true });
+  writer.run("PRAGMA synchronous = FULL");
+  writer.run("PRAGMA foreign_keys = ON");
+  writer.run(`PRAGMA busy_timeout = ${20 * BUSY_TIMEOUT}`);
+  addFunctions(writer);
+  return writer;
+}
+
 /** Lets go of the state at once; a statement that is not finalized would keep a closed connection until it is collected. */
 export function closeSnapshot(reader: Database): void {
   reader.run("ROLLBACK");

@@ -264,6 +264,7 @@ test("progress is told in JSON lines, the last of which is the report", async ()
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line));
-  expect(lines.slice(0, 3)).toEqual([500, 1000, 1200].map((rows) => ({ phase: "reading", rows })));
+  expect(lines.slice(0, 4)).toEqual([0, 500, 1000, 1200].map((rows) => ({ phase: "reading", rows })));
+  expect(lines[4]).toEqual({ phase: "writing", rows: 1200, checked: 0, written: 0 });
   expect(lines.at(-1).report).toMatchObject({ rows: 1200, created: 1200, errors: [] });
 });

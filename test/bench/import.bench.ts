@@ -1,0 +1,137 @@
+/**
+ * Imports and exports of many rows by the executable, and what others notice of them.
+ *
+ *   bun run build.ts && bun run test/bench/import.bench.ts     100,000 consumables
+ *   ROWS=5000 bun run test/bench/import.bench.ts               quick
+ *
+ * While a file is imported or exported, one client reads a list all the time and one makes a record every 50 ms; told
+ * are the time that it takes, how long the others waited, and the most memory that the process had. Peaks are those of
+ * a fresh process for every line.
+ */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const ROWS = Number(process.env.ROWS ?? 100_000);
+const LABD = process.env.LABD ?? "dist/labd";
+const directory = mkdtempSync(join(tmpdir(), "labd-import-"));
+const data = join(directory, "data");
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+/** A number of kB from what the kernel tells of a process, as MB. */
+const memory = (pid: number, what: "VmRSS" | "VmHWM"): number =>
+  Number(new RegExp(`${what}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
+
+async function labd(...words: string[]): Promise<string> {
+  const child = Bun.spawn([LABD, ...words, "--data-dir", data], { stdout: "pipe", stderr: "inherit" });
+  const text = await new Response(child.stdout).text();
+  if ((await child.exited) !== 0) throw new Error(`labd ${words.join(" ")}`);
+  return text.trim();
+}
+
+const quantile = (values: number[], q: number): number =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * q))] ?? NaN;
+
+interface Service {
+  send(path: string, init?: RequestInit): Promise<Response>;
+}
+
+/** One piece of work on a fresh process, with a reader and a writer beside it. */
+async function beside(
+  what: string,
+  token: string,
+  work: (service: Service) => Promise<string>,
+): Promise<void> {
+  const port = 20_000 + Math.floor(Math.random() * 20_000);
+  const command = [LABD, "serve", "--data-dir", data, "--port", String(port), "--log", "off"];
+  const child = Bun.spawn([...command, "--max-message-bytes", "100000000"], {
+    stdout: "ignore",
+    stderr: "ignore",
+  });
+  const base = `http://127.0.0.1:${port}/api/v2/`;
+  const send = (path: string, init: RequestInit = {}) =>
+    fetch(base + path, { ...init, headers: { Authorization: `Token ${token}`, ...init.headers } });
+  try {
+    for (;;) {
+      try {
+        if ((await send("version/")).ok) break;
+      } catch {
+        await Bun.sleep(20);
+      }
+    }
+    const [reads, writes]: number[][] = [[], []];
+    const under = { done: false };
+    const client = async (times: number[], pause: number, ask: () => Promise<Response>): Promise<void> => {
+      while (!under.done) {
+        const begin = performance.now();
+        const response = await ask();
+        await response.arrayBuffer();
+        if (!response.ok) throw new Error(`${response.status} beside ${what}`);
+        times.push(performance.now() - begin);
+        await Bun.sleep(pause);
+      }
+    };
+    const body = JSON.stringify({ label: "Meanwhile" });
+    const headers = { "Content-Type": "application/json" };
+    const others = [
+      client(reads, 5, () => send("locations/")),
+      client(writes, 50, () => send("locations/", { method: "POST", headers, body })),
+    ];
+    await Bun.sleep(300);
+    const atRest = memory(child.pid, "VmRSS");
+    for (const times of [reads, writes]) times.length = 0;
+    const begin = performance.now();
+    const told = await work({ send });
+    const seconds = (performance.now() - begin) / 1000;
+    under.done = true;
+    await Promise.all(others);
+    const waits = [reads, writes].map(
+      (times) => `${quantile(times, 0.5).toFixed(0)}/${Math.max(...times).toFixed(0)}`,
+    );
+    say(
+      `${what}: ${seconds.toFixed(1)} s, ${told}; reads waited ${waits[0]} ms, writes ${waits[1]} ms (median/longest); memory ${atRest.toFixed(0)} MB before, ${memory(child.pid, "VmHWM").toFixed(0)} MB at most, ${memory(child.pid, "VmRSS").toFixed(0)} MB after`,
+    );
+  } finally {
+    child.kill();
+    await child.exited;
+  }
+}
+
+try {
+  await labd("user", "add", "bench", "--admin");
+  const token = await labd("token", "add", "bench");
+  const rows = Array.from(
+    { length: ROWS },
+    (_, i) => `Item ${i},Description of thing ${i} of its kind,${i % 100},OTHER\n`,
+  );
+  const csv = `name,description,amount,model_type\n${rows.join("")}`;
+  const path = "stocks/consumables/import/";
+  const imported =
+    (file: BodyInit, query = "") =>
+    async ({ send }: Service) => {
+      const answer = await send(path + query, { method: "POST", body: file });
+      const report = (await answer.json()) as Record<string, number>;
+      if (!answer.ok) throw new Error(JSON.stringify(report).slice(0, 300));
+      return `${report.created} made, ${report.updated} changed, ${report.unchanged} unchanged`;
+    };
+  const files = new Map<string, Uint8Array<ArrayBuffer>>();
+  const exported =
+    (format: string) =>
+    async ({ send }: Service) => {
+      const bytes = await (await send(`stocks/consumables/?format=${format}`)).bytes();
+      files.set(format, bytes as Uint8Array<ArrayBuffer>);
+      return `${(bytes.length / 1e6).toFixed(1)} MB`;
+    };
+  await beside("dry run of CSV", token, imported(csv, "?dry_run=1"));
+  await beside("import of CSV", token, imported(csv));
+  await beside("export as CSV", token, exported("csv"));
+  await beside("export as XLSX", token, exported("xlsx"));
+  await beside("import of that XLSX, unchanged", token, imported(files.get("xlsx")!));
+  await beside(
+    "import of that XLSX, as new",
+    token,
+    imported(files.get("xlsx")!, '?match=none&mapping={"id":null}'),
+  );
+} finally {
+  rmSync(directory, { recursive: true, force: true });
+}

@@ -1,0 +1,178 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DECLARED } from "../../src/inventory/resources/index.ts";
+import { type ImportRequest, openImports } from "../../src/inventory/imports.ts";
+import type { Json } from "../../src/inventory/model/field.ts";
+import { type Answered, type Lab, openLab } from "./harness.ts";
+
+/** Imports on threads of their own: others are answered, progress is told, and an end of the process costs nothing. */
+
+let lab: Lab;
+let directory: string;
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), "labd-imports-"));
+  lab = await openLab({ path: join(directory, "labd.sqlite") });
+});
+afterEach(() => {
+  lab.database.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const csv = (rows: number, more = ""): string =>
+  `name,description\n${Array.from({ length: rows }, (_, i) => `Thing ${i},one of ${rows}\n`).join("")}${more}`;
+const send = (path: string, body: string, as = "alice"): Promise<Answered> =>
+  lab.ask("POST", path, { as, body, headers: { "Content-Type": "text/csv" } });
+const total = async (): Promise<Json> =>
+  (await lab.ask("GET", "consumables/?name=Thing&page_size=1", { as: "alice" })).body.total;
+const IMPORT = "consumables/import/";
+
+/** Asks until the state is one of these. */
+async function until(path: string, ...states: string[]): Promise<Answered> {
+  for (;;) {
+    const answer = await lab.ask("GET", path, { as: "alice" });
+    expect(answer.status).toBe(200);
+    if (states.includes(String(answer.body.state))) return answer;
+    // One that has ended will not get there any more.
+    if (answer.body.ended !== null) throw new Error(answer.text);
+    await Bun.sleep(2);
+  }
+}
+const pathOf = (answer: Answered): string => answer.headers.get("location")!.replace(/^.*\/api\/v2\//, "");
+
+test("while an import writes, others read, and what they write waits and is kept", async () => {
+  const own = { ended: false };
+  const imported = send(IMPORT, csv(3000)).finally(() => (own.ended = true));
+  let under: { id: string }[] = [];
+  while (under.length === 0) {
+    await Bun.sleep(1);
+    under = (await lab.ask("GET", "imports/", { as: "alice" })).body.results as typeof under;
+  }
+  const [{ id }] = under;
+  await until(`imports/${id}/`, "writing");
+  const written = lab.ask("POST", "locations/", { as: "alice", body: { label: "Meanwhile" } });
+  let reads = 0;
+  while (!own.ended) {
+    // All of it or nothing.
+    expect([0, 3000]).toContain(Number(await total()));
+    reads++;
+    await Bun.sleep(1);
+  }
+  expect(reads).toBeGreaterThan(3);
+  const { status, body } = await imported;
+  expect([status, body.created, await total()]).toEqual([200, 3000, 3000]);
+  expect((await written).status).toBe(201);
+});
+
+test("an import in the background is accepted at once, tells how far it is, and what it came to", async () => {
+  const accepted = await lab.ask("POST", IMPORT, {
+    as: "alice",
+    body: csv(2000),
+    headers: { "Content-Type": "text/csv", Prefer: "respond-async" },
+  });
+  expect([accepted.status, accepted.headers.get("preference-applied")]).toEqual([202, "respond-async"]);
+  const path = pathOf(accepted);
+  const seen = await until(path, "writing");
+  expect(seen.body).toMatchObject({ rows: 2000, rows_read: 2000, ended: null });
+  const { body } = await until(path, "finished");
+  expect(body).toMatchObject({
+    rows_checked: 2000,
+    rows_written: 2000,
+    report: { created: 2000, errors: [] },
+  });
+  const batch = (body.report as { batch: string }).batch;
+  expect((await lab.ask("GET", `batches/${batch}/`, { as: "alice" })).status).toBe(200);
+  // Nobody else's business.
+  expect((await lab.ask("GET", path, { as: "bob" })).status).toBe(404);
+  expect((await lab.ask("GET", path)).status).toBe(401);
+  expect((await lab.ask("GET", "imports/", { as: "bob" })).body.results).toEqual([]);
+  expect((await lab.ask("GET", "imports/", { as: "admin" })).body.results).toHaveLength(1);
+  const [stored] = lab.database.query("SELECT file, outcome FROM import_file").all() as {
+    file: null;
+    outcome: string;
+  }[];
+  expect([stored.file, JSON.parse(stored.outcome).state]).toEqual([null, "finished"]);
+  const wrong = await until(pathOf(await send(`${IMPORT}?background=1`, "name,amount\na,many\n")), "refused");
+  expect(wrong.body).toMatchObject({
+    message: "Row 2, amount: A valid number is required.",
+    rows_written: 0,
+  });
+  const none = await until(pathOf(await send(`${IMPORT}?background=1`, "")), "failed");
+  expect(none.body.message).toBe("The file is empty: its first row names the columns.");
+});
+
+test("called off, it leaves nothing; so does one that waits for it", async () => {
+  const [first, second] = await Promise.all([1, 2].map(() => send(`${IMPORT}?background=1`, csv(20_000))));
+  await until(pathOf(first), "writing");
+  const waiting = await lab.ask("DELETE", pathOf(second), { as: "alice" });
+  expect(waiting.body.state).toBe("waiting");
+  const off = await lab.ask("DELETE", pathOf(first), { as: "alice" });
+  expect([off.status, off.body.state]).toEqual([200, "cancelled"]);
+  await until(pathOf(second), "cancelled");
+  expect(await total()).toBe(0);
+  expect((await lab.ask("DELETE", pathOf(first), { as: "alice" })).status).toBe(409);
+  // The turn is given back.
+  expect((await lab.ask("POST", "locations/", { as: "alice", body: { label: "x" } })).status).toBe(201);
+});
+
+test("what was accepted is begun again by the next process, and done once", async () => {
+  const { database, clock, accounts, tokens } = lab;
+  const actor = accounts.authenticate(
+    new Request("http://lab/", { headers: { Authorization: `Token ${tokens.alice}` } }),
+  );
+  const request: ImportRequest = {
+    resource: DECLARED.get("consumable")!.name,
+    options: { dryRun: false, matching: "none", mapping: new Map([["name", "name"]]) },
+    actor,
+    bytes: new TextEncoder().encode(csv(5000)),
+  };
+  const before = openImports(database, clock);
+  const { id } = await before.accept(request);
+  while (before.get(id, actor).state !== "writing") await Bun.sleep(1);
+  // As a process that is told to stop; one that is killed leaves the same behind.
+  await before.close();
+  expect(await total()).toBe(0);
+  expect(database.query("SELECT outcome FROM import_file").get()).toEqual({ outcome: null });
+  const after = openImports(database, clock);
+  while (after.get(id, actor).ended === null) await Bun.sleep(2);
+  expect(after.get(id, actor)).toMatchObject({ state: "finished", report: { created: 5000 } });
+  await after.close();
+  const later = openImports(database, clock);
+  expect(later.get(id, actor)).toMatchObject({
+    state: "finished",
+    rows_written: 5000,
+    report: { created: 5000 },
+  });
+  expect(later.list(actor)).toHaveLength(1);
+  await later.close();
+  expect(await total()).toBe(5000);
+  // One that ended the process again and again is given up.
+  database.run("UPDATE import_file SET outcome = NULL, file = x'', attempts = 3");
+  const last = openImports(database, clock);
+  while (last.get(id, actor).ended === null) await Bun.sleep(2);
+  expect(last.get(id, actor).state).toBe("failed");
+  await last.close();
+});
+
+test("pages: a form that takes a file, and how far it is, loaded again by itself until it has ended", async () => {
+  const form = await lab.ask("GET", `${IMPORT}?format=api`, {
+    as: "alice",
+    headers: { Accept: "text/html" },
+  });
+  expect(form.text).toContain('enctype="multipart/form-data"');
+  const body = new FormData();
+  body.append("file", new File([csv(3000)], "things.csv"));
+  const sent = await lab.bytes("POST", `${IMPORT}?format=api`, { as: "alice", body });
+  const location = sent.headers.get("location")!;
+  expect([sent.status, location.endsWith("?format=api")]).toEqual([303, true]);
+  const look = () => lab.ask("GET", location, { as: "alice", headers: { Accept: "text/html" } });
+  let page = await look();
+  expect(page.headers.get("refresh")).toBe("1");
+  expect(page.text).toContain("<progress");
+  while (page.headers.has("refresh")) {
+    await Bun.sleep(5);
+    page = await look();
+  }
+  expect(page.text).toContain("3000 made, 0 changed");
+});
