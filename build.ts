@@ -1,10 +1,11 @@
 /**
  * Compiles the program to one executable: `bun run build` for this machine, `bun run build --all` for every
- * platform with checksums. Whatever the bundler says is a failure, and the executable is run once before the build counts.
+ * platform with checksums, `bun run build --deb` for a Debian package. Whatever the bundler says is a failure, and the executable is run once before the build counts.
  */
 import { existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { $ } from "bun";
 import { IMPORT_WORKER } from "./src/inventory/import-thread.ts";
+import { buildDebianPackage } from "./packaging/debian.ts";
 import { WORKER_ENTRYPOINTS } from "./src/scoring/worker-entrypoints.ts";
 import { makeBundle } from "./src/web/make-bundle.ts";
 
@@ -80,6 +81,8 @@ const own = `${OUT}/labd${process.platform === "win32" ? ".exe" : ""}`;
 await compile(own, stamp);
 await report(own);
 await smoke(own);
+
+if (process.argv.includes("--deb")) console.log(`wrote    ${await buildDebianPackage(own, OUT)}`);
 
 if (all) {
   const sums: string[] = [];

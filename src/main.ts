@@ -8,6 +8,7 @@ import { demo } from "./verb/demo.ts";
 import { elm } from "./verb/elm.ts";
 import { exportFile } from "./verb/export.ts";
 import { importFile } from "./verb/import.ts";
+import { install, uninstall } from "./verb/install.ts";
 import { openapi } from "./verb/openapi.ts";
 import { score } from "./verb/score.ts";
 import { serve } from "./verb/serve.ts";
@@ -30,6 +31,8 @@ export const VERBS: readonly Verb[] = [
   check,
   wsdl,
   openapi,
+  install,
+  uninstall,
 ];
 
 /** Runs one command line and returns the exit code. */

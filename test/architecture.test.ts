@@ -26,6 +26,7 @@ const RULES: Record<string, Rule> = {
     rooms: ["db", "src/problem.ts"],
     packages: ["elysia", "@elysiajs/swagger", "@scalar/api-reference", "bun:sqlite", "node:"],
   },
+  "src/install": { rooms: ["src/config.ts"], packages: [] },
   "src/sample": { rooms: [], packages: [] },
   "src/problem.ts": { rooms: [], packages: [] },
   "src/version.ts": { rooms: ["package.json"], packages: [] },
@@ -188,7 +189,7 @@ test("the top level holds what it should and nothing else", async () => {
     tracked.length > 1 ? [...new Set(tracked.map((path) => path.split("/")[0]))] : readdirSync(ROOT);
   const visible = names.filter((name) => !name.startsWith(".") && !["node_modules", "dist"].includes(name));
   const expected =
-    "CHANGELOG.md CONTRIBUTING.md LICENSE README.md build.ts bun.lock bunfig.toml db docs package.json src test tsconfig.json";
+    "CHANGELOG.md CONTRIBUTING.md LICENSE README.md build.ts bun.lock bunfig.toml db docs package.json packaging src test tsconfig.json";
   expect(visible.sort()).toEqual(expected.split(" "));
 });
 

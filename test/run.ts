@@ -6,7 +6,7 @@ import { spawn } from "bun";
 
 const bun = process.execPath;
 const steps: [string, string[]][] = [
-  ["format", [bun, "fmt", "--check", "build.ts", "src", "db", "test"]],
+  ["format", [bun, "fmt", "--check", "build.ts", "src", "db", "packaging", "test"]],
   ["lint", [bun, "x", "--bun", "oxlint", "--deny-warnings"]],
   ["types", [bun, "check", "--no-script"]],
   ["build", [bun, "run", "build.ts"]],

@@ -1,0 +1,161 @@
+/**
+ * The Debian package: the layout of `labd install --root` and what dpkg needs around it. Built by `bun run build --deb`
+ * with dpkg-deb; `lintian` is asked where it is there.
+ */
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { $ } from "bun";
+import manifest from "../package.json";
+import { helpOf } from "../src/command-line.ts";
+import { ACCOUNT, layout } from "../src/install/layout.ts";
+import { VERBS } from "../src/main.ts";
+
+const MAINTAINER = "labd maintainers <labd@lab.example>";
+const { data, settings } = layout("/usr");
+
+const POSTINST = `#!/bin/sh
+set -e
+if [ "$1" = configure ]; then
+  if ! getent passwd ${ACCOUNT} >/dev/null; then
+    adduser --system --group --no-create-home --home ${data} --gecos "labd laboratory server" ${ACCOUNT} >/dev/null
+  fi
+  chown root:${ACCOUNT} ${settings}
+  chmod 0640 ${settings}
+  install -d -m 0750 -o ${ACCOUNT} -g ${ACCOUNT} ${data}
+  deb-systemd-helper unmask labd.service >/dev/null || true
+  if deb-systemd-helper --quiet was-enabled labd.service; then
+    deb-systemd-helper enable labd.service >/dev/null || true
+  else
+    deb-systemd-helper update-state labd.service >/dev/null || true
+  fi
+  if [ -d /run/systemd/system ]; then
+    systemctl --system daemon-reload >/dev/null || true
+    # The new version migrates the database when it starts.
+    if [ -n "$2" ]; then deb-systemd-invoke restart labd.service >/dev/null || true
+    else deb-systemd-invoke start labd.service >/dev/null || true; fi
+  fi
+fi
+`;
+
+const PRERM = `#!/bin/sh
+set -e
+if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
+  deb-systemd-invoke stop labd.service >/dev/null || true
+fi
+`;
+
+const POSTRM = `#!/bin/sh
+set -e
+if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
+  systemctl --system daemon-reload >/dev/null || true
+fi
+if [ "$1" = purge ]; then
+  if command -v deb-systemd-helper >/dev/null; then
+    deb-systemd-helper purge labd.service >/dev/null || true
+    deb-systemd-helper unmask labd.service >/dev/null || true
+  fi
+  # Records of a laboratory are not removed with a program: ${data} stays, and so does its owner.
+  rmdir /etc/labd 2>/dev/null || true
+  if [ -d ${data} ]; then echo "labd: the data in ${data} were kept." >&2; fi
+fi
+`;
+
+const COPYRIGHT = `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: labd
+
+Files: *
+Copyright: 2026 the labd authors
+License: Apache-2.0
+ On Debian systems the text of the licence is in /usr/share/common-licenses/Apache-2.0.
+`;
+
+/** Why the package is not as Debian's own are. */
+const OVERRIDES = `# The program is appended to the runtime: stripping would cut it off.
+labd: unstripped-binary-or-object [usr/bin/labd]
+# Bun is built with what it needs.
+labd: embedded-library *
+labd: hardening-no-pie [usr/bin/labd]
+# Its settings may hold a password.
+labd: non-standard-file-perm 0640 != 0644 [etc/labd/labd.toml]
+labd: hardening-no-relro [usr/bin/labd]
+# It is no part of Debian, and has no bug to close there.
+labd: initial-upload-closes-no-bugs *
+`;
+
+/** A page of troff from the same rows as the help. */
+function manual(): string {
+  const escape = (text: string): string =>
+    text
+      .replaceAll("\\", "\\e")
+      .replaceAll("-", "\\-")
+      .replace(/^(?=[.'])/gm, "\\&");
+  const verbs = VERBS.map((verb) => `.SS labd ${verb.name}\n.nf\n${escape(helpOf(verb))}.fi`);
+  return (
+    `.TH LABD 1 "" "labd ${manifest.version}"\n.SH NAME\nlabd \\- ${manifest.description.replace(/\.$/, "")}\n` +
+    `.SH SYNOPSIS\n.B labd\n.I VERB\n[flags]\n.SH VERBS\n${verbs.join("\n")}\n` +
+    `.SH FILES\n${settings}, ${data}\n`
+  );
+}
+
+/** Builds `labd_VERSION_ARCHITECTURE.deb` from an executable of this machine's architecture. @returns its path */
+export async function buildDebianPackage(executable: string, out: string): Promise<string> {
+  const architecture = { x64: "amd64", arm64: "arm64" }[process.arch as string];
+  if (process.platform !== "linux" || architecture === undefined)
+    throw new Error("A Debian package is built on Linux, for x64 or arm64.");
+  const root = join(out, "debian");
+  rmSync(root, { recursive: true, force: true });
+  mkdirSync(join(root, "DEBIAN"), { recursive: true });
+  await $`${resolve(executable)} install --systemd --prefix /usr --root ${root}`.quiet();
+  // dpkg makes accounts by its script, and the directory of data is not the package's.
+  rmSync(join(root, "usr/lib/sysusers.d"), { recursive: true });
+  rmSync(join(root, "var"), { recursive: true });
+  const documents = join(root, "usr/share/doc/labd");
+  const write = (path: string, content: string | Uint8Array, mode = 0o644): void => {
+    mkdirSync(join(path, ".."), { recursive: true });
+    writeFileSync(path, content, { mode });
+  };
+  write(join(documents, "copyright"), COPYRIGHT);
+  const date = new Date(Number(process.env.SOURCE_DATE_EPOCH ?? 0) * 1000 || Date.now());
+  const stamp = date.toUTCString().replace("GMT", "+0000");
+  const changes = `labd (${manifest.version}) stable; urgency=medium\n\n  * See CHANGELOG.md.gz.\n\n -- ${MAINTAINER}  ${stamp}\n`;
+  const compressed = (text: string): Uint8Array => Bun.gzipSync(Buffer.from(text), { level: 9 });
+  write(join(documents, "changelog.gz"), compressed(changes));
+  write(join(documents, "CHANGELOG.md.gz"), compressed(readFileSync("CHANGELOG.md", "utf8")));
+  write(join(documents, "operations.md.gz"), compressed(readFileSync("docs/operations.md", "utf8")));
+  for (const name of ["nginx.conf", "Caddyfile"])
+    write(join(documents, "examples", name), readFileSync(join("packaging", name)));
+  write(join(root, "usr/share/man/man1/labd.1.gz"), compressed(manual()));
+  write(join(root, "usr/share/lintian/overrides/labd"), OVERRIDES);
+  write(join(root, "DEBIAN/conffiles"), `${settings}\n`);
+  for (const [name, script] of Object.entries({ postinst: POSTINST, prerm: PRERM, postrm: POSTRM }))
+    write(join(root, "DEBIAN", name), script, 0o755);
+  const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter(
+    (path) => !path.startsWith("DEBIAN") && statSync(join(root, path)).isFile(),
+  );
+  const kilobytes = files.reduce((sum, path) => sum + Math.ceil(statSync(join(root, path)).size / 1024), 0);
+  const sums = files.map((path) => {
+    const hash = new Bun.CryptoHasher("md5").update(readFileSync(join(root, path))).digest("hex");
+    return `${hash}  ${path}\n`;
+  });
+  write(join(root, "DEBIAN/md5sums"), sums.sort().join(""));
+  write(
+    join(root, "DEBIAN/control"),
+    `Package: labd\nVersion: ${manifest.version}\nArchitecture: ${architecture}\nMaintainer: ${MAINTAINER}\n` +
+      `Installed-Size: ${kilobytes}\nSection: science\nPriority: optional\nDepends: libc6, adduser\n` +
+      "Recommends: nginx | caddy\n" +
+      "Description: conservation scoring of motifs (SOAP) and laboratory inventory (REST)\n" +
+      " One executable for a laboratory's server: is the match of a short linear motif\n" +
+      " conserved in the homologs of its protein, asked over SOAP or JSON; and where is\n" +
+      " what in the laboratory, over REST and as pages.\n",
+  );
+  await $`find ${root} -type d -exec chmod 0755 {} +`.quiet();
+  const path = join(out, `labd_${manifest.version}_${architecture}.deb`);
+  await $`dpkg-deb --root-owner-group --build ${root} ${path}`.quiet();
+  rmSync(root, { recursive: true });
+  if (Bun.which("lintian")) {
+    const said = await $`lintian --fail-on error ${path}`.quiet().nothrow();
+    process.stdout.write(said.stdout);
+    if (said.exitCode !== 0) throw new Error(`lintian does not like ${path}.`);
+  }
+  return path;
+}

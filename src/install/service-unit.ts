@@ -1,0 +1,68 @@
+/**
+ * The unit of systemd. It may write its own directories (state, runtime, cache of nothing else), see no homes and no
+ * devices, gain no privileges, and make no calls that a server has no business with.
+ */
+export function serviceUnit({ executable, settings }: { executable: string; settings: string }): string {
+  return `[Unit]
+Description=labd: conservation scoring and laboratory inventory
+After=network-online.target
+Wants=network-online.target
+
+[Service]
+Type=exec
+ExecStart=${executable} serve --config ${settings}
+# The certificate is read again.
+ExecReload=/bin/sh -c 'kill -HUP $MAINPID'
+# Running requests get 30 seconds to finish.
+TimeoutStopSec=40
+Restart=on-failure
+RestartSec=2
+# Settings that are not allowed, and a database of a newer version, do not get better by trying again.
+RestartPreventExitStatus=64 76 78
+User=labd
+Group=labd
+WorkingDirectory=/var/lib/labd
+StateDirectory=labd
+StateDirectoryMode=0750
+RuntimeDirectory=labd
+RuntimeDirectoryMode=0750
+UMask=0027
+LimitNOFILE=65536
+
+# What it cannot do. Code is compiled while it runs (MemoryDenyWriteExecute stays off), and workers are threads.
+NoNewPrivileges=yes
+CapabilityBoundingSet=
+AmbientCapabilities=
+ProtectSystem=strict
+ProtectHome=yes
+PrivateTmp=yes
+PrivateDevices=yes
+PrivateMounts=yes
+PrivateUsers=yes
+PrivateIPC=yes
+ProtectHostname=yes
+ProtectClock=yes
+ProtectKernelTunables=yes
+ProtectKernelModules=yes
+ProtectKernelLogs=yes
+ProtectControlGroups=yes
+ProtectProc=invisible
+ProcSubset=pid
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+RemoveIPC=yes
+LockPersonality=yes
+KeyringMode=private
+DevicePolicy=closed
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallFilter=~@privileged @resources
+SystemCallFilter=@chown
+SystemCallErrorNumber=EPERM
+
+[Install]
+WantedBy=multi-user.target
+`;
+}
