@@ -114,7 +114,8 @@ function searchOptions(query: Uint8Array, options: HomologOptions): SearchOption
 /**
  * The hits of several queries (letters) in those parts of a corpus that fall to this one of the threads that share
  * `counter`, a zero in shared memory: all their answers together are what `predict` takes as hits, whatever the number
- * of threads. One that cannot be read has no hits here; `predict` says what is wrong with it.
+ * of threads. One that cannot be read has no hits here; `predict` says what is wrong with it. `report` hears the part of
+ * this thread's work that is done, on the scale of `findHomologs`.
  */
 export function findHits(
   queries: readonly string[],
@@ -127,7 +128,9 @@ export function findHits(
     const query = readable(text);
     return { query, options: searchOptions(query, options) };
   });
-  return searchParts(requests, corpus, sharedParts(corpus, counter), report);
+  return searchParts(requests, corpus, sharedParts(corpus, counter), (fraction) =>
+    report(fraction * SEARCH_PART),
+  );
 }
 
 function readable(text: string): Uint8Array {

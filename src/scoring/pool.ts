@@ -1,11 +1,12 @@
 import { totalmem } from "node:os";
-import type { Stage } from "../motif/index.ts";
+import type { Hit, Stage } from "../motif/index.ts";
 import type { Log } from "../shell/log.ts";
 import type { Corpora } from "./corpus.ts";
+import { JointSearch } from "./joint-search.ts";
 import type { Basis, JobStore, JobView } from "./store.ts";
 import type { Lease } from "./turns.ts";
 import { workerAddress } from "./worker-entrypoints.ts";
-import type { WorkerReport, WorkerTask } from "./worker.ts";
+import type { SearchTask, WorkerReport, WorkerTask } from "./worker.ts";
 
 /** How far a running job is. */
 export interface Progress {
@@ -28,29 +29,41 @@ export interface PoolOptions {
   workerUrl?: string;
   /** Milliseconds until a write that the disk refused is tried again. */
   retryInterval?: number;
+  /** Sequences that a corpus has at least where idle workers help to search it. */
+  shareFrom?: number;
 }
 
 /** One worker's place. The worker itself comes with the first job and again after a death. */
 interface Seat {
   worker: Worker | null;
   job: Running | null;
+  /** The job of another worker that this one helps to search for. */
+  helps: Running | null;
 }
 
 interface Running {
   lease: Lease;
   basis: Basis;
   ticket: number;
+  corpusPath: string | null;
+  /** The search that others may help with; null where the job's worker does everything. */
+  search: JointSearch | null;
   progress: Progress;
   timer: Timer;
 }
 
 /** Milliseconds between two looks at the memory. */
 const MEMORY_INTERVAL = 250;
+/** Smaller corpora are searched in less time than it takes to tell others of it. */
+const SHARE_FROM = 32_768;
 const DEFECT = "The scoring stopped on a defect of the program; the server's log has the cause.";
 
 /**
  * Takes jobs from the store to workers and results back. All bookkeeping is on this thread; a worker knows nothing
  * but its task, and whatever becomes of it (an answer, an error, silence, death) ends in exactly one transition.
+ *
+ * While no job waits, idle workers help with the search of a job that runs. The job stays its own worker's: a helper
+ * that is lost costs the job time and nothing else, and helpers end with a job that is ended.
  */
 export class Pool {
   readonly #options: PoolOptions;
@@ -74,15 +87,22 @@ export class Pool {
         ? // In a container the machine is not all there is to have.
           Math.min(totalmem(), process.constrainedMemory() || Infinity) / 2
         : process.memoryUsage.rss() + options.size * options.workerMemory;
-    this.#seats = Array.from({ length: options.size }, () => ({ worker: null, job: null }));
+    this.#seats = Array.from({ length: options.size }, () => ({
+      worker: null,
+      job: null,
+      helps: null,
+    }));
   }
 
-  /** Gives waiting jobs to idle workers. Call it whenever a job was accepted. */
+  /** Gives waiting jobs to idle workers, and what is left of searches to those for whom there is none. Call it whenever a job was accepted. */
   wake(): void {
     try {
+      let waits = true;
       for (const seat of this.#seats) {
         if (this.#closed) return;
-        if (seat.job === null && !this.#start(seat)) return;
+        if (seat.job !== null || seat.helps !== null) continue;
+        waits &&= this.#start(seat);
+        if (!waits) this.#help(seat);
       }
     } catch (error) {
       // The disk is full, say. The jobs stay queued.
@@ -135,14 +155,51 @@ export class Pool {
     const progress: Progress = { stage: "start", fraction: 0 };
     const timer = setTimeout(() => this.#expire(seat, ticket), timeout);
     const corpus = corpora.active();
-    seat.job = { lease, basis: corpora.basis(), ticket, progress, timer };
+    const { size, shareFrom = SHARE_FROM } = this.#options;
+    const search = size > 1 && (corpus?.sequences ?? 0) >= shareFrom ? new JointSearch(1) : null;
+    const corpusPath = corpus?.path ?? null;
+    const job: Running = { lease, basis: corpora.basis(), ticket, corpusPath, search, progress, timer };
+    seat.job = job;
     this.#guard ??= setInterval(() => this.#lookAtMemory(), MEMORY_INTERVAL);
     this.#progress.set(lease.id, progress);
+    if (search) this.#join(seat, job, search);
+    else this.#score(seat, job);
+    return true;
+  }
+
+  #score(seat: Seat, { ticket, lease, corpusPath, search }: Running): void {
+    // Without hits, or where some are lost, the worker searches for itself.
+    const hits = search?.take(0) ?? undefined;
+    this.#send(seat, { ticket, request: lease.request, corpusPath, hits });
+  }
+
+  /** Lets an idle worker take part in the search of the job that has run longest. */
+  #help(seat: Seat): void {
+    const jobs = this.#seats.flatMap(({ job }) => job ?? []).sort((a, b) => a.ticket - b.ticket);
+    for (const job of jobs) {
+      if (!job.search || !this.#join(seat, job, job.search)) continue;
+      seat.helps = job;
+      return;
+    }
+  }
+
+  #join(seat: Seat, { ticket, lease, corpusPath }: Running, search: JointSearch): boolean {
+    if (!search.join(seat)) return false;
+    this.#send(seat, { ticket, queries: [lease.request.query], corpusPath, counter: search.counter });
+    return true;
+  }
+
+  /** What one worker found for a job, or null where it is lost. When all are through, the job's own worker goes on. */
+  #gather(job: Running, hits: Hit[][] | null): void {
+    job.search!.gather(hits);
+    const own = this.#seats.find((seat) => seat.job === job);
+    if (own && job.search!.isOver) this.#score(own, job);
+  }
+
+  #send(seat: Seat, task: WorkerTask | SearchTask): void {
     seat.worker ??= this.#hire(seat);
-    const task: WorkerTask = { ticket, request: lease.request, corpusPath: corpus?.path ?? null };
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
     seat.worker.postMessage(task);
-    return true;
   }
 
   #hire(seat: Seat): Worker {
@@ -158,15 +215,22 @@ export class Pool {
   }
 
   #hear(seat: Seat, report: WorkerReport): void {
-    const job = seat.job;
+    const job = seat.job ?? seat.helps;
     if (!job || job.ticket !== report.ticket) return;
+    if (seat.helps) {
+      if (report.kind === "progress") return;
+      seat.helps = null;
+      this.#gather(job, report.kind === "searched" ? report.hits : null);
+      return this.wake();
+    }
     if (report.kind === "progress") {
-      job.progress.stage = report.stage;
-      job.progress.fraction = report.fraction;
+      const { progress } = job;
+      progress.fraction =
+        report.stage === progress.stage ? Math.max(progress.fraction, report.fraction) : report.fraction;
+      progress.stage = report.stage;
       return;
     }
-    // Only `scoreParallel` asks for a search alone.
-    if (report.kind === "searched") return;
+    if (report.kind === "searched") return this.#gather(job, report.hits);
     const { rid, id } = job.lease;
     this.#leave(seat);
     this.#settle(id, () => {
@@ -197,6 +261,13 @@ export class Pool {
   #bury(seat: Seat, worker: Worker, cause: string): void {
     if (seat.worker !== worker) return;
     seat.worker = null;
+    const helped = seat.helps;
+    if (helped) {
+      this.#options.log.problem("worker", { job: helped.lease.id, cause });
+      seat.helps = null;
+      this.#gather(helped, null);
+      return this.wake();
+    }
     const job = this.#leave(seat);
     if (!job) return;
     this.#retry(job, cause, `The worker ended ${job.lease.attempts} times while it scored this job.`);
@@ -260,6 +331,8 @@ export class Pool {
     if (job) {
       clearTimeout(job.timer);
       this.#progress.delete(job.lease.id);
+      // What helpers find now is of no use, and may never end.
+      for (const helper of this.#seats.filter(({ helps }) => helps === job)) this.#dismiss(helper);
     }
     return job;
   }
@@ -268,6 +341,7 @@ export class Pool {
     const worker = seat.worker;
     // First forgotten, then ended: its `close` must not count as a death.
     seat.worker = null;
+    seat.helps = null;
     worker?.terminate();
   }
 }

@@ -1,6 +1,7 @@
-import type { Hit, Options, Prediction, ScoringModel } from "../motif/index.ts";
+import type { Options, Prediction, ScoringModel } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import type { JobPattern } from "./job.ts";
+import { JointSearch } from "./joint-search.ts";
 import { workerAddress } from "./worker-entrypoints.ts";
 import type { SearchTask, WorkerReport, WorkerTask } from "./worker.ts";
 
@@ -40,12 +41,7 @@ interface Group {
   /** Numbers of the questions. */
   members: number[];
   residues: number;
-  counter: Int32Array;
-  /** Those that have taken part, and how many of them are not through. */
-  searchers: Set<Worker>;
-  searching: number;
-  /** Nothing is left to begin with: one of them has found so. */
-  exhausted: boolean;
+  search: JointSearch;
 }
 
 /** For each question its group; each group begins to be searched when its first question is near. */
@@ -58,8 +54,7 @@ function groupsOf(questions: readonly Question[]): Group[] {
     let group: Group | undefined;
     for (const k of numbers) {
       if (!group || group.members.length === GROUP || group.residues + lengthOf(k) > GROUP_RESIDUES) {
-        const counter = new Int32Array(new SharedArrayBuffer(4));
-        group = { members: [], residues: 0, counter, searchers: new Set(), searching: 0, exhausted: false };
+        group = { members: [], residues: 0, search: new JointSearch(GROUP) };
       }
       group.members.push(k);
       group.residues += lengthOf(k);
@@ -85,29 +80,22 @@ export async function* scoreParallel(
   const idle: Worker[] = [];
   const seats: Worker[] = [];
   const groupOf = groupsOf(questions);
-  /** Of questions that are not scored yet, as far as they are found. */
-  const found = questions.map((): Hit[] => []);
   let next = 0;
   let wanted = 0;
   /** What a worker can do now: score the next question where its hits are there, else help to find some. */
   const taskFor = (worker: Worker): WorkerTask | SearchTask | null => {
     const end = Math.min(questions.length, wanted + workers * AHEAD);
     const group = groupOf[next];
-    if (next < end && group.exhausted && group.searching === 0) {
+    if (next < end && group.search.isOver) {
       const { sequence, patterns } = questions[next];
       const request = { identifier: "", query: sequence, model, patterns };
-      const hits = found[next];
-      found[next] = [];
+      const hits = group.search.take(group.members.indexOf(next)) ?? undefined;
       return { ticket: next++, request, corpusPath, options, hits };
     }
-    const open = groupOf
-      .slice(next, end)
-      .find(({ exhausted, searchers }) => !exhausted && !searchers.has(worker));
+    const open = groupOf.slice(next, end).find(({ search }) => search.join(worker));
     if (!open) return null;
-    open.searchers.add(worker);
-    open.searching++;
     const queries = open.members.map((k) => questions[k].sequence);
-    return { ticket: open.members[0], queries, corpusPath, options, counter: open.counter };
+    return { ticket: open.members[0], queries, corpusPath, options, counter: open.search.counter };
   };
   const dispatch = (): void => {
     for (const worker of idle.splice(0)) {
@@ -117,17 +105,12 @@ export async function* scoreParallel(
       else idle.push(worker);
     }
   };
-  const gather = (group: Group, hits: Hit[][]): void => {
-    group.exhausted = true;
-    group.searching--;
-    for (const [i, own] of hits.entries()) found[group.members[i]] = found[group.members[i]].concat(own);
-  };
   const fail = (error: unknown): void => {
     for (const { reject } of answers) reject(error);
   };
   const hear = (worker: Worker, said: WorkerReport): void => {
     if (said.kind === "progress") return report?.(said.stage, said.fraction);
-    if (said.kind === "searched") gather(groupOf[said.ticket], said.hits);
+    if (said.kind === "searched") groupOf[said.ticket].search.gather(said.hits);
     else if (said.kind === "finished")
       answers[said.ticket].resolve(JSON.parse(said.prediction) as Prediction);
     else if (said.reason !== null) answers[said.ticket].reject(new Problem("invalid_request", said.reason));

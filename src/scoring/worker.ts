@@ -19,7 +19,7 @@ export interface WorkerTask {
   /** What differs from the defaults of the method. */
   options?: Partial<Options>;
   /** The query's hits, where they were found already. */
-  hits?: Hit[];
+  hits?: Hit[] | undefined;
 }
 
 /** Queries whose hits are to be found by all workers that get the same counter, each in its parts of the corpus. */
@@ -27,7 +27,7 @@ export interface SearchTask {
   ticket: number;
   queries: string[];
   corpusPath: string | null;
-  options: Partial<Options>;
+  options?: Partial<Options> | undefined;
   /** A zero in shared memory. */
   counter: Int32Array;
 }

@@ -1,6 +1,6 @@
 /** A worker that does what the job's identifier says: how pool.test.ts makes workers die, hang and fail on demand. */
 import { existsSync, writeFileSync } from "node:fs";
-import type { WorkerReport, WorkerTask } from "../../src/scoring/worker.ts";
+import type { SearchTask, WorkerReport, WorkerTask } from "../../src/scoring/worker.ts";
 
 declare const self: Worker;
 
@@ -9,10 +9,27 @@ function say(report: WorkerReport): void {
   self.postMessage(report);
 }
 
-self.addEventListener("message", ({ data }: MessageEvent<WorkerTask>) => {
-  const { ticket, request, corpusPath } = data;
+/** Whether this worker has had a job of its own: of two the first gets it, and is no mere helper the next time either. */
+let isSeasoned = false;
+
+/** A search does what its query says, but only where this worker helps. */
+function search({ ticket, queries: [query] }: SearchTask): void {
+  if (!isSeasoned) {
+    if (query.startsWith("DIE")) throw new Error("on purpose");
+    if (query.startsWith("FAIL")) return say({ ticket, kind: "failed", reason: null, cause: "on purpose" });
+    if (query.startsWith("SPIN")) for (;;);
+  }
+  const hit = { index: isSeasoned ? 0 : 1, rawScore: 0, bitScore: 0, eValue: 0 };
+  say({ ticket, kind: "searched", hits: [[hit]] });
+}
+
+self.addEventListener("message", ({ data }: MessageEvent<WorkerTask | SearchTask>) => {
+  if ("counter" in data) return search(data);
+  const { ticket, request, corpusPath, hits } = data;
+  isSeasoned = true;
   const finish = (): void => {
-    const prediction = JSON.stringify({ query: request.query, corpusPath });
+    const found = hits?.map(({ index }) => index).sort();
+    const prediction = JSON.stringify({ query: request.query, corpusPath, hits: found });
     say({ ticket, kind: "finished", prediction });
   };
   const [word, argument] = request.identifier.split(" ");

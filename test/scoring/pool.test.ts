@@ -1,14 +1,16 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
+import { decode } from "../../src/motif/index.ts";
 import { Corpora } from "../../src/scoring/corpus.ts";
 import { Pool, type PoolOptions } from "../../src/scoring/pool.ts";
 import { JobStore } from "../../src/scoring/store.ts";
 import { workerAddress } from "../../src/scoring/worker-entrypoints.ts";
 import { systemClock } from "../../src/shell/clock.ts";
 import { closeDatabase, type Database, openDatabase } from "../../src/shell/sqlite.ts";
+import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
 
 const ODD = new URL("./odd-worker.ts", import.meta.url).href;
 
@@ -218,6 +220,105 @@ test("a queue that the disk does not let go on goes on by itself once there is r
   expect(state(id)).toBe("queued");
   database.run("DROP TRIGGER full");
   await until(() => state(id) === "finished");
+});
+
+describe("idle workers help to search a large corpus", () => {
+  const hits = (id: string): number[] | undefined =>
+    (store.prediction(id) as unknown as { hits?: number[] }).hits;
+  /** A pool of two whose first worker has had a job and gets the next one too; the second one only helps. */
+  async function openPair(options: Partial<PoolOptions> = {}): Promise<void> {
+    await corpora.add({ name: "one", bytes: ">a\nMKL" });
+    open({ size: 2, shareFrom: 1, ...options });
+    const first = await submit("finish");
+    await until(() => state(first) === "finished");
+    expect(hits(first)).toHaveLength(2);
+    logged.length = 0;
+  }
+
+  test("what all of them find is what the job's worker goes on with", async () => {
+    await openPair();
+    const ids = await Promise.all(Array.from({ length: 20 }, () => submit("finish")));
+    await until(() => ids.every((id) => state(id) === "finished"));
+    // While another waits nobody helps; the last one has nobody behind it.
+    for (const id of ids) expect([1, 2]).toContain(hits(id)!.length);
+    const alone = await submit("finish");
+    await until(() => state(alone) === "finished");
+    expect(hits(alone)).toHaveLength(2);
+  });
+
+  test.each(["DIE", "FAIL"])("one that is lost (%s): the job's worker searches alone", async (query) => {
+    await openPair();
+    const id = await submit("finish", query);
+    await until(() => state(id) === "finished");
+    expect(hits(id)).toBeUndefined();
+    expect(database.query("SELECT attempts FROM job WHERE id = ?").get(id)).toEqual({ attempts: 1 });
+    expect(logged.map(({ event }) => event)).toEqual(query === "DIE" ? ["worker"] : []);
+    const next = await submit("finish");
+    await until(() => state(next) === "finished");
+    expect(hits(next)).toHaveLength(2);
+  });
+
+  test("one that hangs: the deadline of the job ends both", async () => {
+    await openPair({ timeout: 300 });
+    const id = await submit("finish", "SPIN");
+    await until(() => state(id) === "failed");
+    expect(store.get(id).failure).toContain("0.3 seconds");
+    const next = await submit("finish");
+    await until(() => state(next) === "finished");
+    expect(hits(next)).toHaveLength(2);
+    expect(logged).toEqual([]);
+  });
+
+  test("one that hangs: cancelling the job, and closing, end it too", async () => {
+    await openPair();
+    const id = await submit("finish", "SPIN");
+    pool.cancel(id);
+    const next = await submit("finish");
+    await until(() => state(next) === "finished");
+    expect(hits(next)).toHaveLength(2);
+    const last = await submit("finish", "SPINS");
+    pool.close();
+    expect(state(last)).toBe("queued");
+  });
+});
+
+test("jobs have the same predictions with one, two and four workers", async () => {
+  const next = random(7);
+  const founder = randomProtein(next, 120);
+  const letters = (codes: Uint8Array): string => decode(codes);
+  // More than two of the parts that workers take in turns, relatives in all of them.
+  const records = Array.from({ length: 20_000 }, (_, i) =>
+    i % 400 === 0 ? mutated(next, founder, 0.2 + i / 40_000) : randomProtein(next, 60),
+  );
+  await corpora.add({
+    name: "parts",
+    bytes: records.map((codes, i) => `>R${i}\n${letters(codes)}\n`).join(""),
+  });
+  const patterns = [{ expression: "[ST]P|L..[DE]", name: null, dialect: "soap" as const }];
+  const found: string[][] = [];
+  for (const size of [1, 2, 4]) {
+    open({ size, workerUrl: workerAddress(), shareFrom: 1 });
+    // Results are kept by question: the identifiers differ, the queries' ends too.
+    const ids = await Promise.all(
+      [0, 10, 20].map((cut) =>
+        store.insert({
+          identifier: "",
+          query: letters(founder.subarray(cut)),
+          model: "continuous",
+          patterns,
+        }),
+      ),
+    );
+    pool.wake();
+    await until(() => ids.every((id) => state(id) === "finished"));
+    found.push(ids.map((id) => JSON.stringify(store.prediction(id))));
+    pool.close();
+    database.run("DELETE FROM job");
+    database.run("DELETE FROM result");
+  }
+  expect(JSON.parse(found[0][0]).homologs.length).toBeGreaterThan(20);
+  expect(found[1]).toEqual(found[0]);
+  expect(found[2]).toEqual(found[0]);
 });
 
 test("the real worker starts from source and says what it cannot do", async () => {

@@ -1,0 +1,241 @@
+/**
+ * The whole way from a sequence to scored matches, beside the five programs that it takes the place of.
+ *
+ *   bun run build.ts && bun run test/bench/pipeline.bench.ts PROTEINS.fasta [QUERIES] [PEER-QUERIES]
+ *
+ * Queries are proteins of the file, drawn by seed, each with up to five motif classes of our own table that match in
+ * it. They are asked one after the other of the executable's service with two workers (POST, events, result); every so
+ * many queries the peer answers the same one. Then all queries as one batch with one worker and with two, and where
+ * the time of a job goes, on one thread.
+ */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  type Corpus,
+  DEFAULTS,
+  decode,
+  encode,
+  findHits,
+  findMatches,
+  openCorpus,
+  parsePattern,
+  predict,
+  sightOf,
+  type Stage,
+} from "../../src/motif/index.ts";
+import { type MotifClass, starterClasses } from "../../src/scoring/motif-classes.ts";
+import { LABD, serve } from "../executable/labd.ts";
+import { random } from "../fixtures/random-protein.ts";
+import { missing, openPeer, type PeerTimes } from "./pipeline/peer.ts";
+
+const SEED = 2026;
+const WORKERS = 2;
+const WARM_UP = 3;
+/** What 100 queries find in all of Swiss-Prot 2014_01 (its hash as a corpus): other numbers are other work. */
+const PINNED: Record<string, { homologs: number; matches: number }> = {};
+
+interface Query {
+  accession: string;
+  sequence: string;
+  classes: MotifClass[];
+}
+
+const [fasta, queriesWanted = "100", peerWanted = "15"] = Bun.argv.slice(2);
+if (fasta === undefined) throw new Error("pipeline.bench.ts PROTEINS.fasta [QUERIES] [PEER-QUERIES]");
+
+/** Proteins with motifs in them, always the same of the same corpus. */
+function draw(corpus: Corpus, count: number): Query[] {
+  const next = random(SEED);
+  const classes = starterClasses().map((one) => ({
+    one,
+    pattern: parsePattern(one.expression, one.dialect),
+  }));
+  const queries: Query[] = [];
+  while (queries.length < count) {
+    const index = Math.floor(next() * corpus.sequenceCount);
+    const sequence = decode(corpus.residues.subarray(corpus.offsets[index], corpus.offsets[index + 1]));
+    if (sequence.length < 40 || sequence.length > 2500) continue;
+    const matching = classes.filter(({ pattern: { automaton } }) => {
+      const residues = encode(sequence);
+      return findMatches(automaton, residues, sightOf(automaton, residues)).length > 0;
+    });
+    while (matching.length > 5) matching.splice(Math.floor(next() * matching.length), 1);
+    if (matching.length === 0) continue;
+    queries.push({ accession: corpus.accession(index), sequence, classes: matching.map(({ one }) => one) });
+  }
+  return queries;
+}
+
+const sorted = (values: readonly number[]): number[] => values.toSorted((a, b) => a - b);
+const median = (values: readonly number[]): number => sorted(values)[values.length >> 1];
+const p95 = (values: readonly number[]): number => sorted(values)[Math.ceil(values.length * 0.95) - 1];
+const ms = (value: number): string => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
+const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
+
+interface Answer {
+  ms: number;
+  homologs: number;
+  matches: number;
+}
+
+/** One job over JSON, from before its submission until its result is there. */
+async function ask(url: string, { sequence, classes }: Query): Promise<Answer> {
+  const begin = performance.now();
+  const submitted = await fetch(`${url}/api/scoring/jobs`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ querySequence: sequence, motifClasses: classes.map(({ name }) => name) }),
+  });
+  const { links } = (await submitted.json()) as { links: Record<"events" | "result", string> };
+  // The stream ends with the job.
+  await (await fetch(links.events)).text();
+  const result = await fetch(links.result);
+  const { homologs, patterns } = (await result.json()) as {
+    homologs: unknown[];
+    patterns: { matches: unknown[] }[];
+  };
+  const took = performance.now() - begin;
+  return { ms: took, homologs: homologs.length, matches: sum(patterns.map((one) => one.matches.length)) };
+}
+
+/** The most memory that a process has had, in MB; of Linux only. */
+function peakMemory(pid: number): number {
+  const found = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
+  return Math.round(Number(found?.[1] ?? Number.NaN) / 1024);
+}
+
+async function labd(...words: string[]): Promise<{ ms: number; text: string; cpu: number }> {
+  const begin = performance.now();
+  const process = Bun.spawn([LABD, ...words], { stdout: "pipe", stderr: "inherit" });
+  const text = await Bun.readableStreamToText(process.stdout);
+  if ((await process.exited) !== 0) throw new Error(`labd ${words[0]} failed`);
+  return { ms: performance.now() - begin, text, cpu: Number(process.resourceUsage()!.cpuTime.total) / 1000 };
+}
+
+/** Milliseconds of every stage of a job on this thread. */
+function profile(corpus: Corpus, queries: readonly Query[]): Record<string, number> {
+  const spent: Record<string, number> = { search: 0, homologs: 0, tree: 0, scores: 0, printing: 0 };
+  for (const { sequence, classes } of queries) {
+    let stage = "search";
+    let since = performance.now();
+    const turn = (to: string): void => {
+      const now = performance.now();
+      spent[stage] += now - since;
+      [stage, since] = [to, now];
+    };
+    const [hits] = findHits([sequence], corpus, DEFAULTS, new Int32Array(new SharedArrayBuffer(4)));
+    turn("homologs");
+    const request = {
+      query: sequence,
+      patterns: classes.map(({ expression, dialect, name }) => ({ expression, dialect, name })),
+      model: "continuous" as const,
+    };
+    const heard = (next: Stage): void => (next === stage ? undefined : turn(next));
+    const prediction = predict(request, corpus, DEFAULTS, heard, hits);
+    turn("printing");
+    JSON.stringify(prediction);
+    turn("printing");
+  }
+  return spent;
+}
+
+const directory = mkdtempSync(join(tmpdir(), "labd-pipeline-"));
+try {
+  await labd("corpus", "add", fasta, "--name", "bench", "--data-dir", directory);
+  const file = [...new Bun.Glob("*.labc").scanSync({ cwd: join(directory, "corpora"), absolute: true })][0];
+  const corpus = openCorpus(Bun.mmap(file));
+  const queries = draw(corpus, Number(queriesWanted) + WARM_UP);
+  const warmUp = queries.splice(0, WARM_UP);
+  console.log(`${corpus.sequenceCount} proteins, ${corpus.residueCount} residues; ${cpus()[0].model.trim()}`);
+  console.log(
+    `${queries.length} queries of ${median(queries.map((one) => one.sequence.length))} residues (median)`,
+  );
+
+  const absent = missing();
+  if (absent.length > 0) console.log(`NO PEER: ${absent.join(", ")} not installed`);
+  const peer = absent.length > 0 ? null : await openPeer(fasta, directory, WORKERS);
+  const every = Math.max(1, Math.floor(queries.length / Math.max(1, Number(peerWanted))));
+
+  const answers: Answer[] = [];
+  const pairs: { ours: number; theirs: number; times: PeerTimes; homologs: [number, number] }[] = [];
+  {
+    await using service = await serve(directory, ["--workers", String(WORKERS), "--log", "off"]);
+    for (const query of warmUp) await ask(service.url, query);
+    await peer?.(warmUp[0].sequence, [warmUp[0].classes[0].expression]);
+    for (const [k, query] of queries.entries()) {
+      const answer = await ask(service.url, query);
+      answers.push(answer);
+      if (!peer || Number(peerWanted) === 0 || k % every !== 0) continue;
+      const begin = performance.now();
+      const { times, homologs } = await peer(
+        query.sequence,
+        query.classes.map(({ expression }) => expression),
+      );
+      const theirs = performance.now() - begin;
+      pairs.push({ ours: answer.ms, theirs, times, homologs: [answer.homologs, homologs] });
+    }
+    console.log(`memory of the service, at most ${peakMemory(service.process.pid)} MB`);
+  }
+  const found = {
+    homologs: sum(answers.map((one) => one.homologs)),
+    matches: sum(answers.map((one) => one.matches)),
+  };
+  const wanted = PINNED[`${corpus.hash.slice(0, 12)} ${queries.length}`];
+  console.log(`${found.homologs} homologs, ${found.matches} matches${wanted ? "" : " (not pinned)"}`);
+  if (wanted && (wanted.homologs !== found.homologs || wanted.matches !== found.matches)) {
+    throw new Error(
+      `the work that is measured here is ${wanted.homologs} homologs, ${wanted.matches} matches`,
+    );
+  }
+  const times = answers.map((one) => one.ms);
+  console.log(
+    `one job, ${WORKERS} workers: median ${ms(median(times))}, p95 ${ms(p95(times))}, most ${ms(Math.max(...times))}`,
+  );
+
+  if (pairs.length > 0) {
+    const ours = pairs.map((one) => one.ours);
+    const theirs = pairs.map((one) => one.theirs);
+    console.log(
+      `the same ${pairs.length} queries: labd median ${ms(median(ours))}, peer ${ms(median(theirs))}`,
+    );
+    const ratios = pairs.map((one) => one.theirs / one.ours);
+    console.log(
+      `peer / labd: ${(sum(theirs) / sum(ours)).toFixed(1)} of the sums, ${median(ratios).toFixed(1)} median, ${Math.min(...ratios).toFixed(1)} least`,
+    );
+    for (const step of Object.keys(pairs[0].times) as (keyof PeerTimes)[]) {
+      console.log(`  peer ${step.padEnd(10)} median ${ms(median(pairs.map((one) => one.times[step])))}`);
+    }
+    const total = (side: 0 | 1): number => sum(pairs.map((one) => one.homologs[side]));
+    console.log(`  homologs: labd ${total(0)}, peer ${total(1)}`);
+  }
+
+  const table = join(directory, "batch.tsv");
+  const rows = queries.flatMap(({ sequence, classes }) =>
+    classes.map(({ name }) => `${sequence}\t${name}\n`),
+  );
+  await Bun.write(table, rows.join(""));
+  const batch = (workers: number) =>
+    labd("score", "--batch", table, "--data-dir", directory, "--workers", String(workers));
+  const rounds: number[] = [];
+  for (let round = 0; round < 3; round++) {
+    const one = await batch(1);
+    const two = await batch(2);
+    if (one.text !== two.text) throw new Error("one worker and two do not print the same");
+    rounds.push(one.ms / two.ms);
+    console.log(
+      `batch of ${queries.length}: 1 worker ${ms(one.ms)} (processor ${ms(one.cpu)}), 2 workers ${ms(two.ms)} (${ms(two.cpu)}): ${(one.ms / two.ms).toFixed(2)} times`,
+    );
+  }
+  console.log(`2 workers do ${median(rounds).toFixed(2)} times what one does`);
+
+  profile(corpus, warmUp);
+  const spent = profile(corpus, queries);
+  const all = sum(Object.values(spent));
+  console.log(`one thread, ${ms(all / queries.length)} a query:`);
+  for (const [stage, took] of Object.entries(spent)) {
+    console.log(`  ${stage.padEnd(10)} ${ms(took / queries.length)}  ${((100 * took) / all).toFixed(1)} %`);
+  }
+} finally {
+  rmSync(directory, { recursive: true, force: true });
+}
