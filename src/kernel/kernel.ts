@@ -1,6 +1,16 @@
+import {
+  type Band,
+  bandPlain,
+  checkpoints,
+  type Edge,
+  emptyBand,
+  scoreLong,
+  TILE,
+  traceLong,
+} from "./long.ts";
 import { MODULE } from "./module.ts";
 import { walk, type Path } from "./path.ts";
-import { bestEnd, scorePlain, tracePlain, type Scoring } from "./plain.ts";
+import { bestEnd, type Scoring, tracePlain } from "./plain.ts";
 
 /** The functions of assembly/index.ts, whose comments say what they take. */
 interface Exports {
@@ -8,6 +18,7 @@ interface Exports {
   score8(...places: number[]): void;
   score16(...places: number[]): void;
   trace16(...places: number[]): void;
+  band32(...places: number[]): void;
   prepareScan(...places: number[]): void;
   scan(...places: number[]): number;
   scannedRows(): number;
@@ -164,7 +175,7 @@ export class Kernel {
 
   /**
    * Best local scores of any number of subjects, exact whatever their size: 8 bits first, 16 where these do not
-   * hold the score, plain integers where those do not either. Give subjects in order of length.
+   * hold the score, 32 where those do not either. Give subjects in order of length.
    * `high(k)`: whether subject k is known to need 16 bits, which spares it the first attempt.
    */
   scores(
@@ -195,7 +206,7 @@ export class Kernel {
         batch.map((k) => subjects[k]),
       );
       for (const [lane, k] of batch.entries()) {
-        scores[k] = got[lane] < 0 ? scorePlain(query, subjects[k], this.#scoring) : got[lane];
+        scores[k] = got[lane] < 0 ? scoreLong(query, subjects[k], this.bands) : got[lane];
       }
     }
     return scores;
@@ -203,7 +214,7 @@ export class Kernel {
 
   /**
    * Alignments with their paths, equal to `tracePlain` of every subject: local, or from end to end with free ends.
-   * Eight at a time; pairs too long or too high-scoring for 16 bits or for the memory of steps go the plain way.
+   * Eight at a time; pairs too long or too high-scoring for 16 bits or for the memory of steps one by one.
    */
   traces(query: Uint8Array, subjects: readonly Uint8Array[], local: boolean): Path[] {
     const paths: Path[] = [];
@@ -222,7 +233,9 @@ export class Kernel {
         Math.min(length, query.length) * this.#maxScore <= MAX_SCORE_16 &&
         (length + 3) * query.length * 4 <= MAX_STEP_BYTES;
       if (fits) fitting.push(k);
-      else paths[k] = tracePlain(query, subjects[k], this.#scoring, local);
+      else if (query.length === 0 || length === 0)
+        paths[k] = tracePlain(query, subjects[k], this.#scoring, local);
+      else paths[k] = traceLong(query, subjects[k], this.#scoring, local, this.bands);
     }
     for (let from = 0; from < fitting.length; from += 8) {
       const batch = fitting.slice(from, from + 8);
@@ -295,6 +308,55 @@ export class Kernel {
       );
     });
   }
+
+  /** The rows of a band, four at a time; what is left of them the plain way. */
+  readonly bands = (rows: Uint8Array, subject: Uint8Array, above: Edge, local: boolean): Band => {
+    const columns = subject.length;
+    const whole = rows.length & ~3;
+    const band = emptyBand(rows.length, columns);
+    const [queryAt, subjectAt, scoresAt, slantedAt, hAt, fAt, marksAt, bestAt] = this.#layOut([
+      rows.length,
+      columns + 32,
+      (columns + 96) * 4,
+      (columns + 32) * 4,
+      (columns + 8) * 4,
+      (columns + 8) * 4,
+      checkpoints(columns) * 8 * rows.length,
+      32,
+    ]);
+    const bytes = this.#bytes;
+    bytes.set(rows, queryAt);
+    bytes.set(subject, subjectAt);
+    bytes.fill(PADDING, subjectAt + columns, subjectAt + columns + 32);
+    const [h, f] = [hAt, fAt].map((at) => new Int32Array(bytes.buffer, at, columns));
+    h.set(above.h);
+    f.set(above.f);
+    const { gapFirst, gapNext } = this.#scoring;
+    this.#exports.band32(
+      queryAt,
+      whole,
+      subjectAt,
+      columns,
+      this.#matrixAt,
+      scoresAt,
+      slantedAt,
+      hAt,
+      fAt,
+      marksAt,
+      rows.length,
+      TILE,
+      bestAt,
+      gapFirst,
+      gapNext,
+      local ? 1 : 0,
+    );
+    band.marks.set(new Int32Array(bytes.buffer, marksAt, band.marks.length));
+    const [score, row, column] = new Int32Array(bytes.buffer, bestAt, 3);
+    band.best = { score, row, column };
+    above.h.set(h);
+    above.f.set(f);
+    return whole === rows.length ? band : bandPlain(rows, subject, above, local, this.#scoring, whole, band);
+  };
 
   /**
    * Looks for pairs of words on a diagonal in the sequences of `ranges`, each from a first up to an end (exclusive),

@@ -13,9 +13,14 @@ export interface Scoring {
 }
 
 /** Below every score that can occur; room to subtract gap costs from. */
-const NEVER = -(2 ** 30);
-/** Cells whose steps are held at once; above it the rest is computed a second time instead of being stored. */
-const MAX_HELD_CELLS = 16_000_000;
+export const NEVER = -(2 ** 30);
+
+/** A cell of the recurrence: query residue `row`, subject residue `column`, from 0. */
+export interface Cell {
+  score: number;
+  row: number;
+  column: number;
+}
 
 /** Best local score of two sequences (Smith & Waterman 1981 with affine gaps after Gotoh 1982); 0 if none is positive. */
 export function scorePlain(query: Uint8Array, subject: Uint8Array, scoring: Scoring): number {
@@ -47,117 +52,69 @@ export function scorePlain(query: Uint8Array, subject: Uint8Array, scoring: Scor
  * sequence free (ties: the end nearest to both ends, then the one at the query's end). Ties inside:
  * diagonal before gap in the query before gap in the subject; opening a gap before going on with one.
  *
- * Time: cells; memory: one byte per cell up to MAX_HELD_CELLS; beyond that columns are set down at intervals and
- * the steps between are computed again from them, which doubles the time and changes nothing else.
+ * Time: cells; memory: one byte per cell. long.ts finds the same where that is too much.
  */
 export function tracePlain(query: Uint8Array, subject: Uint8Array, scoring: Scoring, local: boolean): Path {
   const rows = query.length;
   const columns = subject.length;
-  const nothing = (): Path => walk(rows, 0, -1, -1, () => START);
-  if (rows === 0 || columns === 0) return nothing();
-  const { matrix, gapFirst, gapNext } = scoring;
-  const interval = rows * columns <= MAX_HELD_CELLS ? columns : Math.max(1, Math.ceil(Math.sqrt(columns)));
   const h = new Int32Array(rows);
   const e = new Int32Array(rows).fill(NEVER);
-  const steps = new Uint8Array(rows * Math.min(interval, columns));
-  const kept: { h: Int32Array; e: Int32Array }[] = [];
+  const steps = new Uint8Array(rows * columns);
   const lastRow = new Int32Array(columns);
-  let best = 0;
-  let bestRow = -1;
-  let bestColumn = -1;
-
-  const column = (j: number, at: number, upTo: number): void => {
-    const residue = subject[j] & 31;
-    let diagonal = 0;
-    let f = NEVER;
-    for (let i = 0; i < upTo; i++) {
-      const matched = (diagonal + matrix[((query[i] & 31) << 5) + residue]) | 0;
-      const left = e[i];
-      let cell = Math.max(matched, left, f) | 0;
-      let bits = cell === matched ? DIAGONAL : cell === left ? LEFT : UP;
-      if (local && cell <= 0) {
-        cell = 0;
-        bits = START;
-      }
-      diagonal = h[i];
-      h[i] = cell;
-      const opened = (cell - gapFirst) | 0;
-      const longerLeft = (left - gapNext) | 0;
-      const longerUp = (f - gapNext) | 0;
-      if (longerLeft > opened) bits |= GO_LEFT;
-      if (longerUp > opened) bits |= GO_UP;
-      e[i] = Math.max(longerLeft, opened) | 0;
-      f = Math.max(longerUp, opened) | 0;
-      steps[at + i] = bits;
-    }
-  };
-
+  let end: Cell = { score: 0, row: -1, column: -1 };
   for (let j = 0; j < columns; j++) {
-    if (interval < columns) {
-      if (j % interval === 0) kept.push({ h: h.slice(), e: e.slice() });
-      scoreColumn(query, subject[j], scoring, local, h, e);
-    } else column(j, j * rows, rows);
+    stepColumn(query, subject[j], scoring, local, h, e, 0, NEVER, steps, j * rows);
     lastRow[j] = h[rows - 1];
     if (!local) continue;
-    for (let i = 0; i < rows; i++) {
-      if (h[i] > best) {
-        best = h[i];
-        bestRow = i;
-        bestColumn = j;
-      }
-    }
+    for (let i = 0; i < rows; i++) if (h[i] > end.score) end = { score: h[i], row: i, column: j };
   }
-  if (!local) {
-    ({
-      score: best,
-      row: bestRow,
-      column: bestColumn,
-    } = bestEnd(
+  if (!local && rows > 0) {
+    end = bestEnd(
       rows,
       columns,
       (j) => lastRow[j],
       (i) => h[i],
-    ));
+    );
   }
-  if (bestRow < 0) return nothing();
-
-  let held = interval < columns ? -1 : 0;
-  const step = (i: number, j: number): number => {
-    const block = Math.floor(j / interval);
-    if (block !== held) {
-      h.set(kept[block].h);
-      e.set(kept[block].e);
-      // A path only goes up and to the left: neither rows below nor columns behind are needed any more.
-      for (let c = block * interval; c <= j; c++) column(c, (c % interval) * rows, i + 1);
-      held = block;
-    }
-    return steps[(j % interval) * rows + i];
-  };
-  return walk(rows, best, bestRow, bestColumn, step);
+  return walk(rows, end.score, end.row, end.column, (i, j) => steps[j * rows + i]);
 }
 
-/** The next column of H and E without steps; the same numbers as with them, in a third of the time. */
-function scoreColumn(
+/**
+ * The next column of H and E, in place, and the steps by which its cells are reached, from `steps[at]` on.
+ * `diagonal`: H of the cell above and left of the first one; `f`: what enters that one from above.
+ */
+export function stepColumn(
   query: Uint8Array,
   residue: number,
   { matrix, gapFirst, gapNext }: Scoring,
   local: boolean,
   h: Int32Array,
   e: Int32Array,
+  diagonal: number,
+  f: number,
+  steps: Uint8Array,
+  at: number,
 ): void {
   const row = residue & 31;
-  const floor = local ? 0 : NEVER;
-  let diagonal = 0;
-  let f = NEVER;
   for (let i = 0; i < query.length; i++) {
-    const left = e[i];
     const matched = (diagonal + matrix[((query[i] & 31) << 5) + row]) | 0;
-    const cell = Math.max(Math.max(matched, left) | 0, Math.max(f, floor) | 0) | 0;
+    const left = e[i];
+    let cell = Math.max(matched, left, f) | 0;
+    let bits = cell === matched ? DIAGONAL : cell === left ? LEFT : UP;
+    if (local && cell <= 0) {
+      cell = 0;
+      bits = START;
+    }
     diagonal = h[i];
     h[i] = cell;
     const opened = (cell - gapFirst) | 0;
-    e[i] = Math.max((left - gapNext) | 0, opened) | 0;
-    f = Math.max((f - gapNext) | 0, opened) | 0;
+    const longerLeft = (left - gapNext) | 0;
+    const longerUp = (f - gapNext) | 0;
+    if (longerLeft > opened) bits |= GO_LEFT;
+    if (longerUp > opened) bits |= GO_UP;
+    e[i] = Math.max(longerLeft, opened) | 0;
+    f = Math.max(longerUp, opened) | 0;
+    steps[at + i] = bits;
   }
 }
 
@@ -170,7 +127,7 @@ export function bestEnd(
   columns: number,
   lastRow: (column: number) => number,
   lastColumn: (row: number) => number,
-): { score: number; row: number; column: number } {
+): Cell {
   let score = 0;
   let row = -1;
   let column = -1;

@@ -1,0 +1,174 @@
+/**
+ * One pair of any length and score: rows of the recurrence of Gotoh (J. Mol. Biol. 1982, 162:705) in 32 bits, four at a
+ * time on a slant: lane k is at column t - k, so that what it needs from the row above was computed a step before.
+ */
+
+/** Below every score that can occur; room to take gap costs off. */
+const NEVER: i32 = -(1 << 30);
+/** Bytes before the first and behind the last score of a row: the slant reads beyond both ends. */
+const PAD: usize = 32;
+
+/** Scores of four residues of the query against every column, as the slant needs them: four bytes a step. */
+function slant(
+  query: usize,
+  subject: usize,
+  columns: i32,
+  matrix: usize,
+  scores: usize,
+  slanted: usize,
+): void {
+  const stride = ((<usize>columns) & ~15) + 16 + 2 * PAD;
+  const sixteen = i8x16.splat(16);
+  for (let k: usize = 0; k < 4; k++) {
+    const row = matrix + ((<usize>load<u8>(query + k)) << 5);
+    const low = v128.load(row);
+    const high = v128.load(row, 16);
+    const to = scores + k * stride + PAD;
+    for (let j = 0; j < columns + 16; j += 16) {
+      const codes = v128.load(subject + <usize>j);
+      // An index of 16 or more looks up zero, so that one of the two halves answers and the other is silent.
+      const found = v128.or(i8x16.swizzle(low, codes), i8x16.swizzle(high, i8x16.sub(codes, sixteen)));
+      v128.store(to + <usize>j, found);
+    }
+  }
+  const first = scores + PAD;
+  for (let t = 0; t < columns + 3; t += 16) {
+    const at = first + <usize>t;
+    const a = v128.load(at);
+    const b = v128.load(at + stride - 1);
+    const c = v128.load(at + 2 * stride - 2);
+    const d = v128.load(at + 3 * stride - 3);
+    const lowAB = v128.shuffle<u8>(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    const lowCD = v128.shuffle<u8>(c, d, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    const highAB = v128.shuffle<u8>(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    const highCD = v128.shuffle<u8>(c, d, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    const to = slanted + ((<usize>t) << 2);
+    v128.store(to, v128.shuffle<u16>(lowAB, lowCD, 0, 8, 1, 9, 2, 10, 3, 11));
+    v128.store(to, v128.shuffle<u16>(lowAB, lowCD, 4, 12, 5, 13, 6, 14, 7, 15), 16);
+    v128.store(to, v128.shuffle<u16>(highAB, highCD, 0, 8, 1, 9, 2, 10, 3, 11), 32);
+    v128.store(to, v128.shuffle<u16>(highAB, highCD, 4, 12, 5, 13, 6, 14, 7, 15), 48);
+  }
+}
+
+/** H and E of one lane, that of row `lane` from `at` on. */
+function keep(at: usize, markRows: i32, lane: i32, h: v128, e: v128): void {
+  const eAt = at + ((<usize>markRows) << 2);
+  if (lane == 0) {
+    v128.store32_lane(at, h, 0);
+    v128.store32_lane(eAt, e, 0);
+  } else if (lane == 1) {
+    v128.store32_lane(at, h, 1, 4);
+    v128.store32_lane(eAt, e, 1, 4);
+  } else if (lane == 2) {
+    v128.store32_lane(at, h, 2, 8);
+    v128.store32_lane(eAt, e, 2, 8);
+  } else {
+    v128.store32_lane(at, h, 3, 12);
+    v128.store32_lane(eAt, e, 3, 12);
+  }
+}
+
+/**
+ * `rows` (a multiple of 4) rows from `query` on. `aboveH`, `aboveF`: for every column H of the row above and F that
+ * enters, i32, room for 8 more; replaced by those below the last row. `marks`: for every checkpoint (`interval`,
+ * 2 `interval` …, at last `columns`) H of the column before it in each row, then E that enters it: 2 x `markRows` i32.
+ * `best`: score, row and column (i32) of the best cell with a score above zero, in the order of columns, then rows.
+ * `subject` needs 32 bytes of padding behind it, `scores` 4 x (columns + 96) bytes, `slanted` 4 x (columns + 32).
+ */
+export function band32(
+  query: usize,
+  rows: i32,
+  subject: usize,
+  columns: i32,
+  matrix: usize,
+  scores: usize,
+  slanted: usize,
+  aboveH: usize,
+  aboveF: usize,
+  marks: usize,
+  markRows: i32,
+  interval: i32,
+  best: usize,
+  gapFirst: i32,
+  gapNext: i32,
+  local: i32,
+): void {
+  const zero = i32x4.splat(0);
+  const never = i32x4.splat(NEVER);
+  const first = i32x4.splat(gapFirst);
+  const next = i32x4.splat(gapNext);
+  const floor = local ? zero : never;
+  const one = i32x4.splat(1);
+  for (let k = 0; k < 8; k++) {
+    store<i32>(aboveH + ((<usize>(columns + k)) << 2), 0);
+    store<i32>(aboveF + ((<usize>(columns + k)) << 2), NEVER);
+  }
+  let bestScore = 0;
+  let bestRow = -1;
+  let bestColumn = -1;
+  for (let row = 0; row < rows; row += 4) {
+    slant(query + <usize>row, subject, columns, matrix, scores, slanted);
+    let h = zero;
+    let e = never;
+    let f = never;
+    let diagonal = zero;
+    let top = zero;
+    let topColumn = zero;
+    let column = i32x4(0, -1, -2, -3);
+    const end = columns + 3;
+    let mark = interval < columns ? interval - 1 : end;
+    let markAt = marks + ((<usize>row) << 2);
+    const lastAt = markAt + <usize>((columns - 1) / interval) * ((<usize>markRows) << 3);
+    // Lanes that have not begun: the first column is theirs at step k.
+    let begun = i32x4(-1, 0, 0, 0);
+    for (let t = 0; t < end; t++) {
+      const at = (<usize>t) << 2;
+      const above = v128.load32_lane(aboveH + at, v128.shuffle<i32>(h, h, 0, 0, 1, 2), 0);
+      f = v128.load32_lane(aboveF + at, v128.shuffle<i32>(f, f, 0, 0, 1, 2), 0);
+      const score = i32x4.extend_low_i16x8_s(i16x8.extend_low_i8x16_s(v128.load32_zero(slanted + at)));
+      h = i32x4.max_s(i32x4.max_s(i32x4.add(diagonal, score), floor), i32x4.max_s(e, f));
+      diagonal = above;
+      const opened = i32x4.sub(h, first);
+      e = i32x4.max_s(i32x4.sub(e, next), opened);
+      f = i32x4.max_s(i32x4.sub(f, next), opened);
+      if (t < 3) {
+        h = v128.and(h, begun);
+        e = v128.bitselect(e, never, begun);
+        begun = v128.or(begun, v128.shuffle<i32>(begun, begun, 0, 0, 1, 2));
+      } else {
+        v128.store32_lane(aboveH + at - 12, h, 3);
+        v128.store32_lane(aboveF + at - 12, f, 3);
+      }
+      if (local) {
+        topColumn = v128.bitselect(column, topColumn, i32x4.gt_s(h, top));
+        top = i32x4.max_s(top, h);
+        column = i32x4.add(column, one);
+      }
+      if (t >= mark) {
+        keep(markAt, markRows, t - mark, h, e);
+        if (t == mark + 3) {
+          mark += interval;
+          markAt += (<usize>markRows) << 3;
+          // The last checkpoint is behind the last column, and may be near.
+          if (mark >= columns - 1) mark = end;
+        }
+      }
+      if (t >= columns - 1) keep(lastAt, markRows, t - columns + 1, h, e);
+    }
+    if (!local) continue;
+    v128.store(best, top);
+    v128.store(best, topColumn, 16);
+    for (let k = 0; k < 4; k++) {
+      const value = load<i32>(best + ((<usize>k) << 2));
+      const where = load<i32>(best + ((<usize>k) << 2), 16);
+      if (value > bestScore || (value == bestScore && value > 0 && where < bestColumn)) {
+        bestScore = value;
+        bestRow = row + k;
+        bestColumn = where;
+      }
+    }
+  }
+  store<i32>(best, bestScore);
+  store<i32>(best, bestRow, 4);
+  store<i32>(best, bestColumn, 8);
+}
