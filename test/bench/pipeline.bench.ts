@@ -107,7 +107,7 @@ function peakMemory(pid: number): number {
 
 async function labd(...words: string[]): Promise<{ ms: number; text: string; cpu: number }> {
   const begin = performance.now();
-  const process = Bun.spawn([LABD, ...words], { stdout: "pipe", stderr: "inherit" });
+  const process = Bun.spawn([LABD, ...words], { stdout: "pipe", stderr: "ignore" });
   const text = await Bun.readableStreamToText(process.stdout);
   if ((await process.exited) !== 0) throw new Error(`labd ${words[0]} failed`);
   return { ms: performance.now() - begin, text, cpu: Number(process.resourceUsage()!.cpuTime.total) / 1000 };
@@ -211,8 +211,8 @@ try {
   }
 
   const table = join(directory, "batch.tsv");
-  const rows = queries.flatMap(({ sequence, classes }) =>
-    classes.map(({ name }) => `${sequence}\t${name}\n`),
+  const rows = queries.flatMap(({ accession, classes }) =>
+    classes.map(({ name }) => `${accession}\t${name}\n`),
   );
   await Bun.write(table, rows.join(""));
   const batch = (workers: number) =>
