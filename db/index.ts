@@ -2,6 +2,7 @@ import jobs from "./0001-jobs.sql" with { type: "text" };
 import accounts from "./0002-accounts.sql" with { type: "text" };
 import inventory from "./0003-inventory.sql" with { type: "text" };
 import stocks from "./0004-stocks.sql" with { type: "text" };
+import parts from "./0005-parts.sql" with { type: "text" };
 import imports from "./0006-imports.sql" with { type: "text" };
 import savedViews from "./0008-saved-views.sql" with { type: "text" };
 
@@ -11,6 +12,7 @@ export const MIGRATIONS: readonly { name: string; sql: string }[] = [
   { name: "0002-accounts.sql", sql: accounts },
   { name: "0003-inventory.sql", sql: inventory },
   { name: "0004-stocks.sql", sql: stocks },
+  { name: "0005-parts.sql", sql: parts },
   { name: "0006-imports.sql", sql: imports },
   { name: "0008-saved-views.sql", sql: savedViews },
 ];

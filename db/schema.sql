@@ -521,7 +521,7 @@ CREATE TABLE object_permission (
   group_rid INTEGER REFERENCES user_group (rid) ON DELETE CASCADE,
   can_view INTEGER NOT NULL DEFAULT 1 CHECK (can_view IN (0, 1)),
   can_change INTEGER NOT NULL DEFAULT 0 CHECK (can_change IN (0, 1)),
-  can_delete INTEGER NOT NULL DEFAULT 0 CHECK (can_delete IN (0, 1)),
+  can_delete INTEGER NOT NULL DEFAULT 0 CHECK (can_delete IN (0, 1)), id TEXT, created INTEGER NOT NULL DEFAULT 0, modified INTEGER NOT NULL DEFAULT 0, created_by INTEGER REFERENCES user_account (rid), modified_by INTEGER REFERENCES user_account (rid), deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)), deleted_date INTEGER, deleted_by INTEGER REFERENCES user_account (rid), version INTEGER NOT NULL DEFAULT 1,
   CHECK ((user_rid IS NULL) <> (group_rid IS NULL))
 ) STRICT;
 
@@ -555,7 +555,7 @@ CREATE TABLE record_change (
   version INTEGER NOT NULL,
   before TEXT CHECK (before IS NULL OR json_valid(before)),
   after TEXT CHECK (after IS NULL OR json_valid(after))
-) STRICT;
+, host_kind TEXT, host_rid INTEGER) STRICT;
 
 CREATE INDEX record_change_object ON record_change (object_kind, object_rid, batch);
 
@@ -745,7 +745,7 @@ CREATE TABLE annotation (
   modified INTEGER NOT NULL,
   created_by INTEGER NOT NULL REFERENCES user_account (rid),
   modified_by INTEGER NOT NULL REFERENCES user_account (rid)
-) STRICT;
+, deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)), deleted_date INTEGER, deleted_by INTEGER REFERENCES user_account (rid), version INTEGER NOT NULL DEFAULT 1) STRICT;
 
 CREATE INDEX annotation_object ON annotation (object_kind, object_rid, rid);
 
@@ -761,7 +761,7 @@ CREATE TABLE note (
   modified INTEGER NOT NULL,
   created_by INTEGER NOT NULL REFERENCES user_account (rid),
   modified_by INTEGER NOT NULL REFERENCES user_account (rid)
-) STRICT;
+, deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)), deleted_date INTEGER, deleted_by INTEGER REFERENCES user_account (rid), version INTEGER NOT NULL DEFAULT 1) STRICT;
 
 CREATE INDEX note_object ON note (object_kind, object_rid, rid);
 
@@ -775,12 +775,68 @@ CREATE TABLE attachment (
   size INTEGER NOT NULL,
   sha256 TEXT NOT NULL,
   created INTEGER NOT NULL,
-  created_by INTEGER NOT NULL REFERENCES user_account (rid),
-  -- Last, so that the other columns are read without it.
+  created_by INTEGER NOT NULL REFERENCES user_account (rid), modified INTEGER NOT NULL DEFAULT 0, modified_by INTEGER REFERENCES user_account (rid), deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)), deleted_date INTEGER, deleted_by INTEGER REFERENCES user_account (rid), version INTEGER NOT NULL DEFAULT 1) STRICT;
+
+CREATE INDEX attachment_object ON attachment (object_kind, object_rid, rid);
+
+CREATE INDEX record_change_host ON record_change (host_kind, host_rid, seq) WHERE host_kind IS NOT NULL;
+
+CREATE TABLE attachment_content (
+  rid INTEGER PRIMARY KEY,
+  sha256 TEXT NOT NULL UNIQUE,
   content BLOB NOT NULL
 ) STRICT;
 
-CREATE INDEX attachment_object ON attachment (object_kind, object_rid, rid);
+CREATE INDEX attachment_sha256 ON attachment (sha256);
+
+CREATE UNIQUE INDEX object_permission_id ON object_permission (id);
+
+CREATE TABLE membership_record (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  user_rid INTEGER NOT NULL REFERENCES user_account (rid) ON DELETE CASCADE,
+  group_rid INTEGER NOT NULL REFERENCES user_group (rid) ON DELETE CASCADE,
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1,
+  UNIQUE (user_rid, group_rid)
+) STRICT;
+
+CREATE INDEX membership_record_group ON membership_record (group_rid);
+
+CREATE TRIGGER membership_record_added AFTER INSERT ON membership_record WHEN new.deleted = 0
+BEGIN
+  INSERT OR IGNORE INTO membership (user_rid, group_rid) VALUES (new.user_rid, new.group_rid);
+END;
+
+CREATE TRIGGER membership_record_lives AFTER UPDATE OF deleted ON membership_record WHEN new.deleted = 0
+BEGIN
+  INSERT OR IGNORE INTO membership (user_rid, group_rid) VALUES (new.user_rid, new.group_rid);
+END;
+
+CREATE TRIGGER membership_record_ends AFTER UPDATE OF deleted ON membership_record WHEN new.deleted = 1
+BEGIN
+  DELETE FROM membership WHERE user_rid = new.user_rid AND group_rid = new.group_rid;
+END;
+
+CREATE TRIGGER membership_joined AFTER INSERT ON membership
+WHEN NOT EXISTS (SELECT 1 FROM membership_record WHERE user_rid = new.user_rid AND group_rid = new.group_rid AND deleted = 0)
+BEGIN
+  INSERT INTO membership_record (id, user_rid, group_rid, created, modified, created_by, modified_by)
+  SELECT lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-a'
+    || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6))), rid, new.group_rid, joined, joined, 1, 1
+  FROM user_account WHERE rid = new.user_rid;
+  INSERT INTO record_change (batch, object_kind, object_rid, op, version, after, host_kind, host_rid)
+  SELECT 1, 'membership', rid, 'create', version, json_object('id', id, 'user', user_rid, 'group', group_rid,
+    'created', created, 'modified', modified, 'created_by', created_by, 'modified_by', modified_by,
+    'deleted', 0, 'deleted_date', NULL, 'deleted_by', NULL, 'version', version), 'group', group_rid
+  FROM membership_record WHERE user_rid = new.user_rid AND group_rid = new.group_rid;
+END;
 
 CREATE TABLE import_file (
   rid INTEGER PRIMARY KEY,

@@ -1,4 +1,3 @@
-import { and } from "./model/condition.ts";
 import { type Json, KINDS } from "./model/field.ts";
 import { parameterProblem } from "./model/filter.ts";
 import { DEFAULT_PAGE_SIZE, invalidPage } from "./model/listing.ts";
@@ -11,7 +10,8 @@ import type { Part } from "./history.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import { readJson } from "./request-body.ts";
 import { type Call, here, respond, ROOT } from "./response.ts";
-import type { Routed } from "./resources/index.ts";
+import type { Resource } from "./model/resource.ts";
+import { PARTS, PEOPLE, type Routed } from "./resources/index.ts";
 import type { Store } from "./store.ts";
 import { Problem } from "../problem.ts";
 
@@ -23,11 +23,22 @@ const FEED_LIMIT = 10_000;
 
 type Answer = Response | Promise<Response>;
 
+/** What a history is of: a record, or a part of one, deleted or not. */
+export interface Subject {
+  resource: Resource;
+  /** Its row. @throws Problem not_found where the caller may not view it */
+  find(call: Call): number;
+  /** The answer that shows it. */
+  show(call: Call, rid: number): Response;
+}
+
 /** Requests about what was done to records. All throw a Problem. */
 export interface HistoryAnswers {
-  history(request: Request, resource: Routed, id: string): Answer;
-  restore(request: Request, resource: Routed, id: string): Answer;
-  purge(request: Request, resource: Routed, id: string): Answer;
+  history(request: Request, subject: Subject): Answer;
+  restore(request: Request, subject: Subject): Answer;
+  purge(request: Request, subject: Subject): Answer;
+  /** When an account joined and left groups, and who joined and left a group. */
+  memberships(request: Request, kind: "user" | "group", find: () => number): Answer;
   batches(request: Request): Answer;
   batch(request: Request, id: string): Answer;
   undo(request: Request, id: string): Answer;
@@ -65,13 +76,6 @@ export function openHistoryAnswers(answers: Answers, store: Store, maxMessageByt
     return show(call, { ...before, ...where, results } as unknown as Json, READ);
   };
 
-  /** A record that the caller may view, deleted or not. */
-  const find = (call: Call, resource: Routed, id: string): number => {
-    const rid = store.reading.find(resource, id, and(), call.actor);
-    if (rid === undefined) throw new Problem("not_found", "Not found.");
-    return rid;
-  };
-
   const flagOf = (body: Json, name: string): boolean => {
     const value = body !== null && typeof body === "object" && !Array.isArray(body) ? body[name] : undefined;
     if (value === undefined) return false;
@@ -83,40 +87,54 @@ export function openHistoryAnswers(answers: Answers, store: Store, maxMessageByt
   const body = async (call: Call): Promise<Json> => unwrap(await readJson(call.request, maxMessageBytes));
 
   return {
-    history(request, resource, id) {
+    history(request, { resource, find }) {
       const call = answers.begin(request, READ);
-      const rid = find(call, resource, id);
+      const rid = find(call);
       if (call.method === "OPTIONS") return options(READ);
       return paged(call, (limit, offset) => history.ofRecord(resource, rid, call.actor, limit, offset));
     },
-    async restore(request, resource, id) {
+    memberships(request, kind, find) {
+      const call = answers.beginKnown(request, READ);
+      const rid = find();
+      if (call.method === "OPTIONS") return options(READ);
+      return paged(call, (limit, offset) =>
+        kind === "user"
+          ? history.ofMember(rid, call.actor, limit, offset)
+          : history.ofRecord(PEOPLE.group, rid, call.actor, limit, offset),
+      );
+    },
+    async restore(request, { resource, find, show }) {
       const call = answers.begin(request, ACT);
       if (call.method === "OPTIONS") return options(ACT);
       const value = await body(call);
       const version = versionOf(value);
-      return once(store, call, value, () =>
-        runBatch(
-          store,
-          call,
-          { kind: "restore" },
-          () => {
-            const rid = find(call, resource, id);
-            store.undoing.restore(resource, rid, version, call.actor);
-            return rid;
-          },
-          (rid) => answers.showRecord(call, resource, rid, 200),
+      return store.inTurn(() =>
+        once(store, call, value, () =>
+          runBatch(
+            store,
+            call,
+            { kind: "restore" },
+            () => {
+              const rid = find(call);
+              store.undoing.restore(resource, rid, version, call.actor);
+              return rid;
+            },
+            (rid) => show(call, rid),
+          ),
         ),
       );
     },
-    purge(request, resource, id) {
+    purge(request, { resource, find }) {
       const call = answers.begin(request, ACT);
       if (call.method === "OPTIONS") return options(ACT);
-      return runBatch(
-        store,
-        call,
-        { kind: "purge" },
-        (writing) => writing.purge(resource, find(call, resource, id), call.actor),
-        () => respond(null, 204, "", { Allow: ACT }),
+      return store.inTurn(() =>
+        runBatch(
+          store,
+          call,
+          { kind: "purge" },
+          (writing) => writing.purge(resource, find(call), call.actor),
+          () => respond(null, 204, "", { Allow: ACT }),
+        ),
       );
     },
     batches(request) {
@@ -147,25 +165,27 @@ export function openHistoryAnswers(answers: Answers, store: Store, maxMessageByt
       const value = await body(call);
       const forced = KINDS.flag.parse(call.url.searchParams.get("force") ?? "") === 1;
       const force = forced || flagOf(value, "force");
-      return once(store, call, value, () => {
-        const batch = history.batch(id.toLowerCase(), call.actor);
-        if (!batch) throw new Problem("not_found", "Not found.");
-        // Whether there is more than the caller may view is not told.
-        if (batch.partly)
-          throw new Problem("forbidden", "You do not have permission to perform this action.");
-        let undone: string | null = null;
-        const response = runBatch(
-          store,
-          call,
-          { kind: "undo", undoes: batch.row },
-          () => store.undoing.undo(batch.row, force, call.actor),
-          () => respond("{}", 200, MEDIA_TYPES.json, { Allow: ACT }),
-        );
-        undone = response.headers.get("batch-id");
-        if (response.status !== 200 || undone === null) return response;
-        const shown = history.batch(undone, call.actor)?.shown ?? {};
-        return respond(JSON.stringify(shown), 200, MEDIA_TYPES.json, { Allow: ACT, "Batch-Id": undone });
-      });
+      return store.inTurn(() =>
+        once(store, call, value, () => {
+          const batch = history.batch(id.toLowerCase(), call.actor);
+          if (!batch) throw new Problem("not_found", "Not found.");
+          // Whether there is more than the caller may view is not told.
+          if (batch.partly)
+            throw new Problem("forbidden", "You do not have permission to perform this action.");
+          let undone: string | null = null;
+          const response = runBatch(
+            store,
+            call,
+            { kind: "undo", undoes: batch.row },
+            () => store.undoing.undo(batch.row, force, call.actor),
+            () => respond("{}", 200, MEDIA_TYPES.json, { Allow: ACT }),
+          );
+          undone = response.headers.get("batch-id");
+          if (response.status !== 200 || undone === null) return response;
+          const shown = history.batch(undone, call.actor)?.shown ?? {};
+          return respond(JSON.stringify(shown), 200, MEDIA_TYPES.json, { Allow: ACT, "Batch-Id": undone });
+        }),
+      );
     },
     changes(request, resources) {
       const call = answers.begin(request, READ);
@@ -175,10 +195,11 @@ export function openHistoryAnswers(answers: Answers, store: Store, maxMessageByt
       if (!/^\d{1,15}$/.test(typed))
         throw parameterProblem("since", "Expected the cursor of an earlier answer, or 0.");
       const segment = searchParams.get("resource");
+      const choices: readonly Resource[] = [...resources, ...Object.values(PARTS)];
       const resource =
-        segment === null ? undefined : resources.find((candidate) => candidate.segment === segment);
+        segment === null ? undefined : choices.find((candidate) => candidate.segment === segment);
       if (segment !== null && !resource)
-        throw parameterProblem("resource", `Choices: ${resources.map((one) => one.segment).join(", ")}.`);
+        throw parameterProblem("resource", `Choices: ${choices.map((one) => one.segment).join(", ")}.`);
       const size = sizeOf(searchParams, "page_size", FEED_SIZE);
       const limit = size === "max" ? FEED_LIMIT : Math.min(size, FEED_LIMIT);
       const feed = store.statements.reading(() =>

@@ -161,7 +161,7 @@ export function openAnswers(options: AnswerOptions): Answers {
     const listing = readListing(store.resources, resource, past?.parameters ?? searchParams, call.actor);
     const asked = explainAsked(call);
     if (asked !== undefined)
-      return explained(explainListing(store, resource, listing, searchParams, call.actor));
+      return explained(explainListing(store, resource, listing, searchParams, call.actor, past));
     const format = negotiate(listing.format, call.request.headers.get("accept"));
     const headers = { Allow: COLLECTION_METHODS, ...warning(listing.ignored) };
     if (format === "csv" || format === "xlsx") return listFile(call, resource, format, listing, headers);
@@ -290,9 +290,10 @@ export function openAnswers(options: AnswerOptions): Answers {
       const call = begin(request, ITEM_METHODS);
       if (call.method === "GET" || call.method === "HEAD") {
         const asked = explainAsked(call);
-        if (asked !== undefined) return explained(explainRecord(store, resource, id, asked, call.actor));
         const { searchParams } = call.url;
         const past = searchParams.has("as_of") ? store.past(resource, searchParams, call.actor) : undefined;
+        if (asked !== undefined)
+          return explained(explainRecord(store, resource, id, asked, call.actor, past));
         const rid = find(call, resource, id, past?.reading);
         return showItem(call, resource, rid, 200, past?.reading);
       }

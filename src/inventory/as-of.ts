@@ -18,23 +18,38 @@ export interface Present {
   today?: { resource: Resource; condition: Condition };
 }
 
+/** What was, and what its readers need besides. */
+export interface Past {
+  reading: Reading;
+  /** Statements that begin with SELECT see the tables as they were, those of the parts of records among them. */
+  statements: Statements;
+  /** What was is shown as far as may be viewed today: whoever asks it is asked for by no further right. */
+  everyone: Actor;
+  /** The declarations that the statements are made by. */
+  resources: Resources;
+  /** Row of the last batch that it knows of; 0 before the first. */
+  batch: number;
+}
+
 /**
  * Records as they were after the batch with this row number, as far as the caller may view them today. The tables are
  * shadowed by expressions of the same names that take every record from the last change up to then; so whatever can be
  * asked of the present, filters, spans, orderings, counts, can be asked of the past by the same statements.
  */
-export function readingAsOf(
+export function pastAsOf(
   statements: Statements,
   declared: Resources,
+  parts: readonly Resource[],
   batch: number,
   { actor, rights, today }: Present,
-): Reading {
+): Past {
   const resources = new Map([...declared].map(([name, resource]) => [name, unindexed(resource)]));
-  const past = shadows(declared, actor, today);
-  const before = (sql: Sql): Sql =>
-    sql.text.startsWith("SELECT")
-      ? { text: `${past.text} ${sql.text}`, args: [batch, ...past.args, ...sql.args] }
-      : sql;
+  const past = shadows(declared, parts, actor, today);
+  const before = (sql: Sql): Sql => {
+    const [, plan, select] = /^(EXPLAIN QUERY PLAN )?(SELECT[^]*)$/.exec(sql.text) ?? [];
+    if (select === undefined) return sql;
+    return { text: `${plan ?? ""}${past.text} ${select}`, args: [batch, ...past.args, ...sql.args] };
+  };
   const view = {
     all: (sql: Sql) => statements.all(before(sql)),
     get: (sql: Sql) => statements.get(before(sql)),
@@ -48,7 +63,7 @@ export function readingAsOf(
   // The shadows hold only what the caller may view today; who owned a record then is of no account.
   const everyone: Actor = { ...actor, superuser: true };
   const own = (resource: Resource): Resource => resources.get(resource.name)!;
-  return {
+  const asEveryone: Reading = {
     list: (resource, listing) => reading.list(own(resource), listing, everyone),
     find: (resource, id, life) => reading.find(own(resource), id, life, everyone),
     records: (resource, look, _, rids, around) =>
@@ -57,6 +72,7 @@ export function readingAsOf(
     rights: (resource, _, rids) => rights(resource, actor, rids),
     forget: () => reading.forget(),
   };
+  return { reading: asEveryone, statements: view, everyone, resources, batch };
 }
 
 /** Indexes on texts know the present only. */
@@ -72,7 +88,12 @@ function unindexed(resource: Resource): Resource {
 }
 
 /** The WITH clause; its argument ?1 is the row number of the batch. */
-function shadows(resources: Resources, actor: Actor, today: Present["today"]): Sql {
+function shadows(
+  resources: Resources,
+  kept: readonly Resource[],
+  actor: Actor,
+  today: Present["today"],
+): Sql {
   const byTable = new Map<string, Resource[]>();
   for (const resource of resources.values()) {
     if (!isGuarded(resource) || !("version" in resource.fields)) continue;
@@ -109,6 +130,17 @@ function shadows(resources: Resources, actor: Actor, today: Present["today"]): S
     });
     return `${table} (${names.join(", ")}) AS NOT MATERIALIZED (${selects.join(" UNION ALL ")})`;
   });
+  // Parts are reached through their records alone, so that they need no right of their own.
+  for (const part of kept) {
+    const values = [...valuesOf(part)].filter(([column]) => column !== "rid");
+    const names = ["rid", ...values.map(([column]) => column)];
+    const selected = ["t.rid", ...values.map(([, value]) => value)].join(", ");
+    parts.push(
+      `${part.table} (${names.join(", ")}) AS NOT MATERIALIZED (SELECT ${selected} FROM main.${part.table} AS t` +
+        ` JOIN main.record_change AS c ON c.seq = (SELECT seq FROM main.record_change WHERE object_kind = '${part.name}'` +
+        " AND object_rid = t.rid AND batch <= ?1 ORDER BY batch DESC, seq DESC LIMIT 1))",
+    );
+  }
   return { text: `WITH ${parts.join(", ")}`, args };
 }
 

@@ -21,7 +21,16 @@ export const object = (properties: Record<string, object>, required = Object.key
   properties,
 });
 
-const STAMPS = { created: instant, created_by: text, modified: instant, modified_by: text };
+const STAMPS = {
+  created: instant,
+  created_by: text,
+  modified: instant,
+  modified_by: text,
+  deleted: flag,
+  deleted_date: { ...instant, nullable: true },
+  deleted_by: nullableText,
+  version: { ...count, description: "How often it was written." },
+};
 
 /** One annotation or note, as it is shown. */
 export const SHOWN: Record<Attachment, object> = {
@@ -71,8 +80,7 @@ export const ATTACHED_FILE = object({
   media_type: text,
   size: count,
   sha256: text,
-  created: instant,
-  created_by: text,
+  ...STAMPS,
   url: text,
 });
 
@@ -124,9 +132,11 @@ const MEANINGS: Record<number, string> = {
   401: "Credentials are missing or not valid.",
   403: "The caller may view the record, but not change it.",
   404: "No such record, or none that the caller may view.",
-  409: "It has ended already, or was called off.",
+  409: "It has ended already, or it would come out otherwise than confirmed.",
+  412: "It is not in the version that If-Match names.",
   413: "The body is too large.",
   415: "The body is no JSON.",
+  422: "The Idempotency-Key was used with another request.",
   503: "Too much is under way; try again later.",
 };
 
@@ -171,6 +181,12 @@ export const inQuery = (name: string, description: string) => ({
   description,
   schema: { type: "string" as const },
 });
+
+/** Parameters of lists of parts. */
+export const OF_PARTS = [
+  inQuery("deleted", "true: those that are deleted; all: both; false, the default: those that live."),
+  inQuery("as_of", "A time, or the id of a batch: what was then, as far as the record may be viewed today."),
+];
 
 /** The answer to OPTIONS, in the words of Django REST framework. `actions`: fields by method, for those who may write. */
 export const optionsOf = (

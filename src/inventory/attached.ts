@@ -6,67 +6,108 @@ import {
 } from "./annotation-value.ts";
 import type { Actor } from "./model/access.ts";
 import { compare } from "./model/condition.ts";
-import { type Json, KINDS, printInstant } from "./model/field.ts";
+import { type Json, KINDS, parseUuid, printInstant } from "./model/field.ts";
 import type { Resource } from "./model/resource.ts";
 import { Problem } from "../problem.ts";
+import { PARTS } from "./resources/index.ts";
+import type { Reading } from "./reading.ts";
+import type { Statements } from "./statements.ts";
 import type { Store } from "./store.ts";
-import type { Clock } from "../shell/clock.ts";
-import { fieldProblem } from "./writing.ts";
+import { fieldProblem, type Writing } from "./writing.ts";
 
 /** What is attached to a record: annotations or notes. */
 export type Attachment = "annotations" | "notes";
 
+/** What is read: the present, or the past as `Past` gives it with its own statements, reading and actor. */
+export interface Source {
+  statements: Statements;
+  reading: Reading;
+  actor: Actor;
+}
+
+/** Which are read: those that live, those that are deleted, or both. */
+export type Life = "living" | "deleted" | "all";
+
 /**
  * Annotations and notes of records. Who may view the record may read them, who may change the record may write them:
- * the caller finds the record and asks for the rights, so that nothing is told of one that may not be seen.
+ * the caller finds the record and asks for the rights, so that nothing is told of one that may not be seen. Writes are
+ * made by the `writing` of a batch.
  */
 export interface Attached {
-  list(what: Attachment, resource: Resource, rid: number, actor: Actor): Json[];
-  add(what: Attachment, resource: Resource, rid: number, body: Json, actor: Actor): Json;
-  change(what: Attachment, resource: Resource, rid: number, id: string, body: Json, actor: Actor): Json;
-  remove(what: Attachment, resource: Resource, rid: number, id: string): void;
+  list(what: Attachment, resource: Resource, rid: number, life: Life, source: Source): Json[];
+  /** One by its row, as `list` shows it; undefined where it was not there. */
+  show(what: Attachment, part: number, source: Source): { [name: string]: Json } | undefined;
+  /** The row of one of a record, deleted or not. @throws Problem not_found */
+  find(what: Attachment, resource: Resource, rid: number, id: string): number;
+  /** Returns its row. @throws Problem invalid_request */
+  add(
+    writing: Writing,
+    what: Attachment,
+    resource: Resource,
+    rid: number,
+    body: Json,
+    actor: Actor,
+    id?: string,
+  ): number;
+  change(writing: Writing, what: Attachment, part: number, body: Json, actor: Actor): void;
 }
 
 type Row = Record<string, string | number | null>;
 type Members = { [key: string]: Json };
 
-const TABLES: Record<Attachment, string> = { annotations: "annotation", notes: "note" };
+const KIND: Record<Attachment, Resource> = { annotations: PARTS.annotation, notes: PARTS.note };
+const LIVES: Record<Life, string> = { living: " AND a.deleted = 0", deleted: " AND a.deleted = 1", all: "" };
 const NOTE_LENGTH = 10_000;
 
-export function openAttached(store: Store, clock: Clock): Attached {
-  const { statements, reading } = store;
-  const values: AnnotationValues = openAnnotationValues(statements, store.resources);
-  const kinds = ["annotation_type", "custom_property_type"].map((name) => store.resources.get(name)!);
+export function openAttached(store: Store): Attached {
+  const { statements, reading, resources } = store;
+  const values: AnnotationValues = openAnnotationValues(statements, resources);
+  const kinds = ["annotation_type", "custom_property_type"].map((name) => resources.get(name)!);
 
-  const rowsOf = (what: Attachment, resource: Resource, rid: number, id?: string): Row[] =>
-    statements.all({
+  const rowsOf = (from: Statements, what: Attachment, where: string, ...args: (string | number)[]): Row[] =>
+    from.all({
       text:
-        `SELECT a.*, c.username AS creator, m.username AS modifier FROM ${TABLES[what]} AS a` +
+        `SELECT a.*, c.username AS creator, m.username AS modifier, d.username AS remover FROM ${KIND[what].table} AS a` +
         " JOIN user_account AS c ON c.rid = a.created_by JOIN user_account AS m ON m.rid = a.modified_by" +
-        ` WHERE a.object_kind = ? AND a.object_rid = ?${id === undefined ? "" : " AND a.id = ?"} ORDER BY a.rid`,
-      args: [resource.name, rid, ...(id === undefined ? [] : [id])],
+        ` LEFT JOIN user_account AS d ON d.rid = a.deleted_by WHERE ${where} ORDER BY a.rid`,
+      args,
     });
 
-  const print = (what: Attachment, row: Row, actor: Actor): Json => {
+  const print = (what: Attachment, row: Row, source: Source): { [name: string]: Json } => {
     const about = {
       created: printInstant(Number(row.created)),
       created_by: row.creator,
       modified: printInstant(Number(row.modified)),
       modified_by: row.modifier,
+      deleted: row.deleted === 1,
+      deleted_date: row.deleted_date === null ? null : printInstant(Number(row.deleted_date)),
+      deleted_by: row.remover,
+      version: row.version,
     };
     if (what === "notes") return { id: row.id, content: row.content, ...about };
+    // By the rows of today, for a type that is deleted or not to be seen has no row in the past; its id never changes.
     const type = statements.get({
-      text: "SELECT id, name, type FROM field_type WHERE rid = ?",
+      text: "SELECT id FROM field_type WHERE rid = ?",
       args: [row.annotation_type],
     })!;
     // What a type is called is told to those who may view it; its id is not secret.
-    const seen = kinds.some((kind) => reading.find(kind, String(type.id), ANY, actor) !== undefined);
+    const seen = kinds.some(
+      (kind) => source.reading.find(kind, String(type.id), ANY, source.actor) !== undefined,
+    );
+    const named = seen
+      ? source.statements.get({
+          text: "SELECT name, type FROM field_type WHERE rid = ?",
+          args: [row.annotation_type],
+        })
+      : null;
+    const shown =
+      source.statements === statements ? values : openAnnotationValues(source.statements, resources);
     return {
       id: row.id,
-      name: seen ? type.name : null,
-      value: values.show(JSON.parse(String(row.value)) as Json, actor),
+      name: named?.name ?? null,
+      value: shown.show(JSON.parse(String(row.value)) as Json, source.actor),
       annotation_type_id: type.id,
-      type: seen ? type.type : null,
+      type: named?.type ?? null,
       ...about,
     };
   };
@@ -88,7 +129,10 @@ export function openAttached(store: Store, clock: Clock): Attached {
       throw refused("annotation_type_id", `It is for records of ${String(type.model_name)}.`);
     if (type.readonly === 1 && !actor.superuser)
       throw refused("annotation_type_id", "Values of this type can only be read.");
-    const there = rowsOf("annotations", resource, rid).some((row) => row.annotation_type === found);
+    const there = statements.get({
+      text: "SELECT 1 FROM annotation WHERE object_kind = ? AND object_rid = ? AND annotation_type = ? AND deleted = 0",
+      args: [resource.name, rid, found],
+    });
     if (there && type.multiple !== 1)
       throw refused("annotation_type_id", "The record has a value of this type already; change that one.");
     return type;
@@ -131,66 +175,44 @@ export function openAttached(store: Store, clock: Clock): Attached {
     return text;
   };
 
-  const now = (): number => Math.round(clock.now() * 1000);
-
   return {
-    list: (what, resource, rid, actor) => rowsOf(what, resource, rid).map((row) => print(what, row, actor)),
-    add(what, resource, rid, body, actor) {
-      const members = membersOf(body);
-      const id = clock.newId();
-      store.write(() => {
-        const at = now();
-        const own: [string, string | number | null][] = [];
-        if (what === "notes") own.push(["content", contentOf(members)]);
-        else {
-          const type = typeFor(resource, rid, members, actor);
-          own.push(["annotation_type", type.rid], ["value", valueOf(type, members, actor)]);
-        }
-        const columns = new Map<string, string | number | null>([
-          ["id", id],
-          ["object_kind", resource.name],
-          ["object_rid", rid],
-          ...own,
-          ["created", at],
-          ["modified", at],
-          ["created_by", actor.user],
-          ["modified_by", actor.user],
-        ]);
-        statements.run({
-          text: `INSERT INTO ${TABLES[what]} (${[...columns.keys()].join(", ")}) VALUES (${[...columns].map(() => "?").join(", ")})`,
-          args: [...columns.values()],
-        });
-      });
-      return print(what, rowsOf(what, resource, rid, id)[0], actor);
+    list: (what, resource, rid, life, source) =>
+      rowsOf(
+        source.statements,
+        what,
+        `a.object_kind = ? AND a.object_rid = ?${LIVES[life]}`,
+        resource.name,
+        rid,
+      ).map((row) => print(what, row, source)),
+    show(what, part, source) {
+      const [row] = rowsOf(source.statements, what, "a.rid = ?", part);
+      return row && print(what, row, source);
     },
-    change(what, resource, rid, id, body, actor) {
-      const members = membersOf(body);
-      store.write(() => {
-        const [row] = rowsOf(what, resource, rid, id);
-        if (!row) throw new Problem("not_found", "Not found.");
-        const type =
-          what === "notes"
-            ? undefined
-            : statements.get({
-                text: "SELECT * FROM field_type WHERE rid = ?",
-                args: [row.annotation_type],
-              })!;
-        if (type?.readonly === 1 && !actor.superuser)
-          throw refused("value", "Values of this type can only be read.");
-        const value = type ? valueOf(type, members, actor) : contentOf(members);
-        statements.run({
-          text: `UPDATE ${TABLES[what]} SET ${type ? "value" : "content"} = ?, modified = ?, modified_by = ? WHERE rid = ?`,
-          args: [value, now(), actor.user, row.rid],
-        });
+    find(what, resource, rid, id) {
+      const row = statements.get({
+        text: `SELECT rid FROM ${KIND[what].table} WHERE object_kind = ? AND object_rid = ? AND id = ?`,
+        args: [resource.name, rid, parseUuid(id) ?? ""],
       });
-      return print(what, rowsOf(what, resource, rid, id)[0], actor);
+      if (!row) throw new Problem("not_found", "Not found.");
+      return Number(row.rid);
     },
-    remove(what, resource, rid, id) {
-      store.write(() => {
-        const [row] = rowsOf(what, resource, rid, id);
-        if (!row) throw new Problem("not_found", "Not found.");
-        statements.run({ text: `DELETE FROM ${TABLES[what]} WHERE rid = ?`, args: [row.rid] });
-      });
+    add(writing, what, resource, rid, body, actor, id) {
+      const members = membersOf(body);
+      const object = { object_kind: resource.name, object_rid: rid };
+      if (what === "notes")
+        return writing.insert(KIND[what], { ...object, content: contentOf(members) }, actor, id);
+      const type = typeFor(resource, rid, members, actor);
+      const value = valueOf(type, members, actor);
+      return writing.insert(KIND[what], { ...object, annotation_type: type.rid, value }, actor, id);
+    },
+    change(writing, what, part, body, actor) {
+      const members = membersOf(body);
+      if (what === "notes") return writing.set(KIND[what], part, { content: contentOf(members) }, actor);
+      const { annotation_type: kind } = writing.current(KIND[what], part);
+      const type = statements.get({ text: "SELECT * FROM field_type WHERE rid = ?", args: [kind] })!;
+      if (type.readonly === 1 && !actor.superuser)
+        throw refused("value", "Values of this type can only be read.");
+      writing.set(KIND[what], part, { value: valueOf(type, members, actor) }, actor);
     },
   };
 }

@@ -1,130 +1,149 @@
+import type { Source } from "./attached.ts";
 import type { Actor } from "./model/access.ts";
-import { ALIVE } from "./bulk.ts";
 import { type Json, parseUuid, printInstant } from "./model/field.ts";
+import { columnOf } from "./model/resource.ts";
+import type { StoredRecord } from "./model/stored.ts";
+import { type Host } from "./part-request.ts";
 import type { Upload } from "./request-body.ts";
-import type { Routed } from "./resources/index.ts";
+import { PARTS, type Routed } from "./resources/index.ts";
 import type { Store } from "./store.ts";
-import { fieldProblem, forbidden } from "./writing.ts";
+import { fieldProblem, type Writing } from "./writing.ts";
 import { Problem } from "../problem.ts";
-import type { Clock } from "../shell/clock.ts";
 
-/** Files of records, kept in the database. Who may view a record may read them; who may change it may add and remove them. */
+/** The record that a file belongs to. */
+export interface Owner {
+  resource: Routed;
+  /** Its id, as its address has it. */
+  id: string;
+}
+
+/**
+ * Files of records, kept in the database. Who may view a record may read them, who may change it may write them: the
+ * caller finds the record and asks for the rights. The bytes of earlier versions stay.
+ */
 export interface Attachments {
-  /** Those of one record, which `app`, `model` and `object_id` name. @throws Problem not_found, invalid_request */
-  list(named: URLSearchParams, base: string, actor: Actor): Json[];
-  add(named: URLSearchParams, upload: Upload, base: string, actor: Actor): Json;
-  read(id: string, actor: Actor): { name: string; type: string; content: Uint8Array<ArrayBuffer> };
-  remove(id: string, actor: Actor): void;
+  /** The record that `app`, `model` and `object_id` name. @throws Problem invalid_request */
+  owner(named: URLSearchParams): Owner;
+  /** Row of a file, deleted or not, and its record. @throws Problem not_found */
+  find(id: string): { part: number; owner: Owner };
+  /** Files of a record, the newest first. */
+  list(resource: Routed, host: Host, base: string, ascending: boolean): Json[];
+  /** One by its row; undefined where it was not there. */
+  show(part: number, base: string, source: Source): { [name: string]: Json } | undefined;
+  /** The bytes that go with what `show` gives. */
+  bytes(shown: { [name: string]: Json }): Uint8Array<ArrayBuffer>;
+  /** Returns its row. */
+  add(writing: Writing, resource: Routed, rid: number, upload: Upload, actor: Actor): number;
+  /** Another file in its place, as a new version. A file without a name keeps the one that it had. */
+  replace(writing: Writing, part: number, upload: Upload, actor: Actor): void;
+  /** Another name. @throws Problem invalid_request */
+  rename(writing: Writing, part: number, body: Json, actor: Actor): void;
 }
 
 type Row = Record<string, string | number | null>;
 
 const NAME_LENGTH = 255;
-const COLUMNS = "a.rid, a.id, a.object_kind, a.object_rid, a.name, a.media_type, a.size, a.sha256, a.created";
-const FROM = "FROM attachment AS a JOIN user_account AS u ON u.rid = a.created_by";
+const LIVES = { living: " AND a.deleted = 0", deleted: " AND a.deleted = 1", all: "" };
+const SELECT =
+  "SELECT a.*, c.username AS creator, m.username AS modifier, d.username AS remover FROM attachment AS a" +
+  " JOIN user_account AS c ON c.rid = a.created_by JOIN user_account AS m ON m.rid = a.modified_by" +
+  " LEFT JOIN user_account AS d ON d.rid = a.deleted_by";
 
-export function openAttachments(store: Store, resources: readonly Routed[], clock: Clock): Attachments {
-  const { statements, reading } = store;
+export function openAttachments(store: Store, resources: readonly Routed[]): Attachments {
+  const { statements } = store;
 
-  const recordOf = (named: URLSearchParams, actor: Actor): { resource: Routed; rid: number } => {
-    const model = `${named.get("app") ?? ""}.${named.get("model") ?? ""}`;
-    const resource = resources.find((candidate) => candidate.model === model);
-    if (!resource) throw fieldProblem(new Map([["model", ["app and model name no list."]]]));
-    const rid = reading.find(resource, named.get("object_id") ?? "", ALIVE, actor);
-    if (rid === undefined) throw new Problem("not_found", "Not found.");
-    return { resource, rid };
-  };
-
-  const mayChange = (resource: Routed, rid: number, actor: Actor): void => {
-    if (!reading.rights(resource, actor, [rid]).get(rid)?.change) throw forbidden();
-  };
-
-  /** One attachment and the record that it belongs to. */
-  const find = (id: string, actor: Actor): { row: Row; resource: Routed; rid: number } => {
-    const row = statements.get({
-      text: `SELECT ${COLUMNS} ${FROM} WHERE a.id = ?`,
-      args: [parseUuid(id) ?? ""],
-    });
-    const resource = resources.find(({ name }) => name === row?.object_kind);
-    const owner = resource && {
-      text: `SELECT id FROM ${resource.table} WHERE rid = ?`,
-      args: [row!.object_rid],
-    };
-    const objectId = owner && statements.get(owner)?.id;
-    const rid = resource && reading.find(resource, String(objectId), ALIVE, actor);
-    if (!row || !resource || rid === undefined) throw new Problem("not_found", "Not found.");
-    return { row, resource, rid };
-  };
-
-  const print = (row: Row, base: string): Json => ({
+  const print = (row: Row, base: string): { [name: string]: Json } => ({
     id: row.id,
     name: row.name,
     media_type: row.media_type,
     size: row.size,
     sha256: row.sha256,
     created: printInstant(Number(row.created)),
-    created_by: row.username,
+    created_by: row.creator,
+    modified: printInstant(Number(row.modified)),
+    modified_by: row.modifier,
+    deleted: row.deleted === 1,
+    deleted_date: row.deleted_date === null ? null : printInstant(Number(row.deleted_date)),
+    deleted_by: row.remover,
+    version: row.version,
     url: `${base}attachments/${String(row.id)}/`,
   });
 
+  /** Keeps the bytes, each once, and gives what is said of them. */
+  const keep = ({ type, bytes }: Upload): StoredRecord => {
+    const sha256 = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
+    statements.run({
+      text: "INSERT INTO attachment_content (sha256, content) VALUES (?, ?) ON CONFLICT DO NOTHING",
+      args: [sha256, bytes as unknown as string],
+    });
+    const known = /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(type);
+    return { media_type: known ? type : "application/octet-stream", size: bytes.length, sha256 };
+  };
+
   return {
-    list(named, base, actor) {
-      const { resource, rid } = recordOf(named, actor);
-      // Attachments are removed for good.
-      if (/^(true|1)$/i.test(named.get("deleted") ?? "")) return [];
-      const order = named.get("ordering") === "created" ? "ASC" : "DESC";
-      return statements
+    owner(named) {
+      const model = `${named.get("app") ?? ""}.${named.get("model") ?? ""}`;
+      const resource = resources.find((candidate) => candidate.model === model);
+      if (!resource) throw fieldProblem(new Map([["model", ["app and model name no list."]]]));
+      return { resource, id: named.get("object_id") ?? "" };
+    },
+    find(id) {
+      const row = statements.get({
+        text: "SELECT rid, object_kind, object_rid FROM attachment WHERE id = ?",
+        args: [parseUuid(id) ?? ""],
+      });
+      const resource = resources.find(({ name }) => name === row?.object_kind);
+      const owner = resource && {
+        text: `SELECT ${columnOf(resource, "id")} AS id FROM ${resource.table} WHERE rid = ?`,
+        args: [row!.object_rid],
+      };
+      if (!row || !resource || !owner) throw new Problem("not_found", "Not found.");
+      return { part: Number(row.rid), owner: { resource, id: String(statements.get(owner)?.id) } };
+    },
+    list: (resource, { statements: from, rid, life }, base, ascending) =>
+      from
         .all({
-          text: `SELECT ${COLUMNS}, u.username ${FROM} WHERE a.object_kind = ? AND a.object_rid = ? ORDER BY a.rid ${order}`,
+          text: `${SELECT} WHERE a.object_kind = ? AND a.object_rid = ?${LIVES[life]} ORDER BY a.rid ${ascending ? "ASC" : "DESC"}`,
           args: [resource.name, rid],
         })
-        .map((row) => print(row, base));
+        .map((row) => print(row, base)),
+    show(part, base, source) {
+      const row = source.statements.get({ text: `${SELECT} WHERE a.rid = ?`, args: [part] });
+      return row ? print(row, base) : undefined;
     },
-    add(named, { name, type, bytes }, base, actor) {
-      const { resource, rid } = recordOf(named, actor);
-      mayChange(resource, rid, actor);
-      // A name is no path, and has nothing that a header or a terminal would take for more than a name.
-      const plain = [...(name.split(/[/\\]/).pop() ?? "")].filter(
-        (letter) => letter >= " " && letter !== "\u007f",
-      );
-      const shown = plain.join("").toWellFormed().slice(0, NAME_LENGTH).trim() || "file";
-      const id = clock.newId();
-      const columns: [string, string | number | null | Uint8Array][] = [
-        ["id", id],
-        ["object_kind", resource.name],
-        ["object_rid", rid],
-        ["name", shown],
-        ["media_type", /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(type) ? type : "application/octet-stream"],
-        ["size", bytes.length],
-        ["sha256", new Bun.CryptoHasher("sha256").update(bytes).digest("hex")],
-        ["content", bytes],
-        ["created", Math.round(clock.now() * 1000)],
-        ["created_by", actor.user],
-      ];
-      const text = `INSERT INTO attachment (${columns.map(([column]) => column).join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;
-      store.write(() => statements.run({ text, args: columns.map(([, value]) => value as string) }));
-      const row = statements.get({
-        text: `SELECT ${COLUMNS}, u.username ${FROM} WHERE a.id = ?`,
-        args: [id],
-      })!;
-      return print(row, base);
+    bytes: ({ sha256 }) =>
+      statements.get({
+        text: "SELECT content FROM attachment_content WHERE sha256 = ?",
+        args: [String(sha256)],
+      })!.content as unknown as Uint8Array<ArrayBuffer>,
+    add: (writing, resource, rid, upload, actor) =>
+      writing.insert(
+        PARTS.attachment,
+        {
+          object_kind: resource.name,
+          object_rid: rid,
+          name: plainName(upload.name) || "file",
+          ...keep(upload),
+        },
+        actor,
+      ),
+    replace(writing, part, upload, actor) {
+      const name = upload.named ? plainName(upload.name) : "";
+      writing.set(PARTS.attachment, part, { ...keep(upload), ...(name === "" ? {} : { name }) }, actor);
     },
-    read(id, actor) {
-      const { row } = find(id, actor);
-      const content = statements.get({
-        text: "SELECT content FROM attachment WHERE rid = ?",
-        args: [row.rid],
-      })!;
-      return {
-        name: String(row.name),
-        type: String(row.media_type),
-        content: content.content as unknown as Uint8Array<ArrayBuffer>,
-      };
-    },
-    remove(id, actor) {
-      const { row, resource, rid } = find(id, actor);
-      mayChange(resource, rid, actor);
-      store.write(() => statements.run({ text: "DELETE FROM attachment WHERE rid = ?", args: [row.rid] }));
+    rename(writing, part, body, actor) {
+      const given = body !== null && typeof body === "object" && !Array.isArray(body) ? body : {};
+      const name = typeof given.name === "string" ? plainName(given.name) : "";
+      if (name === "") throw fieldProblem(new Map([["name", ["This field is required."]]]));
+      writing.set(PARTS.attachment, part, { name }, actor);
     },
   };
+}
+
+/** A name is no path, and has nothing that a header or a terminal would take for more than a name. */
+function plainName(name: string): string {
+  const letters = [...(name.split(/[/\\]/).pop() ?? "")].filter(
+    (letter) => letter >= " " && letter !== "\u007f",
+  );
+  return letters.join("").toWellFormed().slice(0, NAME_LENGTH).trim();
 }

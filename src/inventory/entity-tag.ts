@@ -38,6 +38,19 @@ export function isKnown(call: Call, tag: string): boolean {
 }
 
 /**
+ * Whether what has no version of its own still is what a writer believes it to be.
+ * @throws Problem precondition_failed by If-Match
+ */
+export function checkTag(call: Call, tag: string): void {
+  const wanted = call.request.headers.get("if-match");
+  const same = (known: string) => known === "*" || opaque(known) === opaque(tag);
+  if (wanted !== null && !tagsOf(wanted).some(same))
+    throw new Problem("precondition_failed", "If-Match does not name what is there by now. Read it again.", {
+      headers: { ETag: tag },
+    });
+}
+
+/**
  * Whether the record still is what a writer believes it to be.
  * @throws Problem precondition_failed by If-Match or If-None-Match
  */

@@ -1,6 +1,6 @@
 import { type Actor, changeable, deletable, visible } from "./model/access.ts";
 import { ALWAYS, and, type Condition } from "./model/condition.ts";
-import type { Json } from "./model/field.ts";
+import { type Json, printInstant } from "./model/field.ts";
 import { parameterProblem } from "./model/filter.ts";
 import { LIST_PARAMETERS, type Listing } from "./model/listing.ts";
 import type { Sql } from "./model/operator.ts";
@@ -9,13 +9,17 @@ import { printing } from "./model/record.ts";
 import { columnOf, type Resource } from "./model/resource.ts";
 import { compile, countStatement, pageStatement } from "./model/sql.ts";
 import { type NameOf, wording } from "./model/wording.ts";
+import type { Past } from "./as-of.ts";
+import type { Statements } from "./statements.ts";
 import type { Store } from "./store.ts";
 import { Problem } from "../problem.ts";
 
 /**
  * What a list made of its address: the use of every parameter, the condition in the form of the advanced filter, what
  * the caller may view, and the statements with SQLite's plans. Nothing in it depends on a record that the caller may
- * not view: of statements it holds the text and the plan, of results only the caller's own count.
+ * not view: of statements it holds the text and the plan, of results only the caller's own count. `past`: what `as_of`
+ * asks for. Its statements stand behind definitions of the tables as they were, which let through what the caller may
+ * view today; these are left out of the texts and are part of the plans.
  */
 export function explainListing(
   store: Store,
@@ -23,17 +27,21 @@ export function explainListing(
   listing: Listing,
   parameters: URLSearchParams,
   actor: Actor,
+  past?: ReturnType<Store["past"]>,
 ): Json {
-  const { resources } = store;
+  const { resources, statements, reading } = past ?? store;
+  const who = past?.everyone ?? actor;
+  const declared = resources.get(resource.name)!;
   const words = (condition: Condition): Json => wording(resources, resource, condition, namesIn(store));
-  const rights = visible(resource, actor);
-  const condition = and(listing.condition, rights);
-  const from = () => plan(resources, resource, actor);
+  const rights = past ? and(visible(resource, actor), past.today) : visible(resource, actor);
+  const condition = past ? listing.condition : and(listing.condition, rights);
+  const from = () => plan(resources, declared, who);
   const size = listing.size === "max" ? -1 : listing.size;
   const page = listing.page === "last" ? 1 : listing.page;
   const ignored = new Set(listing.ignored);
-  const look = printing(resources, resource, listing, actor).statement;
+  const look = printing(resources, declared, listing, who).statement;
   return {
+    ...asOf(store, past),
     parameters: [...new Set(parameters.keys())].map((name) => ({
       name,
       values: parameters.getAll(name),
@@ -50,22 +58,22 @@ export function explainListing(
       ),
       "id",
     ],
-    total: store.reading.list(resource, { ...listing, page: 1, size: 1 }, actor).total,
+    total: reading.list(declared, { ...listing, page: 1, size: 1 }, actor).total,
     statements: [
-      explainStatement(store, "count", countStatement(resource, condition, from())),
+      explainStatement(statements, "count", countStatement(declared, condition, from())),
       explainStatement(
-        store,
+        statements,
         "row numbers of the page",
-        pageStatement(resource, condition, listing.order, from(), size, size < 0 ? 0 : (page - 1) * size),
+        pageStatement(declared, condition, listing.order, from(), size, size < 0 ? 0 : (page - 1) * size),
       ),
-      explainStatement(store, "records of these row numbers", { ...look, args: ["[]", ...look.args] }),
+      explainStatement(statements, "records of these row numbers", { ...look, args: ["[]", ...look.args] }),
     ],
   };
 }
 
 /** SQLite's plan of one statement, its steps indented by two blanks for each level; the statement is not run. */
-function explainStatement(store: Store, purpose: string, sql: Sql): Json {
-  const steps = store.statements.all({ text: `EXPLAIN QUERY PLAN ${sql.text}`, args: sql.args });
+function explainStatement(statements: Statements, purpose: string, sql: Sql): Json {
+  const steps = statements.all({ text: `EXPLAIN QUERY PLAN ${sql.text}`, args: sql.args });
   const depth = new Map<number, number>();
   return {
     purpose,
@@ -81,7 +89,8 @@ function explainStatement(store: Store, purpose: string, sql: Sql): Json {
 
 /**
  * Why a record may be viewed, changed and deleted, or not, rule by rule. `wanted`: a true flag for the caller, or the
- * username of another account, which only administrators may ask about.
+ * username of another account, which only administrators may ask about. `past`: of the record as it was; the rights are
+ * those of today, for they decide about the past too.
  * @throws Problem not_found where the caller may not view the record, forbidden, invalid_request for an unknown name
  */
 export function explainRecord(
@@ -90,12 +99,15 @@ export function explainRecord(
   id: string,
   wanted: string,
   actor: Actor,
+  past?: ReturnType<Store["past"]>,
 ): Json {
-  const rid = store.reading.find(resource, id, ALWAYS, actor);
+  const rid = (past?.reading ?? store.reading).find(resource, id, ALWAYS, actor);
   if (rid === undefined) throw new Problem("not_found", "Not found.");
   const whom = /^(true|t|yes|y|on|1)$/i.test(wanted) ? actor : accountOf(store, wanted, actor);
-  const deleted = "deleted" in resource.fields && tells(store, resource, rid, actor, DELETED);
+  const deleted =
+    "deleted" in resource.fields && tells(past ?? store, resource, rid, past?.everyone ?? actor, DELETED);
   return {
+    ...asOf(store, past),
     id: id.toLowerCase(),
     resource: resource.name,
     caller: whom.username,
@@ -125,7 +137,23 @@ function verdict(store: Store, resource: Resource, rid: number, actor: Actor, ru
   return { may: rules.some(({ holds }) => holds), because: rules };
 }
 
-function tells(store: Store, resource: Resource, rid: number, actor: Actor, part: Condition): boolean {
+/** The batch after which it was so; null before the first. */
+function asOf(store: Store, past: Past | undefined): { as_of?: Json } {
+  if (!past) return {};
+  const row = store.statements.get({
+    text: "SELECT id, at FROM record_batch WHERE rid = ?",
+    args: [past.batch],
+  });
+  return { as_of: row && { batch: row.id, at: printInstant(Number(row.at)) } };
+}
+
+function tells(
+  store: Pick<Store, "resources" | "statements">,
+  resource: Resource,
+  rid: number,
+  actor: Actor,
+  part: Condition,
+): boolean {
   const from = plan(store.resources, resource, actor);
   const { text, args } = compile(part, from);
   const joins = from.joins();

@@ -1,8 +1,8 @@
-import { type Actor, visible } from "./model/access.ts";
+import { type Actor, changeable, visible } from "./model/access.ts";
 import { type Json, printInstant, type Stored } from "./model/field.ts";
 import type { Sql } from "./model/operator.ts";
 import { plan } from "./model/plan.ts";
-import { isGuarded, type Resource, type Resources } from "./model/resource.ts";
+import { columnOf, isGuarded, type Resource, type Resources } from "./model/resource.ts";
 import { compile } from "./model/sql.ts";
 import { changedFields, isShown, type Named, printStored, type StoredRecord } from "./model/stored.ts";
 import type { Op, Written } from "./journal.ts";
@@ -19,6 +19,8 @@ export interface Change {
   /** Of the values before, those that changed; undefined for a new record. */
   before: StoredRecord | undefined;
   after: StoredRecord;
+  /** Of a part of a record: resource and row of that record. */
+  host: { kind: string; rid: number } | undefined;
 }
 
 /** Some of a longer list. */
@@ -37,8 +39,10 @@ export interface Batch {
 
 /** What was done, as far as the actor may view the records that it was done to. */
 export interface History {
-  /** The changes of one record that the actor may view, the last first. */
+  /** The changes of one record that the actor may view, and of what belongs to it, the last first. */
   ofRecord(resource: Resource, rid: number, actor: Actor, limit: number, offset: number): Part;
+  /** When an account joined and left groups. */
+  ofMember(user: number, actor: Actor, limit: number, offset: number): Part;
   /** The record as it was in a version; undefined where there is none. */
   version(resource: Resource, rid: number, version: number): StoredRecord | undefined;
   /** Batches with a change that the actor may view, the last first. */
@@ -77,18 +81,27 @@ const WHO =
 const PEOPLE = "JOIN user_account AS u ON u.rid = b.user_rid LEFT JOIN api_token AS k ON k.rid = b.token_rid";
 const BATCHES = `record_batch AS b ${PEOPLE}`;
 const CHANGES = `record_change AS c JOIN record_batch AS b ON b.rid = c.batch ${PEOPLE}`;
-const CHANGE = "c.seq, c.batch, c.object_kind, c.object_rid, c.op, c.version, c.before, c.after";
+const CHANGE =
+  "c.seq, c.batch, c.object_kind, c.object_rid, c.op, c.version, c.before, c.after, c.host_kind, c.host_rid";
 
 export function openHistory(statements: Statements, resources: Resources): History {
   const guarded = [...resources.values()].filter(isGuarded);
 
-  /** Whether the record of the change `c` may be viewed today. */
+  /**
+   * Whether the record of the change `c`, or the one that it is a part of, may be viewed today. Who has rights is told
+   * to those who may change the record, who is a member of a group to everybody with an account.
+   */
   const seen = (actor: Actor): Sql => {
     const parts = guarded.map((resource): Sql => {
-      const where = compile(visible(resource, actor), plan(resources, resource, actor));
-      const text = `c.object_kind = '${resource.name}' AND EXISTS (SELECT 1 FROM ${resource.table} AS t WHERE t.rid = c.object_rid AND (${where.text}))`;
-      return { text: `(${text})`, args: where.args };
+      const joined = plan(resources, resource, actor);
+      const where = compile(visible(resource, actor), joined);
+      const may = compile(changeable(resource, actor), joined);
+      const text =
+        `coalesce(c.host_kind, c.object_kind) = '${resource.name}' AND EXISTS (SELECT 1 FROM ${resource.table} AS t WHERE` +
+        ` t.rid = coalesce(c.host_rid, c.object_rid) AND (${where.text}) AND (c.object_kind <> 'grant' OR (${may.text})))`;
+      return { text: `(${text})`, args: [...where.args, ...may.args] };
     });
+    if (actor.user !== null) parts.push({ text: "c.host_kind = 'group'", args: [] });
     return {
       text: `(${parts.map(({ text }) => text).join(" OR ")})`,
       args: parts.flatMap(({ args }) => args),
@@ -99,7 +112,7 @@ export function openHistory(statements: Statements, resources: Resources): Histo
   const namer = (): Named => {
     const known = new Map<string, Stored | undefined>();
     return (far, column, rid) => {
-      const key = `${far.name} ${rid}`;
+      const key = `${far.name} ${column} ${rid}`;
       if (!known.has(key)) {
         const text = `SELECT ${column} AS value FROM ${far.table} WHERE rid = ?`;
         known.set(key, statements.get({ text, args: [rid] })?.value);
@@ -124,7 +137,16 @@ export function openHistory(statements: Statements, resources: Resources): Histo
     version: Number(row.version),
     before: row.before === null ? undefined : (JSON.parse(String(row.before)) as StoredRecord),
     after: JSON.parse(String(row.after)) as StoredRecord,
+    host: row.host_kind === null ? undefined : { kind: String(row.host_kind), rid: Number(row.host_rid) },
   });
+
+  /** The record that a part belongs to. */
+  const printHost = (host: Change["host"], named: Named): Json => {
+    const resource = host && resources.get(host.kind);
+    if (!resource) return null;
+    const id = named(resource, columnOf(resource, "id"), host.rid) ?? null;
+    return { resource: segmentOf(resource), id };
+  };
 
   /** Names of a token are for its owner and administrators. */
   const who = (row: Row, actor: Actor): { [name: string]: Json } => {
@@ -142,8 +164,9 @@ export function openHistory(statements: Statements, resources: Resources): Histo
     const names = before ? Object.keys(before) : Object.keys(after);
     return {
       cursor: String(change.seq),
-      resource: resource.segment ?? resource.name,
+      resource: segmentOf(resource),
       id: after.id,
+      of: printHost(change.host, named),
       op: change.op,
       version: change.version,
       ...who(row, actor),
@@ -176,7 +199,7 @@ export function openHistory(statements: Statements, resources: Resources): Histo
       kind: row.kind,
       ...who(row, actor),
       changes: Object.fromEntries(
-        counted.map(({ kind, records }) => [resources.get(String(kind))?.segment ?? String(kind), records]),
+        counted.map(({ kind, records }) => [segmentOf(resources.get(String(kind))!), records]),
       ),
       undoes: row.undoes_id,
       undone_by: row.undone_by,
@@ -186,8 +209,17 @@ export function openHistory(statements: Statements, resources: Resources): Histo
 
   return {
     ofRecord(resource, rid, actor, limit, offset) {
-      const text = `${CHANGES} WHERE c.object_kind = ? AND c.object_rid = ?`;
-      return part({ text, args: [resource.name, rid] }, "c.seq DESC", actor, limit, offset);
+      const visibleChanges = seen(actor);
+      const text =
+        `${CHANGES} WHERE (c.object_kind = ?1 AND c.object_rid = ?2 OR c.host_kind = ?1 AND c.host_rid = ?2)` +
+        ` AND ${visibleChanges.text}`;
+      const args = [resource.name, rid, ...visibleChanges.args];
+      return part({ text, args }, "c.seq DESC", actor, limit, offset);
+    },
+    ofMember(user, actor, limit, offset) {
+      const visibleChanges = seen(actor);
+      const text = `${CHANGES} WHERE c.object_kind = 'membership' AND c.after ->> 'user' = ? AND ${visibleChanges.text}`;
+      return part({ text, args: [user, ...visibleChanges.args] }, "c.seq DESC", actor, limit, offset);
     },
     version(resource, rid, version) {
       const row = statements.get({
@@ -271,8 +303,9 @@ export function openHistory(statements: Statements, resources: Resources): Histo
       return written.map(({ resource, op, version, before, after }) => {
         const names = after ? changedFields(before, after) : [];
         return {
-          resource: resource.segment ?? resource.name,
+          resource: segmentOf(resource),
           id: before ? before.id : null,
+          of: printHost(resource.host?.(after ?? before!), named),
           op,
           version,
           before: before ? printAll(resource, before, names, named) : null,
@@ -289,3 +322,6 @@ export function openHistory(statements: Statements, resources: Resources): Histo
       ),
   };
 }
+
+/** How answers name a resource. */
+const segmentOf = (resource: Resource): string => resource.segment ?? `${resource.name}s`;

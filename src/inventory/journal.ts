@@ -98,8 +98,9 @@ export function openJournal(statements: Statements, clock: Clock): Journal {
       if (!batch.about.unwatched) batch.written.push(written);
       const { resource, rid, op, version, before, after } = written;
       const gone = after === undefined;
+      const host = gone ? undefined : resource.host?.(after);
       statements.run({
-        text: "INSERT INTO record_change (batch, object_kind, object_rid, op, version, before, after) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        text: "INSERT INTO record_change (batch, object_kind, object_rid, op, version, before, after, host_kind, host_rid) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         args: [
           batch.row,
           resource.name,
@@ -110,6 +111,8 @@ export function openJournal(statements: Statements, clock: Clock): Journal {
             ? null
             : JSON.stringify(gone ? { id: before.id } : valuesBefore(before, after)),
           gone ? null : JSON.stringify({ ...after, rid: undefined }),
+          host?.kind ?? null,
+          host?.rid ?? null,
         ],
       });
     },

@@ -1,10 +1,10 @@
 import type { Actor } from "./model/access.ts";
 import { type Field, type Json, KINDS, parseUuid, quoted, text } from "./model/field.ts";
 import type { Mode } from "./model/patch.ts";
-import { PEOPLE } from "./resources/index.ts";
+import { PARTS, PEOPLE } from "./resources/index.ts";
 import type { Statements } from "./statements.ts";
 import type { Store } from "./store.ts";
-import { fieldProblem, forbidden } from "./writing.ts";
+import { fieldProblem, forbidden, type Writing } from "./writing.ts";
 import { nearest, Problem } from "../problem.ts";
 import type { Accounts } from "../shell/auth.ts";
 
@@ -12,20 +12,33 @@ import type { Accounts } from "../shell/auth.ts";
 export interface People {
   /** The row of an account or a group, by name or id. @throws Problem not_found */
   find(kind: Kind, typed: string): number;
-  /** Makes an account or a group and returns its row. @throws Problem forbidden, invalid_request, conflict */
-  create(kind: Kind, body: Json, actor: Actor): Promise<number>;
-  update(kind: Kind, rid: number, body: Json, mode: Mode, actor: Actor): Promise<void>;
+  /** Makes an account or a group. @throws Problem forbidden, invalid_request, conflict */
+  create(kind: Kind, body: Json, actor: Actor): Promise<WrittenPerson>;
+  update(kind: Kind, rid: number, body: Json, mode: Mode, actor: Actor): Promise<WrittenPerson>;
   /** A group goes; an account is disabled, for records tell who made them. @throws Problem forbidden, conflict */
   remove(kind: Kind, rid: number, actor: Actor): void;
-  /** Rows of the members of a group, by name. */
-  members(group: number): number[];
+  /** Rows of the members of a group, by name; those of a past time with its statements. */
+  members(group: number, from?: Statements): number[];
   /** Sets who is a member. @throws Problem forbidden, invalid_request, conflict */
-  setMembers(group: number, change: (before: ReadonlySet<number>) => ReadonlySet<number>, actor: Actor): void;
+  setMembers(
+    writing: Writing,
+    group: number,
+    change: (before: ReadonlySet<number>) => ReadonlySet<number>,
+    actor: Actor,
+  ): void;
+  /** Row of a membership, ended or not. @throws Problem not_found */
+  membership(group: number, user: number): number;
   /** The rows of the accounts or groups that a list in a body names. @throws Problem invalid_request */
   readList(kind: Kind, field: string, value: Json): Set<number>;
 }
 
 export type Kind = "user" | "group";
+
+/** Row of an account or a group, and the batch of the memberships that were written; null where none were. */
+export interface WrittenPerson {
+  rid: number;
+  batch: string | null;
+}
 
 /** The row of an account or a group, by name or id. */
 function rowOf(statements: Statements, kind: Kind, typed: string): number | undefined {
@@ -69,12 +82,10 @@ export function openPeople(store: Store, accounts: Accounts): People {
   const { statements } = store;
   const get = (text: string, ...args: (string | number | null)[]) => statements.get({ text, args });
   const run = (text: string, ...args: (string | number | null)[]) => void statements.run({ text, args });
-  const write = (work: () => void): void => {
-    try {
-      statements.writing(work);
-    } finally {
-      store.reading.forget();
-    }
+  /** Memberships that are written become one batch of the history. */
+  const write = (actor: Actor, work: (writing: Writing) => void): string | null => {
+    const outcome = store.run({ kind: "update", actor, dryRun: false, confirm: null }, work);
+    return "batch" in outcome ? outcome.batch : null;
   };
 
   const lookUp = (kind: Kind, typed: string) => rowOf(statements, kind, typed);
@@ -92,10 +103,21 @@ export function openPeople(store: Store, accounts: Accounts): People {
       .all({ text: "SELECT group_rid FROM membership WHERE user_rid = ?", args: [user] })
       .map(({ group_rid }) => Number(group_rid));
 
-  const setMembership = (user: number, group: number, member: boolean): void =>
-    member
-      ? run("INSERT INTO membership (user_rid, group_rid) VALUES (?, ?) ON CONFLICT DO NOTHING", user, group)
-      : run("DELETE FROM membership WHERE user_rid = ? AND group_rid = ?", user, group);
+  const recordOf = (user: number, group: number) =>
+    get("SELECT rid, deleted FROM membership_record WHERE user_rid = ? AND group_rid = ?", user, group);
+
+  const setMembership = (
+    writing: Writing,
+    user: number,
+    group: number,
+    member: boolean,
+    actor: Actor,
+  ): void => {
+    const known = recordOf(user, group);
+    if (member && known) writing.set(PARTS.membership, Number(known.rid), {}, actor);
+    else if (member) writing.insert(PARTS.membership, { user, group }, actor);
+    else if (known?.deleted === 0) writing.end(PARTS.membership, Number(known.rid), actor);
+  };
 
   const refuseTaken = (kind: Kind, name: string, rid: number, errors: Errors): void => {
     const { table, key } = PEOPLE[kind];
@@ -117,7 +139,7 @@ export function openPeople(store: Store, accounts: Accounts): People {
     body: Json,
     mode: Mode,
     actor: Actor,
-  ): Promise<number> => {
+  ): Promise<WrittenPerson> => {
     const errors: Errors = new Map();
     const given = readBody("user", SECRETS, body, mode, errors);
     const before = rid === undefined ? {} : userNow(rid);
@@ -156,13 +178,14 @@ export function openPeople(store: Store, accounts: Accounts): People {
     const hash = typeof password === "string" ? await accounts.hash(password) : undefined;
     const first = primary ?? (rid === undefined ? groups?.values().next().value : undefined);
     let user = rid ?? -1;
-    write(() => {
+    const batch = write(actor, (writing) => {
+      const setMember = (group: number, member: boolean) =>
+        setMembership(writing, user, group, member, actor);
       if (rid === undefined) {
         const username = String(given.get("username"));
         refuseTaken("user", username, -1, errors);
         if (errors.size > 0) throw fieldProblem(errors);
-        user = accounts.insertUser({ username }, null);
-        if (first !== undefined) setMembership(user, SYSTEM_GROUP, false);
+        user = accounts.insertUser({ username }, null, false);
       }
       const sets: [string, string | number][] = [];
       for (const name of ["full_name", "email"])
@@ -178,38 +201,39 @@ export function openPeople(store: Store, accounts: Accounts): People {
           user,
         );
       const own = Number(userNow(user).primary_group);
-      setMembership(user, own, true);
+      setMember(own, true);
       if (groups !== undefined) {
         if (!groups.has(own) && rid !== undefined && primary === undefined) throw primaryGroupStays("groups");
-        for (const group of groupsOf(user))
-          if (!groups.has(group) && group !== own) setMembership(user, group, false);
-        for (const group of groups) setMembership(user, group, true);
+        for (const group of groupsOf(user)) if (!groups.has(group) && group !== own) setMember(group, false);
+        for (const group of groups) setMember(group, true);
       }
       if (given.has("is_active") && given.get("is_active") !== before.is_active)
         accounts.setActive(user, given.get("is_active") === true);
       if (hash !== undefined) accounts.storePassword(user, hash);
     });
-    return user;
+    return { rid: user, batch };
   };
 
-  const members = (group: number): number[] =>
-    statements
+  const members = (group: number, from = statements): number[] =>
+    from
       .all({
-        text: "SELECT u.rid FROM membership AS m JOIN user_account AS u ON u.rid = m.user_rid WHERE m.group_rid = ? ORDER BY u.username",
+        text:
+          "SELECT u.rid FROM membership_record AS m JOIN user_account AS u ON u.rid = m.user_rid" +
+          " WHERE m.group_rid = ? AND m.deleted = 0 ORDER BY u.username",
         args: [group],
       })
       .map(({ rid }) => Number(rid));
 
-  const applyMembers = (group: number, wanted: ReadonlySet<number>): void => {
+  const applyMembers = (writing: Writing, group: number, wanted: ReadonlySet<number>, actor: Actor): void => {
     for (const user of members(group)) {
       if (wanted.has(user)) continue;
       if (Number(userNow(user).primary_group) === group) throw primaryGroupStays("members");
-      setMembership(user, group, false);
+      setMembership(writing, user, group, false, actor);
     }
-    for (const user of wanted) setMembership(user, group, true);
+    for (const user of wanted) setMembership(writing, user, group, true, actor);
   };
 
-  const writeGroup = (rid: number | undefined, body: Json, mode: Mode): number => {
+  const writeGroup = (rid: number | undefined, body: Json, mode: Mode, actor: Actor): WrittenPerson => {
     const errors: Errors = new Map();
     const given = readBody("group", [], body, mode, errors);
     const wanted = given.has("members") ? readMany("user", given.get("members")!) : undefined;
@@ -223,14 +247,14 @@ export function openPeople(store: Store, accounts: Accounts): People {
       errors.set("name", ["This group keeps its name."]);
     if (errors.size > 0) throw fieldProblem(errors);
     let group = rid ?? -1;
-    write(() => {
+    const batch = write(actor, (writing) => {
       if (rid === undefined) group = accounts.addGroup(String(name));
       else if (name !== undefined) run("UPDATE user_group SET name = ? WHERE rid = ?", String(name), group);
       if (given.has("description"))
         run("UPDATE user_group SET description = ? WHERE rid = ?", String(given.get("description")), group);
-      if (wanted !== undefined) applyMembers(group, wanted);
+      if (wanted !== undefined) applyMembers(writing, group, wanted, actor);
     });
-    return group;
+    return { rid: group, batch };
   };
 
   return {
@@ -249,16 +273,15 @@ export function openPeople(store: Store, accounts: Accounts): People {
       if (!actor.superuser) throw forbidden();
       return kind === "user"
         ? writeUser(undefined, body, "create", actor)
-        : writeGroup(undefined, body, "create");
+        : writeGroup(undefined, body, "create", actor);
     },
     async update(kind, rid, body, mode, actor) {
       if (!actor.superuser && !(kind === "user" && rid === actor.user)) throw forbidden();
-      if (kind === "user") await writeUser(rid, body, mode, actor);
-      else writeGroup(rid, body, mode);
+      return kind === "user" ? writeUser(rid, body, mode, actor) : writeGroup(rid, body, mode, actor);
     },
     remove(kind, rid, actor) {
       if (!actor.superuser) throw forbidden();
-      write(() => {
+      write(actor, () => {
         if (kind === "user") return accounts.setActive(rid, false);
         if (rid === SYSTEM_GROUP)
           throw new Problem("conflict", "This group stays: it owns what every installation has.");
@@ -267,6 +290,16 @@ export function openPeople(store: Store, accounts: Accounts): People {
             "conflict",
             "The group is the primary group of accounts. Give them another first.",
           );
+        // What was done to memberships and rights of the group stays known, under numbers that nothing else gets.
+        for (const [kind, table] of [
+          ["membership", "membership_record"],
+          ["grant", "object_permission"],
+        ])
+          run(
+            `UPDATE record_change SET object_rid = -object_rid WHERE object_kind = '${kind}' AND object_rid IN (SELECT rid FROM ${table} WHERE group_rid = ?)`,
+            rid,
+          );
+        run("UPDATE record_change SET host_rid = -host_rid WHERE host_kind = 'group' AND host_rid = ?", rid);
         try {
           run("DELETE FROM user_group WHERE rid = ?", rid);
         } catch (cause) {
@@ -275,9 +308,14 @@ export function openPeople(store: Store, accounts: Accounts): People {
         }
       });
     },
-    setMembers(group, change, actor) {
+    setMembers(writing, group, change, actor) {
       if (!actor.superuser) throw forbidden();
-      write(() => applyMembers(group, change(new Set(members(group)))));
+      applyMembers(writing, group, change(new Set(members(group))), actor);
+    },
+    membership(group, user) {
+      const found = recordOf(user, group);
+      if (!found) throw new Problem("not_found", "Not found.");
+      return Number(found.rid);
     },
   };
 }

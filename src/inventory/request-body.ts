@@ -23,6 +23,8 @@ export async function readPairs(request: Request, maxBytes: number): Promise<Jso
 export interface Upload {
   name: string;
   type: string;
+  /** Whether the name is the client's, not just a stand-in. */
+  named: boolean;
   bytes: Uint8Array;
   fields: [string, string][];
 }
@@ -34,7 +36,7 @@ export interface Upload {
 export async function readUpload(request: Request, maxBytes: number): Promise<Upload> {
   const bytes = await readBytes(request, maxBytes);
   const type = mediaType(request);
-  if (type !== "multipart/form-data") return { name: "file", type, bytes, fields: [] };
+  if (type !== "multipart/form-data") return { name: "file", named: false, type, bytes, fields: [] };
   const headers = { "Content-Type": request.headers.get("content-type")! };
   let form: FormData;
   try {
@@ -49,8 +51,14 @@ export async function readUpload(request: Request, maxBytes: number): Promise<Up
     else file ??= value;
   }
   if (!file) throw new Problem("malformed", "The form has no file.");
-  const name = (file as File).name ?? "file";
-  return { name, type: file.type.split(";")[0], bytes: await file.bytes(), fields };
+  const { name } = file as File;
+  return {
+    name: name ?? "file",
+    named: name !== undefined,
+    type: file.type.split(";")[0],
+    bytes: await file.bytes(),
+    fields,
+  };
 }
 
 /** Whether the body is a form as a browser sends it. */

@@ -1,5 +1,6 @@
 import type { DocumentDecoration, Elysia } from "elysia";
 import type { Answers } from "./answer.ts";
+import type { HistoryAnswers } from "./answer-history.ts";
 import { type Attached, type Attachment } from "./attached.ts";
 import {
   answered,
@@ -7,26 +8,35 @@ import {
   inPath,
   inQuery,
   json,
+  OF_PARTS,
   optionsOf,
   refused,
   sentSchema,
   SHOWN,
 } from "./attached-description.ts";
-import { MEDIA_TYPES } from "./negotiation.ts";
-import { unwrap } from "./answer-writing.ts";
-import { respond, ROOT } from "./response.ts";
+import { runBatch, unwrap } from "./answer-writing.ts";
+import { checkVersion } from "./entity-tag.ts";
+import { once } from "./idempotency.ts";
+import { and } from "./model/condition.ts";
 import type { Json } from "./model/field.ts";
+import { MEDIA_TYPES } from "./negotiation.ts";
+import { changeableHost, hostOf, showPart } from "./part-request.ts";
 import { readJson } from "./request-body.ts";
-import type { Routed } from "./resources/index.ts";
+import { type Call, respond, ROOT } from "./response.ts";
+import { PARTS, type Routed } from "./resources/index.ts";
+import { addHistoryOf } from "./route-history.ts";
 import type { Store } from "./store.ts";
-import { forbidden } from "./writing.ts";
+import { DRY_RUN, MATCH, NONE_MATCH, ONCE, PREVIEW } from "./write-parameters.ts";
+import { Problem } from "../problem.ts";
 
 const LIST_METHODS = "GET, POST, HEAD, OPTIONS";
-const ONE_METHODS = "PATCH, PUT, DELETE, OPTIONS";
+const ONE_METHODS = "GET, PUT, PATCH, DELETE, HEAD, OPTIONS";
 const HIDDEN = { parse: "none", detail: { hide: true } } as const;
 
 type Params = Record<string, string | null>;
 type Context = { request: Request; params: Params };
+
+const PART = { annotations: PARTS.annotation, notes: PARTS.note };
 
 const DOCS: Record<Attachment, [list: string, add: string, body: string]> = {
   annotations: [
@@ -37,62 +47,114 @@ const DOCS: Record<Attachment, [list: string, add: string, body: string]> = {
   notes: ["Notes on a record", "Write a note on a record", '{"content": "…"}'],
 };
 
+/** What the routes of parts need. */
+export interface AttachedOptions {
+  answers: Answers;
+  store: Store;
+  attached: Attached;
+  history: HistoryAnswers;
+  maxMessageBytes: number;
+}
+
 /** `<segment>/<id>/annotations/` and `<segment>/<id>/notes/`, of records that have owners. */
 export function addAttached(
   app: Elysia,
-  answers: Answers,
-  store: Store,
-  attached: Attached,
+  { answers, store, attached, history, maxMessageBytes }: AttachedOptions,
   resource: Routed,
-  maxBytes: number,
 ): void {
   for (const what of Object.keys(DOCS) as Attachment[]) {
-    const mayWrite = (rid: number, call: ReturnType<Answers["begin"]>): void => {
-      if (!store.reading.rights(resource, call.actor, [rid]).get(rid)?.change) throw forbidden();
+    const part = PART[what];
+    const present = (call: Call) => ({
+      statements: store.statements,
+      reading: store.reading,
+      actor: call.actor,
+    });
+    /** One as it is stored, wrapped where the client wants it so. */
+    const showOne = (call: Call, rid: number, status: 200 | 201, allow: string): Response => {
+      const shown = attached.show(what, rid, present(call))!;
+      const flat = call.url.searchParams.get("response_format") === "flat";
+      return showPart(call, flat ? { results: shown } : shown, allow, {
+        status,
+        version: Number(shown.version),
+      });
     };
-    const show = (json: Json, status: 200 | 201, allow: string, flat: boolean): Response =>
-      respond(JSON.stringify(flat ? { results: json } : json), status, MEDIA_TYPES.json, { Allow: allow });
-    const isFlat = (url: URL): boolean => url.searchParams.get("response_format") === "flat";
 
-    const describe = (
-      call: ReturnType<Answers["begin"]>,
-      rid: number,
-      allow: string,
-      method: string,
-    ): Response => {
+    const describe = (call: Call, id: string, allow: string, method: string): Response => {
+      const { rid } = hostOf(store, call, resource, id);
       const may = store.reading.rights(resource, call.actor, [rid]).get(rid)?.change ?? false;
       const actions: Record<string, Json> = may ? { [method]: fieldsOf(what) } : {};
       const body = optionsOf(what, DOCS[what][0], ["application/json"], actions);
       return respond(body, 200, MEDIA_TYPES.json, { Allow: allow });
     };
+    const body = async (call: Call): Promise<Json> => unwrap(await readJson(call.request, maxMessageBytes));
 
     const list = async ({ request, params }: Context): Promise<Response> => {
       const call = answers.begin(request, LIST_METHODS);
-      const rid = answers.find(call, resource, params.id ?? "");
-      if (request.method === "OPTIONS") return describe(call, rid, LIST_METHODS, "POST");
-      if (request.method !== "POST")
-        return show(attached.list(what, resource, rid, call.actor), 200, LIST_METHODS, true);
-      const body = unwrap(await readJson(request, maxBytes));
-      mayWrite(rid, call);
-      return show(attached.add(what, resource, rid, body, call.actor), 201, LIST_METHODS, isFlat(call.url));
+      const id = params.id ?? "";
+      if (call.method === "OPTIONS") return describe(call, id, LIST_METHODS, "POST");
+      if (call.method !== "POST") {
+        const host = hostOf(store, call, resource, id);
+        const results = attached.list(what, resource, host.rid, host.life, host);
+        return showPart(call, { results }, LIST_METHODS);
+      }
+      // Before the body is read, and again in the transaction: meanwhile the record may have changed hands.
+      changeableHost(store, call, resource, id);
+      const value = await body(call);
+      return store.inTurn(() =>
+        once(store, call, value, () =>
+          runBatch(
+            store,
+            call,
+            { kind: "create" },
+            (writing) =>
+              attached.add(
+                writing,
+                what,
+                resource,
+                changeableHost(store, call, resource, id),
+                value,
+                call.actor,
+              ),
+            (rid) => showOne(call, rid, 201, LIST_METHODS),
+          ),
+        ),
+      );
     };
+
     const one = async ({ request, params }: Context): Promise<Response> => {
       const call = answers.begin(request, ONE_METHODS);
-      const rid = answers.find(call, resource, params.id ?? "");
-      if (request.method === "OPTIONS") return describe(call, rid, ONE_METHODS, "PUT");
-      const id = (params.attached ?? "").toLowerCase();
-      if (request.method === "DELETE") {
-        mayWrite(rid, call);
-        attached.remove(what, resource, rid, id);
-        return respond(null, 204, "", { Allow: ONE_METHODS });
+      const id = params.id ?? "";
+      const own = params.attached ?? "";
+      if (call.method === "OPTIONS") return describe(call, id, ONE_METHODS, "PUT");
+      if (call.method === "GET" || call.method === "HEAD") {
+        const host = hostOf(store, call, resource, id);
+        const shown = attached.show(what, attached.find(what, resource, host.rid, own), host);
+        const wanted = host.life === "all" || shown?.deleted === (host.life === "deleted");
+        if (!shown || !wanted) throw new Problem("not_found", "Not found.");
+        const flat = call.url.searchParams.get("response_format") === "flat";
+        const version = Number(shown.version);
+        return showPart(call, flat ? { results: shown } : shown, ONE_METHODS, { version });
       }
-      const body = unwrap(await readJson(request, maxBytes));
-      mayWrite(rid, call);
-      return show(
-        attached.change(what, resource, rid, id, body, call.actor),
-        200,
-        ONE_METHODS,
-        isFlat(call.url),
+      changeableHost(store, call, resource, id);
+      const removes = call.method === "DELETE";
+      const value = removes ? null : await body(call);
+      return store.inTurn(() =>
+        runBatch(
+          store,
+          call,
+          { kind: removes ? "delete" : "update" },
+          (writing) => {
+            const rid = attached.find(what, resource, changeableHost(store, call, resource, id), own);
+            const { deleted, version } = writing.current(part, rid);
+            if (deleted === 1) throw new Problem("not_found", "Not found.");
+            checkVersion(call, Number(version));
+            if (removes) writing.mark(part, rid, call.actor);
+            else attached.change(writing, what, rid, value, call.actor);
+            return rid;
+          },
+          (rid) =>
+            removes ? respond(null, 204, "", { Allow: ONE_METHODS }) : showOne(call, rid, 200, ONE_METHODS),
+        ),
       );
     };
 
@@ -102,7 +164,8 @@ export function addAttached(
     const flat = inQuery("response_format", 'flat: the answer is wrapped as {"results": …}.');
     const detail = (value: object): DocumentDecoration =>
       ({ tags: ["inventory"], ...value }) as DocumentDecoration;
-    const [lists, adds, body] = DOCS[what];
+    const [lists, adds, about] = DOCS[what];
+    const security = [{ token: [] }];
     const listed = {
       type: "object",
       required: ["results"],
@@ -110,37 +173,48 @@ export function addAttached(
     };
     const sends = (change: boolean) => ({
       required: true,
-      description: body,
+      description: about,
       content: json(sentSchema(what, change)),
     });
     const changed = detail({
       summary: `Change one of the ${what}: ${resource.segment}`,
-      security: [{ token: [] }],
-      parameters: [id, own, flat],
+      security,
+      parameters: [id, own, flat, ...DRY_RUN, ...MATCH],
       requestBody: sends(true),
-      responses: { ...answered(200, "As stored.", SHOWN[what]), ...refused(400, 401, 403, 404, 413, 415) },
+      responses: {
+        ...answered(200, "As stored.", SHOWN[what]),
+        ...refused(400, 401, 403, 404, 409, 412, 413, 415),
+      },
     });
     const onePath = `${path}:attached/`;
     app
       .get(path, list, {
         detail: detail({
           summary: `${lists}: ${resource.segment}`,
-          parameters: [id],
-          responses: { ...answered(200, "All of them.", listed), ...refused(401, 404) },
+          parameters: [id, ...OF_PARTS, ...NONE_MATCH],
+          responses: { ...answered(200, "All of them.", listed), ...refused(400, 401, 404) },
         }),
       })
       .post(path, list, {
         parse: "none",
         detail: detail({
           summary: `${adds}: ${resource.segment}`,
-          description: body,
-          security: [{ token: [] }],
-          parameters: [id, flat],
+          description: about,
+          security,
+          parameters: [id, flat, ...DRY_RUN, ...ONCE],
           requestBody: sends(false),
           responses: {
             ...answered(201, "As stored.", SHOWN[what]),
-            ...refused(400, 401, 403, 404, 413, 415),
+            ...answered(200, "Of a dry run: what would change.", PREVIEW),
+            ...refused(400, 401, 403, 404, 409, 413, 415, 422),
           },
+        }),
+      })
+      .get(onePath, one, {
+        detail: detail({
+          summary: `One of the ${what}: ${resource.segment}`,
+          parameters: [id, own, flat, ...OF_PARTS, ...NONE_MATCH],
+          responses: { ...answered(200, "As stored.", SHOWN[what]), ...refused(400, 401, 404) },
         }),
       })
       .put(onePath, one, { parse: "none", detail: changed })
@@ -149,16 +223,36 @@ export function addAttached(
         parse: "none",
         detail: detail({
           summary: `Remove one of the ${what}: ${resource.segment}`,
-          security: [{ token: [] }],
-          parameters: [id, own],
-          responses: { 204: { description: "Done." }, ...refused(401, 403, 404) },
+          description: "It stays in the database; `deleted=true` shows it.",
+          security,
+          parameters: [id, own, ...DRY_RUN, ...MATCH],
+          responses: {
+            204: { description: "Done." },
+            ...answered(200, "Of a dry run: what would change.", PREVIEW),
+            ...refused(401, 403, 404, 409, 412),
+          },
         }),
       });
-    for (const segment of [resource.segment, ...(resource.aliases ?? [])]) {
+    const segments = [resource.segment, ...(resource.aliases ?? [])];
+    for (const segment of segments)
       for (const end of ["", "/"]) {
         app.all(`${ROOT}${segment}/:id/${what}${end}`, list, HIDDEN);
         app.all(`${ROOT}${segment}/:id/${what}/:attached${end}`, one, HIDDEN);
       }
-    }
+    addHistoryOf(app, history, {
+      paths: segments.map((segment) => `${segment}/:id/${what}/:attached/`),
+      parameters: [id, own],
+      what: `one of the ${what}: ${resource.segment}`,
+      restored: SHOWN[what],
+      subject: (params) => ({
+        resource: part,
+        find: (call) => {
+          const rid = store.reading.find(resource, params.id ?? "", and(), call.actor);
+          if (rid === undefined) throw new Problem("not_found", "Not found.");
+          return attached.find(what, resource, rid, params.attached ?? "");
+        },
+        show: (call, rid) => showOne(call, rid, 200, ONE_METHODS),
+      }),
+    });
   }
 }

@@ -1,11 +1,13 @@
 import type { DocumentDecoration, Elysia } from "elysia";
 import type { Answers } from "./answer.ts";
-import { openHistoryAnswers } from "./answer-history.ts";
+import type { HistoryAnswers, Subject } from "./answer-history.ts";
+import { and } from "./model/condition.ts";
 import { PROBLEM_SCHEMA, recordSchema } from "./model/schema.ts";
 import { ROOT } from "./response.ts";
-import { DECLARED, RESOURCES, type Routed } from "./resources/index.ts";
+import { DECLARED, PEOPLE, RESOURCES, type Routed } from "./resources/index.ts";
 import type { Store } from "./store.ts";
 import { DRY_RUN, ONCE } from "./write-parameters.ts";
+import { Problem } from "../problem.ts";
 
 type Params = Record<string, string | null>;
 type Context = { request: Request; params: Params };
@@ -49,6 +51,10 @@ const CHANGE = object(
     cursor: text,
     resource: text,
     id: { oneOf: [text, count] },
+    of: {
+      ...maybe(object({ resource: text, id: { oneOf: [text, count], nullable: true } }, "")),
+      description: "The record that it belongs to; null where it is a record itself.",
+    },
     op: { type: "string", enum: ["create", "update", "delete", "restore"] },
     version: count,
     ...WHO,
@@ -106,12 +112,15 @@ const PAGING = [
 const security = [{ token: [] }];
 
 /** What was done to records: histories, batches, the feed of changes, and the ways back. */
-export function addHistory(
-  app: Elysia,
-  { answers, store, maxMessageBytes }: { answers: Answers; store: Store; maxMessageBytes: number },
-): void {
-  const history = openHistoryAnswers(answers, store, maxMessageBytes);
-  for (const resource of RESOURCES) addRecord(app, history, resource);
+export function addHistory(app: Elysia, answers: Answers, store: Store, history: HistoryAnswers): void {
+  for (const resource of RESOURCES)
+    addHistoryOf(app, history, {
+      paths: [resource.segment, ...(resource.aliases ?? [])].map((segment) => `${segment}/:id/`),
+      parameters: [inPath(`Identifier of the ${resource.name}.`)],
+      what: `one of ${resource.segment}`,
+      restored: recordSchema(DECLARED, resource),
+      subject: ({ id }) => recordSubject(answers, store, resource, id ?? ""),
+    });
 
   const batches = ({ request }: { request: Request }) => history.batches(request);
   const batch = ({ request, params }: Context) => history.batch(request, params.id ?? "");
@@ -163,7 +172,7 @@ export function addHistory(
           "For synchronisation, in the order of commits, of records that the caller may view today. Follow `next` for ever; where `more` is false, wait a while before.",
         parameters: [
           query("since", "`cursor` of the answer before; 0, the default, is the beginning."),
-          query("resource", "Segment of one list."),
+          query("resource", "Segment of one list; annotations, notes, attachments, permissions, members."),
           query("page_size", "How many at most; 1000 by default, up to 10000."),
         ],
         responses: {
@@ -191,52 +200,99 @@ export function addHistory(
   }
 }
 
-function addRecord(app: Elysia, history: ReturnType<typeof openHistoryAnswers>, resource: Routed): void {
-  const read = ({ request, params }: Context) => history.history(request, resource, params.id ?? "");
-  const restore = ({ request, params }: Context) => history.restore(request, resource, params.id ?? "");
-  const purge = ({ request, params }: Context) => history.purge(request, resource, params.id ?? "");
-  const { name, segment } = resource;
-  const path = `${ROOT}${segment}/:id/`;
-  const id = inPath(`Identifier of the ${name}.`);
+/** A record that the caller may view, deleted or not. */
+function recordSubject(answers: Answers, store: Store, resource: Routed, id: string): Subject {
+  return {
+    resource,
+    find: (call) => {
+      const rid = store.reading.find(resource, id, and(), call.actor);
+      if (rid === undefined) throw new Problem("not_found", "Not found.");
+      return rid;
+    },
+    show: (call, rid) => answers.showRecord(call, resource, rid, 200),
+  };
+}
+
+/** Where the history of something lies, and what the document says of it. */
+export interface HistoryRoute {
+  /** Addresses below the interface with a slash at their ends, parameters in them; the first one is documented. */
+  paths: readonly string[];
+  /** Parameters of the address, for the document. */
+  parameters: readonly object[];
+  /** What it is, in words that follow "of". */
+  what: string;
+  /** The answer to a restoring. */
+  restored: object;
+  subject(params: Params): Subject;
+}
+
+/** `history/`, `restore/` and `purge/` below an address. */
+export function addHistoryOf(
+  app: Elysia,
+  history: HistoryAnswers,
+  { paths, parameters, what, restored, subject }: HistoryRoute,
+): void {
+  const read = ({ request, params }: Context) => history.history(request, subject(params));
+  const restore = ({ request, params }: Context) => history.restore(request, subject(params));
+  const purge = ({ request, params }: Context) => history.purge(request, subject(params));
+  const path = `${ROOT}${paths[0]}`;
   app
     .get(`${path}history/`, read, {
       detail: detail({
-        summary: `What was done to one of ${segment}`,
-        parameters: [id, ...PAGING],
-        responses: { ...ok(envelope(CHANGE), "The last change first."), ...refusals(401, 404) },
+        summary: `What was done to ${what}`,
+        parameters: [...parameters, ...PAGING],
+        responses: { ...ok(envelope(CHANGE), "The last change first."), ...refusals(401, 403, 404) },
       }),
     })
     .post(`${path}restore/`, restore, {
       parse: "none",
       detail: detail({
-        summary: `Bring back a version of one of ${segment}`,
-        description: "Without a version, a deleted record lives again as it was.",
+        summary: `Bring back a version of ${what}`,
+        description: "Without a version, what is deleted lives again as it was.",
         security,
-        parameters: [id, ...DRY_RUN, ...ONCE],
+        parameters: [...parameters, ...DRY_RUN, ...ONCE],
         requestBody: {
           required: false,
           content: json({ type: "object", properties: { version: { type: "integer" } } }),
         },
-        responses: {
-          ...ok(recordSchema(DECLARED, resource), "The record as stored."),
-          ...refusals(400, 401, 403, 404, 409),
-        },
+        responses: { ...ok(restored, "As stored."), ...refusals(400, 401, 403, 404, 409) },
       }),
     })
     .post(`${path}purge/`, purge, {
       parse: "none",
       detail: detail({
-        summary: `Remove a deleted one of ${segment} and its history for good`,
-        description: "For administrators. Refused while any record refers to it.",
+        summary: `Remove ${what} and its history for good`,
+        description: "For administrators, and only what is deleted. Refused while any record refers to it.",
         security,
-        parameters: [id, ...DRY_RUN],
+        parameters: [...parameters, ...DRY_RUN],
         responses: { 204: { description: "It is gone." }, ...refusals(401, 403, 404, 409) },
       }),
     });
-  for (const prefix of [segment, ...(resource.aliases ?? [])])
+  for (const prefix of paths)
     for (const end of ["", "/"]) {
-      app.all(`${ROOT}${prefix}/:id/history${end}`, read, HIDDEN);
-      app.all(`${ROOT}${prefix}/:id/restore${end}`, restore, HIDDEN);
-      app.all(`${ROOT}${prefix}/:id/purge${end}`, purge, HIDDEN);
+      app.all(`${ROOT}${prefix}history${end}`, read, HIDDEN);
+      app.all(`${ROOT}${prefix}restore${end}`, restore, HIDDEN);
+      app.all(`${ROOT}${prefix}purge${end}`, purge, HIDDEN);
     }
+}
+
+/** `groups/<name>/history/` and `users/<name>/history/`: memberships, for accounts and groups have no other history. */
+export function addMemberships(
+  app: Elysia,
+  history: HistoryAnswers,
+  kind: "user" | "group",
+  find: (name: string) => number,
+): void {
+  const path = `${ROOT}${PEOPLE[kind].segment}/:name/history`;
+  const read = ({ request, params }: Context) =>
+    history.memberships(request, kind, () => find(params.name ?? ""));
+  app.get(`${path}/`, read, {
+    detail: detail({
+      summary: kind === "user" ? "When an account joined and left groups" : "Who joined and left a group",
+      security,
+      parameters: [{ ...inPath("Name or id."), name: "name" }, ...PAGING],
+      responses: { ...ok(envelope(CHANGE), "The last change first."), ...refusals(401, 404) },
+    }),
+  });
+  for (const end of ["", "/"]) app.all(`${path}${end}`, read, HIDDEN);
 }

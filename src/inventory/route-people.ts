@@ -1,15 +1,20 @@
 import type { DocumentDecoration, Elysia } from "elysia";
 import { type Answers, ITEM_METHODS, unwrap } from "./answer.ts";
+import type { HistoryAnswers } from "./answer-history.ts";
+import { runBatch } from "./answer-writing.ts";
 import type { Json } from "./model/field.ts";
 import { parameterProblem } from "./model/filter.ts";
 import { bodySchema, listParameters, listSchema, PROBLEM_SCHEMA, recordSchema } from "./model/schema.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import { type Kind, openPeople } from "./people.ts";
 import { readJson } from "./request-body.ts";
-import { DECLARED, PEOPLE } from "./resources/index.ts";
+import { DECLARED, PARTS, PEOPLE } from "./resources/index.ts";
 import { type Call, describe, respond, ROOT } from "./response.ts";
+import { inQuery } from "./attached-description.ts";
+import { DRY_RUN } from "./write-parameters.ts";
+import { addHistoryOf, addMemberships } from "./route-history.ts";
 import type { Store } from "./store.ts";
-import type { Accounts } from "../shell/auth.ts";
+import { type Accounts, unauthenticated } from "../shell/auth.ts";
 
 const LIST_METHODS = "GET, POST, HEAD, OPTIONS";
 const MEMBERS_METHODS = "GET, POST, PUT, HEAD, OPTIONS";
@@ -18,6 +23,7 @@ const HIDDEN = { parse: "none", detail: { hide: true } } as const;
 
 interface PeopleOptions {
   answers: Answers;
+  history: HistoryAnswers;
   store: Store;
   accounts: Accounts;
   maxMessageBytes: number;
@@ -26,7 +32,10 @@ type Params = Record<string, string | null>;
 type Context = { request: Request; params: Params };
 
 /** Accounts, groups and memberships: read as all resources are, written by rules of their own. */
-export function addPeople(app: Elysia, { answers, store, accounts, maxMessageBytes }: PeopleOptions): void {
+export function addPeople(
+  app: Elysia,
+  { answers, history, store, accounts, maxMessageBytes }: PeopleOptions,
+): void {
   const people = openPeople(store, accounts);
   const body = async ({ request }: Call): Promise<Json> => unwrap(await readJson(request, maxMessageBytes));
   const options = (call: Call, kind: Kind, allow: string, may: string[]): Response =>
@@ -43,8 +52,9 @@ export function addPeople(app: Elysia, { answers, store, accounts, maxMessageByt
       let response: Response;
       if (call.method === "POST") {
         answers.checkAnswer(call, PEOPLE[kind]);
-        const rid = await people.create(kind, await body(call), call.actor);
+        const { rid, batch } = await people.create(kind, await body(call), call.actor);
         response = answers.showRecord(call, PEOPLE[kind], rid, 201);
+        if (batch !== null) response.headers.set("Batch-Id", batch);
       } else response = await answers.collection(request, PEOPLE[kind]);
       response.headers.set("Allow", LIST_METHODS);
       return response;
@@ -65,22 +75,28 @@ export function addPeople(app: Elysia, { answers, store, accounts, maxMessageByt
         return respond(null, 204, "", { Allow: ITEM_METHODS });
       }
       answers.checkAnswer(call, resource);
-      if (call.method === "PUT" || call.method === "PATCH")
-        await people.update(
-          kind,
-          rid,
-          await body(call),
-          call.method === "PUT" ? "replace" : "merge",
-          call.actor,
-        );
-      return answers.showRecord(call, resource, rid, 200);
+      if (call.method !== "PUT" && call.method !== "PATCH")
+        return answers.showRecord(call, resource, rid, 200);
+      const mode = call.method === "PUT" ? "replace" : "merge";
+      const { batch } = await people.update(kind, rid, await body(call), mode, call.actor);
+      const response = answers.showRecord(call, resource, rid, 200);
+      if (batch !== null) response.headers.set("Batch-Id", batch);
+      return response;
     };
 
   /** All of them, in the envelope of a list: a group is no larger than a laboratory. */
   const showMembers = (call: Call, group: number): Response => {
+    const { searchParams } = call.url;
+    const past = searchParams.has("as_of") ? store.past(PEOPLE.group, searchParams, call.actor) : undefined;
     const look = { format: undefined, shape: "flat", fields: ["id", "username", "full_name"] } as const;
     const around = { base: call.base, format: undefined };
-    const { values } = store.reading.records(PEOPLE.user, look, call.actor, people.members(group), around);
+    const { values } = store.reading.records(
+      PEOPLE.user,
+      look,
+      call.actor,
+      people.members(group, past?.statements),
+      around,
+    );
     const envelope = {
       previous: null,
       next: null,
@@ -103,23 +119,37 @@ export function addPeople(app: Elysia, { answers, store, accounts, maxMessageByt
         "members",
         Array.isArray(value) || call.method === "PUT" ? value : [value],
       );
-      people.setMembers(group, (before) => (call.method === "PUT" ? named : before.union(named)), call.actor);
+      const change = (before: ReadonlySet<number>) => (call.method === "PUT" ? named : before.union(named));
+      return store.inTurn(() =>
+        runBatch(
+          store,
+          call,
+          { kind: "update" },
+          (writing) => people.setMembers(writing, group, change, call.actor),
+          () => showMembers(call, group),
+        ),
+      );
     }
     return showMembers(call, group);
   };
 
-  const member = ({ request, params }: Context): Response => {
+  const member = async ({ request, params }: Context): Promise<Response> => {
     const call = answers.beginKnown(request, MEMBER_METHODS);
     const group = people.find("group", params.name ?? "");
     const user = people.find("user", params.member ?? "");
     if (call.method === "OPTIONS") return options(call, "group", MEMBER_METHODS, []);
     const one = new Set([user]);
-    people.setMembers(
-      group,
-      (before) => (call.method === "PUT" ? before.union(one) : before.difference(one)),
-      call.actor,
+    const change = (before: ReadonlySet<number>) =>
+      call.method === "PUT" ? before.union(one) : before.difference(one);
+    return store.inTurn(() =>
+      runBatch(
+        store,
+        call,
+        { kind: "update" },
+        (writing) => people.setMembers(writing, group, change, call.actor),
+        () => respond(null, 204, "", { Allow: MEMBER_METHODS }),
+      ),
     );
-    return respond(null, 204, "", { Allow: MEMBER_METHODS });
   };
 
   for (const kind of ["user", "group"] as const) {
@@ -148,6 +178,22 @@ export function addPeople(app: Elysia, { answers, store, accounts, maxMessageByt
     app.all(`${path.slice(0, -1)}${end}`, members, HIDDEN);
     app.all(`${path}:member${end}`, member, HIDDEN);
   }
+  for (const kind of ["user", "group"] as const)
+    addMemberships(app, history, kind, (name) => people.find(kind, name));
+  addHistoryOf(app, history, {
+    paths: ["groups/:name/members/:member/"],
+    parameters: [group, aMember],
+    what: "a membership",
+    restored: MEMBER_LIST,
+    subject: ({ name, member }) => ({
+      resource: PARTS.membership,
+      find: ({ actor }) => {
+        if (actor.user === null) throw unauthenticated("Authentication credentials were not provided.");
+        return people.membership(people.find("group", name ?? ""), people.find("user", member ?? ""));
+      },
+      show: (call) => showMembers(call, people.find("group", name ?? "")),
+    }),
+  });
 }
 
 type Detail = DocumentDecoration;
@@ -253,63 +299,61 @@ function describeRoutes(
 }
 
 const group = inPath("name", "Name or id of the group.");
-const member = inPath("member", "Username or id of the account.");
+const aMember = inPath("member", "Username or id of the account.");
 const memberList = { type: "array", items: { type: "string" }, description: "Usernames or ids." };
-const page = {
-  200: {
-    description: "The members, all in one page.",
-    content: content({
-      type: "object",
-      required: ["previous", "next", "current", "total", "total_pages", "results"],
-      properties: {
-        previous: { type: "string", nullable: true },
-        next: { type: "string", nullable: true },
-        current: { type: "integer" },
-        total: { type: "integer" },
-        total_pages: { type: "integer" },
-        results: {
-          type: "array",
-          items: {
-            type: "object",
-            required: ["id", "username", "full_name"],
-            properties: {
-              id: { type: "string" },
-              username: { type: "string" },
-              full_name: { type: "string" },
-            },
-          },
+const MEMBER_LIST = {
+  type: "object",
+  required: ["previous", "next", "current", "total", "total_pages", "results"],
+  properties: {
+    previous: { type: "string", nullable: true },
+    next: { type: "string", nullable: true },
+    current: { type: "integer" },
+    total: { type: "integer" },
+    total_pages: { type: "integer" },
+    results: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["id", "username", "full_name"],
+        properties: {
+          id: { type: "string" },
+          username: { type: "string" },
+          full_name: { type: "string" },
         },
       },
-    }),
+    },
   },
+};
+const page = {
+  200: { description: "The members, all in one page.", content: content(MEMBER_LIST) },
 };
 
 const MEMBERS: Record<"list" | "set" | "add" | "join" | "leave", Detail> = {
   list: detail({
     summary: "Members of a group",
-    parameters: [group],
-    responses: { ...page, ...refusals(401, 404) },
+    parameters: [group, inQuery("as_of", "A time, or the id of a batch: the members of then.")],
+    responses: { ...page, ...refusals(400, 401, 404) },
   }),
   set: detail({
     summary: "Set the members of a group",
-    parameters: [group],
+    parameters: [group, ...DRY_RUN],
     requestBody: { required: true, content: content(memberList) },
     responses: { ...page, ...refusals(400, 401, 403, 404) },
   }),
   add: detail({
     summary: "Add members to a group",
-    parameters: [group],
+    parameters: [group, ...DRY_RUN],
     requestBody: { required: true, content: content(memberList) },
     responses: { ...page, ...refusals(400, 401, 403, 404) },
   }),
   join: detail({
     summary: "Add a member to a group",
-    parameters: [group, member],
+    parameters: [group, aMember, ...DRY_RUN],
     responses: { 204: { description: "It is one." }, ...refusals(401, 403, 404) },
   }),
   leave: detail({
     summary: "Remove a member from a group",
-    parameters: [group, member],
+    parameters: [group, aMember, ...DRY_RUN],
     responses: { 204: { description: "It is none." }, ...refusals(400, 401, 403, 404) },
   }),
 };

@@ -1,57 +1,87 @@
 import type { DocumentDecoration, Elysia } from "elysia";
 import { type Answers, unwrap } from "./answer.ts";
+import type { HistoryAnswers } from "./answer-history.ts";
+import { runBatch } from "./answer-writing.ts";
+import { inPath, OF_PARTS } from "./attached-description.ts";
 import { ALIVE } from "./bulk.ts";
-import { type Json, quoted } from "./model/field.ts";
+import { checkTag, listTag } from "./entity-tag.ts";
+import { and } from "./model/condition.ts";
+import { type Json, parseUuid, quoted } from "./model/field.ts";
 import { PROBLEM_SCHEMA } from "./model/schema.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
+import { changeableHost, hostOf, showPart } from "./part-request.ts";
 import { readJson } from "./request-body.ts";
-import { RESOURCES, type Routed } from "./resources/index.ts";
+import { addHistoryOf } from "./route-history.ts";
+import { PARTS, RESOURCES, type Routed } from "./resources/index.ts";
 import { type Call, respond, ROOT } from "./response.ts";
 import { openSharing, readWish, showSharing } from "./sharing.ts";
+import type { Statements } from "./statements.ts";
 import type { Store } from "./store.ts";
+import { DRY_RUN, MATCH, NONE_MATCH } from "./write-parameters.ts";
 import { fieldProblem, forbidden } from "./writing.ts";
 import { Problem } from "../problem.ts";
 
 const ONE_METHODS = "GET, PUT, PATCH, HEAD, OPTIONS";
 const SEVERAL_METHODS = "PUT, PATCH, OPTIONS";
 const HIDDEN = { parse: "none", detail: { hide: true } } as const;
+/** What the routes of rights need. */
+export interface SharingOptions {
+  answers: Answers;
+  store: Store;
+  history: HistoryAnswers;
+  maxMessageBytes: number;
+}
+
 /** Records that are shared at once. */
 const MOST = 10_000;
 
 type Context = { request: Request; params: Record<string, string | null> };
 
 /** Who has which rights on a record: `<segment>/<id>/permissions/`, and `<segment>/permissions/` for several. */
-export function addSharing(app: Elysia, answers: Answers, store: Store, maxMessageBytes: number): void {
+export function addSharing(app: Elysia, { answers, store, history, maxMessageBytes }: SharingOptions): void {
   const { statements } = store;
   const body = async ({ request }: Call): Promise<Json> => unwrap(await readJson(request, maxMessageBytes));
   const modeOf = (call: Call) => (call.method === "PUT" ? ("replace" as const) : ("merge" as const));
   const find = (call: Call, resource: Routed, id: string): number | undefined =>
     store.reading.find(resource, id, ALIVE, call.actor);
+  const mayChange = (call: Call, resource: Routed, rid: number): boolean =>
+    store.reading.rights(resource, call.actor, [rid]).get(rid)?.change === true;
+
+  const show = (call: Call, resource: Routed, rid: number, from: Statements): Response => {
+    // Whoever gives the own right away is told no more.
+    if (!mayChange(call, resource, rid)) return respond(null, 204, "", { Allow: ONE_METHODS });
+    return showPart(call, showSharing(from, resource, rid), ONE_METHODS);
+  };
 
   const one =
     (resource: Routed) =>
     async ({ request, params }: Context): Promise<Response> => {
       const call = answers.beginKnown(request, ONE_METHODS);
-      const rid = find(call, resource, params.id ?? "");
-      if (rid === undefined) throw new Problem("not_found", "Not found.");
-      const mayChange = () => store.reading.rights(resource, call.actor, [rid]).get(rid)?.change === true;
-      if (!mayChange()) throw forbidden();
-      if (call.method === "PUT" || call.method === "PATCH") {
-        const value = await body(call);
-        store.write(
+      const id = params.id ?? "";
+      if (call.method === "GET" || call.method === "HEAD") {
+        const host = hostOf(store, call, resource, id);
+        if (!mayChange(call, resource, host.rid)) throw forbidden();
+        return show(call, resource, host.rid, host.statements);
+      }
+      changeableHost(store, call, resource, id);
+      if (call.method === "OPTIONS") return respond(null, 204, "", { Allow: ONE_METHODS });
+      const value = await body(call);
+      return store.inTurn(() =>
+        runBatch(
+          store,
+          call,
+          { kind: "update" },
           (writing) => {
             // While the body was read, the record may have changed hands.
-            if (find(call, resource, params.id ?? "") !== rid) throw new Problem("not_found", "Not found.");
+            const rid = changeableHost(store, call, resource, id);
+            checkTag(call, listTag(JSON.stringify(showSharing(statements, resource, rid))));
             const wish = readWish(statements, value);
             openSharing(statements, writing).set(resource, rid, wish, modeOf(call), call.actor);
+            return rid;
           },
-          { kind: "update" },
-        );
-      }
-      // Whoever gives the own right away is told no more.
-      if (call.method === "OPTIONS" || !mayChange()) return respond(null, 204, "", { Allow: ONE_METHODS });
-      const shown = showSharing(statements, resource, rid);
-      return respond(JSON.stringify(shown), 200, MEDIA_TYPES.json, { Allow: ONE_METHODS });
+          (rid) => show(call, resource, rid, statements),
+        ),
+      );
     };
 
   const several =
@@ -62,21 +92,27 @@ export function addSharing(app: Elysia, answers: Answers, store: Store, maxMessa
       const value = await body(call);
       const wish = readWish(statements, value, ["ids"]);
       const ids = readIds((value as { ids?: Json }).ids);
-      store.write(
-        (writing) => {
-          const sharing = openSharing(statements, writing);
-          for (const id of ids) {
-            const rid = find(call, resource, id);
-            if (rid === undefined) throw new Problem("not_found", `Not found: ${quoted(id)}.`);
-            if (!writing.allows(resource, rid, "change", call.actor))
-              throw new Problem("forbidden", `You do not have permission to share ${quoted(id)}.`);
-            sharing.set(resource, rid, wish, modeOf(call), call.actor);
-          }
-        },
-        { kind: "bulk_update" },
+      return store.inTurn(() =>
+        runBatch(
+          store,
+          call,
+          { kind: "bulk_update" },
+          (writing) => {
+            const sharing = openSharing(statements, writing);
+            for (const id of ids) {
+              const rid = find(call, resource, id);
+              if (rid === undefined) throw new Problem("not_found", `Not found: ${quoted(id)}.`);
+              if (!writing.allows(resource, rid, "change", call.actor))
+                throw new Problem("forbidden", `You do not have permission to share ${quoted(id)}.`);
+              sharing.set(resource, rid, wish, modeOf(call), call.actor);
+            }
+          },
+          () =>
+            respond(JSON.stringify({ shared: ids.length, ids }), 200, MEDIA_TYPES.json, {
+              Allow: SEVERAL_METHODS,
+            }),
+        ),
       );
-      const json = JSON.stringify({ shared: ids.length, ids });
-      return respond(json, 200, MEDIA_TYPES.json, { Allow: SEVERAL_METHODS });
     };
 
   for (const resource of RESOURCES) {
@@ -88,11 +124,42 @@ export function addSharing(app: Elysia, answers: Answers, store: Store, maxMessa
       .patch(`${path}:id/permissions/`, one(resource), { parse: "none", detail: docs.merge })
       .put(`${path}permissions/`, several(resource), { parse: "none", detail: docs.replaceSeveral })
       .patch(`${path}permissions/`, several(resource), { parse: "none", detail: docs.mergeSeveral });
-    for (const segment of [resource.segment, ...(resource.aliases ?? [])])
+    const segments = [resource.segment, ...(resource.aliases ?? [])];
+    for (const segment of segments)
       for (const end of ["", "/"]) {
         app.all(`${ROOT}${segment}/:id/permissions${end}`, one(resource), HIDDEN);
         app.all(`${ROOT}${segment}/permissions${end}`, several(resource), HIDDEN);
       }
+    addHistoryOf(app, history, {
+      paths: segments.map((segment) => `${segment}/:id/permissions/:grant/`),
+      parameters: [
+        inPath("id", `Identifier of the ${resource.name}.`),
+        inPath("grant", "Identifier of the right: `grant` in the list, `id` in the history."),
+      ],
+      what: `a right on one of ${resource.segment}`,
+      restored: SHOWN,
+      subject: ({ id, grant }) => ({
+        resource: PARTS.grant,
+        find: (call) => {
+          const rid = store.reading.find(resource, id ?? "", and(), call.actor);
+          if (rid === undefined) throw new Problem("not_found", "Not found.");
+          if (!mayChange(call, resource, rid)) throw forbidden();
+          const row = statements.get({
+            text: "SELECT rid FROM object_permission WHERE object_kind = ? AND object_rid = ? AND id = ?",
+            args: [resource.name, rid, parseUuid(grant ?? "") ?? ""],
+          });
+          if (!row) throw new Problem("not_found", "Not found.");
+          return Number(row.rid);
+        },
+        show: (call, part) => {
+          const row = statements.get({
+            text: "SELECT object_rid FROM object_permission WHERE rid = ?",
+            args: [part],
+          });
+          return show(call, resource, Number(row!.object_rid), statements);
+        },
+      }),
+    });
   }
 }
 
@@ -125,8 +192,8 @@ const SHOWN = object(
     owner: text,
     owned_by: text,
     public: flag,
-    users: list({ id: text, username: text, full_name: text }),
-    groups: list({ id: text, name: text }),
+    users: list({ id: text, username: text, full_name: text, grant: text }),
+    groups: list({ id: text, name: text, grant: text }),
   },
   ["owner", "owned_by", "public", "users", "groups"],
 );
@@ -140,6 +207,8 @@ const MEANINGS: Record<number, string> = {
   401: "Credentials are missing or not valid.",
   403: "The caller may view the record, but not change it.",
   404: "No such record, or none that the caller may view.",
+  409: "It would come out otherwise than confirmed.",
+  412: "If-Match does not name what is there by now.",
 };
 const refusals = (...statuses: number[]) =>
   Object.fromEntries(
@@ -163,18 +232,19 @@ function describeRoutes(
     detail({
       summary,
       description,
-      parameters: [id],
+      parameters: sends ? [id, ...DRY_RUN, ...MATCH] : [id, ...OF_PARTS, ...NONE_MATCH],
       ...(sends ? { requestBody: { required: true, content: content(object(WISH, [])) } } : {}),
       responses: {
         200: { description: "Who has which rights.", content: content(SHOWN) },
         ...(sends ? { 204: { description: "Done, and the caller may not share it any more." } } : {}),
-        ...refusals(...(sends ? [400, 401, 403, 404] : [401, 403, 404])),
+        ...refusals(...(sends ? [400, 401, 403, 404, 409, 412] : [400, 401, 403, 404])),
       },
     });
   const several = (summary: string, description: string): Detail =>
     detail({
       summary,
       description: `${description} All of the records or none.`,
+      parameters: DRY_RUN,
       requestBody: {
         required: true,
         content: content(object({ ids: { type: "array", items: text }, ...WISH }, ["ids"])),
@@ -186,7 +256,7 @@ function describeRoutes(
             object({ shared: { type: "integer" }, ids: { type: "array", items: text } }, ["shared", "ids"]),
           ),
         },
-        ...refusals(400, 401, 403, 404),
+        ...refusals(400, 401, 403, 404, 409),
       },
     });
   const all = "The lists that are given are all there is.";

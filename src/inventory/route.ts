@@ -1,5 +1,6 @@
 import { type AnyElysia, type DocumentDecoration, Elysia } from "elysia";
 import { type Answers, openAnswers } from "./answer.ts";
+import { openHistoryAnswers } from "./answer-history.ts";
 import { openAttached } from "./attached.ts";
 import { openAttachments } from "./attachments.ts";
 import type { Actor } from "./model/access.ts";
@@ -78,18 +79,25 @@ export function inventoryRoutes(options: InventoryOptions): AnyElysia {
   for (const resource of RESOURCES) addImport(app, answers, store, imports, resource, maxMessageBytes);
   addImports(app, answers, imports);
   const guarded = RESOURCES.filter(isGuarded);
-  addAttachments(app, answers, openAttachments(store, guarded, options.clock), maxMessageBytes);
-  const attached = openAttached(store, options.clock);
-  for (const resource of RESOURCES.filter(isGuarded))
-    addAttached(app, answers, store, attached, resource, maxMessageBytes);
-  addHistory(app, { answers, store, maxMessageBytes });
-  addSharing(app, answers, store, maxMessageBytes);
+  const history = openHistoryAnswers(answers, store, maxMessageBytes);
+  addAttachments(app, {
+    answers,
+    store,
+    attachments: openAttachments(store, guarded),
+    history,
+    maxMessageBytes,
+  });
+  const attached = openAttached(store);
+  for (const resource of guarded)
+    addAttached(app, { answers, store, attached, history, maxMessageBytes }, resource);
+  addHistory(app, answers, store, history);
+  addSharing(app, { answers, store, history, maxMessageBytes });
   addRelations(app, answers, store);
   if (options.accounts) {
     const { accounts, clock } = options;
     const reach = options.reach ?? DIRECT;
     addSignIn(app, { answers, store, accounts, clock, maxMessageBytes, reach });
-    addPeople(app, { answers, store, accounts, maxMessageBytes });
+    addPeople(app, { answers, history, store, accounts, maxMessageBytes });
   }
   return app as unknown as AnyElysia;
 }

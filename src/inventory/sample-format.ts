@@ -1,3 +1,5 @@
+import type { Json } from "./model/field.ts";
+
 /**
  * The plain JSON from which `loadInventory` fills an installation: records by the field names of the REST
  * interface, references by the name of the record they mean (the name of a place is its building and room with a
@@ -26,6 +28,8 @@ export interface InventorySample {
   consumables?: ConsumableSample[];
   specimens?: SpecimenSample[];
   views?: ViewSample[];
+  annotations?: AnnotationSample[];
+  notes?: NoteSample[];
 }
 
 /** A list to see again. */
@@ -36,6 +40,23 @@ export interface ViewSample extends RecordSample {
   list: string;
   /** Parameters of the list, as they stand in an address. */
   query: string;
+}
+
+/** The record that something is said about: its list in the sample, and its name. */
+export interface PartSample {
+  list: "experiments" | "assays" | "consumables" | "specimens" | "equipment" | "locations";
+  of: string;
+}
+
+export interface AnnotationSample extends PartSample {
+  /** Name of an annotation type or a custom property type. */
+  type: string;
+  /** As a body has it: text, a number with a unit such as "5 milligram", or whatever else the type wants. */
+  value: Json;
+}
+
+export interface NoteSample extends PartSample {
+  content: string;
 }
 
 /** What every record may say besides its own fields. */

@@ -1,6 +1,9 @@
+import { openAttached } from "./attached.ts";
+import { and, compare } from "./model/condition.ts";
 import type { Actor } from "./model/access.ts";
 import type { Json } from "./model/field.ts";
-import { DECLARED } from "./resources/index.ts";
+import type { Resource } from "./model/resource.ts";
+import { DECLARED, PARTS } from "./resources/index.ts";
 import type { InventorySample } from "./sample-format.ts";
 import { openStore, type Store } from "./store.ts";
 import type { Writing } from "./writing.ts";
@@ -9,7 +12,11 @@ import type { Clock } from "../shell/clock.ts";
 import type { Database } from "../shell/sqlite.ts";
 
 /** The lists of a sample in the order in which their records refer to each other, and what tells equal names apart. */
-const LISTS: readonly { list: keyof InventorySample; resource: string; within: readonly string[] }[] = [
+const LISTS: readonly {
+  list: Exclude<keyof InventorySample, "annotations" | "notes">;
+  resource: string;
+  within: readonly string[];
+}[] = [
   { list: "addresses", resource: "address", within: [] },
   { list: "places", resource: "place", within: ["building", "room"] },
   { list: "equipment", resource: "equipment", within: ["place"] },
@@ -90,13 +97,51 @@ export function loadInventory(
         added++;
       }
     }
-    return added;
+    return added + addParts(store, writing, records, actor);
   };
   return store.write(load, { kind: "sample" });
 }
 
+/** What the sample says about its records; of a record that is gone, or has a value of this type already, nothing. */
+function addParts(store: Store, writing: Writing, records: InventorySample, actor: Actor): number {
+  const attached = openAttached(store);
+  let added = 0;
+  for (const what of ["annotations", "notes"] as const)
+    for (const [i, part] of (records[what] ?? []).entries()) {
+      const resource = DECLARED.get(LISTS.find(({ list }) => list === part.list)!.resource)!;
+      const named = compare([resource.key], "==", part.of);
+      const listing = { condition: and(named, compare(["deleted"], "==", 0)), order: [], page: 1, size: 2 };
+      const { rids } = store.reading.list(resource, { ...ANY_FORM, ignored: [], ...listing }, actor);
+      const body: Json =
+        "content" in part ? { content: part.content } : { annotation_type_id: part.type, value: part.value };
+      const said = "content" in part ? part.content : part.type;
+      const id = Bun.randomUUIDv5([what, part.list, part.of, said].join("/"), NAMESPACE);
+      if (rids.length !== 1 || isThere(store, what, id, {})) continue;
+      if ("type" in part && hasValue(store, resource, rids[0], part.type)) continue;
+      try {
+        attached.add(writing, what, resource, rids[0], body, actor, id);
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        throw new Problem(error.code, `${what}[${i}]: ${error.message}`, { cause: error });
+      }
+      added++;
+    }
+  return added;
+}
+
+const hasValue = (store: Store, resource: Resource, rid: number, type: string): boolean =>
+  store.statements.get({
+    text:
+      "SELECT 1 FROM annotation AS a JOIN field_type AS f ON f.rid = a.annotation_type WHERE a.object_kind = ?" +
+      " AND a.object_rid = ? AND f.name = ? AND a.deleted = 0",
+    args: [resource.name, rid, type],
+  }) !== null;
+
+const ANY_FORM = { format: undefined, shape: "flat", fields: ["id"] } as const;
+
 function isThere(store: Store, name: string, id: string, record: Entry): boolean {
-  const { table } = DECLARED.get(name)!;
+  const { table } =
+    name === "annotations" ? PARTS.annotation : name === "notes" ? PARTS.note : DECLARED.get(name)!;
   const [column, value] = name === "address" ? ["name", String(record.name)] : ["id", id];
   return store.statements.get({ text: `SELECT 1 FROM ${table} WHERE ${column} = ?`, args: [value] }) !== null;
 }

@@ -2,6 +2,7 @@ import type { Actor } from "./model/access.ts";
 import { type Json, KINDS } from "./model/field.ts";
 import type { Resource } from "./model/resource.ts";
 import { type Kind, readPerson } from "./people.ts";
+import { PARTS } from "./resources/index.ts";
 import type { Statements } from "./statements.ts";
 import { fieldProblem, forbidden, type Writing } from "./writing.ts";
 
@@ -31,14 +32,17 @@ const LISTS = { user: "users", group: "groups" } as const;
 const RIGHTS = ["view", "change", "delete"] as const;
 const NOTHING: Rights = { view: false, change: false, delete: false };
 
-/** Who has which rights on a record, besides owner and owning group. For those who may change it. */
+/**
+ * Who has which rights on a record, besides owner and owning group; for those who may change it. `statements` of the
+ * past show what was.
+ */
 export function showSharing(statements: Statements, resource: Resource, rid: number): Json {
   const people = (kind: Kind, columns: string, table: string, order: string): Json[] =>
     statements
       .all({
         text:
-          `SELECT ${columns}, can_view, can_change, can_delete FROM object_permission AS g JOIN ${table} AS p` +
-          ` ON p.rid = g.${kind}_rid WHERE object_kind = ? AND object_rid = ? ORDER BY ${order}`,
+          `SELECT ${columns}, g.id AS "grant", can_view, can_change, can_delete FROM object_permission AS g JOIN ${table} AS p` +
+          ` ON p.rid = g.${kind}_rid WHERE object_kind = ? AND object_rid = ? AND g.deleted = 0 ORDER BY ${order}`,
         args: [resource.name, rid],
       })
       .map((row) => {
@@ -68,31 +72,38 @@ const rightsOf = (row: Record<string, string | number | null>): Rights => ({
 
 /** @param writing writes the flag `public`, which is part of the record */
 export function openSharing(statements: Statements, writing: Writing): Sharing {
-  const rows = (text: string, ...args: (string | number | null)[]) => statements.all({ text, args });
-
   const granted = (resource: Resource, rid: number, kind: Kind): Map<number, Rights> => {
     const column = `${kind}_rid`;
-    const found = rows(
-      `SELECT ${column} AS rid, can_view, can_change, can_delete FROM object_permission` +
-        ` WHERE object_kind = ? AND object_rid = ? AND ${column} IS NOT NULL`,
-      resource.name,
-      rid,
-    );
+    const found = statements.all({
+      text:
+        `SELECT ${column} AS rid, can_view, can_change, can_delete FROM object_permission` +
+        ` WHERE object_kind = ? AND object_rid = ? AND ${column} IS NOT NULL AND deleted = 0`,
+      args: [resource.name, rid],
+    });
     return new Map(found.map((row) => [Number(row.rid), rightsOf(row)]));
   };
 
-  const store = (resource: Resource, rid: number, kind: Kind, whom: number, rights: Rights): void => {
-    statements.run({
-      text: `DELETE FROM object_permission WHERE object_kind = ? AND object_rid = ? AND ${kind}_rid = ?`,
+  /** There is one row for whoever ever had rights on a record: deleted where they were taken. */
+  const store = (
+    resource: Resource,
+    rid: number,
+    kind: Kind,
+    whom: number,
+    rights: Rights,
+    actor: Actor,
+  ): void => {
+    const known = statements.get({
+      text: `SELECT rid, deleted FROM object_permission WHERE object_kind = ? AND object_rid = ? AND ${kind}_rid = ?`,
       args: [resource.name, rid, whom],
     });
-    if (!rights.view) return;
-    statements.run({
-      text:
-        `INSERT INTO object_permission (object_kind, object_rid, ${kind}_rid, can_view, can_change, can_delete)` +
-        " VALUES (?, ?, ?, 1, ?, ?)",
-      args: [resource.name, rid, whom, rights.change ? 1 : 0, rights.delete ? 1 : 0],
-    });
+    const values = { view: 1, change: rights.change ? 1 : 0, delete: rights.delete ? 1 : 0 };
+    const { grant } = PARTS;
+    if (rights.view && !known) {
+      const object = { object_kind: resource.name, object_rid: rid, user: null, group: null, [kind]: whom };
+      writing.insert(grant, { ...object, ...values }, actor);
+    } else if (rights.view) writing.set(grant, Number(known!.rid), values, actor);
+    // Who gives the own right away may do so: that there was the right was asked before.
+    else if (known?.deleted === 0) writing.end(grant, Number(known.rid), actor);
   };
 
   return {
@@ -116,9 +127,9 @@ export function openSharing(statements: Statements, writing: Writing): Sharing {
             throw wrong(kind, "change and delete need view.");
           if (rights.delete && !was.delete && !mayDelete)
             throw wrong(kind, "You cannot give the right to delete, for you do not have it.");
-          store(resource, rid, kind, whom, rights);
+          store(resource, rid, kind, whom, rights, actor);
         }
-        if (mode === "replace") for (const whom of left) store(resource, rid, kind, whom, NOTHING);
+        if (mode === "replace") for (const whom of left) store(resource, rid, kind, whom, NOTHING, actor);
       }
     },
   };
@@ -183,7 +194,7 @@ function readEntry(statements: Statements, kind: Kind, item: Json): Entry | stri
     if (RIGHTS.includes(name as "view")) {
       if (typeof value !== "boolean") return `${name}: Must be a valid boolean.`;
       given[name as "view"] = value;
-    } else if (!["id", "full_name", ...NAMES[kind]].includes(name))
+    } else if (!["id", "full_name", "grant", ...NAMES[kind]].includes(name))
       return `Choices: ${[NAMES[kind][0], ...RIGHTS].join(", ")}.`;
   }
   const named = item.id ?? NAMES[kind].map((name) => item[name]).find((value) => value !== undefined) ?? null;

@@ -4,12 +4,12 @@ import { and, type Condition, not } from "./model/condition.ts";
 import { type Json, KINDS, parseUuid } from "./model/field.ts";
 import { parameterProblem } from "./model/filter.ts";
 import type { Resource, Resources } from "./model/resource.ts";
-import { readingAsOf } from "./as-of.ts";
+import { type Past, pastAsOf } from "./as-of.ts";
 import { type History, openHistory } from "./history.ts";
 import { type About, openJournal, type Written } from "./journal.ts";
 import { digestOf } from "./preview.ts";
 import { openReading, type Reading } from "./reading.ts";
-import { DECLARED } from "./resources/index.ts";
+import { DECLARED, KEPT, PARTS } from "./resources/index.ts";
 import { WriteQueue } from "./write-queue.ts";
 import { openWriting, type Writing } from "./writing.ts";
 import { Statements } from "./statements.ts";
@@ -54,14 +54,14 @@ export interface Store {
   /** As `write`, with the id of the batch; or as a dry run. @throws Problem conflict where `confirm` no longer holds */
   run<T>(manner: Manner, work: (writing: Writing) => T): Outcome<T>;
   /**
-   * What the parameter `as_of` asks for: a reading of that time, and the other parameters without those that speak of
-   * today's rights. @throws Problem invalid_request
+   * What the parameter `as_of` asks for: a reading of that time, the other parameters without those that speak of
+   * today's rights, and what these ask of a record today. @throws Problem invalid_request
    */
   past(
     resource: Resource,
     parameters: URLSearchParams,
     actor: Actor,
-  ): { reading: Reading; parameters: URLSearchParams };
+  ): Past & { parameters: URLSearchParams; today: Condition };
   /** The store as it is now, for as long as it is open, to read from; undefined where the database is in memory. */
   snapshot(): Snapshot | undefined;
   /** Of a record of a resource that has versions. */
@@ -89,7 +89,7 @@ function makeStore(database: Database, clock: Clock): Store {
   const reading = openReading(statements, DECLARED);
   const journal = openJournal(statements, clock);
   const writing = openWriting(statements, DECLARED, clock, journal);
-  const history = openHistory(statements, DECLARED);
+  const history = openHistory(statements, KEPT);
 
   const afterwards = <T>(work: () => T): T => {
     try {
@@ -147,7 +147,8 @@ function makeStore(database: Database, clock: Clock): Store {
       const batch = batchOf(parameters.get("as_of") ?? "");
       const today = { resource, condition: and(...conditions) };
       const present = { actor, rights: reading.rights, today };
-      return { reading: readingAsOf(statements, DECLARED, batch, present), parameters: rest };
+      const past = pastAsOf(statements, DECLARED, Object.values(PARTS), batch, present);
+      return { ...past, parameters: rest, today: today.condition };
     },
     snapshot() {
       const reader = openSnapshot(database);

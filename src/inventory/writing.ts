@@ -10,6 +10,7 @@ import { type StoredRecord, storedStatement } from "./model/stored.ts";
 import { Problem } from "../problem.ts";
 import type { Clock } from "../shell/clock.ts";
 import type { Journal } from "./journal.ts";
+import { openPartRules } from "./part-rules.ts";
 import type { Statements } from "./statements.ts";
 
 /**
@@ -19,6 +20,12 @@ import type { Statements } from "./statements.ts";
 export interface Writing {
   /** Stores a new record and returns its row number. `id`: instead of a new one. */
   create(resource: Resource, body: Json, actor: Actor, id?: string): number;
+  /** Stores a part of a record; its values, and the right to write it, are the caller's to check. */
+  insert(part: Resource, values: Readonly<StoredRecord>, actor: Actor, id?: string): number;
+  /** Sets values of a part, and gives it life again where it is deleted; the same holds. Equal values are not written. */
+  set(part: Resource, rid: number, values: Readonly<StoredRecord>, actor: Actor): void;
+  /** Deletes a part; the same holds. */
+  end(part: Resource, rid: number, actor: Actor): void;
   /** Changes a record that the actor may view. */
   update(resource: Resource, rid: number, body: Json, mode: Mode, actor: Actor): void;
   /** Deletes records that the actor may view; they stay in the database. Together, for they may refer to each other. */
@@ -34,7 +41,7 @@ export interface Writing {
   verify(resource: Resource, rid: number): void;
   /** Removes a deleted record and its history for good. */
   purge(resource: Resource, rid: number, actor: Actor): void;
-  /** The record as it is stored. */
+  /** The record as it is stored. @throws Problem conflict where it is gone: a right or a membership with its group */
   current(resource: Resource, rid: number): StoredRecord;
   allows(resource: Resource, rid: number, right: "change" | "delete", actor: Actor): boolean;
 }
@@ -54,8 +61,11 @@ export function openWriting(
   /** What the clock says, in the unit of the tables. */
   const now = (): number => Math.round(clock.now() * 1000);
 
-  const current = (resource: Resource, rid: number): StoredRecord =>
-    statements.get({ text: storedStatement(resource), args: [rid] })!;
+  const current = (resource: Resource, rid: number): StoredRecord => {
+    const found = statements.get({ text: storedStatement(resource), args: [rid] });
+    if (!found) throw new Problem("conflict", `One of ${resource.segment} is gone for good.`);
+    return found;
+  };
 
   /** Sets columns of a record and notes it. */
   const write = (
@@ -74,6 +84,8 @@ export function openWriting(
     const after = current(resource, rid);
     journal.record({ resource, rid, op, version: Number(after.version), before, after }, actor);
   };
+
+  const parts = openPartRules(statements, resources, { current, allows });
 
   /** Row numbers of at most two records that a reference may mean. */
   const candidates = (far: Resource, { by, value }: Pending, actor: Actor): number[] => {
@@ -169,24 +181,50 @@ export function openWriting(
     return record;
   };
 
+  const add = (resource: Resource, record: Readonly<StoredRecord>, actor: Actor, id?: string): number => {
+    const at = now();
+    const columns = columnsOf(resource, record);
+    for (const [column, value] of Object.entries(resource.where ?? {})) columns.set(column, value);
+    if (resource.fields.id.kind === "uuid") columns.set("id", id ?? clock.newId());
+    for (const column of ["created", "modified"]) columns.set(column, at);
+    for (const column of ["created_by", "modified_by"]) columns.set(column, actor.user);
+    const names = [...columns.keys()];
+    const rid = statements.run({
+      text: `INSERT INTO ${resource.table} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})`,
+      args: [...columns.values()],
+    });
+    const after = current(resource, rid);
+    journal.record({ resource, rid, op: "create", version: 1, before: undefined, after }, actor);
+    return rid;
+  };
+
+  /** Sets the values of a record, which then lives. */
+  const revive = (
+    resource: Resource,
+    before: StoredRecord,
+    record: Readonly<StoredRecord>,
+    op: "update" | "restore",
+    actor: Actor,
+  ): void => {
+    const columns = columnsOf(resource, record);
+    for (const [column, value] of Object.entries({ deleted: 0, deleted_date: null, deleted_by: null }))
+      columns.set(column, value);
+    columns.set("modified", now());
+    columns.set("modified_by", actor.user);
+    constrained(() => write(resource, before, columns, op, actor));
+  };
+
   return {
-    create(resource, body, actor, id) {
-      const record = settle(resource, body, "create", -1, undefined, actor);
-      const at = now();
-      const columns = columnsOf(resource, record);
-      for (const [column, value] of Object.entries(resource.where ?? {})) columns.set(column, value);
-      if (resource.fields.id.kind === "uuid") columns.set("id", id ?? clock.newId());
-      for (const column of ["created", "modified"]) columns.set(column, at);
-      for (const column of ["created_by", "modified_by"]) columns.set(column, actor.user);
-      const names = [...columns.keys()];
-      const rid = statements.run({
-        text: `INSERT INTO ${resource.table} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})`,
-        args: [...columns.values()],
-      });
-      const after = current(resource, rid);
-      journal.record({ resource, rid, op: "create", version: 1, before: undefined, after }, actor);
-      return rid;
+    create: (resource, body, actor, id) =>
+      add(resource, settle(resource, body, "create", -1, undefined, actor), actor, id),
+    insert: add,
+    set(part, rid, values, actor) {
+      const before = current(part, rid);
+      const same = Object.entries(values).every(([name, value]) => before[name] === value);
+      if (same && before.deleted === 0) return;
+      revive(part, before, { ...before, ...values }, before.deleted === 1 ? "restore" : "update", actor);
     },
+    end: (part, rid, actor) => write(part, current(part, rid), lifeEnds(actor), "delete", actor),
     update(resource, rid, body, mode, actor) {
       if (!allows(resource, rid, "change", actor)) throw forbidden();
       const before = current(resource, rid);
@@ -211,15 +249,12 @@ export function openWriting(
           record[name] = value;
       if (!actor.superuser && (record.owner !== before.owner || record.owned_by !== before.owned_by))
         throw fieldProblem(new Map([["owner", ["Only an administrator may put back the owners."]]]));
-      const columns = columnsOf(resource, record);
-      for (const [column, value] of Object.entries({ deleted: 0, deleted_date: null, deleted_by: null }))
-        columns.set(column, value);
-      columns.set("modified", now());
-      columns.set("modified_by", actor.user);
-      constrained(() => write(resource, before, columns, op, actor));
+      if (resource.host) parts.refuseBeyondRights(resource, before, { ...record, deleted: 0 }, actor);
+      revive(resource, before, record, op, actor);
     },
     verify(resource, rid) {
       const record = current(resource, rid);
+      if (resource.host) parts.verify(resource, record);
       if (record.deleted === 1) return refuseReferred(resource, rid);
       const errors: Change["errors"] = new Map();
       for (const [name, field] of Object.entries(resource.fields)) {
@@ -251,28 +286,42 @@ export function openWriting(
       // First, so that no number of a change is used again.
       const version = Number(before.version) + 1;
       journal.record({ resource, rid, op: "purge", version, before, after: undefined }, actor);
-      for (const table of ["record_change", "object_permission", "annotation", "note", "attachment"])
+      const bytes = parts.bytesOf(resource, rid);
+      for (const [table, owner] of [
+        ["record_change", "object"],
+        ["record_change", "host"],
+        ...(resource.host
+          ? []
+          : ["object_permission", "annotation", "note", "attachment"].map((t) => [t, "object"])),
+      ])
         statements.run({
-          text: `DELETE FROM ${table} WHERE object_kind = ? AND object_rid = ?`,
+          text: `DELETE FROM ${table} WHERE ${owner}_kind = ? AND ${owner}_rid = ?`,
           args: [resource.name, rid],
         });
       constrained(() => statements.run({ text: `DELETE FROM ${resource.table} WHERE rid = ?`, args: [rid] }));
+      parts.forgetBytes(bytes);
     },
     current,
     allows,
   };
 
   function mark(resource: Resource, rid: number, actor: Actor): void {
+    const before = current(resource, rid);
     if (!allows(resource, rid, "delete", actor)) throw forbidden();
-    const columns = new Map<string, Stored>([
+    if (resource.host) parts.refuseBeyondRights(resource, before, { ...before, deleted: 1 }, actor);
+    write(resource, before, lifeEnds(actor), "delete", actor);
+  }
+
+  function lifeEnds(actor: Actor): Map<string, Stored> {
+    return new Map<string, Stored>([
       ["deleted", 1],
       ["deleted_date", now()],
       ["deleted_by", actor.user],
     ]);
-    write(resource, current(resource, rid), columns, "delete", actor);
   }
 
   function allows(resource: Resource, rid: number, right: "change" | "delete", actor: Actor): boolean {
+    if (resource.host) return parts.allows(resource, rid, actor);
     const condition = (right === "change" ? changeable : deletable)(resource, actor);
     const { text, args } = compile(condition, plan(resources, resource, actor));
     return exists(`SELECT 1 FROM ${resource.table} AS t WHERE t.rid = ? AND (${text})`, rid, ...args);

@@ -138,8 +138,11 @@ export class Accounts {
     return this.insertUser(user, user.password === undefined ? null : await this.hash(user.password));
   }
 
-  /** The same with the hash of its password, or none. @throws Problem invalid_request, conflict */
-  insertUser(user: Omit<NewUser, "password">, hash: string | null): number {
+  /**
+   * The same with the hash of its password, or none. `join`: whether it becomes a member of its group, which a caller
+   * that keeps a history does by itself. @throws Problem invalid_request, conflict
+   */
+  insertUser(user: Omit<NewUser, "password">, hash: string | null, join = true): number {
     checkUsername(user.username);
     return this.database.transaction(() => {
       if (this.exists(user.username))
@@ -161,7 +164,8 @@ export class Accounts {
           this.clock.now(),
           group,
         ) as { rid: number };
-      this.database.query("INSERT INTO membership (user_rid, group_rid) VALUES (?, ?)").run(rid, group);
+      if (join)
+        this.database.query("INSERT INTO membership (user_rid, group_rid) VALUES (?, ?)").run(rid, group);
       return rid;
     })();
   }

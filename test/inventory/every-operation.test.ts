@@ -246,10 +246,22 @@ test("what is attached to records, and imports, answer as they are described", a
     expect(made.id).toBeString();
     expect((await hold("GET", list, `${record}${what}/`, 200)).results).toEqual([made]);
     const own = `${record}${what}/${String(made.id)}/`;
-    for (const method of ["PUT", "PATCH"]) await hold(method, `${list}{attached}/`, own, 200, body);
+    await hold("GET", `${list}{attached}/`, own, 200);
+    const another = Object.fromEntries(Object.keys(body).map((name) => [name, "note"]));
+    for (const [method, sent] of [
+      ["PUT", another],
+      ["PATCH", body],
+    ] as const)
+      await hold(method, `${list}{attached}/`, own, 200, sent);
     await hold("DELETE", `${list}{attached}/`, own, 204);
-    const { body: told } = await lab.ask("OPTIONS", `${record}${what}/`, { as: "admin" });
-    const fields = (told.actions as { POST: Record<string, { required: boolean }> }).POST;
+    const told = await hold("GET", `${list}{attached}/history/`, `${own}history/`, 200);
+    expect(told.total).toBe(4);
+    await hold("POST", `${list}{attached}/restore/`, `${own}restore/`, 200, { version: 2 });
+    await hold("POST", `${list}{attached}/purge/`, `${own}purge/`, 409);
+    await hold("DELETE", `${list}{attached}/`, own, 204);
+    await hold("POST", `${list}{attached}/purge/`, `${own}purge/`, 204);
+    const { body: options } = await lab.ask("OPTIONS", `${record}${what}/`, { as: "admin" });
+    const fields = (options.actions as { POST: Record<string, { required: boolean }> }).POST;
     expect(Object.keys(fields)).toEqual(Object.keys(body));
     expect((await lab.ask("OPTIONS", `${record}${what}/`)).body.actions).toBeUndefined();
   }
@@ -258,7 +270,33 @@ test("what is attached to records, and imports, answer as they are described", a
   const file = await hold("POST", "attachments/", of, 201, "a;b");
   await hold("GET", "attachments/", of, 200);
   await hold("GET", "attachments/{id}/", `attachments/${String(file.id)}/`, 200);
-  await hold("DELETE", "attachments/{id}/", `attachments/${String(file.id)}/`, 204);
+  const bytes = `attachments/${String(file.id)}/`;
+  await hold("PUT", "attachments/{id}/", bytes, 200, "a;c");
+  expect((await lab.ask("PATCH", bytes, { as: "admin", body: { name: "x.csv" } })).body.version).toBe(3);
+  await hold("DELETE", "attachments/{id}/", bytes, 204);
+  await hold("GET", "attachments/{id}/history/", `${bytes}history/`, 200);
+  await hold("POST", "attachments/{id}/restore/", `${bytes}restore/`, 200, { version: 1 });
+  await hold("DELETE", "attachments/{id}/", bytes, 204);
+  await hold("POST", "attachments/{id}/purge/", `${bytes}purge/`, 204);
+  const shared = await hold("PUT", "locations/{id}/permissions/", `${record}permissions/`, 200, {
+    users: [{ user: "bob", view: true }],
+  });
+  const [{ grant }] = shared.users as { grant: string }[];
+  const right = `${record}permissions/${grant}/`;
+  await hold("GET", "locations/{id}/permissions/{grant}/history/", `${right}history/`, 200);
+  await hold("PUT", "locations/{id}/permissions/", `${record}permissions/`, 200, { users: [] });
+  await hold("POST", "locations/{id}/permissions/{grant}/restore/", `${right}restore/`, 200, {});
+  await hold("PUT", "locations/{id}/permissions/", `${record}permissions/`, 200, { users: [] });
+  await hold("POST", "locations/{id}/permissions/{grant}/purge/", `${right}purge/`, 204);
+  const member = "groups/Imaging/members/alice/";
+  await hold("PUT", "groups/{name}/members/{member}/", member, 204, {});
+  await hold("GET", "groups/{name}/history/", "groups/Imaging/history/", 200);
+  await hold("GET", "users/{name}/history/", "users/alice/history/", 200);
+  await hold("DELETE", "groups/{name}/members/{member}/", member, 204);
+  await hold("GET", "groups/{name}/members/{member}/history/", `${member}history/`, 200);
+  await hold("POST", "groups/{name}/members/{member}/restore/", `${member}restore/`, 200, {});
+  await hold("DELETE", "groups/{name}/members/{member}/", member, 204);
+  await hold("POST", "groups/{name}/members/{member}/purge/", `${member}purge/`, 204);
   await hold("POST", "locations/import/", "locations/import/?dry_run=1", 200, "label;place\nX;A 101\n");
   await hold("POST", "locations/import/", "locations/import/?progress=1", 200, "label;place\nX;A 101\n");
   await hold("POST", "locations/import/", "locations/import/", 400, "label;place\nY;nowhere\n");

@@ -178,3 +178,25 @@ test("OPTIONS at the root says what it is", async () => {
   expect({ status, allow: headers.get("allow") }).toEqual({ status: 200, allow: "GET, HEAD, OPTIONS" });
   expect(body).toMatchObject({ name: "Api Root", renders: ["application/json"] });
 });
+
+test("as of a time, what is explained is that time", async () => {
+  const lab = await openLab();
+  const made = await lab.ask("POST", "locations/", { as: "alice", body: { label: "Then" } });
+  const then = made.headers.get("batch-id")!;
+  const path = `locations/${String(made.body.id)}/`;
+  await lab.ask("PATCH", path, { as: "alice", body: { label: "Now" } });
+  await lab.ask("DELETE", path, { as: "alice" });
+  const list = async (more: string, as = "alice") =>
+    (await lab.ask("GET", `locations/?label=Then&explain=1${more}`, { as })).body;
+  const past = await list(`&as_of=${then}`);
+  expect([past.total, (await list("")).total, (past.as_of as { batch: string }).batch]).toEqual([1, 0, then]);
+  expect((await list(`&as_of=${then}`, "bob")).total).toBe(0);
+  expect((await list(`&as_of=${then}&can_change=true`)).total).toBe(1);
+  // The plan is that of the statements that read the past: history and not the table's own index.
+  expect(JSON.stringify(past.statements)).toContain("record_change");
+  const one = async (more: string) =>
+    (await lab.ask("GET", `${path}?explain=1${more}`, { as: "alice" })).body;
+  expect([(await one(`&as_of=${then}`)).deleted, (await one("")).deleted]).toEqual([false, true]);
+  expect((await lab.ask("GET", `${path}?explain=1&as_of=2025-01-01`, { as: "alice" })).status).toBe(404);
+  lab.database.close();
+});

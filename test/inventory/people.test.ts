@@ -230,7 +230,7 @@ test("groups are made, renamed and deleted while nothing needs them", async () =
   expect((await lab.ask("PATCH", "groups/SYSTEM_GROUP/", { as, body: { name: "x" } })).status).toBe(400);
 });
 
-test("accounts and groups have no history, and explanations tell nobody's secrets", async () => {
+test("accounts and groups have no history besides memberships, and explanations tell nobody's secrets", async () => {
   for (const segment of ["users", "groups"]) {
     expect((await get(`${segment}/?as_of=2026-01-01`, "bob")).status).toBe(400);
     const explained = await get(`${segment}/?explain=1&name=a`, "bob");
@@ -238,7 +238,12 @@ test("accounts and groups have no history, and explanations tell nobody's secret
     expect(explained.text).not.toMatch(/argon2|@lab/);
     expect((await get(`${segment}/?explain=1`)).status).toBe(401);
   }
-  expect((await get("users/alice/history/", "admin")).status).toBe(404);
+  const { body } = await get("users/alice/history/", "bob");
+  expect(new Set((body.results as { resource: string }[]).map(({ resource }) => resource))).toEqual(
+    new Set(["members"]),
+  );
+  for (const path of ["users/alice/history/", "groups/Genomics/history/"])
+    expect((await get(path)).status).toBe(401);
 });
 
 test("OPTIONS tells who may write what", async () => {

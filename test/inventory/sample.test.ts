@@ -65,3 +65,30 @@ test("a sample that breaks a rule is refused whole, and the record is named", ()
   expect(database.query("SELECT count(*) AS n FROM location").get()).toEqual({ n: 0 });
   database.close();
 });
+
+test("what a sample says of its records is there once, and stays as people left it", async () => {
+  const lab = await openLab();
+  const more = {
+    ...SAMPLE,
+    annotations: [
+      { list: "specimens" as const, of: SAMPLE.specimens![0].name, type: "note", value: "red" },
+      { list: "specimens" as const, of: "nothing of this name", type: "note", value: "x" },
+    ],
+    notes: [{ list: "specimens" as const, of: SAMPLE.specimens![0].name, content: "Fed" }],
+  };
+  expect(loadInventory(lab.database, lab.clock, more, "system")).toBe(2);
+  expect(loadInventory(lab.database, lab.clock, more, "system")).toBe(0);
+  const path = `specimens/${SAMPLE.specimens![0].id}/notes/`;
+  const [{ id }] = (await lab.ask("GET", path, { as: "admin" })).body.results as { id: string }[];
+  await lab.ask("DELETE", `${path}${id}/`, { as: "admin" });
+  expect(loadInventory(lab.database, lab.clock, more, "system")).toBe(0);
+  expect(() =>
+    loadInventory(
+      lab.database,
+      lab.clock,
+      { ...more, annotations: [{ ...more.annotations[0], type: "nothing" }] },
+      "system",
+    ),
+  ).toThrow("annotations[0]: annotation_type_id: There is no such annotation type.");
+  lab.database.close();
+});

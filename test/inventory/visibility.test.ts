@@ -143,8 +143,28 @@ beforeAll(async () => {
   for (const thing of places) await share("places", thing);
   for (const thing of equipment) await share("equipment", thing);
   for (const thing of locations) await share("locations", thing);
+  for (const thing of locations.filter(() => random.chance(0.4))) await remark(thing);
 });
 afterAll(() => lab.database.close());
+
+/** Notes and files by id, with the location that they are on. */
+const parts = new Map<string, { segment: string; on: Location }>();
+/** A note or a file on a location, as it is or written again, or deleted. */
+async function remark(on: Location): Promise<void> {
+  const file = random.chance(0.4);
+  const of = `app=stocks&model=location&object_id=${on.id}`;
+  const made = file
+    ? JSON.parse(
+        new TextDecoder().decode(
+          (await lab.bytes("POST", `attachments/?${of}`, { as: "admin", body: `${random.below(9)}` })).bytes,
+        ),
+      )
+    : await send("POST", `locations/${on.id}/notes/`, { content: `secret ${random.below(9)}` });
+  parts.set(String(made.id), { segment: file ? "attachments" : "notes", on });
+  const path = file ? `attachments/${made.id}/` : `locations/${on.id}/notes/${made.id}/`;
+  if (random.chance(0.4)) await send("PATCH", path, file ? { name: "x" } : { content: "another secret" });
+  if (random.chance(0.3)) await send("DELETE", path, undefined);
+}
 
 /** The model. */
 const has = (who: Person, of: Thing, right: keyof Grant): boolean =>
@@ -375,6 +395,10 @@ async function checkSecrets(who: Caller): Promise<void> {
       ["GET", "history/"],
       ["GET", "annotations/"],
       ["GET", "notes/"],
+      ["GET", "notes/?deleted=all"],
+      ["GET", "annotations/?as_of=2026-01-01T00:00:00Z"],
+      ["GET", "permissions/?as_of=2026-01-01T00:00:00Z"],
+      ["POST", "restore/"],
       ["GET", "?explain=1"],
       ["GET", "permissions/"],
       ["PUT", "permissions/"],
@@ -391,6 +415,18 @@ async function checkSecrets(who: Caller): Promise<void> {
         ...(method === "PATCH" || method === "PUT" ? { body: {} } : {}),
       }));
     await alike(who, of.id, (id) => ({ method: "GET", path: `resolver/${id}` }));
+    for (const [part, { segment, on }] of parts) {
+      if (on !== of) continue;
+      const list = segment === "notes" ? `locations/${of.id}/notes/` : "attachments/";
+      for (const [method, more] of [
+        ["GET", ""],
+        ["GET", "?deleted=all"],
+        ["GET", "history/"],
+        ["DELETE", ""],
+        ["POST", "restore/"],
+      ] as const)
+        await alike(who, part, (id) => ({ method, path: `${list}${id}/${more}` }));
+    }
     await alike(who, of.id, (id) => ({ method: "PATCH", path: "locations/", body: [{ id, label: "x" }] }));
     await alike(who, of.id, (id) => ({ method: "DELETE", path: `locations/bulk_delete/?id=${id}` }));
     await alike(who, of.id, (id) => ({
@@ -433,6 +469,32 @@ async function checkFeed(who: Person): Promise<void> {
   const all = [...places, ...equipment, ...locations];
   const told = new Set((body.results as { id: Json }[]).map(({ id }) => String(id)));
   for (const thing of all) expect([thing.id, told.has(thing.id)]).toEqual([thing.id, views(who, thing)]);
+  type Change = { resource: string; id: Json; of: { id: string } | null; batch: string };
+  const changes = body.results as unknown as Change[];
+  // What belongs to a record is told with it; who has rights on it, to those who may change it.
+  for (const [id, { segment, on }] of parts)
+    expect([segment, id, told.has(id)]).toEqual([segment, id, views(who, on)]);
+  const byId = new Map(all.map((thing) => [thing.id, thing as Thing]));
+  const sharedWith = new Set<string>();
+  for (const { resource, of } of changes) {
+    if (resource !== "permissions") continue;
+    expect(may(who, byId.get(of!.id)!, "change") && views(who, byId.get(of!.id)!)).toBeTrue();
+    sharedWith.add(of!.id);
+  }
+  for (const thing of all)
+    if (thing.users.size + thing.groups.size > 0 && may(who, thing, "change") && views(who, thing))
+      expect([...thing.users.values(), ...thing.groups.values()].every(({ view }) => !view)).toBe(
+        !sharedWith.has(thing.id),
+      );
+  // Batches count no more than the feed tells.
+  const { results } = (await lab.ask("GET", "batches/?page_size=max", as(who))).body;
+  const counted = (results as unknown as { id: string; changes: Record<string, number> }[]).flatMap(
+    ({ id, changes }) => Object.entries(changes).map(([segment, count]) => `${id} ${segment} ${count}`),
+  );
+  const seen = new Map<string, number>();
+  for (const { batch, resource } of changes)
+    seen.set(`${batch} ${resource}`, (seen.get(`${batch} ${resource}`) ?? 0) + 1);
+  expect(counted.sort()).toEqual([...seen].map(([key, count]) => `${key} ${count}`).sort());
 }
 
 /** Some of the rules change, by every way that there is to change them. */

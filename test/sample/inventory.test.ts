@@ -23,7 +23,8 @@ const strangers = (values: (string | undefined)[], allowed: Iterable<string>): s
 
 describe("records", () => {
   test("have an identifier of their own, written as the interface writes it", () => {
-    const { addresses: _, ...identified } = inventory;
+    // What is said of a record gets its identifier from what it says.
+    const { addresses: _, annotations: _annotations, notes: _notes, ...identified } = inventory;
     const ids = Object.values(identified).flatMap((records) => records.map(({ id }) => id!));
     expect(
       ids.filter((id) => !/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id)),
@@ -54,12 +55,29 @@ describe("records", () => {
       consumables: ["name", "description", "model_type", "status", "barcode", "location", "amount", "unit"],
       specimens: ["name", "description", "model_type", "status", "barcode", "location"],
       views: ["name", "description", "list", "query"],
+      annotations: ["list", "of", "type", "value"],
+      notes: ["list", "of", "content"],
     };
     expect(Object.keys(inventory)).toEqual(Object.keys(KEYS));
     for (const [list, records] of Object.entries(inventory)) {
       const keys = records.flatMap((record: object) => Object.keys(record));
       expect(strangers(keys, [...RECORD, ...KEYS[list as keyof InventorySample]])).toEqual([]);
     }
+  });
+
+  test("are annotated with types and records that there are", () => {
+    const { annotations = [], notes = [] } = inventory;
+    expect(annotations.length + notes.length).toBeGreaterThan(20);
+    expect(
+      strangers(
+        annotations.map(({ type }) => type),
+        types.map(({ name }) => name),
+      ),
+    ).toEqual([]);
+    for (const { list, of } of [...annotations, ...notes])
+      expect(
+        (inventory[list] ?? []).map((record) => ("label" in record ? record.label : record.name)),
+      ).toContain(of);
   });
 
   test("can be told apart by name and barcode", () => {

@@ -100,7 +100,7 @@ function planAt(
           },
           joins: () => ({ text: "", args: [] }),
         });
-        const link = `${far}.object_kind = '${resource.name}' AND ${far}.object_rid = ${alias}.rid`;
+        const link = `${far}.object_kind = '${resource.name}' AND ${far}.object_rid = ${alias}.rid AND ${far}.deleted = 0`;
         return {
           text: `EXISTS (SELECT 1 FROM note AS ${far} WHERE ${link} AND (${inner.text}))`,
           args: inner.args,
@@ -120,9 +120,10 @@ function planAt(
         },
         joins: () => ({ text: "", args: [] }),
       });
-      const link = `${far}.object_kind = '${resource.name}' AND ${far}.object_rid = ${alias}.rid`;
+      const link = `${far}.object_kind = '${resource.name}' AND ${far}.object_rid = ${alias}.rid AND ${far}.deleted = 0`;
       return {
-        text: `EXISTS (SELECT 1 FROM object_permission AS ${far} WHERE ${link} AND (${inner.text}))`,
+        // Rights are those of today, whatever time is read.
+        text: `EXISTS (SELECT 1 FROM main.object_permission AS ${far} WHERE ${link} AND (${inner.text}))`,
         args: inner.args,
       };
     },

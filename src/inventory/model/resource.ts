@@ -28,6 +28,8 @@ export interface Resource {
   accounts?: true;
   /** Whether a record is its owner's own: the owning group sees it only where it was given the right. */
   personal?: true;
+  /** Of a part of another record, such as a note: the resource and the row of that record. */
+  host?: (record: Readonly<Record<string, Stored>>) => { kind: string; rid: number };
   /** In the order in which a record shows them. */
   fields: Readonly<Record<string, Field>>;
   /** Fields (or spans) that the filters `name` and `query` search. */

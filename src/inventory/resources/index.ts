@@ -10,6 +10,7 @@ import { experiment } from "./experiment.ts";
 import { fieldMeta } from "./field-meta.ts";
 import { group } from "./group.ts";
 import { location } from "./location.ts";
+import { annotation, attachment, grant, membership, note } from "./part.ts";
 import { place } from "./place.ts";
 import { project } from "./project.ts";
 import { savedView } from "./saved-view.ts";
@@ -54,6 +55,15 @@ export const RESOURCES: readonly Routed[] = ALL.filter(
 
 /** Accounts and groups, which have rules of their own for writing. */
 export const PEOPLE = { user: { ...user, segment: "users" }, group: { ...group, segment: "groups" } };
+
+/** What belongs to records, and memberships: they have a history, but no lists of their own. */
+export const PARTS = { annotation, note, attachment, grant, membership };
+
+/** All that has a history, by name. */
+export const KEPT: Resources = new Map([
+  ...DECLARED,
+  ...Object.values(PARTS).map((part) => [part.name, part] as const),
+]);
 
 const WORD = /^[a-z][a-z_]*$/;
 

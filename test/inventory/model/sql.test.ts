@@ -54,8 +54,8 @@ test("visibility is a condition like any other", () => {
   expect(sql).toEqual({
     text:
       "SELECT count(*) AS total FROM location AS t WHERE (t.public = ?) OR (t.owner = ?) OR (t.owned_by = ?)" +
-      " OR (t.owned_by = ?) OR (EXISTS (SELECT 1 FROM object_permission AS t_grants WHERE" +
-      " t_grants.object_kind = 'location' AND t_grants.object_rid = t.rid AND" +
+      " OR (t.owned_by = ?) OR (EXISTS (SELECT 1 FROM main.object_permission AS t_grants WHERE" +
+      " t_grants.object_kind = 'location' AND t_grants.object_rid = t.rid AND t_grants.deleted = 0 AND" +
       " (((t_grants.user_rid = ?) OR (t_grants.group_rid = ?) OR (t_grants.group_rid = ?)) AND (t_grants.can_view = ?))))",
     args: [1, 7, 3, 4, 7, 3, 4, 1],
   });

@@ -1,0 +1,323 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import type { Json } from "../../src/inventory/model/field.ts";
+import { type Answered, type Lab, openLab } from "./harness.ts";
+import { type Random, seeded } from "./random.ts";
+
+/** What belongs to records, and memberships, have a history as records have: versions, the past, undo, restoring, purging. */
+
+type Named = Record<string, Json>;
+interface Change extends Named {
+  resource: string;
+  op: string;
+  id: string;
+  user: string;
+  version: number;
+  before: Named | null;
+  after: Named;
+  token: { name: string } | null;
+  of: { resource: string; id: string } | null;
+}
+
+let lab: Lab;
+let fish: string;
+beforeEach(async () => {
+  lab = await openLab();
+  fish = `specimens/${(await ask("POST", "specimens/", { name: "mine", public: true })).body.id}/`;
+});
+afterEach(() => lab.database.close());
+
+const ask = async (method: string, path: string, body?: unknown, as = "alice", headers = {}) =>
+  lab.ask(method, path, { as, headers, ...(body === undefined ? {} : { body }) });
+const good = async (method: string, path: string, body?: unknown, as = "alice"): Promise<Answered> => {
+  const answer = await ask(method, path, body, as);
+  expect({ method, path, text: answer.status < 300 ? "" : answer.text }).toEqual({ method, path, text: "" });
+  return answer;
+};
+const changesOf = async (path: string, as = "alice") =>
+  (await good("GET", `${path}history/?page_size=max`, undefined, as)).body.results as Change[];
+const later = () => lab.clock.set(lab.clock.now() + 60_000);
+const contents = async (more = "", as = "alice") =>
+  ((await good("GET", `${fish}notes/${more}`, undefined, as)).body.results as Named[]).map(
+    ({ content }) => content,
+  );
+
+test("a note has versions, tags, a past, and comes back", async () => {
+  const made = await good("POST", `${fish}notes/`, { content: "one" });
+  const note = `${fish}notes/${made.body.id}/`;
+  const first = made.headers.get("batch-id");
+  const tag = made.headers.get("etag")!;
+  expect(tag).toStartWith('"1-');
+  expect((await ask("GET", note, undefined, "alice", { "If-None-Match": tag })).status).toBe(304);
+  later();
+  expect((await ask("PATCH", note, { content: "two" }, "alice", { "If-Match": tag })).body.version).toBe(2);
+  for (const method of ["PUT", "PATCH", "DELETE"])
+    expect((await ask(method, note, { content: "three" }, "alice", { "If-Match": tag })).status).toBe(412);
+  later();
+  const removed = await good("DELETE", note);
+  expect((await ask("GET", note)).status).toBe(404);
+  expect([await contents(), await contents("?deleted=true"), await contents(`?as_of=${first}`)]).toEqual([
+    [],
+    ["two"],
+    ["one"],
+  ]);
+  // A filter over notes is one of the past, too.
+  for (const [query, total] of [
+    ["notes__content=two", 0],
+    ["notes__content=one", 0],
+    [`notes__content=one&as_of=${first}`, 1],
+    [`notes__content=two&as_of=${first}`, 0],
+  ])
+    expect([query, (await good("GET", `specimens/?${query}`)).body.total]).toEqual([query, total]);
+  const told = await changesOf(fish);
+  expect(
+    told.map(({ resource, op, version, user, token }) => [resource, op, version, user, token?.name]),
+  ).toEqual([
+    ["notes", "delete", 2 + 1, "alice", "test"],
+    ["notes", "update", 2, "alice", "test"],
+    ["notes", "create", 1, "alice", "test"],
+    ["stocks/specimen", "create", 1, "alice", "test"],
+  ]);
+  expect(told[1]).toMatchObject({
+    before: { content: "one" },
+    after: { content: "two" },
+    of: { resource: "stocks/specimen" },
+  });
+  expect(await changesOf(note)).toEqual(told.slice(0, 3));
+  expect((await good("POST", `${note}restore/`, { version: 1 })).body).toMatchObject({
+    content: "one",
+    version: 4,
+  });
+  expect((await ask("POST", `${note}restore/`, { version: 9 })).status).toBe(404);
+  const undo = await ask("POST", `batches/${removed.headers.get("batch-id")}/undo/`, {});
+  expect(undo.status).toBe(409);
+  // The feed has the same, in the order of commits.
+  const feed = (await good("GET", "changes/?resource=notes")).body.results as Change[];
+  expect(feed.map(({ op }) => op)).toEqual(["create", "update", "delete", "restore"]);
+  for (const [method, path] of [
+    ["POST", `${note}restore/`],
+    ["DELETE", note],
+  ])
+    expect((await ask(method, path, undefined, "bob")).status).toBe(403);
+  await good("DELETE", note);
+  expect((await ask("POST", `${note}purge/`)).status).toBe(403);
+  expect((await ask("POST", `${note}purge/`, undefined, "admin")).status).toBe(204);
+  expect((await changesOf(fish)).map(({ resource }) => resource)).toEqual(["stocks/specimen"]);
+});
+
+test("one value for each type, also after undoing; what can only be read is not brought back", async () => {
+  const first = await good(
+    "POST",
+    `${fish}annotations/`,
+    { annotation_type_id: "note", value: "goat" },
+    "admin",
+  );
+  const removed = await good("DELETE", `${fish}annotations/${first.body.id}/`);
+  await good("POST", `${fish}annotations/`, { annotation_type_id: "note", value: "rabbit" }, "admin");
+  const undo = await ask("POST", `batches/${removed.headers.get("batch-id")}/undo/`, {});
+  expect([undo.status, undo.text]).toEqual([409, expect.stringContaining("another value of this type")]);
+  const type = (await ask("GET", "annotationtypes/?name=note")).body.results as Named[];
+  const [free] = (await good("GET", `${fish}annotations/`)).body.results as Named[];
+  await good("PATCH", `annotationtypes/${type[0].id}/`, { readonly: true }, "admin");
+  const path = `${fish}annotations/${String(free.id)}/`;
+  expect((await ask("DELETE", path)).status).toBe(403);
+  expect((await ask("POST", `${path}restore/`, { version: 1 })).status).toBe(403);
+  expect((await ask("DELETE", path, undefined, "admin")).status).toBe(204);
+});
+
+test("a dry run changes nothing, and a key is done once", async () => {
+  const tried = await good("POST", `${fish}notes/?dry_run=1`, { content: "x" });
+  expect([tried.body.count, await contents()]).toEqual([1, []]);
+  await good("POST", `${fish}notes/?confirm=${tried.body.confirm}`, { content: "x" });
+  const key = { "Idempotency-Key": "k" };
+  const once = await ask("POST", `${fish}notes/`, { content: "y" }, "alice", key);
+  const again = await ask("POST", `${fish}notes/`, { content: "y" }, "alice", key);
+  expect([again.text, again.headers.get("idempotency-replayed")]).toEqual([once.text, "true"]);
+  expect(await contents()).toEqual(["x", "y"]);
+});
+
+test("bytes of files stay while any version refers to them", async () => {
+  const kept = () =>
+    Number(lab.database.query("SELECT count(*) AS n FROM attachment_content").values()[0][0]);
+  const id = fish.split("/")[1];
+  const at = `attachments/?app=stocks&model=specimen&object_id=${id}`;
+  const send = async (method: string, path: string, body: string) => {
+    const { bytes, headers } = await lab.bytes(method, path, { as: "alice", body });
+    return { ...(JSON.parse(new TextDecoder().decode(bytes)) as Named), batch: headers.get("batch-id") };
+  };
+  const read = async (path: string) =>
+    new TextDecoder().decode((await lab.bytes("GET", path, { as: "alice" })).bytes);
+  const made = await send("POST", at, "first");
+  const file = `attachments/${(made as Named).id}/`;
+  later();
+  expect(await send("PUT", file, "second")).toMatchObject({ version: 2, size: 6, name: "file" });
+  expect([await read(file), await read(`${file}?as_of=${made.batch}`), kept()]).toEqual([
+    "second",
+    "first",
+    2,
+  ]);
+  const twin = (await send("POST", at, "second")) as Named;
+  expect(kept()).toBe(2);
+  await good("DELETE", file);
+  expect([(await ask("GET", file)).status, await read(`${file}?deleted=true`)]).toEqual([404, "second"]);
+  expect((await good("POST", `${file}restore/`, { version: 1 })).body).toMatchObject({ size: 5, version: 4 });
+  expect(await read(file)).toBe("first");
+  await good("DELETE", file);
+  await good("POST", `${file}purge/`, undefined, "admin");
+  // The other file has the same bytes as the second version.
+  expect([kept(), await read(`attachments/${twin.id}/`)]).toEqual([1, "second"]);
+  await good("DELETE", `specimens/${id}/`);
+  await good("POST", `specimens/${id}/purge/`, undefined, "admin");
+  expect(kept()).toBe(0);
+  for (const table of ["attachment", "note", "annotation", "record_change WHERE host_kind = 'specimen'"])
+    expect(lab.database.query(`SELECT count(*) AS n FROM ${table}`).values()).toEqual([[0]]);
+});
+
+test("rights have a history for those who may share, and nobody gives back what it could not give", async () => {
+  const share = (users: Named[], as = "alice") => ask("PATCH", `${fish}permissions/`, { users }, as);
+  const given = await share([{ user: "bob", change: true, delete: true }]);
+  const [{ grant }] = given.body.users as Named[];
+  const right = `${fish}permissions/${grant}/`;
+  const taken = await share([{ user: "bob", view: false, change: false, delete: false }]);
+  expect((await ask("GET", `${right}history/`, undefined, "bob")).status).toBe(403);
+  expect((await changesOf(fish, "bob")).map(({ resource }) => resource)).toEqual(["stocks/specimen"]);
+  expect((await changesOf(fish)).map(({ resource, op }) => [resource, op])).toEqual([
+    ["permissions", "delete"],
+    ["permissions", "create"],
+    ["stocks/specimen", "create"],
+  ]);
+  expect((await changesOf(fish))[1].after).toMatchObject({
+    user: "bob",
+    group: null,
+    view: true,
+    delete: true,
+  });
+  const then = `${fish}permissions/?as_of=${given.headers.get("batch-id")}`;
+  expect((await good("GET", then)).body.users).toMatchObject([{ username: "bob", delete: true }]);
+  // Carol may change, and not delete: she cannot bring back a right to delete by undoing.
+  await good("POST", "users/", { username: "carol" }, "admin");
+  lab.tokens.carol = lab.accounts.addToken("carol", "test");
+  await share([{ user: "carol", change: true }]);
+  for (const [path, body] of [
+    [`batches/${taken.headers.get("batch-id")}/undo/`, {}],
+    [`${right}restore/`, { version: 1 }],
+  ] as const)
+    expect((await ask("POST", path, body, "carol")).status).toBe(403);
+  await good("POST", `batches/${taken.headers.get("batch-id")}/undo/`, {});
+  expect((await ask("PATCH", fish, { description: "bob's" }, "bob")).status).toBe(200);
+  const tag = (await good("GET", `${fish}permissions/`)).headers.get("etag")!;
+  await share([{ user: "carol", view: false, change: false }]);
+  expect((await ask("PUT", `${fish}permissions/`, { users: [] }, "alice", { "If-Match": tag })).status).toBe(
+    412,
+  );
+});
+
+test("memberships have a history; what was given by one ends and returns with it", async () => {
+  const hidden = `specimens/${(await good("POST", "specimens/", { name: "group's" })).body.id}/`;
+  const joined = await good("PUT", "groups/Genomics/members/bob/", {}, "admin");
+  expect((await ask("GET", hidden, undefined, "bob")).status).toBe(200);
+  const left = await good("DELETE", "groups/Genomics/members/bob/", undefined, "admin");
+  expect((await ask("GET", hidden, undefined, "bob")).status).toBe(404);
+  const members = async (more = "") =>
+    ((await good("GET", `groups/Genomics/members/${more}`)).body.results as Named[]).map(
+      ({ username }) => username,
+    );
+  expect([await members(), await members(`?as_of=${joined.headers.get("batch-id")}`)]).toEqual([
+    ["alice"],
+    ["alice", "bob"],
+  ]);
+  const told = await changesOf("groups/Genomics/");
+  expect(told.map(({ op, user, after, before }) => [op, user, after.user ?? before?.user])).toEqual([
+    ["delete", "admin", undefined],
+    ["create", "admin", "bob"],
+    ["create", "system", "alice"],
+  ]);
+  expect((await changesOf("users/bob/")).map(({ of }) => of?.resource)).toEqual([
+    "groups",
+    "groups",
+    "groups",
+  ]);
+  const undo = `batches/${left.headers.get("batch-id")}/undo/`;
+  expect((await ask("POST", undo, {}, "bob")).status).toBe(403);
+  await good("POST", undo, {}, "admin");
+  expect((await ask("GET", hidden, undefined, "bob")).status).toBe(200);
+  // Nobody leaves the own primary group, by whatever way.
+  const made = await good("POST", "users/", { username: "carol", groups: ["Genomics"] }, "admin");
+  expect((await ask("POST", `batches/${made.headers.get("batch-id")}/undo/`, {}, "admin")).status).toBe(409);
+  // A group that goes takes its memberships along; what was done stays told, and a new group does not inherit it.
+  await good("POST", "groups/", { name: "Short" }, "admin");
+  const short = await good("PUT", "groups/Short/members/bob/", {}, "admin");
+  await good("DELETE", "groups/Short/", undefined, "admin");
+  await good("POST", "groups/", { name: "Next" }, "admin");
+  expect(await changesOf("groups/Next/")).toEqual([]);
+  expect((await ask("POST", `batches/${short.headers.get("batch-id")}/undo/`, {}, "admin")).status).toBe(409);
+});
+
+/** Random writes of notes and values on several records against plain copies. */
+test.each([1, 2, 3])("what was is what is read as of then, and undo leads back: %i", async (seed) => {
+  const random: Random = seeded(seed);
+  const made = await Promise.all(
+    ["a", "b", "c"].map(async (name) => (await good("POST", "specimens/", { name })).body.id),
+  );
+  const records = made.map((id) => `specimens/${id}/`);
+  const state = async (more = "") => {
+    const lists = records.flatMap((record) =>
+      ["notes", "annotations"].map(
+        async (list) => (await good("GET", `${record}${list}/${more}`)).body.results,
+      ),
+    );
+    return JSON.stringify(await Promise.all(lists));
+  };
+  const known: string[] = [];
+  const taken: { batch: string; state: string }[] = [];
+  const plain = (text: string) => text.replaceAll(/"(version":\d+|modified":"[^"]*")/g, "");
+  let undone = 0;
+  for (let i = 0; i < 30; i++) {
+    later();
+    const before = await state();
+    const part = random.pick(known);
+    const record = random.pick(records);
+    const word = `w${random.below(5)}`;
+    const isNote = part?.includes("/notes/");
+    const answer = await (part === undefined || random.chance(0.35)
+      ? random.chance(0.5)
+        ? ask("POST", `${record}notes/`, { content: word })
+        : ask("POST", `${record}annotations/`, { annotation_type_id: "note", value: word })
+      : random.chance(0.4)
+        ? ask("PATCH", part, isNote ? { content: word } : { value: word })
+        : random.chance(0.6)
+          ? ask("DELETE", part)
+          : ask("POST", `${part}restore/`, random.chance(0.5) ? {} : { version: 1 + random.below(3) }));
+    expect(answer.status).toBeLessThan(500);
+    if (answer.status === 201)
+      known.push(`${record}${"content" in answer.body ? "notes" : "annotations"}/${String(answer.body.id)}/`);
+    const batch = answer.headers.get("batch-id");
+    const after = await state();
+    if (answer.status >= 400 || batch === null) {
+      expect(after).toBe(before);
+      continue;
+    }
+    taken.push({ batch, state: after });
+    if (!random.chance(0.4)) continue;
+    const undo = await ask("POST", `batches/${batch}/undo/`, {});
+    expect(undo.status).toBe(200);
+    undone++;
+    const back = await state();
+    expect(plain(back)).toBe(plain(before));
+    const undoing = undo.headers.get("batch-id");
+    if (undoing) taken.push({ batch: undoing, state: back });
+  }
+  expect(undone).toBeGreaterThan(2);
+  for (const { batch, state: then } of taken) expect(await state(`?as_of=${batch}`)).toBe(then);
+});
+
+test("a record that is deleted keeps its notes, and has them when it lives again", async () => {
+  await good("POST", `${fish}notes/`, { content: "one" });
+  await good("DELETE", fish);
+  expect((await ask("GET", `${fish}notes/`)).status).toBe(404);
+  expect(await contents("?deleted=all")).toEqual(["one"]);
+  expect((await ask("POST", `${fish}notes/`, { content: "two" })).status).toBe(404);
+  const [{ id }] = (await good("GET", `${fish}notes/?deleted=all`)).body.results as Named[];
+  expect((await ask("POST", `${fish}notes/${id}/restore/`, {})).status).toBe(409);
+  await good("POST", `${fish}restore/`, {});
+  expect(await contents()).toEqual(["one"]);
+});
