@@ -84,13 +84,21 @@ function* csvRows(text: string): Generator<{ number: number; cells: Cell[] }> {
 }
 
 async function* xlsxRows(bytes: Uint8Array): AsyncGenerator<{ number: number; cells: Cell[] }> {
-  for await (const { index, values } of streamXlsxRows(readableFromFront(bytes, UNFOLDED_LIMIT))) {
+  const row = { taken: false };
+  // The library (hucre 1.0.0) reads on whether its rows are wanted or not; so it gets no more while one is looked at.
+  const idle = async (): Promise<void> => {
+    do await new Promise(setImmediate);
+    while (row.taken);
+  };
+  for await (const { index, values } of streamXlsxRows(readableFromFront(bytes, UNFOLDED_LIMIT, idle))) {
     const cells = values.map((value): Cell => {
       if (value === null || value === undefined) return null;
       if (value instanceof Date) return value.toISOString();
       return typeof value === "object" ? String(value) : value;
     });
+    row.taken = true;
     yield { number: index + 1, cells };
+    row.taken = false;
   }
 }
 

@@ -12,6 +12,8 @@ import { openWriter } from "../shell/sqlite.ts";
 
 /** Rows between two words about how far it is. */
 const STRIDE = 250;
+/** Rows after which what they left behind is collected: left to itself the heap grows to several times what is in use. */
+const SWEEP = 4000;
 
 const say = (news: ImportNews): void => {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
@@ -37,6 +39,7 @@ async function work(task: ImportTask): Promise<void> {
   const table = await readTable(task.bytes, (rows) => {
     goOn();
     say({ kind: "read", rows });
+    if (rows % SWEEP === 0) Bun.gc(true);
   });
   say({ kind: "ready", rows: table.count });
   await turn.promise;
@@ -48,6 +51,7 @@ async function work(task: ImportTask): Promise<void> {
       row(sofar, rows) {
         if (rows % STRIDE !== 0) return;
         goOn();
+        if (rows % SWEEP === 0) Bun.gc(true);
         say({ kind: "wrote", checked: rows, written: sofar.created + sofar.updated });
       },
       written(done) {

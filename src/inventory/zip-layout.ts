@@ -13,14 +13,22 @@ interface Entry {
   size: number;
 }
 
+/** Bytes of an archive that are read at a time. */
+const PIECE = 16_384;
+
 const CUT_OFF = "The spreadsheet is cut off, or no XLSX file.";
 
 /**
  * The same archive laid out so that it can be read from front to back: worksheets last, and sizes before the data
  * instead of after it (APPNOTE 6.3.10, sections 4.3.7, 4.3.9 and 4.3.12). Reading it unfolds a worksheet piece by piece.
+ * `turn` is waited for before each piece.
  * @throws Problem malformed; too_large where the entries unfold to more than `limit` bytes
  */
-export function readableFromFront(bytes: Uint8Array, limit: number): ReadableStream<Uint8Array> {
+export function readableFromFront(
+  bytes: Uint8Array,
+  limit: number,
+  turn: () => Promise<void>,
+): ReadableStream<Uint8Array> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const entries = entriesOf(bytes, view);
   if (entries.reduce((sum, { size }) => sum + size, 0) > limit)
@@ -46,7 +54,8 @@ export function readableFromFront(bytes: Uint8Array, limit: number): ReadableStr
       local.set(central.subarray(6, 30), 4);
       local.set(central.subarray(46), 30);
       yield local;
-      yield data;
+      // In pieces: a piece is unfolded at once, whoever reads slowly.
+      for (let at = 0; at < data.length; at += PIECE) yield data.subarray(at, at + PIECE);
       offset += local.length + data.length;
     }
     yield* directory;
@@ -64,7 +73,8 @@ export function readableFromFront(bytes: Uint8Array, limit: number): ReadableStr
   }
   const source = parts();
   return new ReadableStream({
-    pull(controller) {
+    async pull(controller) {
+      await turn();
       const { done, value } = source.next();
       if (done) controller.close();
       else controller.enqueue(value);

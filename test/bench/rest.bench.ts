@@ -3,6 +3,7 @@
  *
  *   bun run test/bench/rest.bench.ts                 100,000 annotation types and 100,000 locations, 50 users
  *   RECORDS=1000000 bun run test/bench/rest.bench.ts  ten times as many of each
+ *   BIGGER=1000000 …                                  and another service with that many, asked in turns with it
  *   RECORDS=5000 SECONDS=0.2 …                        quick
  *
  * The server is a process of its own. Every answer is compared with a count that follows from the data. Each line
@@ -20,6 +21,7 @@ import { resolveConfig } from "../../src/config.ts";
 import { type Peer, startPeer } from "./rest/peer.ts";
 
 const RECORDS = Number(process.env.RECORDS ?? 100_000);
+const BIGGER = Number(process.env.BIGGER ?? 0);
 const SECONDS = Number(process.env.SECONDS ?? 1);
 const ROUNDS = 3;
 /** Requests on their way at once. */
@@ -28,13 +30,12 @@ const USERS = 50;
 const GROUPS = 10;
 const TYPES = ["TEXT", "JSON", "OBJECT", "DMAPPANNOTATION"];
 
-/** Starts the service in this process on a database of its own, and prints its address and tokens as one line. */
-async function server(directory: string): Promise<void> {
-  const { config } = resolveConfig({
-    flags: { data_dir: directory, workers: "1" },
-    environment: {},
-  });
-  const app = await open(config);
+const opened = (directory: string) =>
+  open(resolveConfig({ flags: { data_dir: directory, workers: "1" }, environment: {} }).config);
+
+/** Makes the database, in a process that ends: what making takes is no memory of the service. */
+async function make(directory: string, records: number): Promise<void> {
+  const app = await opened(directory);
   const { accounts, database } = app;
   await accounts.addUser({ username: "admin", superuser: true });
   for (let i = 0; i < USERS; i++)
@@ -42,11 +43,11 @@ async function server(directory: string): Promise<void> {
   const first = accounts.userOf("user0");
   const [group] = database.query("SELECT rid FROM user_group WHERE name = 'Group 0'").values() as [[number]];
   // Every second record is public; owners and groups take turns; every record has a name of its own.
-  const rows = `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${RECORDS - 1})`;
+  const rows = `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${records - 1})`;
   const common = `1700000000000000 + i, 1700000000000000 + i, ${first} + i % ${USERS}, ${first} + i % ${USERS}, ${first} + i % ${USERS}, ${group[0]} + i % ${GROUPS}, i % 2`;
   const shared = "created, modified, created_by, modified_by, owner, owned_by, public";
   const id = (kind: number) => `printf('${kind}0000000-0000-4000-8000-%012d', i)`;
-  const name = `'type_' || printf('%07d', i * 7919 % ${RECORDS})`;
+  const name = `'type_' || printf('%07d', i * 7919 % ${records})`;
   const prose = "'Description of thing ' || i || ', number ' || (i * 104729 % 1000) || ' of its kind'";
   const types = TYPES.map((type, i) => `WHEN ${i} THEN '${type}'`).join(" ");
   database.transaction(() => {
@@ -62,6 +63,13 @@ async function server(directory: string): Promise<void> {
     );
   })();
   database.run("PRAGMA optimize");
+  await app.close();
+}
+
+/** Starts the service in this process on such a database, and prints its address and tokens as one line. */
+async function serve(directory: string): Promise<void> {
+  const app = await opened(directory);
+  const { accounts } = app;
   const tokens = Object.fromEntries(["admin", "user0"].map((who) => [who, accounts.addToken(who, "bench")]));
   const where = { port: 0, hostname: "127.0.0.1", maxRequestBodySize: 1e8 };
   const listening = Bun.serve({ ...where, fetch: (request) => app.answer(request) });
@@ -104,43 +112,57 @@ async function rates(services: readonly Send[]): Promise<number[]> {
   return measured.map(median);
 }
 
-const memory = (pid: number): number =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
+const memory = (pid: number, what = "VmRSS"): number =>
+  Number(new RegExp(`${what}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+/** A service in a process of its own, on so many records. */
+async function start(directory: string, records: number) {
+  const begin = performance.now();
+  const env = process.env as Record<string, string>;
+  const command = [process.execPath, import.meta.path];
+  const made = Bun.spawn([...command, "make", directory, String(records)], { stderr: "inherit", env });
+  if ((await made.exited) !== 0) throw new Error("the records were not made");
+  // The log goes nowhere, but it is written.
+  const child = Bun.spawn([...command, "serve", directory], { stdout: "pipe", stderr: "ignore", env });
+  const { value } = await child.stdout.getReader().read();
+  const { url, bare, tokens } = JSON.parse(new TextDecoder().decode(value)) as {
+    url: string;
+    bare: string;
+    tokens: Record<string, string>;
+  };
+  const seconds = ((performance.now() - begin) / 1000).toFixed(1);
+  say(`${records} annotation types and as many locations, made in ${seconds} s`);
+  say(`server: ${memory(child.pid).toFixed(0)} MB at rest`);
+  const labd: Service = { base: `${url}api/v2/`, tokens, records };
+  return { child, bare, labd };
+}
 
 async function main(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "labd-bench-"));
-  const child = Bun.spawn([process.execPath, import.meta.path, "serve", directory], {
-    stdout: "pipe",
-    // The log goes nowhere, but it is written.
-    stderr: "ignore",
-    env: process.env as Record<string, string>,
-  });
+  const { child, bare, labd } = await start(join(directory, "data"), RECORDS);
+  const bigger = BIGGER > 0 ? await start(join(directory, "bigger"), BIGGER) : undefined;
   let peer: Peer | undefined;
   try {
-    const begin = performance.now();
-    const reader = child.stdout.getReader();
-    const { value } = await reader.read();
-    const { url, bare, tokens } = JSON.parse(new TextDecoder().decode(value)) as {
-      url: string;
-      bare: string;
-      tokens: Record<string, string>;
-    };
-    const say = (line: string) => process.stdout.write(`${line}\n`);
-    say(
-      `${RECORDS} annotation types and as many locations, made in ${((performance.now() - begin) / 1000).toFixed(1)} s`,
-    );
-    say(`server: ${memory(child.pid).toFixed(0)} MB at rest`);
-    peer = await startPeer(directory, RECORDS);
+    peer = process.env.PEER === "0" ? undefined : await startPeer(directory, RECORDS);
     say(
       peer
         ? `peer: Django REST framework ${peer.version}`
         : "PEER NOT MEASURED: /usr/bin/python3 has no rest_framework, django_filters and gunicorn",
     );
-    await measure({ base: `${url}api/v2/`, tokens }, bare, peer, say);
-    say(`server: ${memory(child.pid).toFixed(0)} MB after it all`);
+    await measure(labd, bigger?.labd, bare, peer && { ...peer, records: RECORDS });
+    for (const [service, { pid }] of [
+      [labd, child],
+      ...(bigger ? [[bigger.labd, bigger.child] as const] : []),
+    ] as const)
+      say(
+        `server with ${service.records}: ${memory(pid).toFixed(0)} MB after it all, ${memory(pid, "VmHWM").toFixed(0)} MB at most`,
+      );
   } finally {
     await peer?.stop();
     child.kill();
+    bigger?.child.kill();
     rmSync(directory, { recursive: true, force: true });
   }
 }
@@ -149,6 +171,8 @@ async function main(): Promise<void> {
 interface Service {
   readonly base: string;
   readonly tokens: Record<string, string>;
+  /** Of either kind. */
+  readonly records: number;
 }
 
 interface Page {
@@ -160,11 +184,11 @@ interface Page {
 
 async function measure(
   labd: Service,
+  bigger: Service | undefined,
   bare: string,
   peer: Service | undefined,
-  say: (line: string) => void,
 ): Promise<void> {
-  const services = peer ? [labd, peer] : [labd];
+  const services = [labd, bigger, peer].filter((service) => service !== undefined);
   const headers = (service: Service, who: string) => ({
     Authorization: `Token ${service.tokens[who]}`,
     "Content-Type": "application/json",
@@ -185,42 +209,57 @@ async function measure(
   };
   const pages = Math.min(1000, Math.floor(RECORDS / 50 / 2));
   /** How many records a condition on their number holds for, by the way in which they are made. */
-  const count = (holds: (i: number) => boolean): number => {
+  const count = (records: number, holds: (i: number) => boolean): number => {
     let found = 0;
-    for (let i = 0; i < RECORDS; i++) if (holds(i)) found++;
+    for (let i = 0; i < records; i++) if (holds(i)) found++;
     return found;
   };
   // The public half, what user0 owns, and what its group owns.
   const visible = (i: number) => i % 2 === 1 || i % USERS === 0 || i % GROUPS === 0;
-  const seen = count(visible);
-  const named = (i: number) =>
-    String((i * 7919) % RECORDS)
+  const named = (records: number) => (i: number) =>
+    String((i * 7919) % records)
       .padStart(7, "0")
       .startsWith("00");
-  const lists: [what: string, path: string, who: string, wanted: number][] = [
-    ["list of 50, superuser", "annotationtypes/", "admin", RECORDS],
+  /** Which of so many records each list finds. */
+  type Found = (records: number) => number;
+  const all: Found = (records) => records;
+  const seen: Found = (records) => count(records, visible);
+  const lists: [what: string, path: string, who: string, wanted: Found][] = [
+    ["list of 50, superuser", "annotationtypes/", "admin", all],
     ["list of 50, user", "annotationtypes/", "user0", seen],
     ["locations, 50, user", "locations/", "user0", seen],
-    [`page ${pages}, superuser`, `annotationtypes/?page=${pages}`, "admin", RECORDS],
+    [`page ${pages}, superuser`, `annotationtypes/?page=${pages}`, "admin", all],
     [`page ${pages}, user`, `annotationtypes/?page=${pages}`, "user0", seen],
     [
       "type and name",
       "annotationtypes/?type=TEXT&name=type_00",
       "admin",
-      count((i) => i % 4 === 0 && named(i)),
+      (records) => count(records, (i) => i % 4 === 0 && named(records)(i)),
     ],
     [
       "description contains",
       "annotationtypes/?description=number+777+of",
       "admin",
-      count((i) => (i * 104_729) % 1000 === 777),
+      (records) => count(records, (i) => (i * 104_729) % 1000 === 777),
     ],
-    ["query", "locations/?query=box+424", "user0", count((i) => visible(i) && String(i).includes("424"))],
+    [
+      "query",
+      "locations/?query=box+424",
+      "user0",
+      (records) => count(records, (i) => visible(i) && String(i).includes("424")),
+    ],
   ];
-  for (const [what, path, who, wanted] of lists) {
+  for (const [what, path, who, found] of lists) {
+    const wanted = found(RECORDS);
     const begin = performance.now();
     const sample = await total(labd, path, who, wanted);
     const first = performance.now() - begin;
+    let later = "";
+    if (bigger) {
+      const again = performance.now();
+      await total(bigger, path, who, found(bigger.records));
+      later = `, ${(performance.now() - again).toFixed(1)} ms with ${bigger.records}`;
+    }
     if (peer) {
       const theirs = await page(peer, await total(peer, path, who, wanted));
       const ours = await page(labd, sample.clone());
@@ -228,13 +267,13 @@ async function measure(
         if (!Bun.deepEquals(theirs[key], ours[key]))
           throw new Error(`${path}: ${key} of the peer differ: ${JSON.stringify([ours[key], theirs[key]])}`);
     }
-    const more = `, ${wanted} records, the first time ${first.toFixed(1)} ms`;
+    const more = `, ${wanted} records, the first time ${first.toFixed(1)} ms${later}`;
     await compare(what, sample, (service) => get(service, path, who), more);
   }
-  const detail = (i: number) =>
-    `annotationtypes/10000000-0000-4000-8000-${String((i * 37) % RECORDS).padStart(12, "0")}/`;
-  await compare("one record, any", await get(labd, detail(1), "admin"), (service, i) =>
-    get(service, detail(i), "admin"),
+  const detail = ({ records }: Service, i: number) =>
+    `annotationtypes/10000000-0000-4000-8000-${String((i * 37) % records).padStart(12, "0")}/`;
+  await compare("one record, any", await get(labd, detail(labd, 1), "admin"), (service, i) =>
+    get(service, detail(service, i), "admin"),
   );
   const made = new Map<Service, number>();
   const create = (service: Service, i: number) => {
@@ -276,16 +315,23 @@ async function measure(
   ): Promise<void> {
     const bytes = await sample.arrayBuffer();
     await fetch(bare, { method: "PUT", body: bytes });
-    const [floor, ours, theirs] = await rates([
+    const [floor, ours, ...others] = await rates([
       () => fetch(bare, { headers: { "Accept-Encoding": "identity" } }),
       ...services.map((service) => (i: number) => send(service, i)),
     ]);
-    const beside = peer ? `, ${(ours / theirs).toFixed(1)} times the peer's ${theirs.toFixed(1)}/s` : "";
+    const theirs = others.at(-1)!;
+    const slower = bigger
+      ? `, ${(ours / others[0]).toFixed(2)} times the ${others[0].toFixed(0)}/s with ${bigger.records}`
+      : "";
+    const beside =
+      slower + (peer ? `, ${(ours / theirs).toFixed(1)} times the peer's ${theirs.toFixed(1)}/s` : "");
     say(
       `${what}: ${ours.toFixed(0)}/s${beside}, ${(ours / floor).toFixed(2)} of a bare server's ${floor.toFixed(0)}/s (${(bytes.byteLength / 1024).toFixed(1)} KB${more})`,
     );
   }
 }
 
-if (process.argv[2] === "serve") await server(process.argv[3]);
+const [, , role, place, records] = process.argv;
+if (role === "make") await make(place, Number(records));
+else if (role === "serve") await serve(place);
 else await main();
