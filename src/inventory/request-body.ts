@@ -1,6 +1,7 @@
 import type { Json } from "./model/field.ts";
 import { parseJson } from "./model/json-text.ts";
 import { Problem } from "../problem.ts";
+import { readBytes, readText } from "../shell/body.ts";
 
 /**
  * The JSON value of a body; `{}` for an empty one, so that the missing fields are what is told.
@@ -9,14 +10,14 @@ import { Problem } from "../problem.ts";
 export async function readJson(request: Request, maxBytes: number): Promise<Json> {
   const type = mediaType(request);
   if (type !== "" && !JSON_TYPES.has(type)) throw unsupported(request);
-  const text = decode(await readBytes(request, maxBytes));
+  const text = await readText(request, maxBytes);
   return text.trim() === "" ? {} : parseJson(text);
 }
 
 /** A body of name and value pairs: JSON, or a form as a browser sends it. */
 export async function readPairs(request: Request, maxBytes: number): Promise<Json> {
   if (mediaType(request) !== "application/x-www-form-urlencoded") return readJson(request, maxBytes);
-  return Object.fromEntries(new URLSearchParams(decode(await readBytes(request, maxBytes))));
+  return Object.fromEntries(new URLSearchParams(await readText(request, maxBytes)));
 }
 
 /** A file that was sent, and the other fields of its form. */
@@ -67,7 +68,7 @@ export const isForm = (request: Request): boolean =>
 
 /** The fields of such a form. @throws Problem too_large, malformed */
 export const readFields = async (request: Request, maxBytes: number): Promise<URLSearchParams> =>
-  new URLSearchParams(decode(await readBytes(request, maxBytes)));
+  new URLSearchParams(await readText(request, maxBytes));
 
 const JSON_TYPES = new Set([
   "application/json",
@@ -85,24 +86,4 @@ function unsupported(request: Request): Problem {
     "unsupported_media_type",
     `Unsupported media type ${shown} in request. Send application/json.`,
   );
-}
-
-async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of request.body ?? []) {
-    size += chunk.byteLength;
-    if (size > maxBytes) throw new Problem("too_large", `The body has more than ${maxBytes} bytes.`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
-
-/** Strict UTF-8: request.text() would put replacement characters in the place of wrong bytes. */
-function decode(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw new Problem("malformed", "JSON parse error - the body is not UTF-8.", { cause });
-  }
 }

@@ -1,4 +1,5 @@
 import { Problem } from "../problem.ts";
+import { readText } from "../shell/body.ts";
 
 /**
  * The object in a request's body.
@@ -13,41 +14,20 @@ export async function readObject(request: Request, maxBytes: number): Promise<Re
   if (encoding.trim().toLowerCase() !== "identity") {
     throw new Problem("unsupported_media_type", "Content-Encoding: only identity is read.");
   }
-  const value = parse(await readBytes(request, maxBytes));
+  const value = parse(await readText(request, maxBytes));
   if (value === null || typeof value !== "object" || Array.isArray(value)) {
     throw new Problem("invalid_request", "The body: expected an object.");
   }
   return value as Record<string, unknown>;
 }
 
-/** Strict UTF-8: request.json() would put replacement characters in the place of wrong bytes. */
-function parse(bytes: Uint8Array): unknown {
-  let text: string;
-  try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw new Problem("malformed", "The body is not UTF-8.", { cause });
-  }
+function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
     // The parser's own words repeat what was sent.
     throw new Problem("malformed", "The body is not well-formed JSON (RFC 8259).", { cause });
   }
-}
-
-/** The body whole. @throws Problem too_large */
-export async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of request.body ?? []) {
-    size += chunk.byteLength;
-    if (size > maxBytes) {
-      throw new Problem("too_large", `The body has more than ${maxBytes} bytes (setting max_message_bytes).`);
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 /** Collects what is wrong with the fields of an object, so that a client hears of all of it at once. */

@@ -2,7 +2,7 @@ import { type AnyElysia, Elysia } from "elysia";
 import { Problem } from "../problem.ts";
 import { basePathOf, type Reach } from "../shell/origin.ts";
 import type { Handlers } from "./handlers.ts";
-import { readBytes } from "./json-body.ts";
+import { readText } from "../shell/body.ts";
 import { API } from "./json-job.ts";
 import { readSubmission, type SubmissionContext } from "./json-submission.ts";
 import { RESULT_FORM_NAMES } from "./result-format.ts";
@@ -82,7 +82,7 @@ async function readValues(request: Request, maxBytes: number): Promise<TryValues
       "Content-Type: a form is sent as application/x-www-form-urlencoded.",
     );
   }
-  const given = new URLSearchParams(new TextDecoder().decode(await readBytes(request, maxBytes)));
+  const given = new URLSearchParams(await readText(request, maxBytes));
   return Object.fromEntries(TRY_FIELDS.map((name) => [name, given.get(name) ?? ""])) as TryValues;
 }
 

@@ -2,6 +2,7 @@
 import "./production.ts";
 import { type AnyElysia, Elysia } from "elysia";
 import { Problem } from "../problem.ts";
+import { bodyTooLarge } from "./body.ts";
 import { type Arrival, rememberArrival } from "./caller.ts";
 import type { Clock } from "./clock.ts";
 import { compressed } from "./compression.ts";
@@ -170,10 +171,7 @@ async function route(
   const declared = Number(request.headers.get("content-length") ?? 0);
   // A body of unknown length is counted where it is read; the SOAP face answers its own faults.
   if (declared > maxMessageBytes && !pathOf(request).startsWith("/soap/")) {
-    throw new Problem(
-      "too_large",
-      `The body has ${declared} bytes; at most ${maxMessageBytes} are read (max_message_bytes).`,
-    );
+    throw bodyTooLarge(maxMessageBytes);
   }
   return app.fetch(request);
 }
