@@ -1,6 +1,9 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { MIGRATIONS } from "../db/index.ts";
-import type { Config } from "./config.ts";
+import { makeBackup } from "./backup/make-backup.ts";
+import type { Reason } from "./backup/manifest.ts";
+import { openSchedule, type Schedule } from "./backup/schedule.ts";
+import { type Config, flagOf } from "./config.ts";
 import { inventoryRoutes, openImports } from "./inventory/index.ts";
 import { Problem } from "./problem.ts";
 import { openScoring, type Scoring } from "./scoring/index.ts";
@@ -24,7 +27,7 @@ import { webRoutes } from "./web/index.ts";
 
 /** Seconds that running requests have to finish after a request to stop. */
 const GRACE = 30;
-const DATABASE = "labd.sqlite";
+export const DATABASE = "labd.sqlite";
 
 /** The service without a socket: what `labd serve`, `labd demo`, `labd openapi` and the tests have in common. */
 export interface App {
@@ -46,6 +49,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
   const lock = lockDirectory(config.data_dir);
   let database: Database | undefined;
   try {
+    await backUpBeforeUpgrade(config, log);
     database = openDatabase(join(config.data_dir, DATABASE), MIGRATIONS);
     const accounts = new Accounts(database, clock, accountOptions(config));
     await addFirstAdministrator(accounts, config.admin_password);
@@ -166,6 +170,7 @@ export async function listen(config: Config, { otherPort = false } = {}): Promis
       service.log.problem("certificate not read", { cause: (error as Error).message });
     }
   };
+  const schedule = scheduleBackups(config, service);
   let refused = "";
   const watch = setInterval(() => {
     const state = socket.outdated();
@@ -177,6 +182,7 @@ export async function listen(config: Config, { otherPort = false } = {}): Promis
   const stop = async (): Promise<void> => {
     clearInterval(watch);
     service.retire();
+    await schedule?.close();
     const patience = Promise.withResolvers<void>();
     const timer = setTimeout(patience.resolve, GRACE * 1000);
     await Promise.race([socket.stop(false), patience.promise]);
@@ -193,6 +199,48 @@ export async function listen(config: Config, { otherPort = false } = {}): Promis
   };
 }
 
+/** Where backups go. */
+export const backupDirectory = (config: Config): string =>
+  config.backup_dir === "" ? join(config.data_dir, "backups") : resolve(config.backup_dir);
+
+/** Backs up the data directory to `to`. @throws Problem bad_backup, bad_database */
+export const backUp = (config: Config, to: string, reason: Reason): ReturnType<typeof makeBackup> =>
+  makeBackup({ from: config.data_dir, database: DATABASE, to, reason, version: VERSION, now: Date.now() });
+
+/** A migration goes forward only: the way back is the backup before it. */
+async function backUpBeforeUpgrade(config: Config, log: Log): Promise<void> {
+  const pending = pendingMigrations(join(config.data_dir, DATABASE), MIGRATIONS);
+  // All of them: there is no database yet.
+  if (pending.length === 0 || pending.length === MIGRATIONS.length) return;
+  const { path } = await backUp(config, backupDirectory(config), "upgrade");
+  log.info("backup before upgrade", { path, migrations: pending });
+}
+
+/** Makes backups as the settings say, by `labd backup` in a process of its own. */
+function scheduleBackups(config: Config, { clock, log }: App): Schedule | undefined {
+  if (config.backup_hours === 0) return undefined;
+  const directory = backupDirectory(config);
+  const isCompiled = /\$bunfs|~BUN/.test(import.meta.url);
+  const program = isCompiled ? [] : [join(import.meta.dir, "main.ts")];
+  const settings = ["data_dir", "backup_keep_days", "backup_keep_weeks", "backup_keep_months"] as const;
+  const words = settings.flatMap((name) => [flagOf(name), String(config[name])]);
+  return openSchedule({
+    directory,
+    hours: config.backup_hours,
+    clock,
+    log,
+    make: () =>
+      Bun.spawn(
+        [process.execPath, ...program, "backup", "--scheduled", "--thin", "--to", directory, ...words],
+        {
+          stdin: "ignore",
+          stdout: "pipe",
+          stderr: "pipe",
+        },
+      ),
+  });
+}
+
 /** What the verbs that work beside a running server need of a data directory. */
 export interface Opened {
   database: Database;
@@ -205,7 +253,7 @@ export interface Opened {
  * brought up to date first; beside one it must be so already.
  * @throws Problem already_running, bad_database
  */
-export function openData(config: Config): Opened {
+export async function openData(config: Config): Promise<Opened> {
   const path = join(config.data_dir, DATABASE);
   let lock: { release(): void } | undefined;
   try {
@@ -213,6 +261,11 @@ export function openData(config: Config): Opened {
   } catch (error) {
     if (pendingMigrations(path, MIGRATIONS).length > 0) throw error;
   }
+  if (lock)
+    await backUpBeforeUpgrade(
+      config,
+      openLog("off", () => {}, systemClock.now),
+    );
   const database = openDatabase(path, MIGRATIONS);
   return {
     database,

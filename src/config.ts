@@ -195,6 +195,18 @@ export const SETTINGS = {
     sentence:
       "Whether X-Forwarded-For, -Proto, -Host and -Prefix are those of a reverse proxy of yours, which has to set or remove each: for counting failed sign-ins by address, cookies and links. public_url and base_path beat them.",
   }),
+  backup_hours: integer(24, 0, 8760, {
+    sentence: "Hours from one backup to the next while serving; 0 makes none.",
+  }),
+  backup_dir: text("", "empty, or a path", /^[^\0]*$/, {
+    sentence:
+      "Directory for backups, on another disk at best; empty is backups in data_dir. Also for the one that is made before an upgrade changes the database.",
+  }),
+  backup_keep_days: integer(7, 0, 10_000, {
+    sentence: "Days, weeks and months: of each of so many that have backups, the last backup is kept.",
+  }),
+  backup_keep_weeks: integer(4, 0, 10_000, { sentence: "See backup_keep_days." }),
+  backup_keep_months: integer(12, 0, 10_000, { sentence: "See backup_keep_days." }),
   gzip_threshold: integer(1024, 0, 1_073_741_824, {
     sentence: "Bytes from which on an answer is compressed for clients that accept gzip.",
   }),

@@ -2,6 +2,7 @@
 import { causeOf } from "./shell/log.ts";
 import { helpOf, helpOfAll, parseCall, unknown, type Verb } from "./command-line.ts";
 import { Problem } from "./problem.ts";
+import { backup } from "./verb/backup.ts";
 import { check } from "./verb/check.ts";
 import { corpus } from "./verb/corpus.ts";
 import { demo } from "./verb/demo.ts";
@@ -10,6 +11,7 @@ import { exportFile } from "./verb/export.ts";
 import { importFile } from "./verb/import.ts";
 import { install, uninstall } from "./verb/install.ts";
 import { openapi } from "./verb/openapi.ts";
+import { restore } from "./verb/restore.ts";
 import { score } from "./verb/score.ts";
 import { serve } from "./verb/serve.ts";
 import { token } from "./verb/token.ts";
@@ -31,6 +33,8 @@ export const VERBS: readonly Verb[] = [
   check,
   wsdl,
   openapi,
+  backup,
+  restore,
   install,
   uninstall,
 ];

@@ -92,6 +92,12 @@ export const PROBLEMS = {
     "The database was written by a newer or an altered version; it is left untouched.",
   ),
   bad_corpus: row(500, "Server", 66, "A corpus file is missing, cut short or altered."),
+  bad_backup: row(
+    500,
+    "Server",
+    74,
+    "A backup is damaged or not whole, or could not be made; the text names the file.",
+  ),
   internal: row(500, "Server", 70, "A defect of the program; the log has the cause under the request id."),
 } as const satisfies Record<string, Answer>;
 

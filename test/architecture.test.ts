@@ -26,6 +26,7 @@ const RULES: Record<string, Rule> = {
     rooms: ["db", "src/problem.ts"],
     packages: ["elysia", "@elysiajs/swagger", "@scalar/api-reference", "bun:sqlite", "node:"],
   },
+  "src/backup": { rooms: ["src/shell", "src/problem.ts"], packages: ["node:"] },
   "src/install": { rooms: ["src/config.ts"], packages: [] },
   "src/sample": { rooms: [], packages: [] },
   "src/problem.ts": { rooms: [], packages: [] },

@@ -92,6 +92,11 @@ const VALUES: Record<SettingName, [bad: string, good: string]> = {
   login_window: ["0", "60"],
   password_hashes: ["0", "2"],
   trust_proxy: ["perhaps", "true"],
+  backup_hours: ["-1", "0"],
+  backup_dir: ["a\0b", "/mnt/backup"],
+  backup_keep_days: ["x", "14"],
+  backup_keep_weeks: ["1.5", "0"],
+  backup_keep_months: ["ten", "24"],
   gzip_threshold: ["1e3", "0"],
   log: ["verbose", "problems"],
 };

@@ -63,6 +63,14 @@ export function openSnapshot(database: Database): Database | undefined {
   }
 }
 
+/** A connection that only reads, to a database that others may write to meanwhile. */
+export function openReader(path: string): Database {
+  const reader = new Database(path, { readonly: true, strict: true });
+  reader.run(`PRAGMA busy_timeout = ${20 * BUSY_TIMEOUT}`);
+  addFunctions(reader);
+  return reader;
+}
+
 /** A connection of its own for a thread that writes to a database that is open already. It waits for other writers. */
 export function openWriter(path: string): Database {
   const writer = new Database(path, { readwrite: true, create: false, strict: true });
@@ -132,8 +140,12 @@ function migrate(database: Database, migrations: readonly Migration[]): void {
     .exclusive();
 }
 
-/** Names of the migrations that the database at `path` lacks; all of them where there is no database. */
+/**
+ * Names of the migrations that the database at `path` lacks; all of them where there is no database.
+ * @throws Problem bad_database for one that holds an unknown or altered migration
+ */
 export function pendingMigrations(path: string, migrations: readonly Migration[]): string[] {
+  if (existsSync(path)) refuseForeign(path, migrations);
   const known = existsSync(path) ? new Set(readApplied(path).map(({ name }) => name)) : new Set();
   return migrations.map(({ name }) => name).filter((name) => !known.has(name));
 }

@@ -40,7 +40,7 @@ export const corpus: Verb = {
       throw new Problem("usage", `Usage: labd corpus ${corpus.operands}. See labd corpus --help.`);
     }
     const { config } = call.configuration();
-    const opened = openData(config);
+    const opened = await openData(config);
     try {
       const { corpora } = await openScoringOf(opened, config);
       if (action === "add") await add(corpora, call, operand);

@@ -44,7 +44,11 @@ export const demo: Verb = {
     if (origin.data_dir !== "default") refuseForeign(config.data_dir);
     const own = origin.data_dir === "default" ? mkdtempSync(join(tmpdir(), "labd-demo-")) : null;
     // The requests of the demonstration itself would drown what it prints.
-    const quiet: Config = { ...config, ...(origin.log === "default" ? { log: "problems" as const } : {}) };
+    const quiet: Config = {
+      ...config,
+      backup_hours: 0,
+      ...(origin.log === "default" ? { log: "problems" as const } : {}),
+    };
     const service = await listen(own === null ? quiet : { ...quiet, data_dir: own }, { otherPort: true });
     try {
       await fill(service);

@@ -25,7 +25,7 @@ export const elm: Verb = {
     }
     const { config } = call.configuration();
     const bytes = file === undefined ? null : await contentOf(file);
-    const opened = openData(config);
+    const opened = await openData(config);
     try {
       const { classes } = await openScoringOf(opened, config);
       if (bytes) classes.import(file === "-" ? "stdin" : basename(file), bytes);

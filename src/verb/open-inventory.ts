@@ -49,7 +49,7 @@ export async function openInventory(call: Call): Promise<OpenInventory> {
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== "already_running") throw error;
   }
-  const data = own ? { accounts: own.accounts, close: () => own.close() } : openData(config);
+  const data = own ? { accounts: own.accounts, close: () => own.close() } : await openData(config);
   let token: ReturnType<typeof tokenFor>;
   try {
     token = tokenFor(data.accounts, user);

@@ -64,7 +64,7 @@ export const score: Verb = {
     const options = { method, exhaustive: call.has("--exhaustive") };
     const { config } = call.configuration();
     const text = await textOf(call.value(source)!);
-    const opened = openData(config);
+    const opened = await openData(config);
     try {
       const scoring = await openScoringOf(opened, config);
       await print(

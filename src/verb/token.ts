@@ -26,7 +26,7 @@ export const token: Verb = {
     if (!work) throw unknown("action of labd token", action, Object.keys(ACTIONS), "labd token --help");
     if (call.operands.length > 2)
       throw new Problem("usage", `labd token ${action} takes one operand. See labd token --help.`);
-    const opened = openData(call.configuration().config);
+    const opened = await openData(call.configuration().config);
     try {
       process.stdout.write(work(opened, call, call.operands[1]));
     } finally {

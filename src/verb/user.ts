@@ -36,7 +36,7 @@ export const user: Verb = {
         "usage",
         `labd user ${action} takes ${names === 1 ? "one" : "no"} NAME. See labd user --help.`,
       );
-    const opened = openData(call.configuration().config);
+    const opened = await openData(call.configuration().config);
     try {
       process.stdout.write(await work(opened, call, username));
     } finally {

@@ -17,7 +17,7 @@ let stdout: ReturnType<typeof spyOn<typeof process.stdout, "write">>;
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), "labd-files-"));
   data = join(directory, "data");
-  const opened = openData(configOf());
+  const opened = await openData(configOf());
   await opened.accounts.addUser({ username: "kim", group: "Freezers" });
   opened.close();
   written = "";

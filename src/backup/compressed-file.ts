@@ -1,0 +1,67 @@
+import { closeSync, createReadStream, createWriteStream, fsyncSync, openSync } from "node:fs";
+import { Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createZstdCompress, createZstdDecompress } from "node:zlib";
+
+/** Hash and size of what passes through. */
+function meter(): { stream: Transform; result(): { bytes: number; sha256: string } } {
+  const hasher = new Bun.CryptoHasher("sha256");
+  let bytes = 0;
+  const stream = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hasher.update(chunk);
+      bytes += chunk.length;
+      done(null, chunk);
+    },
+  });
+  return { stream, result: () => ({ bytes, sha256: hasher.digest("hex") }) };
+}
+
+export interface Sums {
+  /** Of the plain file. */
+  bytes: number;
+  sha256: string;
+  /** Of the compressed one. */
+  compressedBytes: number;
+  compressedSha256: string;
+}
+
+/** Compresses a file with zstd, for its owner alone to read; it is on the disk when this returns. Memory is flat. */
+export async function compressFile(from: string, to: string): Promise<Sums> {
+  const [plain, packed] = [meter(), meter()];
+  await pipeline(
+    createReadStream(from),
+    plain.stream,
+    createZstdCompress(),
+    packed.stream,
+    createWriteStream(to, { mode: 0o600 }),
+  );
+  sync(to);
+  return sums(plain.result(), packed.result());
+}
+
+/** Unpacks a file, to `to` or, where there is none, only to read it. @throws Error where it is damaged */
+export async function unpackFile(from: string, to?: string): Promise<Sums> {
+  const [plain, packed] = [meter(), meter()];
+  const nowhere = new Transform({ transform: (_chunk, _encoding, done) => done() });
+  const target = to === undefined ? nowhere.resume() : createWriteStream(to, { mode: 0o600 });
+  await pipeline(createReadStream(from), packed.stream, createZstdDecompress(), plain.stream, target);
+  if (to !== undefined) sync(to);
+  return sums(plain.result(), packed.result());
+}
+
+const sums = (plain: { bytes: number; sha256: string }, packed: { bytes: number; sha256: string }): Sums => ({
+  ...plain,
+  compressedBytes: packed.bytes,
+  compressedSha256: packed.sha256,
+});
+
+/** Waits until a file or directory is on the disk. */
+export function sync(path: string): void {
+  const handle = openSync(path, "r");
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}

@@ -1,0 +1,59 @@
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { DATABASE_ENDING, listBackups, type Manifest } from "./manifest.ts";
+
+/** How many backups are kept: the last of each of so many days, weeks and months that have any. */
+export interface Retention {
+  days: number;
+  weeks: number;
+  months: number;
+}
+
+/** Backups before a migration that are kept besides. */
+const UPGRADES = 3;
+const DAY = 86_400_000;
+
+type Dated = { manifest: Pick<Manifest, "created" | "reason"> };
+
+/** Those that stay, of backups in order of time: the newest always does. Days and weeks (from Monday) are UTC's. */
+export function keepers<T extends Dated>(backups: readonly T[], retention: Retention): Set<T> {
+  const newestFirst = backups.toReversed();
+  const kept = new Set<T>(newestFirst.slice(0, 1));
+  const keepLast = (count: number, period: (created: string) => string): void => {
+    const seen = new Set<string>();
+    for (const backup of newestFirst) {
+      const key = period(backup.manifest.created);
+      if (seen.has(key) || seen.size >= count) continue;
+      seen.add(key);
+      kept.add(backup);
+    }
+  };
+  keepLast(retention.days, (created) => created.slice(0, 10));
+  // 1970-01-01 was a Thursday.
+  keepLast(retention.weeks, (created) => String(Math.floor((Date.parse(created) / DAY + 3) / 7)));
+  keepLast(retention.months, (created) => created.slice(0, 7));
+  for (const backup of newestFirst.filter(({ manifest }) => manifest.reason === "upgrade").slice(0, UPGRADES))
+    kept.add(backup);
+  return kept;
+}
+
+/** Removes the backups of a directory that are over, and corpora that none of the rest names. @returns what was removed */
+export function thin(directory: string, retention: Retention): string[] {
+  const backups = listBackups(directory);
+  const kept = keepers(backups, retention);
+  const removed: string[] = [];
+  const remove = (path: string): void => {
+    rmSync(path, { force: true });
+    removed.push(path);
+  };
+  for (const { path } of backups.filter((backup) => !kept.has(backup))) {
+    // The manifest first: what is left of an interruption is no backup.
+    remove(path);
+    rmSync(path.replace(/\.json$/, DATABASE_ENDING), { force: true });
+  }
+  const named = new Set([...kept].flatMap(({ manifest }) => manifest.corpora.map(({ file }) => file)));
+  const corpora = join(directory, "corpora");
+  for (const name of existsSync(corpora) ? readdirSync(corpora) : [])
+    if (name.endsWith(".labc.zst") && !named.has(`corpora/${name}`)) remove(join(corpora, name));
+  return removed;
+}

@@ -1,0 +1,42 @@
+import { resolve } from "node:path";
+import { backupDirectory, backUp } from "../app.ts";
+import { thin } from "../backup/retention.ts";
+import type { Verb } from "../command-line.ts";
+
+export const backup: Verb = {
+  name: "backup",
+  summary: "Back up a data directory, while it is served or not: checked, compressed, and read back.",
+  flags: [
+    {
+      name: "--to",
+      value: "DIR",
+      sentence:
+        "Directory for the backup, in which nothing is removed unless --thin is given; by default backup_dir.",
+    },
+    { name: "--thin", sentence: "Remove backups in --to that are over by the settings." },
+    { name: "--scheduled", sentence: "Note in the manifest that nobody asked: how the server calls it." },
+  ],
+  settings: ["data_dir", "backup_dir", "backup_keep_days", "backup_keep_weeks", "backup_keep_months"],
+  example:
+    "labd backup --data-dir /var/lib/labd --to /mnt/backup\n" +
+    "The database is one file, which zstd unpacks to SQLite; the manifest beside it has hashes and counts of rows.",
+  async run(call) {
+    const { config } = call.configuration();
+    const asked = call.value("--to");
+    const to = asked === undefined ? backupDirectory(config) : resolve(asked);
+    const { path, manifest } = await backUp(config, to, call.has("--scheduled") ? "schedule" : "asked");
+    const { bytes, compressedBytes, rows } = manifest.database;
+    const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
+    process.stdout.write(
+      `${path}\n${total} rows in ${Object.keys(rows).length} tables, ${bytes} bytes, compressed ${compressedBytes}; corpora: ${manifest.corpora.length}\n`,
+    );
+    if (asked !== undefined && !call.has("--thin")) return 0;
+    const removed = thin(to, {
+      days: config.backup_keep_days,
+      weeks: config.backup_keep_weeks,
+      months: config.backup_keep_months,
+    });
+    for (const one of removed) process.stdout.write(`removed ${one}\n`);
+    return 0;
+  },
+};

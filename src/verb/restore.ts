@@ -1,0 +1,47 @@
+import { DATABASE } from "../app.ts";
+import type { Manifest } from "../backup/manifest.ts";
+import { checkBackup, restoreBackup } from "../backup/restore-backup.ts";
+import type { Verb } from "../command-line.ts";
+import { MIGRATIONS } from "../../db/index.ts";
+import { Problem } from "../problem.ts";
+
+export const restore: Verb = {
+  name: "restore",
+  summary: "Put a backup in the place of a data directory's database, or only check it.",
+  operands: "FILE",
+  flags: [{ name: "--check", sentence: "Unpack and look at all of it, and change nothing." }],
+  settings: ["data_dir"],
+  example:
+    "labd restore --check backups/labd-20261121T212500Z.json\n" +
+    "labd restore backups/labd-20261121T212500Z.json --data-dir /var/lib/labd\n" +
+    "Stop the server first. The former database stays beside, as labd.sqlite.before-…",
+  async run(call) {
+    const [path, ...rest] = call.operands;
+    if (path === undefined || rest.length > 0)
+      throw new Problem("usage", "Usage: labd restore [--check] FILE. See labd restore --help.");
+    const known = MIGRATIONS.map(({ name }) => name);
+    if (call.has("--check")) {
+      const manifest = await checkBackup(path, known);
+      process.stdout.write(`${told(manifest)}\nThe backup is whole and can be restored.\n`);
+      return 0;
+    }
+    const { config } = call.configuration();
+    const { manifest, former } = await restoreBackup({
+      path,
+      to: config.data_dir,
+      database: DATABASE,
+      known,
+      now: Date.now(),
+    });
+    process.stdout.write(`${told(manifest)}\nRestored to ${config.data_dir}.\n`);
+    if (former !== null) process.stdout.write(`The former database is ${former}.\n`);
+    return 0;
+  },
+};
+
+function told({ created, labd, database, corpora }: Manifest): string {
+  const rows = Object.entries(database.rows)
+    .filter(([, count]) => count > 0)
+    .map(([table, count]) => `${table} ${count}`);
+  return `Made ${created} by labd ${labd}, up to ${database.migrations.at(-1) ?? "nothing"}; corpora: ${corpora.length}.\nRows: ${rows.join(", ")}.`;
+}

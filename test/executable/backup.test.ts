@@ -1,0 +1,138 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Manifest } from "../../src/backup/manifest.ts";
+import { labd, scratch, serve } from "./labd.ts";
+
+// A busy machine takes its time.
+setDefaultTimeout(60_000);
+
+/** The drill: back up a server under writes, restore elsewhere, and look for everything that it had accepted. */
+
+const WRITERS = 6;
+
+test("a backup under writes has everything that was accepted before it began, and of each writer no gap", async () => {
+  using place = scratch();
+  const [data, other, to] = ["data", "other", "backups"].map((name) => join(place.directory, name));
+  await labd(["corpus", "add", "--sample", "--data-dir", data]);
+  await labd(["user", "add", "ada", "--admin", "--password-stdin", "--data-dir", data], {
+    stdin: "correct horse\n",
+  });
+  const made = await labd(["token", "add", "ada", "--data-dir", data]);
+  const token = made.stdout.match(/[A-Za-z0-9_-]{30,}/)![0];
+  const headers = { Authorization: `Token ${token}`, "Content-Type": "application/json" };
+  await using server = await serve(place.directory, ["--data-dir", data, "--log", "problems"]);
+  const accepted = Array.from({ length: WRITERS }, () => [] as { id: string; label: string }[]);
+  const state = { stopped: false };
+  const writers = accepted.map(async (own, writer) => {
+    for (let i = 0; !state.stopped; i++) {
+      const body = JSON.stringify({ label: `w${writer} ${String(i).padStart(6, "0")}` });
+      const answer = await fetch(`${server.url}/api/v2/locations/`, { method: "POST", headers, body });
+      expect(answer.status).toBe(201);
+      const { id, label } = (await answer.json()) as { id: string; label: string };
+      own.push({ id, label });
+    }
+  });
+  const total = (): number => accepted.reduce((sum, { length }) => sum + length, 0);
+  while (total() < 300) await Bun.sleep(5);
+  const form = new FormData();
+  form.set("file", new File(["the map of the cellar"], "map.txt", { type: "text/plain" }));
+  const attached = await fetch(
+    `${server.url}/api/v2/attachments/?app=stocks&model=location&object_id=${accepted[0][0].id}`,
+    { method: "POST", headers: { Authorization: headers.Authorization }, body: form },
+  );
+  expect(attached.status).toBe(201);
+  const { id: file } = (await attached.json()) as { id: string };
+  const before = accepted.map(({ length }) => length);
+  const run = await labd(["backup", "--data-dir", data, "--to", to]);
+  expect(run).toMatchObject({ code: 0, stderr: "" });
+  const after = accepted.map(({ length }) => length);
+  while (total() < after.reduce((sum, count) => sum + count) + 50) await Bun.sleep(5);
+  state.stopped = true;
+  await Promise.all(writers);
+  const path = run.stdout.split("\n")[0];
+  const { database, corpora } = JSON.parse(readFileSync(path, "utf8")) as Manifest;
+  expect(corpora.length).toBe(1);
+  if (process.platform !== "win32") expect(statSync(path).mode & 0o777).toBe(0o600);
+  // The database is an ordinary file of zstd and SQLite.
+  const plain = Bun.zstdDecompressSync(readFileSync(join(to, database.file)));
+  expect(plain.subarray(0, 15).toString()).toBe("SQLite format 3");
+
+  const checked = await labd(["restore", "--check", path]);
+  expect(checked).toMatchObject({ code: 0, stderr: "" });
+  expect(checked.stdout).toContain(`location ${database.rows.location}`);
+  const busy = await labd(["restore", path, "--data-dir", data]);
+  expect(busy).toMatchObject({ code: 75, stderr: expect.stringContaining("Stop it first") });
+  expect(await labd(["restore", path, "--data-dir", other])).toMatchObject({ code: 0, stderr: "" });
+  await using restored = await serve(place.directory, ["--data-dir", other, "--log", "problems"]);
+  const list = await fetch(`${restored.url}/api/v2/locations/?page_size=max&fields=id,label`, { headers });
+  const { results } = (await list.json()) as { results: { id: string; label: string }[] };
+  expect(results.length).toBe(database.rows.location);
+  const found = new Map(results.map(({ id, label }) => [id, label]));
+  for (const [writer, own] of accepted.entries()) {
+    const there = own.map(({ id, label }) => found.get(id) === label);
+    const count = there.indexOf(false) < 0 ? there.length : there.indexOf(false);
+    // Everything accepted before, nothing after a gap.
+    expect(count).toBeGreaterThanOrEqual(before[writer]);
+    expect(there.slice(count)).not.toContain(true);
+  }
+  expect(results.length).toBeLessThan(total());
+  const read = await fetch(`${restored.url}/api/v2/attachments/${file}/`, { headers });
+  expect(await read.text()).toBe("the map of the cellar");
+  expect((await labd(["corpus", "verify", "--data-dir", other])).stdout).toContain("whole");
+  expect(server.log()).not.toContain('"severity":"error"');
+});
+
+test("what is damaged or not whole is refused with its name, and nothing is changed", async () => {
+  using place = scratch();
+  const [data, to, broken] = ["data", "backups", "broken"].map((name) => join(place.directory, name));
+  await labd(["corpus", "add", "--sample", "--data-dir", data]);
+  const { stdout } = await labd(["backup", "--data-dir", data, "--to", to]);
+  const name = stdout.split("\n")[0].split("/").at(-1)!;
+  const packed = name.replace(".json", ".sqlite.zst");
+  const spoilt: [string, () => void, string][] = [
+    [
+      "a bit",
+      () => {
+        const bytes = readFileSync(join(broken, packed));
+        bytes[bytes.length >> 1] ^= 1;
+        writeFileSync(join(broken, packed), bytes);
+      },
+      packed,
+    ],
+    [
+      "the end",
+      () => writeFileSync(join(broken, packed), readFileSync(join(broken, packed)).subarray(0, -7)),
+      packed,
+    ],
+    ["the database", () => rmSync(join(broken, packed)), packed],
+    ["the manifest", () => rmSync(join(broken, name)), "no file"],
+    ["the corpus", () => rmSync(join(broken, "corpora"), { recursive: true }), "corpora/"],
+    [
+      "another version",
+      () => {
+        const manifest = JSON.parse(readFileSync(join(broken, name), "utf8")) as Manifest;
+        manifest.database.migrations.push("9999-later.sql");
+        writeFileSync(join(broken, name), JSON.stringify(manifest));
+      },
+      "9999-later.sql",
+    ],
+  ];
+  const files = (): string[] => readdirSync(data, { recursive: true, encoding: "utf8" }).sort();
+  const former = [files(), readFileSync(join(data, "labd.sqlite")).toString("base64")];
+  for (const [what, spoil, said] of spoilt) {
+    cpSync(to, broken, { recursive: true });
+    spoil();
+    for (const words of [["--check"], ["--data-dir", data]]) {
+      if (what === "the corpus" && words[0] !== "--check") continue;
+      const { code, stderr } = await labd(["restore", join(broken, name), ...words]);
+      expect([what, code === 74 || code === 76, stderr]).toEqual([what, true, expect.stringContaining(said)]);
+    }
+    rmSync(broken, { recursive: true });
+  }
+  expect([files(), readFileSync(join(data, "labd.sqlite")).toString("base64")]).toEqual(former);
+  // And what is whole takes the place, while the former stays beside.
+  const restored = await labd(["restore", join(to, packed), "--data-dir", data]);
+  expect(restored.code).toBe(0);
+  expect(existsSync(restored.stdout.match(/former database is (.*)\.\n/)![1])).toBeTrue();
+});
