@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** docs/library.md is run as it stands there, from a folder elsewhere that depends on the package. */
+
+const ROOT = join(import.meta.dir, "..");
+
+test("the example of docs/library.md prints what is said there", () => {
+  const page = readFileSync(join(ROOT, "docs/library.md"), "utf8");
+  const example = /```ts\n(.*?)```/s.exec(page)![1];
+  const printed = /It prints:\n\n```\n(.*?)```/s.exec(page)![1];
+  expect(example.split("\n").length).toBeLessThanOrEqual(41);
+  const folder = mkdtempSync(join(tmpdir(), "labd-library-"));
+  try {
+    mkdirSync(join(folder, "node_modules"));
+    // As `bun link labd` leaves it.
+    symlinkSync(ROOT, join(folder, "node_modules/labd"), "junction");
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ dependencies: { labd: "link:labd" } }));
+    copyFileSync(join(ROOT, "src/sample/proteins.fasta"), join(folder, "proteins.fasta"));
+    writeFileSync(join(folder, "example.ts"), example);
+    const run = Bun.spawnSync([process.execPath, "example.ts"], { cwd: folder });
+    expect(run.stderr.toString()).toBe("");
+    expect(run.stdout.toString()).toBe(printed);
+    // What is no export stays inside.
+    writeFileSync(join(folder, "inside.ts"), 'import "labd/src/motif/tree.ts";');
+    expect(Bun.spawnSync([process.execPath, "inside.ts"], { cwd: folder }).exitCode).not.toBe(0);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
