@@ -24,6 +24,8 @@ export interface Corpus {
   organism(index: number): string | null;
   /** Number of the sequence's species, or -1 where its header says none. */
   species(index: number): number;
+  /** What tells that species from others, as `readHeader` gives it; null where its header says none. */
+  speciesKey(index: number): string | null;
   /** Index of the (first) sequence with this accession, or -1. */
   findAccession(accession: string): number;
   /** Recomputes the hash and checks every residue: throws CorpusError where bytes were altered. */
@@ -149,6 +151,19 @@ export class CorpusBuilder {
     this.#descriptionOffsets.push(this.#descriptions.length);
     this.#accessions.push(entry.accession);
     this.#species.push(this.#speciesOf(entry.speciesKey, entry.organism));
+  }
+
+  /** Appends all proteins of a corpus. */
+  addAll(corpus: Corpus): void {
+    for (let i = 0; i < corpus.sequenceCount; i++) {
+      this.add({
+        accession: corpus.accession(i),
+        description: corpus.description(i),
+        organism: corpus.organism(i),
+        speciesKey: corpus.speciesKey(i),
+        residues: corpus.residues.subarray(corpus.offsets[i], corpus.offsets[i + 1]),
+      });
+    }
   }
 
   #speciesOf(key: string | null, organism: string | null): number {
@@ -287,7 +302,8 @@ export function openCorpus(bytes: Uint8Array): Corpus {
   const descriptionOffsets = offsetsInto("descriptionOffsets", sequenceCount, descriptions.length);
   const organisms = section("organisms");
   const organismOffsets = offsetsInto("organismOffsets", speciesCount, organisms.length);
-  offsetsInto("speciesKeyOffsets", speciesCount, section("speciesKeys").length);
+  const keys = section("speciesKeys");
+  const keyOffsets = offsetsInto("speciesKeyOffsets", speciesCount, keys.length);
   const byAccession = words("byAccession", sequenceCount);
   const speciesWords = words("species", sequenceCount);
   const species = new Int32Array(speciesWords.buffer, speciesWords.byteOffset, sequenceCount);
@@ -311,6 +327,7 @@ export function openCorpus(bytes: Uint8Array): Corpus {
     accession,
     description: (index) => piece(descriptions, descriptionOffsets, index),
     species: (index) => species[index],
+    speciesKey: (index) => (species[index] < 0 ? null : piece(keys, keyOffsets, species[index])),
     organism(index) {
       const id = species[index];
       return id < 0 ? null : piece(organisms, organismOffsets, id) || null;

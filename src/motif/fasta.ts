@@ -30,6 +30,8 @@ export interface FastaReader {
   feed(bytes: Uint8Array): FastaEntry[];
   /** Call once at the end of the file: gives the last entry. */
   finish(): FastaEntry[];
+  /** The record that is not complete: how many of the bytes fed belong to it, from its `>` on, and the line of that. */
+  readonly pending: { bytes: number; line: number };
 }
 
 /** FASTA that has no meaning as protein sequences. The text names line and reason. */
@@ -58,10 +60,14 @@ const GREATER = 62;
  * blank lines, lines that begin with `;`, and spaces and tabs within sequences are skipped; letters may be of
  * either case. A `*` at the end of a record is dropped, one inside (a stop codon read through) becomes X. Any
  * other character, residues before the first header and a record without residues are a FastaError.
+ *
+ * @param line number of the first line that is fed
  */
-export function fastaReader(): FastaReader {
+export function fastaReader(line = 1): FastaReader {
   const decoder = new TextDecoder();
-  let line = 1;
+  let fed = 0;
+  let recordAt = 0;
+  let recordLine = line;
   let atLineStart = true;
   let previous = 0;
   let mode: "sequence" | "header" | "comment" = "sequence";
@@ -95,7 +101,7 @@ export function fastaReader(): FastaReader {
     stars = 0;
   };
 
-  const take = (byte: number, out: FastaEntry[]): void => {
+  const take = (byte: number, at: number, out: FastaEntry[]): void => {
     if (byte === NEWLINE || byte === RETURN) {
       if (byte === NEWLINE && previous === RETURN) return;
       if (mode === "header") endHeader();
@@ -110,6 +116,8 @@ export function fastaReader(): FastaReader {
         complete(out);
         mode = "header";
         headLength = 0;
+        recordAt = fed + at;
+        recordLine = line;
         return;
       }
       if (byte === SEMICOLON) mode = "comment";
@@ -142,6 +150,9 @@ export function fastaReader(): FastaReader {
   };
 
   return {
+    get pending() {
+      return { bytes: fed - recordAt, line: recordLine };
+    },
     feed(bytes) {
       const out: FastaEntry[] = [];
       for (let i = 0; i < bytes.length; i++) {
@@ -157,9 +168,10 @@ export function fastaReader(): FastaReader {
             break;
           }
         }
-        take(bytes[i], out);
+        take(bytes[i], i, out);
         previous = bytes[i];
       }
+      fed += bytes.length;
       return out;
     },
     finish() {

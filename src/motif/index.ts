@@ -48,7 +48,7 @@ export type { Tree } from "./tree.ts";
 
 /** Protein collections: FASTA in, an immutable block of bytes out, opened where it lies. */
 export { CorpusBuilder, openCorpus, packCorpus } from "./corpus.ts";
-export type { Corpus } from "./corpus.ts";
+export type { Corpus, PackedCorpus } from "./corpus.ts";
 export { fastaReader, readFasta, readHeader } from "./fasta.ts";
 export type { FastaEntry } from "./fasta.ts";
 

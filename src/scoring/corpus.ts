@@ -1,28 +1,12 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
-import { basename, dirname, join } from "node:path";
-import {
-  type Corpus,
-  CorpusBuilder,
-  CorpusError,
-  FastaError,
-  fastaReader,
-  METHOD,
-  openCorpus,
-  packCorpus,
-} from "../motif/index.ts";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
+import { type Corpus, CorpusError, FastaError, METHOD, openCorpus, packCorpus } from "../motif/index.ts";
 import { nearest, Problem } from "../problem.ts";
 import type { Clock } from "../shell/clock.ts";
 import type { Database } from "../shell/sqlite.ts";
+import { digestOf, dropSegments, packFasta, type Packed } from "./corpus-packing.ts";
+import { PART, writeDurably } from "./durable-file.ts";
+import type { FastaSource } from "./fasta-stream.ts";
 import type { Basis } from "./store.ts";
 
 /** A corpus (collection of proteins) that the data directory holds. */
@@ -45,10 +29,13 @@ export interface CorpusInfo {
 export interface CorpusSource {
   /** Name that results show, such as `swissprot-2026_01`. */
   name: string;
-  /** A FASTA file of proteins: plain, or compressed with gzip or zstd, told apart by its first bytes. */
-  bytes: ReadableStream<Uint8Array> | Blob | string;
+  bytes: FastaSource;
   /** Called with the numbers so far, after every piece that was read. */
   report?: (sequences: number, residues: number) => void;
+  /** Called with a sentence where work that was begun is gone on with. */
+  tell?: (sentence: string) => void;
+  /** Bytes of FASTA after which what is packed is set down. */
+  segmentBytes?: number;
 }
 
 export const sha256 = (): Bun.CryptoHasher => new Bun.CryptoHasher("sha256");
@@ -96,52 +83,86 @@ export class Corpora {
 
   /**
    * Reads a FASTA file as a stream, packs it and stores it under its content hash. The first one is taken into use.
-   * Adding the same content again changes nothing and gives what is there.
+   * Adding the same content again, under whatever name, changes nothing and gives what is there. What a killed process
+   * has begun under this name is gone on with (ADR 0044).
    * @throws Problem invalid_request that names line and reason, or the name that is taken
    */
-  async add({ name, bytes, report }: CorpusSource): Promise<CorpusInfo> {
+  async add({ name, bytes, report, tell, segmentBytes }: CorpusSource): Promise<CorpusInfo> {
     if (!/^[^\p{C}]{1,200}$/u.test(name)) {
       throw new Problem("invalid_request", "corpus name: expected 1 to 200 printable characters.");
     }
-    const builder = new CorpusBuilder(name);
-    const reader = fastaReader();
+    this.#sweep();
+    const same = bytes instanceof ReadableStream ? null : await this.#withSource(() => digestOf(bytes));
+    if (same) return same;
+    let packed: Packed;
     try {
-      for await (const piece of decompressed(bytes)) {
-        for (const entry of reader.feed(piece)) builder.add(entry);
-        report?.(builder.sequenceCount, builder.residueCount);
-      }
-      for (const entry of reader.finish()) builder.add(entry);
+      packed = await packFasta({ name, bytes, directory: this.#directory, report, tell, segmentBytes });
     } catch (error) {
       throw corpusProblem(error, name);
     }
-    report?.(builder.sequenceCount, builder.residueCount);
-    if (builder.sequenceCount === 0) {
+    const { hash, source, sequences, residues } = packed;
+    if (sequences === 0) {
       throw new Problem("invalid_request", `corpus ${name}: the file holds no sequence. Expected FASTA.`);
     }
-    const packed = builder.finish(sha256);
-    const known = this.#find("hash = ?", packed.hash);
-    if (known && existsSync(known.path)) return known;
+    const known = this.#find("hash = ?", hash) ?? (await this.#withSource(() => source));
+    if (known && existsSync(known.path)) {
+      dropSegments(this.#directory, name);
+      return known;
+    }
     if (!known && this.#find("name = ?", name)) {
+      dropSegments(this.#directory, name);
       throw new Problem(
         "conflict",
         `corpus ${name}: a corpus of this name with other content is there already. Choose another name.`,
       );
     }
-    writeDurably(this.#path(packed.hash), packed.chunks);
+    writeDurably(this.#path(hash), packed.chunks);
+    writeDurably(this.#sourcePath(hash), [new TextEncoder().encode(source)]);
     this.database
       .query(
         `INSERT INTO corpus (hash, name, sequences, residues, bytes, added, active)
          VALUES (?, ?, ?, ?, ?, ?, NOT EXISTS (SELECT 1 FROM corpus WHERE active = 1)) ON CONFLICT DO NOTHING`,
       )
-      .run(
-        packed.hash,
-        name,
-        builder.sequenceCount,
-        builder.residueCount,
-        packed.byteLength,
-        this.clock.now(),
+      .run(hash, name, sequences, residues, packed.byteLength, this.clock.now());
+    dropSegments(this.#directory, name);
+    return this.#find("hash = ?", hash)!;
+  }
+
+  /** The corpus of this name or hash, which must not be the one in use unless there is no other, with its file. What was scored on it stays. */
+  remove(wanted: string): CorpusInfo {
+    const found = this.find(wanted);
+    if (found.active && this.list().length > 1) {
+      throw new Problem(
+        "conflict",
+        `corpus ${found.name} is in use: take another one into use first (labd corpus use NAME).`,
       );
-    return this.#find("hash = ?", packed.hash)!;
+    }
+    // First the row: a kill in between leaves a file that nobody names, which the next `add` removes.
+    this.database.query("DELETE FROM corpus WHERE hash = ?").run(found.hash);
+    rmSync(found.path, { force: true });
+    rmSync(this.#sourcePath(found.hash), { force: true });
+    return { ...found, active: false };
+  }
+
+  /** Removes what killed processes have left behind. One process at a time has the data directory. */
+  #sweep(): void {
+    if (!existsSync(this.#directory)) return;
+    const known = new Set(this.list().map(({ hash }) => hash));
+    for (const file of readdirSync(this.#directory)) {
+      const [hash] = file.split(".", 1);
+      const isLeft = file.endsWith(PART) || (/\.(labc|source)$/.test(file) && !known.has(hash));
+      if (isLeft) rmSync(join(this.#directory, file));
+    }
+  }
+
+  /** The corpus that was made of this FASTA; null where none was. The digest is only asked for where there may be one. */
+  async #withSource(digest: () => string | Promise<string>): Promise<CorpusInfo | null> {
+    const candidates = this.list().filter(
+      ({ hash, path }) => existsSync(path) && existsSync(this.#sourcePath(hash)),
+    );
+    if (candidates.length === 0) return null;
+    const wanted = await digest();
+    return candidates.find(({ hash }) => readFileSync(this.#sourcePath(hash), "utf8") === wanted) ?? null;
   }
 
   /** All corpora, in order of their addition. */
@@ -149,12 +170,8 @@ export class Corpora {
     return this.#select("ORDER BY added, name");
   }
 
-  /**
-   * Takes a corpus into use, by its name, its hash or the first eight or more digits of that. Jobs that are
-   * running keep the one they began with.
-   * @throws Problem not_found with near names
-   */
-  use(wanted: string): CorpusInfo {
+  /** A corpus by its name, its hash or the first eight or more digits of that. @throws Problem not_found with near names */
+  find(wanted: string): CorpusInfo {
     const all = this.list();
     const found =
       all.find(({ name, hash }) => name === wanted || hash === wanted) ??
@@ -170,6 +187,15 @@ export class Corpora {
             : `there are ${names.join(", ")}.`;
       throw new Problem("not_found", `corpus ${wanted}: no corpus has this name or hash; ${hint}`);
     }
+    return found;
+  }
+
+  /**
+   * Takes a corpus into use, as `find` finds it. Jobs that are running keep the one they began with.
+   * @throws Problem not_found with near names
+   */
+  use(wanted: string): CorpusInfo {
+    const found = this.find(wanted);
     // Mapped before the switch: a file that is damaged must not take the place of one that works.
     openCorpusFile(found.path);
     this.database.transaction(() => {
@@ -195,19 +221,21 @@ export class Corpora {
     return active ? openCorpusFile(active.path) : emptyCorpus();
   }
 
-  /** Reads every byte of the corpus in use. @throws Problem bad_corpus where one was altered */
-  verify(): void {
-    const active = this.active();
-    if (!active) return;
+  /** Reads every byte of a corpus. @throws Problem bad_corpus where one was altered */
+  verify({ path }: CorpusInfo): void {
     try {
-      openCorpusFile(active.path).verify(sha256);
+      openCorpusFile(path).verify(sha256);
     } catch (error) {
-      throw corpusProblem(error, `corpora/${basename(active.path)}`);
+      throw corpusProblem(error, `corpora/${basename(path)}`);
     }
   }
 
   #path(hash: string): string {
     return join(this.#directory, `${hash}.labc`);
+  }
+
+  #sourcePath(hash: string): string {
+    return join(this.#directory, `${hash}.source`);
   }
 
   #find(condition: "hash = ?" | "name = ?" | "active = ?", value: string | number): CorpusInfo | null {
@@ -233,65 +261,4 @@ function corpusProblem(error: unknown, where: string): unknown {
     });
   }
   return error;
-}
-
-const GZIP = [0x1f, 0x8b];
-const ZSTD = [0x28, 0xb5, 0x2f, 0xfd];
-
-/** The bytes of a FASTA file, decompressed where its first bytes are those of gzip (RFC 1952) or zstd (RFC 8878). */
-async function* decompressed(source: CorpusSource["bytes"]): AsyncGenerator<Uint8Array> {
-  const stream = source instanceof ReadableStream ? source : new Blob([source]).stream();
-  const reader = (stream as ReadableStream<Uint8Array>).getReader();
-  // A pipe may hand over its first bytes one by one.
-  let head: Uint8Array = new Uint8Array(0);
-  let ended = false;
-  while (!ended && head.length < ZSTD.length) {
-    const { done, value } = await reader.read();
-    ended = done;
-    if (value) head = Buffer.concat([head, value]);
-  }
-  const begins = (magic: number[]): boolean => magic.every((byte, i) => head[i] === byte);
-  const rest = new ReadableStream<Uint8Array<ArrayBuffer>>({
-    start: (controller) => controller.enqueue(head as Uint8Array<ArrayBuffer>),
-    async pull(controller) {
-      const { done, value } = ended ? { done: true } : await reader.read();
-      if (done) controller.close();
-      else controller.enqueue(value as Uint8Array<ArrayBuffer>);
-    },
-    cancel: (reason) => reader.cancel(reason),
-  });
-  const format = begins(GZIP) ? "gzip" : begins(ZSTD) ? "zstd" : null;
-  if (!format) return yield* rest;
-  try {
-    yield* rest.pipeThrough(new DecompressionStream(format as CompressionFormat));
-  } catch (error) {
-    // Errors of the consumer never arrive here: a generator sees only its own.
-    throw new Problem("invalid_request", `The ${format} file is cut short or damaged.`, { cause: error });
-  }
-}
-
-/** Writes a file so that it is either whole under its name or not there, whenever the power fails. */
-function writeDurably(path: string, chunks: readonly Uint8Array[]): void {
-  const directory = dirname(path);
-  mkdirSync(directory, { recursive: true });
-  const temporary = `${path}.${process.pid}.part`;
-  const file = openSync(temporary, "w");
-  try {
-    for (const chunk of chunks) {
-      for (let at = 0; at < chunk.length;) at += writeSync(file, chunk, at, chunk.length - at);
-    }
-    fsyncSync(file);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  } finally {
-    closeSync(file);
-  }
-  renameSync(temporary, path);
-  // The new name is an entry of the directory, which has to reach the disk as well. Windows cannot and need not.
-  if (process.platform !== "win32") {
-    const entry = openSync(directory, "r");
-    fsyncSync(entry);
-    closeSync(entry);
-  }
 }

@@ -9,12 +9,12 @@ import { progressLine } from "./progress.ts";
 /** Name under which the embedded proteins are kept. */
 export const SAMPLE_CORPUS = "sample";
 
-const ACTIONS = ["add", "list", "use", "verify"];
+const ACTIONS = ["add", "list", "use", "verify", "remove"];
 
 export const corpus: Verb = {
   name: "corpus",
   summary: "Manage the protein collections in which homologs are found.",
-  operands: "add FILE | add --sample | list | use NAME | verify",
+  operands: "add FILE | add --sample | list | use NAME | verify [NAME] | remove NAME",
   flags: [
     {
       name: "--name",
@@ -30,13 +30,17 @@ export const corpus: Verb = {
   settings: ["data_dir"],
   example:
     "labd corpus add uniprot_sprot.fasta.gz --name swissprot --use\n" +
-    "FASTA, plain or compressed with gzip or zstd; - reads standard input.",
+    "FASTA, plain or compressed with gzip or zstd; - reads standard input. Where this was cut off, the same\n" +
+    "command goes on. A corpus that is removed stays named in the results that were made with it.",
   async run(call) {
     const [action, operand, ...rest] = call.operands;
     if (!ACTIONS.includes(action))
       throw unknown("action of labd corpus", action ?? "(none)", ACTIONS, "labd corpus --help");
-    const wants = action === "use" || (action === "add" && !call.has("--sample")) ? 1 : 0;
-    if (rest.length > 0 || (operand === undefined ? 0 : 1) !== wants) {
+    const given = operand === undefined ? 0 : 1;
+    const takesOne =
+      ["use", "remove", "verify"].includes(action) || (action === "add" && !call.has("--sample"));
+    const fits = takesOne ? given === 1 || action === "verify" : given === 0;
+    if (rest.length > 0 || !fits) {
       throw new Problem("usage", `Usage: labd corpus ${corpus.operands}. See labd corpus --help.`);
     }
     const { config } = call.configuration();
@@ -45,13 +49,9 @@ export const corpus: Verb = {
       const { corpora } = await openScoringOf(opened, config);
       if (action === "add") await add(corpora, call, operand);
       if (action === "use") corpora.use(operand);
-      if (action === "verify") {
-        corpora.verify();
-        process.stdout.write(
-          `${corpora.active() ? "The corpus in use is whole." : "There is no corpus yet."}\n`,
-        );
-      }
-      if (action !== "verify") list(corpora);
+      if (action === "remove") corpora.remove(operand);
+      if (action === "verify") verify(corpora, operand);
+      else list(corpora);
     } finally {
       opened.close();
     }
@@ -62,21 +62,35 @@ export const corpus: Verb = {
 async function add(corpora: Corpora, call: Call, file: string | undefined): Promise<void> {
   const progress = progressLine();
   const name = call.value("--name") ?? (file === undefined ? SAMPLE_CORPUS : nameOf(file));
+  const before = new Set(corpora.list().map(({ hash }) => hash));
   const added = await corpora.add({
     name,
     bytes: file === undefined ? PROTEINS : await contentOf(file),
+    tell: (sentence) => void process.stderr.write(`labd: ${sentence}\n`),
     report: (sequences, residues) =>
       progress.show(`${sequences.toLocaleString("en")} sequences, ${residues.toLocaleString("en")} residues`),
   });
   progress.clear();
+  if (before.has(added.hash)) {
+    process.stderr.write(`labd: These proteins are there already, as ${added.name}: nothing was added.\n`);
+  }
   if (call.has("--use")) corpora.use(added.hash);
 }
 
-async function contentOf(file: string): Promise<ReadableStream<Uint8Array>> {
+function verify(corpora: Corpora, name: string | undefined): void {
+  const wanted = name === undefined ? corpora.list() : [corpora.find(name)];
+  if (wanted.length === 0) process.stdout.write("There is no corpus yet.\n");
+  for (const info of wanted) {
+    corpora.verify(info);
+    process.stdout.write(`${info.name} is whole: ${info.hash}\n`);
+  }
+}
+
+async function contentOf(file: string): Promise<ReadableStream<Uint8Array> | Blob> {
   if (file === "-") return Bun.stdin.stream();
   const handle = Bun.file(file);
   if (!(await handle.exists())) throw new Problem("not_found", `There is no file ${file}.`);
-  return handle.stream();
+  return handle;
 }
 
 function nameOf(file: string): string {

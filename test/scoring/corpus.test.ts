@@ -6,6 +6,7 @@ import { MIGRATIONS } from "../../db/index.ts";
 import { decode } from "../../src/motif/alphabet.ts";
 import { Corpora, emptyCorpus, openCorpusFile } from "../../src/scoring/corpus.ts";
 import { openDatabase } from "../../src/shell/sqlite.ts";
+import { random, randomProtein } from "../fixtures/random-protein.ts";
 
 const root = mkdtempSync(join(tmpdir(), "labd-corpus-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -54,13 +55,13 @@ describe("add", () => {
     const info = await corpora.add({ name: "three", bytes: FASTA, report: (...counts) => seen.push(counts) });
     expect(info).toMatchObject({ name: "three", sequences: 3, residues: 32, active: true });
     expect(seen.at(-1)).toEqual([3, 32]);
-    expect(files()).toEqual([`${info.hash}.labc`]);
+    expect(files()).toEqual([`${info.hash}.labc`, `${info.hash}.source`]);
     expect(readFileSync(info.path).length).toBe(info.bytes);
     const corpus = openCorpusFile(info.path);
     expect(corpus).toMatchObject({ name: "three", hash: info.hash, sequenceCount: 3, residueCount: 32 });
     expect(decode(corpus.residues.subarray(corpus.offsets[1], corpus.offsets[2]))).toBe("GGGWW");
     expect(corpus.organism(0)).toBe("Homo sapiens");
-    corpora.verify();
+    corpora.verify(info);
   });
 
   const plain = Buffer.from(FASTA);
@@ -83,7 +84,7 @@ describe("add", () => {
       expect((await corpora.add({ name: "three", bytes: pieces(bytes, size) })).hash).toBe(hash);
       expect((await corpora.add({ name: "three", bytes: new Blob([bytes]) })).hash).toBe(hash);
       expect(corpora.list().length).toBe(1);
-      expect(files().length).toBe(1);
+      expect(files().length).toBe(2);
     },
   );
 
@@ -151,6 +152,136 @@ describe("use", () => {
   });
 });
 
+describe("what was cut off is gone on with", () => {
+  const next = random(11);
+  const letters = (length: number): string => decode(randomProtein(next, length));
+  const records = Array.from(
+    { length: 300 },
+    (_, i) =>
+      `>sp|Q${i}|N${i}_${i % 3 === 0 ? "HUMAN" : "MOUSE"} Protein ${i}\r\n${letters(20 + (i % 90))}\r\n\r\n; remark\n`,
+  );
+  const whole = Buffer.from(records.join(""));
+  const segmentBytes = 4000;
+
+  /** The stream ends with an error behind so many bytes, as if the process had been killed there. */
+  const cut = (bytes: Buffer, behind: number, size: number): ReadableStream<Uint8Array> => {
+    const stream = pieces(Uint8Array.from(bytes.subarray(0, behind)), size).getReader();
+    return new ReadableStream({
+      async pull(controller) {
+        const { done, value } = await stream.read();
+        if (done) controller.error(new Error("cut off"));
+        else controller.enqueue(value);
+      },
+    });
+  };
+  async function begin(behind: number, size: number): Promise<void> {
+    const error = await rejection(
+      corpora.add({ name: "big", bytes: cut(whole, behind, size), segmentBytes }),
+    );
+    expect(error.message).toContain("cut off");
+  }
+  const begun = (): string[] => files().filter((name) => name.endsWith(".begun"));
+
+  test.each([
+    [1, 1000],
+    [7, 9000],
+    [1000, 12_345],
+    [4096, 20_000],
+    [100_000, 15_000],
+  ])("in pieces of %d bytes, behind %d bytes: the corpus is the one of a single go", async (size, behind) => {
+    const { hash } = await open(mkdtempSync(join(root, "single-"))).add({
+      name: "big",
+      bytes: whole.toString(),
+    });
+    for (const more of [0, 6000]) await begin(behind + more, size);
+    const told: string[] = [];
+    const seen: number[] = [];
+    const added = await corpora.add({
+      name: "big",
+      bytes: new Blob([size === 7 ? Bun.gzipSync(whole) : Uint8Array.from(whole)]),
+      segmentBytes,
+      report: (sequences) => void seen.push(sequences),
+      tell: (sentence) => void told.push(sentence),
+    });
+    expect(added).toMatchObject({ hash, sequences: 300 });
+    expect(told).toEqual([expect.stringContaining("Going on")]);
+    expect(seen[0]).toBeGreaterThan(10);
+    expect(files().toSorted()).toEqual([`${hash}.labc`, `${hash}.source`]);
+  });
+
+  test("another file of the name is begun anew; standard input that is another one has to be given again", async () => {
+    await begin(20_000, 500);
+    expect(begun().length).toBeGreaterThan(2);
+    const told: string[] = [];
+    const other = Buffer.from(whole);
+    other[100] ^= 1;
+    const bytes = new Blob([Uint8Array.from(other)]);
+    const added = await corpora.add({ name: "big", bytes, tell: (sentence) => void told.push(sentence) });
+    expect(added.sequences).toBe(300);
+    expect(told).toEqual([expect.stringContaining("anew")]);
+    corpora.remove("big");
+    await begin(20_000, 500);
+    const refused = await rejection(corpora.add({ name: "big", bytes: pieces(Uint8Array.from(other), 999) }));
+    expect(refused).toMatchObject({
+      code: "conflict",
+      message: expect.stringContaining("same command again"),
+    });
+    expect(begun()).toEqual([]);
+    expect((await corpora.add({ name: "big", bytes: pieces(Uint8Array.from(other), 999) })).hash).toBe(
+      added.hash,
+    );
+  });
+
+  test("what was set down and then damaged is read again", async () => {
+    await begin(20_000, 500);
+    const path = join(directory, "corpora", begun().toSorted()[1]);
+    const bytes = readFileSync(path);
+    bytes[bytes.length >> 1] ^= 1;
+    writeFileSync(path, bytes);
+    const { hash } = await corpora.add({ name: "big", bytes: whole.toString(), segmentBytes });
+    expect(
+      (await open(mkdtempSync(join(root, "single-"))).add({ name: "big", bytes: whole.toString() })).hash,
+    ).toBe(hash);
+    expect(files()).toHaveLength(2);
+  });
+
+  test("files that a killed process left half written are removed", async () => {
+    const { hash } = await corpora.add({ name: "three", bytes: FASTA });
+    writeFileSync(join(directory, "corpora", `${"ab".repeat(32)}.labc.part`), "half");
+    writeFileSync(join(directory, "corpora", `${"cd".repeat(32)}.labc`), "whole, but without its row");
+    await corpora.add({ name: "three", bytes: FASTA });
+    expect(files().toSorted()).toEqual([`${hash}.labc`, `${hash}.source`]);
+  });
+});
+
+test("the same proteins are there once, whatever they are called", async () => {
+  const first = await corpora.add({ name: "three", bytes: FASTA });
+  const read: number[] = [];
+  const report = (sequences: number): void => void read.push(sequences);
+  expect(await corpora.add({ name: "other", bytes: FASTA, report })).toEqual(first);
+  // Known by its digest: it was not read as FASTA again.
+  expect(read).toEqual([]);
+  expect(await corpora.add({ name: "other", bytes: pieces(Uint8Array.from(Buffer.from(FASTA)), 5) })).toEqual(
+    first,
+  );
+  expect(corpora.list()).toHaveLength(1);
+  expect(files()).toHaveLength(2);
+});
+
+test("one that is removed goes with its files; the one in use stays as long as there is another", async () => {
+  const one = await corpora.add({ name: "one", bytes: FASTA });
+  const two = await corpora.add({ name: "two", bytes: ">x\nMMM" });
+  expect(() => corpora.remove("one")).toThrow(expect.objectContaining({ code: "conflict" }));
+  expect(() => corpora.remove("tow")).toThrow("did you mean two?");
+  corpora.use("two");
+  expect(corpora.remove(one.hash.slice(0, 8))).toMatchObject({ name: "one", active: false });
+  expect(corpora.list()).toEqual([{ ...two, active: true }]);
+  expect(files()).toHaveLength(2);
+  corpora.remove("two");
+  expect(corpora.active()).toBeNull();
+  expect(files()).toEqual([]);
+});
+
 test("verify finds one altered residue", async () => {
   const { path } = await corpora.add({ name: "three", bytes: FASTA });
   const bytes = readFileSync(path);
@@ -158,11 +289,10 @@ test("verify finds one altered residue", async () => {
   const at = corpus.residues.byteOffset;
   bytes[at] ^= 1;
   writeFileSync(path, bytes);
-  expect(() => corpora.verify()).toThrow(expect.objectContaining({ code: "bad_corpus" }));
+  expect(() => corpora.verify(corpora.active()!)).toThrow(expect.objectContaining({ code: "bad_corpus" }));
 });
 
 test("without any there is an empty one", () => {
   expect(corpora.active()).toBeNull();
   expect(corpora.openActive()).toMatchObject({ sequenceCount: 0, residueCount: 0, hash: emptyCorpus().hash });
-  corpora.verify();
 });
