@@ -14,7 +14,7 @@ import { writeDurably } from "./durable-file.ts";
 import { decompressed, type FastaSource } from "./fasta-stream.ts";
 
 /** Bytes of FASTA after which what was packed is set down: so much is done again after a kill, and less is not worth a file. */
-const SEGMENT_BYTES = 64 * 1024 * 1024;
+const SEGMENT_BYTES = 32 * 1024 * 1024;
 /** Ending of what is set down. */
 const BEGUN = ".begun";
 
