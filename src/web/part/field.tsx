@@ -26,12 +26,15 @@ function Field(props: About & { id: string; children: ComponentChildren }) {
       {props.children}
       {errors.length > 0 && (
         <p class="error" id={`${id}-error`}>
-          {errors.join(" ")}
+          {capital(errors.join(" "))}
         </p>
       )}
     </div>
   );
 }
+
+/** The server names the field before what is wrong; here the field stands above. */
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 function described(
   id: string,

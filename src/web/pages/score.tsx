@@ -1,0 +1,225 @@
+import { useEffect, useState } from "preact/hooks";
+import { href } from "../address.ts";
+import { definePage, go, useQuery } from "../page.tsx";
+import { Button } from "../part/button.tsx";
+import { Failure } from "../part/failure.tsx";
+import { Choice } from "../part/field.tsx";
+import { ask, get, Refusal } from "../request.ts";
+import { draft, keepDraft } from "../score/draft.ts";
+import { type Example, EXAMPLES } from "../score/examples.ts";
+import { type Job, jobPath, type RecentJob, recentJobs, rememberJob } from "../score/job.ts";
+import { MotifChooser } from "../score/motif-chooser.tsx";
+import { PatternList } from "../score/pattern-list.tsx";
+import { ProteinField } from "../score/protein-field.tsx";
+import { readProtein } from "../score/protein-input.ts";
+import type { Result } from "../score/result.ts";
+
+/** As many patterns, and as many named motifs, as one job takes. */
+const MOST = 5;
+
+type Model = "continuous" | "discontinuous";
+
+function Score() {
+  const [query, setQuery] = useQuery();
+  const [protein, setProtein] = useState(query.get("protein") ?? "");
+  const [name, setName] = useState("");
+  const [classes, setClasses] = useState<string[]>(query.getAll("class"));
+  const [patterns, setPatterns] = useState<string[]>(query.getAll("pattern"));
+  const [model, setModel] = useState<Model>(
+    query.get("model") === "discontinuous" ? "discontinuous" : "continuous",
+  );
+  const [error, setError] = useState<unknown>(null);
+  const [busy, setBusy] = useState(false);
+  const understood = readProtein(protein);
+  const wanted = patterns.map((pattern) => pattern.trim()).filter((pattern) => pattern !== "");
+
+  const from = query.get("from");
+  useEffect(() => {
+    if (from !== null) void fillFrom(from);
+    else if (protein === "") setProtein(draft());
+  }, []);
+  useEffect(() => {
+    // What is short and no secret can be shared as a link; a sequence stays in this tab.
+    const accession = understood.kind === "accession" ? understood.accession : null;
+    setQuery(
+      {
+        protein: accession,
+        class: classes,
+        pattern: wanted,
+        model: model === "continuous" ? null : model,
+        from,
+      },
+      { replace: true },
+    );
+    keepDraft(accession === null ? protein : "");
+  }, [protein, classes.join(), patterns.join("\n"), model]);
+
+  async function fillFrom(id: string): Promise<void> {
+    try {
+      const [job, result] = await Promise.all([get<Job>(jobPath(id)), get<Result>(`${jobPath(id)}/result`)]);
+      const heading = job.identifier ? `>${job.identifier}\n` : "";
+      if (result.alignment) setProtein(heading + result.alignment.query);
+      setClasses(job.patterns.flatMap((pattern) => pattern.name ?? []));
+      setPatterns(job.patterns.flatMap((pattern) => (pattern.name === null ? pattern.expression : [])));
+      setModel(job.scoringModel ?? "continuous");
+    } catch (problem) {
+      setError(problem);
+    }
+  }
+
+  function take(example: Example): void {
+    setProtein(`>${example.name}\n${example.sequence}`);
+    setClasses([...example.classes]);
+    setPatterns([...example.patterns]);
+    setError(null);
+  }
+
+  async function submit(event: Event): Promise<void> {
+    event.preventDefault();
+    const missing = missingOf(understood.kind, classes.length + wanted.length);
+    if (missing) return setError(missing);
+    if (understood.kind === "sequences" && understood.entries.length > 1) return go("/batch", motifs());
+    setBusy(true);
+    try {
+      const job = await ask<Job>("POST", "/api/scoring/jobs", { body: body() });
+      rememberJob(job.id, [job.identifier || "protein", ...classes, ...wanted].join(" · "));
+      go(`/score/${job.id}`);
+    } catch (problem) {
+      setError(problem);
+      setBusy(false);
+    }
+  }
+
+  const motifs = () => ({ class: classes, pattern: wanted });
+  function body(): object {
+    const common = { patterns: wanted, motifClasses: classes, scoringModel: model };
+    if (understood.kind === "accession") return { accession: understood.accession, ...common };
+    if (understood.kind !== "sequences") return common;
+    const [entry] = understood.entries;
+    return { identifier: entry.name || name || "protein", querySequence: entry.sequence, ...common };
+  }
+
+  const fields = error instanceof Refusal ? error.fields : {};
+  const many = understood.kind === "sequences" && understood.entries.length > 1;
+  const hasFields = ["querySequence", "accession", "patterns", "motifClasses"].some(
+    (field) => field in fields,
+  );
+  return (
+    <>
+      <h1>Score a motif</h1>
+      <p class="lead">
+        Is a match of a short linear motif conserved in the homologs of its protein, so that it is likely to
+        be real?
+      </p>
+      {protein.trim() === "" && (
+        <section class="examples" aria-label="Examples">
+          {EXAMPLES.map((example) => (
+            <div key={example.name} class="card">
+              <Button onClick={() => take(example)}>{example.title}</Button>
+              <p class="hint">{example.about}</p>
+            </div>
+          ))}
+        </section>
+      )}
+      <form class="columns wide-first" onSubmit={submit} noValidate>
+        <section class="card" aria-labelledby="protein">
+          <h2 id="protein">Protein</h2>
+          <ProteinField
+            label="Sequence, FASTA or accession"
+            hint="Paste it, drop a file here, or name a protein of the corpus, such as P04637."
+            value={protein}
+            understood={understood}
+            onInput={(text) => {
+              setProtein(text);
+              setError(null);
+            }}
+            errors={[...(fields.querySequence ?? []), ...(fields.accession ?? [])]}
+          />
+          {understood.kind === "sequences" && understood.entries[0].name === "" && (
+            <div class="field">
+              <label for="name">
+                Name <small>optional; it comes back with the result</small>
+              </label>
+              <input
+                id="name"
+                type="text"
+                value={name}
+                onInput={(event) => setName(event.currentTarget.value)}
+                autocomplete="off"
+              />
+            </div>
+          )}
+          <Choice<Model>
+            label="A homolog counts"
+            value={model}
+            onChange={setModel}
+            choices={[
+              { value: "continuous", name: "by how far it keeps the match (continuous)" },
+              { value: "discontinuous", name: "all or none (discontinuous)" },
+            ]}
+          />
+        </section>
+        <section class="card" aria-labelledby="motifs">
+          <h2 id="motifs">Motifs</h2>
+          <MotifChooser chosen={classes} onChange={setClasses} most={MOST} errors={fields.motifClasses} />
+          <PatternList patterns={patterns} onChange={setPatterns} most={MOST} errors={fields.patterns} />
+        </section>
+        <div class="submit">
+          {error !== null && !hasFields && <Failure error={error} focus />}
+          {many ? (
+            <>
+              <Button look="primary" type="submit">
+                Score {understood.entries.length} sequences as a batch
+              </Button>
+            </>
+          ) : (
+            <Button look="primary" type="submit" busy={busy}>
+              Score
+            </Button>
+          )}{" "}
+          <a href={href("/batch", motifs())}>Many proteins at once</a>
+        </div>
+      </form>
+      <Recent />
+    </>
+  );
+}
+
+/** What has to be filled in first, as a refusal that says so. */
+function missingOf(kind: string, motifs: number): Refusal | null {
+  const say = (field: string, text: string): Refusal =>
+    new Refusal(400, "invalid_request", text, { [field]: [text] });
+  if (kind === "wrong") return say("other", "The protein cannot be read yet: see what is said below it.");
+  if (kind === "empty") return say("querySequence", "Paste a protein first, or take an example above.");
+  if (motifs === 0) return say("motifClasses", "Choose a motif, or write a pattern below.");
+  return null;
+}
+
+function Recent() {
+  const [jobs, show] = useState<RecentJob[]>([]);
+  useEffect(() => show(recentJobs()), []);
+  if (jobs.length === 0) return null;
+  return (
+    <section class="recent">
+      <h2>Scored from this browser</h2>
+      <ul>
+        {jobs.map(({ id, title, time }) => (
+          <li key={id}>
+            <a href={href(`/score/${id}`)}>{title}</a>{" "}
+            <small>
+              {new Date(time).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" })}
+            </small>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+export const scorePage = definePage({
+  name: "score",
+  paths: ["/score"],
+  title: "Score a motif",
+  section: "score",
+  View: Score,
+});

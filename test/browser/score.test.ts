@@ -1,0 +1,207 @@
+import { expect, setDefaultTimeout } from "bun:test";
+import { arrive, browserTest, checkPage, fill, named, openPage, press, seeText, site } from "./browser.ts";
+
+setDefaultTimeout(60_000);
+
+const P53 = "MEEPQSDPSVEPPLSQETFSDLWKLLPENNVLSPLPSQAMDDLMLSPDDIEQWFTEDPGPDEAPRMPEAA";
+
+/** Submits a job past the page and gives its identifier when it has ended. */
+async function scored(submission: object): Promise<string> {
+  const { url } = await site();
+  const headers = { "Content-Type": "application/json" };
+  const body = JSON.stringify(submission);
+  const job = (await (await fetch(`${url}/api/scoring/jobs`, { method: "POST", headers, body })).json()) as {
+    id: string;
+  };
+  await (await fetch(`${url}/api/scoring/jobs/${job.id}/events`)).text();
+  return job.id;
+}
+
+browserTest("from the example of p53 to the result and its reasons", async () => {
+  await using opened = await openPage("/score");
+  const { page } = opened;
+  await checkPage(opened, "score-empty");
+  await press(page, "button", "Try p53 with MDM2’s motif");
+  await seeText(page, "P04637, 393 residues");
+  await seeText(page, "P, then 2 of any residue, P.");
+  await seeText(page, "by chance once in 450 residues; many of its matches will mean nothing");
+  // A person's own pattern, wrong at first.
+  await press(page, "button", "Add a pattern");
+  await fill(page, "Pattern 2", "F..(W");
+  await seeText(page, "This ( is never closed");
+  expect(await page.$eval("mark", (mark) => mark.textContent)).toBe("(");
+  await checkPage(opened, "score-filled");
+  await press(page, "button", "Remove pattern 2");
+  // What is short is in the address; the sequence outlives a reload, but only here.
+  await page.waitForFunction(() => location.search === "?class=MDM2-SWIB&pattern=P..P");
+  await page.reload();
+  await seeText(page, "P04637, 393 residues");
+  await press(page, "button", "Score");
+  expect(await arrive(page, "/score/")).toMatch(/\/score\/[0-9a-f-]{36}$/);
+  await seeText(
+    page,
+    "FSDLWKLL at 19–26 is conserved: its conservation score is 0.84, where 0.18 would be expected",
+  );
+  await checkPage(opened, "result");
+});
+
+browserTest("a motif is found by searching; what is missing is said at its field", async () => {
+  await using opened = await openPage("/score");
+  const { page } = opened;
+  await press(page, "button", "Score");
+  await seeText(page, "Paste a protein first");
+  await fill(page, "Sequence, FASTA or accession", "MKT1 %");
+  await seeText(page, "“%” is no residue.");
+  await fill(page, "Sequence, FASTA or accession", "NOSUCH1");
+  await seeText(page, "NOSUCH1, from the corpus");
+  await fill(page, "Search motifs", "retinoblastoma pocket");
+  await seeText(page, "1 of 48 motifs");
+  await page.keyboard.press("Enter");
+  await named(page, "button", "Remove LxCxE");
+  await press(page, "button", "Score");
+  await seeText(page, "he corpus in use has no protein of this accession");
+  await fill(page, "Sequence, FASTA or accession", "P03129");
+  await press(page, "button", "Score");
+  await arrive(page, "/score/");
+  await seeText(page, "LYCYE at 22–26 is conserved");
+});
+
+browserTest("a link shows what its maker saw: match, filter, order, and part of the protein", async () => {
+  const id = await scored({ accession: "P04637", patterns: ["P..P"], motifClasses: ["MDM2-SWIB"] });
+  await using opened = await openPage(`/score/${id}?match=3&verdict=weakly+conserved&sort=-z&from=60&to=100`);
+  const { page } = opened;
+  await seeText(page, "PAAP at 77–80 is weakly conserved");
+  await seeText(page, "2 of 7 matches");
+  const first = (): Promise<string> => page.$eval("tbody th[scope=row] a", (link) => link.innerText);
+  expect(await first()).toContain("77–80");
+  expect(await page.$eval(".track", (track) => track.getAttribute("aria-label"))).toContain(
+    "Residues 60 to 100 of 393",
+  );
+  await checkPage(opened, "result-link");
+
+  // Zooming and moving by keyboard, and back to all of it.
+  await (await page.waitForSelector(".track"))!.focus();
+  await page.keyboard.press("-");
+  await page.keyboard.press("ArrowLeft");
+  const span = new URL(page.url()).searchParams;
+  expect([Number(span.get("from")), Number(span.get("to"))]).toEqual([24, 105]);
+  await page.keyboard.press("0");
+  expect(new URL(page.url()).searchParams.has("from")).toBe(false);
+
+  // Another order, another match; the button back undoes the choice.
+  await page.select(".filters select", "");
+  await press(page, "button", "Score ↕");
+  expect(await first()).toContain("64–67");
+  await page.click("[aria-label='FSDLWKLL at 19 to 26, conserved']");
+  await seeText(page, "FSDLWKLL at 19–26 is conserved");
+  expect(new URL(page.url()).searchParams.get("match")).toBe("7");
+  await page.goBack();
+  await seeText(page, "PAAP at 77–80 is weakly conserved");
+});
+
+browserTest(
+  "the family is drawn with every homolog and its state, and saved as a picture of its own",
+  async () => {
+    const id = await scored({ accession: "P04637", motifClasses: ["MDM2-SWIB"] });
+    await using opened = await openPage(`/score/${id}`);
+    const { page, url } = opened;
+    await seeText(page, "FSDLWKLL in the homologs");
+    const result = (await (await fetch(`${url}/api/scoring/jobs/${id}/result`)).json()) as {
+      homologs: { accession: string }[];
+      patterns: { matches: { atHomologs: { homolog: number; state: string }[] }[] }[];
+    };
+    const states = new Map(
+      result.patterns[0].matches[0].atHomologs.map((at) => [result.homologs[at.homolog].accession, at.state]),
+    );
+    const drawn = await page.$$eval(".family g:has(> .state)", (rows) =>
+      rows.map((row) => [
+        row.querySelector(".name")!.firstChild!.textContent!.split(" ")[0],
+        row.querySelector(".state")!.classList[1],
+      ]),
+    );
+    expect(new Map(drawn as [string, string][])).toEqual(states);
+    await page.click("details.card summary");
+    await page.waitForSelector("details[open] table");
+    expect((await page.$$("details[open] tbody tr")).length).toBe(states.size);
+
+    // What a person would save, caught on its way.
+    await page.evaluate(() => {
+      const saved: { name: string; blob: Promise<string>; size: number }[] = [];
+      const blobs = new Map<string, Blob>();
+      const make = URL.createObjectURL.bind(URL);
+      URL.createObjectURL = (blob: Blob) => {
+        const address = make(blob);
+        blobs.set(address, blob);
+        return address;
+      };
+      HTMLAnchorElement.prototype.click = function () {
+        const blob = blobs.get(this.href)!;
+        saved.push({ name: this.download, blob: blob.text(), size: blob.size });
+      };
+      Object.assign(globalThis, { saved });
+    });
+    const pictures = ["FSDLWKLL in the homologs", "The protein"];
+    for (const title of pictures) {
+      await press(page, "button", `Save ${title} as SVG`);
+      await press(page, "button", `Save ${title} as PNG`);
+    }
+    await page.waitForFunction(() => (globalThis as unknown as { saved: unknown[] }).saved.length === 4);
+    const saved = await page.evaluate(() =>
+      Promise.all(
+        (
+          globalThis as unknown as { saved: { name: string; blob: Promise<string>; size: number }[] }
+        ).saved.map(async ({ name, blob, size }) => ({ name, size, text: (await blob).slice(0, 200_000) })),
+      ),
+    );
+    const names = ["P04637-match-1", "P04637-protein"].flatMap((name) => [`${name}.svg`, `${name}.png`]);
+    expect(saved.map(({ name }) => name).sort()).toEqual(names.sort());
+    for (const { name, text, size } of saved) {
+      if (name.endsWith(".svg")) {
+        expect(text).toMatch(/^<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/);
+        // Colours are written out: a file has no style sheet.
+        expect(text).not.toContain("var(");
+        expect(text).toContain("rgb(");
+      } else {
+        expect(text).toContain("PNG");
+        expect(size).toBeGreaterThan(10_000);
+      }
+    }
+    expect(opened.faults).toEqual([]);
+  },
+);
+
+browserTest("the calls that the page gives for programs have the same result", async () => {
+  const id = await scored({
+    identifier: "p53's <start>",
+    querySequence: P53,
+    patterns: ["P..P"],
+    motifClasses: ["MDM2-SWIB"],
+  });
+  await using opened = await openPage(`/score/${id}`);
+  const { page, url } = opened;
+  const table = await (await fetch(`${url}/api/scoring/jobs/${id}/result?format=tsv`)).text();
+  const callOf = async (language: string): Promise<string> => {
+    await press(page, "button", language);
+    return page.$eval(`pre[data-call=${language}]`, (pre) => pre.textContent!);
+  };
+  const run = async (command: string[], text: string): Promise<string> => {
+    const process = Bun.spawn(command, { stdin: new Blob([text]), stdout: "pipe", stderr: "inherit" });
+    return new Response(process.stdout).text();
+  };
+  await seeText(page, "The same by a program");
+  expect(await run(["sh"], await callOf("curl"))).toBe(table);
+  const rows = table.trim().split("\n").slice(1);
+  expect(rows.length).toBe(2);
+  if (Bun.which("python3") !== null) {
+    const printed = (await run(["python3", "-"], await callOf("Python"))).trim().split("\n");
+    const [, pattern, start, , match] = rows[1].split("\t");
+    expect(printed.length).toBe(rows.length);
+    expect(printed[1]).toStartWith(`${pattern} ${start} ${match} `);
+  }
+  await page.waitForFunction(
+    () => performance.getEntriesByName(`${location.origin}/soap/ConservationScorer?wsdl=1`).length > 0,
+  );
+  const soap = await run(["sh"], await callOf("SOAP"));
+  expect(soap).toContain("p53's &lt;start&gt;");
+  expect(soap).toMatch(/matchedText>FSDLWKLL</);
+});

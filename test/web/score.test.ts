@@ -1,0 +1,78 @@
+import { expect, test } from "bun:test";
+import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
+import { EXAMPLES } from "../../src/web/score/examples.ts";
+import { layout, parseNewick } from "../../src/web/score/newick.ts";
+import { rarity } from "../../src/web/score/pattern-list.tsx";
+import { readProtein } from "../../src/web/score/protein-input.ts";
+import { best, matchesOf, type Result, sentence } from "../../src/web/score/result.ts";
+import { SAMPLE } from "../scoring/sample-prediction.ts";
+
+/** What the scoring pages make of what is typed, and of results. */
+
+test.each<[string, object]>([
+  ["  \n", { kind: "empty" }],
+  ["P04637", { kind: "accession", accession: "P04637" }],
+  ["sp|P04637|P53_HUMAN", { kind: "accession", accession: "sp|P04637|P53_HUMAN" }],
+  ["mkt ayi\nAKQR*", { kind: "sequences", entries: [{ name: "", sequence: "MKTAYIAKQR" }] }],
+  // As GenBank prints sequences.
+  [
+    "  1 mktayiakqr\n 61 qisfvk",
+    { kind: "sequences", entries: [{ name: "", sequence: "MKTAYIAKQRQISFVK" }] },
+  ],
+  [
+    ">sp|P04637|P53_HUMAN Cellular tumor antigen\r\nMEEP\r\nQSD\r\n>other one\nMKT",
+    {
+      kind: "sequences",
+      entries: [
+        { name: "P04637", sequence: "MEEPQSD" },
+        { name: "other", sequence: "MKT" },
+      ],
+    },
+  ],
+  [">\nMKT", { kind: "sequences", entries: [{ name: "sequence 1", sequence: "MKT" }] }],
+  ["MKT-AYI", { kind: "wrong", message: "“-” is no residue." }],
+  [">a\n>b\nMK", { kind: "wrong", message: "a: there are no residues below the heading." }],
+])("%p is understood", (text, understood) => {
+  expect(readProtein(text)).toEqual(understood as ReturnType<typeof readProtein>);
+});
+
+test("the examples are the sample's proteins", () => {
+  const flat = proteins.replace(/\n(?!>)/g, " ");
+  for (const { name, sequence } of EXAMPLES) {
+    const entry = flat.split("\n").find((line) => line.startsWith(`>${name}`))!;
+    expect(entry.replaceAll(" ", "")).toEndWith(sequence);
+  }
+});
+
+test("a tree is read with quoted names and laid out with the query at the top", () => {
+  const tree = parseNewick("((a:1,'b''s one':2):0.5,(query:0.25,c:-1):1)");
+  expect(tree.children[0].children[1]).toEqual({ name: "b's one", length: 2, children: [] });
+  // The query is the first leaf of the notation in results; here it is the third.
+  const { leaves, joints, depth, branches } = layout(parseNewick("(q:1,((a:1,b:2):0.5,c:3):1)"));
+  expect(leaves.map(({ name, index }) => [name, index])).toEqual([
+    ["q", 0],
+    ["a", 1],
+    ["b", 2],
+    ["c", 3],
+  ]);
+  expect(depth).toBe(4);
+  expect(joints).toContainEqual({ depth: 1.5, top: 1, bottom: 2 });
+  expect(branches.length).toBe(7);
+  expect(() => parseNewick("(a,b")).toThrow("Not a tree");
+});
+
+test("the score in a sentence, with its expectation and its bound", () => {
+  const matches = matchesOf({ ...SAMPLE.prediction, identifier: "" } as Result);
+  expect(matches.map(({ number }) => number)).toEqual([1, 2]);
+  expect(best(matches)?.number).toBe(1);
+  expect(sentence(matches[0])).toBe(
+    "FSDW at 19–22 is conserved: its conservation score is 0.78, where 0.11 would be expected from how far its surroundings have " +
+      "diverged. 1 of 2 homologs keep it; of comparable random matches at most 0.5 % are conserved as well or better.",
+  );
+  expect(sentence(matches[1])).toBe("W at 53–53 cannot be judged: no homolog reaches it.");
+});
+
+test("bits are told as how often a pattern matches by chance", () => {
+  expect(rarity(4.3)).toBe("4.3 bits: by chance once in 20 residues; many of its matches will mean nothing.");
+  expect(rarity(15)).toBe("15.0 bits: by chance once in 33,000 residues.");
+});
