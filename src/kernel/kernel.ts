@@ -36,8 +36,6 @@ export interface Words {
 }
 
 export interface ScanLimits {
-  /** Two words on a diagonal count where the second begins at most so many residues behind the first. */
-  window: number;
   /** An extension ends where it has fallen so far below its best. */
   drop: number;
   /** Sequences with fewer or more residues are passed over. */
@@ -47,6 +45,8 @@ export interface ScanLimits {
 
 const PAGE = 65_536;
 const CODES = 32;
+/** Words of four standard residues. */
+const PREFIXES = 20 ** 4;
 /** Pads shorter subjects: scores below zero against everything, so it never adds to a score. */
 const PADDING = 31;
 const MAX_INT = 0x7fff_ffff;
@@ -359,9 +359,9 @@ export class Kernel {
   };
 
   /**
-   * Looks for pairs of words on a diagonal in the sequences of `ranges`, each from a first up to an end (exclusive),
+   * Looks for words in the sequences of `ranges`, each from a first up to an end (exclusive),
    * sequence k being `residues.subarray(offsets[k], offsets[k + 1])`. `hit(k, score, q)` is called, in the order of the ranges, for every sequence
-   * in which an extension without gaps scores `threshold` (at least 1) or more. Returns the number of places where a
+   * in which an extension of one without gaps scores `threshold` (at least 1) or more. Returns the number of places where a
    * word matched. `progress(k)` is called with the next sequence after every block.
    *
    * `query` may be several, one behind the other, each followed by the code 31. `owners` then has for each place the
@@ -387,42 +387,55 @@ export class Kernel {
     const block = Math.max(SCAN_BLOCK, longestSequence);
     const maxCount = Math.min(offsets.length - 1, SCAN_BLOCK >> 4);
     // An extension may run ahead by a query length: no two diagonals in use may then share a slot.
-    const slots = 2 ** Math.ceil(Math.log2(2 * query.length + limits.window + 2));
+    const slots = 2 ** Math.ceil(Math.log2(2 * query.length + 2));
     const queries = query.length === 0 ? 1 : owners[query.length - 1] + 1;
     const room = Math.max(SCAN_ROWS, queries);
-    const [bitsAt, headsAt, positionsAt, queryAt, diagonalsAt, hitsAt, residuesAt, offsetsAt, rowsAt] =
-      this.#layOut([
-        CODES ** 3 * 4,
-        20 ** 4 * 4,
-        words.positions.byteLength,
-        query.length,
-        slots * 4,
-        longestSequence * 4 + 16,
-        block + 16,
-        maxCount * 4 + 4,
-        room * 12 + owners.byteLength + queries * 6,
-      ]);
+    const [
+      bitsAt,
+      startsAt,
+      headsAt,
+      positionsAt,
+      queryAt,
+      diagonalsAt,
+      hitsAt,
+      residuesAt,
+      offsetsAt,
+      rowsAt,
+    ] = this.#layOut([
+      CODES ** 4 * 4,
+      PREFIXES * 4,
+      words.heads.byteLength,
+      words.positions.byteLength,
+      query.length,
+      slots * 4,
+      longestSequence * 8 + 16,
+      block + 16,
+      maxCount * 4 + 4,
+      room * 12 + owners.byteLength + queries * 6,
+    ]);
     const bestsAt = rowsAt + room * 12;
     const ownersAt = bestsAt + queries * 4;
     const touchedAt = ownersAt + owners.byteLength;
     const bytes = this.#bytes;
     const numbers = new Uint32Array(bytes.buffer);
-    numbers.fill(0, bitsAt >> 2, (bitsAt >> 2) + CODES ** 3);
+    numbers.fill(0, bitsAt >> 2, (bitsAt >> 2) + CODES ** 4);
+    let prefix = 0;
     for (let k = 0; k < words.words.length; k++) {
-      const word = words.words[k];
-      // Heads of words that are not there stay as they are: their bits say that nobody looks.
-      numbers[(headsAt >> 2) + word] = words.heads[k];
-      const three = Math.floor(word / 20);
-      const two = Math.floor(three / 20);
-      numbers[(bitsAt >> 2) + ((Math.floor(two / 20) << 10) | ((two % 20) << 5) | (three % 20))] |=
-        1 << (word % 20);
+      const four = Math.floor(words.words[k] / 20);
+      while (prefix <= four) numbers[(startsAt >> 2) + prefix++] = k;
+      const two = Math.floor(four / 400);
+      const [a, b] = [Math.floor(two / 20), two % 20];
+      const [c, d] = [Math.floor((four % 400) / 20), four % 20];
+      numbers[(bitsAt >> 2) + ((a << 15) | (b << 10) | (c << 5) | d)] |= 1 << (words.words[k] % 20);
     }
+    numbers.set(words.heads, headsAt >> 2);
     numbers.set(words.positions, positionsAt >> 2);
     numbers.fill(0, bestsAt >> 2, (bestsAt >> 2) + queries);
     new Uint16Array(bytes.buffer, ownersAt, owners.length).set(owners);
     bytes.set(query, queryAt);
     this.#exports.prepareScan(
       bitsAt,
+      startsAt,
       headsAt,
       positionsAt,
       queryAt,
@@ -431,7 +444,6 @@ export class Kernel {
       diagonalsAt,
       slots - 1,
       hitsAt,
-      limits.window,
       limits.drop,
       Math.min(limits.minLength, MAX_INT),
       Math.min(limits.maxLength, MAX_INT),

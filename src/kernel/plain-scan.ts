@@ -1,34 +1,31 @@
 import type { ScanLimits } from "./kernel.ts";
 
-const WORD = 4;
+const WORD = 5;
 
 /**
- * The kernel's scan of one sequence in plain TypeScript: score of the best extension through two words on one
- * diagonal, 0 without one or where the length is out of bounds. `placesOf(word)` gives, ascending, where in the
- * query words begin whose neighbourhood the four residues are in.
+ * The kernel's scan of one sequence in plain TypeScript: score of the best extension through a word of the
+ * neighbourhood, 0 without one or where the length is out of bounds. `placesOf(word)` gives, ascending, where in the
+ * query words begin whose neighbourhood the five residues are in.
  */
 export function scanPlain(
   query: Uint8Array,
   placesOf: (word: Uint8Array) => readonly number[],
   matrix: Int8Array,
-  { window, drop, minLength, maxLength }: ScanLimits,
+  { drop, minLength, maxLength }: ScanLimits,
   subject: Uint8Array,
 ): number {
   if (subject.length < Math.max(WORD, minLength) || subject.length > maxLength) return 0;
-  /** Per diagonal (place in the subject less place in the query): where its last word began. */
-  const last = new Map<number, number>();
+  /** Per diagonal (place in the subject less place in the query): where the last word within an extension begins. */
+  const covered = new Map<number, number>();
   let best = 0;
   for (let place = 0; place + WORD <= subject.length; place++) {
     for (const inQuery of placesOf(subject.subarray(place, place + WORD))) {
       const diagonal = place - inQuery;
-      const distance = place - (last.get(diagonal) ?? -Infinity);
-      if (distance > window) last.set(diagonal, place);
-      else if (distance >= WORD) {
-        const right = reach(query, subject, matrix, drop, inQuery, place, 1);
-        const left = reach(query, subject, matrix, drop, inQuery - 1, place - 1, -1);
-        best = Math.max(best, right.score + left.score);
-        last.set(diagonal, Math.max(place, place + right.residues - WORD));
-      }
+      if (place <= (covered.get(diagonal) ?? -1)) continue;
+      const right = reach(query, subject, matrix, drop, inQuery, place, 1);
+      const left = reach(query, subject, matrix, drop, inQuery - 1, place - 1, -1);
+      best = Math.max(best, right.score + left.score);
+      covered.set(diagonal, Math.max(place, place + right.residues - WORD));
     }
   }
   return best;

@@ -133,6 +133,35 @@ export function findHits(
   );
 }
 
+/** Queries, and their residues, that share a pass over the corpus: more save little, and the first answer waits. */
+const GROUP = 16;
+const GROUP_RESIDUES = 16_384;
+/**
+ * Queries whose lengths are compared to form groups. Homologs have bounds of length that follow the query's, and a
+ * pass reads what any query of its group admits: groups of nearly equal length read least.
+ */
+const SORTED = 64;
+
+/** Which queries, of these lengths, are best given to `findHits` together: each number from 0 in one of the groups. */
+export function groupQueries(lengths: readonly number[]): number[][] {
+  const groups: number[][] = [];
+  for (let from = 0; from < lengths.length; from += SORTED) {
+    const numbers = Array.from({ length: Math.min(SORTED, lengths.length - from) }, (_, i) => from + i);
+    numbers.sort((a, b) => lengths[a] - lengths[b] || a - b);
+    let members: number[] = [];
+    let residues = 0;
+    for (const k of numbers) {
+      if (members.length === 0 || members.length === GROUP || residues + lengths[k] > GROUP_RESIDUES) {
+        groups.push((members = []));
+        residues = 0;
+      }
+      members.push(k);
+      residues += lengths[k];
+    }
+  }
+  return groups;
+}
+
 function readable(text: string): Uint8Array {
   try {
     return readQuery(text);

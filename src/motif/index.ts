@@ -8,7 +8,7 @@ export { predict, predictFromAlignment } from "./predict.ts";
 export type { PatternRequest, Report, Stage } from "./predict.ts";
 
 /** The search alone, of several queries at once and by several threads; `predict` goes on from there. */
-export { findHits } from "./homologs.ts";
+export { findHits, groupQueries } from "./homologs.ts";
 export type { Hit } from "./search.ts";
 
 /** What comes out, and the two ways in which substitutions may count. */

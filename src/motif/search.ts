@@ -23,12 +23,10 @@ export interface SearchOptions {
   maxLength: number;
 }
 
-/** Two words of a sketch count as one hit where they lie on one diagonal at most so far apart (BLAST's value). */
-const WINDOW = 40;
-/** An extension ends where it falls so far below its best: 7 bits, BLAST's value, in half bits of BLOSUM62. */
-const DROP = 16;
+/** An extension ends where it falls so far below its best: 5 bits, in half bits of BLOSUM62. More lets hardly any more through. */
+const DROP = 10;
 /** Extensions that score so much let a sequence through to the Smith-Waterman. */
-export const PASS_SCORE = 41;
+export const PASS_SCORE = 47;
 /** An extension of so much leaves 8 bits behind as likely as not: such pairs begin with 16. */
 const HIGH_SCORE = 200;
 /** Sequences per report, so that the caller hears of progress some ten times a second. */
@@ -173,7 +171,7 @@ export function residuesOf(corpus: Corpus, index: number): Uint8Array {
   return corpus.residues.subarray(corpus.offsets[index], corpus.offsets[index + 1]);
 }
 
-/** Adds the sequences that share two words on a diagonal with a query, and a good stretch through them, to its candidates. */
+/** Adds the sequences that share a word with a query, and a good stretch through it, to its candidates. */
 function prefilter(
   masked: readonly Uint8Array[],
   requests: readonly SearchRequest[],
@@ -189,7 +187,7 @@ function prefilter(
   blosumKernel().scan(
     query,
     words,
-    { window: WINDOW, drop: DROP, minLength, maxLength },
+    { drop: DROP, minLength, maxLength },
     corpus.residues,
     corpus.offsets,
     ranges,

@@ -2,16 +2,19 @@ import type { Words } from "../kernel/kernel.ts";
 import { BACKGROUND } from "./alphabet.ts";
 import { BLOSUM62, STRIDE } from "./matrix.ts";
 
-/** Residues of a word. Four give a table that stays in the processor's cache and few enough chance hits. */
-export const WORD = 4;
+/**
+ * Residues of a word. One word of five finds more relatives than two of four on a diagonal do, with a twentieth of the
+ * chance hits (docs/search.md); six would find a little more still, but their table does not stay in the processor's cache.
+ */
+export const WORD = 5;
 
 /**
  * Chance word hits per residue of the corpus that a sketch may cause. The threshold of the neighbourhood is the
  * lowest that keeps to it: short queries, which have few words, get wide neighbourhoods, long ones narrow ones.
  */
-export const HITS_PER_RESIDUE = 0.15;
-const LEAST_THRESHOLD = 10;
-const GREATEST_THRESHOLD = 20;
+export const HITS_PER_RESIDUE = 0.007;
+const LEAST_THRESHOLD = 14;
+const GREATEST_THRESHOLD = 24;
 const CODES = 20;
 const HIGHEST = 11;
 const LOWEST = -4;
@@ -33,7 +36,7 @@ const BEST_FIRST = Array.from({ length: CODES }, (_, a) => {
 });
 
 /**
- * The words of four residues that score `threshold` or more (BLOSUM62) against a word of the query (Altschul et
+ * The words of five residues that score `threshold` or more (BLOSUM62) against a word of the query (Altschul et
  * al. 1990, the neighbourhood), and where. Words with a letter that is none of the twenty, such as a masked X, have none.
  */
 export function sketch(query: Uint8Array, hitsPerResidue: number = HITS_PER_RESIDUE): Sketch {
@@ -99,9 +102,6 @@ function standard(query: Uint8Array, at: number): boolean {
 
 const HIGHEST_BIT = 0x8000_0000;
 
-/** Work space of `tabulate`, all zero between its calls: too large to be allocated for every query. */
-const COUNTS = new Uint32Array(CODES ** WORD);
-
 /** Words (numbers of base 20) and the places they come from. */
 class WordList {
   #words = new Uint32Array(1 << 15);
@@ -119,42 +119,55 @@ class WordList {
 
   /** In the form that the scan reads. Words ascend, and so do the places of each where they were added so. */
   tabulate(): Words {
-    const [found, places, length] = [this.#words, this.#places, this.#length];
-    for (let k = 0; k < length; k++) COUNTS[found[k]]++;
+    let sorted = { words: this.#words, places: this.#places };
+    // Words have 22 bits: two passes of a sort by 11 each, which leaves equal words in the order they came in.
+    for (const shift of [0, DIGIT_BITS])
+      sorted = sortedByDigit(sorted.words, sorted.places, this.#length, shift);
+    const words = new Uint32Array(this.#length);
+    const heads = new Uint32Array(this.#length);
+    const positions = new Uint32Array(this.#length);
     let distinct = 0;
     let listed = 0;
-    for (const count of COUNTS) {
-      if (count > 0) distinct++;
-      if (count > 1) listed += count;
-    }
-    const words = new Uint32Array(distinct);
-    const heads = new Uint32Array(distinct);
-    const positions = new Uint32Array(listed);
-    let row = 0;
-    let at = 0;
-    // From here on COUNTS has for each word, plus 1: where in `positions` its next place goes, or behind that its row.
-    for (let word = 0; word < COUNTS.length; word++) {
-      const count = COUNTS[word];
-      if (count === 0) continue;
-      words[row] = word;
-      heads[row] = at;
-      COUNTS[word] = 1 + (count === 1 ? listed + row : at);
-      row++;
-      if (count === 1) continue;
-      at += count;
-      positions[at - 1] = HIGHEST_BIT;
-    }
-    for (let k = 0; k < length; k++) {
-      const next = COUNTS[found[k]] - 1;
-      if (next >= listed) heads[next - listed] = places[k] + HIGHEST_BIT;
-      else {
-        positions[next] += places[k];
-        COUNTS[found[k]]++;
+    for (let k = 0; k < this.#length;) {
+      const word = sorted.words[k];
+      let end = k + 1;
+      while (end < this.#length && sorted.words[end] === word) end++;
+      words[distinct] = word;
+      if (end === k + 1) heads[distinct++] = sorted.places[k] + HIGHEST_BIT;
+      else heads[distinct++] = listed;
+      for (; k < end; k++) {
+        if (heads[distinct - 1] < HIGHEST_BIT)
+          positions[listed++] = sorted.places[k] + (k === end - 1 ? HIGHEST_BIT : 0);
       }
     }
-    COUNTS.fill(0);
-    return { words, heads, positions };
+    return {
+      words: words.subarray(0, distinct),
+      heads: heads.subarray(0, distinct),
+      positions: positions.subarray(0, listed),
+    };
   }
+}
+
+const DIGIT_BITS = 11;
+
+/** Words and their places in order of one digit of the words, equal ones in the order they had. */
+function sortedByDigit(
+  words: Uint32Array,
+  places: Uint32Array,
+  length: number,
+  shift: number,
+): { words: Uint32Array<ArrayBuffer>; places: Uint32Array<ArrayBuffer> } {
+  const mask = (1 << DIGIT_BITS) - 1;
+  const next = new Uint32Array(mask + 2);
+  for (let k = 0; k < length; k++) next[((words[k] >>> shift) & mask) + 1]++;
+  for (let digit = 0; digit <= mask; digit++) next[digit + 1] += next[digit];
+  const out = { words: new Uint32Array(length), places: new Uint32Array(length) };
+  for (let k = 0; k < length; k++) {
+    const to = next[(words[k] >>> shift) & mask]++;
+    out.words[to] = words[k];
+    out.places[to] = places[k];
+  }
+  return out;
 }
 
 function doubled(list: Uint32Array): Uint32Array<ArrayBuffer> {
@@ -181,11 +194,11 @@ function chooseThreshold(
   const total = new Float64Array(span);
   for (let i = 0; i + WORD <= query.length; i++) {
     if (!standard(query, i)) continue;
-    // Convolved in the pair, then with the pair that follows: pairs are kept, since there are only 400.
-    const first = pair(query[i], query[i + 1]);
-    const second = pair(query[i + 2], query[i + 3]);
-    for (let s = 0; s < first.length; s++) {
-      for (let t = 0; t < second.length; t++) total[s + t] += first[s] * second[t];
+    // Two pairs, convolved with each other and with the last residue: pairs are kept, since there are only 400.
+    const four = convolve(pair(query[i], query[i + 1]), pair(query[i + 2], query[i + 3]));
+    const last = single[query[i + 4]];
+    for (let s = 0; s < four.length; s++) {
+      for (let t = 0; t < last.length; t++) total[s + t] += four[s] * last[t];
     }
   }
   let expectedHits = 0;

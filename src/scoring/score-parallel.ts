@@ -1,4 +1,4 @@
-import type { Options, Prediction, ScoringModel } from "../motif/index.ts";
+import { groupQueries, type Options, type Prediction, type ScoringModel } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import type { JobPattern } from "./job.ts";
 import { JointSearch } from "./joint-search.ts";
@@ -26,40 +26,19 @@ export interface ParallelOptions {
 
 /** Questions ahead of the one that is waited for, per worker: enough that a slow one holds nobody up, and few answers wait in memory. */
 const AHEAD = 8;
-/** Questions, and their residues, that share a pass over the corpus: more save little, and the first answer waits. */
-const GROUP = 16;
-const GROUP_RESIDUES = 16_384;
-
-/**
- * Questions whose lengths are compared to form groups. Homologs have bounds of length that follow the query's, and a
- * pass reads what any query of its group admits: groups of nearly equal length read least.
- */
-const SORTED = 64;
-
 /** Questions whose hits are found together. */
 interface Group {
   /** Numbers of the questions. */
-  members: number[];
-  residues: number;
+  members: readonly number[];
   search: JointSearch;
 }
 
 /** For each question its group; each group begins to be searched when its first question is near. */
 function groupsOf(questions: readonly Question[]): Group[] {
   const groupOf: Group[] = [];
-  for (let from = 0; from < questions.length; from += SORTED) {
-    const numbers = Array.from({ length: Math.min(SORTED, questions.length - from) }, (_, i) => from + i);
-    const lengthOf = (k: number): number => questions[k].sequence.length;
-    numbers.sort((a, b) => lengthOf(a) - lengthOf(b) || a - b);
-    let group: Group | undefined;
-    for (const k of numbers) {
-      if (!group || group.members.length === GROUP || group.residues + lengthOf(k) > GROUP_RESIDUES) {
-        group = { members: [], residues: 0, search: new JointSearch(GROUP) };
-      }
-      group.members.push(k);
-      group.residues += lengthOf(k);
-      groupOf[k] = group;
-    }
+  for (const members of groupQueries(questions.map(({ sequence }) => sequence.length))) {
+    const group = { members, search: new JointSearch(members.length) };
+    for (const k of members) groupOf[k] = group;
   }
   return groupOf;
 }

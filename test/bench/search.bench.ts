@@ -12,12 +12,12 @@ import { maskLowComplexity } from "../../src/motif/complexity.ts";
 import { openCorpus, packCorpus, type Corpus } from "../../src/motif/corpus.ts";
 import { findHomologs } from "../../src/motif/homologs.ts";
 import { DEFAULTS } from "../../src/motif/options.ts";
-import { residuesOf, search } from "../../src/motif/search.ts";
+import { PASS_SCORE, residuesOf, search } from "../../src/motif/search.ts";
 import { sketch } from "../../src/motif/sketch.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
 
 const SEED = 2024;
-const OPEN = { window: 40, drop: 16, minLength: 0, maxLength: 1e9 };
+const OPEN = { drop: 16, minLength: 0, maxLength: 1e9 };
 
 /** Least time of some runs in milliseconds, and what the last gave. */
 function timed<T>(runs: number, work: () => T): { ms: number; result: T } {
@@ -94,7 +94,7 @@ function searches(corpus: Corpus, count: number, exact: boolean): { hits: number
         corpus.residues,
         corpus.offsets,
         [[0, corpus.sequenceCount]],
-        41,
+        PASS_SCORE,
         () => {},
       ),
     );

@@ -1,21 +1,24 @@
 /**
- * The prefilter's pass over the residues of a corpus: words of four residues that resemble words of the query,
- * two of them on one diagonal within a window (Altschul et al., Nucleic Acids Res. 1997, 25:3389), joined by an
- * extension without gaps.
+ * The prefilter's pass over the residues of a corpus: words of five residues that resemble words of the query (Altschul
+ * et al., J. Mol. Biol. 1990, 215:403), each extended without gaps.
  *
- * `bits`: which words are in the query's neighbourhood; for each of the 32^3 possible first three residues (5 bits
- * each, the first highest) a u32 with one bit per fourth residue. Small, because every residue looks there.
- * `heads`: for each of the 20^4 words of standard residues (a number of base 20) a u32. With LAST: the one
- * place in the query where such a word begins; else where in `positions` its places begin, the last with LAST.
+ * `bits`: which words are in the query's neighbourhood; for each of the 32^4 possible first four residues (5 bits
+ * each, the first highest) a u32 with one bit per fifth residue. Every residue looks there, but only at the 20^4 that
+ * standard residues lead to.
+ * `starts`: for each of the 20^4 first four residues (a number of base 20) how many words of the neighbourhood come
+ * before those that begin so. `heads`: for each of these words, in ascending order, a u32. With LAST: the one place in
+ * the query where such a word begins; else where in `positions` its places begin, the last with LAST.
  *
  * The query may be several, one behind the other with a residue between them that scores far below zero against all:
  * words do not reach across it, nor do extensions. `owners` says which query a place belongs to. One pass over the
  * residues then serves all of them, and each gets what it would get alone, since queries share no diagonal.
  */
-const WORD: i32 = 4;
+const WORD: i32 = 5;
+const PREFIX: u32 = 0xfffff;
 const LAST: u32 = 0x80000000;
 
 let bits: usize = 0;
+let starts: usize = 0;
 let heads: usize = 0;
 let positions: usize = 0;
 let query: usize = 0;
@@ -24,7 +27,6 @@ let matrix: usize = 0;
 let diagonals: usize = 0;
 let diagonalMask: i32 = 0;
 let hits: usize = 0;
-let window: i32 = 0;
 let drop: i32 = 0;
 let minLength: i32 = 0;
 let maxLength: i32 = 0;
@@ -37,12 +39,13 @@ let touched: usize = 0;
 let touchedCount: i32 = 0;
 /** Extensions below this are forgotten; at least 1. */
 let threshold: i32 = 1;
-/** Position of the running sequence in the row of all sequences, each followed by a gap as wide as the window. */
+/** Position of the running sequence in the row of all sequences. */
 let base: i32 = 0;
 
-/** What stays for all blocks of a scan. `diagonals` has `diagonalMask + 1` i32, a power of two above 2 queryLength + window. */
+/** What stays for all blocks of a scan. `diagonals` has `diagonalMask + 1` i32, a power of two above 2 queryLength. */
 export function prepareScan(
   bits_: usize,
+  starts_: usize,
   heads_: usize,
   positions_: usize,
   query_: usize,
@@ -51,7 +54,6 @@ export function prepareScan(
   diagonals_: usize,
   diagonalMask_: i32,
   hits_: usize,
-  window_: i32,
   drop_: i32,
   minLength_: i32,
   maxLength_: i32,
@@ -61,6 +63,7 @@ export function prepareScan(
   threshold_: i32,
 ): void {
   bits = bits_;
+  starts = starts_;
   heads = heads_;
   positions = positions_;
   query = query_;
@@ -69,7 +72,6 @@ export function prepareScan(
   diagonals = diagonals_;
   diagonalMask = diagonalMask_;
   hits = hits_;
-  window = window_;
   drop = drop_;
   minLength = max(WORD, minLength_);
   maxLength = maxLength_;
@@ -82,9 +84,9 @@ export function prepareScan(
   forget();
 }
 
-/** No diagonal has a hit any more. */
+/** Nothing of any diagonal is known any more. */
 function forget(): void {
-  base = window + 1;
+  base = 1;
   memory.fill(diagonals, 0, (<usize>diagonalMask + 1) << 2);
 }
 
@@ -123,9 +125,10 @@ export function scan(
     if (length < minLength || length > maxLength) continue;
     if (base > 0x3fffffff) forget();
     const to = findWords(residues + from, length);
-    seen += <i32>((to - hits) >>> 2);
-    joinWords(residues + from, length, to);
-    base += length + window + 1;
+    seen += <i32>((to - hits) >>> 3);
+    findHeads(residues + from, to);
+    extendWords(residues + from, length, to);
+    base += length;
     for (let t = 0; t < touchedCount; t++) {
       const owner = <i32>load<u16>(touched + ((<usize>t) << 1));
       const best = bests + ((<usize>owner) << 2);
@@ -160,55 +163,70 @@ function note(inQuery: i32, score: i32): void {
  * random costs more than all of this.
  */
 function findWords(sequence: usize, length: i32): usize {
+  const bits_ = bits;
   let to = hits;
-  let word: u32 =
-    ((<u32>load<u8>(sequence)) << 10) | ((<u32>load<u8>(sequence, 1)) << 5) | (<u32>load<u8>(sequence, 2));
+  let word: u32 = 0;
+  for (let k: usize = 0; k < 4; k++) word = (word << 5) | (<u32>load<u8>(sequence + k));
   const end = length - WORD + 1;
   let place: i32 = 0;
   for (; place < end - 3; place += 4) {
-    const four = load<u32>(sequence + <usize>place, 3);
-    let entry = load<u32>(bits + ((<usize>(word & 0x7fff)) << 2));
+    const four = load<u32>(sequence + <usize>place, 4);
+    let entry = load<u32>(bits_ + ((<usize>(word & PREFIX)) << 2));
     word = (word << 5) | (four & 31);
     store<i32>(to, place);
-    to += ((entry >>> word) & 1) << 2;
-    entry = load<u32>(bits + ((<usize>(word & 0x7fff)) << 2));
+    to += ((entry >>> word) & 1) << 3;
+    entry = load<u32>(bits_ + ((<usize>(word & PREFIX)) << 2));
     word = (word << 5) | ((four >>> 8) & 31);
     store<i32>(to, place + 1);
-    to += ((entry >>> word) & 1) << 2;
-    entry = load<u32>(bits + ((<usize>(word & 0x7fff)) << 2));
+    to += ((entry >>> word) & 1) << 3;
+    entry = load<u32>(bits_ + ((<usize>(word & PREFIX)) << 2));
     word = (word << 5) | ((four >>> 16) & 31);
     store<i32>(to, place + 2);
-    to += ((entry >>> word) & 1) << 2;
-    entry = load<u32>(bits + ((<usize>(word & 0x7fff)) << 2));
+    to += ((entry >>> word) & 1) << 3;
+    entry = load<u32>(bits_ + ((<usize>(word & PREFIX)) << 2));
     word = (word << 5) | (four >>> 24);
     store<i32>(to, place + 3);
-    to += ((entry >>> word) & 1) << 2;
+    to += ((entry >>> word) & 1) << 3;
   }
   for (; place < end; place++) {
-    const entry = load<u32>(bits + ((<usize>(word & 0x7fff)) << 2));
-    word = (word << 5) | (<u32>load<u8>(sequence + <usize>place, 3));
+    const entry = load<u32>(bits_ + ((<usize>(word & PREFIX)) << 2));
+    word = (word << 5) | (<u32>load<u8>(sequence + <usize>place, 4));
     store<i32>(to, place);
-    to += ((entry >>> word) & 1) << 2;
+    to += ((entry >>> word) & 1) << 3;
   }
   return to;
 }
 
-/** Extends and notes pairs of words on a diagonal, of those at the places from `hits` up to `end`. */
-function joinWords(sequence: usize, length: i32, end: usize): void {
+/** Writes before each place from `hits` up to `end` (8 bytes each) the head of the word that begins there. */
+function findHeads(sequence: usize, end: usize): void {
   // Copies of what stays, since a global is read anew each time.
+  const bits_ = bits;
+  const starts_ = starts;
   const heads_ = heads;
+  for (let hit = hits; hit < end; hit += 8) {
+    const word = sequence + <usize>load<i32>(hit);
+    // Four codes to numbers of base 20 and of base 32: first both pairs at once, then the two.
+    const four = load<u32>(word);
+    const even = four & 0x00ff00ff;
+    const odd = (four >>> 8) & 0x00ff00ff;
+    const of20 = even * 20 + odd;
+    const of32 = (even << 5) | odd;
+    const first = load<u32>(starts_ + ((<usize>((of20 & 0xffff) * 400 + (of20 >>> 16))) << 2));
+    const entries = load<u32>(bits_ + ((<usize>(((of32 & 0xffff) << 10) | (of32 >>> 16))) << 2));
+    const before = <u32>popcnt<u32>(entries & ((1 << load<u8>(word, 4)) - 1));
+    store<u32>(hit, load<u32>(heads_ + ((<usize>(first + before)) << 2)), 4);
+  }
+}
+
+/** Extends and notes the words at the places from `hits` up to `end`, but for those within an earlier extension. */
+function extendWords(sequence: usize, length: i32, end: usize): void {
   const positions_ = positions;
   const diagonals_ = diagonals;
   const mask = diagonalMask;
-  const window_ = window;
   const base_ = base;
-  for (let hit = hits; hit < end; hit += 4) {
+  for (let hit = hits; hit < end; hit += 8) {
     const place = load<i32>(hit);
-    // Four codes to a number of base 20: first both pairs at once, then the two.
-    const four = load<u32>(sequence + <usize>place);
-    const pairs = (four & 0x00ff00ff) * 20 + ((four >>> 8) & 0x00ff00ff);
-    const word = (pairs & 0xffff) * 400 + (pairs >>> 16);
-    let entry = load<u32>(heads_ + ((<usize>word) << 2));
+    let entry = load<u32>(hit, 4);
     let p: usize = 0;
     if (!(entry & LAST)) {
       p = positions_ + ((<usize>entry) << 2);
@@ -218,10 +236,7 @@ function joinWords(sequence: usize, length: i32, end: usize): void {
     while (true) {
       const inQuery = <i32>(entry & ~LAST);
       const diagonal = diagonals_ + ((<usize>((here - inQuery) & mask)) << 2);
-      const distance = here - load<i32>(diagonal);
-      if (distance > window_) {
-        store<i32>(diagonal, here);
-      } else if (distance >= WORD) {
+      if (here > load<i32>(diagonal)) {
         const score = extend(sequence, length, place, inQuery);
         if (score >= threshold) note(inQuery, score);
         // Words up to the end of the extension, as far as it reached, are part of it.
@@ -237,30 +252,34 @@ function joinWords(sequence: usize, length: i32, end: usize): void {
 /** Residues of the subject from the word's start to the end of the extension's best part. */
 let reach: i32 = 0;
 
-/** Score of the best stretch without gaps through the word, given up `drop` below the best on either side. */
+/**
+ * Score of the best stretch without gaps through the word, given up `drop` below the best on either side. No branch
+ * but the end depends on the residues.
+ */
 function extend(sequence: usize, length: i32, place: i32, inQuery: i32): i32 {
+  const matrix_ = matrix;
+  const drop_ = drop;
   let q = query + <usize>inQuery;
   let s = sequence + <usize>place;
-  let steps = min(length - place, queryLength - inQuery);
+  let end = s + <usize>min(length - place, queryLength - inQuery);
+  const start = s;
   let score: i32 = 0;
   let right: i32 = 0;
-  reach = 0;
-  for (let i = 0; i < steps; i++) {
-    score += <i32>load<i8>(matrix + ((<usize>load<u8>(q++)) << 5) + <usize>load<u8>(s++));
-    if (score > right) {
-      right = score;
-      reach = i + 1;
-    } else if (score < right - drop) break;
+  let best = s;
+  while (s < end && score >= right - drop_) {
+    score += <i32>load<i8>(matrix_ + ((<usize>load<u8>(q++)) << 5) + <usize>load<u8>(s++));
+    best = select<usize>(s, best, score > right);
+    right = select<i32>(score, right, score > right);
   }
+  reach = <i32>(best - start);
   q = query + <usize>inQuery;
-  s = sequence + <usize>place;
-  steps = min(place, inQuery);
+  s = start;
+  end = s - <usize>min(place, inQuery);
   score = 0;
   let left: i32 = 0;
-  for (let i = 0; i < steps; i++) {
-    score += <i32>load<i8>(matrix + ((<usize>load<u8>(--q)) << 5) + <usize>load<u8>(--s));
-    if (score > left) left = score;
-    else if (score < left - drop) break;
+  while (s > end && score >= left - drop_) {
+    score += <i32>load<i8>(matrix_ + ((<usize>load<u8>(--q)) << 5) + <usize>load<u8>(--s));
+    left = select<i32>(score, left, score > left);
   }
   return right + left;
 }
