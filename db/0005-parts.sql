@@ -84,6 +84,11 @@ BEGIN
   DELETE FROM membership WHERE user_rid = new.user_rid AND group_rid = new.group_rid;
 END;
 
+-- Names of the groups for whose records a value of a type must be given, as JSON.
+ALTER TABLE field_type ADD COLUMN mandatory_owned_by TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(mandatory_owned_by));
+UPDATE record_change SET after = json_set(after, '$.mandatory_owned_by', '[]')
+WHERE object_kind IN ('annotation_type', 'custom_property_type') AND after IS NOT NULL;
+
 -- What there was already has its first version in one batch, no earlier than any other.
 INSERT INTO record_batch (id, at, kind, user_rid)
 SELECT '00000000-0000-4000-8000-000000000005', (SELECT coalesce(max(at), 0) FROM record_batch), 'import', 1

@@ -424,7 +424,7 @@ CREATE TABLE field_type (
   deleted_date INTEGER,
   deleted_by INTEGER REFERENCES user_account (rid),
   version INTEGER NOT NULL DEFAULT 1
-) STRICT;
+, mandatory_owned_by TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(mandatory_owned_by))) STRICT;
 
 CREATE INDEX field_type_name ON field_type (kind, deleted, name, id, public, owner, owned_by);
 

@@ -17,7 +17,7 @@ import {
 } from "./model/listing.ts";
 import { envelopeText, position } from "./model/page.ts";
 import { openListStreams } from "./list-stream.ts";
-import { resolveId } from "./resolver.ts";
+import { resolve as resolveRecord } from "./resolver.ts";
 import { type Call, describe, here, respond, ROOT, show, showRoot, withParameter } from "./response.ts";
 import type { Routed } from "./resources/index.ts";
 import type { Reading } from "./reading.ts";
@@ -68,8 +68,8 @@ export interface Answers {
   showRecord(call: Call, resource: Routed, rid: number, status: 200 | 201): Response;
   /** Before anything is written. @throws Problem not_acceptable and others, where the answer could not be given */
   checkAnswer(call: Call, resource: Routed): void;
-  /** What a bare id is. */
-  resolve(request: Request, resources: readonly Routed[], id: string): Answer;
+  /** What a bare id is; without one, the id or the name that the parameter `query` gives. */
+  resolve(request: Request, resources: readonly Routed[], id?: string): Answer;
 }
 
 export function openAnswers(options: AnswerOptions): Answers {
@@ -330,8 +330,9 @@ export function openAnswers(options: AnswerOptions): Answers {
     showRecord: showItem,
     checkAnswer,
     resolve(request, resources, id) {
-      const { actor } = begin(request, READ_METHODS);
-      return showSimple(resolveId(store.reading, resources, id, actor));
+      const { actor, url } = begin(request, READ_METHODS);
+      const typed = id ?? url.searchParams.get("query") ?? "";
+      return showSimple(resolveRecord(store.reading, resources, typed, actor, id === undefined));
     },
   };
 }

@@ -249,7 +249,17 @@ export function openPeople(store: Store, accounts: Accounts): People {
     let group = rid ?? -1;
     const batch = write(actor, (writing) => {
       if (rid === undefined) group = accounts.addGroup(String(name));
-      else if (name !== undefined) run("UPDATE user_group SET name = ? WHERE rid = ?", String(name), group);
+      else if (name !== undefined) {
+        // Lists hold names; they have no history, like the name itself.
+        run(
+          `UPDATE field_type SET mandatory_owned_by = (SELECT json_group_array(iif(value = old.name, ?1, value))
+             FROM json_each(mandatory_owned_by)) FROM (SELECT name FROM user_group WHERE rid = ?2) AS old
+           WHERE EXISTS (SELECT 1 FROM json_each(mandatory_owned_by) WHERE value = old.name)`,
+          String(name),
+          group,
+        );
+        run("UPDATE user_group SET name = ? WHERE rid = ?", String(name), group);
+      }
       if (given.has("description"))
         run("UPDATE user_group SET description = ? WHERE rid = ?", String(given.get("description")), group);
       if (wanted !== undefined) applyMembers(writing, group, wanted, actor);
@@ -289,6 +299,13 @@ export function openPeople(store: Store, accounts: Accounts): People {
           throw new Problem(
             "conflict",
             "The group is the primary group of accounts. Give them another first.",
+          );
+        const types =
+          "SELECT 1 FROM field_type, json_each(mandatory_owned_by) WHERE value = (SELECT name FROM user_group WHERE rid = ?)";
+        if (get(types, rid))
+          throw new Problem(
+            "conflict",
+            "The group is in mandatory_owned_by of types. Take it out there first.",
           );
         // What was done to memberships and rights of the group stays known, under numbers that nothing else gets.
         for (const [kind, table] of [

@@ -153,25 +153,38 @@ function addRoot(app: Elysia, answers: Answers): void {
 function addLookups(app: Elysia, answers: Answers): void {
   const resolve = ({ request, params }: { request: Request; params: Params }) =>
     answers.resolve(request, RESOURCES, params.id ?? "");
-  app.get(`${ROOT}resolver/:id/`, resolve, {
+  const find = ({ request }: { request: Request }) => answers.resolve(request, RESOURCES);
+  const responses = {
+    200: {
+      description: "id, name, model_type, model_name and app_name; all null where nothing is found.",
+      content: content({
+        type: "object",
+        required: RESOLVED,
+        properties: Object.fromEntries(RESOLVED.map((name) => [name, { type: "string", nullable: true }])),
+      }),
+    },
+    ...refusals(401),
+  };
+  const tags = ["inventory"];
+  app.get(`${ROOT}resolver/`, find, {
     detail: {
-      summary: "What an id is",
-      tags: ["inventory"],
-      responses: {
-        200: {
-          description: "id, name, model_type, model_name and app_name; all null where nothing is found.",
-          content: content({
-            type: "object",
-            required: RESOLVED,
-            properties: Object.fromEntries(
-              RESOLVED.map((name) => [name, { type: "string", nullable: true }]),
-            ),
-          }),
+      summary: "What a name or an id is",
+      tags,
+      parameters: [
+        {
+          name: "query",
+          in: "query",
+          required: false,
+          description: "An id, or the whole name of a record: the first list that has it.",
+          schema: { type: "string" },
         },
-      },
+      ],
+      responses,
     },
   });
+  app.get(`${ROOT}resolver/:id/`, resolve, { detail: { summary: "What an id is", tags, responses } });
   for (const end of ["", "/"]) {
+    app.all(`${ROOT}resolver${end}`, find, HIDDEN);
     app.all(`${ROOT}resolver/:id${end}`, resolve, HIDDEN);
   }
 }

@@ -125,6 +125,22 @@ export function openWriting(
     }
   };
 
+  /** Puts keys in place of what lists name by key or id, each once. */
+  const resolveLists = (resource: Resource, change: Change): void => {
+    for (const [name, { each }] of Object.entries(resource.fields)) {
+      const far = each === undefined ? undefined : resources.get(each);
+      if (!far || !change.values.has(name)) continue;
+      const keys = new Set<Stored>();
+      for (const typed of JSON.parse(String(change.values.get(name))) as string[]) {
+        const text = `SELECT ${columnOf(far, far.key)} AS key FROM ${far.table} WHERE ${columnOf(far, far.key)} = ?1 OR id = ?1`;
+        const row = statements.get({ text, args: [typed.trim()] });
+        if (row) keys.add(row.key);
+        else change.errors.set(name, [noSuchRecord({ field: name, by: far.key, value: typed })]);
+      }
+      change.values.set(name, JSON.stringify([...keys]));
+    }
+  };
+
   const checkUnique = (
     resource: Resource,
     record: StoredRecord,
@@ -167,6 +183,7 @@ export function openWriting(
   ): StoredRecord => {
     const change = readChange(resources, resource, body, mode);
     resolve(resource, change, before, actor);
+    resolveLists(resource, change);
     checkOwners(change, before, actor);
     const record: StoredRecord = before ? { ...before } : blank(resource, actor);
     for (const [name, value] of change.values) record[name] = value;

@@ -144,30 +144,33 @@ export class Accounts {
    */
   insertUser(user: Omit<NewUser, "password">, hash: string | null, join = true): number {
     checkUsername(user.username);
-    return this.database.transaction(() => {
-      if (this.exists(user.username))
-        throw new Problem("conflict", `username: there is a user ${user.username} already.`);
-      const group = this.addGroup(user.group ?? "SYSTEM_GROUP");
-      const { rid } = this.database
-        .query(
-          `INSERT INTO user_account (id, username, full_name, email, password_hash, is_staff, is_superuser, date_joined, primary_group)
+    return this.database
+      .transaction(() => {
+        if (this.exists(user.username))
+          throw new Problem("conflict", `username: there is a user ${user.username} already.`);
+        const group = this.addGroup(user.group ?? "SYSTEM_GROUP");
+        const { rid } = this.database
+          .query(
+            `INSERT INTO user_account (id, username, full_name, email, password_hash, is_staff, is_superuser, date_joined, primary_group)
            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING rid`,
-        )
-        .get(
-          this.clock.newId(),
-          user.username,
-          user.fullName ?? "",
-          user.email ?? "",
-          hash,
-          user.superuser ? 1 : 0,
-          user.superuser ? 1 : 0,
-          this.clock.now(),
-          group,
-        ) as { rid: number };
-      if (join)
-        this.database.query("INSERT INTO membership (user_rid, group_rid) VALUES (?, ?)").run(rid, group);
-      return rid;
-    })();
+          )
+          .get(
+            this.clock.newId(),
+            user.username,
+            user.fullName ?? "",
+            user.email ?? "",
+            hash,
+            user.superuser ? 1 : 0,
+            user.superuser ? 1 : 0,
+            this.clock.now(),
+            group,
+          ) as { rid: number };
+        if (join)
+          this.database.query("INSERT INTO membership (user_rid, group_rid) VALUES (?, ?)").run(rid, group);
+        return rid;
+        // Takes the lock at once: a read that turns into a write is refused where another process writes meanwhile.
+      })
+      .immediate();
   }
 
   /** The row of the group of this name, made where it is missing. */

@@ -179,3 +179,59 @@ test("id and type of custom property types", async () => {
   expect(await list("custompropertytypes/?type=TEXT")).toBeArrayOfSize(rest.length + 1);
   expect(await list("custompropertytypes/?type=JSON")).toEqual([]);
 });
+
+test("who asks by whom or when records were deleted means deleted ones", async () => {
+  const total = async (query: string) =>
+    (await lab.ask("GET", `locations/?${query}`, { as: "admin" })).body.total;
+  const expression = (category: string, operator: string, value: string) =>
+    `query_expression=${JSON.stringify({ category, operator, value })}`;
+  for (const query of [
+    "deleted_by=admin",
+    "deleted_by__username=admin",
+    "deleted_date__gte=2026-01-01",
+    expression("deleted_by", "==", "admin"),
+    expression("deleted_date", ">=", "2026-01-01"),
+  ])
+    expect({ query, total: await total(query) }).toEqual({ query, total: 1 });
+  expect(await total("deleted_by=admin&deleted=false")).toBe(0);
+  expect(await total("deleted_by=alice")).toBe(0);
+});
+
+test("types can be found by the groups for whose records they are mandatory", async () => {
+  const send = async (method: string, path: string, body: unknown) =>
+    lab.ask(method, path, { as: "admin", body });
+  const path = `annotationtypes/${IDS.organ}/`;
+  const { body: imaging } = await lab.ask("GET", "groups/Imaging/", { as: "admin" });
+  const changed = await send("PATCH", `${path}?fields=mandatory_owned_by`, {
+    mandatory_owned_by: ["Genomics", imaging.id, "Imaging"],
+  });
+  expect([changed.status, changed.body.mandatory_owned_by]).toEqual([200, ["Genomics", "Imaging"]]);
+  const refused = await send("PATCH", path, { mandatory_owned_by: ["Nobody"] });
+  expect([refused.status, refused.body.message]).toEqual([
+    400,
+    'mandatory_owned_by: Object with name="Nobody" does not exist.',
+  ]);
+  const ids = async (query: string, as = "admin") =>
+    ((await lab.ask("GET", `annotationtypes/?fields=id&${query}`, { as })).body.results as Shown[]).map(
+      ({ id }) => id,
+    );
+  const expression = (category: string, operator: string, value: string) =>
+    `query_expression=${JSON.stringify({ category, operator, value })}`;
+  for (const [query, found] of [
+    [expression("mandatory_owned_by", "==", "Imaging"), true],
+    [expression("mandatory_owned_by__name", "icontains", "GENO"), true],
+    [expression("mandatory_owned_by", "==", "Imag"), false],
+    ["mandatory_owned_by=Imaging", true],
+    ["mandatory_owned_by__name__istartswith=gen", true],
+    ["mandatory_owned_by=nobody", false],
+    [`as_of=2026-01-01&mandatory_owned_by=Imaging`, false],
+  ] as const)
+    expect({ query, ids: await ids(query) }).toEqual({ query, ids: found ? [IDS.organ] : [] });
+  expect((await lab.ask("GET", `locations/?${expression("mandatory_owned_by", "==", "x")}`)).status).toBe(
+    400,
+  );
+  expect((await lab.ask("DELETE", "groups/Imaging/", { as: "admin" })).status).toBe(409);
+  await send("PATCH", "groups/Imaging/", { name: "Pictures" });
+  expect(await ids("mandatory_owned_by=Pictures")).toEqual([IDS.organ]);
+  await send("PATCH", "groups/Pictures/", { name: "Imaging" });
+});

@@ -68,6 +68,13 @@ test("what an id is", async () => {
   const nothing = { id: null, name: null, model_type: null, model_name: null, app_name: null };
   expect((await call("GET", "resolver/00000000-0000-4000-8000-00000000ffff")).body).toEqual(nothing);
   expect((await call("GET", "resolver/x")).body).toEqual(nothing);
+  for (const typed of [IDS.freezer, "Freezer 1"])
+    expect((await call("GET", `resolver/?query=${typed}`)).body).toMatchObject({
+      id: IDS.freezer,
+      model_name: "equipment",
+    });
+  for (const typed of ["", "Freezer", "no such record"])
+    expect((await call("GET", `resolver/?query=${typed}`)).body).toEqual(nothing);
   expect((await lab.ask("GET", `resolver/${IDS.secret}`)).body).toEqual(nothing);
 });
 

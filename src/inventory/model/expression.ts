@@ -3,7 +3,7 @@ import { and, type Condition, not, or } from "./condition.ts";
 import { type Json, KINDS } from "./field.ts";
 import { readOperator, readPath, typedCompare } from "./filter.ts";
 import { parseJson } from "./json-text.ts";
-import { fieldAt, isNotePath, type Resource, type Resources } from "./resource.ts";
+import { fieldAt, isRelatedPath, type Resource, type Resources } from "./resource.ts";
 
 /**
  * What a bare name means in the advanced filter, where it is not the field itself (specification, "Preset mappings").
@@ -82,7 +82,7 @@ export function parseExpression(resources: Resources, resource: Resource, text: 
     if (typeof operator !== "string") throw refused(`${where}: ${operator.error}`);
     const named = [category, PRESETS[category] ?? ""].map((name) => name.split("__"));
     const path =
-      named.find((names) => isNotePath(resource, names)) ?? readPath(resources, resource, category);
+      named.find((names) => isRelatedPath(resource, names)) ?? readPath(resources, resource, category);
     if ("error" in path) throw refused(`${where}: ${path.error}`);
     const value = word("value");
     const typed = typedCompare(resources, resource, preset(resource, path, value), operator, value);

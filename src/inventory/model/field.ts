@@ -42,6 +42,8 @@ export interface Field {
   unique?: boolean;
   /** Reference: name of the resource it points to. */
   to?: string;
+  /** JSON: a list of names of records of this resource; ids are taken too. */
+  each?: string;
   /** JSON: what is wrong with a value, or undefined. */
   check?: (value: Json) => string | undefined;
   /** JSON and computed: shape of the value. */

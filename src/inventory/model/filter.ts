@@ -2,7 +2,15 @@ import { nearest, Problem } from "../../problem.ts";
 import { and, compare, type Condition, not, or, some } from "./condition.ts";
 import { DAY, isDay, KINDS, parseUuid, quoted } from "./field.ts";
 import { isOperator, LOOKUPS, OPERATORS, type OperatorName } from "./operator.ts";
-import { fieldAt, isNotePath, NOTES, pathNames, type Resource, type Resources, target } from "./resource.ts";
+import {
+  fieldAt,
+  isRelatedPath,
+  MANDATORY_OWNED_BY,
+  pathNames,
+  type Resource,
+  type Resources,
+  target,
+} from "./resource.ts";
 
 /** How a value that a client typed is compared, or a sentence about why it cannot be. */
 export type Typed = { condition: Condition } | { error: string };
@@ -24,7 +32,7 @@ export function typedCompare(
   operator: OperatorName,
   typed: string,
 ): Typed {
-  if (isNotePath(resource, path)) return noteCompare(operator, typed);
+  if (isRelatedPath(resource, path)) return relatedCompare(path, operator, typed);
   const field = fieldAt(resources, resource, path)!;
   const exact = OPERATORS[operator].lookup === "exact";
   if (exact && field.nullable && /^(null|none|)$/i.test(typed)) {
@@ -58,11 +66,11 @@ export function typedCompare(
   return { condition: compare(path, operator, value) };
 }
 
-/** Some note on the record for which the comparison holds. */
-function noteCompare(operator: OperatorName, typed: string): Typed {
+/** Some note on the record, or name in its list, for which the comparison holds. */
+function relatedCompare([relation, last]: readonly string[], operator: OperatorName, typed: string): Typed {
   const value = KINDS.text.parse(typed);
   if (value === undefined) return { error: `Expected ${KINDS.text.expected}.` };
-  return { condition: some(NOTES, compare(["content"], operator, value)) };
+  return { condition: some(relation, compare([last], operator, value)) };
 }
 
 /** One parameter that a list accepts, for its reference page and for the error that lists them. */
@@ -124,8 +132,8 @@ export function parameterCondition(
   const lookup = parts[parts.length - 1];
   if (!before) return undefined;
   if (lookup === "isnull") {
-    if (isNotePath(resource, before))
-      return { error: "Compare what the notes say: notes__content__icontains." };
+    if (isRelatedPath(resource, before))
+      return { error: `Compare what is there: ${before.join("__")}__icontains.` };
     return anyValue(values, (value) => {
       const wanted = KINDS.flag.parse(value);
       if (wanted === undefined) return { error: `Expected ${KINDS.flag.expected}.` };
@@ -146,7 +154,10 @@ function knownPath(
   names: readonly string[],
 ): readonly string[] | undefined {
   if (names.length === 0) return undefined;
-  if (fieldAt(resources, resource, names) || isNotePath(resource, names)) return names;
+  // A list of names is compared name by name.
+  if (names[0] === MANDATORY_OWNED_BY && names.length === 1 && isRelatedPath(resource, [...names, "name"]))
+    return [...names, "name"];
+  if (fieldAt(resources, resource, names) || isRelatedPath(resource, names)) return names;
   const last = names[names.length - 1];
   if (!last.endsWith("_id")) return undefined;
   const path = [...names.slice(0, -1), last.slice(0, -"_id".length)];

@@ -53,6 +53,9 @@ export const LIST_PARAMETERS: Readonly<Record<string, string>> = {
 
 const CAN_VIEW = "can_view cannot be a filter: it is true of every record that you get.";
 
+/** Fields of which an advanced filter that names one speaks of the life of records. */
+const MENTIONS = ["deleted", "deleted_by", "deleted_date"];
+
 /**
  * What the parameters of a list ask for.
  * @throws Problem invalid_request (names the parameter), not_found (format, page), not_acceptable (can_view)
@@ -90,7 +93,11 @@ export function readListing(
     conditions.push(wanted ? may : not(may));
   }
   // Not first: SQLite chooses the index by itself, and a person reads what was asked for before what is usual.
-  const life = readLife(resource, parameters, mentions(expression, "deleted"));
+  // Who asks by whom or when records were deleted does not mean those that live.
+  const told = ["deleted_by", "deleted_date"].some((name) =>
+    [...parameters.keys()].some((typed) => typed === name || typed.startsWith(`${name}_`)),
+  );
+  const life = readLife(resource, parameters, told || MENTIONS.some((name) => mentions(expression, name)));
   return {
     ...look,
     condition: and(life, ...conditions, expression),

@@ -5,8 +5,8 @@ import type { Sql } from "./operator.ts";
 import {
   columnOf,
   isGuarded,
-  NOTE_CONTENT,
   NOTES,
+  RELATED_TEXT,
   type Resource,
   type Resources,
   target,
@@ -89,11 +89,12 @@ function planAt(
       };
     },
     exists(relation, part) {
-      if (relation === NOTES) {
+      const related = RELATED_TEXT[relation];
+      if (related) {
         const far = `${alias}_${relation}`;
-        const content = { plain: `${far}.content`, folded: `fold(${far}.content)`, field: NOTE_CONTENT };
+        const plain = relation === NOTES ? `${far}.content` : `${far}.value`;
         const inner = part({
-          operand: () => content,
+          operand: () => ({ plain, folded: `fold(${plain})`, field: related }),
           referenceTo: () => undefined,
           exists: () => {
             throw new Error(`${relation} has no relations`);
@@ -101,10 +102,11 @@ function planAt(
           joins: () => ({ text: "", args: [] }),
         });
         const link = `${far}.object_kind = '${resource.name}' AND ${far}.object_rid = ${alias}.rid AND ${far}.deleted = 0`;
-        return {
-          text: `EXISTS (SELECT 1 FROM note AS ${far} WHERE ${link} AND (${inner.text}))`,
-          args: inner.args,
-        };
+        const from =
+          relation === NOTES
+            ? `note AS ${far} WHERE ${link} AND`
+            : `json_each(${alias}.${relation}) AS ${far} WHERE`;
+        return { text: `EXISTS (SELECT 1 FROM ${from} (${inner.text}))`, args: inner.args };
       }
       if (relation !== GRANTS) throw new Error(`${resource.name} has no relation ${relation}`);
       const far = `${alias}_${relation}`;

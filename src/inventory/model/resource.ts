@@ -65,12 +65,20 @@ export const columnOf = (resource: Resource, name: string): string => resource.f
 /** To-many relation from a record to the notes on it. */
 export const NOTES = "notes";
 
-/** What a filter names of them. */
-export const NOTE_CONTENT: Field = text("What a note says.", { shown: "extra" });
+/** Names in a list that a record holds, which filters reach as a relation. */
+export const MANDATORY_OWNED_BY = "mandatory_owned_by";
 
-/** Whether a path of names leads to the notes on records of the resource. */
-export const isNotePath = (resource: Resource, path: readonly string[]): boolean =>
-  isGuarded(resource) && path.length === 2 && path[0] === NOTES && path[1] === "content";
+/** What a filter names of a to-many relation. */
+export const RELATED_TEXT: Readonly<Record<string, Field>> = {
+  [NOTES]: text("What a note says.", { shown: "extra" }),
+  [MANDATORY_OWNED_BY]: text("Name of a group.", { shown: "extra" }),
+};
+
+/** Whether a path of names leads to texts of a to-many relation: notes on a record, names in a list of it. */
+export const isRelatedPath = (resource: Resource, path: readonly string[]): boolean =>
+  path.length === 2 &&
+  ((isGuarded(resource) && path[0] === NOTES && path[1] === "content") ||
+    (MANDATORY_OWNED_BY in resource.fields && path[0] === MANDATORY_OWNED_BY && path[1] === "name"));
 
 /** Whether records have owners and rights; users and groups have not. */
 export const isGuarded = (resource: Resource): boolean => "owned_by" in resource.fields;

@@ -4,6 +4,7 @@ import { beginning, life, owners, permissions, publicFlag, type Resource } from 
 export const category: Resource = {
   name: "category",
   segment: "vocabularies/categories",
+  aliases: ["categories"],
   model: "vocabularies.category",
   summary: "Controlled vocabularies and lists of units.",
   table: "cv_category",

@@ -143,6 +143,16 @@ export const typeFields = (segment: string, own: Record<string, Field>): Resourc
       shown: "extra",
     },
   ),
+  mandatory_owned_by: json("Names of the groups for whose records a value must be given.", {
+    shown: "extra",
+    initial: "[]",
+    each: "group",
+    check: (value) =>
+      Array.isArray(value) && value.length <= 100 && value.every((name) => typeof name === "string")
+        ? undefined
+        : "Expected a list of at most 100 names of groups.",
+    shape: Shape.Array(Shape.String()),
+  }),
   choices_target: text("Where type is OBJECT, the list of choices: a segment such as equipment.", {
     shown: "extra",
     pattern: {
