@@ -15,7 +15,13 @@ import { tryRoutes } from "./route-try.ts";
 import { scoringRoutes } from "./route.ts";
 import { type AlignmentRequest, scoreAlignment } from "./score-alignment.ts";
 import { type BatchRequest, scoreBatch } from "./score-batch.ts";
-import { scoreSequences, scoreSequencesParallel, type Scored, type ScoreRequest } from "./score.ts";
+import {
+  type ParallelRequest,
+  scoreSequences,
+  scoreSequencesParallel,
+  type Scored,
+  type ScoreRequest,
+} from "./score.ts";
 import { JobStore } from "./store.ts";
 
 export { Corpora, type CorpusInfo, type CorpusSource } from "./corpus.ts";
@@ -71,7 +77,7 @@ export interface Scoring {
   /** Scores at once, on this thread, without a job. */
   scoreNow(request: ScoreRequest): Generator<Scored>;
   /** The same on so many threads of their own. */
-  scoreParallel(request: ScoreRequest, workers: number): AsyncGenerator<Scored>;
+  scoreParallel(request: ScoreRequest & ParallelRequest, workers: number): AsyncGenerator<Scored>;
   /** The same on an alignment that the user brings. */
   scoreAlignment(request: AlignmentRequest): Scored;
   /** The same for the pairs of query and pattern in a table, on threads of their own. */

@@ -21,7 +21,6 @@ export interface AlignmentRequest {
   scoringModel: ScoringModel;
   /** What differs from the defaults of the method. */
   options?: Partial<Options>;
-  report?: (accession: string, stage: string, fraction: number) => void;
 }
 
 /**
@@ -29,7 +28,7 @@ export interface AlignmentRequest {
  * @throws Problem invalid_request naming line, or row and character; invalid_pattern, unknown_motif_class
  */
 export function scoreAlignment(
-  { alignment, regularExpression, elmIdentifierName, scoringModel, options, report }: AlignmentRequest,
+  { alignment, regularExpression, elmIdentifierName, scoringModel, options }: AlignmentRequest,
   { classes, maxQueryLength }: { classes: MotifClasses; maxQueryLength: number },
 ): Scored {
   const patterns = readPatterns(regularExpression, elmIdentifierName, classes);
@@ -46,7 +45,6 @@ export function scoreAlignment(
     const prediction = predictFromAlignment(
       { rows, patterns, model: scoringModel },
       { ...DEFAULTS, ...options },
-      (stage, fraction) => report?.(name, stage, fraction),
     );
     return { accession: name, description, prediction };
   } catch (error) {

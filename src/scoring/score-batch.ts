@@ -11,10 +11,10 @@ import type { Corpora } from "./corpus.ts";
 import type { JobPattern } from "./job.ts";
 import type { MotifClasses } from "./motif-classes.ts";
 import { scoreParallel } from "./score-parallel.ts";
-import type { Scored } from "./score.ts";
+import type { ParallelRequest, Scored } from "./score.ts";
 
 /** Pairs of a query and a pattern from a table, as `labd score --batch` takes them. */
-export interface BatchRequest {
+export interface BatchRequest extends ParallelRequest {
   /** Tab-separated: a query (accession of the corpus in use, or a sequence) and a pattern (expression, or name of a motif class). */
   table: string | Uint8Array;
   scoringModel: ScoringModel;
@@ -22,8 +22,6 @@ export interface BatchRequest {
   options?: Partial<Options>;
   /** Threads that score; one by default. */
   workers?: number;
-  /** `done` of `total` queries are scored, and one that is not is at this stage. */
-  report?: (done: number, total: number, stage: string, fraction: number) => void;
 }
 
 /** One query of the table with all its patterns. */
@@ -41,12 +39,12 @@ interface BatchQuery {
  * @throws Problem invalid_request, invalid_pattern naming line and column; bad_corpus
  */
 export async function* scoreBatch(
-  { table, scoringModel, workers = 1, options, report }: BatchRequest,
+  { table, scoringModel, workers = 1, options, skip = 0, report }: BatchRequest,
   { corpora, classes, maxQueryLength }: { corpora: Corpora; classes: MotifClasses; maxQueryLength: number },
 ): AsyncGenerator<Scored> {
   const queries = readQueries(table, corpora.openActive(), classes, maxQueryLength);
-  let done = 0;
-  const predictions = scoreParallel(queries, {
+  let done = skip;
+  const predictions = scoreParallel(queries.slice(skip), {
     model: scoringModel,
     corpusPath: corpora.active()?.path ?? null,
     workers,

@@ -23,7 +23,6 @@ export interface ScoreRequest {
   scoringModel: ScoringModel;
   /** What differs from the defaults of the method. */
   options?: Partial<Options>;
-  report?: (accession: string, stage: string, fraction: number) => void;
 }
 
 export interface Scored {
@@ -38,7 +37,7 @@ export interface Scored {
  * @throws Problem invalid_request for FASTA without meaning, invalid_pattern, unknown_motif_class, bad_corpus
  */
 export function* scoreSequences(
-  { fasta, regularExpression, elmIdentifierName, scoringModel, options, report }: ScoreRequest,
+  { fasta, regularExpression, elmIdentifierName, scoringModel, options }: ScoreRequest,
   { corpora, classes, maxQueryLength }: { corpora: Corpora; classes: MotifClasses; maxQueryLength: number },
 ): Generator<Scored> {
   const patterns = readPatterns(regularExpression, elmIdentifierName, classes);
@@ -47,12 +46,18 @@ export function* scoreSequences(
   const corpus = corpora.openActive();
   for (const { accession, description, residues } of queries) {
     const request = { query: decode(residues), patterns, model: scoringModel };
-    const prediction = predict(request, corpus, { ...DEFAULTS, ...options }, (stage, fraction) =>
-      report?.(accession, stage, fraction),
-    );
+    const prediction = predict(request, corpus, { ...DEFAULTS, ...options });
     if (!hasCorpus) prediction.warnings.unshift(NO_CORPUS);
     yield { accession, description, prediction };
   }
+}
+
+/** What several threads need to know besides. */
+export interface ParallelRequest {
+  /** Queries at the beginning whose results are there already. */
+  skip?: number;
+  /** `done` of `total` queries are scored, and one that is not is at this stage. */
+  report?: (done: number, total: number, stage: string, fraction: number) => void;
 }
 
 /**
@@ -60,24 +65,24 @@ export function* scoreSequences(
  * @throws Problem as `scoreSequences`
  */
 export async function* scoreSequencesParallel(
-  { fasta, regularExpression, elmIdentifierName, scoringModel, options, report }: ScoreRequest,
+  request: ScoreRequest & ParallelRequest,
   { corpora, classes, maxQueryLength }: { corpora: Corpora; classes: MotifClasses; maxQueryLength: number },
   workers: number,
 ): AsyncGenerator<Scored> {
+  const { fasta, regularExpression, elmIdentifierName, scoringModel, options, skip = 0, report } = request;
   const patterns = readPatterns(regularExpression, elmIdentifierName, classes);
   const queries = readQueries(fasta, maxQueryLength);
-  let done = 0;
-  const questions = queries.map(({ residues }) => ({ sequence: decode(residues), patterns }));
+  let done = skip;
+  const questions = queries.slice(skip).map(({ residues }) => ({ sequence: decode(residues), patterns }));
   const predictions = scoreParallel(questions, {
     model: scoringModel,
     corpusPath: corpora.active()?.path ?? null,
     workers,
     options,
-    report: (stage, fraction) => report?.(queries[done].accession, stage, fraction),
+    report: (stage, fraction) => report?.(done, queries.length, stage, fraction),
   });
   for await (const prediction of predictions) {
-    const { accession, description } = queries[done];
-    done = Math.min(done + 1, queries.length - 1);
+    const { accession, description } = queries[done++];
     yield { accession, description, prediction };
   }
 }

@@ -26,3 +26,17 @@ export function progressLine(
     },
   };
 }
+
+/** Where in a query's work a stage begins, of 1. Only the bar depends on it. */
+const STAGES: Record<string, number> = { homologs: 0, tree: 0.92, scores: 0.94, end: 1 };
+const BAR = 24;
+
+/** `[######..................] 25 of 100 queries, homologs 40 %`: the bar is the part of all work. */
+export function progressBar(done: number, total: number, stage: string, fraction: number): string {
+  const names = Object.keys(STAGES);
+  const [from, to] = [STAGES[stage], STAGES[names[names.indexOf(stage) + 1]]];
+  const part = Math.min(1, (done + from + (to - from) * fraction) / total);
+  const filled = Math.round(part * BAR);
+  const bar = "#".repeat(filled) + ".".repeat(BAR - filled);
+  return `[${bar}] ${done} of ${total} ${total === 1 ? "query" : "queries"}, ${stage} ${Math.round(fraction * 100)} %`;
+}

@@ -3,7 +3,8 @@ import type { Call, Verb } from "../command-line.ts";
 import { METHOD, METHODS, type Options, SCORING_MODELS, type ScoringModel } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import { PRINTERS, type PrinterName, type Scored, type Scoring } from "../scoring/index.ts";
-import { progressLine } from "./progress.ts";
+import { progressBar, progressLine } from "./progress.ts";
+import { openOutput, type ScoreOutput, standardOutput } from "./score-output.ts";
 
 const FORMATS = Object.keys(PRINTERS) as PrinterName[];
 /** Where the queries come from: one of these is given. */
@@ -52,10 +53,19 @@ export const score: Verb = {
       value: "FORMAT",
       sentence: `${FORMATS.join(", ")}; the first is the default. JSON is one object a line.`,
     },
+    {
+      name: "--output",
+      value: "FILE",
+      sentence: "File to write to instead of standard output; it must not be there yet.",
+    },
+    {
+      name: "--resume",
+      sentence: "Go on with an --output that was cut off: queries whose results it has are not scored again.",
+    },
   ],
   settings: ["data_dir", "max_query_length", "workers"],
   example:
-    "labd corpus add --sample\nlabd score --fasta p53.fasta --pattern 'F...W..[LIV]' --elm LIG_PCNA_PIPBox_1\nlabd score --batch pairs.tsv --format gff3",
+    "labd corpus add --sample\nlabd score --fasta p53.fasta --pattern 'F...W..[LIV]' --elm LIG_PCNA_PIPBox_1\nlabd score --batch pairs.tsv --format gff3\nlabd score --batch pairs.tsv --output scores.tsv --resume",
   async run(call) {
     const source = sourceOf(call);
     const scoringModel = chosen("--model", call.value("--model"), SCORING_MODELS);
@@ -64,13 +74,20 @@ export const score: Verb = {
     const options = { method, exhaustive: call.has("--exhaustive") };
     const { config } = call.configuration();
     const text = await textOf(call.value(source)!);
+    const path = call.value("--output");
+    if (call.has("--resume") && path === undefined)
+      throw new Problem("usage", `--resume needs --output FILE. ${HELP}`);
     const opened = await openData(config);
     try {
       const scoring = await openScoringOf(opened, config);
-      await print(
-        scored(scoring, source, text, call, { scoringModel, options, workers: config.workers }),
-        format,
-      );
+      const asked = [source, call.values("--pattern"), call.values("--elm"), scoringModel, options, format];
+      const request = new Bun.CryptoHasher("sha256")
+        .update(JSON.stringify([...asked, scoring.corpora.basis()]))
+        .update(text)
+        .digest("hex");
+      const output = path === undefined ? standardOutput() : openOutput(path, request, call.has("--resume"));
+      const how = { scoringModel, options, workers: config.workers, skip: output.done };
+      await print(scored(scoring, source, text, call, how), format, output);
     } finally {
       opened.close();
     }
@@ -103,55 +120,43 @@ async function* scored(
   source: (typeof SOURCES)[number],
   text: Uint8Array,
   call: Call,
-  how: { scoringModel: ScoringModel; options: Partial<Options>; workers: number },
+  how: { scoringModel: ScoringModel; options: Partial<Options>; workers: number; skip: number },
 ): AsyncGenerator<Scored> {
-  const { scoringModel, options, workers } = how;
+  const { workers, ...wanted } = how;
   const progress = progressLine();
-  const percent = (fraction: number): string => `${Math.round(fraction * 100)} %`;
-  const wanted = {
-    regularExpression: call.values("--pattern"),
-    elmIdentifierName: call.values("--elm"),
-    scoringModel,
-    options,
-    report: (accession: string, stage: string, fraction: number): void =>
-      progress.show(`${accession}: ${stage} ${percent(fraction)}`),
-  };
+  const report = (done: number, total: number, stage: string, fraction: number): void =>
+    progress.show(progressBar(done, total, stage, fraction));
+  const patterns = { regularExpression: call.values("--pattern"), elmIdentifierName: call.values("--elm") };
   const results =
     source === "--fasta"
-      ? scoring.scoreParallel({ fasta: text, ...wanted }, workers)
+      ? scoring.scoreParallel({ fasta: text, ...patterns, ...wanted, report }, workers)
       : source === "--alignment"
-        ? [scoring.scoreAlignment({ alignment: text, ...wanted })]
-        : scoring.scoreBatch({
-            table: text,
-            scoringModel,
-            options,
-            workers,
-            report: (done, total, stage, fraction) =>
-              progress.show(`Query ${done + 1} of ${total}: ${stage} ${percent(fraction)}`),
-          });
+        ? [scoring.scoreAlignment({ alignment: text, ...patterns, ...wanted })].slice(how.skip)
+        : scoring.scoreBatch({ table: text, ...wanted, workers, report });
   for await (const result of results) {
     progress.clear();
     yield result;
   }
 }
 
-async function print(results: AsyncIterable<Scored>, format: PrinterName): Promise<void> {
+async function print(
+  results: AsyncIterable<Scored>,
+  format: PrinterName,
+  output: ScoreOutput,
+): Promise<void> {
   const printer = PRINTERS[format];
-  if (printer.head !== "") await write(printer.head);
+  let { done } = output;
+  if (output.isNew && printer.head !== "") await output.write(printer.head, 0);
   const warned = new Set<string>();
   for await (const result of results) {
-    await write(printer.print(result));
+    await output.write(printer.print(result), ++done);
     for (const warning of result.prediction.warnings) {
       if (!warned.has(warning)) process.stderr.write(`labd: ${result.accession}: ${warning}\n`);
       warned.add(warning);
     }
   }
-  if (printer.tail !== "") await write(printer.tail);
-}
-
-/** Waits until the reader has it: scoring may not let the event loop turn, and results would lie in memory till the end. */
-function write(text: string): Promise<void> {
-  return new Promise((resolve) => process.stdout.write(text, () => resolve()));
+  if (printer.tail !== "") await output.write(printer.tail, done);
+  output.finish();
 }
 
 function chosen<T extends string>(flag: string, value: string | undefined, choices: readonly T[]): T {

@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../../package.json";
 import { VERBS } from "../../src/main.ts";
-import { E7, labd, scratch, serve } from "./labd.ts";
+import PROTEINS from "../../src/sample/proteins.fasta" with { type: "text" };
+import { E7, LABD, labd, scratch, serve } from "./labd.ts";
 
 test("--version has version and commit, --help every verb", async () => {
   const version = await labd(["--version"]);
@@ -133,6 +134,35 @@ test("corpus add, list, verify; score in both formats; the numbers are those of 
   const bad = await labd(["score", "--fasta", "-", "--pattern", "A{5,2}"], { env, stdin: `>e7\n${E7}\n` });
   expect([bad.code, bad.stdout.split("\n").length]).toEqual([65, 2]);
   expect(bad.stderr).toContain("regularExpression 1, character 2");
+});
+
+test("a batch that is killed goes on where it was, in every format, with the results of a single go", async () => {
+  using place = scratch();
+  const env = { LABD_DATA_DIR: place.directory, LABD_WORKERS: "1" };
+  await labd(["corpus", "add", "--sample"], { env });
+  const table = join(place.directory, "batch.tsv");
+  const records = PROTEINS.split(/^>/m).slice(1, 41);
+  writeFileSync(table, records.map((record) => `${record.split(/\s/, 1)[0]}\tP..P\n`).join(""));
+  for (const format of ["tsv", "xml"]) {
+    const path = join(place.directory, `scores.${format}`);
+    const words = ["score", "--batch", table, "--format", format];
+    const single = await labd(words, { env });
+    const run = Bun.spawn([LABD, ...words, "--output", path], {
+      env: { PATH: "", ...env },
+      stderr: "ignore",
+    });
+    const mark = `${path}.progress`;
+    while (!existsSync(mark) || JSON.parse(readFileSync(mark, "utf8")).queries < 5) await Bun.sleep(1);
+    run.kill("SIGKILL");
+    await run.exited;
+    const { queries } = JSON.parse(readFileSync(mark, "utf8")) as { queries: number };
+    expect(queries).toBeGreaterThanOrEqual(5);
+    expect((await labd([...words, "--output", path], { env })).stderr).toContain("--resume goes on with it");
+    const resumed = await labd([...words, "--output", path, "--resume"], { env });
+    expect([resumed.code, resumed.stdout]).toEqual([0, ""]);
+    expect(readFileSync(path, "utf8")).toBe(single.stdout);
+    expect(existsSync(mark)).toBe(false);
+  }
 });
 
 test("without a corpus the answer says how to get one", async () => {
