@@ -199,10 +199,13 @@ export function runBatch<T>(
   const typed = searchParams.get("dry_run");
   const dry = typed === null ? 0 : KINDS.flag.parse(typed);
   if (dry === undefined) throw parameterProblem("dry_run", `Expected ${KINDS.flag.expected}.`);
-  const outcome = store.run(
-    { ...about, actor: call.actor, dryRun: dry === 1, confirm: searchParams.get("confirm") },
-    work,
-  );
+  const changes = searchParams.get("changes");
+  const told = changes === null ? Infinity : KINDS.integer.parse(changes);
+  if (told === undefined || Number(told) < 0)
+    throw parameterProblem("changes", `Expected ${KINDS.integer.expected}.`);
+  const confirm = searchParams.get("confirm");
+  const manner = { ...about, actor: call.actor, dryRun: dry === 1, confirm, told: Number(told) };
+  const outcome = store.run(manner, work);
   if ("preview" in outcome) return respond(JSON.stringify(outcome.preview), 200, MEDIA_TYPES.json);
   const minimal = /(^|[,;\s])return=minimal\b/i.test(call.request.headers.get("prefer") ?? "");
   const full = minimal ? undefined : shown(outcome.value);
@@ -212,7 +215,7 @@ export function runBatch<T>(
 }
 
 /** Parameters that are no filters. */
-const MANNER = new Set(["dry_run", "confirm", "id", "ids", "explain", "strict"]);
+const MANNER = new Set(["dry_run", "changes", "confirm", "id", "ids", "explain", "strict"]);
 const FILTERS = new Set(["query_expression", "deleted", "can_change", "can_delete"]);
 
 const isFilter = (name: string): boolean =>

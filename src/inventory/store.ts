@@ -24,6 +24,8 @@ export interface Manner extends About {
   actor: Actor;
   /** Change nothing, and tell what would change. */
   dryRun: boolean;
+  /** How many changes a dry run tells; it counts them all. */
+  told: number;
   /** What a dry run gave: do exactly that. */
   confirm: string | null;
 }
@@ -183,7 +185,7 @@ function makeStore(database: Database, clock: Clock): Store {
               dry_run: true,
               count: written.length,
               confirm: digest,
-              changes: history.preview(written),
+              changes: history.preview(written.slice(0, manner.told)),
             };
             throw enough;
           }

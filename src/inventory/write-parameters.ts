@@ -14,6 +14,7 @@ const header = named("header");
 /** Of everything that writes. */
 export const DRY_RUN = [
   query("dry_run", "1: change nothing, and tell what would change, with a value for `confirm`."),
+  query("changes", "How many changes a dry run tells at most; `count` counts all of them."),
   query("confirm", "What a dry run gave: do exactly that, or answer 409."),
 ];
 

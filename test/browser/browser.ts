@@ -248,3 +248,19 @@ export async function fill(page: Page, name: string, text: string): Promise<void
   if (text === "") await page.keyboard.press("Delete");
   else await page.keyboard.sendCharacter(text);
 }
+
+/** Types into the picker of this name, waits for a choice that begins so, and takes the first. */
+export async function choose(page: Page, name: string, typed: string, choice = typed): Promise<void> {
+  await fill(page, name, typed);
+  await page.waitForFunction(
+    (wanted) => {
+      const shown = [...document.querySelectorAll<HTMLElement>("[role=option]")];
+      const first = shown.find((each) => each.checkVisibility());
+      return first?.innerText.startsWith(wanted);
+    },
+    {},
+    choice,
+  );
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+}

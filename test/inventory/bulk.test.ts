@@ -192,6 +192,12 @@ describe("dry runs", () => {
       },
     });
     expect(dry.headers.get("batch-id")).toBeNull();
+    // What is told can be less than what is counted and confirmed.
+    const few = (await ask("PATCH", `${path}&dry_run=1&changes=1`, { label: "Case" }))
+      .body as typeof dry.body;
+    expect(few).toMatchObject({ count: 4, confirm: (dry.body as { confirm: string }).confirm });
+    expect((few as { changes: unknown[] }).changes).toHaveLength(1);
+    expect((await ask("PATCH", `${path}&dry_run=1&changes=few`, { label: "Case" })).status).toBe(400);
     expect(await all()).toEqual(before);
     expect((await ask("DELETE", "locations/bulk_delete/?name=Box&dry_run=true")).body).toMatchObject({
       count: 4,

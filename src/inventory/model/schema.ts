@@ -233,6 +233,7 @@ export function metadata(resources: Resources, resource: Resource, methods: read
       "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     ],
     parses: ["application/json"],
+    model: resource.model,
     key: resource.key,
     ordering: [...resource.order],
     guarded: isGuarded(resource),

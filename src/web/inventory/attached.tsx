@@ -1,0 +1,184 @@
+import { useRef, useState } from "preact/hooks";
+import { href } from "../address.ts";
+import { announce } from "../part/announce.tsx";
+import { Button } from "../part/button.tsx";
+import { Failure } from "../part/failure.tsx";
+import { TextArea } from "../part/field.tsx";
+import { ask, get } from "../request.ts";
+import { api, type Declaration } from "./declaration.ts";
+import { useLoaded } from "./loaded.ts";
+import { localTime, type Row } from "./record.tsx";
+
+/** Notes and files of a record. */
+
+interface Note {
+  id: string;
+  content: string;
+  created: string;
+  created_by: string;
+}
+
+/** Runs a write and says what was done, or why not. @returns whether it was */
+export async function attempt(work: () => Promise<unknown>, done: string): Promise<boolean> {
+  try {
+    await work();
+    announce(done);
+    return true;
+  } catch (error) {
+    announce((error as Error).message, "bad");
+    return false;
+  }
+}
+
+export function Notes({ of, row }: { of: Declaration; row: Row }) {
+  const path = api(of.name, `${row.id}/notes/`);
+  const notes = useLoaded(path, (signal) => get<{ results: Note[] }>(path, {}, signal));
+  const [text, setText] = useState("");
+  const [editing, setEditing] = useState<{ id: string; content: string } | null>(null);
+  const [busy, setBusy] = useState(false);
+  const save = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    setBusy(true);
+    const body = { content: editing ? editing.content : text };
+    const done = editing
+      ? await attempt(() => ask("PATCH", `${path}${editing.id}/`, { body }), "Note changed.")
+      : await attempt(() => ask("POST", path, { body }), "Note added.");
+    setBusy(false);
+    if (!done) return;
+    if (editing) setEditing(null);
+    else setText("");
+    notes.reload();
+  };
+  const remove = async (id: string): Promise<void> => {
+    if (await attempt(() => ask("DELETE", `${path}${id}/`), "Note deleted.")) notes.reload();
+  };
+  if (!notes.value && notes.error) return <Failure error={notes.error} retry={notes.reload} />;
+  return (
+    <>
+      {notes.value?.results.length === 0 && <p class="muted">None.</p>}
+      <ul class="bare notes">
+        {notes.value?.results.map(({ id, content, created, created_by }) => (
+          <li key={id}>
+            {editing?.id === id ? (
+              <form onSubmit={save}>
+                <TextArea
+                  label="Note"
+                  value={editing.content}
+                  onInput={(changed) => setEditing({ id, content: changed })}
+                />
+                <p class="row">
+                  <Button look="primary" type="submit" busy={busy}>
+                    Save
+                  </Button>
+                  <Button look="quiet" onClick={() => setEditing(null)}>
+                    Cancel
+                  </Button>
+                </p>
+              </form>
+            ) : (
+              <>
+                <p class="lines">{content}</p>
+                <p class="row">
+                  <small>
+                    {created_by} · {localTime(created)}
+                  </small>
+                  {row.mayChange && (
+                    <>
+                      <Button look="quiet" onClick={() => setEditing({ id, content })}>
+                        Edit<span class="unseen"> the note</span>
+                      </Button>
+                      <Button look="quiet" onClick={() => void remove(id)}>
+                        Delete<span class="unseen"> the note</span>
+                      </Button>
+                    </>
+                  )}
+                </p>
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+      {row.mayChange && !editing && (
+        <form onSubmit={save}>
+          <TextArea label="New note" value={text} rows={2} onInput={setText} />
+          <Button type="submit" busy={busy} disabled={text.trim() === ""}>
+            Add the note
+          </Button>
+        </form>
+      )}
+    </>
+  );
+}
+
+interface Attached {
+  id: string;
+  name: string;
+  size: number;
+  created: string;
+  created_by: string;
+}
+
+export function Files({ of, row }: { of: Declaration; row: Row }) {
+  const [app, model] = of.model.split(".");
+  const query = { app, model, object_id: row.id };
+  const files = useLoaded(row.id, (signal) => get<Attached[]>("/api/v2/attachments/", query, signal));
+  const [busy, setBusy] = useState(false);
+  const chosen = useRef<HTMLInputElement>(null);
+  const add = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    setBusy(true);
+    for (const file of chosen.current?.files ?? []) {
+      const body = new FormData();
+      body.append("file", file);
+      await attempt(() => ask("POST", "/api/v2/attachments/", { query, body }), `${file.name} added.`);
+    }
+    if (chosen.current) chosen.current.value = "";
+    setBusy(false);
+    files.reload();
+  };
+  const remove = async ({ id, name }: Attached): Promise<void> => {
+    if (await attempt(() => ask("DELETE", `/api/v2/attachments/${id}/`), `${name} deleted.`)) files.reload();
+  };
+  if (!files.value && files.error) return <Failure error={files.error} retry={files.reload} />;
+  return (
+    <>
+      {files.value?.length === 0 && <p class="muted">None.</p>}
+      <ul class="bare">
+        {files.value?.map((file) => (
+          <li key={file.id} class="row">
+            <a href={href(`/api/v2/attachments/${file.id}/`)} download={file.name}>
+              {file.name}
+            </a>
+            <small>
+              {sizeOf(file.size)} · {file.created_by} · {localTime(file.created)}
+            </small>
+            {row.mayChange && (
+              <Button look="quiet" onClick={() => void remove(file)}>
+                Delete<span class="unseen"> {file.name}</span>
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+      {row.mayChange && (
+        <form class="row" onSubmit={add}>
+          <label>
+            <span class="unseen">Files to add</span>
+            <input type="file" multiple required ref={chosen} />
+          </label>
+          <Button type="submit" busy={busy}>
+            Add the files
+          </Button>
+        </form>
+      )}
+    </>
+  );
+}
+
+/** Bytes for people. */
+const sizeOf = (bytes: number): string =>
+  bytes < 1000
+    ? `${bytes} B`
+    : bytes < 1e6
+      ? `${Math.round(bytes / 1e3)} KB`
+      : `${(bytes / 1e6).toFixed(1)} MB`;

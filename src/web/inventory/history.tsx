@@ -1,0 +1,92 @@
+import { useState } from "preact/hooks";
+import { Button } from "../part/button.tsx";
+import { Failure } from "../part/failure.tsx";
+import { announce } from "../part/announce.tsx";
+import { get, send } from "../request.ts";
+import { api, type Declaration } from "./declaration.ts";
+import { PlainValue } from "./far-name.tsx";
+import { useLoaded } from "./loaded.ts";
+import { localTime, type Row, type Value } from "./record.tsx";
+import { announceDone } from "./writing.ts";
+
+interface Change {
+  cursor: string;
+  op: "create" | "update" | "delete" | "restore";
+  version: number;
+  at: string;
+  user: string;
+  token: { name: string } | null;
+  batch: string;
+  before: Record<string, Value> | null;
+  after: Record<string, Value> | null;
+}
+
+const WORDS = { create: "made it", update: "changed it", delete: "deleted it", restore: "brought it back" };
+/** What changes with every write. */
+const BY_ITSELF = new Set(["modified", "modified_by", "version", "deleted_date", "deleted_by"]);
+
+/** What was done to a record: who, when, what; and the way back to each version. */
+export function History({ of, row, onChanged }: { of: Declaration; row: Row; onChanged: () => void }) {
+  const [size, setSize] = useState(10);
+  const path = api(of.name, `${row.id}/history/`);
+  const history = useLoaded(`${path} ${row.version} ${size}`, (signal) =>
+    get<{ total: number; results: Change[] }>(path, { page_size: size, deleted: "all" }, signal),
+  );
+  const restore = async (version: number): Promise<void> => {
+    try {
+      const response = await send("POST", api(of.name, `${row.id}/restore/`), { body: { version } });
+      announceDone(`It is as it was in version ${version}.`, response.headers.get("Batch-Id"), onChanged);
+      onChanged();
+    } catch (error) {
+      announce((error as Error).message, "bad");
+    }
+  };
+  if (!history.value)
+    return history.error ? <Failure error={history.error} retry={history.reload} /> : <p class="muted">…</p>;
+  const { results, total } = history.value;
+  return (
+    <>
+      <ol class="bare history" reversed>
+        {results.map(({ cursor, op, version, at, user, token, before, after }) => (
+          <li key={cursor}>
+            <p class="row">
+              <span>
+                <strong>{user}</strong> {WORDS[op]} · <time datetime={at}>{localTime(at)}</time>{" "}
+                <span class="muted">
+                  version {version}
+                  {token && `, with the token ${token.name}`}
+                </span>
+              </span>
+              {row.mayChange && version !== row.version && op !== "delete" && (
+                <Button look="quiet" onClick={() => void restore(version)}>
+                  Bring back<span class="unseen"> version {version}</span>
+                </Button>
+              )}
+            </p>
+            {op === "update" && before && after && (
+              <dl class="pairs">
+                {Object.keys(after)
+                  .filter((name) => !BY_ITSELF.has(name))
+                  .map((name) => [
+                    <dt key={name}>{of.fields[name]?.label ?? name}</dt>,
+                    <dd key={`${name}-`}>
+                      <del>
+                        <PlainValue value={before[name]} field={of.fields[name]} />
+                      </del>{" "}
+                      <span aria-label="became">→</span>{" "}
+                      <ins>
+                        <PlainValue value={after[name]} field={of.fields[name]} />
+                      </ins>
+                    </dd>,
+                  ])}
+              </dl>
+            )}
+          </li>
+        ))}
+      </ol>
+      {total > results.length && (
+        <Button onClick={() => setSize(size * 5)}>Show {total - results.length} earlier</Button>
+      )}
+    </>
+  );
+}

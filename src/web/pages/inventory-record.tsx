@@ -1,0 +1,332 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { href } from "../address.ts";
+import { RECORD_ACTIONS } from "../inventory/actions.ts";
+import { Annotations } from "../inventory/annotations.tsx";
+import { Files, Notes } from "../inventory/attached.tsx";
+import { ConflictDialog } from "../inventory/cell.tsx";
+import {
+  api,
+  type Declaration,
+  declaration,
+  isCommon,
+  pageOf,
+  segmentOf,
+  titleOf,
+} from "../inventory/declaration.ts";
+import { History } from "../inventory/history.tsx";
+import { useLoaded } from "../inventory/loaded.ts";
+import { Menu } from "../inventory/menu.tsx";
+import { PathOf } from "../inventory/path.tsx";
+import { asText, localTime, readRecord, type Row, Shown } from "../inventory/record.tsx";
+import { RecordForm } from "../inventory/record-form.tsx";
+import { SharingOf } from "../inventory/sharing.tsx";
+import { Shortcuts } from "../inventory/shortcuts.tsx";
+import { announceDone, changeRecord, Conflict } from "../inventory/writing.ts";
+import { definePage, go, useParams, useQuery, useTitle } from "../page.tsx";
+import { announce } from "../part/announce.tsx";
+import { Button, LinkButton } from "../part/button.tsx";
+import { Dialog } from "../part/dialog.tsx";
+import { Failure } from "../part/failure.tsx";
+import { get, send } from "../request.ts";
+
+function InventoryRecord() {
+  const { list, id } = useParams();
+  const segment = segmentOf(list);
+  const loaded = useLoaded(`${segment} ${id}`, (signal) =>
+    Promise.all([declaration(segment), readRecord(segment, id, signal)]),
+  );
+  const [of, row] = loaded.value ?? [];
+  const name = of && row ? asText(row.values[of.key]) : undefined;
+  useTitle(name);
+  return (
+    <>
+      <nav class="trail" aria-label="Path">
+        <a href={href("/inventory")}>Inventory</a> › <a href={href(pageOf(segment))}>{titleOf(segment)}</a>
+      </nav>
+      <h1>{name ?? "…"}</h1>
+      {!loaded.value && Boolean(loaded.error) && <Failure error={loaded.error} retry={loaded.reload} />}
+      {of && row && <Record of={of} row={row} onChanged={loaded.reload} />}
+    </>
+  );
+}
+
+function Record({ of, row, onChanged }: { of: Declaration; row: Row; onChanged: () => void }) {
+  const [query, setQuery] = useQuery();
+  const [deleting, setDeleting] = useState(false);
+  const editing = query.get("edit") === "1" && row.mayChange;
+  const edit = (on: boolean): void => setQuery({ edit: on ? 1 : null }, { replace: !on });
+  const deleted = row.values.deleted === true;
+  if (editing) return <Edit of={of} row={row} onClose={() => edit(false)} onChanged={onChanged} />;
+  const own = Object.keys(of.fields).filter((name) => !isCommon(name) && name !== of.key);
+  const common = [
+    "owner",
+    "owned_by",
+    "public",
+    "created_by",
+    "created",
+    "modified_by",
+    "modified",
+    "version",
+    "id",
+  ].filter((name) => name in of.fields);
+  return (
+    <>
+      {deleted && <Deleted of={of} row={row} onChanged={onChanged} />}
+      {of.name === "locations" && <PathOf segment="locations" id={row.id} />}
+      <div class="row record-tools screen">
+        {row.mayChange && !deleted && (
+          <Button look="primary" onClick={() => edit(true)}>
+            Edit
+          </Button>
+        )}
+        {of.name === "views" && (
+          <LinkButton href={`${href(pageOf(String(row.values.list)))}?${String(row.values.query)}`}>
+            Open the view
+          </LinkButton>
+        )}
+        {row.mayChange && !deleted && (
+          <LinkButton href={href(`${pageOf(of.name)}/new`, { copy: row.id })}>Copy</LinkButton>
+        )}
+        {row.mayDelete && !deleted && (
+          <Button look="danger" onClick={() => setDeleting(true)}>
+            Delete
+          </Button>
+        )}
+        <Menu label="More">
+          <ul class="bare">
+            {RECORD_ACTIONS.filter((action) => action.for?.(of.name) ?? true).map(({ label, path }) => (
+              <li key={label}>
+                <a href={href(path({ segment: of.name, id: row.id }))}>{label}</a>
+              </li>
+            ))}
+            <li>
+              <a href={href(api(of.name, `${row.id}/`), { format: "api" })}>The same in the interface</a>
+            </li>
+          </ul>
+        </Menu>
+        <Shortcuts
+          shortcuts={[
+            { keys: ["e"], does: "edit", run: () => row.mayChange && edit(true) },
+            { keys: ["u"], does: "up, to the list", run: () => go(pageOf(of.name)) },
+          ]}
+        />
+      </div>
+      <div class="record">
+        <div class="stack">
+          <Section title="About">
+            <Pairs of={of} row={row} names={own} />
+          </Section>
+          {of.guarded && (
+            <>
+              <Section title="What is said about it">
+                <Annotations of={of} row={row} />
+              </Section>
+              <Section title="Notes">
+                <Notes of={of} row={row} />
+              </Section>
+              <Section title="Files">
+                <Files of={of} row={row} />
+              </Section>
+            </>
+          )}
+        </div>
+        <div class="stack">
+          <Section title="What refers to it">
+            <References of={of} row={row} />
+          </Section>
+          <Section title="Who and when">
+            <Pairs of={of} row={row} names={common} />
+          </Section>
+          {of.guarded && row.mayChange && !deleted && (
+            <Section title="Sharing">
+              <SharingOf segment={of.name} id={row.id} />
+            </Section>
+          )}
+          <Section title="History">
+            <History of={of} row={row} onChanged={onChanged} />
+          </Section>
+        </div>
+      </div>
+      {deleting && <DeleteDialog of={of} row={row} onClose={() => setDeleting(false)} />}
+    </>
+  );
+}
+
+function Section({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <section class="card">
+      <h2>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+function Pairs({ of, row, names }: { of: Declaration; row: Row; names: readonly string[] }) {
+  return (
+    <dl class="pairs">
+      {names.map((name) => [
+        <dt key={name} title={of.fields[name].help_text}>
+          {of.fields[name].label}
+        </dt>,
+        <dd key={`${name}-`}>
+          <Shown value={row.values[name]} field={of.fields[name]} />
+        </dd>,
+      ])}
+    </dl>
+  );
+}
+
+interface Referring {
+  total: number;
+  results: {
+    segment: string;
+    field: string;
+    total: number;
+    records: { id: string; name: string }[];
+  }[];
+}
+
+function References({ of, row }: { of: Declaration; row: Row }) {
+  const path = api(of.name, `${row.id}/references/`);
+  const found = useLoaded(row.values.deleted === true ? null : path, (signal) =>
+    get<Referring>(path, {}, signal),
+  );
+  if (found.error) return <Failure error={found.error} retry={found.reload} />;
+  if (found.value?.total === 0 || row.values.deleted === true) return <p class="muted">Nothing.</p>;
+  return (
+    <ul class="bare referring">
+      {found.value?.results.map(({ segment, field, total, records }) => (
+        <li key={`${segment} ${field}`}>
+          <p>
+            <a href={href(pageOf(segment), { [field]: row.id })}>
+              {total.toLocaleString("en")} in {titleOf(segment).toLowerCase()}
+            </a>{" "}
+            <span class="muted">as {field.replaceAll("_", " ")}</span>
+          </p>
+          <p class="muted">
+            {records.map(({ id, name }, i) => (
+              <span key={id}>
+                {i > 0 && ", "}
+                <a href={href(pageOf(segment, id))}>{name}</a>
+              </span>
+            ))}
+            {total > records.length && " …"}
+          </p>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Edit(props: { of: Declaration; row: Row; onClose: () => void; onChanged: () => void }) {
+  const { of, row, onClose, onChanged } = props;
+  const [conflict, setConflict] = useState<{ now: Row; changed: Record<string, unknown> } | null>(null);
+  const save = async (changed: Record<string, unknown>, version: number | undefined): Promise<void> => {
+    if (Object.keys(changed).length > 0) {
+      try {
+        const { batch } = await changeRecord(of, { id: row.id, version }, changed);
+        announceDone("Saved.", batch, onChanged);
+      } catch (error) {
+        if (!(error instanceof Conflict)) throw error;
+        return setConflict({ now: error.now, changed });
+      }
+      onChanged();
+    }
+    onClose();
+  };
+  return (
+    <>
+      <RecordForm
+        of={of}
+        row={row}
+        submit="Save"
+        onSubmit={(changed) => save(changed, row.version)}
+        onCancel={onClose}
+      />
+      {conflict && (
+        <ConflictDialog
+          label={Object.keys(conflict.changed)
+            .map((name) => of.fields[name].label)
+            .join(", ")}
+          now={conflict.now}
+          theirs={Object.keys(conflict.changed)
+            .map((name) => asText(conflict.now.values[name]))
+            .join(", ")}
+          mine={Object.values(conflict.changed).map(String).join(", ")}
+          onKeep={() => {
+            onChanged();
+            onClose();
+          }}
+          onOverwrite={() => {
+            setConflict(null);
+            save(conflict.changed, conflict.now.version).catch((error: Error) =>
+              announce(error.message, "bad"),
+            );
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function DeleteDialog({ of, row, onClose }: { of: Declaration; row: Row; onClose: () => void }) {
+  const [error, setError] = useState<unknown>(null);
+  const [busy, setBusy] = useState(false);
+  const remove = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      await send("DELETE", api(of.name, `${row.id}/`), { headers: { "If-Match": `"${row.version}"` } });
+      location.reload();
+    } catch (problem) {
+      setError(problem);
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog
+      title={`Delete ${asText(row.values[of.key])}?`}
+      onClose={onClose}
+      actions={
+        <>
+          <Button look="danger" busy={busy} onClick={() => void remove()}>
+            Delete
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </>
+      }
+    >
+      {error !== null && <Failure error={error} />}
+      <p>It goes out of all lists. Its history stays, and it can be brought back.</p>
+    </Dialog>
+  );
+}
+
+function Deleted({ of, row, onChanged }: { of: Declaration; row: Row; onChanged: () => void }) {
+  const restore = async (): Promise<void> => {
+    try {
+      const response = await send("POST", api(of.name, `${row.id}/restore/`), { body: {} });
+      announceDone("It is back.", response.headers.get("Batch-Id"), onChanged);
+      onChanged();
+    } catch (error) {
+      announce((error as Error).message, "bad");
+    }
+  };
+  return (
+    <div class="note warn">
+      <p>
+        <strong>Deleted</strong> by {asText(row.values.deleted_by)},{" "}
+        {localTime(String(row.values.deleted_date))}.
+      </p>
+      {row.mayDelete && <Button onClick={() => void restore()}>Bring it back</Button>}
+    </div>
+  );
+}
+
+export const inventoryRecordPage = definePage({
+  name: "inventory-record",
+  paths: ["/inventory/:list/:id"],
+  title: "Record",
+  section: "inventory",
+  View: InventoryRecord,
+});

@@ -1,0 +1,332 @@
+import { useState } from "preact/hooks";
+import { href } from "../address.ts";
+import { api, declaration, type Declaration, pageOf, titleOf } from "../inventory/declaration.ts";
+import { useLoaded } from "../inventory/loaded.ts";
+import { type Branch, type Node, readBranch, Trail, treeAt, type TreeNode } from "../inventory/path.tsx";
+import { Picker } from "../inventory/picker.tsx";
+import { asText, readPage, Shown } from "../inventory/record.tsx";
+import { announceDone } from "../inventory/writing.ts";
+import { definePage, useQuery, useTitle } from "../page.tsx";
+import { announce } from "../part/announce.tsx";
+import { Button, LinkButton } from "../part/button.tsx";
+import { Dialog } from "../part/dialog.tsx";
+import { Empty } from "../part/empty.tsx";
+import { Failure } from "../part/failure.tsx";
+import { send } from "../request.ts";
+import { useSession } from "../session.ts";
+
+/** By which field one thing lies in another, by their lists; the same as the interface's tree. */
+const INTO: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  locations: { locations: "parent", equipment: "equipment", places: "place" },
+  equipment: { places: "place" },
+};
+
+function LocationTree() {
+  const [query] = useQuery();
+  const of = query.get("of") ?? "";
+  const branch = useLoaded(of || "/", (signal) => readBranch(of, 1, signal));
+  const here = branch.value?.path.at(-1);
+  useTitle(here?.name ?? "Where things are");
+  return (
+    <>
+      <Trail path={branch.value?.path ?? []} />
+      <h1>{of === "" ? "Where things are" : (here?.name ?? "…")}</h1>
+      {Boolean(branch.error) && <Failure error={branch.error} retry={branch.reload} />}
+      {branch.value && (
+        <>
+          {here && <Tools here={here} />}
+          <div class="record">
+            <section class="card">
+              <h2>{here ? "Inside it" : "Rooms, and what is in none"}</h2>
+              <Tree branch={branch.value} onMoved={branch.reload} open />
+              {branch.value.levels.length === 0 && (
+                <Empty title={here ? "Nothing lies in it" : "There are no places yet"}>
+                  <p>
+                    {here
+                      ? "Add a location below it, or move one here."
+                      : "Add a room, then what stands in it."}
+                  </p>
+                </Empty>
+              )}
+            </section>
+            {here && <Contents here={here} branch={branch.value} />}
+          </div>
+        </>
+      )}
+    </>
+  );
+}
+
+function Tools({ here }: { here: Node }) {
+  const session = useSession();
+  const field = INTO.locations[here.segment];
+  return (
+    <p class="row record-tools screen">
+      <LinkButton href={href(pageOf(here.segment, here.id))}>Its record</LinkButton>
+      {session && (
+        <>
+          <LinkButton href={href("/inventory/locations/new", { [field]: here.id })}>
+            Add a location here
+          </LinkButton>
+          {here.segment === "locations" && (
+            <LinkButton href={href("/inventory/stocks-consumables/new", { location: here.id })}>
+              Add a consumable here
+            </LinkButton>
+          )}
+        </>
+      )}
+    </p>
+  );
+}
+
+/** One level, its further pages, and the levels below that were opened: nothing is read before it is. */
+function Tree({ branch, onMoved, open = false }: { branch: Branch; onMoved: () => void; open?: boolean }) {
+  return (
+    <ul class={open ? "tree outer" : "tree"}>
+      {branch.levels.map(({ segment, total, results }) => (
+        <Level
+          key={segment}
+          of={branch.path.at(-1)}
+          segment={segment}
+          total={total}
+          first={results}
+          onMoved={onMoved}
+        />
+      ))}
+    </ul>
+  );
+}
+
+function Level(props: {
+  of: Node | undefined;
+  segment: string;
+  total: number;
+  first: readonly TreeNode[];
+  onMoved: () => void;
+}) {
+  const { of, segment, total, first, onMoved } = props;
+  const [more, setMore] = useState<TreeNode[]>([]);
+  const [page, setPage] = useState(1);
+  const readMore = async (): Promise<void> => {
+    try {
+      const next = await readBranch(of ? `${of.segment}/${of.id}` : "", page + 1);
+      const found = next.levels.find((level) => level.segment === segment)?.results ?? [];
+      setMore([...more, ...found]);
+      setPage(page + 1);
+    } catch (error) {
+      announce((error as Error).message, "bad");
+    }
+  };
+  const shown = [...first, ...more];
+  return (
+    <>
+      {shown.map((node) => (
+        <Twig key={node.id} node={node} onMoved={onMoved} />
+      ))}
+      {shown.length < total && (
+        <li>
+          <Button look="quiet" onClick={() => void readMore()}>
+            {(total - shown.length).toLocaleString("en")} more of {titleOf(segment).toLowerCase()}
+          </Button>
+        </li>
+      )}
+    </>
+  );
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  places: "place",
+  equipment: "equipment",
+  locations: "location",
+};
+
+function Twig({ node, onMoved }: { node: TreeNode; onMoved: () => void }) {
+  const [open, setOpen] = useState(false);
+  const [moving, setMoving] = useState(false);
+  const session = useSession();
+  const of = `${node.segment}/${node.id}`;
+  const branch = useLoaded(open ? of : null, (signal) => readBranch(of, 1, signal));
+  return (
+    <li>
+      <div class="twig">
+        {node.inside > 0 ? (
+          <button
+            type="button"
+            class="quiet"
+            aria-expanded={open}
+            aria-label={`What lies in ${node.name}`}
+            onClick={() => setOpen(!open)}
+          >
+            <span aria-hidden="true">{open ? "▾" : "▸"}</span>
+          </button>
+        ) : (
+          <span class="leaf" />
+        )}
+        <a href={treeAt(node)}>{node.name || "(without a name)"}</a>
+        <small>{KINDS[node.segment]}</small>
+        {node.contents > 0 && (
+          <span class="tag" title="Records that are kept in it">
+            {node.contents.toLocaleString("en")}
+            <span class="unseen"> records in it</span>
+          </span>
+        )}
+        {session && node.segment in INTO && (
+          <Button look="quiet" aria-label={`Move ${node.name}`} onClick={() => setMoving(true)}>
+            Move
+          </Button>
+        )}
+      </div>
+      {open && branch.value && <Tree branch={branch.value} onMoved={branch.reload} />}
+      {moving && (
+        <MoveDialog
+          node={node}
+          onClose={() => setMoving(false)}
+          onMoved={() => {
+            setMoving(false);
+            onMoved();
+          }}
+        />
+      )}
+    </li>
+  );
+}
+
+/** Puts a thing into another: with the keyboard as well as with the mouse. */
+function MoveDialog({ node, onClose, onMoved }: { node: Node; onClose: () => void; onMoved: () => void }) {
+  const into = INTO[node.segment];
+  const [segment, setSegment] = useState(Object.keys(into)[0]);
+  const [id, setId] = useState("");
+  const [error, setError] = useState<unknown>(null);
+  const [busy, setBusy] = useState(false);
+  const declared = useLoaded(segment, () => declaration(segment));
+  const move = async (): Promise<void> => {
+    setBusy(true);
+    setError(null);
+    try {
+      // The first field that is set decides where a thing lies: those before it are emptied.
+      const fields = Object.values(into);
+      const before = fields.slice(0, fields.indexOf(into[segment]));
+      const body = { ...Object.fromEntries(before.map((field) => [field, null])), [into[segment]]: id };
+      const response = await send("PATCH", api(node.segment, `${node.id}/`), { body });
+      announceDone(`${node.name} moved.`, response.headers.get("Batch-Id"), onMoved);
+      onMoved();
+    } catch (problem) {
+      setError(problem);
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog
+      title={`Move ${node.name}`}
+      onClose={onClose}
+      actions={
+        <>
+          <Button look="primary" busy={busy} disabled={id === ""} onClick={() => void move()}>
+            Move it there
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </>
+      }
+    >
+      {error !== null && <Failure error={error} />}
+      {Object.keys(into).length > 1 && (
+        <fieldset class="plain-group">
+          <legend>Into</legend>
+          {Object.keys(into).map((each) => (
+            <label key={each} class="checkbox">
+              <input
+                type="radio"
+                name="into"
+                checked={each === segment}
+                onChange={() => {
+                  setSegment(each);
+                  setId("");
+                }}
+              />
+              <span>{each === "equipment" ? "a piece of equipment" : `a ${KINDS[each]}`}</span>
+            </label>
+          ))}
+        </fieldset>
+      )}
+      {declared.value && (
+        <Picker
+          key={segment}
+          label={`Which ${KINDS[segment]}`}
+          to={{ segment, key: declared.value.key, printed: "id" }}
+          value={id}
+          onChoose={setId}
+        />
+      )}
+    </Dialog>
+  );
+}
+
+/** What is kept in the thing itself, list by list: the first of each, and the way to all. */
+function Contents({ here, branch }: { here: Node; branch: Branch }) {
+  return (
+    <section class="card">
+      <h2>Kept in it</h2>
+      {branch.contents.length === 0 && <p class="muted">Nothing.</p>}
+      {branch.contents.map(({ segment, field, total }) => (
+        <Kept key={`${segment} ${field}`} segment={segment} field={field} total={total} id={here.id} />
+      ))}
+    </section>
+  );
+}
+
+const FIRST = 20;
+
+function Kept(props: { segment: string; field: string; total: number; id: string }) {
+  const { segment, field, total, id } = props;
+  const found = useLoaded(
+    `${segment} ${id}`,
+    async (signal): Promise<[Declaration, Awaited<ReturnType<typeof readPage>>]> => {
+      const of = await declaration(segment);
+      const extra = ["status", "amount", "unit"].filter((name) => name in of.fields);
+      return [of, await readPage(of, { [field]: id, page_size: String(FIRST) }, extra, signal)];
+    },
+  );
+  const [of, page] = found.value ?? [];
+  return (
+    <>
+      <h3>
+        <a href={href(pageOf(segment), { [field]: id })}>
+          {total.toLocaleString("en")} {titleOf(segment).toLowerCase()}
+        </a>
+      </h3>
+      {of && page && (
+        <ul class="bare kept">
+          {page.rows.map((row) => (
+            <li key={row.id} class="row between">
+              <a href={href(pageOf(segment, row.id))}>{asText(row.values[of.key])}</a>
+              <small>
+                {["amount", "unit", "status"]
+                  .filter(
+                    (name) =>
+                      row.values[name] !== null && row.values[name] !== undefined && row.values[name] !== "",
+                  )
+                  .map((name) => (
+                    <span key={name}>
+                      {typeof row.values[name] === "object" ? (
+                        asText(row.values[name])
+                      ) : (
+                        <Shown value={row.values[name]} field={of.fields[name]} />
+                      )}{" "}
+                    </span>
+                  ))}
+              </small>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+export const locationTreePage = definePage({
+  name: "location-tree",
+  paths: ["/inventory/tree"],
+  title: "Where things are",
+  section: "inventory",
+  View: LocationTree,
+});

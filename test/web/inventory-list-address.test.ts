@@ -1,0 +1,34 @@
+import { expect, test } from "bun:test";
+import { readCsv } from "../../src/web/inventory/csv.ts";
+import {
+  chosenColumns,
+  filtersOf,
+  filtersOrAll,
+  pageQuery,
+  viewQuery,
+} from "../../src/web/inventory/list-address.ts";
+
+test("the address of a page of a list is that of the list", () => {
+  const search = new URLSearchParams("place=a&place=b&query=&ordering=-label&page=2&fields=label,barcode");
+  expect(filtersOf(search)).toEqual({ place: ["a", "b"] });
+  expect(pageQuery(search)).toEqual({ place: ["a", "b"], ordering: "-label", page: "2", page_size: "50" });
+  expect(chosenColumns(search)).toEqual(["label", "barcode"]);
+  expect(viewQuery(search)).toBe("fields=label%2Cbarcode&ordering=-label&place=a&place=b");
+});
+
+test("all that is found is named where nothing is filtered", () => {
+  expect(filtersOrAll(new URLSearchParams("ordering=label&page=3"))).toEqual({ deleted: ["false"] });
+});
+
+test("a file of any separator is shown as its cells", () => {
+  expect(readCsv('\ufeffa;b\r\n"1;2";"say ""x"""\r\n;\n')).toEqual([
+    ["a", "b"],
+    ["1;2", 'say "x"'],
+    ["", ""],
+  ]);
+  expect(readCsv("a\tb\n1\t2")).toEqual([
+    ["a", "b"],
+    ["1", "2"],
+  ]);
+  expect(readCsv("")).toEqual([]);
+});
