@@ -24,8 +24,8 @@ export interface Manner extends About {
   actor: Actor;
   /** Change nothing, and tell what would change. */
   dryRun: boolean;
-  /** How many changes a dry run tells; it counts them all. */
-  told: number;
+  /** How many changes a dry run tells, where not all; it counts them all. */
+  told?: number;
   /** What a dry run gave: do exactly that. */
   confirm: string | null;
 }

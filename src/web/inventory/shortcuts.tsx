@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Checkbox } from "../part/field.tsx";
 import { Dialog } from "../part/dialog.tsx";
 
@@ -23,6 +23,9 @@ const isTyping = (target: EventTarget | null): boolean =>
 export function Shortcuts({ shortcuts }: { shortcuts: readonly Shortcut[] }) {
   const [help, showHelp] = useState(false);
   const [on, setOn] = useState(true);
+  // The keys of the last render: effects run later than a quick hand types.
+  const latest = useRef(shortcuts);
+  latest.current = shortcuts;
   useEffect(() => setOn(areOn()), []);
   useEffect(() => {
     const act = (event: KeyboardEvent): void => {
@@ -31,7 +34,7 @@ export function Shortcuts({ shortcuts }: { shortcuts: readonly Shortcut[] }) {
         event.preventDefault();
         return showHelp(true);
       }
-      const found = shortcuts.find(({ keys }) => keys.includes(event.key));
+      const found = latest.current.find(({ keys }) => keys.includes(event.key));
       // Arrows and Enter are no characters; on a control they are the control's.
       const isCharacter = event.key.length === 1;
       if (!found || (isCharacter && !areOn())) return;
@@ -42,7 +45,7 @@ export function Shortcuts({ shortcuts }: { shortcuts: readonly Shortcut[] }) {
     };
     document.addEventListener("keydown", act);
     return () => document.removeEventListener("keydown", act);
-  });
+  }, []);
   return (
     <>
       <button type="button" class="quiet screen" aria-haspopup="dialog" onClick={() => showHelp(true)}>
