@@ -122,7 +122,7 @@ export async function buildDebianPackage(executable: string, out: string): Promi
   write(join(documents, "changelog.gz"), compressed(changes));
   write(join(documents, "CHANGELOG.md.gz"), compressed(readFileSync("CHANGELOG.md", "utf8")));
   write(join(documents, "operations.md.gz"), compressed(readFileSync("docs/operations.md", "utf8")));
-  for (const name of ["nginx.conf", "Caddyfile"])
+  for (const name of ["nginx.conf", "Caddyfile", "grafana.json", "prometheus-alerts.yml"])
     write(join(documents, "examples", name), readFileSync(join("packaging", name)));
   write(join(root, "usr/share/man/man1/labd.1.gz"), compressed(manual()));
   write(join(root, "usr/share/lintian/overrides/labd"), OVERRIDES);

@@ -13,6 +13,9 @@ import { type Clock, systemClock } from "./shell/clock.ts";
 import { type Answer, openHttp } from "./shell/http.ts";
 import { type Log, openLog } from "./shell/log.ts";
 import { baseOf, basePathOf, isUnsafe, type Reach } from "./shell/origin.ts";
+import { Metrics } from "./shell/metrics.ts";
+import { metricsRoutes } from "./shell/route-metrics.ts";
+import { timeQueries } from "./shell/slow-query.ts";
 import { openSocket, type Socket } from "./shell/socket.ts";
 import {
   closeDatabase,
@@ -22,7 +25,9 @@ import {
   pendingMigrations,
 } from "./shell/sqlite.ts";
 import { writeTurn } from "./shell/write-turn.ts";
-import { VERSION } from "./version.ts";
+import { COMMIT, VERSION } from "./version.ts";
+import { observer } from "./watch/observer.ts";
+import { declareVitals } from "./watch/vitals.ts";
 import { webRoutes } from "./web/index.ts";
 
 /** Seconds that running requests have to finish after a request to stop. */
@@ -51,6 +56,10 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
   try {
     await backUpBeforeUpgrade(config, log);
     database = openDatabase(join(config.data_dir, DATABASE), MIGRATIONS);
+    const queries =
+      config.slow_query_ms === 0
+        ? undefined
+        : timeQueries(database, config.slow_query_ms, (query) => log.problem("slow query", { ...query }));
     const accounts = new Accounts(database, clock, accountOptions(config));
     await addFirstAdministrator(accounts, config.admin_password);
     const scoring = await openScoring({
@@ -63,6 +72,20 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
     });
     const opened = database;
     const imports = openImports(database, clock, log);
+    const metrics = new Metrics();
+    const observed = observer(metrics);
+    const stopMeasuring = declareVitals(metrics, {
+      version: VERSION,
+      commit: COMMIT,
+      database: join(config.data_dir, DATABASE),
+      dataDirectory: config.data_dir,
+      backupDirectory: backupDirectory(config),
+      jobs: () => scoring.counts(),
+      oldestQueued: () => scoring.oldestQueued(),
+      workers: () => scoring.workers(),
+      queries,
+      now: clock.now,
+    });
     let retired = false;
     const reach = reachOf(config);
     const behindProxy = (request: Request): string =>
@@ -78,7 +101,9 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       },
       unready: () => (retired ? ["The service is stopping."] : unready(opened)),
       documentation: { version: VERSION, introduction: INTRODUCTION, tags: TAGS, baseOf: behindProxy },
+      observe: observed,
       services: [
+        metricsRoutes(metrics, { readers: config.metrics, token: config.metrics_token }),
         scoring.routes,
         inventoryRoutes({
           database,
@@ -107,6 +132,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
         scoring.retire();
       },
       async close() {
+        stopMeasuring();
         await imports.close();
         await scoring.close();
         closeDatabase(opened);

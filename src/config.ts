@@ -210,6 +210,18 @@ export const SETTINGS = {
   gzip_threshold: integer(1024, 0, 1_073_741_824, {
     sentence: "Bytes from which on an answer is compressed for clients that accept gzip.",
   }),
+  metrics: choice<"local" | "all" | "off">("local", ["local", "all", "off"], {
+    sentence:
+      "Who may read /metrics without the token: callers on this machine that no proxy brought, all, or nobody at all.",
+  }),
+  metrics_token: text("", "empty, or at least 16 characters without spaces", /^(\S{16,})?$/, {
+    secret: true,
+    sentence: "What Authorization: Bearer gives to read /metrics from anywhere.",
+  }),
+  slow_query_ms: integer(0, 0, 3_600_000, {
+    sentence:
+      "Milliseconds from which on a statement of SQL is logged, without its values; 0 times none, which is faster.",
+  }),
   log: choice<"requests" | "problems" | "off">("requests", ["requests", "problems", "off"], {
     sentence: "What is written to standard error as JSON lines: every request, only problems, or nothing.",
   }),

@@ -27,6 +27,7 @@ const RULES: Record<string, Rule> = {
     packages: ["elysia", "@elysiajs/swagger", "@scalar/api-reference", "bun:sqlite", "node:"],
   },
   "src/backup": { rooms: ["src/shell", "src/problem.ts"], packages: ["node:"] },
+  "src/watch": { rooms: ["src/backup", "src/shell", "src/problem.ts"], packages: ["node:"] },
   "src/install": { rooms: ["src/config.ts"], packages: [] },
   "src/sample": { rooms: [], packages: [] },
   "src/problem.ts": { rooms: [], packages: [] },

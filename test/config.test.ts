@@ -98,6 +98,9 @@ const VALUES: Record<SettingName, [bad: string, good: string]> = {
   backup_keep_weeks: ["1.5", "0"],
   backup_keep_months: ["ten", "24"],
   gzip_threshold: ["1e3", "0"],
+  metrics: ["everybody", "all"],
+  metrics_token: ["short", "0123456789abcdef"],
+  slow_query_ms: ["-1", "250"],
   log: ["verbose", "problems"],
 };
 

@@ -1,6 +1,7 @@
 import type { Actor } from "./model/access.ts";
 import type { Statements } from "./statements.ts";
 import type { Clock } from "../shell/clock.ts";
+import { tallyOf } from "../shell/tally.ts";
 
 /** Milliseconds that a caller is known for; a token that runs out does so at most this much later for readers. */
 const KNOWN_FOR = 1000;
@@ -17,6 +18,7 @@ export function rememberCallers(
   clock: Clock,
 ): (request: Request) => Actor {
   const known = new Map<string, { actor: Actor; until: number }>();
+  const tally = tallyOf("callers");
   let state = "";
   const refresh = (): void => {
     const now = statements.state();
@@ -30,7 +32,11 @@ export function rememberCallers(
     refresh();
     const now = clock.now();
     const found = known.get(header);
-    if (found && now < found.until && now >= found.until - KNOWN_FOR) return found.actor;
+    if (found && now < found.until && now >= found.until - KNOWN_FOR) {
+      tally.hits++;
+      return found.actor;
+    }
+    tally.misses++;
     const actor = authenticate(request);
     // Looking a token up may write when it was used last.
     refresh();

@@ -4,6 +4,7 @@ import { type Json, KINDS, type Surroundings } from "./model/field.ts";
 import { invalidPage, type Listing, type Look } from "./model/listing.ts";
 import { pagesOf } from "./model/page.ts";
 import type { Sql } from "./model/operator.ts";
+import { tallyOf } from "../shell/tally.ts";
 import { plan } from "./model/plan.ts";
 import { printing, type Printing } from "./model/record.ts";
 import type { Resource, Resources } from "./model/resource.ts";
@@ -64,6 +65,7 @@ export function openReading(
   resources: Resources,
   rightsNow?: Reading["rights"],
 ): Reading {
+  const tallies = { counts: tallyOf("counts"), pages: tallyOf("pages"), records: tallyOf("records") };
   const counts = new Map<string, number>();
   const printings = new Map<string, Printing>();
   /** Row numbers of whole lists by their statement; null where a deep page was asked for once. */
@@ -95,7 +97,9 @@ export function openReading(
     const sql = countStatement(resource, condition, plan(resources, resource, actor));
     const key = `${sql.text}\n${JSON.stringify(sql.args)}`;
     let total = counts.get(key);
-    if (total === undefined) {
+    if (total !== undefined) tallies.counts.hits++;
+    else {
+      tallies.counts.misses++;
       total = Number(statements.get(sql)?.total);
       if (counts.size >= COUNTS_KEPT) counts.clear();
       counts.set(key, total);
@@ -110,7 +114,9 @@ export function openReading(
     if (limit < 0 || limit > LONGEST_PAGE) return readRids(sql);
     const key = `${sql.text}\n${JSON.stringify(sql.args)}`;
     let rids = pages.get(key);
-    if (!rids) {
+    if (rids) tallies.pages.hits++;
+    else {
+      tallies.pages.misses++;
       rids = readRids(sql);
       if (pages.size >= PAGES_KEPT) pages.clear();
       pages.set(key, rids);
@@ -255,6 +261,8 @@ export function openReading(
         return found;
       };
       const missing = rids.filter((rid) => !shelf(rid).has(rid));
+      tallies.records.hits += rids.length - missing.length;
+      tallies.records.misses += missing.length;
       const fresh = new Map<number, string>();
       for (const { rid, value } of missing.length === 0 ? [] : print(made, missing, around, allowed))
         fresh.set(rid, JSON.stringify(value));

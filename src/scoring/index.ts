@@ -72,6 +72,10 @@ export interface Scoring {
   classes: MotifTables;
   /** Number of jobs by state. */
   counts(): Record<State, number>;
+  /** When the job that waits longest was submitted, in milliseconds since 1970-01-01 UTC; null where none waits. */
+  oldestQueued(): number | null;
+  /** Workers, those that have a job, and the bytes of the process from which on a job is ended. */
+  workers(): { size: number; busy: number; memoryLimit: number };
   /** Name of the corpus in use; null where there is none. */
   corpusName(): string | null;
   /** Scores at once, on this thread, without a job. */
@@ -156,6 +160,8 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     corpora,
     classes,
     counts: () => store.counts(),
+    oldestQueued: () => store.oldestQueued(),
+    workers: () => pool.vitals(),
     corpusName: () => corpora.active()?.name ?? null,
     scoreNow: (request) =>
       scoreSequences(request, { corpora, classes, maxQueryLength: options.maxQueryLength }),

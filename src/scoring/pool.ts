@@ -273,6 +273,12 @@ export class Pool {
     this.#retry(job, cause, `The worker ended ${job.lease.attempts} times while it scored this job.`);
   }
 
+  /** Places, those that have a job, and the bytes of the process from which on a job is ended. */
+  vitals(): { size: number; busy: number; memoryLimit: number } {
+    const busy = this.#seats.filter(({ job }) => job !== null).length;
+    return { size: this.#seats.length, busy, memoryLimit: this.#memoryLimit };
+  }
+
   /**
    * Ends the job that has run longest where the process has grown too large: before the operating system ends all of
    * it. Workers share the process, so that whose memory it is cannot be told; a job that is ended without fault is

@@ -387,6 +387,14 @@ export class JobStore {
     return Object.fromEntries(STATES.map((state) => [state, found.get(state) ?? 0])) as Record<State, number>;
   }
 
+  /** When the job that waits longest was submitted; null where none waits. */
+  oldestQueued(): number | null {
+    const row = this.#database
+      .query("SELECT submitted FROM job WHERE state = 'queued' ORDER BY rid LIMIT 1")
+      .get() as { submitted: number } | null;
+    return row?.submitted ?? null;
+  }
+
   /** Number of jobs that wait. */
   queued(): number {
     const row = this.#database.query("SELECT coalesce(sum(waiting), 0) AS n FROM queue").get();

@@ -6,9 +6,14 @@ export interface Arrival {
   address(): string | null;
   /** Scheme, host and port of the server's own, for requests that name none. */
   origin(): string;
+  /** Whether over a Unix socket, which has no address. */
+  isUnix?: boolean;
 }
 
 const arrivals = new WeakMap<Request, Arrival>();
+
+/** How a request arrived, where that was remembered. */
+export const arrivalOf = (request: Request): Arrival | undefined => arrivals.get(request);
 
 /** Remembers how a request arrived. */
 export function rememberArrival(request: Request, arrival: Arrival): void {

@@ -8,6 +8,7 @@ import type { Clock } from "./clock.ts";
 import { compressed } from "./compression.ts";
 import { documentation, type Documentation } from "./documentation.ts";
 import { causeOf, type Log } from "./log.ts";
+import { routeNames } from "./route-name.ts";
 
 /** What every request passes on its way in and every answer on its way out, whatever the service behind. */
 export interface HttpOptions {
@@ -24,10 +25,21 @@ export interface HttpOptions {
   documentation: Documentation;
   /** Whether requests come by https. */
   tls?: boolean;
+  /** What is told of every request that was answered. */
+  observe?: (answered: Answered) => void;
   /** Routes of the services. */
   services: AnyElysia[];
   /** Path before all addresses, such as /labd. A proxy may take it away or leave it: both are answered. */
   basePath?: string;
+}
+
+/** One request and its answer; of a streamed one, until its first byte. */
+export interface Answered {
+  method: string;
+  /** Pattern of the route: there are few of them. */
+  route: string;
+  status: number;
+  seconds: number;
 }
 
 const NO_STORE = { "Cache-Control": "no-store" };
@@ -91,6 +103,8 @@ export function openHttp(options: HttpOptions): Answer {
   app.use(documentation(options.documentation));
 
   const basePath = options.basePath ?? "";
+  const { observe } = options;
+  const nameOf = routeNames(app.routes.map(({ path }) => path));
   return async (received, arrival) => {
     const started = performance.now();
     const id = options.clock.newId();
@@ -108,13 +122,13 @@ export function openHttp(options: HttpOptions): Answer {
       response = problemResponse(problem);
     }
     finish(request, response, id);
-    const fields = {
-      request: id,
-      method: request.method,
-      path: pathOf(request),
-      status: response.status,
-      milliseconds: Math.round((performance.now() - started) * 100) / 100,
-    };
+    const { method } = request;
+    const { status } = response;
+    const path = pathOf(request);
+    const took = performance.now() - started;
+    observe?.({ method, route: nameOf(path), status, seconds: took / 1000 });
+    const milliseconds = Math.round(took * 100) / 100;
+    const fields = { request: id, method, path, status, milliseconds };
     const problem = problemOf.get(request);
     const cause = problem && causeOf(problem);
     if (cause) options.log.problem("request", { ...fields, cause });

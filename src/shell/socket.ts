@@ -86,6 +86,7 @@ function serveOn(place: Place, answer: Answer): Bun.Server<undefined> {
         await answer(request, {
           address: () => own.requestIP(request)?.address ?? null,
           // A Unix socket has no host.
+          isUnix: "unix" in place,
           origin: () => ("unix" in place ? "http://localhost" : own.url.origin),
         }),
       ),
