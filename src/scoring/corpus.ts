@@ -105,7 +105,7 @@ export class Corpora {
       throw new Problem("invalid_request", `corpus ${name}: the file holds no sequence. Expected FASTA.`);
     }
     const known = this.#find("hash = ?", hash) ?? (await this.#withSource(() => source));
-    if (known && existsSync(known.path)) {
+    if (known && this.#isWhole(known)) {
       dropSegments(this.#directory, name);
       return known;
     }
@@ -157,12 +157,22 @@ export class Corpora {
 
   /** The corpus that was made of this FASTA; null where none was. The digest is only asked for where there may be one. */
   async #withSource(digest: () => string | Promise<string>): Promise<CorpusInfo | null> {
-    const candidates = this.list().filter(
-      ({ hash, path }) => existsSync(path) && existsSync(this.#sourcePath(hash)),
-    );
+    const candidates = this.list().filter(({ hash }) => existsSync(this.#sourcePath(hash)));
     if (candidates.length === 0) return null;
     const wanted = await digest();
-    return candidates.find(({ hash }) => readFileSync(this.#sourcePath(hash), "utf8") === wanted) ?? null;
+    const found = candidates.find(({ hash }) => readFileSync(this.#sourcePath(hash), "utf8") === wanted);
+    return found && this.#isWhole(found) ? found : null;
+  }
+
+  /** Whether its file is there as it was written: one that is not is made again where the same is added. */
+  #isWhole(info: CorpusInfo): boolean {
+    try {
+      this.verify(info);
+      return true;
+    } catch (error) {
+      if (error instanceof Problem && error.code === "bad_corpus") return false;
+      throw error;
+    }
   }
 
   /** All corpora, in order of their addition. */

@@ -88,12 +88,17 @@ describe("add", () => {
     },
   );
 
-  test("the file comes back where it was lost", async () => {
+  test("the file comes back where it was lost or damaged", async () => {
     const { path } = await corpora.add({ name: "three", bytes: FASTA });
-    rmSync(path);
-    expect(() => corpora.openActive()).toThrow(expect.objectContaining({ code: "bad_corpus" }));
-    await corpora.add({ name: "three", bytes: FASTA });
-    expect(corpora.openActive().sequenceCount).toBe(3);
+    const whole = readFileSync(path);
+    const altered = Uint8Array.from(whole);
+    altered[whole.length - 20] ^= 1;
+    for (const damage of [null, whole.subarray(0, -8), altered]) {
+      if (damage === null) rmSync(path);
+      else writeFileSync(path, damage);
+      await corpora.add({ name: "three", bytes: FASTA });
+      expect(readFileSync(path)).toEqual(whole);
+    }
   });
 
   test.each([
