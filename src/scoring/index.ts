@@ -106,12 +106,14 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     retention: retentionDays === 0 ? null : retentionDays * 86_400_000,
   });
   const classes = new MotifTables(database, clock);
+  let told = (): void => {};
   const pool = new Pool({
     store,
     corpora,
     log,
     size: options.workers,
     timeout: options.jobTimeoutSeconds * 1000,
+    settled: () => told(),
     ...(workerMemory === 0 ? {} : { workerMemory: workerMemory * 1024 * 1024 }),
   });
   let sweeper: { close(): void } | undefined;
@@ -136,6 +138,7 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     maxMessageBytes: options.maxMessageBytes,
     reach,
   });
+  told = () => answers.stir();
   const soapRoutes = scoringRoutes({
     handlers,
     log,

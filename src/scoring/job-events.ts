@@ -45,6 +45,9 @@ export class JobEvents {
   readonly #options: Required<JobEventsOptions>;
   readonly #streams = new Set<Stream>();
   #timer: Timer | undefined;
+  /** When the next look is due, as performance.now() has it, and the earliest that it may be. */
+  #due = 0;
+  #notBefore = 0;
   #closed = false;
 
   constructor(options: JobEventsOptions) {
@@ -92,7 +95,8 @@ export class JobEvents {
           if (lastId === eventId(job)) stream.state = job.state;
           this.#streams.add(stream);
           this.#tell(stream, job);
-          if (this.#streams.size > 0) this.#timer ??= setTimeout(() => this.#look(), this.#options.interval);
+          if (this.#streams.size > 0 && !this.#timer)
+            this.#lookAt(performance.now() + this.#options.interval);
         },
         cancel: forget,
       },
@@ -107,6 +111,19 @@ export class JobEvents {
         "X-Accel-Buffering": "no",
       },
     });
+  }
+
+  /** A job has ended: its watchers need not wait for the next look at all jobs. */
+  stir(): void {
+    if (!this.#timer) return;
+    const soon = Math.max(performance.now(), this.#notBefore);
+    if (soon < this.#due) this.#lookAt(soon);
+  }
+
+  #lookAt(time: number): void {
+    clearTimeout(this.#timer);
+    this.#due = time;
+    this.#timer = setTimeout(() => this.#look(), Math.max(0, time - performance.now()));
   }
 
   /** Ends all streams; their clients come back to whoever answers then. */
@@ -131,8 +148,9 @@ export class JobEvents {
     }
     this.#timer = undefined;
     if (this.#streams.size === 0) return;
-    const pause = Math.max(this.#options.interval, (performance.now() - now) / MOST_OF_TIME);
-    this.#timer = setTimeout(() => this.#look(), pause);
+    const end = performance.now();
+    this.#notBefore = end + (end - now) / MOST_OF_TIME;
+    this.#lookAt(Math.max(end + this.#options.interval, this.#notBefore));
   }
 
   /** Sends the job where it says something new. */

@@ -40,6 +40,8 @@ export interface JsonAnswers {
   motifClasses(request: Request): Response;
   pattern(request: Request): Promise<Response>;
   corpus(request: Request): Response;
+  /** A job may have ended: who watches is told. */
+  stir(): void;
   /** Ends the streams of events. */
   close(): void;
 }
@@ -149,6 +151,7 @@ export function jsonAnswers(options: JsonOptions): JsonAnswers {
         { headers: NO_STORE },
       );
     },
+    stir: () => events.stir(),
     close: () => events.close(),
   };
 }

@@ -29,6 +29,8 @@ export interface PoolOptions {
   workerUrl?: string;
   /** Milliseconds until a write that the disk refused is tried again. */
   retryInterval?: number;
+  /** Called when a job may have ended. */
+  settled?: () => void;
   /** Sequences that a corpus has at least where idle workers help to search it. */
   shareFrom?: number;
 }
@@ -132,6 +134,7 @@ export class Pool {
       this.#leave(seat);
       this.#dismiss(seat);
     }
+    this.#options.settled?.();
     this.wake();
     return job;
   }
@@ -319,6 +322,7 @@ export class Pool {
       this.#options.log.problem("job", { job: id, cause: describe(error) });
       this.#later(() => this.#settle(id, write));
     }
+    this.#options.settled?.();
     this.wake();
   }
 

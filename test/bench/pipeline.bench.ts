@@ -27,7 +27,7 @@ import {
 import { type MotifClass, starterClasses } from "../../src/scoring/motif-classes.ts";
 import { LABD, serve } from "../executable/labd.ts";
 import { random } from "../fixtures/random-protein.ts";
-import { missing, openPeer, type PeerTimes } from "./pipeline/peer.ts";
+import { missing, openPeer, type PeerAnswer, type PeerTimes } from "./pipeline/peer.ts";
 
 const SEED = 2026;
 const WORKERS = 2;
@@ -75,12 +75,15 @@ const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b
 
 interface Answer {
   ms: number;
+  /** Processor time of the service in milliseconds; of Linux only. */
+  processor: number;
   homologs: number;
   matches: number;
 }
 
 /** One job over JSON, from before its submission until its result is there. */
-async function ask(url: string, { sequence, classes }: Query): Promise<Answer> {
+async function ask(url: string, pid: number, { sequence, classes }: Query): Promise<Answer> {
+  const used = processorTime(pid);
   const begin = performance.now();
   const submitted = await fetch(`${url}/api/scoring/jobs`, {
     method: "POST",
@@ -96,7 +99,19 @@ async function ask(url: string, { sequence, classes }: Query): Promise<Answer> {
     patterns: { matches: unknown[] }[];
   };
   const took = performance.now() - begin;
-  return { ms: took, homologs: homologs.length, matches: sum(patterns.map((one) => one.matches.length)) };
+  const processor = processorTime(pid) - used;
+  return {
+    ms: took,
+    processor,
+    homologs: homologs.length,
+    matches: sum(patterns.map((one) => one.matches.length)),
+  };
+}
+
+/** User and system time of a process so far in milliseconds; of Linux, where a tick is 10 ms. */
+function processorTime(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
 /** The most memory that a process has had, in MB; of Linux only. */
@@ -113,14 +128,18 @@ async function labd(...words: string[]): Promise<{ ms: number; text: string; cpu
   return { ms: performance.now() - begin, text, cpu: Number(process.resourceUsage()!.cpuTime.total) / 1000 };
 }
 
-/** Milliseconds of every stage of a job on this thread. */
+/** Processor time of every stage of a job on this thread, in milliseconds; what the compiler's and collector's threads do counts with it. */
 function profile(corpus: Corpus, queries: readonly Query[]): Record<string, number> {
   const spent: Record<string, number> = { search: 0, homologs: 0, tree: 0, scores: 0, printing: 0 };
   for (const { sequence, classes } of queries) {
     let stage = "search";
-    let since = performance.now();
+    const clock = (): number => {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1000;
+    };
+    let since = clock();
     const turn = (to: string): void => {
-      const now = performance.now();
+      const now = clock();
       spent[stage] += now - since;
       [stage, since] = [to, now];
     };
@@ -158,24 +177,24 @@ try {
   const every = Math.max(1, Math.floor(queries.length / Math.max(1, Number(peerWanted))));
 
   const answers: Answer[] = [];
-  const pairs: { ours: number; theirs: number; times: PeerTimes; homologs: [number, number] }[] = [];
+  const pairs: { ours: Answer; theirs: number; answer: PeerAnswer }[] = [];
   {
     await using service = await serve(directory, ["--workers", String(WORKERS), "--log", "off"]);
-    for (const query of warmUp) await ask(service.url, query);
+    const { pid } = service.process;
+    for (const query of warmUp) await ask(service.url, pid, query);
     await peer?.(warmUp[0].sequence, [warmUp[0].classes[0].expression]);
     for (const [k, query] of queries.entries()) {
-      const answer = await ask(service.url, query);
+      const answer = await ask(service.url, pid, query);
       answers.push(answer);
       if (!peer || Number(peerWanted) === 0 || k % every !== 0) continue;
       const begin = performance.now();
-      const { times, homologs } = await peer(
+      const theirs = await peer(
         query.sequence,
         query.classes.map(({ expression }) => expression),
       );
-      const theirs = performance.now() - begin;
-      pairs.push({ ours: answer.ms, theirs, times, homologs: [answer.homologs, homologs] });
+      pairs.push({ ours: answer, theirs: performance.now() - begin, answer: theirs });
     }
-    console.log(`memory of the service, at most ${peakMemory(service.process.pid)} MB`);
+    console.log(`memory of the service, at most ${peakMemory(pid)} MB`);
   }
   const found = {
     homologs: sum(answers.map((one) => one.homologs)),
@@ -193,21 +212,30 @@ try {
     `one job, ${WORKERS} workers: median ${ms(median(times))}, p95 ${ms(p95(times))}, most ${ms(Math.max(...times))}`,
   );
 
+  const busy = answers.map((one) => one.processor);
+  console.log(`  processor time: median ${ms(median(busy))}, mean ${ms(sum(busy) / busy.length)}`);
+
   if (pairs.length > 0) {
-    const ours = pairs.map((one) => one.ours);
+    const ours = pairs.map((one) => one.ours.ms);
     const theirs = pairs.map((one) => one.theirs);
     console.log(
       `the same ${pairs.length} queries: labd median ${ms(median(ours))}, peer ${ms(median(theirs))}`,
     );
-    const ratios = pairs.map((one) => one.theirs / one.ours);
+    const ratios = pairs.map((one) => one.theirs / one.ours.ms);
     console.log(
       `peer / labd: ${(sum(theirs) / sum(ours)).toFixed(1)} of the sums, ${median(ratios).toFixed(1)} median, ${Math.min(...ratios).toFixed(1)} least`,
     );
-    for (const step of Object.keys(pairs[0].times) as (keyof PeerTimes)[]) {
-      console.log(`  peer ${step.padEnd(10)} median ${ms(median(pairs.map((one) => one.times[step])))}`);
+    const processors =
+      sum(pairs.map((one) => one.answer.processor)) / sum(pairs.map((one) => one.ours.processor));
+    console.log(`peer / labd, processor time: ${processors.toFixed(1)} of the sums`);
+    for (const step of Object.keys(pairs[0].answer.times) as (keyof PeerTimes)[]) {
+      console.log(
+        `  peer ${step.padEnd(10)} median ${ms(median(pairs.map((one) => one.answer.times[step])))}`,
+      );
     }
-    const total = (side: 0 | 1): number => sum(pairs.map((one) => one.homologs[side]));
-    console.log(`  homologs: labd ${total(0)}, peer ${total(1)}`);
+    console.log(
+      `  homologs: labd ${sum(pairs.map((one) => one.ours.homologs))}, peer ${sum(pairs.map((one) => one.answer.homologs))}`,
+    );
   }
 
   const table = join(directory, "batch.tsv");
@@ -218,7 +246,7 @@ try {
   const batch = (workers: number) =>
     labd("score", "--batch", table, "--data-dir", directory, "--workers", String(workers));
   const rounds: number[] = [];
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < 2; round++) {
     const one = await batch(1);
     const two = await batch(2);
     if (one.text !== two.text) throw new Error("one worker and two do not print the same");
@@ -227,12 +255,12 @@ try {
       `batch of ${queries.length}: 1 worker ${ms(one.ms)} (processor ${ms(one.cpu)}), 2 workers ${ms(two.ms)} (${ms(two.cpu)}): ${(one.ms / two.ms).toFixed(2)} times`,
     );
   }
-  console.log(`2 workers do ${median(rounds).toFixed(2)} times what one does`);
+  console.log(`2 workers do ${(sum(rounds) / rounds.length).toFixed(2)} times what one does`);
 
   profile(corpus, warmUp);
   const spent = profile(corpus, queries);
   const all = sum(Object.values(spent));
-  console.log(`one thread, ${ms(all / queries.length)} a query:`);
+  console.log(`one thread, processor time, ${ms(all / queries.length)} a query:`);
   for (const [stage, took] of Object.entries(spent)) {
     console.log(`  ${stage.padEnd(10)} ${ms(took / queries.length)}  ${((100 * took) / all).toFixed(1)} %`);
   }

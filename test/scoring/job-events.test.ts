@@ -304,3 +304,20 @@ test("an event is named for what it says", () => {
     "finished",
   ]);
 });
+
+test("who watches is told at once that a job has ended; however often it is stirred, looking takes a part of the time", async () => {
+  const job = open({ interval: 60_000 });
+  const text = ask(job).text();
+  job.now = finished;
+  job.events.stir();
+  expect(await text).toContain("event: state\nid: finished");
+  expect(job.looks).toBe(2);
+  job.now = JOB;
+  const slow = ask(job).text();
+  for (let i = 0; i < 100; i++) job.events.stir();
+  await Bun.sleep(20);
+  expect(job.looks).toBeLessThan(6);
+  job.now = finished;
+  job.events.stir();
+  expect(await slow).toContain("id: finished");
+});

@@ -18,9 +18,14 @@ export interface PeerTimes {
 }
 export interface PeerAnswer {
   times: PeerTimes;
+  /** Processor time of all programs in milliseconds. */
+  processor: number;
   homologs: number;
   matches: number;
 }
+
+/** Processor time of what was run since it was last asked for. */
+let processor = 0;
 
 async function run(...command: string[]): Promise<string> {
   const process = Bun.spawn(command, { stdout: "pipe", stderr: "pipe" });
@@ -29,6 +34,7 @@ async function run(...command: string[]): Promise<string> {
     Bun.readableStreamToText(process.stderr),
     process.exited,
   ]);
+  processor += Number(process.resourceUsage()!.cpuTime.total) / 1000;
   if (code !== 0) throw new Error(`${command[0]} ended with ${code}: ${complaint}`);
   return text;
 }
@@ -46,6 +52,7 @@ export async function openPeer(fasta: string, directory: string, threads: number
   const at = (name: string): string => join(directory, name);
 
   return async (query: string, patterns: readonly string[]): Promise<PeerAnswer> => {
+    processor = 0;
     const marks = [performance.now()];
     const mark = (): void => void marks.push(performance.now());
     await Bun.write(at("query.fa"), `>query\n${query}\n`);
@@ -110,6 +117,6 @@ export async function openPeer(fasta: string, directory: string, threads: number
     const [begin, ...ends] = marks;
     const steps = ends.map((end, i) => end - (ends[i - 1] ?? begin));
     const [blastp, choice, mafft = 0, quicktree = 0, rest = 0] = homologs >= 3 ? steps : [steps[0], steps[1]];
-    return { times: { blastp, choice, mafft, quicktree, script: rest }, homologs, matches };
+    return { times: { blastp, choice, mafft, quicktree, script: rest }, processor, homologs, matches };
   };
 }
