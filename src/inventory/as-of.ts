@@ -47,8 +47,14 @@ export function pastAsOf(
   const past = shadows(declared, parts, actor, today);
   const before = (sql: Sql): Sql => {
     const [, plan, select] = /^(EXPLAIN QUERY PLAN )?(SELECT[^]*)$/.exec(sql.text) ?? [];
-    if (select === undefined) return sql;
-    return { text: `${plan ?? ""}${past.text} ${select}`, args: [batch, ...past.args, ...sql.args] };
+    // Only tables that the statement may read: SQLite prepares all that it is given, needed or not.
+    const words = new Set(select?.match(/\w+/g));
+    const used = past.filter(({ table }) => words.has(table));
+    if (used.length === 0) return sql;
+    return {
+      text: `${plan ?? ""}WITH ${used.map(({ text }) => text).join(", ")} ${select}`,
+      args: [batch, ...used.flatMap(({ args }) => args), ...sql.args],
+    };
   };
   const view = {
     all: (sql: Sql) => statements.all(before(sql)),
@@ -87,20 +93,24 @@ function unindexed(resource: Resource): Resource {
   return { ...resource, fields };
 }
 
-/** The WITH clause; its argument ?1 is the row number of the batch. */
+/** What shadows one table, for a WITH clause whose argument ?1 is the row number of the batch. */
+interface Shadow extends Sql {
+  table: string;
+}
+
 function shadows(
   resources: Resources,
   kept: readonly Resource[],
   actor: Actor,
   today: Present["today"],
-): Sql {
+): Shadow[] {
   const byTable = new Map<string, Resource[]>();
   for (const resource of resources.values()) {
     if (!isGuarded(resource) || !("version" in resource.fields)) continue;
     byTable.set(resource.table, [...(byTable.get(resource.table) ?? []), resource]);
   }
-  const args: Sql["args"] = [];
-  const parts = [...byTable].map(([table, sharing]) => {
+  const found = [...byTable].map(([table, sharing]): Shadow => {
+    const args: Sql["args"] = [];
     const columns = new Set<string>(["rid"]);
     for (const resource of sharing) {
       for (const [name, column] of storedFields(resource)) {
@@ -128,20 +138,21 @@ function shadows(
         ` ORDER BY batch DESC, seq DESC LIMIT 1) WHERE ${rows(resource)}(${where.text})`
       );
     });
-    return `${table} (${names.join(", ")}) AS NOT MATERIALIZED (${selects.join(" UNION ALL ")})`;
+    const text = `${table} (${names.join(", ")}) AS NOT MATERIALIZED (${selects.join(" UNION ALL ")})`;
+    return { table, text, args };
   });
   // Parts are reached through their records alone, so that they need no right of their own.
   for (const part of kept) {
     const values = [...valuesOf(part)].filter(([column]) => column !== "rid");
     const names = ["rid", ...values.map(([column]) => column)];
     const selected = ["t.rid", ...values.map(([, value]) => value)].join(", ");
-    parts.push(
+    const text =
       `${part.table} (${names.join(", ")}) AS NOT MATERIALIZED (SELECT ${selected} FROM main.${part.table} AS t` +
-        ` JOIN main.record_change AS c ON c.seq = (SELECT seq FROM main.record_change WHERE object_kind = '${part.name}'` +
-        " AND object_rid = t.rid AND batch <= ?1 ORDER BY batch DESC, seq DESC LIMIT 1))",
-    );
+      ` JOIN main.record_change AS c ON c.seq = (SELECT seq FROM main.record_change WHERE object_kind = '${part.name}'` +
+      " AND object_rid = t.rid AND batch <= ?1 ORDER BY batch DESC, seq DESC LIMIT 1))";
+    found.push({ table: part.table, text, args: [] });
   }
-  return { text: `WITH ${parts.join(", ")}`, args };
+  return found;
 }
 
 /** Expressions for the columns of a table from the record in a change. */
