@@ -4,10 +4,11 @@ import { DEFAULT_PAGE_SIZE, invalidPage } from "./model/listing.ts";
 import { pagesOf, position } from "./model/page.ts";
 import { type Answers } from "./answer.ts";
 import { runBatch, unwrap } from "./answer-writing.ts";
-import { isKnown, listTag } from "./entity-tag.ts";
+import { listTag } from "./entity-tag.ts";
 import { once } from "./idempotency.ts";
 import type { Part } from "./history.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
+import { showOther } from "./other-answer.ts";
 import { readJson } from "./request-body.ts";
 import { type Call, here, respond, ROOT } from "./response.ts";
 import type { Resource } from "./model/resource.ts";
@@ -50,9 +51,7 @@ export function openHistoryAnswers(answers: Answers, store: Store, maxMessageByt
 
   const show = (call: Call, value: Json, allow: string): Response => {
     const json = JSON.stringify(value);
-    const headers = { Allow: allow, ETag: listTag(json) };
-    if (isKnown(call, headers.ETag)) return respond(null, 304, "", headers);
-    return respond(json, 200, MEDIA_TYPES.json, headers);
+    return showOther(call, json, { headers: { Allow: allow, ETag: listTag(json) } });
   };
 
   const options = (allow: string): Response => respond(null, 204, "", { Allow: allow });
@@ -220,7 +219,9 @@ export function openHistoryAnswers(answers: Answers, store: Store, maxMessageByt
 
 /** `version` of a body; undefined where it has none. */
 function versionOf(body: Json): number | undefined {
-  const given = body !== null && typeof body === "object" && !Array.isArray(body) ? body : {};
+  if (body === null || typeof body !== "object" || Array.isArray(body))
+    throw parameterProblem("non_field_errors", "Invalid data. Expected a dictionary.");
+  const given = body;
   for (const name of Object.keys(given))
     if (name !== "version") throw parameterProblem(name, "Choices: version.");
   const version = given.version ?? undefined;

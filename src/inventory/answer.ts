@@ -6,6 +6,7 @@ import { type Format, MEDIA_TYPES, negotiate } from "./negotiation.ts";
 import { explainListing, explainRecord } from "./explanation.ts";
 import type { Actor } from "./model/access.ts";
 import type { Json } from "./model/field.ts";
+import { isGuarded } from "./model/resource.ts";
 import {
   type Listing,
   type Look,
@@ -233,7 +234,10 @@ export function openAnswers(options: AnswerOptions): Answers {
         : listTag(json, formOf(call, format));
     headers.ETag = tag;
     if (isKnown(call, tag)) return respond(null, 304, "", headers);
-    const links = { JSON: withParameter(call, "format", "json") };
+    const links: Record<string, string | null> = { JSON: withParameter(call, "format", "json") };
+    if (status === 200 && isGuarded(resource))
+      for (const part of ["history", "annotations", "notes"])
+        links[part] = `${addressOf(call, resource, rid)}${part}/?format=api`;
     return show(call, format, json, resource, { status, headers, links });
   };
 

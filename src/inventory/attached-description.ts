@@ -1,9 +1,11 @@
-import type { Attachment } from "./attached.ts";
 import type { Json } from "./model/field.ts";
 import { PROBLEM_SCHEMA } from "./model/schema.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 
 /** What is attached to records, and files that are taken in, say of themselves: for OpenAPI 3.0 and for OPTIONS. */
+
+/** What is attached to a record: annotations or notes. */
+export type Attachment = "annotations" | "notes";
 
 /** Answers by status, as OpenAPI describes them. */
 type Responses = Record<number, object>;
@@ -21,7 +23,7 @@ export const object = (properties: Record<string, object>, required = Object.key
   properties,
 });
 
-const STAMPS = {
+export const STAMPS = {
   created: instant,
   created_by: text,
   modified: instant,

@@ -6,7 +6,8 @@ import {
 } from "./annotation-value.ts";
 import type { Actor } from "./model/access.ts";
 import { compare } from "./model/condition.ts";
-import { type Json, KINDS, parseUuid, printInstant } from "./model/field.ts";
+import { type Attachment, STAMPS } from "./attached-description.ts";
+import { type Json, KINDS, parseUuid, printInstant, prose, quoted } from "./model/field.ts";
 import type { Resource } from "./model/resource.ts";
 import { Problem } from "../problem.ts";
 import { PARTS } from "./resources/index.ts";
@@ -14,9 +15,6 @@ import type { Reading } from "./reading.ts";
 import type { Statements } from "./statements.ts";
 import type { Store } from "./store.ts";
 import { fieldProblem, type Writing } from "./writing.ts";
-
-/** What is attached to a record: annotations or notes. */
-export type Attachment = "annotations" | "notes";
 
 /** What is read: the present, or the past as `Past` gives it with its own statements, reading and actor. */
 export interface Source {
@@ -57,7 +55,7 @@ type Members = { [key: string]: Json };
 
 const KIND: Record<Attachment, Resource> = { annotations: PARTS.annotation, notes: PARTS.note };
 const LIVES: Record<Life, string> = { living: " AND a.deleted = 0", deleted: " AND a.deleted = 1", all: "" };
-const NOTE_LENGTH = 10_000;
+const NOTE = prose("", { blank: false });
 
 export function openAttached(store: Store): Attached {
   const { statements, reading, resources } = store;
@@ -167,12 +165,11 @@ export function openAttached(store: Store): Attached {
   };
 
   const contentOf = (body: Members): string => {
-    const text = typeof body.content === "string" ? body.content.trim() : "";
-    if (text === "") throw refused("content", "This field is required.");
-    if (KINDS.text.parse(text) === undefined) throw refused("content", "Null characters are not allowed.");
-    if (text.length > NOTE_LENGTH)
-      throw refused("content", `Ensure this field has no more than ${NOTE_LENGTH} characters.`);
-    return text;
+    if (body.content === undefined || body.content === "")
+      throw refused("content", "This field is required.");
+    const decoded = KINDS.text.decode(body.content, NOTE);
+    if ("error" in decoded) throw refused("content", decoded.error);
+    return String(decoded.value);
   };
 
   return {
@@ -197,7 +194,7 @@ export function openAttached(store: Store): Attached {
       return Number(row.rid);
     },
     add(writing, what, resource, rid, body, actor, id) {
-      const members = membersOf(body);
+      const members = membersOf(what, body);
       const object = { object_kind: resource.name, object_rid: rid };
       if (what === "notes")
         return writing.insert(KIND[what], { ...object, content: contentOf(members) }, actor, id);
@@ -206,7 +203,7 @@ export function openAttached(store: Store): Attached {
       return writing.insert(KIND[what], { ...object, annotation_type: type.rid, value }, actor, id);
     },
     change(writing, what, part, body, actor) {
-      const members = membersOf(body);
+      const members = membersOf(what, body);
       if (what === "notes") return writing.set(KIND[what], part, { content: contentOf(members) }, actor);
       const { annotation_type: kind } = writing.current(KIND[what], part);
       const type = statements.get({ text: "SELECT * FROM field_type WHERE rid = ?", args: [kind] })!;
@@ -222,7 +219,21 @@ const ANY = compare(["version"], ">=", 0);
 
 const refused = (field: string, text: string): Problem => fieldProblem(new Map([[field, [text]]]));
 
-function membersOf(body: Json): Members {
-  if (body !== null && typeof body === "object" && !Array.isArray(body)) return body;
-  throw refused("non_field_errors", "Invalid data. Expected a dictionary.");
+/** What can be written, besides what is shown, which is left out: what was read can be sent back. */
+const WRITABLE: Record<Attachment, readonly string[]> = {
+  annotations: ["annotation_type_id", "annotation_type", "value"],
+  notes: ["content"],
+};
+const SHOWN_ONLY = new Set(["id", "name", "type", ...Object.keys(STAMPS)]);
+
+function membersOf(what: Attachment, body: Json): Members {
+  if (body === null || typeof body !== "object" || Array.isArray(body))
+    throw refused("non_field_errors", "Invalid data. Expected a dictionary.");
+  for (const name of Object.keys(body))
+    if (!WRITABLE[what].includes(name) && !SHOWN_ONLY.has(name))
+      throw refused(
+        /^\w{1,60}$/.test(name) ? name : "non_field_errors",
+        `${quoted(name)} is not a field of ${what}. Choices: ${WRITABLE[what].join(", ")}.`,
+      );
+  return body;
 }

@@ -1,12 +1,12 @@
 import { ALIVE } from "./bulk.ts";
 import type { Life, Source } from "./attached.ts";
-import { isKnown, listTag, recordTag } from "./entity-tag.ts";
+import { listTag, recordTag } from "./entity-tag.ts";
 import { and } from "./model/condition.ts";
 import { type Json, KINDS } from "./model/field.ts";
 import { parameterProblem } from "./model/filter.ts";
 import type { Resource } from "./model/resource.ts";
-import { MEDIA_TYPES } from "./negotiation.ts";
-import { type Call, respond } from "./response.ts";
+import { showOther } from "./other-answer.ts";
+import type { Call } from "./response.ts";
 import type { Store } from "./store.ts";
 import { forbidden } from "./writing.ts";
 import { Problem } from "../problem.ts";
@@ -60,6 +60,5 @@ export function showPart(
   const json = JSON.stringify(value);
   const tag = version === undefined ? listTag(json) : recordTag(version, json, "json");
   const headers = { Allow: allow, ETag: tag };
-  if (isKnown(call, tag)) return respond(null, 304, "", headers);
-  return respond(json, status, MEDIA_TYPES.json, headers);
+  return showOther(call, json, { status, headers });
 }

@@ -1,9 +1,10 @@
 import type { DocumentDecoration, Elysia } from "elysia";
 import type { Answers } from "./answer.ts";
 import type { HistoryAnswers } from "./answer-history.ts";
-import { type Attached, type Attachment } from "./attached.ts";
+import type { Attached } from "./attached.ts";
 import {
   answered,
+  type Attachment,
   fieldsOf,
   inPath,
   inQuery,

@@ -106,6 +106,9 @@ export function openWriting(
     for (const pending of change.pending) {
       const far = target(resources, resource.fields[pending.field]);
       const found = candidates(far, pending, actor);
+      const { among = {} } = resource.fields[pending.field];
+      const stored = found.length === 1 ? current(far, found[0]) : {};
+      const other = Object.entries(among).find(([name, value]) => stored[name] !== value);
       const was = before?.[pending.field] ?? null;
       const kept =
         was !== null &&
@@ -115,6 +118,8 @@ export function openWriting(
           pending.value,
         );
       if (kept) change.values.set(pending.field, was);
+      else if (found.length === 1 && other)
+        change.errors.set(pending.field, [`Expected a ${far.name} whose ${other[0]} is ${other[1]}.`]);
       else if (found.length === 1) change.values.set(pending.field, found[0]);
       else
         change.errors.set(pending.field, [

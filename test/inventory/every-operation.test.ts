@@ -119,7 +119,7 @@ test("every operation answers as it is described", async () => {
       const segment = segmentOf(path);
       const schema = operation.requestBody?.content["application/json"]?.schema;
       // A record of its own for each call: it may be gone after it.
-      const writes = method !== "GET" && path.includes("{id}");
+      const writes = method !== "GET" && /\{id\}(?!.*\{)/.test(path);
       const first = await lab.ask("GET", `${segment}/?page_size=1`, { as: "admin" });
       const [known] = (first.body.results as Record<string, Json>[] | undefined) ?? [];
       const id = (writes ? await newId(segment) : undefined) ?? String(known?.id ?? IDS.shelf);
@@ -176,7 +176,7 @@ test("every operation answers as it is described", async () => {
   }).filter((name) => !/\/(users|groups)\//.test(name));
   expect(expected.filter((name) => !done.has(name))).toEqual([]);
   expect(expected.length).toBeGreaterThan(70);
-});
+}, 60_000);
 
 test("every way to refuse has the described form", async () => {
   const list = paths["/api/v2/locations/"];

@@ -321,3 +321,54 @@ test("a record that is deleted keeps its notes, and has them when it lives again
   await good("POST", `${fish}restore/`, {});
   expect(await contents()).toEqual(["one"]);
 });
+
+test("bodies say what is wrong with them, and what was read can be sent back", async () => {
+  const { body } = await good("POST", `${fish}notes/`, { content: "one" });
+  const note = `${fish}notes/${body.id}/`;
+  expect((await good("PUT", note, body)).body).toEqual(body);
+  for (const [sent, field, text] of [
+    [{ content: 5.5, text: "x" }, "text", '"text" is not a field of notes. Choices: content.'],
+    [{ content: {} }, "content", "Not a valid string."],
+    [{ content: " " }, "content", "This field may not be blank."],
+    [{}, "content", "This field is required."],
+    [["one"], "non_field_errors", "Invalid data. Expected a dictionary."],
+  ] as const) {
+    const answer = await ask("PATCH", note, sent);
+    expect([answer.status, answer.body[field]]).toEqual([400, [text]]);
+  }
+  for (const sent of [[1], "x", { versions: 1 }])
+    expect((await ask("POST", `${note}restore/`, sent)).status).toBe(400);
+});
+
+test("in a browser, histories and what belongs to a record are pages", async () => {
+  const { body } = await good("POST", `${fish}notes/`, { content: "<b>" });
+  const html = { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+  for (const path of [
+    fish,
+    `${fish}notes/`,
+    `${fish}notes/${body.id}/`,
+    `${fish}history/`,
+    "batches/",
+    "changes/",
+  ]) {
+    const page = await ask("GET", path, undefined, "alice", html);
+    const { headers, text } = page;
+    expect([path, page.status, headers.get("content-type")]).toEqual([path, 200, "text/html; charset=utf-8"]);
+    expect(text).toContain("HTTP 200 OK");
+    expect(text).not.toContain("<b>&quot;");
+    const again = await ask("GET", path, undefined, "alice", {
+      ...html,
+      "If-None-Match": headers.get("etag")!,
+    });
+    expect(again.status).toBe(304);
+    const json = await ask("GET", `${path}?format=json`, undefined, "alice", html);
+    expect([json.headers.get("content-type"), json.headers.get("etag") === headers.get("etag")]).toEqual([
+      "application/json",
+      false,
+    ]);
+  }
+  const record = await ask("GET", `${fish}?format=api`, undefined, "alice", html);
+  expect(record.text).toContain(`${fish.replace("specimens", "stocks/specimen")}history/?format=api`);
+  const history = await ask("GET", `${fish}history/?format=api`, undefined, "alice", html);
+  expect(history.text).toMatch(/<a class="s" href="[^"]*batches\/[^"]*\?format=api">/);
+});

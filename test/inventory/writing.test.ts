@@ -762,3 +762,19 @@ describe("signing in", () => {
     expect({ status, allow: headers.get("allow") }).toEqual({ status: 405, allow: "POST" });
   });
 });
+
+test("units of a type come from a category of units", async () => {
+  const lab = await openLab();
+  const make = (unit_category: string) =>
+    lab.ask("POST", "annotationtypes/", {
+      as: "admin",
+      body: { name: "w", type: "NUMBERUNIT", unit_category },
+    });
+  const refused = await make("Tissue");
+  expect([refused.status, refused.body.unit_category]).toEqual([
+    400,
+    ["Expected a category whose kind is unit."],
+  ]);
+  expect((await make("Mass")).status).toBe(201);
+  lab.database.close();
+});

@@ -42,6 +42,8 @@ export interface Field {
   unique?: boolean;
   /** Reference: name of the resource it points to. */
   to?: string;
+  /** Reference: what the record must have besides, by field. */
+  among?: Readonly<Record<string, string>>;
   /** JSON: a list of names of records of this resource; ids are taken too. */
   each?: string;
   /** JSON: what is wrong with a value, or undefined. */

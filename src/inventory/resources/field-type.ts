@@ -139,9 +139,7 @@ export const typeFields = (segment: string, own: Record<string, Field>): Resourc
   unit_category: reference(
     "category",
     "Where type is NUMBERUNIT, the category of its units; all units without.",
-    {
-      shown: "extra",
-    },
+    { shown: "extra", among: { kind: "unit" } },
   ),
   mandatory_owned_by: json("Names of the groups for whose records a value must be given.", {
     shown: "extra",
