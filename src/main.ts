@@ -6,6 +6,7 @@ import { backup } from "./verb/backup.ts";
 import { check } from "./verb/check.ts";
 import { corpus } from "./verb/corpus.ts";
 import { demo } from "./verb/demo.ts";
+import { doctor } from "./verb/doctor.ts";
 import { elm } from "./verb/elm.ts";
 import { exportFile } from "./verb/export.ts";
 import { importFile } from "./verb/import.ts";
@@ -31,6 +32,7 @@ export const VERBS: readonly Verb[] = [
   user,
   token,
   check,
+  doctor,
   wsdl,
   openapi,
   backup,

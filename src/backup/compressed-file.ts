@@ -50,6 +50,13 @@ export async function unpackFile(from: string, to?: string): Promise<Sums> {
   return sums(plain.result(), packed.result());
 }
 
+/** SHA-256 of a file. */
+export async function hashFile(path: string): Promise<string> {
+  const hasher = new Bun.CryptoHasher("sha256");
+  for await (const chunk of createReadStream(path)) hasher.update(chunk as Buffer);
+  return hasher.digest("hex");
+}
+
 const sums = (plain: { bytes: number; sha256: string }, packed: { bytes: number; sha256: string }): Sums => ({
   ...plain,
   compressedBytes: packed.bytes,

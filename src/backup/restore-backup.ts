@@ -1,18 +1,9 @@
-import {
-  copyFileSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  mkdtempSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from "node:fs";
+import { copyFileSync, existsSync, linkSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Problem } from "../problem.ts";
 import { closeDatabase, lockDirectory, openWriter } from "../shell/sqlite.ts";
-import { sync, unpackFile } from "./compressed-file.ts";
+import { hashFile, sync, unpackFile } from "./compressed-file.ts";
 import { examine } from "./make-backup.ts";
 import { type FileEntry, type Manifest, readManifest } from "./manifest.ts";
 
@@ -57,7 +48,7 @@ export async function restoreBackup(options: {
     await unpackDatabase(manifest, directory, fresh, known);
     for (const corpus of manifest.corpora) {
       const target = join(to, corpus.file.replace(/\.zst$/, ""));
-      if (existsSync(target) && statSync(target).size === corpus.bytes) continue;
+      if (existsSync(target) && (await hashFile(target)) === corpus.sha256) continue;
       mkdirSync(dirname(target), { recursive: true });
       await unpack(corpus, directory, `${target}.restoring`);
       renameSync(`${target}.restoring`, target);

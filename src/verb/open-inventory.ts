@@ -82,13 +82,15 @@ function tokenFor(accounts: Accounts, username: string): { token: string; id: st
   return accounts.tokens.add(user, { name: "command line", expires: Date.now() + HOUR });
 }
 
-function addressOf({ host, port, listen, tls_certificate: certificate }: Config): string {
+/** Where a server with these settings is called on this machine. */
+export function addressOf({ host, port, listen, tls_certificate: certificate }: Config): string {
   if (listen !== "") return OWN;
   const name = host === "0.0.0.0" || host === "::" ? "localhost" : host;
   return `${certificate === "" ? "http" : "https"}://${name.includes(":") ? `[${name}]` : name}:${port}`;
 }
 
-async function overSocket(request: Request, config: Config): Promise<Response> {
+/** Asks the server of these settings. @throws Problem already_running where none answers */
+export async function overSocket(request: Request, config: Config): Promise<Response> {
   try {
     return await fetch(request, config.listen === "" ? {} : { unix: config.listen.replace("unix:", "") });
   } catch (cause) {

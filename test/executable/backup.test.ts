@@ -132,7 +132,15 @@ test("what is damaged or not whole is refused with its name, and nothing is chan
   }
   expect([files(), readFileSync(join(data, "labd.sqlite")).toString("base64")]).toEqual(former);
   // And what is whole takes the place, while the former stays beside.
+  const corpus = join(
+    data,
+    "corpora",
+    readdirSync(join(data, "corpora")).find((one) => one.endsWith(".labc"))!,
+  );
+  const bytes = readFileSync(corpus);
+  writeFileSync(corpus, bytes.toReversed());
   const restored = await labd(["restore", join(to, packed), "--data-dir", data]);
+  expect(readFileSync(corpus).equals(bytes)).toBeTrue();
   expect(restored.code).toBe(0);
   expect(existsSync(restored.stdout.match(/former database is (.*)\.\n/)![1])).toBeTrue();
 });

@@ -1,0 +1,49 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Finding } from "../../src/watch/finding.ts";
+import { labd, scratch, serve } from "./labd.ts";
+
+// A busy machine takes its time.
+setDefaultTimeout(60_000);
+
+test("doctor beside a server, after it, with a spoilt corpus, and without a data directory", async () => {
+  using place = scratch();
+  const data = join(place.directory, "data");
+  const examine = async (...words: string[]) => {
+    const { code, stdout } = await labd(["doctor", "--format", "json", "--data-dir", data, ...words]);
+    const findings = JSON.parse(stdout) as Finding[];
+    return { code, of: (about: string) => findings.filter((finding) => finding.about === about) };
+  };
+  const none = await examine();
+  expect([none.code, none.of("permissions")[0].state]).toEqual([2, "problem"]);
+  await labd(["corpus", "add", "--sample", "--data-dir", data]);
+  chmodSync(data, 0o750);
+  {
+    await using server = await serve(place.directory, ["--data-dir", data]);
+    await labd(["backup", "--data-dir", data]);
+    const beside = await examine("--port", new URL(server.url).port);
+    for (const about of ["settings", "permissions", "disk", "database", "corpus", "server"])
+      expect([about, beside.of(about).map(({ state }) => state)]).toEqual([about, ["ok"]]);
+    // The backup lies beside the data.
+    expect([beside.code, beside.of("backup")[0].state]).toEqual([1, "warning"]);
+    const elsewhere = await examine("--port", "1");
+    expect(elsewhere.of("server")[0]).toMatchObject({
+      state: "warning",
+      found: expect.stringContaining("does not answer"),
+    });
+  }
+  const text = await labd(["doctor", "--data-dir", data, "--host", "0.0.0.0"]);
+  expect(text.code).toBe(1);
+  expect(text.stdout).toMatch(/^warning +settings +host 0\.0\.0\.0 .*\n +→ Set tls_certificate/m);
+  const corpus = join(
+    data,
+    "corpora",
+    readdirSync(join(data, "corpora")).find((name) => name.endsWith(".labc"))!,
+  );
+  const bytes = readFileSync(corpus);
+  bytes[bytes.length >> 1] ^= 1;
+  writeFileSync(corpus, bytes);
+  const spoilt = await examine();
+  expect([spoilt.code, spoilt.of("corpus")[0].state]).toEqual([2, "problem"]);
+});
