@@ -1,4 +1,5 @@
 import type { Page } from "./page.tsx";
+import { batchPage } from "./pages/batch.tsx";
 import { homePage } from "./pages/home.tsx";
 import { inventoryImportPage } from "./pages/inventory-import.tsx";
 import { inventoryListPage } from "./pages/inventory-list.tsx";
@@ -16,6 +17,7 @@ export const PAGES: readonly Page[] = [
   signInPage,
   scorePage,
   resultPage,
+  batchPage,
   inventoryPage,
   locationTreePage,
   inventoryListPage,

@@ -67,7 +67,7 @@ test("the score in a sentence, with its expectation and its bound", () => {
   expect(best(matches)?.number).toBe(1);
   expect(sentence(matches[0])).toBe(
     "FSDW at 19–22 is conserved: its conservation score is 0.78, where 0.11 would be expected from how far its surroundings have " +
-      "diverged. 1 of 2 homologs keep it; of comparable random matches at most 0.5 % are conserved as well or better.",
+      "diverged. 1 of 2 homologs keep it; of comparable random matches at most 0.5\u00A0% are conserved as well or better.",
   );
   expect(sentence(matches[1])).toBe("W at 53–53 cannot be judged: no homolog reaches it.");
 });

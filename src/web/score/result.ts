@@ -74,10 +74,12 @@ export function matchesOf({ patterns }: Result): NumberedMatch[] {
   );
 }
 
+/** The less, the more a match tells. */
+export const rank = ({ verdict, z }: Pick<Match, "verdict" | "z">): number =>
+  VERDICTS.indexOf(verdict) * 1000 - Math.min(z ?? -99, 99);
+
 /** The match that tells most: the best verdict, and of equals the largest z. */
 export function best(matches: readonly NumberedMatch[]): NumberedMatch | undefined {
-  const rank = (match: NumberedMatch): number =>
-    VERDICTS.indexOf(match.verdict) * 1000 - Math.min(match.z ?? -99, 99);
   return matches.toSorted((a, b) => rank(a) - rank(b))[0];
 }
 
@@ -85,7 +87,8 @@ export function best(matches: readonly NumberedMatch[]): NumberedMatch | undefin
 export const decimal = (value: number | null, digits = 2): string =>
   value === null ? "–" : value.toFixed(digits).replace("-", "−");
 
-export const percent = (part: number, digits = 0): string => `${(part * 100).toFixed(digits)} %`;
+/** With a space that does not break. */
+export const percent = (part: number, digits = 0): string => `${(part * 100).toFixed(digits)}\u00A0%`;
 
 /** A P value with its bound: ≤ 0.005. */
 export function pText({ pValue, pValueIs }: Pick<Match, "pValue" | "pValueIs">): string {
