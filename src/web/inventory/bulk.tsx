@@ -323,7 +323,8 @@ function Refused({ error, of }: { error: unknown; of: Declaration }) {
         {rows.map(({ id, message }, i) => (
           <li key={i}>
             {id && <strong>{named.get(id) ?? id}: </strong>}
-            {message}
+            {/* The name stands before it; the id says nothing to people. */}
+            {message.replace(/^\w+ [0-9a-f-]{36} /, "")}
           </li>
         ))}
       </ul>

@@ -44,21 +44,33 @@ export interface Declaration {
   /** What the lookups mean. */
   operators: Readonly<Record<string, string>>;
   fields: Readonly<Record<string, FieldInfo>>;
-  /** POST is there for callers who may add records. */
-  actions?: Readonly<Record<string, unknown>>;
 }
 
 const known = new Map<string, Promise<Declaration>>();
 
-/** The declaration of a list, asked for once per page. @throws Refusal */
+/** Declarations belong to a version of the program, as the name of this script does. */
+const keptAs = (segment: string): string => `labd:declaration:${import.meta.url}:${segment}`;
+
+/** The declaration of a list, asked for once per tab. @throws Refusal */
 export function declaration(segment: string): Promise<Declaration> {
   let asked = known.get(segment);
   if (!asked) {
-    asked = ask<Declaration>("OPTIONS", api(segment));
+    const kept = sessionStorage.getItem(keptAs(segment));
+    asked = kept === null ? read(segment) : Promise.resolve(JSON.parse(kept) as Declaration);
     known.set(segment, asked);
     asked.catch(() => known.delete(segment));
   }
   return asked;
+}
+
+async function read(segment: string): Promise<Declaration> {
+  // Who may write is told with every record; it may change while the tab is open.
+  const { actions: _actions, ...lasting } = await ask<Declaration & { actions?: unknown }>(
+    "OPTIONS",
+    api(segment),
+  );
+  sessionStorage.setItem(keptAs(segment), JSON.stringify(lasting));
+  return lasting;
 }
 
 /** Address of a list in the interface. */

@@ -151,6 +151,9 @@ function ComparisonRow({
           onChange={(event) => setPath(level, event.currentTarget.value)}
         >
           {level > 0 && <option value="">itself</option>}
+          {path[level] !== undefined && path[level] !== "" && !(path[level] in declared.fields) && (
+            <option value={path[level]}>{path[level]}: unknown</option>
+          )}
           {Object.entries(declared.fields)
             .filter(([, { lookups: some }]) => some.length > 0)
             .map(([name, { label }]) => (
@@ -166,7 +169,7 @@ function ComparisonRow({
         value={operator}
         onChange={(event) => setOperator(event.currentTarget.value)}
       >
-        {lookups.map((name) => (
+        {(lookups.length > 0 ? lookups : [it.operator]).map((name) => (
           <option key={name} value={name}>
             {WORDS[name] ?? name}
           </option>

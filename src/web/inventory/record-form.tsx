@@ -2,13 +2,16 @@ import { useState } from "preact/hooks";
 import { Button } from "../part/button.tsx";
 import { Failure } from "../part/failure.tsx";
 import { Refusal } from "../request.ts";
+import { useSession } from "../session.ts";
 import { type Declaration, isCommon, writableFields } from "./declaration.ts";
 import { asText, isFar, type Row, sent } from "./record.tsx";
 import { bodyValue, ValueInput } from "./value-input.tsx";
 
 /** Fields in the order in which people fill them in: what names the record, what must be there, the rest; who owns it last. */
-function groupsOf(of: Declaration): { title: string; names: string[] }[] {
-  const writable = writableFields(of).map(([name]) => name);
+function groupsOf(of: Declaration, superuser: boolean): { title: string; names: string[] }[] {
+  const all = writableFields(of).map(([name]) => name);
+  // Only administrators give records to others.
+  const writable = superuser ? all : all.filter((name) => name !== "owner");
   const own = writable.filter((name) => !isCommon(name));
   const rank = (name: string): number =>
     name === of.key ? 0 : of.fields[name].write === "required" ? 1 : of.fields[name].kind === "flag" ? 3 : 2;
@@ -43,7 +46,8 @@ export function RecordForm(props: {
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
   const fields = error instanceof Refusal ? error.fields : {};
-  const shown = new Set(groupsOf(of).flatMap(({ names }) => names));
+  const groups = groupsOf(of, useSession()?.user.is_superuser === true);
+  const shown = new Set(groups.flatMap(({ names }) => names));
   const elsewhere = Object.keys(fields).length === 0 || Object.keys(fields).some((name) => !shown.has(name));
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
@@ -63,7 +67,7 @@ export function RecordForm(props: {
   return (
     <form onSubmit={submit} noValidate>
       {error !== null && elsewhere && <Failure error={error} />}
-      {groupsOf(of).map(
+      {groups.map(
         ({ title, names }) =>
           names.length > 0 && (
             <fieldset key={title} class="form-group">

@@ -76,7 +76,7 @@ export function ShareForm(props: {
         value={name}
         onChoose={setName}
       />
-      <Choice label="Who" value={level} choices={LEVELS} onChange={setLevel} />
+      <Choice label="Right" value={level} choices={LEVELS} onChange={setLevel} />
       <Button look="primary" type="submit" busy={props.busy} disabled={name === ""}>
         {props.label}
       </Button>

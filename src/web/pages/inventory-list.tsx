@@ -26,7 +26,7 @@ import { useSession } from "../session.ts";
 
 const SIZES = [20, 50, 100, 200];
 /** Milliseconds without a key before the list is searched. */
-const PAUSE = 150;
+const PAUSE = 75;
 
 function InventoryList() {
   const segment = segmentOf(useParams().list);
@@ -209,7 +209,7 @@ function List({ of }: { of: Declaration }) {
       )}
       {Boolean(page.error) && <Failure error={page.error} retry={page.reload} />}
       <p class="row list-count" aria-live="polite">
-        <strong>{page.value ? many(total) : "…"}</strong>
+        <strong>{page.error ? "" : page.value ? many(total) : "…"}</strong>
         <Shortcuts
           shortcuts={[
             { keys: ["j", "ArrowDown"], does: "next row", run: () => step(1) },
@@ -232,7 +232,7 @@ function List({ of }: { of: Declaration }) {
           ]}
         />
       </p>
-      {page.value && rows.length === 0 ? (
+      {page.error && !page.busy ? null : page.value && rows.length === 0 ? (
         <Nothing of={of} filtered={Object.keys(filters).length > 0} signedIn={Boolean(session)} />
       ) : (
         <div class={page.busy ? "list busy" : "list"}>
@@ -248,7 +248,7 @@ function List({ of }: { of: Declaration }) {
           />
         </div>
       )}
-      {page.value && (
+      {page.value && !page.error && (
         <Pages
           current={page.value.current}
           pages={page.value.total_pages}

@@ -18,7 +18,7 @@ import { History } from "../inventory/history.tsx";
 import { useLoaded } from "../inventory/loaded.ts";
 import { Menu } from "../inventory/menu.tsx";
 import { PathOf } from "../inventory/path.tsx";
-import { asText, localTime, readRecord, type Row, Shown } from "../inventory/record.tsx";
+import { asText, isFar, localTime, readRecord, type Row, Shown } from "../inventory/record.tsx";
 import { RecordForm } from "../inventory/record-form.tsx";
 import { SharingOf } from "../inventory/sharing.tsx";
 import { Shortcuts } from "../inventory/shortcuts.tsx";
@@ -51,12 +51,21 @@ function InventoryRecord() {
   );
 }
 
+/** Lists of things that lie in each other. */
+const IN_TREE = new Set(["locations", "equipment", "places"]);
+
 function Record({ of, row, onChanged }: { of: Declaration; row: Row; onChanged: () => void }) {
   const [query, setQuery] = useQuery();
   const [deleting, setDeleting] = useState(false);
   const editing = query.get("edit") === "1" && row.mayChange;
   const edit = (on: boolean): void => setQuery({ edit: on ? 1 : null }, { replace: !on });
   const deleted = row.values.deleted === true;
+  const { location: kept } = row.values;
+  const inTree = IN_TREE.has(of.name)
+    ? { segment: of.name, id: row.id }
+    : isFar(kept)
+      ? { segment: "locations", id: String(kept.id) }
+      : undefined;
   if (editing) return <Edit of={of} row={row} onClose={() => edit(false)} onChanged={onChanged} />;
   const own = Object.keys(of.fields).filter((name) => !isCommon(name) && name !== of.key);
   const common = [
@@ -73,7 +82,7 @@ function Record({ of, row, onChanged }: { of: Declaration; row: Row; onChanged: 
   return (
     <>
       {deleted && <Deleted of={of} row={row} onChanged={onChanged} />}
-      {of.name === "locations" && <PathOf segment="locations" id={row.id} />}
+      {inTree && !deleted && <PathOf segment={inTree.segment} id={inTree.id} />}
       <div class="row record-tools screen">
         {row.mayChange && !deleted && (
           <Button look="primary" onClick={() => edit(true)}>

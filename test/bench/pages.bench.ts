@@ -1,0 +1,270 @@
+/**
+ * How long a person waits for the pages of the inventory, in a headless Chromium with the compiled executable.
+ *
+ *   bun run build && bun run test/bench/pages.bench.ts    100,000 locations and 100,000 consumables
+ *   RECORDS=1000 ROUNDS=3 …                                quick
+ *
+ * From the event (a click, a key, the beginning of a navigation) to the first picture that shows its result, as the
+ * page itself sees it. Of navigations the compilation and first evaluation of scripts are taken off, as the browser's
+ * trace tells them. Exit code 1 where the 95th percentile of any is 200 ms or more. See docs/web.md.
+ */
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { launch, type Page } from "puppeteer-core";
+import { open } from "../../src/app.ts";
+import { resolveConfig } from "../../src/config.ts";
+import { serve } from "../executable/labd.ts";
+
+const RECORDS = Number(process.env.RECORDS ?? 100_000);
+const ROUNDS = Number(process.env.ROUNDS ?? 20);
+const LIMIT = 200;
+const ROOMS = 200;
+const PASSWORD = "a password for benches";
+const CHROMIUM = [process.env.CHROMIUM ?? "", "/usr/bin/chromium", "/usr/bin/google-chrome"].find(
+  (path) => path !== "" && existsSync(path),
+);
+if (CHROMIUM === undefined) throw new Error("no Chromium: name one in CHROMIUM");
+
+const id = (kind: number) => `printf('${kind}0000000-0000-4000-8000-%012d', i)`;
+
+/** The records, by SQL: the interface would take a while. */
+async function make(directory: string): Promise<void> {
+  const { config } = resolveConfig({ flags: { data_dir: directory, workers: "1" }, environment: {} });
+  const app = await open(config);
+  const { accounts, database } = app;
+  await accounts.addUser({ username: "admin", password: PASSWORD, superuser: true });
+  const admin = accounts.userOf("admin");
+  const numbers = (count: number) =>
+    `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${count - 1})`;
+  const shared = "created, modified, created_by, modified_by, owner, owned_by, public";
+  const common = `1700000000000000 + i, 1700000000000000 + i, ${admin}, ${admin}, ${admin}, 1, i % 2`;
+  const prose = "'Description of thing ' || i || ', number ' || (i * 104729 % 1000) || ' of its kind'";
+  database.transaction(() => {
+    database.run(
+      `INSERT INTO address (rid, name, name_fold, ${shared}) WITH n (i) AS (SELECT 1) SELECT 1, 'Here', 'here', ${common} FROM n`,
+    );
+    database.run(
+      `INSERT INTO place (rid, id, building, building_fold, room, room_fold, address, ${shared})
+       ${numbers(ROOMS)} SELECT i + 1, ${id(4)}, 'A', 'a', printf('%03d', i), printf('%03d', i), 1, ${common} FROM n`,
+    );
+    database.run(
+      `INSERT INTO location (rid, id, label, label_fold, description, place, parent, ${shared})
+       ${numbers(RECORDS)} SELECT i + 1, ${id(2)}, 'Box ' || i, 'box ' || i, ${prose}, 1 + i % ${ROOMS},
+         CASE WHEN i >= ${ROOMS * 10} THEN 1 + i % ${ROOMS * 10} END, ${common} FROM n`,
+    );
+    database.run(
+      `INSERT INTO consumable (rid, id, name, name_fold, description, model_type, status, location, amount, ${shared})
+       ${numbers(RECORDS)} SELECT i + 1, ${id(3)}, 'Tube ' || (i * 7919 % ${RECORDS}), 'tube ' || (i * 7919 % ${RECORDS}), ${prose},
+         CASE i % 3 WHEN 0 THEN 'ANTIBODY' WHEN 1 THEN 'OLIGO' ELSE 'ENZYME' END, 'AVAILABLE',
+         1 + (i * 31) % ${RECORDS}, i % 100, ${common} FROM n`,
+    );
+    // Records that are there begin their histories.
+    database.run(
+      "INSERT INTO record_batch (rid, id, at, kind, user_rid) VALUES (2, '90000000-0000-4000-8000-000000000002', 1700000000000000, 'sample', 1)",
+    );
+  })();
+  database.run("PRAGMA optimize");
+  await app.close();
+}
+
+const directory = mkdtempSync(join(tmpdir(), "labd-pages-"));
+await make(directory);
+await using server = await serve(directory, ["--log", "off"]);
+const browser = await launch({
+  executablePath: CHROMIUM,
+  protocolTimeout: 30_000,
+  args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
+});
+const page = await browser.newPage();
+await page.setViewport({ width: 1200, height: 900 });
+page.on("pageerror", (error) => {
+  throw error;
+});
+// What is evaluated here is no script of the page.
+await page.setBypassCSP(true);
+await page.goto(`${server.url}/sign-in`);
+await page.evaluate(
+  (body) =>
+    fetch("/api/v2/session/", { method: "POST", headers: { "Content-Type": "application/json" }, body }),
+  JSON.stringify({ username: "admin", password: PASSWORD }),
+);
+
+/** When an expression was first true of a picture, since the page's time began. */
+await page.evaluateOnNewDocument(() => {
+  (globalThis as unknown as { whenShown: unknown }).whenShown = (expression: string) =>
+    new Promise((resolve) => {
+      const test = new Function(`return ${expression}`) as () => boolean;
+      const holds = (): boolean => {
+        try {
+          return document.body !== null && test();
+        } catch {
+          // What it looks at is not there yet.
+          return false;
+        }
+      };
+      const look = (): void => {
+        // After the frame in which it holds was drawn.
+        if (holds()) requestAnimationFrame(() => setTimeout(() => resolve(performance.now())));
+        else requestAnimationFrame(look);
+      };
+      look();
+    });
+});
+
+/** Milliseconds from running `act` in the page to the first picture of which `shown` is true. */
+const wait = (act: string, shown: string): Promise<number> =>
+  page.evaluate(
+    async (doIt, expression) => {
+      const { whenShown } = globalThis as unknown as { whenShown(expression: string): Promise<number> };
+      const begin = performance.now();
+      new Function(doIt)();
+      return (await whenShown(expression)) - begin;
+    },
+    act,
+    shown,
+  );
+
+/** The same of opening an address, without compiling and evaluating scripts. */
+async function waitToOpen(path: string, shown: string): Promise<number> {
+  await page.tracing.start({ categories: ["devtools.timeline", "v8", "disabled-by-default-v8.compile"] });
+  const { identifier } = await page.evaluateOnNewDocument((expression) => {
+    const from = globalThis as unknown as {
+      whenShown(expression: string): Promise<number>;
+      shownAt: unknown;
+    };
+    from.shownAt = from.whenShown(expression);
+  }, shown);
+  await page.goto(server.url + path);
+  const at = await page.evaluate(() => (globalThis as unknown as { shownAt: Promise<number> }).shownAt);
+  await page.removeScriptToEvaluateOnNewDocument(identifier);
+  const trace = JSON.parse(new TextDecoder().decode(await page.tracing.stop())) as {
+    traceEvents: { name: string; dur?: number }[];
+  };
+  const scripts = trace.traceEvents.filter(({ name }) =>
+    ["EvaluateScript", "v8.evaluateModule", "v8.compileModule", "v8.compile"].includes(name),
+  );
+  return at - scripts.reduce((sum, { dur = 0 }) => sum + dur / 1000, 0);
+}
+
+const results = new Map<string, number[]>();
+async function measure(what: string, once: (round: number) => Promise<number>): Promise<void> {
+  const times: number[] = [];
+  // The first round warms up.
+  for (let round = 0; round <= ROUNDS; round++) {
+    const time = await once(round);
+    if (round > 0) times.push(time);
+  }
+  results.set(
+    what,
+    times.sort((a, b) => a - b),
+  );
+}
+
+const ROWS = "document.querySelectorAll('tbody tr').length === 50";
+const TOTAL = `document.body.innerText.includes('${RECORDS.toLocaleString("en")} records')`;
+const list = (path: string) => async (act: string, shown: string) => {
+  await ready(page, path);
+  return wait(act, shown);
+};
+async function ready(on: Page, path: string): Promise<void> {
+  await on.goto(server.url + path, { waitUntil: "networkidle2" });
+  await on.waitForFunction("document.querySelectorAll('tbody tr').length > 0");
+}
+const consumables = list("/inventory/stocks-consumables");
+
+await measure("open the list", () => waitToOpen("/inventory/stocks-consumables", `${ROWS} && ${TOTAL}`));
+await measure("search a word (with the pause of 75 ms)", (round) =>
+  consumables(
+    `const box = document.querySelector('input[type=search]'); box.value = '${RECORDS / 2 + round}'; box.dispatchEvent(new Event('input', { bubbles: true }))`,
+    `!${TOTAL} && document.querySelector('tbody')?.innerText.includes('${RECORDS / 2 + round}')`,
+  ),
+);
+await measure("filter by what no index has", async (round) => {
+  await ready(page, "/inventory/stocks-consumables");
+  await page.evaluate(() =>
+    [...document.querySelectorAll("button")].find((b) => b.innerText.startsWith("Filter"))!.click(),
+  );
+  await page.waitForSelector(".filter-row input");
+  return wait(
+    `const box = document.querySelector('.filter-row input'); box.value = '${round}7'; box.dispatchEvent(new Event('input', { bubbles: true }));
+     setTimeout(() => document.querySelector('.filter-panel .primary').click())`,
+    `location.search.includes('query_expression') && !${TOTAL} && !document.querySelector('.list.busy')`,
+  );
+});
+await measure("order by a column without an index", () =>
+  consumables(
+    "[...document.querySelectorAll('thead button')].find((b) => b.innerText.startsWith('Amount')).click()",
+    "location.search.includes('ordering=amount') && !document.querySelector('.list.busy') && document.querySelector('th[aria-sort]')?.innerText.startsWith('Amount')",
+  ),
+);
+await measure("next page", () =>
+  consumables(
+    "[...document.querySelectorAll('.pages button')].at(-1).click()",
+    "document.body.innerText.includes('Page 2 of') && !document.querySelector('.list.busy')",
+  ),
+);
+await measure("next row by key", () =>
+  consumables(
+    "document.dispatchEvent(new KeyboardEvent('keydown', { key: 'j', bubbles: true }))",
+    "document.querySelector('tr.selected') !== null",
+  ),
+);
+await measure("select the page", () =>
+  consumables(
+    "document.querySelector('thead input').click()",
+    "document.body.innerText.includes('50 records selected')",
+  ),
+);
+await measure("select all that are found", async () => {
+  await ready(page, "/inventory/stocks-consumables");
+  await page.click("thead input");
+  await page.waitForFunction("document.querySelector('.selection') !== null");
+  return wait(
+    "[...document.querySelectorAll('.selection button')].find((b) => b.innerText.startsWith('Select all')).click()",
+    `document.querySelector('.selection').innerText.includes('${RECORDS.toLocaleString("en")} records selected')`,
+  );
+});
+await measure("change a value in its cell", async (round) => {
+  await ready(page, "/inventory/stocks-consumables");
+  await page.click("tbody tr button[aria-label^='Edit barcode']");
+  await page.waitForSelector(".cell-editor input");
+  await page.type(".cell-editor input", `B${round}-`);
+  return wait(
+    "document.querySelector('.cell-editor .primary').click()",
+    "document.querySelector('.cell-editor') === null && document.querySelector('.announcement') !== null",
+  );
+});
+await measure("open a record", (round) =>
+  waitToOpen(
+    `/inventory/locations/20000000-0000-4000-8000-${String(round).padStart(12, "0")}`,
+    "document.querySelector('h1').innerText.startsWith('Box') && document.querySelector('.referring li') !== null && document.querySelector('.trail ol li + li') !== null",
+  ),
+);
+await measure("open the tree", () =>
+  waitToOpen("/inventory/tree", "document.querySelectorAll('.tree li').length >= 100"),
+);
+await measure("open a room in the tree", async () => {
+  await page.goto(`${server.url}/inventory/tree`, { waitUntil: "networkidle2" });
+  await page.waitForSelector(".tree li button");
+  return wait(
+    "document.querySelector('.tree li button').click()",
+    "document.querySelector('.tree .tree li') !== null",
+  );
+});
+
+await browser.close();
+await server.end("SIGTERM");
+rmSync(directory, { recursive: true });
+
+const at = (times: readonly number[], share: number): string =>
+  times[Math.min(times.length - 1, Math.floor(times.length * share))].toFixed(0);
+let slow = 0;
+process.stdout.write(
+  `| ${RECORDS.toLocaleString("en")} records, ms | median | 95 % | slowest |\n|---|---:|---:|---:|\n`,
+);
+for (const [what, times] of results) {
+  process.stdout.write(`| ${what} | ${at(times, 0.5)} | ${at(times, 0.95)} | ${at(times, 1)} |\n`);
+  if (Number(at(times, 0.95)) >= LIMIT) slow++;
+}
+process.exit(slow > 0 ? 1 : 0);
