@@ -5,10 +5,16 @@ import { X } from "./alphabet.ts";
  * sliding window, widened while the entropy stays low, then cut to the stretch whose composition is least likely.
  */
 
-/** SEG's own values for proteins: window, entropy in bits that triggers, entropy up to which a region is widened. */
-export const SEG_WINDOW = 12;
-export const SEG_TRIGGER = 2.2;
-export const SEG_EXTENSION = 2.5;
+export interface SegParameters {
+  /** Residues. */
+  window: number;
+  /** Entropy in bits that triggers, and the one up to which a region is widened. */
+  trigger: number;
+  extension: number;
+}
+
+/** SEG's own values for proteins. */
+export const SEG: SegParameters = { window: 12, trigger: 2.2, extension: 2.5 };
 /** At most so many residues are cut off a region when it is trimmed. */
 const MAX_TRIM = 50;
 const ALPHABET = 20;
@@ -87,21 +93,24 @@ function trim(residues: Uint8Array, from: number, to: number): [number, number] 
 }
 
 /** Regions of low complexity as [first, behind last], ascending, not overlapping. */
-export function lowComplexity(residues: Uint8Array): [number, number][] {
+export function lowComplexity(
+  residues: Uint8Array,
+  { window, trigger, extension }: SegParameters = SEG,
+): [number, number][] {
   const regions: [number, number][] = [];
-  const entropy = entropies(residues, SEG_WINDOW);
+  const entropy = entropies(residues, window);
   let i = 0;
   while (i < entropy.length) {
-    if (entropy[i] > SEG_TRIGGER) {
+    if (entropy[i] > trigger) {
       i++;
       continue;
     }
     let first = i;
     let last = i;
     const floor = regions.length === 0 ? 0 : regions[regions.length - 1][1];
-    while (first > floor && entropy[first - 1] <= SEG_EXTENSION) first--;
-    while (last + 1 < entropy.length && entropy[last + 1] <= SEG_EXTENSION) last++;
-    const [from, to] = trim(residues, first, last + SEG_WINDOW);
+    while (first > floor && entropy[first - 1] <= extension) first--;
+    while (last + 1 < entropy.length && entropy[last + 1] <= extension) last++;
+    const [from, to] = trim(residues, first, last + window);
     regions.push([from, to]);
     // What the trimming left over to the right is looked at again.
     i = Math.max(i + 1, to);
@@ -110,8 +119,8 @@ export function lowComplexity(residues: Uint8Array): [number, number][] {
 }
 
 /** A copy with X for every residue in a region of low complexity. */
-export function maskLowComplexity(residues: Uint8Array): Uint8Array {
+export function maskLowComplexity(residues: Uint8Array, parameters: SegParameters = SEG): Uint8Array {
   const masked = residues.slice();
-  for (const [from, to] of lowComplexity(residues)) masked.fill(X, from, to);
+  for (const [from, to] of lowComplexity(residues, parameters)) masked.fill(X, from, to);
   return masked;
 }

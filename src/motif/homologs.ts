@@ -1,4 +1,5 @@
 import { align, alignLocal, type Aligned } from "./align.ts";
+import { adjustedTo } from "./composition-adjustment.ts";
 import type { Corpus } from "./corpus.ts";
 import type { Row } from "./msa.ts";
 import type { Options } from "./options.ts";
@@ -18,8 +19,9 @@ export interface FoundHomolog {
   index: number;
   /** Smith-Waterman score in half bits. */
   rawScore: number;
+  /** Of the local alignment, by scores adjusted to the two compositions; so is the next. */
   bitScore: number;
-  /** Expected number of chance hits in the corpus that are as good. */
+  /** Expected number of chance hits in the corpus that are as good. What decided about the hit is the search's own. */
   eValue: number;
   /** Identical pairs per aligned pair of standard residues, 0..1. */
   identity: number;
@@ -43,7 +45,7 @@ const BATCH = 32;
  * The homologs of a query (residue codes) in a corpus, by rules 1 and 2 of the method: hits with at most
  * `maxEValue`, at most `maxLengthRatio` times as long as the query, with `minCoverage` and `minIdentity` both in
  * the local alignment and in the alignment from end to end; of these the best `maxHomologs`, where the best hit of
- * every species comes before second ones. Answered in order of E-value, score, accession.
+ * every species comes before second ones. Answered in order of the search's E-value, score, accession.
  *
  * A sequence equal to the whole query is no homolog: it shows no residue kept through any change. Its species counts
  * as represented. `report` hears the fraction done, 0..1. Empty where query or corpus are.
@@ -67,6 +69,7 @@ export function findHomologs(
   }
 
   const found: FoundHomolog[] = [];
+  const adjusted = adjustedTo(query, corpus.residueCount);
   /** Aligns hits in order until the limit is reached, and takes those that hold; returns those left for later. */
   const take = (candidates: Hit[], oncePerSpecies: boolean): Hit[] => {
     const later: Hit[] = [];
@@ -85,8 +88,9 @@ export function findHomologs(
         if (oncePerSpecies && represented.has(species)) later.push(hit);
         else if (found.length < options.maxHomologs) {
           if (species >= 0) represented.add(species);
-          const { identity, coverage, row } = aligned;
-          found.push({ ...hit, identity, coverage, row });
+          const { identity, coverage, row } = aligned.whole;
+          const { bitScore, eValue } = adjusted(residuesOf(corpus, hit.index), aligned.local);
+          found.push({ index: hit.index, rawScore: hit.rawScore, bitScore, eValue, identity, coverage, row });
         }
       }
       const done = Math.max(found.length / options.maxHomologs, at / candidates.length);
@@ -171,24 +175,32 @@ function readable(text: string): Uint8Array {
   }
 }
 
-/** For each hit its alignment, or null where it or the local one falls short of coverage or identity. */
+/** A hit's two alignments. */
+interface Held {
+  local: Aligned;
+  whole: Aligned;
+}
+
+/** For each hit its alignments, or null where one of them falls short of coverage or identity. */
 function holding(
   query: Uint8Array,
   corpus: Corpus,
   hits: Hit[],
   { minCoverage, minIdentity }: HomologOptions,
-): (Aligned | null)[] {
+): (Held | null)[] {
   const holds = ({ coverage, identity }: Aligned): boolean =>
     coverage >= minCoverage && identity >= minIdentity;
   const subjects = hits.map(({ index }) => residuesOf(corpus, index));
-  const locally = alignLocal(query, subjects).map(holds);
-  const kept = hits.flatMap((_, k) => (locally[k] ? [k] : []));
+  const locally = alignLocal(query, subjects);
+  const kept = hits.flatMap((_, k) => (holds(locally[k]) ? [k] : []));
   const aligned = align(
     query,
     kept.map((k) => subjects[k]),
   );
-  const out: (Aligned | null)[] = hits.map(() => null);
-  for (const [i, k] of kept.entries()) if (holds(aligned[i])) out[k] = aligned[i];
+  const out: (Held | null)[] = hits.map(() => null);
+  for (const [i, k] of kept.entries()) {
+    if (holds(aligned[i])) out[k] = { local: locally[k], whole: aligned[i] };
+  }
   return out;
 }
 

@@ -58,7 +58,7 @@ describe("the rules", () => {
     expect(names(corpus, found).sort()).toEqual(["far", "long", "near"]);
     expect(names(corpus, found).at(-1)).toBe("far");
     for (let k = 1; k < found.length; k++)
-      expect(found[k].eValue).toBeGreaterThanOrEqual(found[k - 1].eValue);
+      expect(found[k].rawScore).toBeLessThanOrEqual(found[k - 1].rawScore);
   });
 
   test("exhaustive gives the same here", () => {

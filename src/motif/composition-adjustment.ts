@@ -1,0 +1,241 @@
+import { GAP, STANDARD } from "./alphabet.ts";
+import type { Aligned } from "./align.ts";
+import { maskLowComplexity, type SegParameters } from "./complexity.ts";
+import { BLOSUM62, STRIDE } from "./matrix.ts";
+import { bitScore, compositionScale, eValue, GAP_FIRST, GAP_NEXT } from "./statistics.ts";
+
+/**
+ * Scores of a matrix that is adjusted to the compositions of two sequences: Yu, Wootton & Altschul, PNAS 2003, 100:15688;
+ * Yu & Altschul, Bioinformatics 2005, 21:902; when to do so: Altschul et al., FEBS J. 2005, 272:5101. It is what blastp
+ * does unless told otherwise, so that E-values from them compare with blastp's.
+ */
+
+/** Order of the published table. */
+const ORDER = "ARNDCQEGHILKMFPSTWYV";
+
+/** How often residues are aligned in the blocks that BLOSUM62 was made of, in 1/10,000 (Henikoff & Henikoff 1992, "qij"). */
+const PAIRS = `
+  215
+   23 178
+   19  20 141
+   22  16  37 213
+   16   4   4   4 119
+   19  25  15  16   3  73
+   30  27  22  49   4  35 161
+   58  17  29  25   8  14  19 378
+   11  12  14  10   2  10  14  10  93
+   32  12  10  12  11   9  12  14   6 184
+   44  24  14  15  16  16  20  21  10 114 371
+   33  62  24  24   5  31  41  25  12  16  25 161
+   13   8   5   5   4   7   7   7   4  25  49   9  40
+   16   9   8   8   5   5   9  12   8  30  54   9  12 183
+   22  10   9  12   4   8  14  14   5  10  14  16   4   5 191
+   63  23  31  28  10  19  30  38  11  17  24  31   9  12  17 126
+   37  18  22  19   9  14  20  22   7  27  33  23  10  12  14  47 125
+    4   3   2   2   1   2   3   4   2   4   7   3   2   8   1   3   3  65
+   13   9   7   6   3   7   9   8  15  14  22  10   6  42   5  10   9   9 102
+   51  16  12  13  14  12  17  18   6 120  95  19  23  26  12  24  36   4  15 196`;
+
+const CODES = STANDARD.length;
+
+/** ln of the frequency of each pair of codes, up to a term that is the same for all. */
+const LOG_PAIRS = new Float64Array(CODES * CODES);
+/** Frequencies of the residues in these pairs. */
+const BACKGROUND = new Float64Array(CODES);
+{
+  const rows = PAIRS.trim()
+    .split("\n")
+    .map((row) => row.trim().split(/\s+/).map(Number));
+  const total = rows.reduce((sum, row, i) => sum + row.reduce((s, n, j) => s + (i === j ? n : 2 * n), 0), 0);
+  for (let a = 0; a < CODES; a++) {
+    for (let b = 0; b < CODES; b++) {
+      const [i, j] = [ORDER.indexOf(STANDARD[a]), ORDER.indexOf(STANDARD[b])];
+      const frequency = rows[Math.max(i, j)][Math.min(i, j)] / total;
+      LOG_PAIRS[a * CODES + b] = Math.log(frequency);
+      BACKGROUND[a] += frequency;
+    }
+  }
+}
+
+/** Lambda of BLOSUM62 without gaps, per half bit, as NCBI has it. */
+const UNGAPPED_LAMBDA = 0.3176;
+/** Relative entropy in nats that the adjusted pairs have: that of BLOSUM62 in a usual context (Altschul et al. 2005). */
+const ENTROPY = 0.44;
+/** Residues of the background added to those of a sequence (Altschul et al. 2005). */
+const PSEUDOCOUNTS = 20;
+/** Where all three are exceeded the sequences are too different to share a matrix (Altschul et al. 2005). */
+const MAX_DISTANCE = 0.16;
+const MAX_LENGTH_RATIO = 3;
+const MAX_ANGLE = (70 / 180) * Math.PI;
+/** Unless two residues make up so much of each of them. */
+const MUCH_OF_TWO = 0.4;
+/** Low complexity of subjects, as blastp masks it. */
+const SUBJECT_SEG: SegParameters = { window: 10, trigger: 1.8, extension: 2.1 };
+/** An alignment ends where its score falls so far below its best: 25 bits of gapped scores, blastp's value, in half bits. */
+const DROP = 65;
+
+interface Composition {
+  length: number;
+  /** Parts of the twenty residues. */
+  parts: Float64Array;
+  /** The same with pseudocounts. */
+  smoothed: Float64Array;
+}
+
+function compositionOf(residues: Uint8Array): Composition {
+  const counts = new Float64Array(32);
+  for (const code of residues) counts[code & 31]++;
+  let sum = 0;
+  for (let a = 0; a < CODES; a++) sum += counts[a];
+  const parts = sum === 0 ? BACKGROUND.slice() : counts.subarray(0, CODES).map((count) => count / sum);
+  const weight = PSEUDOCOUNTS / (sum + PSEUDOCOUNTS);
+  const smoothed = parts.map((part, a) => (1 - weight) * part + weight * BACKGROUND[a]);
+  return { length: residues.length, parts, smoothed };
+}
+
+/** Distance of two compositions: root of their divergence from their mean (Endres & Schindelin 2003). */
+function distance(p: Float64Array, q: Float64Array): number {
+  let sum = 0;
+  for (let a = 0; a < CODES; a++) {
+    const mean = (p[a] + q[a]) / 2;
+    if (p[a] > 0) sum += p[a] * Math.log(p[a] / mean);
+    if (q[a] > 0) sum += q[a] * Math.log(q[a] / mean);
+  }
+  return Math.sqrt(Math.max(0, sum));
+}
+
+function hasMuchOfTwo({ parts }: Composition): boolean {
+  const [first, second] = parts.toSorted((a, b) => b - a);
+  return first + second > MUCH_OF_TWO;
+}
+
+/** Whether the matrix is to be adjusted to a pair, and not only scaled. */
+function adjusts(query: Composition, subject: Composition): boolean {
+  if (hasMuchOfTwo(query) && hasMuchOfTwo(subject)) return true;
+  const between = distance(query.parts, subject.parts);
+  const ratio = Math.max(query.length, subject.length) / Math.min(query.length, subject.length);
+  if (between <= MAX_DISTANCE || ratio <= MAX_LENGTH_RATIO) return true;
+  const [own, other] = [distance(query.parts, BACKGROUND), distance(subject.parts, BACKGROUND)];
+  const cosine = (own * own + other * other - between * between) / (2 * own * other);
+  return Math.acos(Math.min(1, Math.max(-1, cosine))) <= MAX_ANGLE;
+}
+
+/** Relative error of the residues' frequencies, and error of the entropy in nats, at which iterations end. */
+const PRECISION = 1e-4;
+const ENTROPY_PRECISION = 1e-5;
+const MOST_STEPS = 200;
+const LOWEST_POWER = 0.1;
+const HIGHEST_POWER = 8;
+
+/**
+ * Log-odds scores in half bits, for codes a of the one and b of the other at `a * 20 + b`, of the pair frequencies that are
+ * nearest to BLOSUM62's (least relative entropy) among those with the given frequencies of the residues (`p`, `q`; none
+ * zero) and a relative entropy of `entropy` nats.
+ *
+ * Such frequencies have the form A(a) B(b) f(a, b)^t: setting the derivative of the Lagrangian to zero gives it. For one t
+ * the factors come from scaling rows and columns in turn; the entropy ascends with t, which the secant method finds.
+ */
+export function adjustedScores(p: Float64Array, q: Float64Array, entropy: number = ENTROPY): Float64Array {
+  const rows = new Float64Array(CODES).fill(1);
+  const columns = new Float64Array(CODES).fill(1);
+  const powers = new Float64Array(CODES * CODES);
+  const scores = new Float64Array(CODES * CODES);
+  const entropyAt = (t: number): number => {
+    for (let k = 0; k < powers.length; k++) powers[k] = Math.exp(t * LOG_PAIRS[k]);
+    for (let step = 0, error = 1; error > PRECISION && step < MOST_STEPS; step++) {
+      error = 0;
+      for (let a = 0; a < CODES; a++) {
+        let sum = 0;
+        for (let b = 0; b < CODES; b++) sum += powers[a * CODES + b] * columns[b];
+        const factor = p[a] / sum;
+        error = Math.max(error, Math.abs(factor / rows[a] - 1));
+        rows[a] = factor;
+      }
+      for (let b = 0; b < CODES; b++) {
+        let sum = 0;
+        for (let a = 0; a < CODES; a++) sum += powers[a * CODES + b] * rows[a];
+        columns[b] = q[b] / sum;
+      }
+    }
+    let sum = 0;
+    for (let a = 0; a < CODES; a++) {
+      for (let b = 0; b < CODES; b++) {
+        const frequency = rows[a] * columns[b] * powers[a * CODES + b];
+        const logOdds = Math.log(frequency / (p[a] * q[b]));
+        scores[a * CODES + b] = logOdds / UNGAPPED_LAMBDA;
+        sum += frequency * logOdds;
+      }
+    }
+    return sum;
+  };
+  let [before, t] = [1, 1.05];
+  let [entropyBefore, entropyNow] = [entropyAt(before), entropyAt(t)];
+  for (let step = 0; Math.abs(entropyNow - entropy) > ENTROPY_PRECISION && step < MOST_STEPS; step++) {
+    const slope = (entropyNow - entropyBefore) / (t - before);
+    const next = Math.min(HIGHEST_POWER, Math.max(LOWEST_POWER, t + (entropy - entropyNow) / slope));
+    // Compositions that leave hardly any choice do not have the entropy whatever the power.
+    if (!(slope > ENTROPY_PRECISION) || next === t) break;
+    [before, entropyBefore] = [t, entropyNow];
+    t = next;
+    entropyNow = entropyAt(t);
+  }
+  return scores;
+}
+
+/** Score in half bits of the best stretch of an alignment, by scores of the twenty residues; other letters by BLOSUM62. */
+function bestStretch(query: Uint8Array, subject: Uint8Array, { row }: Aligned, scores: Float64Array): number {
+  let best = 0;
+  let peak = 0;
+  let score = 0;
+  let last = -1;
+  const settle = (): void => {
+    if (score < 0 || score < peak - DROP) score = peak = 0;
+    peak = Math.max(peak, score);
+    best = Math.max(best, peak);
+  };
+  for (let i = 0; i < query.length; i++) {
+    if (row.anchored[i] === GAP) continue;
+    const j = row.before[i];
+    if (last >= 0) {
+      for (const gap of [i - last - 1, j - row.before[last] - 1]) {
+        if (gap > 0) score -= GAP_FIRST + (gap - 1) * GAP_NEXT;
+      }
+      settle();
+    }
+    const [a, b] = [query[i], subject[j]];
+    score += a < CODES && b < CODES ? scores[a * CODES + b] : BLOSUM62[a * STRIDE + b];
+    settle();
+    last = i;
+  }
+  return best;
+}
+
+/** How good a local alignment is by scores adjusted to the two sequences. */
+export interface AdjustedScore {
+  bitScore: number;
+  /** Expected number of chance hits in a corpus of so many residues that are as good. */
+  eValue: number;
+}
+
+/** For local alignments of one query (codes): their scores, as blastp's composition-based statistics have them. */
+export function adjustedTo(
+  query: Uint8Array,
+  residueCount: number,
+): (subject: Uint8Array, local: Aligned) => AdjustedScore {
+  const own = compositionOf(query);
+  return (subject, local) => {
+    const masked = maskLowComplexity(subject, SUBJECT_SEG);
+    const other = compositionOf(masked);
+    let scores: Float64Array;
+    if (adjusts(own, other)) scores = adjustedScores(own.smoothed, other.smoothed);
+    else {
+      const scale = compositionScale(own.parts, other.parts);
+      scores = Float64Array.from(
+        LOG_PAIRS,
+        (_, k) => scale * BLOSUM62[Math.floor(k / CODES) * STRIDE + (k % CODES)],
+      );
+    }
+    const score = bestStretch(query, masked, local, scores);
+    return { bitScore: bitScore(score), eValue: eValue(score, query.length, subject.length, residueCount) };
+  };
+}
