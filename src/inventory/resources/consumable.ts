@@ -16,8 +16,13 @@ export const consumable: Resource = {
   order: ["name"],
   fields: {
     ...beginning(),
-    name: text("Name of the consumable.", { write: "required", blank: false, folded: "name_fold" }),
-    description: prose("What it is."),
+    name: text("Name of the consumable.", {
+      write: "required",
+      blank: false,
+      folded: "name_fold",
+      trigrams: "name",
+    }),
+    description: prose("What it is.", { trigrams: "description" }),
     model_type: modelType("Kind of consumable, such as ANTIBODY."),
     type: sameAsModelType(),
     status: text("Whether it can be had, such as AVAILABLE.", { pattern: CONSTANT }),

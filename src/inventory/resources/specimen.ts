@@ -16,8 +16,13 @@ export const specimen: Resource = {
   order: ["name"],
   fields: {
     ...beginning(),
-    name: text("Name of the specimen.", { write: "required", blank: false, folded: "name_fold" }),
-    description: prose("What it is."),
+    name: text("Name of the specimen.", {
+      write: "required",
+      blank: false,
+      folded: "name_fold",
+      trigrams: "name",
+    }),
+    description: prose("What it is.", { trigrams: "description" }),
     model_type: modelType("Kind of specimen, such as FISH."),
     type: sameAsModelType(),
     status: text("Whether it can be had, such as ALIVE or FROZEN.", { pattern: CONSTANT }),
