@@ -1,3 +1,4 @@
+import type { Calibration } from "./null-distribution.ts";
 import type { FastaEntry } from "./fasta.ts";
 
 /**
@@ -28,6 +29,8 @@ export interface Corpus {
   speciesKey(index: number): string | null;
   /** Index of the (first) sequence with this accession, or -1. */
   findAccession(accession: string): number;
+  /** Its own empirical null, where it was made and given to it: P values of labd-2 then come from it. */
+  calibration?: Calibration;
   /** Recomputes the hash and checks every residue: throws CorpusError where bytes were altered. */
   verify(createHash: HashFactory): void;
 }

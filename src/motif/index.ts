@@ -52,6 +52,12 @@ export type { Corpus, PackedCorpus } from "./corpus.ts";
 export { fastaReader, readFasta, readHeader } from "./fasta.ts";
 export type { FastaEntry } from "./fasta.ts";
 
+/** An empirical null of a corpus's own: random matches in drawn proteins, and what they make; `Corpus.calibration` takes it. */
+export { calibrationOf, drawMatches, drawnProteins, LEAST_DRAWS, shuffledExpression } from "./calibration.ts";
+export type { Draw } from "./calibration.ts";
+export { NULL_BINS } from "./null-context.ts";
+export type { Calibration } from "./null-distribution.ts";
+
 /** What is thrown at input without meaning; each text says what is wrong and what is allowed. */
 export { PatternError } from "./pattern-tree.ts";
 export { SequenceError } from "./query.ts";

@@ -1,4 +1,4 @@
-import { tailBeyond, type PValue } from "./null-distribution.ts";
+import { type Calibration, tailBeyond, type PValue } from "./null-distribution.ts";
 import { NULL_DEPTHS, NULL_DISORDER, NULL_QUANTILES } from "./null-quantiles.ts";
 import { MIN_HOMOLOGS } from "./options.ts";
 import type { ScoringModel } from "./prediction.ts";
@@ -10,15 +10,19 @@ import type { ScoringModel } from "./prediction.ts";
  *
  * @param disorder mean TOP-IDP around the match.
  * @param persistence see `Evidence`.
+ * @param own the corpus's null, where it has one; without, or in bins that it lacks, the built-in one serves.
  */
 export function pValueInContext(
   model: ScoringModel,
   homologs: number,
   disorder: number,
   persistence: number,
+  own: Calibration | null = null,
 ): PValue | null {
   if (homologs < MIN_HOMOLOGS) return null;
-  return tailBeyond(NULL_QUANTILES[model][binOf(homologs, disorder)].persistence, persistence);
+  const bin = binOf(homologs, disorder);
+  const row = own?.rows[model][bin] ?? NULL_QUANTILES[model][bin];
+  return tailBeyond(row.persistence, persistence);
 }
 
 /** Row of the null for a match: depth by disorder, shallow and ordered first. */
@@ -26,4 +30,15 @@ export function binOf(homologs: number, disorder: number): number {
   const depth = NULL_DEPTHS.findLastIndex((from) => homologs >= from);
   const state = NULL_DISORDER.findLastIndex((from) => disorder >= from) + 1;
   return depth * (NULL_DISORDER.length + 1) + state;
+}
+
+/** Bins of the null. */
+export const NULL_BINS = NULL_DEPTHS.length * (NULL_DISORDER.length + 1);
+
+/** What a reader of P values is told about a null of the corpus's own. */
+export function describeCalibration({ proteins, matches, rows }: Calibration, model: ScoringModel): string {
+  const own = rows[model].filter((row) => row !== null).length;
+  const part =
+    own === NULL_BINS ? "" : ` in ${own} of its ${NULL_BINS} bins, in the others on the built-in one`;
+  return `P values rest on the corpus's own null of ${matches} random matches in ${proteins} proteins${part}.`;
 }

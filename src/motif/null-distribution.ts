@@ -1,6 +1,26 @@
 import { MIN_HOMOLOGS } from "./options.ts";
 import type { ScoringModel } from "./prediction.ts";
 
+/** One row of an empirical null. */
+export interface NullRow {
+  /** Random matches on which it rests. */
+  matches: number;
+  /** Quantiles of the persistence at the levels of null-distribution.ts. */
+  persistence: readonly number[];
+}
+
+/** An empirical null of labd-2 made from random matches in one corpus. */
+export interface Calibration {
+  /** Decides which proteins and matches are drawn. */
+  seed: number;
+  /** Proteins with enough homologs in which matches were drawn, of so many that were looked at. */
+  proteins: number;
+  looked: number;
+  matches: number;
+  /** Rows by depth, within it by disorder; null where too few matches were drawn: the built-in row serves there. */
+  rows: Record<ScoringModel, readonly (NullRow | null)[]>;
+}
+
 /** Part of random matches below each of the quantiles of a null. */
 export const LEVELS = [0.5, 0.6, 0.7, 0.78, 0.8, 0.9, 0.95, 0.975, 0.99, 0.995];
 

@@ -76,6 +76,14 @@ export const MAX_NESTING = 100;
  */
 export const MAX_MATCHING_STEPS = 400_000_000;
 
+// ---- Alignment -------------------------------------------------------------------------------------------
+
+/** Columns on each side of where the pairwise alignments suggest it that an alignment of profiles may run. */
+export const PROFILE_BAND = 32;
+
+/** What a gap at an end of the chain costs, as a part of one within: fragments are common, loose ends are not. */
+export const END_GAP_SHARE = 0.5;
+
 // ---- Distances, tree and weights -------------------------------------------------------------------------
 
 /** Shared columns below which an identity says nothing, and the dissimilarity then assumed. */

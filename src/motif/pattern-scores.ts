@@ -1,5 +1,6 @@
 import { decode } from "./alphabet.ts";
 import { findMatches, type Match, pathOfMatch, type Sight, sightOf } from "./automaton-matches.ts";
+import type { Calibration } from "./null-distribution.ts";
 import type { Conservation } from "./conserve.ts";
 import type { Family } from "./divergence.ts";
 import { explain } from "./explain.ts";
@@ -20,6 +21,7 @@ export function scorePattern(
   family: Family,
   options: Readonly<Options>,
   report: (part: number) => void,
+  own: Calibration | null = null,
 ): PatternScores {
   const { automaton, root } = pattern;
   const sight = sightOf(automaton, family.query);
@@ -28,7 +30,7 @@ export function scorePattern(
   const bits = leastBits(root);
   const matches = found.slice(0, options.maxMatches).map((match, i, { length }) => {
     report(i / length);
-    return scoreMatch(motif, family, match, found.length, sight, bits, options);
+    return scoreMatch(motif, family, match, found.length, sight, bits, options, own);
   });
   return {
     expression: pattern.expression,
@@ -48,6 +50,7 @@ function scoreMatch(
   sight: Sight,
   leastBits: number,
   options: Readonly<Options>,
+  own: Calibration | null,
 ): MatchScore {
   const { simulation, automaton } = motif;
   const isShort = match.end - match.start <= options.maxMatchLength;
@@ -56,7 +59,7 @@ function scoreMatch(
   if (isShort && simulation.steps <= MAX_MATCHING_STEPS) {
     simulation.steps += (match.end - match.start + 1) * automaton.program.size;
     path = pathOfMatch(automaton, family.query, match, sight);
-    if (path) judgement = judge(options.method, motif, family, match, path, matches);
+    if (path) judgement = judge(options.method, motif, family, match, path, matches, own);
   }
   const isAffordable = simulation.steps <= MAX_MATCHING_STEPS;
   const { numbers, pValue, contributions } = isAffordable ? judgement : NOT_JUDGED;

@@ -1,8 +1,11 @@
+import { describeCalibration } from "./null-context.ts";
+import type { Calibration } from "./null-distribution.ts";
 import type { Corpus } from "./corpus.ts";
 import { type AlignedHomolog, familyOf, isAdmitted, measure } from "./divergence.ts";
 import { familyAlignment } from "./family-alignment.ts";
 import { findHomologs } from "./homologs.ts";
-import { DEFAULTS, type Options } from "./options.ts";
+import { rowsBy } from "./method.ts";
+import { DEFAULTS, MIN_HOMOLOGS, type Options } from "./options.ts";
 import { rounded, scorePattern } from "./pattern-scores.ts";
 import { type Dialect, parsePattern, type Pattern } from "./pattern.ts";
 import type { Homolog, Prediction, ScoringModel } from "./prediction.ts";
@@ -48,8 +51,14 @@ export function predict(
   const patterns = readPatterns(request.patterns);
   report("homologs", 0);
   const found = findHomologs(query, corpus, options, (fraction) => report("homologs", fraction), hits);
-  const aligned = found.map((hit) => ({ source: hit, homolog: measure(query, hit.row) }));
+  const rows = rowsBy(
+    options.method,
+    query,
+    found.map(({ row }) => row),
+  );
+  const aligned = found.map((hit, k) => ({ source: hit, homolog: measure(query, rows[k]) }));
   return assemble(request, query, patterns, aligned, options, report, {
+    calibration: (options.method === "labd-2" && corpus.calibration) || null,
     corpus: {
       name: corpus.name,
       hash: corpus.hash,
@@ -82,6 +91,7 @@ export function predictFromAlignment(
   const patterns = readPatterns(request.patterns);
   const aligned = rows.map((row, i) => ({ source: request.rows[i + 1], homolog: measure(query, row) }));
   return assemble(request, query, patterns, aligned, options, report, {
+    calibration: null,
     corpus: null,
     describe: ({ name, description }) => ({
       accession: name,
@@ -94,6 +104,8 @@ export function predictFromAlignment(
 }
 
 interface Origin<Source> {
+  /** The corpus's own null, where it has one that holds for the method. */
+  calibration: Calibration | null;
   corpus: Prediction["corpus"];
   describe: (
     source: Source,
@@ -108,7 +120,7 @@ function assemble<Source>(
   aligned: { source: Source; homolog: AlignedHomolog }[],
   options: Readonly<Options>,
   report: Report,
-  { corpus, describe }: Origin<Source>,
+  { calibration, corpus, describe }: Origin<Source>,
 ): Prediction {
   report("tree", 0);
   const admitted = aligned
@@ -132,11 +144,10 @@ function assemble<Source>(
     };
   });
   const names = ["query", ...homologs.map(({ accession }) => accession)];
-  const scored = patterns.map((pattern, i) =>
-    scorePattern(pattern, requests[i].name, model, family, options, (part) =>
-      report("scores", (i + part) / patterns.length),
-    ),
-  );
+  const scored = patterns.map((pattern, i) => {
+    const told = (part: number): void => report("scores", (i + part) / patterns.length);
+    return scorePattern(pattern, requests[i].name, model, family, options, told, calibration);
+  });
   report("scores", 1);
   return {
     method: options.method,
@@ -147,7 +158,10 @@ function assemble<Source>(
     patterns: scored,
     alignment: familyAlignment(family),
     tree: homologs.length > 0 ? newick(family.tree, names) : "",
-    warnings: familyWarnings(family),
+    warnings: [
+      ...familyWarnings(family),
+      ...(calibration && homologs.length >= MIN_HOMOLOGS ? [describeCalibration(calibration, model)] : []),
+    ],
   };
 }
 

@@ -4,6 +4,7 @@ import { type Corpus, CorpusError, FastaError, METHOD, openCorpus, packCorpus } 
 import { nearest, Problem } from "../problem.ts";
 import type { Clock } from "../shell/clock.ts";
 import type { Database } from "../shell/sqlite.ts";
+import { readCalibration, removeCalibration } from "./calibration-file.ts";
 import { digestOf, dropSegments, packFasta, type Packed } from "./corpus-packing.ts";
 import { PART, writeDurably } from "./durable-file.ts";
 import type { FastaSource } from "./fasta-stream.ts";
@@ -51,7 +52,7 @@ export const NO_CORPUS =
 
 /**
  * Maps a corpus file: every worker that maps it shares the same pages of memory. The mapping is private, so that no
- * stray write could reach the file. Windows, where Bun does not map files, reads it into memory.
+ * stray write could reach the file. It has its own null with it, where one was made. Windows, where Bun does not map files, reads it into memory.
  * @throws Problem bad_corpus
  */
 export function openCorpusFile(path: string): Corpus {
@@ -61,8 +62,9 @@ export function openCorpusFile(path: string): Corpus {
   } catch (error) {
     throw new Problem("bad_corpus", `corpora/${basename(path)} cannot be read.`, { cause: error });
   }
+  const own = readCalibration(path);
   try {
-    return openCorpus(bytes);
+    return Object.assign(openCorpus(bytes), own && { calibration: own.calibration });
   } catch (error) {
     throw corpusProblem(error, `corpora/${basename(path)}`);
   }
@@ -140,6 +142,7 @@ export class Corpora {
     // First the row: a kill in between leaves a file that nobody names, which the next `add` removes.
     this.database.query("DELETE FROM corpus WHERE hash = ?").run(found.hash);
     rmSync(found.path, { force: true });
+    removeCalibration(found.path);
     rmSync(this.#sourcePath(found.hash), { force: true });
     return { ...found, active: false };
   }
@@ -150,7 +153,7 @@ export class Corpora {
     const known = new Set(this.list().map(({ hash }) => hash));
     for (const file of readdirSync(this.#directory)) {
       const [hash] = file.split(".", 1);
-      const isLeft = file.endsWith(PART) || (/\.(labc|source)$/.test(file) && !known.has(hash));
+      const isLeft = file.endsWith(PART) || (/\.(labc|source|null)$/.test(file) && !known.has(hash));
       if (isLeft) rmSync(join(this.#directory, file));
     }
   }
@@ -222,7 +225,10 @@ export class Corpora {
 
   /** What a job would be scored on now. */
   basis(): Basis {
-    return { corpus: this.active()?.hash ?? (this.#emptyHash ??= emptyCorpus().hash), method: METHOD };
+    const active = this.active();
+    if (!active) return { corpus: (this.#emptyHash ??= emptyCorpus().hash), method: METHOD };
+    const own = readCalibration(active.path);
+    return { corpus: active.hash, method: own ? `${METHOD} ${own.hash}` : METHOD };
   }
 
   /** The corpus in use, mapped; the empty one where none was added. @throws Problem bad_corpus */

@@ -24,6 +24,7 @@ import {
 } from "./score.ts";
 import { JobStore } from "./store.ts";
 
+export { calibrateCorpus } from "./calibration.ts";
 export { Corpora, type CorpusInfo, type CorpusSource } from "./corpus.ts";
 export type { MotifClass, MotifClasses } from "./motif-classes.ts";
 export type { ImportedTable, MotifTables } from "./motif-tables.ts";

@@ -1,15 +1,19 @@
 import {
   type Corpus,
   DEFAULTS,
+  type Draw,
+  drawMatches,
   findHits,
   type Hit,
   type Options,
+  parsePattern,
   predict,
   type Stage,
 } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
+import { calibrationStamp } from "./calibration-file.ts";
 import { emptyCorpus, NO_CORPUS, openCorpusFile } from "./corpus.ts";
-import type { JobRequest } from "./job.ts";
+import type { JobPattern, JobRequest } from "./job.ts";
 
 /** What the pool says to a worker: one job, and the file of the corpus to score it against (null: there is none). */
 export interface WorkerTask {
@@ -32,6 +36,15 @@ export interface SearchTask {
   counter: Int32Array;
 }
 
+/** Proteins of the corpus in which random matches of the patterns are to be drawn. */
+export interface DrawTask {
+  ticket: number;
+  proteins: number[];
+  patterns: JobPattern[];
+  seed: number;
+  corpusPath: string;
+}
+
 /** What a worker says. `ticket` is the task's, so that words about an earlier one are not taken for this one's. */
 export type WorkerReport =
   | { ticket: number; kind: "progress"; stage: Stage; fraction: number }
@@ -40,6 +53,10 @@ export type WorkerReport =
   | { ticket: number; kind: "searched"; hits: Hit[][] }
   /** `reason` is for the client, null where the error was not foreseen; `cause` is for the log. */
   | { ticket: number; kind: "failed"; reason: string | null; cause: string };
+
+/** What it says to a DrawTask: for each protein its random matches. */
+export type DrawReport =
+  { ticket: number; kind: "drawn"; drawn: Draw[][] } | Extract<WorkerReport, { kind: "failed" }>;
 
 declare const self: Worker;
 
@@ -53,12 +70,13 @@ const MAX_PREDICTION = 64 * 1024 * 1024;
 /** Milliseconds between two words about the same stage. */
 const PROGRESS_INTERVAL = 100;
 
-let opened: { path: string | null; corpus: Corpus } | undefined;
+let opened: { path: string | null; stamp: string; corpus: Corpus } | undefined;
 
 /** The corpus stays mapped between jobs; its pages are the operating system's and shared with the other workers. */
 function corpusAt(path: string | null): Corpus {
-  if (opened?.path !== path || !opened) {
-    opened = { path, corpus: path === null ? emptyCorpus() : openCorpusFile(path) };
+  const stamp = path === null ? "" : calibrationStamp(path);
+  if (!opened || opened.path !== path || opened.stamp !== stamp) {
+    opened = { path, stamp, corpus: path === null ? emptyCorpus() : openCorpusFile(path) };
   }
   return opened.corpus;
 }
@@ -100,19 +118,24 @@ function score({ ticket, request, corpusPath, options, hits }: WorkerTask): Work
   return { ticket, kind: "finished", prediction: text };
 }
 
+function draw({ ticket, proteins, patterns, seed, corpusPath }: DrawTask): DrawReport {
+  const read = patterns.map(({ expression, dialect }) => parsePattern(expression, dialect));
+  return { ticket, kind: "drawn", drawn: drawMatches(corpusAt(corpusPath), proteins, read, seed) };
+}
+
 function tooLarge(length: number): string {
   const [megabytes, most] = [length, MAX_PREDICTION].map((size) => Math.ceil(size / 1024 / 1024));
   return `The prediction would have ${megabytes} MB, at most ${most} are kept: the patterns match nearly everywhere. Ask for narrower ones.`;
 }
 
-function say(report: WorkerReport): void {
+function say(report: WorkerReport | DrawReport): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
   self.postMessage(report);
 }
 
-self.addEventListener("message", ({ data }: MessageEvent<WorkerTask | SearchTask>) => {
+self.addEventListener("message", ({ data }: MessageEvent<WorkerTask | SearchTask | DrawTask>) => {
   try {
-    say("counter" in data ? search(data) : score(data));
+    say("counter" in data ? search(data) : "proteins" in data ? draw(data) : score(data));
   } catch (error) {
     say({
       ticket: data.ticket,

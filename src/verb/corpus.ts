@@ -4,17 +4,18 @@ import { type Call, unknown, type Verb } from "../command-line.ts";
 import { Problem } from "../problem.ts";
 import PROTEINS from "../sample/proteins.fasta" with { type: "text" };
 import type { Corpora } from "../scoring/index.ts";
+import { calibrate } from "./calibrate.ts";
 import { progressLine } from "./progress.ts";
 
 /** Name under which the embedded proteins are kept. */
 export const SAMPLE_CORPUS = "sample";
 
-const ACTIONS = ["add", "list", "use", "verify", "remove"];
+const ACTIONS = ["add", "list", "use", "verify", "calibrate", "remove"];
 
 export const corpus: Verb = {
   name: "corpus",
   summary: "Manage the protein collections in which homologs are found.",
-  operands: "add FILE | add --sample | list | use NAME | verify [NAME] | remove NAME",
+  operands: "add FILE | add --sample | list | use NAME | verify [NAME] | calibrate [NAME] | remove NAME",
   flags: [
     {
       name: "--name",
@@ -27,7 +28,7 @@ export const corpus: Verb = {
     },
     { name: "--use", sentence: "Take the corpus into use at once; the first one is so anyway." },
   ],
-  settings: ["data_dir"],
+  settings: ["data_dir", "workers"],
   example:
     "labd corpus add uniprot_sprot.fasta.gz --name swissprot --use\n" +
     "FASTA, plain or compressed with gzip or zstd; - reads standard input. Where this was cut off, the same\n" +
@@ -38,19 +39,22 @@ export const corpus: Verb = {
       throw unknown("action of labd corpus", action ?? "(none)", ACTIONS, "labd corpus --help");
     const given = operand === undefined ? 0 : 1;
     const takesOne =
-      ["use", "remove", "verify"].includes(action) || (action === "add" && !call.has("--sample"));
-    const fits = takesOne ? given === 1 || action === "verify" : given === 0;
+      ["use", "remove", "verify", "calibrate"].includes(action) ||
+      (action === "add" && !call.has("--sample"));
+    const isOptional = action === "verify" || action === "calibrate";
+    const fits = takesOne ? given === 1 || isOptional : given === 0;
     if (rest.length > 0 || !fits) {
       throw new Problem("usage", `Usage: labd corpus ${corpus.operands}. See labd corpus --help.`);
     }
     const { config } = call.configuration();
     const opened = await openData(config);
     try {
-      const { corpora } = await openScoringOf(opened, config);
+      const { corpora, classes } = await openScoringOf(opened, config);
       if (action === "add") await add(corpora, call, operand);
       if (action === "use") corpora.use(operand);
       if (action === "remove") corpora.remove(operand);
       if (action === "verify") verify(corpora, operand);
+      else if (action === "calibrate") await calibrate(corpora, operand, classes, config.workers);
       else list(corpora);
     } finally {
       opened.close();

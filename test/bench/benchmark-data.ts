@@ -14,7 +14,8 @@ import { type Corpus, openCorpus, packCorpus } from "../../src/motif/corpus.ts";
 import { type Family, familyOf, isAdmitted, measure } from "../../src/motif/divergence.ts";
 import { readFasta } from "../../src/motif/fasta.ts";
 import { findHomologs } from "../../src/motif/homologs.ts";
-import { DEFAULTS } from "../../src/motif/options.ts";
+import { rowsBy } from "../../src/motif/method.ts";
+import { DEFAULTS, type Method, METHOD } from "../../src/motif/options.ts";
 import { readAlignment } from "../../src/motif/query.ts";
 import { residuesOf } from "../../src/motif/search.ts";
 
@@ -119,8 +120,13 @@ export function cacheDirectory(): string {
   return directory;
 }
 
-/** The family of a protein of the corpus, or null where the corpus lacks it. */
-export function familyIn(corpus: Corpus, accession: string, cache: string): Family | null {
+/** The family of a protein of the corpus as a method sees it, or null where the corpus lacks it. */
+export function familyIn(
+  corpus: Corpus,
+  accession: string,
+  cache: string,
+  method: Method = METHOD,
+): Family | null {
   const at = corpus.findAccession(accession);
   if (at < 0) return null;
   const query = residuesOf(corpus, at);
@@ -135,9 +141,14 @@ export function familyIn(corpus: Corpus, accession: string, cache: string): Fami
     query,
     names.map((name) => residuesOf(corpus, corpus.findAccession(name))),
   );
+  const seen = rowsBy(
+    method,
+    query,
+    rows.map(({ row }) => row),
+  );
   return familyOf(
     query,
-    rows.map(({ row }) => measure(query, row)).filter((homolog) => isAdmitted(homolog, DEFAULTS)),
+    seen.map((row) => measure(query, row)).filter((homolog) => isAdmitted(homolog, DEFAULTS)),
   );
 }
 

@@ -10,8 +10,9 @@
 import { join } from "node:path";
 import { findMatches, pathOfMatch, sightOf } from "../../src/motif/automaton-matches.ts";
 import { evidenceOf } from "../../src/motif/evidence.ts";
-import { LEVELS, tailBeyond } from "../../src/motif/null-distribution.ts";
-import { binOf } from "../../src/motif/null-context.ts";
+import { quantilesOf } from "../../src/motif/calibration.ts";
+import { tailBeyond } from "../../src/motif/null-distribution.ts";
+import { binOf, NULL_BINS } from "../../src/motif/null-context.ts";
 import { NULL_DEPTHS, NULL_DISORDER } from "../../src/motif/null-quantiles.ts";
 import { MIN_HOMOLOGS } from "../../src/motif/options.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
@@ -90,19 +91,8 @@ function drawAll(): Drawn[] {
   return out;
 }
 
-function quantilesOf(drawn: readonly Drawn[], model: ScoringModel): number[] {
-  const sorted = drawn.map(({ persistence }) => persistence[model]).sort((a, b) => a - b);
-  return LEVELS.map((level) => {
-    const at = level * (sorted.length - 1);
-    const low = Math.floor(at);
-    const value = sorted[low] + (at - low) * (sorted[Math.min(low + 1, sorted.length - 1)] - sorted[low]);
-    return Math.round(value * 10_000) / 10_000;
-  });
-}
-
-const BINS = NULL_DEPTHS.length * (NULL_DISORDER.length + 1);
 const drawn = drawAll();
-const perBin = Array.from({ length: BINS }, (_, bin) => drawn.filter((one) => one.bin === bin));
+const perBin = Array.from({ length: NULL_BINS }, (_, bin) => drawn.filter((one) => one.bin === bin));
 for (const [bin, own] of perBin.entries()) {
   if (own.length < LEAST) throw new Error(`bin ${bin} has ${own.length} random matches: too few for a null`);
 }
@@ -127,8 +117,7 @@ function check(): void {
       let weak = 0;
       for (let k = 0; k < 5; k++) {
         const row = quantilesOf(
-          own.filter(({ protein }) => fold.get(protein) !== k),
-          model,
+          own.flatMap(({ protein, persistence }) => (fold.get(protein) !== k ? [persistence[model]] : [])),
         );
         for (const { protein, persistence } of own) {
           if (fold.get(protein) !== k) continue;
@@ -150,7 +139,10 @@ function check(): void {
 async function write(): Promise<void> {
   const rows = (model: ScoringModel): string =>
     perBin
-      .map((own) => `{ matches: ${own.length}, persistence: [${quantilesOf(own, model).join(", ")}] },`)
+      .map(
+        (own) =>
+          `{ matches: ${own.length}, persistence: [${quantilesOf(own.map(({ persistence }) => persistence[model])).join(", ")}] },`,
+      )
       .join("\n");
   const path = join(import.meta.dir, "../../src/motif/null-quantiles.ts");
   const text = `import type { ScoringModel } from "./prediction.ts";

@@ -10,7 +10,13 @@ import { conservationOf } from "../../src/motif/conserve.ts";
 import type { Family } from "../../src/motif/divergence.ts";
 import { evidenceOf, type Terms } from "../../src/motif/evidence.ts";
 import { judge } from "../../src/motif/method.ts";
-import { CONSERVED_P, METHODS, MIN_HOMOLOGS, WEAKLY_CONSERVED_P } from "../../src/motif/options.ts";
+import {
+  CONSERVED_P,
+  type Method,
+  METHODS,
+  MIN_HOMOLOGS,
+  WEAKLY_CONSERVED_P,
+} from "../../src/motif/options.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
 import { openMotif } from "../../src/motif/retention.ts";
 import {
@@ -46,11 +52,15 @@ interface Scored {
   pValues: readonly number[];
 }
 
-function score(cases: readonly Case[], familyFor: (accession: string) => Family | null): Scored[] {
+function score(
+  cases: readonly Case[],
+  familyFor: (accession: string, method: Method) => Family | null,
+): Scored[] {
   const out: Scored[] = [];
   for (const [accession, own] of Map.groupBy(cases, (one) => one.accession)) {
-    const family = familyFor(accession);
-    if (family === null || family.homologs.length < MIN_HOMOLOGS) continue;
+    const [before, family] = METHODS.map((method) => familyFor(accession, method));
+    if (!before || !family || Math.min(before.homologs.length, family.homologs.length) < MIN_HOMOLOGS)
+      continue;
     for (const one of own) {
       const { automaton } = parsePattern(one.expression, "elm");
       const sight = sightOf(automaton, family.query);
@@ -59,20 +69,22 @@ function score(cases: readonly Case[], familyFor: (accession: string) => Family 
       const count = findMatches(automaton, family.query, sight).length;
       const graded = openMotif(automaton, "continuous");
       const strict = openMotif(automaton, "discontinuous");
-      const first = conservationOf(strict, family, one, path);
+      const first = conservationOf(strict, before, one, path);
       const second = evidenceOf(strict, family, one, path, count);
       if (first.homologs < MIN_HOMOLOGS || second.terms === null) continue;
       const scores: Record<string, number> = {
-        "column entropy": entropyScore(family, one.start, one.end),
+        "column entropy": entropyScore(before, one.start, one.end),
         "labd-1 CS discontinuous": first.score!,
-        "labd-1 z continuous": conservationOf(graded, family, one, path).z!,
+        "labd-1 z continuous": conservationOf(graded, before, one, path).z!,
         "labd-1 z discontinuous": first.z!,
         "labd-2 CS discontinuous": second.score!,
         "labd-2 z continuous": evidenceOf(graded, family, one, path, count).z!,
         "labd-2 z discontinuous": second.z!,
       };
       for (const term of TERMS) scores[`· ${term}`] = second.terms[term];
-      const pValues = METHODS.map((method) => judge(method, strict, family, one, path, count).pValue?.p ?? 1);
+      const pValues = METHODS.map(
+        (method, k) => judge(method, strict, [before, family][k], one, path, count).pValue?.p ?? 1,
+      );
       out.push({ case: one, group: accession, scores, terms: second.terms, pValues });
     }
   }
@@ -159,7 +171,7 @@ const directory = benchData();
 const cases = readCases(directory);
 const corpus = benchCorpus(directory);
 const cache = cacheDirectory();
-const own = score(cases, (accession) => familyIn(corpus, accession, cache));
+const own = score(cases, (accession, method) => familyIn(corpus, accession, cache, method));
 if (own.length < 1000) throw new Error(`${own.length} matches scored: too few to tell anything`);
 if (process.argv[2] === "fit") {
   fit(own);

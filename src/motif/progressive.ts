@@ -1,0 +1,155 @@
+import { GAP } from "./alphabet.ts";
+import { distances } from "./distance.ts";
+import { guideTree } from "./guide-tree.ts";
+import type { Row } from "./msa.ts";
+import { PROFILE_BAND } from "./options.ts";
+import { alignProfiles, type Band, type Joined, profileOf } from "./profile.ts";
+
+/** A wider band is not tried where it would have more cells than this, each of one byte. */
+const MAX_CELLS = 50_000_000;
+
+/** Sequences that are aligned among themselves: per sequence number the columns of its residues, ascending. */
+interface Group {
+  members: number[];
+  columns: Int32Array[];
+  length: number;
+}
+
+/** What joins of groups need to know about the sequences. */
+interface Known {
+  /** Residue codes; the query is number 0. */
+  sequences: readonly Uint8Array[];
+  distances: Float64Array;
+  /** Per residue the query's residue that it is aligned to in the rows given, -1 where none. */
+  anchors: readonly Int32Array[];
+}
+
+/**
+ * Homologs that are aligned to the query one by one, aligned anew all together: progressively along a guide tree (Feng &
+ * Doolittle, J. Mol. Evol. 1987, 25:351), nearest first, as profiles. What near relatives show about the place of a gap
+ * serves far ones. Rows in the order given, anchored to the query as before.
+ *
+ * Profiles are aligned within a band around what the rows given suggest, PROFILE_BAND wide to each side; a path that touches its
+ * edge is looked for again in wider ones. Deterministic. Time grows with homologs × residues × band.
+ */
+export function alignProgressively(
+  query: Uint8Array,
+  rows: readonly Row[],
+  band: number = PROFILE_BAND,
+): Row[] {
+  if (rows.length < 2 || query.length === 0) return [...rows];
+  const anchored = [query, ...rows.map((row) => row.anchored)];
+  const known: Known = {
+    sequences: [query, ...rows.map(({ residues }) => residues)],
+    distances: distances(anchored),
+    anchors: [Int32Array.from(query.keys()), ...rows.map(anchorsOf)],
+  };
+  const groups = known.sequences.map((sequence, number): Group => ({
+    members: [number],
+    columns: [Int32Array.from(sequence.keys())],
+    length: sequence.length,
+  }));
+  for (const [one, other] of guideTree(known.distances, anchored.length)) {
+    groups.push(join(groups[one], groups[other], known, band));
+  }
+  return anchoredRows(groups.at(-1)!, known.sequences);
+}
+
+function anchorsOf({ residues, anchored, before }: Row): Int32Array {
+  const anchors = new Int32Array(residues.length).fill(-1);
+  for (let p = 0; p < anchored.length; p++) if (anchored[p] !== GAP) anchors[before[p]] = p;
+  return anchors;
+}
+
+function join(a: Group, b: Group, known: Known, band: number): Group {
+  const [one, other] = [a, b].map(({ members, columns, length }) =>
+    profileOf(
+      members.map((k) => known.sequences[k]),
+      columns,
+      length,
+    ),
+  );
+  const centre = centreOf(a, b, known);
+  let joined: Joined;
+  let width = band;
+  do {
+    joined = alignProfiles(one, other, bandAround(centre, b.length, width));
+    width *= 4;
+  } while (joined.touched && width < 4 * b.length && 2 * width * a.length <= MAX_CELLS);
+  const { first, second, length } = joined;
+  return {
+    members: [...a.members, ...b.members],
+    columns: [
+      ...a.columns.map((own) => own.map((column) => first[column])),
+      ...b.columns.map((own) => own.map((column) => second[column])),
+    ],
+    length,
+  };
+}
+
+/**
+ * For each count of columns of group a (0..length) about how many of b lie beside them: by the residues of the nearest two
+ * members that the rows given align to the same residue of the query, and evenly between these.
+ */
+function centreOf(a: Group, b: Group, { distances: matrix, anchors }: Known): Float64Array {
+  const size = anchors.length;
+  let [x, y] = [0, 0];
+  let least = Infinity;
+  for (let i = 0; i < a.members.length; i++) {
+    for (let j = 0; j < b.members.length; j++) {
+      const distance = matrix[a.members[i] * size + b.members[j]];
+      if (distance < least) [least, x, y] = [distance, i, j];
+    }
+  }
+  const [ofA, ofB] = [anchors[a.members[x]], anchors[b.members[y]]];
+  const centre = new Float64Array(a.length + 1);
+  let last = 0;
+  const set = (at: number, value: number): void => {
+    const step = (value - centre[last]) / (at - last);
+    for (let k = last + 1; k < at; k++) centre[k] = centre[last] + step * (k - last);
+    centre[at] = value;
+    last = at;
+  };
+  let j = 0;
+  for (let i = 0; i < ofA.length; i++) {
+    if (ofA[i] < 0) continue;
+    while (j < ofB.length && ofB[j] < ofA[i]) j++;
+    if (j < ofB.length && ofB[j] === ofA[i]) set(a.columns[x][i] + 1, b.columns[y][j] + 1);
+  }
+  if (last < a.length) set(a.length, b.length);
+  return centre;
+}
+
+/** Everything within `width` columns of the centre, along the one or the other profile. */
+function bandAround(centre: Float64Array, columns: number, width: number): Band {
+  const rows = centre.length - 1;
+  const low = new Int32Array(rows + 1);
+  const high = new Int32Array(rows + 1);
+  for (let i = 0; i <= rows; i++) {
+    const before = Math.floor(centre[Math.max(0, i - width)]);
+    const behind = Math.ceil(centre[Math.min(rows, i + width)]);
+    low[i] = Math.max(0, Math.min(before, Math.floor(centre[i]) - width));
+    high[i] = Math.min(columns, Math.max(behind, Math.ceil(centre[i]) + width));
+  }
+  low[0] = 0;
+  high[rows] = columns;
+  return { low, high };
+}
+
+function anchoredRows({ members, columns }: Group, sequences: readonly Uint8Array[]): Row[] {
+  const placed = new Map(members.map((number, k) => [number, columns[k]]));
+  const own = placed.get(0)!;
+  return sequences.slice(1).map((residues, k) => {
+    const theirs = placed.get(k + 1)!;
+    const anchored = new Uint8Array(own.length).fill(GAP);
+    const before = new Int32Array(own.length + 1);
+    let i = 0;
+    for (let p = 0; p < own.length; p++) {
+      while (i < theirs.length && theirs[i] < own[p]) i++;
+      before[p] = i;
+      if (i < theirs.length && theirs[i] === own[p]) anchored[p] = residues[i++];
+    }
+    before[own.length] = i;
+    return { residues, anchored, before };
+  });
+}

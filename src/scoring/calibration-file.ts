@@ -1,0 +1,56 @@
+import { readFileSync, rmSync, statSync } from "node:fs";
+import { basename } from "node:path";
+import { type Calibration, METHOD } from "../motif/index.ts";
+import { Problem } from "../problem.ts";
+
+/** Where the null of a corpus is, from where the corpus is: it belongs to that content and that version of the method. */
+export function calibrationPath(corpusPath: string): string {
+  return corpusPath.replace(/(\.labc)?$/, `.${METHOD}.null`);
+}
+
+/** The file's text: one line of JSON, and the SHA-256 of it. */
+export function calibrationText(calibration: Calibration, corpusHash: string): string {
+  const body = JSON.stringify({ format: 1, method: METHOD, corpus: corpusHash, calibration });
+  return `${body}\n${sha256Of(body)}\n`;
+}
+
+function sha256Of(text: string): string {
+  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
+}
+
+/** Tells the states of a corpus's null apart: "" where there is none. */
+export function calibrationStamp(corpusPath: string): string {
+  const stat = statSync(calibrationPath(corpusPath), { throwIfNoEntry: false });
+  return stat ? `${stat.mtimeMs} ${stat.size}` : "";
+}
+
+/**
+ * The null of a corpus, with the hash of its content; null where none was made.
+ * @throws Problem bad_corpus where it was altered
+ */
+export function readCalibration(corpusPath: string): { calibration: Calibration; hash: string } | null {
+  const path = calibrationPath(corpusPath);
+  if (!statSync(path, { throwIfNoEntry: false })) return null;
+  const [body, hash] = readFileSync(path, "utf8").split("\n");
+  if (sha256Of(body) !== hash) {
+    throw new Problem(
+      "bad_corpus",
+      `corpora/${basename(path)} was altered. Make it anew with labd corpus calibrate, or delete it.`,
+    );
+  }
+  return { calibration: (JSON.parse(body) as { calibration: Calibration }).calibration, hash };
+}
+
+/** Takes the null of a corpus away, where there is one: the built-in one serves again. */
+export function removeCalibration(corpusPath: string): void {
+  rmSync(calibrationPath(corpusPath), { force: true });
+}
+
+/** Takes a null away that was altered, so that the corpus can be opened and another be made. */
+export function dropAltered(corpusPath: string): void {
+  try {
+    readCalibration(corpusPath);
+  } catch {
+    removeCalibration(corpusPath);
+  }
+}

@@ -1,0 +1,189 @@
+/**
+ * Speed and accuracy of the alignment beside kalign and MAFFT, where these are installed (docs/quality.md).
+ *
+ *   bun run test/bench/align.bench.ts                        simulated families, whose true alignment is known
+ *   LABD_BENCH_DATA=DIR bun run test/bench/align.bench.ts    besides, how well labd-2 tells true motifs from random ones on MAFFT's
+ *                                                            alignments, and on ours of the same sequences
+ */
+import { join } from "node:path";
+import { align } from "../../src/motif/align.ts";
+import { GAP } from "../../src/motif/alphabet.ts";
+import { findMatches, pathOfMatch, sightOf } from "../../src/motif/automaton-matches.ts";
+import { familyOf, measure } from "../../src/motif/divergence.ts";
+import { evidenceOf } from "../../src/motif/evidence.ts";
+import type { Row } from "../../src/motif/msa.ts";
+import { MIN_HOMOLOGS } from "../../src/motif/options.ts";
+import { parsePattern } from "../../src/motif/pattern.ts";
+import { alignProgressively } from "../../src/motif/progressive.ts";
+import { openMotif } from "../../src/motif/retention.ts";
+import { random } from "../fixtures/random-protein.ts";
+import { benchData, type Case, familyFromFile, mafftDirectory, readCases } from "./benchmark-data.ts";
+import { areaUnderCurve } from "./logistic.ts";
+import { type Aligner, fastaOf, peerAligners, rowsOf, runAligner } from "./peer-aligners.ts";
+import { type SimulatedFamily, simulateFamily } from "../fixtures/simulated-family.ts";
+
+const SEED = 575;
+const RUNS = 21;
+const FAMILIES = 60;
+/** Residues on each side of the motif that count as its region. */
+const MARGIN = 5;
+
+const peers = peerAligners();
+/** As labd-1 aligns: each homolog with the query. */
+const oneByOne = (sequences: readonly Uint8Array[]): Row[] =>
+  align(sequences[0], sequences.slice(1)).map(({ row }) => row);
+/** As labd-2 does: all together. */
+const own = (sequences: readonly Uint8Array[]): Row[] =>
+  alignProgressively(sequences[0], oneByOne(sequences));
+
+speed();
+for (const depth of [0.4, 0.8, 1.2]) accuracy(depth);
+if (process.env.LABD_BENCH_DATA) discrimination();
+
+/** 101 sequences of about 575 residues, all programs in turn, run by run. */
+function speed(): void {
+  const next = random(SEED);
+  const { sequences } = simulateFamily(next, { sequences: 101, length: 540, depth: 0.8 });
+  const residues = sequences.reduce((sum, { length }) => sum + length, 0);
+  const [large, small] = [fastaOf(sequences), fastaOf(sequences.slice(0, 3).map((s) => s.subarray(0, 40)))];
+  const times = new Map<string, number[]>();
+  const note = (name: string, work: () => void): void => {
+    const begin = performance.now();
+    work();
+    times.set(name, [...(times.get(name) ?? []), performance.now() - begin]);
+  };
+  own(sequences);
+  for (let run = 0; run < RUNS; run++) {
+    note("labd, all together", () => own(sequences));
+    note("labd, one by one", () => oneByOne(sequences));
+    for (const peer of peers) {
+      note(peer.name, () => runAligner(peer, large));
+      note(`${peer.name}, start alone`, () => runAligner(peer, small));
+    }
+  }
+  console.log(`101 sequences of ${Math.round(residues / 101)} residues, median of ${RUNS} runs in turn`);
+  const median = (name: string): number => times.get(name)!.toSorted((a, b) => a - b)[RUNS >> 1];
+  const ours = median("labd, all together");
+  for (const name of times.keys()) {
+    console.log(
+      `${name.padEnd(30)}${median(name).toFixed(0).padStart(6)} ms${(median(name) / ours).toFixed(1).padStart(8)} ×`,
+    );
+  }
+}
+
+interface Accuracy {
+  /** Pairs of a query's residue with the homolog's residue of the same descent, and how many of them were found. */
+  pairs: number;
+  found: number;
+  /** Columns, and those in which every homolog is right, gaps included. */
+  columns: number;
+  whole: number;
+}
+
+function measured(family: SimulatedFamily, rows: readonly Row[], from: number, to: number): Accuracy {
+  const out = { pairs: 0, found: 0, columns: 0, whole: 0 };
+  const [querySites, ...sites] = family.sites;
+  const places = sites.map((own_) => new Map([...own_].map((site, i) => [site, i])));
+  for (let column = Math.max(0, from); column < Math.min(querySites.length, to); column++) {
+    let isWhole = true;
+    for (const [k, row] of rows.entries()) {
+      const truth = places[k].get(querySites[column]);
+      const given = row.anchored[column] === GAP ? undefined : row.before[column];
+      if (truth !== undefined) {
+        out.pairs++;
+        if (given === truth) out.found++;
+      }
+      if (given !== truth) isWhole = false;
+    }
+    out.columns++;
+    if (isWhole) out.whole++;
+  }
+  return out;
+}
+
+function accuracy(depth: number): void {
+  const next = random(SEED + 1);
+  const aligners: { name: string; rows: (sequences: Uint8Array[]) => Row[] }[] = [
+    { name: "labd", rows: own },
+    { name: "labd, one by one", rows: oneByOne },
+    ...peers.map((peer: Aligner) => ({
+      name: peer.name,
+      rows: (sequences: Uint8Array[]) => rowsOf(runAligner(peer, fastaOf(sequences))),
+    })),
+  ];
+  const regions = ["motif", `motif ± ${MARGIN}`, "all"] as const;
+  const sums = aligners.map(() => regions.map(() => ({ pairs: 0, found: 0, columns: 0, whole: 0 })));
+  let identity = 0;
+  for (let k = 0; k < FAMILIES; k++) {
+    const family = simulateFamily(next, { sequences: 10 + Math.floor(next() * 41), length: 300, depth });
+    const { start, end } = family.motif;
+    const bounds = [
+      [start, end],
+      [start - MARGIN, end + MARGIN],
+      [0, family.sequences[0].length],
+    ];
+    const [query, ...others] = family.sequences;
+    const identities = align(query, others).map((one) => one.identity);
+    identity += identities.reduce((a, b) => a + b, 0) / identities.length;
+    for (const [a, { rows }] of aligners.entries()) {
+      const got = rows(family.sequences);
+      for (const [r, [from, to]] of bounds.entries()) {
+        const here = measured(family, got, from, to);
+        for (const key of ["pairs", "found", "columns", "whole"] as const) sums[a][r][key] += here[key];
+      }
+    }
+  }
+  console.log(
+    `\n${FAMILIES} simulated families, mean identity to the query ${((100 * identity) / FAMILIES).toFixed(0)} %: pairs found / whole columns, in per cent`,
+  );
+  console.log(`${"".padEnd(18)}${regions.map((region) => region.padStart(16)).join("")}`);
+  for (const [a, { name }] of aligners.entries()) {
+    const cells = sums[a].map(
+      ({ pairs, found, columns, whole }) =>
+        `${((100 * found) / pairs).toFixed(1)} / ${((100 * whole) / columns).toFixed(1)}`,
+    );
+    console.log(`${name.padEnd(18)}${cells.map((cell) => cell.padStart(16)).join("")}`);
+  }
+}
+
+/** Areas under the curve of z on alignments that MAFFT made, and on ours of the same sequences. */
+function discrimination(): void {
+  const directory = benchData();
+  const mafft = mafftDirectory(directory);
+  if (mafft === null) return console.error("SKIPPED: no alignments by MAFFT among the data");
+  const scored: { group: string; isTrue: boolean; parts: Case["parts"]; z: number[] }[] = [];
+  for (const [accession, cases] of Map.groupBy(readCases(directory), (one) => one.accession)) {
+    const given = familyFromFile(join(mafft, `${accession}.fa`));
+    if (given === null || given.homologs.length < MIN_HOMOLOGS) continue;
+    const { query } = given;
+    const sequences = [query, ...given.homologs.map(({ row }) => row.residues)];
+    const families = [own(sequences), oneByOne(sequences)].map((rows) =>
+      familyOf(
+        query,
+        rows.map((row) => measure(query, row)),
+      ),
+    );
+    for (const one of cases) {
+      const { automaton } = parsePattern(one.expression, "elm");
+      const sight = sightOf(automaton, query);
+      const path = pathOfMatch(automaton, query, one, sight);
+      if (path === null) continue;
+      const count = findMatches(automaton, query, sight).length;
+      const numbers = [...families, given].map((family) =>
+        evidenceOf(openMotif(automaton, "discontinuous"), family, one, path, count),
+      );
+      if (numbers.some(({ homologs, z }) => homologs < MIN_HOMOLOGS || z === null)) continue;
+      scored.push({ group: accession, isTrue: one.isTrue, parts: one.parts, z: numbers.map(({ z }) => z!) });
+    }
+  }
+  console.log("\nareas under the curve of z of labd-2, same sequences, same matches: A, B, K");
+  for (const [k, name] of ["labd", "labd, one by one", "MAFFT"].entries()) {
+    const areas = (["A", "B", "K"] as const).map((part) =>
+      areaUnderCurve(
+        scored.filter(({ parts }) => parts.includes(part)).map(({ isTrue, z }) => ({ isTrue, score: z[k] })),
+      ).toFixed(4),
+    );
+    console.log(`${name.padEnd(18)}${areas.join("  ")}`);
+  }
+  console.log(`of ${scored.length} matches`);
+}

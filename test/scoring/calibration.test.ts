@@ -1,0 +1,72 @@
+import { afterAll, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { MIGRATIONS } from "../../db/index.ts";
+import { decode } from "../../src/motif/alphabet.ts";
+import { METHOD } from "../../src/motif/index.ts";
+import { calibrationPath, readCalibration, removeCalibration } from "../../src/scoring/calibration-file.ts";
+import { calibrateCorpus } from "../../src/scoring/calibration.ts";
+import { Corpora, openCorpusFile } from "../../src/scoring/corpus.ts";
+import { starterClasses } from "../../src/scoring/motif-classes.ts";
+import { openDatabase } from "../../src/shell/sqlite.ts";
+import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "labd-calibration-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const database = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
+const corpora = new Corpora(directory, database, { now: () => 1, newId: () => "unused" });
+const classes = starterClasses();
+const patterns = classes.map(({ expression, dialect }) => ({ expression, dialect, name: null }));
+
+function familiesAsFasta(families: number): string {
+  const next = random(92);
+  const proteins = Array.from({ length: families }, () => randomProtein(next, 60)).flatMap((founder) =>
+    Array.from({ length: 5 }, () => mutated(next, founder, 0.2)),
+  );
+  return proteins.map((protein, i) => `>P${i}\n${decode(protein)}\n`).join("");
+}
+
+test("a corpus gets a null of its own beside it, the same on one thread and on two; altered it is refused", async () => {
+  const corpus = await corpora.add({ name: "families", bytes: familiesAsFasta(14) });
+  expect(corpora.basis()).toEqual({ corpus: corpus.hash, method: METHOD });
+  const seen: number[][] = [];
+  const report = (...counts: number[]): void => void seen.push(counts);
+  const made = await calibrateCorpus({ corpus, patterns, workers: 2, report });
+  const stored = readFileSync(calibrationPath(corpus.path), "utf8");
+  expect(made.looked).toBe(70);
+  expect(made.rows.continuous.some((row) => row !== null)).toBe(true);
+  expect(seen.at(-1)).toEqual([70, 70, made.matches]);
+  expect(openCorpusFile(corpus.path).calibration).toEqual(made);
+  const { hash } = readCalibration(corpus.path)!;
+  // What was computed with the other null is not given out as computed with this one.
+  expect(corpora.basis()).toEqual({ corpus: corpus.hash, method: `${METHOD} ${hash}` });
+
+  await calibrateCorpus({ corpus, patterns, workers: 1 });
+  expect(readFileSync(calibrationPath(corpus.path), "utf8")).toBe(stored);
+
+  writeFileSync(calibrationPath(corpus.path), stored.replace(/\d(?=\])/, "9"));
+  expect(() => openCorpusFile(corpus.path)).toThrow("was altered. Make it anew with labd corpus calibrate");
+  await calibrateCorpus({ corpus, patterns, workers: 2 });
+  expect(readFileSync(calibrationPath(corpus.path), "utf8")).toBe(stored);
+  removeCalibration(corpus.path);
+  expect(openCorpusFile(corpus.path).calibration).toBeUndefined();
+  // What a killed removal leaves behind goes with the next addition; a null of a corpus that is there stays.
+  const orphan = join(directory, "corpora", `${"0".repeat(64)}.labd-2.null`);
+  writeFileSync(orphan, "");
+  writeFileSync(calibrationPath(corpus.path), stored);
+  await corpora.add({ name: "another", bytes: familiesAsFasta(2) });
+  expect(existsSync(orphan)).toBe(false);
+  expect(existsSync(calibrationPath(corpus.path))).toBe(true);
+  corpora.use("another");
+  corpora.remove("families");
+  expect(existsSync(calibrationPath(corpus.path))).toBe(false);
+}, 60_000);
+
+test("too small a corpus keeps the built-in null, and says why", async () => {
+  const corpus = await corpora.add({ name: "one family", bytes: familiesAsFasta(1) });
+  expect(calibrateCorpus({ corpus, patterns, workers: 1 })).rejects.toThrow(
+    /corpus one family: \d+ random matches in 5 proteins with enough homologs are too few/,
+  );
+  expect(readCalibration(corpus.path)).toBeNull();
+});
