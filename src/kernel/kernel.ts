@@ -57,6 +57,8 @@ const MAX_SCORE_16 = 30_000;
 /** Rows of sequence, query and score that a scan hands over at a time, unless there are more queries than that. */
 const SCAN_ROWS = 4096;
 const MAX_COLUMNS_16 = 16_000;
+/** Cells of a pair that is compared in 32 bits at once where no other keeps it company. */
+const LARGE_PAIR = 100_000_000;
 /** Residues copied into the kernel's memory at a time by a scan: they stay in the processor's second-level cache. */
 export const SCAN_BLOCK = 1 << 19;
 
@@ -187,8 +189,15 @@ export class Kernel {
     const wide: number[] = [];
     const narrow: number[] = [];
     for (let k = 0; k < subjects.length; k++) (high(k) ? wide : narrow).push(k);
+    /** One large pair takes as long in 32 bits as in lanes that stand empty, and need not be begun again there. */
+    const alone = ([k, ...others]: readonly number[]): boolean => {
+      if (others.length > 0 || query.length * subjects[k].length < LARGE_PAIR) return false;
+      scores[k] = scoreLong(query, subjects[k], this.bands);
+      return true;
+    };
     for (let from = 0; from < narrow.length; from += 16) {
       const batch = narrow.slice(from, from + 16);
+      if (alone(batch)) continue;
       const got = this.scores8(
         query,
         batch.map((k) => subjects[k]),
@@ -201,6 +210,7 @@ export class Kernel {
     wide.sort((a, b) => subjects[a].length - subjects[b].length || a - b);
     for (let from = 0; from < wide.length; from += 8) {
       const batch = wide.slice(from, from + 8);
+      if (alone(batch)) continue;
       const got = this.scores16(
         query,
         batch.map((k) => subjects[k]),

@@ -104,6 +104,15 @@ describe("scores", () => {
     }
   });
 
+  test("one large pair alone has the score that it has in company", () => {
+    const next = random(9);
+    const query = randomProtein(next, 10_100);
+    const relative = mutated(next, query, 0.9);
+    const [together] = kernel.scores(query, [relative, relative]);
+    expect(kernel.scores(query, [relative])).toEqual(Int32Array.of(together));
+    expect(kernel.scores(query, [relative], () => true)).toEqual(Int32Array.of(together));
+  }, 30_000);
+
   test("empty, single and odd residues", () => {
     const none = new Uint8Array(0);
     const all = encode("ACDEFGHIKLMNPQRSTVWYBJOUXZ");
