@@ -1,5 +1,16 @@
 import { expect } from "bun:test";
-import { browserTest, choose, checkPage, fill, named, openPage, press, seeText } from "./browser.ts";
+import { join } from "node:path";
+import {
+  ARTEFACTS,
+  browserTest,
+  choose,
+  checkPage,
+  fill,
+  named,
+  openPage,
+  press,
+  seeText,
+} from "./browser.ts";
 
 /** Lists of the inventory: what is shown, by what, and what is done with many records at once. */
 
@@ -259,5 +270,43 @@ browserTest(
     await opened.page.click("tbody input[type=checkbox]");
     await seeText(opened.page, "Sign in to change them.");
     await checkPage(opened, "inventory-anonymous");
+  },
+);
+
+browserTest(
+  "what is found is a file, and a page that prints without what is only for the screen",
+  async () => {
+    await using opened = await openPage("/inventory/locations?query=shelf&fields=label,barcode", {
+      signedIn: true,
+    });
+    const { page } = opened;
+    await page.waitForSelector("tbody tr");
+    const rows = (await page.$$("tbody tr")).length;
+    for (const format of ["csv", "xlsx"]) {
+      const { status, type, lines } = await page.evaluate(async (wanted) => {
+        const link = [...document.querySelectorAll("a")].find(({ href }) =>
+          href.includes(`format=${wanted}`),
+        )!;
+        const response = await fetch(link.href);
+        return {
+          status: response.status,
+          type: response.headers.get("Content-Type"),
+          lines: (await response.text()).trim().split("\r\n"),
+        };
+      }, format);
+      expect([status, type]).toEqual([
+        200,
+        expect.stringContaining(format === "csv" ? "text/csv" : "spreadsheet"),
+      ]);
+      if (format === "csv") expect([lines[0], lines.length]).toEqual(["id,label,barcode", rows + 1]);
+    }
+    await page.emulateMediaType("print");
+    expect(await page.evaluate(() => document.querySelector<HTMLElement>("main")!.innerText)).not.toMatch(
+      /Filter|Next|✎/,
+    );
+    await page.screenshot({
+      path: join(ARTEFACTS, "inventory-print.png") as `${string}.png`,
+      fullPage: true,
+    });
   },
 );

@@ -35,3 +35,36 @@ browserTest("a location is moved by keyboard, and back", async () => {
   await seeText(page, "Undone.");
   await page.waitForFunction(() => document.querySelector(".tree")?.textContent?.includes("Anemone shelf"));
 });
+
+browserTest("a location is dragged into another room, and what does not fit takes nothing", async () => {
+  await using opened = await openPage("/inventory/tree", { signedIn: true });
+  const { page } = opened;
+  await press(page, "button", "What lies in A 105");
+  await seeText(page, "Anemone shelf");
+  const drag = (from: string, to: string): Promise<boolean> =>
+    page.evaluate(
+      (source, target) => {
+        const twig = (name: string): Element =>
+          [...document.querySelectorAll(".twig")].find(
+            (each) => each.querySelector("a")!.innerText === name,
+          )!;
+        const data = { dataTransfer: new DataTransfer(), bubbles: true, cancelable: true };
+        twig(source).dispatchEvent(new DragEvent("dragstart", data));
+        // A target that takes it says so.
+        const taken = !twig(target).dispatchEvent(new DragEvent("dragover", data));
+        twig(target).dispatchEvent(new DragEvent("drop", data));
+        twig(source).dispatchEvent(new DragEvent("dragend", data));
+        return taken;
+      },
+      from,
+      to,
+    );
+  expect(await drag("A 105", "A 102")).toBe(false);
+  expect(await drag("Anemone shelf", "A 102")).toBe(true);
+  await seeText(page, "Anemone shelf moved.");
+  await page.waitForFunction(() => !document.querySelector(".tree")?.textContent?.includes("Anemone shelf"));
+  await press(page, "button", "What lies in A 102");
+  await page.waitForFunction(() => document.querySelector(".tree")?.textContent?.includes("Anemone shelf"));
+  await press(page, "button", "Undo");
+  await seeText(page, "Undone.");
+});

@@ -1,4 +1,5 @@
-import { useState } from "preact/hooks";
+import { createContext } from "preact";
+import { useContext, useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { api, declaration, type Declaration, pageOf, titleOf } from "../inventory/declaration.ts";
 import { useLoaded } from "../inventory/loaded.ts";
@@ -21,10 +22,14 @@ const INTO: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   equipment: { places: "place" },
 };
 
+/** How often something was moved on this page, and what is to be done after: every branch that is open is read again. */
+const Moves = createContext<{ count: number; moved: () => void }>({ count: 0, moved: () => {} });
+
 function LocationTree() {
   const [query] = useQuery();
+  const [count, setCount] = useState(0);
   const of = query.get("of") ?? "";
-  const branch = useLoaded(of || "/", (signal) => readBranch(of, 1, signal));
+  const branch = useLoaded(`${of} ${count}`, (signal) => readBranch(of, 1, signal));
   const here = branch.value?.path.at(-1);
   useTitle(here?.name ?? "Where things are");
   return (
@@ -33,12 +38,12 @@ function LocationTree() {
       <h1>{of === "" ? "Where things are" : (here?.name ?? "…")}</h1>
       {Boolean(branch.error) && <Failure error={branch.error} retry={branch.reload} />}
       {branch.value && (
-        <>
+        <Moves.Provider value={{ count, moved: () => setCount((before) => before + 1) }}>
           {here && <Tools here={here} />}
           <div class="record">
             <section class="card">
               <h2>{here ? "Inside it" : "Rooms, and what is in none"}</h2>
-              <Tree branch={branch.value} onMoved={branch.reload} open />
+              <Tree branch={branch.value} open />
               {branch.value.levels.length === 0 && (
                 <Empty title={here ? "Nothing lies in it" : "There are no places yet"}>
                   <p>
@@ -51,7 +56,7 @@ function LocationTree() {
             </section>
             {here && <Contents here={here} branch={branch.value} />}
           </div>
-        </>
+        </Moves.Provider>
       )}
     </>
   );
@@ -80,31 +85,18 @@ function Tools({ here }: { here: Node }) {
 }
 
 /** One level, its further pages, and the levels below that were opened: nothing is read before it is. */
-function Tree({ branch, onMoved, open = false }: { branch: Branch; onMoved: () => void; open?: boolean }) {
+function Tree({ branch, open = false }: { branch: Branch; open?: boolean }) {
   return (
     <ul class={open ? "tree outer" : "tree"}>
       {branch.levels.map(({ segment, total, results }) => (
-        <Level
-          key={segment}
-          of={branch.path.at(-1)}
-          segment={segment}
-          total={total}
-          first={results}
-          onMoved={onMoved}
-        />
+        <Level key={segment} of={branch.path.at(-1)} segment={segment} total={total} first={results} />
       ))}
     </ul>
   );
 }
 
-function Level(props: {
-  of: Node | undefined;
-  segment: string;
-  total: number;
-  first: readonly TreeNode[];
-  onMoved: () => void;
-}) {
-  const { of, segment, total, first, onMoved } = props;
+function Level(props: { of: Node | undefined; segment: string; total: number; first: readonly TreeNode[] }) {
+  const { of, segment, total, first } = props;
   const [more, setMore] = useState<TreeNode[]>([]);
   const [page, setPage] = useState(1);
   const readMore = async (): Promise<void> => {
@@ -121,7 +113,7 @@ function Level(props: {
   return (
     <>
       {shown.map((node) => (
-        <Twig key={node.id} node={node} onMoved={onMoved} />
+        <Twig key={node.id} node={node} />
       ))}
       {shown.length < total && (
         <li>
@@ -140,15 +132,56 @@ const KINDS: Readonly<Record<string, string>> = {
   locations: "location",
 };
 
-function Twig({ node, onMoved }: { node: TreeNode; onMoved: () => void }) {
+/** Of what is dragged, for the things over which it is: the browser tells its data only when it is dropped. */
+let dragged: Node | undefined;
+
+/** Puts a thing into another: the first field that is set decides where it lies, so those before it are emptied. */
+async function move(node: Node, into: Node, moved: () => void): Promise<void> {
+  const fields = Object.values(INTO[node.segment]);
+  const field = INTO[node.segment][into.segment];
+  const before = fields.slice(0, fields.indexOf(field));
+  const body = { ...Object.fromEntries(before.map((name) => [name, null])), [field]: into.id };
+  const response = await send("PATCH", api(node.segment, `${node.id}/`), { body });
+  announceDone(`${node.name} moved.`, response.headers.get("Batch-Id"), moved);
+  moved();
+}
+
+function Twig({ node }: { node: TreeNode }) {
   const [open, setOpen] = useState(false);
   const [moving, setMoving] = useState(false);
+  const [target, setTarget] = useState(false);
   const session = useSession();
+  const { count, moved } = useContext(Moves);
   const of = `${node.segment}/${node.id}`;
-  const branch = useLoaded(open ? of : null, (signal) => readBranch(of, 1, signal));
+  const branch = useLoaded(open ? `${of} ${count}` : null, (signal) => readBranch(of, 1, signal));
+  const movable = Boolean(session) && node.segment in INTO;
+  const takes = (): boolean =>
+    dragged !== undefined && dragged.id !== node.id && node.segment in INTO[dragged.segment];
   return (
     <li>
-      <div class="twig">
+      <div
+        class={target ? "twig target" : "twig"}
+        draggable={movable}
+        onDragStart={(event) => {
+          dragged = node;
+          event.dataTransfer?.setData("text/plain", node.name);
+        }}
+        onDragEnd={() => {
+          dragged = undefined;
+        }}
+        onDragOver={(event) => {
+          if (!takes()) return;
+          event.preventDefault();
+          setTarget(true);
+        }}
+        onDragLeave={() => setTarget(false)}
+        onDrop={(event) => {
+          event.preventDefault();
+          setTarget(false);
+          if (dragged && takes())
+            move(dragged, node, moved).catch((error: Error) => announce(error.message, "bad"));
+        }}
+      >
         {node.inside > 0 ? (
           <button
             type="button"
@@ -170,46 +203,32 @@ function Twig({ node, onMoved }: { node: TreeNode; onMoved: () => void }) {
             <span class="unseen"> records in it</span>
           </span>
         )}
-        {session && node.segment in INTO && (
+        {movable && (
           <Button look="quiet" aria-label={`Move ${node.name}`} onClick={() => setMoving(true)}>
             Move
           </Button>
         )}
       </div>
-      {open && branch.value && <Tree branch={branch.value} onMoved={branch.reload} />}
-      {moving && (
-        <MoveDialog
-          node={node}
-          onClose={() => setMoving(false)}
-          onMoved={() => {
-            setMoving(false);
-            onMoved();
-          }}
-        />
-      )}
+      {open && branch.value && <Tree branch={branch.value} />}
+      {moving && <MoveDialog node={node} onClose={() => setMoving(false)} onMoved={moved} />}
     </li>
   );
 }
 
-/** Puts a thing into another: with the keyboard as well as with the mouse. */
+/** Chooses where a thing goes, with the keyboard as well as with the mouse. */
 function MoveDialog({ node, onClose, onMoved }: { node: Node; onClose: () => void; onMoved: () => void }) {
   const into = INTO[node.segment];
   const [segment, setSegment] = useState(Object.keys(into)[0]);
-  const [id, setId] = useState("");
+  const [chosen, setChosen] = useState({ id: "", name: "" });
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
   const declared = useLoaded(segment, () => declaration(segment));
-  const move = async (): Promise<void> => {
+  const carryOut = async (): Promise<void> => {
     setBusy(true);
     setError(null);
     try {
-      // The first field that is set decides where a thing lies: those before it are emptied.
-      const fields = Object.values(into);
-      const before = fields.slice(0, fields.indexOf(into[segment]));
-      const body = { ...Object.fromEntries(before.map((field) => [field, null])), [into[segment]]: id };
-      const response = await send("PATCH", api(node.segment, `${node.id}/`), { body });
-      announceDone(`${node.name} moved.`, response.headers.get("Batch-Id"), onMoved);
-      onMoved();
+      await move(node, { segment, ...chosen }, onMoved);
+      onClose();
     } catch (problem) {
       setError(problem);
       setBusy(false);
@@ -221,7 +240,7 @@ function MoveDialog({ node, onClose, onMoved }: { node: Node; onClose: () => voi
       onClose={onClose}
       actions={
         <>
-          <Button look="primary" busy={busy} disabled={id === ""} onClick={() => void move()}>
+          <Button look="primary" busy={busy} disabled={chosen.id === ""} onClick={() => void carryOut()}>
             Move it there
           </Button>
           <Button onClick={onClose}>Cancel</Button>
@@ -240,7 +259,7 @@ function MoveDialog({ node, onClose, onMoved }: { node: Node; onClose: () => voi
                 checked={each === segment}
                 onChange={() => {
                   setSegment(each);
-                  setId("");
+                  setChosen({ id: "", name: "" });
                 }}
               />
               <span>{each === "equipment" ? "a piece of equipment" : `a ${KINDS[each]}`}</span>
@@ -253,8 +272,8 @@ function MoveDialog({ node, onClose, onMoved }: { node: Node; onClose: () => voi
           key={segment}
           label={`Which ${KINDS[segment]}`}
           to={{ segment, key: declared.value.key, printed: "id" }}
-          value={id}
-          onChoose={setId}
+          value={chosen.id}
+          onChoose={(id, name) => setChosen({ id, name })}
         />
       )}
     </Dialog>
