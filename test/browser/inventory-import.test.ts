@@ -47,3 +47,32 @@ browserTest("a file is tried out cell by cell, its columns are named, and the im
     rmSync(directory, { recursive: true });
   }
 });
+
+browserTest(
+  "a long import tells how far it is, also after the page was left, and is called off",
+  async () => {
+    const directory = mkdtempSync(join(tmpdir(), "labd-import-"));
+    try {
+      const long = join(directory, "long.csv");
+      const rows = Array.from({ length: 100_000 }, (_, i) => `Long ${i};OTHER;Box oligos 1`);
+      writeFileSync(long, `name;model_type;location\n${rows.join("\n")}\n`);
+      await using opened = await openPage("/inventory/stocks-consumables/import", { signedIn: true });
+      const { page } = opened;
+      const file = (await page.waitForSelector("input[type=file]")) as ElementHandle<HTMLInputElement>;
+      await file.uploadFile(long);
+      await page.waitForSelector("progress");
+      await page.waitForFunction(() => location.search.includes("import="));
+      await page.reload();
+      await page.waitForSelector("progress");
+      await checkPage(opened, "inventory-import-progress");
+      await press(page, "button", "Call it off");
+      await seeText(page, "Called off");
+      const { total } = (await page.evaluate(async () =>
+        (await fetch("/api/v2/stocks/consumables/?name=Long")).json(),
+      )) as { total: number };
+      expect(total).toBe(0);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  },
+);

@@ -11,30 +11,26 @@ import {
   titleOf,
   writableFields,
 } from "../inventory/declaration.ts";
+import {
+  cancelImport,
+  hasEnded,
+  type Import,
+  type Mapping,
+  type Report,
+  startImport,
+  useImport,
+} from "../inventory/import-run.ts";
+import { Verdict } from "../inventory/import-verdict.tsx";
 import { useLoaded } from "../inventory/loaded.ts";
-import { announceDone } from "../inventory/writing.ts";
-import { definePage, useParams, useTitle } from "../page.tsx";
+import { undo } from "../inventory/writing.ts";
+import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
+import { announce } from "../part/announce.tsx";
 import { Button, LinkButton } from "../part/button.tsx";
 import { Failure } from "../part/failure.tsx";
 import { Checkbox } from "../part/field.tsx";
-import { ask } from "../request.ts";
+import { Progress } from "../part/progress.tsx";
 import { useSession } from "../session.ts";
 
-interface Report {
-  rows: number;
-  created: number;
-  updated: number;
-  unchanged: number;
-  locations_made: number;
-  columns: { header: string; field: string | null }[];
-  errors: { row: number; column: string | null; message: string }[];
-  more_errors: boolean;
-  batch: string | null;
-}
-
-/** Rows of the file that are shown besides those with something wrong. */
-const SHOWN = 10;
-const MOST_SHOWN = 100;
 /** Bytes of a file whose cells are shown. */
 const READABLE = 5_000_000;
 
@@ -63,62 +59,46 @@ function InventoryImport() {
 }
 
 function Wizard({ of }: { of: Declaration }) {
+  const [query, setQuery] = useQuery();
   const [file, setFile] = useState<File | null>(null);
   const [cells, setCells] = useState<string[][]>([]);
   const [always, setAlways] = useState(false);
-  const [mapping, setMapping] = useState<Record<string, string | null>>({});
-  const [report, setReport] = useState<Report | null>(null);
-  const [done, setDone] = useState<Report | null>(null);
+  const [mapping, setMapping] = useState<Mapping>({});
   const [error, setError] = useState<unknown>(null);
-  const [busy, setBusy] = useState(false);
+  const [sending, setSending] = useState(false);
+  // In the address, so that a long import is found again after the page was left.
+  const id = query.get("import");
+  const watched = useImport(id);
+  const run = watched.value;
+  const running = sending || (id !== null && !watched.error && (!run || !hasEnded(run)));
 
-  const send = (dry: boolean, chosen: File, names: typeof mapping, none: boolean): Promise<Report> =>
-    ask<Report>("POST", api(of.name, "import/"), {
-      query: {
-        dry_run: dry ? "1" : undefined,
-        match: none ? "none" : undefined,
-        mapping: Object.keys(names).length > 0 ? JSON.stringify(names) : undefined,
-      },
-      body: chosen,
-    });
-  const check = async (chosen: File, names = mapping, none = always): Promise<void> => {
-    setBusy(true);
+  const start = async (dry: boolean, chosen: File, names: Mapping, none: boolean): Promise<void> => {
+    setSending(true);
     setError(null);
     try {
-      setReport(await send(true, chosen, names, none));
+      const started = await startImport(of.name, chosen, { dry, always: none, mapping: names });
+      setQuery({ import: started }, { replace: true });
     } catch (problem) {
-      setReport(null);
+      setQuery({ import: null }, { replace: true });
       setError(problem);
     }
-    setBusy(false);
+    setSending(false);
   };
   const choose = async (chosen: File | undefined): Promise<void> => {
     if (!chosen) return;
     setFile(chosen);
     setMapping({});
-    setDone(null);
     const isText = !/\.xlsx$/i.test(chosen.name) && chosen.size <= READABLE;
     setCells(isText ? readCsv(await chosen.text()) : []);
-    await check(chosen, {});
-  };
-  const carryOut = async (): Promise<void> => {
-    if (!file) return;
-    setBusy(true);
-    try {
-      const result = await send(false, file, mapping, always);
-      setDone(result);
-      setReport(null);
-      announceDone(`${many(result.created + result.updated)} imported.`, result.batch, () => setDone(null));
-    } catch (problem) {
-      setError(problem);
-    }
-    setBusy(false);
+    await start(true, chosen, {}, always);
   };
   const rename = (header: string, field: string): void => {
     const names = { ...mapping, [header]: field === "" ? null : field };
     setMapping(names);
-    if (file) void check(file, names);
+    if (file) void start(true, file, names, always);
   };
+  const report = run?.report;
+  const tried = !running && run?.dry_run === true ? report : undefined;
   return (
     <div class="stack">
       <section class="card">
@@ -145,50 +125,99 @@ function Wizard({ of }: { of: Declaration }) {
           checked={always}
           onChange={(on) => {
             setAlways(on);
-            if (file) void check(file, mapping, on);
+            if (file) void start(true, file, mapping, on);
           }}
         />
       </section>
-      {busy && <p class="muted">Trying it out …</p>}
-      {error !== null && <Failure error={error} />}
-      {report && (
+      {Boolean(error ?? watched.error) && <Failure error={error ?? watched.error} />}
+      {running && <Running run={run} />}
+      {tried && (
         <>
           <section class="card">
             <h2>2. What the columns mean</h2>
-            <Columns of={of} report={report} mapping={mapping} onRename={rename} />
+            <Columns of={of} report={tried} mapping={mapping} onRename={rename} />
           </section>
           <section class="card">
             <h2>3. What would happen</h2>
-            <Verdict report={report} cells={cells} />
-            {report.errors.length === 0 && report.created + report.updated > 0 && (
-              <Button look="primary" busy={busy} onClick={() => void carryOut()}>
-                Import {many(report.created + report.updated)}
+            <Verdict report={tried} cells={cells} />
+            {file && tried.errors.length === 0 && tried.created + tried.updated > 0 && (
+              <Button look="primary" onClick={() => void start(false, file, mapping, always)}>
+                Import {many(tried.created + tried.updated)}
               </Button>
             )}
           </section>
         </>
       )}
-      {done && (
-        <section class="card">
-          <h2>Done</h2>
-          <p>
-            {done.created.toLocaleString("en")} made, {done.updated.toLocaleString("en")} changed,{" "}
-            {done.unchanged.toLocaleString("en")} as they were
-            {done.locations_made > 0 &&
-              `; ${done.locations_made.toLocaleString("en")} locations made on the way`}
-            .
-          </p>
-          <LinkButton href={href(pageOf(of.name), { ordering: "-modified" })}>Show them</LinkButton>
-        </section>
-      )}
+      {!running && run && !tried && <Ended of={of} run={run} cells={cells} />}
     </div>
+  );
+}
+
+/** How far it is, and how to call it off: all that was written is taken back then. */
+function Running({ run }: { run: Import | undefined }) {
+  const [busy, setBusy] = useState(false);
+  const rows = run?.rows?.toLocaleString("en");
+  const label =
+    run?.state === "writing"
+      ? `${run.rows_checked.toLocaleString("en")} of ${rows} rows ${run.dry_run ? "tried out" : "written"}`
+      : run?.state === "reading"
+        ? `${run.rows_read.toLocaleString("en")} rows read`
+        : "Waiting";
+  const fraction = run?.state === "writing" && run.rows ? run.rows_checked / run.rows : undefined;
+  return (
+    <section class="card" aria-label="Progress">
+      <Progress label={label} fraction={fraction} />
+      {run && (
+        <Button
+          busy={busy}
+          onClick={() => {
+            setBusy(true);
+            cancelImport(run.id).catch((error: Error) => announce(error.message, "bad"));
+          }}
+        >
+          Call it off
+        </Button>
+      )}
+    </section>
+  );
+}
+
+/** What came of it. */
+function Ended({ of, run, cells }: { of: Declaration; run: Import; cells: readonly string[][] }) {
+  const { report } = run;
+  const [undone, setUndone] = useState(false);
+  if (run.state !== "finished" || !report)
+    return (
+      <section class="card">
+        <h2>{run.state === "cancelled" ? "Called off" : "Not imported"}</h2>
+        <p>{run.message ?? "Nothing was written."}</p>
+        {report && <Verdict report={report} cells={cells} />}
+      </section>
+    );
+  return (
+    <section class="card">
+      <h2>{undone ? "Taken back" : "Done"}</h2>
+      <p>
+        {report.created.toLocaleString("en")} made, {report.updated.toLocaleString("en")} changed,{" "}
+        {report.unchanged.toLocaleString("en")} as they were
+        {report.locations_made > 0 &&
+          `; ${report.locations_made.toLocaleString("en")} locations made on the way`}
+        .
+      </p>
+      <p class="row">
+        <LinkButton href={href(pageOf(of.name), { ordering: "-modified" })}>Show them</LinkButton>
+        {report.batch !== null && !undone && (
+          <Button onClick={() => void undo(report.batch!, () => setUndone(true))}>Undo</Button>
+        )}
+      </p>
+    </section>
   );
 }
 
 function Columns(props: {
   of: Declaration;
   report: Report;
-  mapping: Readonly<Record<string, string | null>>;
+  mapping: Mapping;
   onRename: (header: string, field: string) => void;
 }) {
   const { of, report, mapping, onRename } = props;
@@ -231,116 +260,6 @@ function Columns(props: {
               </tr>
             );
           })}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-function Verdict({ report, cells }: { report: Report; cells: readonly string[][] }) {
-  const { errors, rows, created, updated, unchanged, locations_made } = report;
-  const wrong = new Set(errors.map(({ row }) => row));
-  return (
-    <>
-      <p class="row">
-        <strong>{rows.toLocaleString("en")} rows:</strong>
-        <span class="tag good">{created.toLocaleString("en")} new</span>
-        <span class="tag">{updated.toLocaleString("en")} changed</span>
-        <span class="tag">{unchanged.toLocaleString("en")} as they are</span>
-        {locations_made > 0 && <span class="tag warn">{locations_made} locations made on the way</span>}
-        {wrong.size > 0 && (
-          <span class="tag bad">
-            {wrong.size.toLocaleString("en")}
-            {report.more_errors && " or more"} wrong
-          </span>
-        )}
-      </p>
-      {errors.length > 0 && (
-        <p>
-          All rows are imported or none: correct the file, and choose it again. What is wrong, cell by cell:
-        </p>
-      )}
-      {cells.length > 1 ? <Grid report={report} cells={cells} /> : <Errors report={report} />}
-    </>
-  );
-}
-
-/** The cells of the file, those that are refused marked with why. */
-function Grid({ report, cells }: { report: Report; cells: readonly string[][] }) {
-  const [headers, ...lines] = cells;
-  const verdicts = new Map<string, string>();
-  for (const { row, column, message } of report.errors) {
-    const key = `${row} ${column ?? ""}`;
-    verdicts.set(key, [verdicts.get(key), message].filter(Boolean).join(" "));
-  }
-  const wrong = new Set(report.errors.map(({ row }) => row));
-  const numbered = lines.map((line, i) => ({ line, row: i + 2 }));
-  const shown = numbered.filter(({ row }, i) => wrong.has(row) || i < SHOWN).slice(0, MOST_SHOWN);
-  return (
-    <>
-      <div class="wide" role="region" aria-label="Cells of the file" tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Row</th>
-              {headers.map((header, i) => (
-                <th key={i} scope="col">
-                  {header}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map(({ line, row }) => (
-              <tr key={row} class={wrong.has(row) ? "wrong" : undefined}>
-                <th scope="row">
-                  {row}
-                  {verdicts.has(`${row} `) && <p class="error">{verdicts.get(`${row} `)}</p>}
-                </th>
-                {headers.map((header, i) => {
-                  const message = verdicts.get(`${row} ${header}`);
-                  return (
-                    <td key={i} class={message ? "bad-cell" : undefined}>
-                      {line[i]}
-                      {message && <p class="error">{message}</p>}
-                    </td>
-                  );
-                })}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {lines.length > shown.length && (
-        <p class="muted">{many(lines.length - shown.length)} more without anything wrong, or not shown.</p>
-      )}
-    </>
-  );
-}
-
-/** The same where the cells cannot be shown: by row and column, as the spreadsheet names them. */
-function Errors({ report }: { report: Report }) {
-  if (report.errors.length === 0) return null;
-  return (
-    <div class="wide" role="region" aria-label="What is wrong" tabIndex={0}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col" class="numeric">
-              Row
-            </th>
-            <th scope="col">Column</th>
-            <th scope="col">What is wrong</th>
-          </tr>
-        </thead>
-        <tbody>
-          {report.errors.slice(0, MOST_SHOWN).map(({ row, column, message }, i) => (
-            <tr key={i}>
-              <td class="numeric">{row}</td>
-              <td>{column}</td>
-              <td>{message}</td>
-            </tr>
-          ))}
         </tbody>
       </table>
     </div>
