@@ -2,7 +2,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Manifest } from "../../src/backup/manifest.ts";
-import { labd, scratch, serve } from "./labd.ts";
+import { E7, labd, scratch, serve } from "./labd.ts";
 
 // A busy machine takes its time.
 setDefaultTimeout(60_000);
@@ -33,8 +33,23 @@ test("a backup under writes has everything that was accepted before it began, an
       own.push({ id, label });
     }
   });
+  const jobs: string[] = [];
+  const submitter = (async () => {
+    while (!state.stopped) {
+      const body = JSON.stringify({
+        identifier: "E7",
+        querySequence: E7,
+        patterns: [`L.C.{${jobs.length % 50}}`],
+      });
+      const type = { "Content-Type": "application/json" };
+      const answer = await fetch(`${server.url}/api/scoring/jobs`, { method: "POST", headers: type, body });
+      expect(answer.status).toBe(202);
+      jobs.push(((await answer.json()) as { id: string }).id);
+      await Bun.sleep(10);
+    }
+  })();
   const total = (): number => accepted.reduce((sum, { length }) => sum + length, 0);
-  while (total() < 300) await Bun.sleep(5);
+  while (total() < 120) await Bun.sleep(5);
   const form = new FormData();
   form.set("file", new File(["the map of the cellar"], "map.txt", { type: "text/plain" }));
   const attached = await fetch(
@@ -43,13 +58,13 @@ test("a backup under writes has everything that was accepted before it began, an
   );
   expect(attached.status).toBe(201);
   const { id: file } = (await attached.json()) as { id: string };
-  const before = accepted.map(({ length }) => length);
+  const [before, submitted] = [accepted.map(({ length }) => length), jobs.length];
   const run = await labd(["backup", "--data-dir", data, "--to", to]);
   expect(run).toMatchObject({ code: 0, stderr: "" });
   const after = accepted.map(({ length }) => length);
   while (total() < after.reduce((sum, count) => sum + count) + 50) await Bun.sleep(5);
   state.stopped = true;
-  await Promise.all(writers);
+  await Promise.all([...writers, submitter]);
   const path = run.stdout.split("\n")[0];
   const { database, corpora } = JSON.parse(readFileSync(path, "utf8")) as Manifest;
   expect(corpora.length).toBe(1);
@@ -79,6 +94,12 @@ test("a backup under writes has everything that was accepted before it began, an
   expect(results.length).toBeLessThan(total());
   const read = await fetch(`${restored.url}/api/v2/attachments/${file}/`, { headers });
   expect(await read.text()).toBe("the map of the cellar");
+  const known = await Promise.all(
+    jobs.map(async (id) => (await fetch(`${restored.url}/api/scoring/jobs/${id}`)).status === 200),
+  );
+  const count = known.includes(false) ? known.indexOf(false) : known.length;
+  expect(count).toBeGreaterThanOrEqual(submitted);
+  expect([submitted > 0, known.slice(count).includes(true)]).toEqual([true, false]);
   expect((await labd(["corpus", "verify", "--data-dir", other])).stdout).toContain("whole");
   expect(server.log()).not.toContain('"severity":"error"');
 });
