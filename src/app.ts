@@ -28,7 +28,7 @@ import { writeTurn } from "./shell/write-turn.ts";
 import { COMMIT, VERSION } from "./version.ts";
 import { observer } from "./watch/observer.ts";
 import { declareVitals } from "./watch/vitals.ts";
-import { webRoutes } from "./web/index.ts";
+import { pageForMissing, webRoutes } from "./web/index.ts";
 
 /** Seconds that running requests have to finish after a request to stop. */
 const GRACE = 30;
@@ -117,6 +117,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
         }),
         webRoutes({ basePathOf: (request) => basePathOf(request, reach) }),
       ],
+      missing: (request) => pageForMissing(request, basePathOf(request, reach)),
       basePath: config.base_path,
       tls: config.tls_key !== "",
     });

@@ -29,6 +29,8 @@ export interface HttpOptions {
   observe?: (answered: Answered) => void;
   /** Routes of the services. */
   services: AnyElysia[];
+  /** What a browser is shown at an address that none of them knows; undefined where that is for none. */
+  missing?: (request: Request) => Promise<Response | undefined>;
   /** Path before all addresses, such as /labd. A proxy may take it away or leave it: both are answered. */
   basePath?: string;
 }
@@ -67,10 +69,11 @@ export function openHttp(options: HttpOptions): Answer {
     systemRouter: false,
     strictPath: true,
   })
-    .onError({ as: "global" }, ({ error, code, request }) => {
+    .onError({ as: "global" }, async ({ error, code, request }) => {
       const problem = asProblem(error, code);
       problemOf.set(request, problem);
-      return problemResponse(problem);
+      const page = code === "NOT_FOUND" ? await options.missing?.(request) : undefined;
+      return page ?? problemResponse(problem);
     })
     .get("/healthz", () => Response.json({ status: "ok" }, { headers: NO_STORE }), {
       detail: {

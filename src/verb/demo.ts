@@ -196,6 +196,7 @@ function farewell({ url }: Listening, own: string | null): string {
   return `
 Open in a browser
   ${url}/                         what is here
+  ${url}/score                    score a motif, and see why
   ${url}/docs                     every address, parameter and answer
   ${url}/api/v2/locations/?format=api
   ${url}${ENDPOINT}?wsdl

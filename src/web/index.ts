@@ -1,1 +1,1 @@
-export { webRoutes } from "./route.ts";
+export { pageForMissing, webRoutes } from "./route.ts";

@@ -34,8 +34,10 @@ export function Shown({ page, address }: { page: Page; address: Address }) {
 export function definePage(page: Page): Page {
   if (typeof document !== "undefined") {
     const root = document.getElementById("page");
-    const address = addressOf(page, ownPath(location.pathname), new URLSearchParams(location.search));
-    if (root && address) hydrate(<Shown page={page} address={address} />, root);
+    const path = ownPath(location.pathname);
+    const search = new URLSearchParams(location.search);
+    const address = addressOf(page, path, search) ?? { path, params: {}, search };
+    if (root) hydrate(<Shown page={page} address={address} />, root);
   }
   return page;
 }

@@ -7,6 +7,7 @@ import { inventoryNewPage } from "./pages/inventory-new.tsx";
 import { inventoryRecordPage } from "./pages/inventory-record.tsx";
 import { inventoryPage } from "./pages/inventory.tsx";
 import { locationTreePage } from "./pages/location-tree.tsx";
+import { missingPage } from "./pages/missing.tsx";
 import { resultPage } from "./pages/result.tsx";
 import { scorePage } from "./pages/score.tsx";
 import { signInPage } from "./pages/sign-in.tsx";
@@ -24,4 +25,5 @@ export const PAGES: readonly Page[] = [
   inventoryNewPage,
   inventoryImportPage,
   inventoryRecordPage,
+  missingPage,
 ];

@@ -5,6 +5,7 @@ import { ICON, pageDocument } from "./document.tsx";
 import type { Asset } from "./make-bundle.ts";
 import { addressOf, type Page } from "./page.tsx";
 import { PAGES } from "./pages.ts";
+import { missingPage } from "./pages/missing.tsx";
 
 /** Scripts, styles and requests from this server and to it, and nothing else; no script in the HTML. */
 export const PAGE_POLICY =
@@ -36,11 +37,17 @@ export function webRoutes({ basePathOf }: WebOptions): AnyElysia {
   return app as unknown as AnyElysia;
 }
 
-async function show(page: Page, request: Request, base: string): Promise<Response> {
-  const { pathname, searchParams } = new URL(request.url);
-  const address = addressOf(page, pathname, searchParams);
-  if (!address) throw new Problem("not_found", "Not found.");
+/** The page that says that there is none, for a browser that asked for one; undefined for programs. */
+export async function pageForMissing(request: Request, base: string): Promise<Response | undefined> {
+  const isPage = request.method === "GET" && request.headers.get("accept")?.includes("text/html");
+  return isPage ? show(missingPage, request, base, 404) : undefined;
+}
+
+async function show(page: Page, request: Request, base: string, status = 200): Promise<Response> {
+  const { pathname: path, searchParams: search } = new URL(request.url);
+  const address = addressOf(page, path, search) ?? { path, params: {}, search };
   return new Response(pageDocument(page, address, await bundle(), base), {
+    status,
     headers: {
       "Content-Type": "text/html; charset=utf-8",
       "Content-Security-Policy": PAGE_POLICY,

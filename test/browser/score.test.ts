@@ -1,20 +1,39 @@
 import { expect, setDefaultTimeout } from "bun:test";
-import { arrive, browserTest, checkPage, fill, named, openPage, press, seeText, site } from "./browser.ts";
+import { join } from "node:path";
+import { decode } from "../../src/motif/index.ts";
+import { random, randomProtein } from "../fixtures/random-protein.ts";
+import {
+  ARTEFACTS,
+  arrive,
+  browserTest,
+  checkPage,
+  fill,
+  named,
+  openPage,
+  press,
+  seeText,
+  site,
+} from "./browser.ts";
 
 setDefaultTimeout(60_000);
 
 const P53 = "MEEPQSDPSVEPPLSQETFSDLWKLLPENNVLSPLPSQAMDDLMLSPDDIEQWFTEDPGPDEAPRMPEAA";
 
-/** Submits a job past the page and gives its identifier when it has ended. */
-async function scored(submission: object): Promise<string> {
+/** Submits a job past the page and gives its identifier. */
+async function submitted(submission: object): Promise<string> {
   const { url } = await site();
   const headers = { "Content-Type": "application/json" };
   const body = JSON.stringify(submission);
-  const job = (await (await fetch(`${url}/api/scoring/jobs`, { method: "POST", headers, body })).json()) as {
-    id: string;
-  };
-  await (await fetch(`${url}/api/scoring/jobs/${job.id}/events`)).text();
-  return job.id;
+  const answer = await fetch(`${url}/api/scoring/jobs`, { method: "POST", headers, body });
+  return ((await answer.json()) as { id: string }).id;
+}
+
+/** The same, once it has ended. */
+async function scored(submission: object): Promise<string> {
+  const id = await submitted(submission);
+  const { url } = await site();
+  await (await fetch(`${url}/api/scoring/jobs/${id}/events`)).text();
+  return id;
 }
 
 browserTest("from the example of p53 to the result and its reasons", async () => {
@@ -66,6 +85,36 @@ browserTest("a motif is found by searching; what is missing is said at its field
   await seeText(page, "LYCYE at 22–26 is conserved");
 });
 
+browserTest(
+  "a job that waits says where it is, goes on when it is its turn, and can be called off",
+  async () => {
+    const { url } = await site();
+    // Long proteins of chance keep the workers busy.
+    const busy = await Promise.all(
+      Array.from({ length: 7 }, (_, i) =>
+        submitted({ querySequence: decode(randomProtein(random(i), 20_000)), patterns: ["P..P"] }),
+      ),
+    );
+    const [going, called] = [
+      await submitted({ identifier: "next", querySequence: P53, patterns: ["F...W..[LIV]"] }),
+      await submitted({ identifier: "called off", querySequence: P53, patterns: ["P..P"] }),
+    ];
+    await using third = await openPage(`/score/${busy[2]}`);
+    await seeText(third.page, "Step 1 of 3.");
+    await seeText(third.page, "Searching for homologs ·");
+    await third.page.screenshot({ path: join(ARTEFACTS, "result-running-light.png") as `${string}.png` });
+    await using opened = await openPage(`/score/${called}`);
+    await seeText(opened.page, "Waiting: place ");
+    await checkPage(opened, "result-waiting");
+    await press(opened.page, "button", "Cancel");
+    await seeText(opened.page, "The job was cancelled");
+    await checkPage(opened, "result-cancelled");
+    for (const id of busy) await fetch(`${url}/api/scoring/jobs/${id}`, { method: "DELETE" });
+    await using next = await openPage(`/score/${going}`);
+    await seeText(next.page, "FSDLWKLL at 19–26");
+  },
+);
+
 browserTest("a link shows what its maker saw: match, filter, order, and part of the protein", async () => {
   const id = await scored({ accession: "P04637", patterns: ["P..P"], motifClasses: ["MDM2-SWIB"] });
   await using opened = await openPage(`/score/${id}?match=3&verdict=weakly+conserved&sort=-z&from=60&to=100`);
@@ -97,6 +146,23 @@ browserTest("a link shows what its maker saw: match, filter, order, and part of 
   expect(new URL(page.url()).searchParams.get("match")).toBe("7");
   await page.goBack();
   await seeText(page, "PAAP at 77–80 is weakly conserved");
+
+  // What is drawn over with the mouse is shown larger.
+  const box = (await (await page.waitForSelector(".track svg"))!.boundingBox())!;
+  await page.mouse.move(box.x + box.width * 0.25, box.y + 40);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.5, box.y + 40, { steps: 4 });
+  await page.mouse.up();
+  const drawn = new URL(page.url()).searchParams;
+  expect([Number(drawn.get("from")), Number(drawn.get("to"))]).toEqual([99, 197]);
+
+  // The form has what was asked, to be changed and scored again.
+  await press(page, "link", "Change and score again");
+  await arrive(page, "/score");
+  await seeText(page, "P04637, 393 residues");
+  await named(page, "button", "Remove MDM2-SWIB");
+  await page.waitForFunction(() => location.search === "?class=MDM2-SWIB&pattern=P..P");
+  expect(opened.faults).toEqual([]);
 });
 
 browserTest(

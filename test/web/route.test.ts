@@ -6,7 +6,7 @@ import { openHttp } from "../../src/shell/http.ts";
 import { openLog } from "../../src/shell/log.ts";
 import { href, match, ownPath, withBase } from "../../src/web/address.ts";
 import { bundle } from "../../src/web/bundle.ts";
-import { webRoutes } from "../../src/web/index.ts";
+import { pageForMissing, webRoutes } from "../../src/web/index.ts";
 import { PAGES } from "../../src/web/pages.ts";
 
 const serve = (base = "") =>
@@ -23,6 +23,7 @@ const serve = (base = "") =>
     unready: () => [],
     documentation: { version: "0", introduction: "", tags: [] },
     services: [webRoutes({ basePathOf: () => base })],
+    missing: (request) => pageForMissing(request, base),
   });
 const answer = serve();
 const ask = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
@@ -84,6 +85,14 @@ test("what a page loads has its hash in its name and is kept for ever; its text 
   }
   expect((await ask("/assets/home-00000000.js")).status).toBe(404);
   expect((await answer(new Request("http://lab/", { method: "POST" }))).status).toBe(405);
+});
+
+test("at an address where nothing is, a browser gets a page and a program a problem", async () => {
+  const page = await ask("/scor", { accept: "text/html,*/*;q=0.8" });
+  expect([page.status, page.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
+  expect(await page.text()).toContain("There is no such page");
+  const problem = await ask("/scor", { accept: "application/json" });
+  expect([problem.status, problem.headers.get("content-type")]).toEqual([404, "application/json"]);
 });
 
 test("below a path all links begin with it", async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { EXAMPLES } from "../../src/web/score/examples.ts";
+import { slotsOf } from "../../src/web/score/family.tsx";
 import { layout, parseNewick } from "../../src/web/score/newick.ts";
 import { rarity } from "../../src/web/score/pattern-list.tsx";
 import { readProtein } from "../../src/web/score/protein-input.ts";
@@ -70,6 +71,14 @@ test("the score in a sentence, with its expectation and its bound", () => {
       "diverged. 1 of 2 homologs keep it; of comparable random matches at most 0.5\u00A0% are conserved as well or better.",
   );
   expect(sentence(matches[1])).toBe("W at 53–53 cannot be judged: no homolog reaches it.");
+});
+
+test("the columns around a match are those of the whole row", () => {
+  const row = "--MEabcF-sDW-";
+  const whole = slotsOf(row, 1, 10).map(({ residue, insertion }) => residue + insertion);
+  expect(whole).toEqual(["-", "-", "M", "Eabc", "F", "-s", "D", "W", "-"]);
+  expect(slotsOf(row, 4, 6).map(({ residue, insertion }) => residue + insertion)).toEqual(whole.slice(3, 6));
+  expect(slotsOf(row, 5, 5)).toEqual([{ residue: "F", insertion: "" }]);
 });
 
 test("bits are told as how often a pattern matches by chance", () => {

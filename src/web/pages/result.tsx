@@ -13,7 +13,7 @@ import { FamilyPicture } from "../score/family.tsx";
 import { type Job, jobPath, useJob } from "../score/job.ts";
 import { best, matchesOf, nameOf, type Result, VERDICTS } from "../score/result.ts";
 import { Calls, Downloads } from "../score/same-result.tsx";
-import { filtered, HomologTable, MatchTable } from "../score/tables.tsx";
+import { filtered, HomologTable, MatchTable, Meanings } from "../score/tables.tsx";
 import { ProteinTrack, type Span } from "../score/track.tsx";
 
 function ResultPage() {
@@ -193,6 +193,7 @@ function Whole({ job, result }: { job: Job; result: Result }) {
                 </Button>
               </Empty>
             )}
+            <Meanings />
           </section>
           <Evidence match={match} />
           {result.homologs.length > 0 && (

@@ -62,6 +62,8 @@ function Score() {
       setClasses(job.patterns.flatMap((pattern) => pattern.name ?? []));
       setPatterns(job.patterns.flatMap((pattern) => (pattern.name === null ? pattern.expression : [])));
       setModel(job.scoringModel ?? "continuous");
+      // From now on it is the person's own: a reload must not undo what was changed.
+      setQuery({ from: null }, { replace: true });
     } catch (problem) {
       setError(problem);
     }

@@ -67,7 +67,7 @@ function SignedIn({ path }: { path: string }) {
         </>
       )}
       {session === null && path !== "/sign-in" && (
-        <a href={href("/sign-in", { next: path === "/" ? undefined : path })}>Sign in</a>
+        <a href={href("/sign-in", { next: path === "/" ? undefined : href(path) })}>Sign in</a>
       )}
     </div>
   );

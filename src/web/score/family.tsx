@@ -35,10 +35,13 @@ export function FamilyPicture({
 }) {
   const { alignment, homologs, tree } = result;
   const drawn = useMemo(() => treeOf(tree, homologs.length), [tree]);
-  const rows = useMemo(() => (alignment ? alignment.rows.map(slotsOf) : null), [alignment]);
   const states = new Map(match.atHomologs.map((at) => [at.homolog, at]));
   const first = Math.max(1, match.start - FLANK);
   const last = Math.min(result.queryLength, Math.min(match.end, match.start + LONGEST - 1) + FLANK);
+  const rows = useMemo(
+    () => alignment?.rows.map((row) => slotsOf(row, first, last)),
+    [alignment, first, last],
+  );
   const columns = Array.from({ length: last - first + 1 }, (_, i) => first + i);
   const names = drawn.leaves.map(({ index }) => labelOf(index === 0 ? null : homologs[index - 1], result));
   const left = TREE + MARK + 12 + Math.max(...names.map((name) => name.length)) * LETTER + 16;
@@ -102,9 +105,7 @@ export function FamilyPicture({
                     isQuery
                   />
                 ) : (
-                  rows && (
-                    <Row slots={rows[index - 1]} {...{ columns, left, query, first, inMatch }} y={y(row)} />
-                  )
+                  rows && <Row slots={rows[index - 1]} {...{ left, query, first, inMatch }} y={y(row)} />
                 )}
               </g>
             );
@@ -162,8 +163,19 @@ interface Slot {
   insertion: string;
 }
 
-const slotsOf = (row: string): Slot[] =>
-  [...row.matchAll(/([A-Z-])([a-z]*)/g)].map(([, residue, insertion]) => ({ residue, insertion }));
+/** The columns from `first` to `last`, counted from 1, of a row in A3M. */
+export function slotsOf(row: string, first: number, last: number): Slot[] {
+  const slots: Slot[] = [];
+  let column = 0;
+  for (const sign of row) {
+    const isInsertion = sign >= "a" && sign <= "z";
+    if (!isInsertion && ++column > last) break;
+    if (column < first) continue;
+    if (!isInsertion) slots.push({ residue: sign, insertion: "" });
+    else if (slots.length > 0) slots.at(-1)!.insertion += sign;
+  }
+  return slots;
+}
 
 interface Place {
   left: number;
@@ -173,14 +185,13 @@ interface Place {
   inMatch: (column: number) => boolean;
 }
 
-function Row({ slots, columns, ...place }: Place & { slots: Slot[]; columns: number[] }) {
-  const shown = columns.map((column) => slots[column - 1]);
+function Row({ slots, ...place }: Place & { slots: Slot[] }) {
   return (
     <>
-      <Residues letters={shown.map((slot) => slot?.residue ?? "")} {...place} />
-      {shown.map(
+      <Residues letters={slots.map(({ residue }) => residue)} {...place} />
+      {slots.map(
         (slot, i) =>
-          slot?.insertion && (
+          slot.insertion !== "" && (
             <path
               key={i}
               class="insertion"

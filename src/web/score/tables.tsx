@@ -72,6 +72,34 @@ export const filtered = (
     KEYS,
   );
 
+/** What the columns say, for those who see them for the first time. */
+export const Meanings = () => (
+  <details class="hint screen">
+    <summary>What the numbers mean</summary>
+    <dl class="meanings">
+      <dt>Score</dt>
+      <dd>
+        How far the homologs keep the match, from 0 to 1: the mean by weight, so that near-identical proteins
+        share theirs.
+      </dd>
+      <dt>Expected</dt>
+      <dd>What the score would be if the match changed as fast as its surroundings.</dd>
+      <dt>z</dt>
+      <dd>
+        How much speaks for the match, in standard deviations of random matches: its conservation, and what
+        surrounds it.
+      </dd>
+      <dt>P</dt>
+      <dd>
+        The part of comparable random matches that are conserved as well or better. With many matches, small
+        ones come by chance.
+      </dd>
+      <dt>Verdict</dt>
+      <dd>P in words. “Insufficient data” where too few homologs reach the match.</dd>
+    </dl>
+  </details>
+);
+
 /** Rows that are shown before one asks for more. */
 const ROWS = 100;
 
