@@ -24,6 +24,7 @@ import {
   openDatabase,
   pendingMigrations,
 } from "./shell/sqlite.ts";
+import { hasSessionCookie } from "./shell/session.ts";
 import { writeTurn } from "./shell/write-turn.ts";
 import { COMMIT, VERSION } from "./version.ts";
 import { observer } from "./watch/observer.ts";
@@ -90,6 +91,10 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
     const reach = reachOf(config);
     const behindProxy = (request: Request): string =>
       basePathOf(request, reach) === "" && config.public_url === "" ? "" : baseOf(request, reach);
+    const surroundingsOf = (request: Request) => ({
+      base: basePathOf(request, reach),
+      session: hasSessionCookie(request),
+    });
     const answer = openHttp({
       log,
       clock,
@@ -115,9 +120,9 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
           maxMessageBytes: config.max_message_bytes,
           reach,
         }),
-        webRoutes({ basePathOf: (request) => basePathOf(request, reach) }),
+        webRoutes(surroundingsOf),
       ],
-      missing: (request) => pageForMissing(request, basePathOf(request, reach)),
+      missing: (request) => pageForMissing(request, surroundingsOf(request)),
       basePath: config.base_path,
       tls: config.tls_key !== "",
     });

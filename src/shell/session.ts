@@ -117,6 +117,9 @@ export class Sessions {
   }
 }
 
+/** Whether a browser comes with a session, be it over or not. */
+export const hasSessionCookie = (request: Request): boolean => secretOf(request) !== undefined;
+
 function secretOf(request: Request): string | undefined {
   const cookies = request.headers.get("cookie");
   if (cookies === null || !cookies.includes(COOKIE)) return undefined;

@@ -3,19 +3,35 @@
  * `/labd` behind a proxy.
  */
 
-/** What stands before every path of ours: empty, or `/labd`. */
-let base = typeof document === "undefined" ? "" : (document.documentElement.dataset.base ?? "");
+/** What the server tells a page of its surroundings. */
+export interface Surroundings {
+  /** What stands before every path of ours: empty, or `/labd`. */
+  base: string;
+  /** Whether the browser has a session, which may be over. */
+  session: boolean;
+}
 
-/** Sets what stands before paths while `render` runs; rendering is synchronous. For the server only. */
-export function withBase<T>(path: string, render: () => T): T {
-  const before = base;
-  base = path;
+let around: Surroundings =
+  typeof document === "undefined"
+    ? { base: "", session: false }
+    : {
+        base: document.documentElement.dataset.base ?? "",
+        session: document.documentElement.dataset.session !== undefined,
+      };
+
+/** Sets the surroundings while `render` runs; rendering is synchronous. For the server only. */
+export function within<T>(surroundings: Surroundings, render: () => T): T {
+  const before = around;
+  around = surroundings;
   try {
     return render();
   } finally {
-    base = before;
+    around = before;
   }
 }
+
+/** Whether somebody may be signed in, so that it is worth asking who. */
+export const mayBeSignedIn = (): boolean => around.session;
 
 /** What may stand in a query: left out where it is undefined, null or empty. */
 export type QueryValue = string | number | boolean | null | undefined | readonly string[];
@@ -28,12 +44,14 @@ export function href(path: string, query: Record<string, QueryValue> = {}): stri
     for (const item of Array.isArray(value) ? value : [value]) search.append(name, String(item));
   }
   const text = search.toString();
-  return `${base}${path}${text && `?${text}`}`;
+  return `${around.base}${path}${text && `?${text}`}`;
 }
 
 /** A path of this service out of the path of an address. */
 export const ownPath = (pathname: string): string =>
-  base !== "" && pathname.startsWith(`${base}/`) ? pathname.slice(base.length) : pathname;
+  around.base !== "" && pathname.startsWith(`${around.base}/`)
+    ? pathname.slice(around.base.length)
+    : pathname;
 
 /** Where a page is shown: what its template made of the path, and the query. */
 export interface Address {

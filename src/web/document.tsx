@@ -1,14 +1,19 @@
 import { renderToString } from "preact-render-to-string";
-import { type Address, href, withBase } from "./address.ts";
+import { type Address, href, type Surroundings, within } from "./address.ts";
 import type { Bundle } from "./make-bundle.ts";
 import { type Page, Shown } from "./page.tsx";
 
 /** A page as HTML: what can be shown without data is there before any script runs. */
-export function pageDocument(page: Page, address: Address, bundle: Bundle, base: string): string {
+export function pageDocument(
+  page: Page,
+  address: Address,
+  bundle: Bundle,
+  surroundings: Surroundings,
+): string {
   const [script, ...imports] = bundle.scripts[page.name].map((name) => `/assets/${name}`);
-  const html = withBase(base, () =>
+  const html = within(surroundings, () =>
     renderToString(
-      <html lang="en" data-base={base}>
+      <html lang="en" data-base={surroundings.base} data-session={surroundings.session ? "" : undefined}>
         <head>
           <meta charset="utf-8" />
           <meta name="viewport" content="width=device-width, initial-scale=1" />

@@ -1,5 +1,6 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { Problem } from "../problem.ts";
+import type { Surroundings } from "./address.ts";
 import { bundle } from "./bundle.ts";
 import { ICON, pageDocument } from "./document.tsx";
 import type { Asset } from "./make-bundle.ts";
@@ -16,13 +17,11 @@ const HIDDEN = { parse: "none", detail: { hide: true } } as const;
 /** The name of an asset holds its hash: what it names never changes. */
 const FOR_EVER = "public, max-age=31536000, immutable";
 
-interface WebOptions {
-  /** What stands before all paths where a proxy puts the service below one: `/labd`, or nothing. */
-  basePathOf: (request: Request) => string;
-}
+/** How pages find out about their surroundings. */
+type SurroundingsOf = (request: Request) => Surroundings;
 
 /** The pages that people use, and what they load. */
-export function webRoutes({ basePathOf }: WebOptions): AnyElysia {
+export function webRoutes(surroundingsOf: SurroundingsOf): AnyElysia {
   const app = new Elysia({ name: "web" })
     .get("/assets/icon.svg", () => icon(), HIDDEN)
     .get("/assets/:name", ({ request, params }) => asset(request, params.name ?? ""), HIDDEN)
@@ -30,7 +29,7 @@ export function webRoutes({ basePathOf }: WebOptions): AnyElysia {
   for (const page of PAGES) {
     for (const path of page.paths) {
       app
-        .get(path, ({ request }) => show(page, request, basePathOf(request)), HIDDEN)
+        .get(path, ({ request }) => show(page, request, surroundingsOf(request)), HIDDEN)
         .all(path, () => refuse(), HIDDEN);
     }
   }
@@ -38,15 +37,15 @@ export function webRoutes({ basePathOf }: WebOptions): AnyElysia {
 }
 
 /** The page that says that there is none, for a browser that asked for one; undefined for programs. */
-export async function pageForMissing(request: Request, base: string): Promise<Response | undefined> {
+export async function pageForMissing(request: Request, around: Surroundings): Promise<Response | undefined> {
   const isPage = request.method === "GET" && request.headers.get("accept")?.includes("text/html");
-  return isPage ? show(missingPage, request, base, 404) : undefined;
+  return isPage ? show(missingPage, request, around, 404) : undefined;
 }
 
-async function show(page: Page, request: Request, base: string, status = 200): Promise<Response> {
+async function show(page: Page, request: Request, around: Surroundings, status = 200): Promise<Response> {
   const { pathname: path, searchParams: search } = new URL(request.url);
   const address = addressOf(page, path, search) ?? { path, params: {}, search };
-  return new Response(pageDocument(page, address, await bundle(), base), {
+  return new Response(pageDocument(page, address, await bundle(), around), {
     status,
     headers: {
       "Content-Type": "text/html; charset=utf-8",

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { mayBeSignedIn } from "./address.ts";
 import { ask, Refusal, rememberCsrfToken } from "./request.ts";
 
 /** Who is signed in, as `GET /api/v2/session/` says. */
@@ -13,6 +14,7 @@ let asked: Promise<Session | null> | undefined;
 
 /** Asks once per page who is signed in; null where nobody is. */
 export function session(): Promise<Session | null> {
+  if (!mayBeSignedIn()) asked ??= Promise.resolve(null);
   asked ??= ask<Session>("GET", PATH).then(remember, (error: unknown) => {
     if (!(error instanceof Refusal) || error.status !== 401) asked = undefined;
     return remember(null);
@@ -40,7 +42,7 @@ export async function signOut(): Promise<void> {
 
 /** Who is signed in; undefined until that is known. */
 export function useSession(): Session | null | undefined {
-  const [found, show] = useState<Session | null | undefined>(undefined);
+  const [found, show] = useState<Session | null | undefined>(mayBeSignedIn() ? undefined : null);
   useEffect(() => {
     void session().then(show);
   }, []);

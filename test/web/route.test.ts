@@ -4,13 +4,14 @@ import { join } from "node:path";
 import { systemClock } from "../../src/shell/clock.ts";
 import { openHttp } from "../../src/shell/http.ts";
 import { openLog } from "../../src/shell/log.ts";
-import { href, match, ownPath, withBase } from "../../src/web/address.ts";
+import { href, match, ownPath, within } from "../../src/web/address.ts";
 import { bundle } from "../../src/web/bundle.ts";
 import { pageForMissing, webRoutes } from "../../src/web/index.ts";
 import { PAGES } from "../../src/web/pages.ts";
 
-const serve = (base = "") =>
-  openHttp({
+const serve = (base = "") => {
+  const surroundings = (request: Request) => ({ base, session: request.headers.has("cookie") });
+  return openHttp({
     log: openLog(
       "off",
       () => {},
@@ -22,9 +23,10 @@ const serve = (base = "") =>
     admit: () => {},
     unready: () => [],
     documentation: { version: "0", introduction: "", tags: [] },
-    services: [webRoutes({ basePathOf: () => base })],
-    missing: (request) => pageForMissing(request, base),
+    services: [webRoutes(surroundings)],
+    missing: (request) => pageForMissing(request, surroundings(request)),
   });
+};
 const answer = serve();
 const ask = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
   answer(new Request(`http://lab${path}`, { headers }));
@@ -95,6 +97,13 @@ test("at an address where nothing is, a browser gets a page and a program a prob
   expect([problem.status, problem.headers.get("content-type")]).toEqual([404, "application/json"]);
 });
 
+test("who comes without a session is offered to sign in before any script runs", async () => {
+  expect(await (await ask("/")).text()).toContain('href="/sign-in"');
+  const known = await (await ask("/", { cookie: "labd_session=x" })).text();
+  expect(known).toContain("data-session");
+  expect(known).not.toContain('href="/sign-in"');
+});
+
 test("below a path all links begin with it", async () => {
   const response = await serve("/labd")(new Request("http://lab/"));
   const html = await response.text();
@@ -102,7 +111,7 @@ test("below a path all links begin with it", async () => {
   expect(links.length).toBeGreaterThan(8);
   expect(links.filter((link) => !link.startsWith("/labd/"))).toEqual([]);
   expect(html).toContain('data-base="/labd"');
-  withBase("/labd", () => {
+  within({ base: "/labd", session: false }, () => {
     expect(href("/score", { q: "a b", none: null, many: ["1", "2"] })).toBe(
       "/labd/score?q=a+b&many=1&many=2",
     );

@@ -104,7 +104,7 @@ function NoResult({ job }: { job: Job }) {
   }[job.state as "failed"];
   return (
     <Empty title={title}>
-      <p>{job.failure}</p>
+      {job.state !== "cancelled" && <p>{job.failure}</p>}
       <LinkButton look="primary" href={href("/score")}>
         Score again
       </LinkButton>

@@ -138,7 +138,7 @@ function Heading(props: {
           <g key={column}>
             {value !== null && (
               <rect
-                class={own === null ? "bar around" : "bar"}
+                class={own === null ? "kept-share around" : "kept-share"}
                 x={left + i * COLUMN + 1.5}
                 y={HEAD - 8 - value * high}
                 width={COLUMN - 3}
