@@ -75,7 +75,8 @@ function Going({ job }: { job: Job }) {
       announce((error as Error).message, "bad");
     }
   };
-  const now = STAGES.findIndex(({ stage }) => stage === job.stage);
+  const isStarting = job.stage === "start";
+  const now = isStarting ? 0 : STAGES.findIndex(({ stage }) => stage === job.stage);
   return (
     <section class="card going" aria-label="Progress">
       <p role="status">
@@ -86,7 +87,11 @@ function Going({ job }: { job: Job }) {
       <ol class="steps">
         {STAGES.map(({ stage, title }, i) => (
           <li key={stage} class={i < now ? "done" : i === now ? "now" : undefined}>
-            {i === now ? <Progress label={title} fraction={job.fraction ?? 0} /> : title}
+            {i === now ? (
+              <Progress label={title} fraction={isStarting ? undefined : (job.fraction ?? 0)} />
+            ) : (
+              title
+            )}
           </li>
         ))}
       </ol>
