@@ -6,6 +6,7 @@ import { MIGRATIONS } from "../../db/index.ts";
 import { digestOf, type JobRequest, MAX_INTERRUPTIONS } from "../../src/scoring/job.ts";
 import { JobStore, type StoreOptions } from "../../src/scoring/store.ts";
 import { openDatabase } from "../../src/shell/sqlite.ts";
+import { writeTurn } from "../../src/shell/write-turn.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "labd-store-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -47,6 +48,19 @@ async function rejection(promise: Promise<unknown>): Promise<Error & { code?: st
   }
   throw new Error("it was not rejected");
 }
+
+test("jobs wait while somebody else has the turn to write, and are accepted then", async () => {
+  const { store, database } = open();
+  const other = Promise.withResolvers<void>();
+  const held = writeTurn(database).hold(() => other.promise);
+  let accepted = 0;
+  const jobs = [1, 2].map(() => store.insert(request()).then(() => accepted++));
+  await Bun.sleep(5);
+  expect([accepted, store.counts().queued]).toEqual([0, 0]);
+  other.resolve();
+  await Promise.all([held, ...jobs]);
+  expect([accepted, store.counts().queued]).toEqual([2, 2]);
+});
 
 describe("insert", () => {
   test("jobs that come together share a transaction, and each gets its own identifier", async () => {
