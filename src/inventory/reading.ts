@@ -45,7 +45,7 @@ export interface Reading {
 }
 
 /** UTF-16 units of record texts kept. */
-const TEXTS_KEPT = 16_000_000;
+const TEXTS_KEPT = 6_000_000;
 const COUNTS_KEPT = 2000;
 const PAGES_KEPT = 2000;
 const LONGEST_PAGE = 500;

@@ -1,12 +1,12 @@
 /**
  * Speed of lists, records and writes over HTTP, with many records.
  *
- *   bun run test/bench/rest.bench.ts                 100,000 annotation types and 100,000 locations, 50 users
+ *   bun run build.ts && bun run test/bench/rest.bench.ts   100,000 annotation types and 100,000 locations, 50 users
  *   RECORDS=1000000 bun run test/bench/rest.bench.ts  ten times as many of each
  *   BIGGER=1000000 …                                  and another service with that many, asked in turns with it
  *   RECORDS=5000 SECONDS=0.2 …                        quick
  *
- * The server is a process of its own. Every answer is compared with a count that follows from the data. Each line
+ * The server is the executable. Every answer is compared with a count that follows from the data. Each line
  * has requests per second (the median of rounds), and the ratio to a bare Bun.serve that sends the same bytes to
  * the same client: the client and the socket cost what is missing to 1. Beside it stands the peer, Django REST
  * framework with the same records (rest/peer.py), asked in turns with the others: it has to find as many records
@@ -21,6 +21,7 @@ import { resolveConfig } from "../../src/config.ts";
 import { type Peer, startPeer } from "./rest/peer.ts";
 
 const RECORDS = Number(process.env.RECORDS ?? 100_000);
+const LABD = process.env.LABD ?? "dist/labd";
 const BIGGER = Number(process.env.BIGGER ?? 0);
 const SECONDS = Number(process.env.SECONDS ?? 1);
 const ROUNDS = 3;
@@ -63,25 +64,24 @@ async function make(directory: string, records: number): Promise<void> {
     );
   })();
   database.run("PRAGMA optimize");
+  const tokens = Object.fromEntries(["admin", "user0"].map((who) => [who, accounts.addToken(who, "bench")]));
   await app.close();
+  process.stdout.write(JSON.stringify(tokens));
 }
 
-/** Starts the service in this process on such a database, and prints its address and tokens as one line. */
-async function serve(directory: string): Promise<void> {
-  const app = await opened(directory);
-  const { accounts } = app;
-  const tokens = Object.fromEntries(["admin", "user0"].map((who) => [who, accounts.addToken(who, "bench")]));
-  const where = { port: 0, hostname: "127.0.0.1", maxRequestBodySize: 1e8 };
-  const listening = Bun.serve({ ...where, fetch: (request) => app.answer(request) });
+/** Starts a server that sends the bytes that it was given last, and prints its address. */
+function serveBare(): void {
   let bytes = new ArrayBuffer(0);
   const bare = Bun.serve({
-    ...where,
+    port: 0,
+    hostname: "127.0.0.1",
+    maxRequestBodySize: 1e8,
     async fetch(request) {
       if (request.method === "PUT") bytes = await request.arrayBuffer();
       return new Response(bytes, { headers: { "Content-Type": "application/json" } });
     },
   });
-  process.stdout.write(`${JSON.stringify({ url: listening.url.href, bare: bare.url.href, tokens })}\n`);
+  process.stderr.write(`at ${bare.url.href}\n`);
 }
 
 const median = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1];
@@ -117,32 +117,53 @@ const memory = (pid: number, what = "VmRSS"): number =>
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-/** A service in a process of its own, on so many records. */
+const SELF = [process.execPath, import.meta.path];
+
+/** A process that prints its address first. */
+async function spawned(command: string[]) {
+  const child = Bun.spawn(command, { stdout: "ignore", stderr: "pipe" });
+  const reader = child.stderr.getReader();
+  let said = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) throw new Error(`${command.join(" ")}: ${said}`);
+    said += new TextDecoder().decode(value);
+    const address = /http:\/\/[^\s"]+/.exec(said);
+    if (!address) continue;
+    // The log is written, and goes nowhere.
+    void (async () => {
+      while (!(await reader.read()).done);
+    })();
+    return { child, url: address[0].replace(/\/?$/, "/") };
+  }
+}
+
+/** The executable on a database of so many records. */
 async function start(directory: string, records: number) {
   const begin = performance.now();
-  const env = process.env as Record<string, string>;
-  const command = [process.execPath, import.meta.path];
-  const made = Bun.spawn([...command, "make", directory, String(records)], { stderr: "inherit", env });
+  const made = Bun.spawn([...SELF, "make", directory, String(records)], {
+    stderr: "inherit",
+    stdout: "pipe",
+  });
+  const tokens = (await new Response(made.stdout).json()) as Record<string, string>;
   if ((await made.exited) !== 0) throw new Error("the records were not made");
-  // The log goes nowhere, but it is written.
-  const child = Bun.spawn([...command, "serve", directory], { stdout: "pipe", stderr: "ignore", env });
-  const { value } = await child.stdout.getReader().read();
-  const { url, bare, tokens } = JSON.parse(new TextDecoder().decode(value)) as {
-    url: string;
-    bare: string;
-    tokens: Record<string, string>;
-  };
+  const { child, url } = await spawned([LABD, "serve", "--data-dir", directory, "--port", "0"]);
+  const labd: Service = { base: `${url}api/v2/`, tokens, records };
+  const answer = await fetch(`${labd.base}version/`);
+  if (!answer.ok) throw new Error(await answer.text());
   const seconds = ((performance.now() - begin) / 1000).toFixed(1);
   say(`${records} annotation types and as many locations, made in ${seconds} s`);
-  say(`server: ${memory(child.pid).toFixed(0)} MB at rest`);
-  const labd: Service = { base: `${url}api/v2/`, tokens, records };
-  return { child, bare, labd };
+  say(
+    `server: ${memory(child.pid).toFixed(0)} MB at rest, ${memory(child.pid, "RssFile").toFixed(0)} of them the program`,
+  );
+  return { child, labd };
 }
 
 async function main(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "labd-bench-"));
-  const { child, bare, labd } = await start(join(directory, "data"), RECORDS);
+  const { child, labd } = await start(join(directory, "data"), RECORDS);
   const bigger = BIGGER > 0 ? await start(join(directory, "bigger"), BIGGER) : undefined;
+  const bare = await spawned([...SELF, "bare"]);
   let peer: Peer | undefined;
   try {
     peer = process.env.PEER === "0" ? undefined : await startPeer(directory, RECORDS);
@@ -151,7 +172,7 @@ async function main(): Promise<void> {
         ? `peer: Django REST framework ${peer.version}`
         : "PEER NOT MEASURED: /usr/bin/python3 has no rest_framework, django_filters and gunicorn",
     );
-    await measure(labd, bigger?.labd, bare, peer && { ...peer, records: RECORDS });
+    await measure(labd, bigger?.labd, bare.url, peer && { ...peer, records: RECORDS });
     for (const [service, { pid }] of [
       [labd, child],
       ...(bigger ? [[bigger.labd, bigger.child] as const] : []),
@@ -163,6 +184,7 @@ async function main(): Promise<void> {
     await peer?.stop();
     child.kill();
     bigger?.child.kill();
+    bare.child.kill();
     rmSync(directory, { recursive: true, force: true });
   }
 }
@@ -333,5 +355,5 @@ async function measure(
 
 const [, , role, place, records] = process.argv;
 if (role === "make") await make(place, Number(records));
-else if (role === "serve") await serve(place);
+else if (role === "bare") serveBare();
 else await main();
