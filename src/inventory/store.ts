@@ -174,10 +174,12 @@ function makeStore(database: Database, clock: Clock): Store {
       let preview: Json;
       // Thrown to have the transaction taken back.
       const enough = new Error("dry run");
+      // Whole records of a large batch are remembered only where somebody looks at them.
+      const watched = manner.dryRun || manner.confirm !== null;
       try {
-        const { value, batch: id } = batch(manner, (written) => {
+        const { value, batch: id } = batch({ ...manner, unwatched: !watched }, (written) => {
           const value = work(writing);
-          const digest = manner.dryRun || manner.confirm !== null ? digestOf(manner, written) : "";
+          const digest = watched ? digestOf(manner, written) : "";
           if (manner.confirm !== null && manner.confirm !== digest)
             throw new Problem("conflict", CHANGED_SINCE);
           if (manner.dryRun) {
