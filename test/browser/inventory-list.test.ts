@@ -183,6 +183,12 @@ browserTest("a selection reaches over pages; what cannot be deleted says why", a
   await using opened = await openPage("/inventory/locations?page_size=20", { signedIn: true });
   const { page } = opened;
   await seeText(page, "46 records");
+  const boxes = await page.$$("tbody input[type=checkbox]");
+  await boxes[2].click();
+  await page.keyboard.down("Shift");
+  await boxes[6].click();
+  await page.keyboard.up("Shift");
+  await seeText(page, "5 records selected");
   await page.click("input[aria-label='Select all on this page']");
   await press(page, "button", "Next →");
   await seeText(page, "Page 2 of 3");

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { Button } from "../part/button.tsx";
 import { Failure } from "../part/failure.tsx";
 import { Choice, TextArea, TextField } from "../part/field.tsx";
-import { ask, get, Refusal } from "../request.ts";
+import { ask, get, Refusal, send } from "../request.ts";
 import { attempt } from "./attached.tsx";
 import { api, type Declaration, type Reference } from "./declaration.ts";
 import { useLoaded } from "./loaded.ts";
@@ -72,6 +72,11 @@ export function Annotations({ of, row }: { of: Declaration; row: Row }) {
   const [errors, setErrors] = useState<readonly string[]>([]);
   const [busy, setBusy] = useState(false);
   const type = types.value?.find(({ id }) => id === typeId);
+  // Of a type that takes one value only, another one takes its place.
+  const there =
+    type?.multiple === false
+      ? annotations.value?.results.find(({ annotation_type_id }) => annotation_type_id === typeId)
+      : undefined;
   const add = async (event: Event): Promise<void> => {
     event.preventDefault();
     setBusy(true);
@@ -79,7 +84,8 @@ export function Annotations({ of, row }: { of: Declaration; row: Row }) {
     try {
       const sent =
         type?.type === "JSON" || type?.type === "DMAPPANNOTATION" ? JSON.parse(String(value)) : value;
-      await ask("POST", path, { body: { annotation_type_id: typeId, value: sent } });
+      if (there) await ask("PATCH", `${path}${there.id}/`, { body: { value: sent } });
+      else await ask("POST", path, { body: { annotation_type_id: typeId, value: sent } });
       setTypeId("");
       setValue("");
       annotations.reload();
@@ -89,9 +95,8 @@ export function Annotations({ of, row }: { of: Declaration; row: Row }) {
     }
     setBusy(false);
   };
-  const remove = async (id: string): Promise<void> => {
-    if (await attempt(() => ask("DELETE", `${path}${id}/`), "Taken away.")) annotations.reload();
-  };
+  const remove = (id: string): Promise<boolean> =>
+    attempt(() => send("DELETE", `${path}${id}/`), "Taken away.", annotations.reload);
   if (!annotations.value && annotations.error)
     return <Failure error={annotations.error} retry={annotations.reload} />;
   const labels = new Map(types.value?.map(({ id, label, name }) => [id, label || name]));
@@ -130,7 +135,7 @@ export function Annotations({ of, row }: { of: Declaration; row: Row }) {
             <>
               <AnnotationValue key={type.id} type={type} value={value} errors={errors} onChange={setValue} />
               <Button type="submit" busy={busy}>
-                Add
+                {there ? "Change" : "Add"}
               </Button>
             </>
           )}

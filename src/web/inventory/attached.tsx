@@ -4,10 +4,11 @@ import { announce } from "../part/announce.tsx";
 import { Button } from "../part/button.tsx";
 import { Failure } from "../part/failure.tsx";
 import { TextArea } from "../part/field.tsx";
-import { ask, get } from "../request.ts";
+import { get, send } from "../request.ts";
 import { api, type Declaration } from "./declaration.ts";
 import { useLoaded } from "./loaded.ts";
 import { localTime, type Row } from "./record.tsx";
+import { announceDone } from "./writing.ts";
 
 /** Notes and files of a record. */
 
@@ -18,11 +19,15 @@ interface Note {
   created_by: string;
 }
 
-/** Runs a write and says what was done, or why not. @returns whether it was */
-export async function attempt(work: () => Promise<unknown>, done: string): Promise<boolean> {
+/** Runs a write and says what was done, with the way back, or why not; `then` runs after either way. @returns whether it was done */
+export async function attempt(
+  work: () => Promise<Response>,
+  done: string,
+  then: () => void,
+): Promise<boolean> {
   try {
-    await work();
-    announce(done);
+    announceDone(done, (await work()).headers.get("Batch-Id"), then);
+    then();
     return true;
   } catch (error) {
     announce((error as Error).message, "bad");
@@ -41,17 +46,15 @@ export function Notes({ of, row }: { of: Declaration; row: Row }) {
     setBusy(true);
     const body = { content: editing ? editing.content : text };
     const done = editing
-      ? await attempt(() => ask("PATCH", `${path}${editing.id}/`, { body }), "Note changed.")
-      : await attempt(() => ask("POST", path, { body }), "Note added.");
+      ? await attempt(() => send("PATCH", `${path}${editing.id}/`, { body }), "Note changed.", notes.reload)
+      : await attempt(() => send("POST", path, { body }), "Note added.", notes.reload);
     setBusy(false);
     if (!done) return;
     if (editing) setEditing(null);
     else setText("");
-    notes.reload();
   };
-  const remove = async (id: string): Promise<void> => {
-    if (await attempt(() => ask("DELETE", `${path}${id}/`), "Note deleted.")) notes.reload();
-  };
+  const remove = (id: string): Promise<boolean> =>
+    attempt(() => send("DELETE", `${path}${id}/`), "Note deleted.", notes.reload);
   if (!notes.value && notes.error) return <Failure error={notes.error} retry={notes.reload} />;
   return (
     <>
@@ -130,15 +133,14 @@ export function Files({ of, row }: { of: Declaration; row: Row }) {
     for (const file of chosen.current?.files ?? []) {
       const body = new FormData();
       body.append("file", file);
-      await attempt(() => ask("POST", "/api/v2/attachments/", { query, body }), `${file.name} added.`);
+      const add = () => send("POST", "/api/v2/attachments/", { query, body });
+      await attempt(add, `${file.name} added.`, files.reload);
     }
     if (chosen.current) chosen.current.value = "";
     setBusy(false);
-    files.reload();
   };
-  const remove = async ({ id, name }: Attached): Promise<void> => {
-    if (await attempt(() => ask("DELETE", `/api/v2/attachments/${id}/`), `${name} deleted.`)) files.reload();
-  };
+  const remove = ({ id, name }: Attached): Promise<boolean> =>
+    attempt(() => send("DELETE", `/api/v2/attachments/${id}/`), `${name} deleted.`, files.reload);
   if (!files.value && files.error) return <Failure error={files.error} retry={files.reload} />;
   return (
     <>

@@ -228,6 +228,13 @@ export function MoreMenu(props: {
             <a href={href(path({ segment: of.name, query, ids }))}>{label}</a>
           </li>
         ))}
+        {search.get("deleted") === null && (
+          <li>
+            <a href={href(pageOf(of.name), { deleted: "true", ordering: "-deleted_date" })}>
+              Deleted records
+            </a>
+          </li>
+        )}
         <li>
           <a href={href(api(of.name), { ...filtersOf(search), format: "api" })}>The same in the interface</a>
         </li>

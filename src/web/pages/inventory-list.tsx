@@ -76,9 +76,18 @@ function List({ of }: { of: Declaration }) {
 
   const total = page.value?.total ?? 0;
   const count = all ? total : chosen.size;
-  const toggle = (id: string): void => {
+  /** The row that was selected last, from which a click with Shift selects all between. */
+  const last = useRef<string | null>(null);
+  const toggle = (id: string, range = false): void => {
     const next = new Set(all ? rows.map((row) => row.id) : chosen);
-    if (!next.delete(id)) next.add(id);
+    const ends = [last.current, id].map((end) => rows.findIndex((row) => row.id === end));
+    if (range && !ends.includes(-1)) {
+      const on = !next.has(id);
+      for (const row of rows.slice(Math.min(...ends), Math.max(...ends) + 1))
+        if (on) next.add(row.id);
+        else next.delete(row.id);
+    } else if (!next.delete(id)) next.add(id);
+    last.current = id;
     setAll(false);
     setChosen(next);
   };
@@ -117,7 +126,7 @@ function List({ of }: { of: Declaration }) {
           type="checkbox"
           aria-label={`Select ${asText(row.values[of.key])}`}
           checked={isChosen(row.id)}
-          onChange={() => toggle(row.id)}
+          onClick={(event) => toggle(row.id, event.shiftKey)}
         />
       ),
     },
@@ -267,7 +276,7 @@ function List({ of }: { of: Declaration }) {
               </Button>
             )}
             <span class="row grow">
-              {session && (
+              {session && search.get("deleted") === null && (
                 <>
                   <Button onClick={() => setTask("edit")}>Change</Button>
                   {placeFields(of).length > 0 && <Button onClick={() => setTask("move")}>Move</Button>}
