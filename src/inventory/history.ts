@@ -1,3 +1,4 @@
+import { openAnnotationValues } from "./annotation-value.ts";
 import { type Actor, changeable, visible } from "./model/access.ts";
 import { type Json, printInstant, type Stored } from "./model/field.ts";
 import type { Sql } from "./model/operator.ts";
@@ -58,7 +59,7 @@ export interface History {
   /** Changes after a cursor in the order of commits. `cursor` is that of the last one looked at. */
   since(cursor: number, actor: Actor, kind: string | undefined, limit: number): Feed;
   /** What writes did, as answers show it; for dry runs, within their transaction. */
-  preview(written: readonly Written[]): Json;
+  preview(written: readonly Written[], actor: Actor): Json;
   /** Row number of the last batch at or before an instant (microseconds); 0 where there is none. */
   batchAt(at: number): number;
 }
@@ -86,6 +87,7 @@ const CHANGE =
 
 export function openHistory(statements: Statements, resources: Resources): History {
   const guarded = [...resources.values()].filter(isGuarded);
+  const annotationValues = openAnnotationValues(statements, resources);
 
   /**
    * Whether the record of the change `c`, or the one that it is a part of, may be viewed today. Who has rights is told
@@ -121,11 +123,22 @@ export function openHistory(statements: Statements, resources: Resources): Histo
     };
   };
 
-  const printAll = (resource: Resource, values: StoredRecord, names: readonly string[], named: Named): Json =>
+  const printAll = (
+    resource: Resource,
+    values: StoredRecord,
+    names: readonly string[],
+    named: Named,
+    actor: Actor,
+  ): Json =>
     Object.fromEntries(
       names
         .filter((name) => isShown(resource, name))
-        .map((name) => [name, printStored(resources, resource, name, values[name], named)]),
+        .map((name) => {
+          const printed = printStored(resources, resource, name, values[name], named);
+          // As the list of annotations shows it: references by id and name.
+          const isValue = resource.name === "annotation" && name === "value";
+          return [name, isValue ? annotationValues.show(printed, actor) : printed];
+        }),
     );
 
   const changeOf = (row: Row): Change => ({
@@ -171,8 +184,8 @@ export function openHistory(statements: Statements, resources: Resources): Histo
       version: change.version,
       ...who(row, actor),
       batch: row.batch_id,
-      before: before ? printAll(resource, before, names, named) : null,
-      after: printAll(resource, after, names, named),
+      before: before ? printAll(resource, before, names, named, actor) : null,
+      after: printAll(resource, after, names, named, actor),
     };
   };
 
@@ -298,7 +311,7 @@ export function openHistory(statements: Statements, resources: Resources): Histo
       // At the end of what there is, the cursor passes what the caller may not view.
       return { results, cursor: more ? Number(found[limit - 1].seq) : Math.max(cursor, last), more };
     },
-    preview(written) {
+    preview(written, actor) {
       const named = namer();
       return written.map(({ resource, op, version, before, after }) => {
         const names = after ? changedFields(before, after) : [];
@@ -308,8 +321,8 @@ export function openHistory(statements: Statements, resources: Resources): Histo
           of: printHost(resource.host?.(after ?? before!), named),
           op,
           version,
-          before: before ? printAll(resource, before, names, named) : null,
-          after: after ? printAll(resource, after, names, named) : null,
+          before: before ? printAll(resource, before, names, named, actor) : null,
+          after: after ? printAll(resource, after, names, named, actor) : null,
         };
       });
     },

@@ -73,15 +73,17 @@ export function openPartRules(statements: Statements, resources: Resources, righ
       if (Number(others?.total) > 1)
         throw new Problem("conflict", "The record has another value of this type by now.");
     },
-    bytesOf: (resource, rid) =>
-      statements
-        .all({
-          text:
-            "SELECT DISTINCT json_extract(after, '$.sha256') AS sha256 FROM record_change WHERE object_kind = 'attachment'" +
-            " AND after IS NOT NULL AND (host_kind = ?1 AND host_rid = ?2 OR ?1 = 'attachment' AND object_rid = ?2)",
-          args: [resource.name, rid],
-        })
-        .map(({ sha256 }) => String(sha256)),
+    bytesOf(resource, rid) {
+      const [of, also] =
+        resource.name === "attachment" ? ["object", ""] : ["host", " AND object_kind = 'attachment'"];
+      const found = statements.all({
+        text:
+          "SELECT DISTINCT json_extract(after, '$.sha256') AS sha256 FROM record_change" +
+          ` WHERE ${of}_kind = ? AND ${of}_rid = ? AND after IS NOT NULL${also}`,
+        args: [resource.name, rid],
+      });
+      return found.map(({ sha256 }) => String(sha256));
+    },
     forgetBytes(digests) {
       for (const digest of digests)
         statements.run({

@@ -187,7 +187,7 @@ function makeStore(database: Database, clock: Clock): Store {
               dry_run: true,
               count: written.length,
               confirm: digest,
-              changes: history.preview(written.slice(0, manner.told)),
+              changes: history.preview(written.slice(0, manner.told), manner.actor),
             };
             throw enough;
           }
