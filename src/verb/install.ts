@@ -200,7 +200,10 @@ function addAccount(home: string): void {
       "/usr/sbin/nologin",
       ACCOUNT,
     ]);
-  if (!idsOf(ACCOUNT)) throw new Problem("internal", `The account ${ACCOUNT} could not be made.`);
+  if (!idsOf(ACCOUNT))
+    throw new Problem("internal", `The account ${ACCOUNT} could not be made.`, {
+      cause: "It is not in /etc/passwd.",
+    });
 }
 
 function idsOf(account: string): { user: number; group: number } | undefined {
@@ -212,8 +215,7 @@ function idsOf(account: string): { user: number; group: number } | undefined {
 function run(command: string[]): void {
   const ran = Bun.spawnSync(command, { stdout: "pipe", stderr: "pipe" });
   if (ran.exitCode === 0) return;
-  throw new Problem(
-    "internal",
-    `${command.join(" ")} ended with ${ran.exitCode}: ${ran.stderr.toString().trim()}`,
-  );
+  throw new Problem("internal", `${command.join(" ")} ended with ${ran.exitCode}.`, {
+    cause: ran.stderr.toString().trim(),
+  });
 }
