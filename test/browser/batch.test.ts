@@ -20,7 +20,7 @@ browserTest(
   async () => {
     await using opened = await openPage(`/batch?${MOTIFS.map((name) => `class=${name}`).join("&")}`);
     const { page, url } = opened;
-    await fill(page, "Sequences as FASTA", FASTA);
+    await fill(page, "Sequences as FASTA, or accessions", FASTA);
     await seeText(page, "4 sequences, 853 residues");
     await seeText(page, "4 proteins × 6 motifs: 24 rows");
     await checkPage(opened, "batch-filled");
@@ -99,9 +99,15 @@ browserTest("what is missing is said at its field; a batch of nobody's says how 
   await using opened = await openPage("/batch");
   const { page } = opened;
   await press(page, "button", "Score the batch");
-  await seeText(page, "Paste sequences first, or drop a file with FASTA.");
+  await seeText(page, "Paste sequences or accessions first, or drop a file.");
   await press(page, "button", "Try p53 and E7 with three motifs");
   await seeText(page, "2 proteins × 3 motifs: 6 rows");
+  await fill(page, "Sequences as FASTA, or accessions", "P04637 P03129, NOSUCH1");
+  await seeText(page, "3 accessions, from the corpus");
+  await press(page, "button", "Score the batch");
+  await arrive(page, "/batch/");
+  await seeText(page, "2 jobs scored, 1 failed.");
+  await seeText(page, "the corpus in use has no protein of this accession");
   await using unknown = await openPage("/batch/nosuchbatch");
   await seeText(unknown.page, "This browser does not know the batch");
   await checkPage(unknown, "batch-unknown");

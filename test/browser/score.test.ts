@@ -68,7 +68,7 @@ browserTest("a motif is found by searching; what is missing is said at its field
   const { page } = opened;
   await press(page, "button", "Score");
   await seeText(page, "Paste a protein first");
-  await fill(page, "Sequence, FASTA or accession", "MKT1 %");
+  await fill(page, "Sequence, FASTA or accession", "MKT %");
   await seeText(page, "“%” is no residue.");
   await fill(page, "Sequence, FASTA or accession", "NOSUCH1");
   await seeText(page, "NOSUCH1, from the corpus");

@@ -12,25 +12,27 @@ import { SAMPLE } from "../scoring/sample-prediction.ts";
 
 test.each<[string, object]>([
   ["  \n", { kind: "empty" }],
-  ["P04637", { kind: "accession", accession: "P04637" }],
-  ["sp|P04637|P53_HUMAN", { kind: "accession", accession: "sp|P04637|P53_HUMAN" }],
-  ["mkt ayi\nAKQR*", { kind: "sequences", entries: [{ name: "", sequence: "MKTAYIAKQR" }] }],
-  // As GenBank prints sequences.
+  ["P04637", { kind: "proteins", entries: [{ name: "P04637", sequence: null }] }],
+  ["sp|P04637|P53_HUMAN", { kind: "proteins", entries: [{ name: "sp|P04637|P53_HUMAN", sequence: null }] }],
   [
-    "  1 mktayiakqr\n 61 qisfvk",
-    { kind: "sequences", entries: [{ name: "", sequence: "MKTAYIAKQRQISFVK" }] },
+    "P04637\nQ9XYZ1, A0A024",
+    { kind: "proteins", entries: ["P04637", "Q9XYZ1", "A0A024"].map((name) => ({ name, sequence: null })) },
   ],
+  ["P04637 MEEP", { kind: "wrong", message: "“P04637” is no sequence, and the rest are no accessions." }],
+  ["mkt ayi\nAKQR*", { kind: "proteins", entries: [{ name: "", sequence: "MKTAYIAKQR" }] }],
+  // As GenBank prints sequences.
+  ["  1 mktayiakqr\n 61 qisfvk", { kind: "proteins", entries: [{ name: "", sequence: "MKTAYIAKQRQISFVK" }] }],
   [
     ">sp|P04637|P53_HUMAN Cellular tumor antigen\r\nMEEP\r\nQSD\r\n>other one\nMKT",
     {
-      kind: "sequences",
+      kind: "proteins",
       entries: [
         { name: "P04637", sequence: "MEEPQSD" },
         { name: "other", sequence: "MKT" },
       ],
     },
   ],
-  [">\nMKT", { kind: "sequences", entries: [{ name: "sequence 1", sequence: "MKT" }] }],
+  [">\nMKT", { kind: "proteins", entries: [{ name: "sequence 1", sequence: "MKT" }] }],
   ["MKT-AYI", { kind: "wrong", message: "“-” is no residue." }],
   [">a\n>b\nMK", { kind: "wrong", message: "a: there are no residues below the heading." }],
 ])("%p is understood", (text, understood) => {

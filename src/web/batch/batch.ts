@@ -13,8 +13,8 @@ export interface Group {
 /** One job, sent or not. */
 export interface Item {
   name: string;
-  /** Until the server has it. */
-  sequence: string | null;
+  /** What to score, until the server has it or it is called off. */
+  query: { querySequence: string } | { accession: string } | null;
   /** Of the groups, by index. */
   group: number;
   /** Its identifier, once it is sent. */
@@ -46,7 +46,12 @@ export function newBatch(
       motifClasses: classes.slice(at, at + PER_JOB),
     });
   const items = entries.flatMap(({ name, sequence }, i) =>
-    groups.map((_, group): Item => ({ name: name || `sequence ${i + 1}`, sequence, group, job: null })),
+    groups.map((_, group): Item => ({
+      name: name || `sequence ${i + 1}`,
+      query: sequence === null ? { accession: name } : { querySequence: sequence },
+      group,
+      job: null,
+    })),
   );
   return { id: newId(), created: Date.now(), model, groups, items };
 }

@@ -29,6 +29,8 @@ export interface Line {
   } | null;
 }
 
+const NOT_SENT: Outcome = { kind: "failed", message: "Not sent." };
+
 /** Submissions, and looks at jobs, that are under way at a time. */
 const SENDERS = 3;
 const LOOKERS = 6;
@@ -50,9 +52,10 @@ export class BatchRun {
     readonly batch: Batch,
     private readonly changed: () => void,
   ) {
-    this.outcomes = batch.items.map(({ job }) =>
-      job === null ? { kind: "unsent" } : { kind: "going", state: "queued" },
-    );
+    this.outcomes = batch.items.map(({ job, query }): Outcome => {
+      if (job !== null) return { kind: "going", state: "queued" };
+      return query === null ? NOT_SENT : { kind: "unsent" };
+    });
   }
 
   start(): void {
@@ -68,9 +71,13 @@ export class BatchRun {
   /** Calls off what has not ended. */
   async cancel(): Promise<void> {
     this.stop();
-    for (const [i, { job }] of this.batch.items.entries()) {
+    for (const [i, item] of this.batch.items.entries()) {
+      const { job } = item;
       const { kind } = this.outcomes[i];
-      if (kind === "unsent") this.set(i, { kind: "failed", message: "Not sent." });
+      if (kind === "unsent") {
+        item.query = null;
+        this.set(i, NOT_SENT);
+      }
       if (kind !== "going" || job === null) continue;
       try {
         await ask("DELETE", jobPath(job));
@@ -79,6 +86,7 @@ export class BatchRun {
         // It has ended in the meantime.
       }
     }
+    this.kept = keepBatch(this.batch);
   }
 
   private set(i: number, outcome: Outcome): void {
@@ -90,7 +98,7 @@ export class BatchRun {
     const { items } = this.batch;
     while (!this.over && this.next < items.length) {
       const i = this.next++;
-      if (items[i].job === null && items[i].sequence !== null) await this.sendOne(i, items[i]);
+      if (items[i].job === null && items[i].query !== null) await this.sendOne(i, items[i]);
     }
   }
 
@@ -99,7 +107,7 @@ export class BatchRun {
     const { patterns, motifClasses } = this.batch.groups[item.group];
     const body = {
       identifier: item.name,
-      querySequence: item.sequence,
+      ...item.query,
       scoringModel: this.batch.model,
       patterns,
       motifClasses,
@@ -108,7 +116,7 @@ export class BatchRun {
       try {
         const { id } = await ask<Job>("POST", "/api/scoring/jobs", { body });
         item.job = id;
-        item.sequence = null;
+        item.query = null;
         this.waiting = null;
         this.kept = keepBatch(this.batch);
         return this.set(i, { kind: "going", state: "queued" });

@@ -41,7 +41,7 @@ function NewBatch() {
   const [model, setModel] = useState<Model>("continuous");
   const [error, setError] = useState<{ protein?: string; motifs?: string; storage?: string }>({});
   const understood = readProtein(text);
-  const entries: readonly Entry[] = understood.kind === "sequences" ? understood.entries : [];
+  const entries: readonly Entry[] = understood.kind === "proteins" ? understood.entries : [];
   const wanted = [...new Set(patterns.map((pattern) => pattern.trim()).filter((pattern) => pattern !== ""))];
   useEffect(() => setText((shown) => shown || draft()), []);
   useEffect(() => {
@@ -50,10 +50,8 @@ function NewBatch() {
 
   function begin(event: Event): void {
     event.preventDefault();
-    if (understood.kind === "accession")
-      return setError({ protein: "A batch takes sequences: paste FASTA." });
     if (entries.length === 0)
-      return setError({ protein: "Paste sequences first, or drop a file with FASTA." });
+      return setError({ protein: "Paste sequences or accessions first, or drop a file." });
     if (classes.length + wanted.length === 0)
       return setError({ motifs: "Choose motifs, or write a pattern below." });
     const batch = newBatch(entries, wanted, classes, model);
@@ -90,7 +88,7 @@ function NewBatch() {
         <section class="card" aria-labelledby="proteins">
           <h2 id="proteins">Proteins</h2>
           <ProteinField
-            label="Sequences as FASTA"
+            label="Sequences as FASTA, or accessions"
             hint="Paste them, or drop files here; files may be compressed with gzip."
             rows={14}
             value={text}

@@ -142,7 +142,7 @@ function Whole({ job, result }: { job: Job; result: Result }) {
       />
       {match ? (
         <>
-          <section aria-labelledby="matches" class="stack">
+          <section aria-labelledby="matches" class="stack matches">
             <div class="heading">
               <h2 id="matches">
                 {shown.length === matches.length

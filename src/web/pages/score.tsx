@@ -31,6 +31,8 @@ function Score() {
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
   const understood = readProtein(protein);
+  const entries = understood.kind === "proteins" ? understood.entries : [];
+  const accession = entries.length === 1 && entries[0].sequence === null ? entries[0].name : null;
   const wanted = patterns.map((pattern) => pattern.trim()).filter((pattern) => pattern !== "");
 
   const from = query.get("from");
@@ -40,7 +42,6 @@ function Score() {
   }, []);
   useEffect(() => {
     // What is short and no secret can be shared as a link; a sequence stays in this tab.
-    const accession = understood.kind === "accession" ? understood.accession : null;
     setQuery(
       {
         protein: accession,
@@ -80,7 +81,7 @@ function Score() {
     event.preventDefault();
     const missing = missingOf(understood.kind, classes.length + wanted.length);
     if (missing) return setError(missing);
-    if (understood.kind === "sequences" && understood.entries.length > 1) return go("/batch", motifs());
+    if (entries.length > 1) return go("/batch", motifs());
     setBusy(true);
     try {
       const job = await ask<Job>("POST", "/api/scoring/jobs", { body: body() });
@@ -95,14 +96,12 @@ function Score() {
   const motifs = () => ({ class: classes, pattern: wanted });
   function body(): object {
     const common = { patterns: wanted, motifClasses: classes, scoringModel: model };
-    if (understood.kind === "accession") return { accession: understood.accession, ...common };
-    if (understood.kind !== "sequences") return common;
-    const [entry] = understood.entries;
-    return { identifier: entry.name || name || "protein", querySequence: entry.sequence, ...common };
+    if (accession !== null) return { accession, ...common };
+    const [entry] = entries;
+    return { identifier: entry?.name || name || "protein", querySequence: entry?.sequence, ...common };
   }
 
   const fields = error instanceof Refusal ? error.fields : {};
-  const many = understood.kind === "sequences" && understood.entries.length > 1;
   const hasFields = ["querySequence", "accession", "patterns", "motifClasses"].some(
     (field) => field in fields,
   );
@@ -137,7 +136,7 @@ function Score() {
             }}
             errors={[...(fields.querySequence ?? []), ...(fields.accession ?? [])]}
           />
-          {understood.kind === "sequences" && understood.entries[0].name === "" && (
+          {entries[0]?.name === "" && (
             <div class="field">
               <label for="name">
                 Name <small>optional; it comes back with the result</small>
@@ -168,10 +167,10 @@ function Score() {
         </section>
         <div class="submit">
           {error !== null && !hasFields && <Failure error={error} focus />}
-          {many ? (
+          {entries.length > 1 ? (
             <>
               <Button look="primary" type="submit">
-                Score {understood.entries.length} sequences as a batch
+                Score {entries.length} proteins as a batch
               </Button>
             </>
           ) : (

@@ -2,6 +2,7 @@ import type { Entry } from "./protein-input.ts";
 
 /** Published motifs to begin with. The sequences are those of UniProtKB/Swiss-Prot (CC BY 4.0). */
 export interface Example extends Entry {
+  sequence: string;
   title: string;
   /** What there is to see. */
   about: string;

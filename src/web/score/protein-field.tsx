@@ -75,17 +75,13 @@ export function ProteinField(props: {
 }
 
 function words(understood: ProteinInput): string {
-  switch (understood.kind) {
-    case "accession":
-      return `${understood.accession}, from the corpus`;
-    case "sequences": {
-      const [{ name, sequence }] = understood.entries;
-      const residues = understood.entries.reduce((sum, entry) => sum + entry.sequence.length, 0);
-      const size = `${residues.toLocaleString("en")} residues`;
-      if (understood.entries.length > 1) return `${understood.entries.length} sequences, ${size}`;
-      return name === "" ? `${sequence.length.toLocaleString("en")} residues` : `${name}, ${size}`;
-    }
-    default:
-      return "";
-  }
+  if (understood.kind !== "proteins") return "";
+  const { entries } = understood;
+  const [{ name, sequence }] = entries;
+  if (sequence === null)
+    return entries.length > 1 ? `${entries.length} accessions, from the corpus` : `${name}, from the corpus`;
+  const residues = entries.reduce((sum, entry) => sum + (entry.sequence?.length ?? 0), 0);
+  const size = `${residues.toLocaleString("en")} residues`;
+  if (entries.length > 1) return `${entries.length} sequences, ${size}`;
+  return name === "" ? size : `${name}, ${size}`;
 }

@@ -1,27 +1,34 @@
-/** What a person may put in as a protein: a sequence, FASTA, or the accession of a protein of the corpus. */
+/** What a person may put in as proteins: a sequence, FASTA, or accessions of proteins of the corpus. */
 
 export interface Entry {
+  /** Empty for a sequence without one. */
   name: string;
-  sequence: string;
+  /** Null where the name is an accession, whose sequence the corpus has. */
+  sequence: string | null;
 }
 
 export type ProteinInput =
-  | { kind: "empty" }
-  | { kind: "accession"; accession: string }
-  | { kind: "sequences"; entries: Entry[] }
-  | { kind: "wrong"; message: string };
+  { kind: "empty" } | { kind: "proteins"; entries: [Entry, ...Entry[]] } | { kind: "wrong"; message: string };
 
 export function readProtein(text: string): ProteinInput {
   const trimmed = text.trim();
   if (trimmed === "") return { kind: "empty" };
   if (trimmed.startsWith(">")) return readFasta(trimmed);
-  // No residue is a digit, and numbered sequences have more than one word.
-  if (/^[\w.:|-]{1,40}$/.test(trimmed) && /\d/.test(trimmed))
-    return { kind: "accession", accession: trimmed };
+  const words = trimmed.split(/[\s,;]+/).filter((word) => word !== "");
+  // Letters and digits in one word: no residue is a digit, and numbers beside a sequence are words of their own.
+  const accessions = words.filter(
+    (word) => /^[\w.:|-]{1,40}$/.test(word) && /\d/.test(word) && /[A-Z]/i.test(word),
+  );
+  if (accessions.length > 0 && accessions.length === words.length) {
+    const [first, ...others] = accessions.map((name): Entry => ({ name, sequence: null }));
+    return { kind: "proteins", entries: [first, ...others] };
+  }
+  if (accessions.length > 0)
+    return { kind: "wrong", message: `“${accessions[0]}” is no sequence, and the rest are no accessions.` };
   const { sequence, wrong } = readSequence(trimmed);
   if (wrong !== null) return { kind: "wrong", message: `“${wrong}” is no residue.` };
   if (sequence === "") return { kind: "wrong", message: "There are no residues in it." };
-  return { kind: "sequences", entries: [{ name: "", sequence }] };
+  return { kind: "proteins", entries: [{ name: "", sequence }] };
 }
 
 /** Letters in upper case; white space, the numbers that databases put beside a sequence, and a stop at its end are left out. */
@@ -44,7 +51,8 @@ function readFasta(text: string): ProteinInput {
       return { kind: "wrong", message: `${name}: there are no residues below the heading.` };
     entries.push({ name, sequence });
   }
-  return { kind: "sequences", entries };
+  const [first, ...others] = entries;
+  return { kind: "proteins", entries: [first, ...others] };
 }
 
 /** P04637 of `sp|P04637|P53_HUMAN Cellular tumor antigen p53`, else the first word. */
