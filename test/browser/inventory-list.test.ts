@@ -226,8 +226,13 @@ browserTest("records are moved together, and shared together", async () => {
   await named(page, "textbox", "Group");
   await checkPage(opened, "inventory-share");
   await choose(page, "Group", "SYS", "SYSTEM_GROUP");
-  await press(page, "button", "Share 6 records");
-  await seeText(page, "6 records shared with SYSTEM_GROUP.");
+  await press(page, "button", "Show what would change");
+  await seeText(page, "records would get another right there.");
+  await checkPage(opened, "inventory-share-preview");
+  await page.click("dialog .primary");
+  await seeText(page, "records shared.");
+  await (await page.$$(".announcement button:not(.quiet)")).at(-1)!.click();
+  await page.waitForFunction(() => document.body.innerText.match(/Undone\./g)?.length === 2);
 });
 
 browserTest("what is shown is kept as a view, seen by its owner, and opened again", async () => {

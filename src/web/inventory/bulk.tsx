@@ -1,12 +1,11 @@
 import { useState } from "preact/hooks";
-import { announce } from "../part/announce.tsx";
 import { Button } from "../part/button.tsx";
 import { Dialog } from "../part/dialog.tsx";
 import { Failure } from "../part/failure.tsx";
-import { ask, get, Refusal } from "../request.ts";
+import { get, Refusal } from "../request.ts";
 import { api, type Declaration, titleOf, writableFields } from "./declaration.ts";
-import { asText, isFar, readPage, type Row, sent } from "./record.tsx";
-import { type Sharing, ShareForm, wishOf } from "./sharing.tsx";
+import { asText, readPage, type Row } from "./record.tsx";
+import { ShareForm, wishOf } from "./sharing.tsx";
 import { useLoaded } from "./loaded.ts";
 import { bodyValue, ValueInput } from "./value-input.tsx";
 import {
@@ -48,7 +47,7 @@ export function BulkDialog(props: {
     return (
       <Confirm
         title={`Delete ${many(count)}`}
-        work={{ segment: of.name, selected, values: undefined }}
+        work={{ segment: of.name, selected, change: { kind: "delete" } }}
         of={of}
         onClose={onClose}
         onDone={onDone}
@@ -85,7 +84,11 @@ function ChangeSeveral({ task, of, selected, count, onClose, onDone }: Parameter
         onSubmit={(event) => {
           event.preventDefault();
           const changed = names.map((name) => [name, bodyValue(values[name] ?? "", of.fields[name])]);
-          setWork({ segment: of.name, selected, values: Object.fromEntries(changed) });
+          setWork({
+            segment: of.name,
+            selected,
+            change: { kind: "values", values: Object.fromEntries(changed) },
+          });
         }}
       >
         {names.map((name, i) => (
@@ -139,6 +142,17 @@ function ChangeSeveral({ task, of, selected, count, onClose, onDone }: Parameter
   );
 }
 
+/** What is said of each kind of change: on the button, before, after. */
+const WORDS = {
+  values: { verb: "Change", would: "would be changed.", did: "changed" },
+  delete: {
+    verb: "Delete",
+    would: "would be deleted. They stay in the history, and can be brought back.",
+    did: "deleted",
+  },
+  share: { verb: "Share", would: "would get another right there.", did: "shared" },
+} as const;
+
 /** What would be done, record by record, before it is. */
 function Confirm(props: {
   title: string;
@@ -153,13 +167,13 @@ function Confirm(props: {
   const [failed, setFailed] = useState<unknown>(null);
   const tried = useLoaded("try", () => tryOut(work));
   const preview = tried.value;
+  const words = WORDS[work.change.kind];
   const doIt = async (): Promise<void> => {
     if (!preview) return;
     setBusy(true);
     try {
       const batch = await carryOut(work, preview);
-      const did = work.values === undefined ? "deleted" : "changed";
-      announceDone(`${many(preview.count)} ${did}.`, batch, onDone);
+      announceDone(`${many(preview.count)} ${words.did}.`, batch, onDone);
       onDone();
       onClose();
     } catch (error) {
@@ -167,7 +181,6 @@ function Confirm(props: {
       setBusy(false);
     }
   };
-  const deletes = work.values === undefined;
   return (
     <Dialog
       title={title}
@@ -175,8 +188,12 @@ function Confirm(props: {
       actions={
         <>
           {preview && preview.count > 0 && (
-            <Button look={deletes ? "danger" : "primary"} busy={busy} onClick={() => void doIt()}>
-              {deletes ? "Delete" : "Change"} {many(preview.count)}
+            <Button
+              look={work.change.kind === "delete" ? "danger" : "primary"}
+              busy={busy}
+              onClick={() => void doIt()}
+            >
+              {words.verb} {many(preview.count)}
             </Button>
           )}
           {onBack && <Button onClick={onBack}>Back</Button>}
@@ -190,29 +207,26 @@ function Confirm(props: {
       {Boolean(tried.error ?? failed) && <Refused error={tried.error ?? failed} of={of} />}
       {preview && (
         <>
-          {preview.count === 0 ? (
-            <p>All of them are like that already: nothing would change.</p>
-          ) : (
-            <p>
-              {many(preview.count)} would be{" "}
-              {deletes ? "deleted. They stay in the history, and can be brought back" : "changed"}.
-            </p>
-          )}
-          <PreviewTable of={of} preview={preview} deletes={deletes} />
+          <p>
+            {preview.count === 0
+              ? "All of them are like that already: nothing would change."
+              : `${many(preview.count)} ${words.would}`}
+          </p>
+          <PreviewTable of={of} preview={preview} values={work.change.kind === "values"} />
         </>
       )}
     </Dialog>
   );
 }
 
-function PreviewTable({ of, preview, deletes }: { of: Declaration; preview: Preview; deletes: boolean }) {
+function PreviewTable({ of, preview, values }: { of: Declaration; preview: Preview; values: boolean }) {
   const changes = preview.changes.slice(0, PREVIEWED);
-  const names = deletes
+  const names = !values
     ? []
     : [...new Set(changes.flatMap(({ after }) => Object.keys(after ?? {})))].filter(
         (name) => name in of.fields && !["version", "modified", "modified_by"].includes(name),
       );
-  const ids = changes.map(({ id }) => id);
+  const ids = changes.map(({ id, of: record }) => String(record?.id ?? id));
   // Names of the records and of what they refer to now; what they would refer to is named by whoever chose it.
   const now = useLoaded(ids.length === 0 ? null : ids.join(), (signal) =>
     readPage(of, { id: ids, page_size: String(PREVIEWED) }, names, signal),
@@ -235,10 +249,10 @@ function PreviewTable({ of, preview, deletes }: { of: Declaration; preview: Prev
             </tr>
           </thead>
           <tbody>
-            {changes.map(({ id, after }) => {
-              const row = rows.get(id);
+            {changes.map(({ after }, i) => {
+              const row = rows.get(ids[i]);
               return (
-                <tr key={id}>
+                <tr key={ids[i]}>
                   <th scope="row">{row ? asText(row.values[of.key]) : "…"}</th>
                   {names.map((name) => (
                     <td key={name}>
@@ -333,9 +347,8 @@ function Refused({ error, of }: { error: unknown; of: Declaration }) {
   );
 }
 
-/** Most records that are shared at once, and most of which what was before is kept for an undo. */
+/** Most records that are shared at once. */
 const MOST_SHARED = 10_000;
-const MOST_KEPT = 100;
 
 function ShareSeveral({
   of,
@@ -344,98 +357,50 @@ function ShareSeveral({
   onClose,
   onDone,
 }: Omit<Parameters<typeof BulkDialog>[0], "task">) {
+  const [work, setWork] = useState<BulkWork | null>(null);
   const [busy, setBusy] = useState(false);
   const [failed, setFailed] = useState<unknown>(null);
-  const may = useLoaded("may", (signal) =>
-    readPage(of, { ...filterOf(selected), can_change: "true", page_size: "1" }, [], signal),
-  );
-  const changeable = may.value?.total;
-  const share = async (wish: object, name: string): Promise<void> => {
+  const prepare = async (wish: object): Promise<void> => {
     setBusy(true);
     setFailed(null);
     try {
-      const ids = "ids" in selected ? [...selected.ids] : await allIds(of, selected.filters);
-      const before = ids.length <= MOST_KEPT ? await sharings(of.name, ids) : undefined;
-      await ask("PATCH", api(of.name, "permissions/"), { body: { ids, ...wish } });
-      const undo = before && {
-        label: "Undo",
-        run: () =>
-          void restore(of.name, before).then(
-            () => announce("Undone."),
-            (error: Error) => announce(`Not undone. ${error.message}`, "bad"),
-          ),
-      };
-      announce(`${many(ids.length)} shared with ${name}.`, "good", undo);
-      onDone();
-      onClose();
+      // Rights are given to records by their ids.
+      const ids = "ids" in selected ? selected.ids : await allIds(of, selected.filters);
+      setWork({ segment: of.name, selected: { ids }, change: { kind: "share", wish } });
     } catch (error) {
       setFailed(error);
-      setBusy(false);
     }
+    setBusy(false);
   };
+  if (work)
+    return (
+      <Confirm
+        title={`Share ${many(count)}`}
+        work={work}
+        of={of}
+        onClose={onClose}
+        onDone={onDone}
+        onBack={() => setWork(null)}
+      />
+    );
   return (
     <Dialog title={`Share ${many(count)}`} onClose={onClose}>
-      {changeable !== undefined && changeable < count && (
-        <p class="note warn">
-          You may share {many(changeable)} of these {count.toLocaleString("en")}: only who may change a record
-          shares it. Nothing is shared unless all can be.
-        </p>
-      )}
       {count > MOST_SHARED && (
         <p class="note warn">At most {many(MOST_SHARED)} are shared at once. Narrow the filter.</p>
       )}
-      <p class="muted">
-        Who is named gets this right on each of them; what others have stays.
-        {count > MOST_KEPT && ` Of more than ${MOST_KEPT} records this cannot be undone in one click.`}
-      </p>
+      <p class="muted">Who is named gets this right on each of them; what others have stays.</p>
       {failed !== null && <Refused error={failed} of={of} />}
       <ShareForm
         busy={busy}
-        label={`Share ${many(count)}`}
-        onShare={(whom, name, level) => void share(wishOf(whom, name, level), name)}
+        label="Show what would change"
+        onShare={(whom, name, level) => void prepare(wishOf(whom, name, level))}
       />
     </Dialog>
   );
 }
-
-const filterOf = (selected: Selected): Record<string, readonly string[]> =>
-  "ids" in selected ? { id: selected.ids.slice(0, 1000) } : selected.filters;
 
 async function allIds(of: Declaration, filters: Record<string, readonly string[]>): Promise<string[]> {
   const query = { ...filters, fields: "id", response_format: "flat", page_size: String(MOST_SHARED + 1) };
   const { results } = await get<{ results: { id: string }[] }>(api(of.name), query);
   return results.map(({ id }) => id);
 }
-
-const sharings = (segment: string, ids: readonly string[]): Promise<[string, Sharing][]> =>
-  Promise.all(
-    ids.map(async (id) => [id, await get<Sharing>(api(segment, `${id}/permissions/`))] as [string, Sharing]),
-  );
-
-async function restore(segment: string, before: readonly [string, Sharing][]): Promise<void> {
-  for (const [id, { users, groups }] of before) {
-    const body = {
-      users: users.map(({ username, view, change, delete: remove }) => ({
-        user: username,
-        view,
-        change,
-        delete: remove,
-      })),
-      groups: groups.map(({ name, view, change, delete: remove }) => ({
-        group: name,
-        view,
-        change,
-        delete: remove,
-      })),
-    };
-    await ask("PUT", api(segment, `${id}/permissions/`), { body });
-  }
-}
-
-/** What a value is as the text of a form; for those who start from a record. */
-export const formValue = (row: Row, of: Declaration, name: string): string =>
-  sent(row.values[name], of.fields[name]);
-export const nameOfValue = (row: Row, name: string): string | undefined => {
-  const value = row.values[name];
-  return isFar(value) ? asText(value) : undefined;
-};

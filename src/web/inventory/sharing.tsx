@@ -3,10 +3,11 @@ import { Button } from "../part/button.tsx";
 import { Failure } from "../part/failure.tsx";
 import { Checkbox, Choice } from "../part/field.tsx";
 import { announce } from "../part/announce.tsx";
-import { ask, get } from "../request.ts";
+import { get, send } from "../request.ts";
 import { api } from "./declaration.ts";
 import { Picker } from "./picker.tsx";
 import { useLoaded } from "./loaded.ts";
+import { announceDone } from "./writing.ts";
 
 /** Who has which rights on a record, and how to give and take them. */
 
@@ -92,8 +93,8 @@ export function SharingOf({ segment, id }: { segment: string; id: string }) {
   const change = async (wish: object, done: string): Promise<void> => {
     setBusy(true);
     try {
-      await ask("PATCH", path, { body: wish });
-      announce(done);
+      const response = await send("PATCH", path, { body: wish });
+      announceDone(done, response.headers.get("Batch-Id"), reload);
       reload();
     } catch (problem) {
       announce((problem as Error).message, "bad");

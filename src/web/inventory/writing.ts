@@ -32,7 +32,9 @@ export interface Preview {
   /** Names exactly what was shown. */
   confirm: string;
   changes: readonly {
-    id: string;
+    id: string | null;
+    /** Of a right that is given: the record. */
+    of?: { id: string };
     op: string;
     before: Record<string, unknown> | null;
     after: Record<string, unknown> | null;
@@ -43,26 +45,31 @@ export interface Preview {
 export interface BulkWork {
   segment: string;
   selected: Selected;
-  /** New values by field; undefined: the records are deleted. */
-  values: Record<string, unknown> | undefined;
+  change:
+    | { kind: "values"; values: Record<string, unknown> }
+    | { kind: "delete" }
+    /** Who gets which rights; only of records that are named by their ids. */
+    | { kind: "share"; wish: object };
 }
 
 /** Changes that a preview shows. */
 export const PREVIEWED = 20;
 
-async function run({ segment, selected, values }: BulkWork, how: Record<string, string>): Promise<Response> {
-  const byIds = "ids" in selected;
-  const query = { ...(byIds ? {} : selected.filters), ...how };
-  if (values === undefined)
-    return send("POST", api(segment, "bulk_delete/"), {
-      query,
-      ...(byIds ? { body: { ids: selected.ids } } : {}),
-    });
-  return send("PATCH", api(segment), {
-    query,
-    body: byIds ? { items: selected.ids, ...values } : values,
-    headers: { Prefer: "return=minimal" },
-  });
+async function run({ segment, selected, change }: BulkWork, how: Record<string, string>): Promise<Response> {
+  const ids = "ids" in selected ? selected.ids : undefined;
+  const query = { ...("ids" in selected ? {} : selected.filters), ...how };
+  switch (change.kind) {
+    case "delete":
+      return send("POST", api(segment, "bulk_delete/"), { query, ...(ids ? { body: { ids } } : {}) });
+    case "share":
+      return send("PATCH", api(segment, "permissions/"), { query, body: { ids, ...change.wish } });
+    case "values":
+      return send("PATCH", api(segment), {
+        query,
+        body: ids ? { items: ids, ...change.values } : change.values,
+        headers: { Prefer: "return=minimal" },
+      });
+  }
 }
 
 /** @throws Refusal that tells of each record that was refused */
