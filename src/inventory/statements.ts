@@ -21,7 +21,18 @@ export class Statements {
   constructor(private readonly database: Database) {}
 
   all(sql: Sql): Row[] {
+    if (sql.text.startsWith("EXPLAIN")) return this.plan(sql);
     return this.statement(sql.text).all(...sql.args) as Row[];
+  }
+
+  /** The driver does not end such a statement: kept, it would hold the database open to reading until the process ends. */
+  private plan(sql: Sql): Row[] {
+    const statement = this.database.prepare(sql.text);
+    try {
+      return statement.all(...sql.args) as Row[];
+    } finally {
+      statement.finalize();
+    }
   }
 
   get(sql: Sql): Row | null {
