@@ -50,7 +50,8 @@ export function FamilyPicture({
   const depth = drawn.depth || 1;
   const x = (distance: number): number => 6 + (distance / depth) * (TREE - 6);
   const y = (row: number): number => HEAD + row * ROW + ROW / 2;
-  const inMatch = (column: number): boolean => column >= match.start && column <= match.end;
+  /** Whether the match depends on a column: at wildcards any residue will do. */
+  const matters = (column: number): boolean => (match.conservation[column - match.start] ?? null) !== null;
   const query = alignment?.query ?? "";
   return (
     <Picture
@@ -75,7 +76,7 @@ export function FamilyPicture({
             height={drawn.leaves.length * ROW + 8}
             rx={3}
           />
-          <Heading {...{ match, columns, left, inMatch }} conservation={alignment?.conservation} />
+          <Heading {...{ match, columns, left }} conservation={alignment?.conservation} />
           {drawn.joints.map(({ depth: at, top, bottom }, i) => (
             <line key={i} class="branch" x1={x(at)} x2={x(at)} y1={y(top)} y2={y(bottom)} />
           ))}
@@ -100,12 +101,19 @@ export function FamilyPicture({
                 {index === 0 ? (
                   <Residues
                     letters={columns.map((column) => query[column - 1] ?? "")}
-                    {...{ left, query, first, inMatch }}
+                    {...{ left, query, first, matters }}
                     y={y(row)}
                     isQuery
                   />
                 ) : (
-                  rows && <Row slots={rows[index - 1]} {...{ left, query, first, inMatch }} y={y(row)} />
+                  rows && (
+                    <Row
+                      slots={rows[index - 1]}
+                      {...{ left, query, first, matters }}
+                      state={state}
+                      y={y(row)}
+                    />
+                  )
                 )}
               </g>
             );
@@ -121,7 +129,6 @@ function Heading(props: {
   match: NumberedMatch;
   columns: number[];
   left: number;
-  inMatch: (column: number) => boolean;
   conservation: readonly (number | null)[] | undefined;
 }) {
   const { match, columns, left, conservation } = props;
@@ -132,7 +139,7 @@ function Heading(props: {
         {nameOf(match.pattern).slice(0, 30)}
       </text>
       {columns.map((column, i) => {
-        const own = props.inMatch(column) ? match.conservation[column - match.start] : null;
+        const own = match.conservation[column - match.start] ?? null;
         const value = own ?? conservation?.[column - 1] ?? null;
         return (
           <g key={column}>
@@ -182,7 +189,9 @@ interface Place {
   y: number;
   query: string;
   first: number;
-  inMatch: (column: number) => boolean;
+  matters: (column: number) => boolean;
+  /** What became of the match here; null for the query. */
+  state?: State | null;
 }
 
 function Row({ slots, ...place }: Place & { slots: Slot[] }) {
@@ -211,7 +220,8 @@ function Residues({
   y,
   query,
   first,
-  inMatch,
+  matters,
+  state,
   isQuery,
 }: Place & { letters: string[]; isQuery?: boolean }) {
   return (
@@ -220,8 +230,10 @@ function Residues({
         letters.map((letter, i) => {
           if (letter === "" || letter === "-") return null;
           const same = letter === query[first + i - 1];
-          if (!same && !inMatch(first + i)) return null;
-          const look = !inMatch(first + i) ? "same around" : same ? "same" : "other";
+          const isDefined = matters(first + i);
+          if (!same && !isDefined) return null;
+          // A homolog that keeps the match has an admitted residue wherever it has another.
+          const look = !isDefined ? "same around" : same || state === "conserved" ? "same" : "other";
           return (
             <rect
               key={i}
@@ -256,6 +268,12 @@ export function Mark({ state, x, y }: { state: State; x: number; y: number }) {
   return <g class={`state ${state}`}>{shape}</g>;
 }
 
+const Swatch = ({ look }: { look: string }) => (
+  <svg width={14} height={16} aria-hidden="true">
+    <rect class={look} y={2} width={14} height={13} />
+  </svg>
+);
+
 function Legend() {
   return (
     <ul class="legend">
@@ -272,6 +290,15 @@ function Legend() {
           <path class="insertion" d="M3 5h6l-3 5z" />
         </svg>
         insertion
+      </li>
+      <li>
+        <Swatch look="same" /> kept
+      </li>
+      <li>
+        <Swatch look="other" /> another residue
+      </li>
+      <li>
+        <Swatch look="same around" /> as in the query, where the match does not depend on it
       </li>
     </ul>
   );
