@@ -46,3 +46,52 @@ export function countReferring(
   });
   return new Map(found.map(({ far, total }) => [Number(far), Number(total)]));
 }
+
+/** Records that have an annotation of one type which names the record. */
+export interface Annotated {
+  resource: Routed;
+  /** Name of the type; null where the actor may not view it. */
+  annotation: string | null;
+  /** Row numbers, in the order of the records' names. */
+  rids: number[];
+}
+
+/** The records that the actor may view and whose annotations refer to the record of this id, by list and type. */
+export function annotatedWith(
+  statements: Statements,
+  resources: Resources,
+  { name }: Resource,
+  id: string,
+  actor: Actor,
+): Annotated[] {
+  // As annotation-value.ts keeps references, alone, in lists and as units.
+  const kept = JSON.stringify({ resource: name, id });
+  const pairs = statements.all({
+    text:
+      "SELECT DISTINCT a.object_kind AS kind, a.annotation_type AS type, f.kind AS family FROM annotation AS a" +
+      " JOIN field_type AS f ON f.rid = a.annotation_type WHERE a.deleted = 0 AND instr(a.value, ?) > 0 ORDER BY 1, 2",
+    args: [kept],
+  });
+  return pairs.flatMap(({ kind, type, family }): Annotated[] => {
+    const resource = resources.get(String(kind)) as Routed;
+    const seen = compile(and(ALIVE, visible(resource, actor)), plan(resources, resource, actor));
+    const found = statements.all({
+      text:
+        `SELECT t.rid AS rid FROM ${resource.table} AS t WHERE ${rows(resource)}(${seen.text}) AND t.rid IN (SELECT a.object_rid` +
+        " FROM annotation AS a WHERE a.object_kind = ? AND a.annotation_type = ? AND a.deleted = 0 AND instr(a.value, ?) > 0)" +
+        ` ORDER BY t.${columnOf(resource, resource.key)}, t.rid`,
+      args: [...seen.args, kind, type, kept],
+    });
+    if (found.length === 0) return [];
+    const types = [...resources.values()].find(
+      (each) => each.table === "field_type" && each.where?.kind === family,
+    )!;
+    const may = compile(visible(types, actor), plan(resources, types, actor));
+    const row = statements.get({
+      text: `SELECT t.name AS name FROM field_type AS t WHERE t.rid = ? AND (${may.text})`,
+      args: [type, ...may.args],
+    });
+    const annotation = row === null ? null : String(row.name);
+    return [{ resource, annotation, rids: found.map(({ rid }) => Number(rid)) }];
+  });
+}

@@ -10,7 +10,7 @@ import { type Listing, readListing } from "./model/listing.ts";
 import { fieldAt } from "./model/resource.ts";
 import { listParameters, PROBLEM_SCHEMA } from "./model/schema.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
-import { countReferring, referringTo } from "./references.ts";
+import { annotatedWith, countReferring, referringTo } from "./references.ts";
 import { DECLARED, RESOURCES, type Routed } from "./resources/index.ts";
 import { type Call, respond, ROOT } from "./response.ts";
 import type { Store } from "./store.ts";
@@ -20,9 +20,21 @@ const METHODS = "GET, HEAD, OPTIONS";
 const HIDDEN = { parse: "none", detail: { hide: true } } as const;
 /** Referring records that are named, of each field. */
 const NAMED = 5;
+/** Records that a list of ids names. */
+const LISTED = 100;
 const MOST_VALUES = 100;
 const NODES = 200;
 const MOST_NODES = 1000;
+
+/** Records of one list that refer by one field, or by annotations of one type. */
+interface Told {
+  segment: string;
+  field: string | null;
+  annotation: string | null;
+  total: number;
+  list: string | null;
+  records: Json;
+}
 
 type Context = { request: Request; params: Record<string, string | null> };
 
@@ -44,8 +56,17 @@ export function addRelations(app: Elysia, answers: Answers, store: Store): void 
       const { actor, base } = call;
       const rid = reading.find(resource, params.id ?? "", ALIVE, actor);
       if (rid === undefined) throw new Problem("not_found", "Not found.");
-      const around = { base, format: undefined };
-      const results = referringTo(DECLARED, resource).flatMap((from): Json[] => {
+      const named = ({ key, ...from }: Routed, rids: readonly number[]): Json =>
+        reading
+          .records(
+            { key, ...from },
+            { format: undefined, shape: "flat", fields: ["id", key] },
+            actor,
+            rids.slice(0, NAMED),
+            { base, format: undefined },
+          )
+          .values.map((record) => ({ id: record.id, name: record[key] }));
+      const byField = referringTo(DECLARED, resource).flatMap((from): Told[] => {
         const total = countReferring(statements, DECLARED, from, [rid], actor).get(rid) ?? 0;
         if (total === 0) return [];
         const { key, segment } = from.resource;
@@ -59,15 +80,31 @@ export function addRelations(app: Elysia, answers: Answers, store: Store): void 
           size: NAMED,
           ignored: [],
         };
-        const { rids } = reading.list(from.resource, listing, actor);
-        const records = reading
-          .records(from.resource, listing, actor, rids, around)
-          .values.map((record) => ({ id: record.id, name: record[key] }));
+        const records = named(from.resource, reading.list(from.resource, listing, actor).rids);
         const list = `${base}${segment}/?${from.field}=${encodeURIComponent(params.id ?? "")}`;
-        return [{ segment, field: from.field, total, list, records }];
+        return [{ segment, field: from.field, annotation: null, total, list, records }];
       });
-      const total = results.reduce<number>((sum, each) => sum + Number((each as { total: number }).total), 0);
-      return told({ total, results });
+      const id = String(KINDS.uuid.parse(params.id ?? ""));
+      const byAnnotation = annotatedWith(statements, DECLARED, resource, id, actor).map((from): Told => {
+        const { segment } = from.resource;
+        const all = reading.records(
+          from.resource,
+          { format: undefined, shape: "flat", fields: ["id"] },
+          actor,
+          from.rids.slice(0, LISTED + 1),
+          { base, format: undefined },
+        ).values;
+        // No filter looks into annotations: the list of these very records.
+        const list =
+          all.length > LISTED
+            ? null
+            : `${base}${segment}/?id=${all.map((record) => String(record.id)).join("&id=")}`;
+        const records = named(from.resource, from.rids);
+        return { segment, field: null, annotation: from.annotation, total: from.rids.length, list, records };
+      });
+      const results = [...byField, ...byAnnotation];
+      const total = results.reduce((sum, each) => sum + each.total, 0);
+      return told({ total, results: results as unknown as Json });
     };
 
   const values =
@@ -234,9 +271,14 @@ const REFERENCES = object({
   total: count,
   results: list({
     segment: text,
-    field: text,
+    field: { ...text, nullable: true, description: "By which they refer; null: by annotations." },
+    annotation: { ...text, nullable: true, description: "Name of the type of these annotations." },
     total: count,
-    list: { ...text, description: "Address of the list of all of them." },
+    list: {
+      ...text,
+      nullable: true,
+      description: `Address of the list of all of them; null for more than ${LISTED} by annotations.`,
+    },
     records: list({ id: ID, name: text }),
   }),
 });

@@ -42,6 +42,35 @@ test("what refers to a record is what the lists find for each caller", async () 
     expect((await lab.ask("GET", list)).body.total).toBe(total);
 });
 
+test("annotations that name a record refer to it, for whoever may view what they are on", async () => {
+  for (const [id, as] of [
+    [IDS.fish, "admin"],
+    [IDS.hidden, "admin"],
+  ]) {
+    const body = { annotation_type_id: "stored_in", value: "Cabinet" };
+    expect((await lab.ask("POST", `stocks/specimen/${id}/annotations/`, { as: as!, body })).status).toBe(201);
+  }
+  const seen = async (as?: string) =>
+    ((await get(`equipment/${IDS.cabinet}/references/`, as)).results as Record<string, Json>[]).filter(
+      ({ field }) => field === null,
+    );
+  expect(await seen("alice")).toEqual([
+    {
+      segment: "stocks/specimen",
+      field: null,
+      annotation: "stored_in",
+      total: 2,
+      list: `http://lab/api/v2/stocks/specimen/?id=${IDS.fish}&id=${IDS.hidden}`,
+      records: [
+        { id: IDS.fish, name: "Fish 12" },
+        { id: IDS.hidden, name: "Fish 13" },
+      ],
+    },
+  ]);
+  expect((await seen("bob")).map(({ total }) => total)).toEqual([1]);
+  expect((await lab.ask("GET", String((await seen("alice"))[0].list), { as: "alice" })).body.total).toBe(2);
+});
+
 test("what the caller may not see has no references", async () => {
   for (const as of ["bob", undefined])
     expect((await lab.ask("GET", `places/${IDS.cellar}/references/`, as ? { as } : {})).status).toBe(404);

@@ -190,8 +190,11 @@ interface Referring {
   total: number;
   results: {
     segment: string;
-    field: string;
+    /** By which they refer; null: by annotations of a type. */
+    field: string | null;
+    annotation: string | null;
     total: number;
+    list: string | null;
     records: { id: string; name: string }[];
   }[];
 }
@@ -205,13 +208,19 @@ function References({ of, row }: { of: Declaration; row: Row }) {
   if (found.value?.total === 0 || row.values.deleted === true) return <p class="muted">Nothing.</p>;
   return (
     <ul class="bare referring">
-      {found.value?.results.map(({ segment, field, total, records }) => (
-        <li key={`${segment} ${field}`}>
+      {found.value?.results.map(({ segment, field, annotation, total, list, records }) => (
+        <li key={`${segment} ${field} ${annotation}`}>
           <p>
-            <a href={href(pageOf(segment), { [field]: row.id })}>
-              {total.toLocaleString("en")} in {titleOf(segment).toLowerCase()}
-            </a>{" "}
-            <span class="muted">as {field.replaceAll("_", " ")}</span>
+            {list === null ? (
+              <strong>{`${total.toLocaleString("en")} in ${titleOf(segment).toLowerCase()}`}</strong>
+            ) : (
+              <a href={`${href(pageOf(segment))}${new URL(list).search}`}>
+                {total.toLocaleString("en")} in {titleOf(segment).toLowerCase()}
+              </a>
+            )}{" "}
+            <span class="muted">
+              {field === null ? `annotated as ${annotation ?? "…"}` : `as ${field.replaceAll("_", " ")}`}
+            </span>
           </p>
           <p class="muted">
             {records.map(({ id, name }, i) => (
