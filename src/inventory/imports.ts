@@ -108,7 +108,7 @@ export function openImports(database: Database, clock: Clock, log?: Log): Import
       else if (news.kind === "failed")
         reject(new Problem(news.code as Code, news.message, { cause: news.cause }));
       else {
-        change(ticket, { rows: news.rows, rows_read: news.rows });
+        ticket.status.rows = news.rows;
         void turn.hold(() => {
           change(ticket, { state: "writing" });
           // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows

@@ -131,7 +131,7 @@ test("a file of many rows is taken in without filling the memory", async () => {
     .split("\n")
     .map((line) => JSON.parse(line));
   expect(lines.at(-1).report).toMatchObject({ rows: 20_000, created: 20_000, errors: [] });
-  expect(lines.filter(({ phase }) => phase === "reading").length).toBe(40);
+  expect(lines.filter(({ phase }) => phase === "reading").length).toBe(41);
   const csv = await (await send("GET", "consumables/?format=csv&name=tube&fields=name")).text();
   expect(csv.trim().split("\r\n").length).toBe(20_001);
   const whole = await send("GET", "consumables/?page_size=max&name=tube&fields=name");
