@@ -30,6 +30,11 @@ const TOP_IDP: Readonly<Record<string, number>> = {
 };
 const SCALE = Float64Array.from(STANDARD, (letter) => TOP_IDP[letter]);
 
+/** TOP-IDP of a residue; 0, the middle, for letters beyond the twenty. */
+export function disorderOf(residue: number): number {
+  return residue < STANDARD.length ? SCALE[residue] : 0;
+}
+
 /**
  * Mean of the scale over the DISORDER_FLANK residues on each side of a match, without the match itself, for its residues
  * are the pattern's choice. 0, the middle between order and disorder, where there are none.

@@ -13,19 +13,25 @@ import {
   SCORE_OFFSET,
   SHIFT,
   SHIFT_RETENTION,
+  PERSISTENCE_RETENTION,
+  PERSISTENCE_SLOWNESS,
   WEIGHT_ABUNDANCE,
+  WEIGHT_BURIAL,
+  WEIGHT_CHAIN,
+  WEIGHT_CHARGE,
   WEIGHT_DISORDER,
   WEIGHT_DIVERGENCE,
-  WEIGHT_RETENTION,
-  WEIGHT_SLOWNESS,
+  WEIGHT_HYDROXYLS,
+  WEIGHT_PERSISTENCE,
   WEIGHT_TERMINALITY,
 } from "./options.ts";
 import type { Contributions, HomologAtMatch } from "./prediction.ts";
 import { describeMatch, type Motif, type MotifMatch, retention, type Retention } from "./retention.ts";
+import { burial, chainDisorder, familyDisorder, regionCharge, regionHydroxyls } from "./surroundings.ts";
 import { tailRetention } from "./tail.ts";
 import { type Sighting, slownessLikelihood } from "./tree-likelihood.ts";
 
-/** What speaks for or against a match, each larger where a match is more likely to be a true motif. */
+/** What speaks for or against a match: chain, burial and charge against it where they are large, the others for it. */
 export interface Terms {
   /** Retention beyond expectation, in standard deviations, on a signed logarithmic scale. */
   retention: number;
@@ -33,8 +39,16 @@ export interface Terms {
   slowness: number;
   /** ln of local against overall divergence: motifs lie where a protein changes fast. */
   divergence: number;
-  /** Mean TOP-IDP of the surroundings. */
+  /** Mean TOP-IDP of what the homologs have beside the match. */
   disorder: number;
+  /** Mean TOP-IDP of the whole chain. */
+  chain: number;
+  /** Hydropathy of the most hydrophobic segment about the match. */
+  burial: number;
+  /** Net charge per residue of the region. */
+  charge: number;
+  /** Part of serine and threonine in the region. */
+  hydroxyls: number;
   /** Nearness of an end of the chain, 0..1. */
   terminality: number;
   /** ln of matches in the query against chance. */
@@ -46,35 +60,32 @@ export interface Evidence extends Conservation {
   terms: Terms | null;
   /** What of z tells of conservation alone: P values come from it. */
   persistence: number | null;
-  /** Mean TOP-IDP of the surroundings, told even where nothing can be scored. */
+  /** Mean TOP-IDP of the query around the match, by which the null has its bins; told even where nothing can be scored. */
   disorder: number;
 }
 
 /** The part of `combined` that tells how the motif was kept, whatever surrounds it. */
-function persistenceOf(terms: Terms): number {
-  return WEIGHT_RETENTION * terms.retention + WEIGHT_SLOWNESS * terms.slowness;
+export function persistenceOf(terms: Terms): number {
+  return PERSISTENCE_RETENTION * terms.retention + PERSISTENCE_SLOWNESS * terms.slowness;
 }
 
 /** The terms put together: what `labd-2` reports as z. Random matches have mean 0 and standard deviation 1. */
 export function combined(terms: Terms): number {
-  return (
-    SCORE_OFFSET +
-    persistenceOf(terms) +
-    WEIGHT_DIVERGENCE * terms.divergence +
-    WEIGHT_DISORDER * terms.disorder +
-    WEIGHT_TERMINALITY * terms.terminality +
-    WEIGHT_ABUNDANCE * terms.abundance
-  );
+  return Object.values(contributionsOf(terms)).reduce((sum, part) => sum + part, 0);
 }
 
 /** What each term adds to `combined`. */
 export function contributionsOf(terms: Terms): Contributions {
   return {
     offset: SCORE_OFFSET,
-    retention: WEIGHT_RETENTION * terms.retention,
-    slowness: WEIGHT_SLOWNESS * terms.slowness,
+    retention: WEIGHT_PERSISTENCE * PERSISTENCE_RETENTION * terms.retention,
+    slowness: WEIGHT_PERSISTENCE * PERSISTENCE_SLOWNESS * terms.slowness,
     divergence: WEIGHT_DIVERGENCE * terms.divergence,
     disorder: WEIGHT_DISORDER * terms.disorder,
+    chain: WEIGHT_CHAIN * terms.chain,
+    burial: WEIGHT_BURIAL * terms.burial,
+    charge: WEIGHT_CHARGE * terms.charge,
+    hydroxyls: WEIGHT_HYDROXYLS * terms.hydroxyls,
     terminality: WEIGHT_TERMINALITY * terms.terminality,
     abundance: WEIGHT_ABUNDANCE * terms.abundance,
   };
@@ -148,7 +159,11 @@ export function evidenceOf(
         slownessLikelihood(family.tree, sightings, Math.exp(divergence) * changeable, { exact, near }),
       ),
       divergence,
-      disorder,
+      disorder: familyDisorder(query, family.homologs, match),
+      chain: chainDisorder(query),
+      burial: burial(query, match),
+      charge: regionCharge(query, match),
+      hydroxyls: regionHydroxyls(query, match),
       terminality: terminality(query.length, match),
       abundance: abundance(matches, places, chanceOfPath(path, family.shares)),
     };

@@ -164,17 +164,37 @@ export const RATE_SPREAD = 0.8;
 /** A pattern's chance of matching at a place is cut here. */
 export const MAX_CHANCE = 0.3;
 
+/** Columns on each side over which the homologs' disorder is averaged; 5, 20 and 40 did no better. */
+export const FAMILY_DISORDER_FLANK = 10;
+
+/** Window for hydrophobic segments, Kyte & Doolittle's for membranes, and how far its centre may lie from a match's. */
+export const BURIAL_WINDOW = 19;
+export const BURIAL_REACH = 10;
+
+/** Residues on each side that tell charge and hydroxyls of a region. */
+export const REGION_FLANK = 40;
+
 /**
- * Weights of the six terms, by logistic regression on true and random matches, then shifted and scaled so that random matches
- * have mean 0 and standard deviation 1 (docs/quality.md; test/bench/quality.bench.ts fits them anew).
+ * How retention and slowness make up persistence, from which P values come: its null rests on these two.
  */
-export const WEIGHT_RETENTION = 0.36;
-export const WEIGHT_SLOWNESS = 0.51;
-export const WEIGHT_DIVERGENCE = 1.15;
-export const WEIGHT_DISORDER = 2.9;
-export const WEIGHT_TERMINALITY = 1.37;
-export const WEIGHT_ABUNDANCE = 0.51;
-export const SCORE_OFFSET = -1.1;
+export const PERSISTENCE_RETENTION = 0.36;
+export const PERSISTENCE_SLOWNESS = 0.51;
+
+/**
+ * Weights of persistence and what surrounds a match, by logistic regression on true and random matches, then shifted and
+ * scaled so that random matches have mean 0 and standard deviation 1 (docs/quality.md; test/bench/quality.bench.ts fits them
+ * anew). Below 0: what speaks against a true motif.
+ */
+export const WEIGHT_PERSISTENCE = 0.95;
+export const WEIGHT_DIVERGENCE = 0.67;
+export const WEIGHT_DISORDER = 2.66;
+export const WEIGHT_CHAIN = -3.86;
+export const WEIGHT_BURIAL = -0.34;
+export const WEIGHT_CHARGE = -1.91;
+export const WEIGHT_HYDROXYLS = 2.19;
+export const WEIGHT_TERMINALITY = 1.18;
+export const WEIGHT_ABUNDANCE = 0.47;
+export const SCORE_OFFSET = -0.74;
 
 // ---- What the numbers are called -------------------------------------------------------------------------
 

@@ -107,7 +107,7 @@ const allRounded = (contributions: Contributions): Contributions =>
     Object.entries(contributions).map(([name, value]) => [name, rounded(value)]),
   ) as unknown as Contributions;
 
-/** Six decimals: beyond them processors' logarithms may differ, and no one reads on. */
+/** Six decimals: beyond them processors' logarithms may differ, and no one reads on. Never −0, which JSON does not know. */
 export function rounded(value: number): number {
-  return Math.round(value * 1e6) / 1e6;
+  return Math.round(value * 1e6) / 1e6 + 0;
 }

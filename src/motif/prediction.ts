@@ -80,8 +80,16 @@ export interface Contributions {
   slowness: number;
   /** How fast the surroundings change. */
   divergence: number;
-  /** How disordered the surroundings are. */
+  /** How disordered the homologs are beside the match. */
   disorder: number;
+  /** How disordered the whole chain is: less than nothing where it is much. */
+  chain: number;
+  /** How hydrophobic a segment there is about the match, as in a membrane or a core: likewise. */
+  burial: number;
+  /** Net charge of the region: likewise. */
+  charge: number;
+  /** Serine and threonine of the region. */
+  hydroxyls: number;
   /** How near an end of the chain is. */
   terminality: number;
   /** How many matches there are against chance. */

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { findMatches, pathOfMatch, sightOf } from "../../src/motif/automaton-matches.ts";
 import { conservationOf } from "../../src/motif/conserve.ts";
 import type { Family } from "../../src/motif/divergence.ts";
-import { evidenceOf, type Terms } from "../../src/motif/evidence.ts";
+import { evidenceOf, persistenceOf, type Terms } from "../../src/motif/evidence.ts";
 import { judge } from "../../src/motif/method.ts";
 import {
   CONSERVED_P,
@@ -37,9 +37,18 @@ const TERMS: readonly (keyof Terms)[] = [
   "slowness",
   "divergence",
   "disorder",
+  "chain",
+  "burial",
+  "charge",
+  "hydroxyls",
   "terminality",
   "abundance",
 ];
+/** What the weights are fitted to: retention and slowness together, as the null has them. */
+const FITTED = [
+  "persistence",
+  ...TERMS.filter((term) => term !== "retention" && term !== "slowness"),
+] as const;
 const PARTS = ["A", "B", "K"] as const;
 const TIMES = 400;
 
@@ -137,7 +146,7 @@ function fit(scored: readonly Scored[]): void {
     const sample = {
       group: one.group,
       isTrue: one.case.isTrue,
-      values: TERMS.map((term) => one.terms[term]),
+      values: FITTED.map((name) => (name === "persistence" ? persistenceOf(one.terms) : one.terms[name])),
     };
     parts.set(sample, one);
     return sample;
@@ -146,10 +155,10 @@ function fit(scored: readonly Scored[]): void {
   const held = new Map(crossValidated(samples, teaches).map((value, i) => [scored[i], value]));
   console.log("\ncross-validated by protein, taught by A and B alone");
   printRow("all terms", scored, (one) => held.get(one)!);
-  for (const left of TERMS) {
+  for (const left of FITTED) {
     const fewer = samples.map((sample) => ({
       ...sample,
-      values: sample.values.filter((_, k) => TERMS[k] !== left),
+      values: sample.values.filter((_, k) => FITTED[k] !== left),
     }));
     const taught = new Set<Sample>(fewer.filter((_, i) => teaches(samples[i])));
     const values = crossValidated(fewer, (sample) => taught.has(sample));
@@ -162,7 +171,7 @@ function fit(scored: readonly Scored[]): void {
   const mean = raw.reduce((a, b) => a + b, 0) / raw.length;
   const spread = Math.sqrt(raw.reduce((sum, x) => sum + (x - mean) ** 2, 0) / raw.length);
   console.log("\nweights on the scale on which random matches have mean 0 and standard deviation 1");
-  for (const [k, term] of TERMS.entries())
+  for (const [k, term] of FITTED.entries())
     console.log(`${term.padEnd(28)}${(weights[k + 1] / spread).toFixed(3)}`);
   console.log(`${"offset".padEnd(28)}${((weights[0] - mean) / spread).toFixed(3)}`);
 }

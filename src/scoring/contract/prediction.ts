@@ -42,7 +42,17 @@ export interface MatchScore {
   atHomologs: HomologAtMatch[];
   /** Not part of the schema, as is the alignment: JSON has both. */
   contributions?: Record<
-    "offset" | "retention" | "slowness" | "divergence" | "disorder" | "terminality" | "abundance",
+    | "offset"
+    | "retention"
+    | "slowness"
+    | "divergence"
+    | "disorder"
+    | "chain"
+    | "burial"
+    | "charge"
+    | "hydroxyls"
+    | "terminality"
+    | "abundance",
     number
   >;
   warnings: string[];
