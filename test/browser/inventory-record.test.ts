@@ -73,7 +73,7 @@ browserTest("a record is annotated, noted on, given files, and shared", async ()
   const { page, url } = opened;
   const id = await idOf(page, "stocks/specimen", "name=Tg(krt4:EGFP) 12");
   await page.goto(`${url}/inventory/stocks-specimen/${id}`, { waitUntil: "networkidle2" });
-  const choice = await named(page, "combobox", "Say something more");
+  const choice = await named(page, "combobox", "Annotate with");
   const species = await choice.$$eval(
     "option",
     (options) => options.find(({ innerText }) => innerText === "Species")!.value,

@@ -63,10 +63,14 @@ function listOf(address: string | null): Reference | undefined {
   return { segment, key: segment === "locations" ? "label" : "name", printed: "id", filter };
 }
 
-export function Annotations({ of, row }: { of: Declaration; row: Row }) {
+export function Annotations({ of, row, onChanged }: { of: Declaration; row: Row; onChanged: () => void }) {
   const path = api(of.name, `${row.id}/annotations/`);
   const annotations = useLoaded(path, (signal) => get<{ results: Annotation[] }>(path, {}, signal));
-  const types = useLoaded(row.mayChange ? row.id : null, (signal) => typesFor(of, row, signal));
+  const types = useLoaded(row.id, (signal) => typesFor(of, row, signal));
+  const again = (): void => {
+    annotations.reload();
+    onChanged();
+  };
   const [typeId, setTypeId] = useState("");
   const [value, setValue] = useState<unknown>("");
   const [errors, setErrors] = useState<readonly string[]>([]);
@@ -88,7 +92,7 @@ export function Annotations({ of, row }: { of: Declaration; row: Row }) {
       else await ask("POST", path, { body: { annotation_type_id: typeId, value: sent } });
       setTypeId("");
       setValue("");
-      annotations.reload();
+      again();
     } catch (error) {
       const fields = error instanceof Refusal ? Object.values(error.fields).flat() : [];
       setErrors(fields.length > 0 ? fields : [(error as Error).message]);
@@ -96,7 +100,7 @@ export function Annotations({ of, row }: { of: Declaration; row: Row }) {
     setBusy(false);
   };
   const remove = (id: string): Promise<boolean> =>
-    attempt(() => send("DELETE", `${path}${id}/`), "Taken away.", annotations.reload);
+    attempt(() => send("DELETE", `${path}${id}/`), "Taken away.", again);
   if (!annotations.value && annotations.error)
     return <Failure error={annotations.error} retry={annotations.reload} />;
   const labels = new Map(types.value?.map(({ id, label, name }) => [id, label || name]));
@@ -119,7 +123,7 @@ export function Annotations({ of, row }: { of: Declaration; row: Row }) {
       {row.mayChange && types.value && (
         <form onSubmit={add}>
           <Choice
-            label="Say something more"
+            label="Annotate with"
             value={typeId}
             choices={[
               { value: "", name: "choose what" },
@@ -145,7 +149,8 @@ export function Annotations({ of, row }: { of: Declaration; row: Row }) {
   );
 }
 
-function sayValue(value: Value): string {
+/** The value of an annotation as text, such as `5 milligram`. */
+export function sayValue(value: Value): string {
   if (Array.isArray(value)) return value.map((each) => sayValue(each as Value)).join(", ");
   if (value !== null && typeof value === "object" && "unit" in value) {
     const { value: amount, unit } = value as { value: number; unit: Value };

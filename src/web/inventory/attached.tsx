@@ -35,9 +35,20 @@ export async function attempt(
   }
 }
 
-export function Notes({ of, row }: { of: Declaration; row: Row }) {
+interface Part {
+  of: Declaration;
+  row: Row;
+  /** Something was written. */
+  onChanged: () => void;
+}
+
+export function Notes({ of, row, onChanged }: Part) {
   const path = api(of.name, `${row.id}/notes/`);
   const notes = useLoaded(path, (signal) => get<{ results: Note[] }>(path, {}, signal));
+  const again = (): void => {
+    notes.reload();
+    onChanged();
+  };
   const [text, setText] = useState("");
   const [editing, setEditing] = useState<{ id: string; content: string } | null>(null);
   const [busy, setBusy] = useState(false);
@@ -46,15 +57,15 @@ export function Notes({ of, row }: { of: Declaration; row: Row }) {
     setBusy(true);
     const body = { content: editing ? editing.content : text };
     const done = editing
-      ? await attempt(() => send("PATCH", `${path}${editing.id}/`, { body }), "Note changed.", notes.reload)
-      : await attempt(() => send("POST", path, { body }), "Note added.", notes.reload);
+      ? await attempt(() => send("PATCH", `${path}${editing.id}/`, { body }), "Note changed.", again)
+      : await attempt(() => send("POST", path, { body }), "Note added.", again);
     setBusy(false);
     if (!done) return;
     if (editing) setEditing(null);
     else setText("");
   };
   const remove = (id: string): Promise<boolean> =>
-    attempt(() => send("DELETE", `${path}${id}/`), "Note deleted.", notes.reload);
+    attempt(() => send("DELETE", `${path}${id}/`), "Note deleted.", again);
   if (!notes.value && notes.error) return <Failure error={notes.error} retry={notes.reload} />;
   return (
     <>
@@ -121,11 +132,15 @@ interface Attached {
   created_by: string;
 }
 
-export function Files({ of, row }: { of: Declaration; row: Row }) {
+export function Files({ of, row, onChanged }: Part) {
   const [app, model] = of.model.split(".");
   const query = { app, model, object_id: row.id };
   const files = useLoaded(row.id, (signal) => get<Attached[]>("/api/v2/attachments/", query, signal));
   const [busy, setBusy] = useState(false);
+  const again = (): void => {
+    files.reload();
+    onChanged();
+  };
   const chosen = useRef<HTMLInputElement>(null);
   const add = async (event: Event): Promise<void> => {
     event.preventDefault();
@@ -134,13 +149,13 @@ export function Files({ of, row }: { of: Declaration; row: Row }) {
       const body = new FormData();
       body.append("file", file);
       const add = () => send("POST", "/api/v2/attachments/", { query, body });
-      await attempt(add, `${file.name} added.`, files.reload);
+      await attempt(add, `${file.name} added.`, again);
     }
     if (chosen.current) chosen.current.value = "";
     setBusy(false);
   };
   const remove = ({ id, name }: Attached): Promise<boolean> =>
-    attempt(() => send("DELETE", `/api/v2/attachments/${id}/`), `${name} deleted.`, files.reload);
+    attempt(() => send("DELETE", `/api/v2/attachments/${id}/`), `${name} deleted.`, again);
   if (!files.value && files.error) return <Failure error={files.error} retry={files.reload} />;
   return (
     <>

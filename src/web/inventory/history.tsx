@@ -3,10 +3,11 @@ import { Button } from "../part/button.tsx";
 import { Failure } from "../part/failure.tsx";
 import { announce } from "../part/announce.tsx";
 import { get, send } from "../request.ts";
+import { sayValue } from "./annotations.tsx";
 import { api, type Declaration } from "./declaration.ts";
 import { PlainValue } from "./far-name.tsx";
 import { useLoaded } from "./loaded.ts";
-import { asText, localTime, type Row, type Value } from "./record.tsx";
+import { localTime, type Row, type Value } from "./record.tsx";
 import { announceDone } from "./writing.ts";
 
 interface Change {
@@ -27,7 +28,7 @@ const WORDS = { create: "made it", update: "changed it", delete: "deleted it", r
 /** What belongs to records, and which of its values says the most. */
 const PARTS: Readonly<Record<string, { name: string; says: readonly string[] }>> = {
   notes: { name: "a note", says: ["content"] },
-  annotations: { name: "what is said about it", says: ["name", "value"] },
+  annotations: { name: "an annotation", says: ["value"] },
   attachments: { name: "a file", says: ["name"] },
   permissions: { name: "a right", says: ["group", "user", "view", "change", "delete"] },
 };
@@ -39,7 +40,7 @@ function partText(resource: string, values: Record<string, Value> | null): strin
   const said = PARTS[resource].says.flatMap((name) => {
     const value = values?.[name];
     if (value === null || value === undefined || value === false) return [];
-    return value === true ? `may ${name}` : asText(value);
+    return value === true ? `may ${name}` : sayValue(value);
   });
   return said.join(", ").slice(0, PART_VALUE);
 }
@@ -48,10 +49,17 @@ function partText(resource: string, values: Record<string, Value> | null): strin
 const BY_ITSELF = new Set(["modified", "modified_by", "version", "deleted_date", "deleted_by"]);
 
 /** What was done to a record: who, when, what; and the way back to each version. */
-export function History({ of, row, onChanged }: { of: Declaration; row: Row; onChanged: () => void }) {
+export function History(props: {
+  of: Declaration;
+  row: Row;
+  /** Changes with every change of what belongs to the record. */
+  parts: number;
+  onChanged: () => void;
+}) {
+  const { of, row, parts, onChanged } = props;
   const [size, setSize] = useState(10);
   const path = api(of.name, `${row.id}/history/`);
-  const history = useLoaded(`${path} ${row.version} ${size}`, (signal) =>
+  const history = useLoaded(`${path} ${row.version} ${parts} ${size}`, (signal) =>
     get<{ total: number; results: Change[] }>(path, { page_size: size, deleted: "all" }, signal),
   );
   const restore = async (version: number): Promise<void> => {

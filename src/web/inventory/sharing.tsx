@@ -86,7 +86,8 @@ export function ShareForm(props: {
 }
 
 /** Sharing of one record, for those who may change it. */
-export function SharingOf({ segment, id }: { segment: string; id: string }) {
+export function SharingOf(props: { segment: string; id: string; onChanged: () => void }) {
+  const { segment, id, onChanged } = props;
   const path = api(segment, `${id}/permissions/`);
   const { value, error, reload } = useLoaded(path, (signal) => get<Sharing>(path, {}, signal));
   const [busy, setBusy] = useState(false);
@@ -94,8 +95,12 @@ export function SharingOf({ segment, id }: { segment: string; id: string }) {
     setBusy(true);
     try {
       const response = await send("PATCH", path, { body: wish });
-      announceDone(done, response.headers.get("Batch-Id"), reload);
-      reload();
+      const again = (): void => {
+        reload();
+        onChanged();
+      };
+      announceDone(done, response.headers.get("Batch-Id"), again);
+      again();
     } catch (problem) {
       announce((problem as Error).message, "bad");
     }

@@ -57,6 +57,9 @@ const IN_TREE = new Set(["locations", "equipment", "places"]);
 function Record({ of, row, onChanged }: { of: Declaration; row: Row; onChanged: () => void }) {
   const [query, setQuery] = useQuery();
   const [deleting, setDeleting] = useState(false);
+  // Notes and the like have versions of their own: that of the record stays.
+  const [parts, setParts] = useState(0);
+  const partChanged = (): void => setParts((count) => count + 1);
   const editing = query.get("edit") === "1" && row.mayChange;
   const edit = (on: boolean): void => setQuery({ edit: on ? 1 : null }, { replace: !on });
   const deleted = row.values.deleted === true;
@@ -128,14 +131,14 @@ function Record({ of, row, onChanged }: { of: Declaration; row: Row; onChanged: 
           </Section>
           {of.guarded && (
             <>
-              <Section title="What is said about it">
-                <Annotations of={of} row={row} />
+              <Section title="Annotations">
+                <Annotations of={of} row={row} onChanged={partChanged} />
               </Section>
               <Section title="Notes">
-                <Notes of={of} row={row} />
+                <Notes of={of} row={row} onChanged={partChanged} />
               </Section>
               <Section title="Files">
-                <Files of={of} row={row} />
+                <Files of={of} row={row} onChanged={partChanged} />
               </Section>
             </>
           )}
@@ -149,11 +152,11 @@ function Record({ of, row, onChanged }: { of: Declaration; row: Row; onChanged: 
           </Section>
           {of.guarded && row.mayChange && !deleted && (
             <Section title="Sharing">
-              <SharingOf segment={of.name} id={row.id} />
+              <SharingOf segment={of.name} id={row.id} onChanged={partChanged} />
             </Section>
           )}
           <Section title="History">
-            <History of={of} row={row} onChanged={onChanged} />
+            <History of={of} row={row} parts={parts} onChanged={onChanged} />
           </Section>
         </div>
       </div>
