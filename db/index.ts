@@ -6,6 +6,7 @@ import parts from "./0005-parts.sql" with { type: "text" };
 import imports from "./0006-imports.sql" with { type: "text" };
 import savedViews from "./0008-saved-views.sql" with { type: "text" };
 import stockTrigrams from "./0015-stock-trigrams.sql" with { type: "text" };
+import coveringIndexes from "./0016-covering-indexes.sql" with { type: "text" };
 
 /** The migrations in order, embedded as text: forward only, never edited once released. */
 export const MIGRATIONS: readonly { name: string; sql: string }[] = [
@@ -17,4 +18,5 @@ export const MIGRATIONS: readonly { name: string; sql: string }[] = [
   { name: "0006-imports.sql", sql: imports },
   { name: "0008-saved-views.sql", sql: savedViews },
   { name: "0015-stock-trigrams.sql", sql: stockTrigrams },
+  { name: "0016-covering-indexes.sql", sql: coveringIndexes },
 ];

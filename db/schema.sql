@@ -290,15 +290,9 @@ CREATE TABLE location (
   version INTEGER NOT NULL DEFAULT 1
 ) STRICT;
 
-CREATE INDEX location_label ON location (deleted, label, id, public, owner, owned_by);
-
 CREATE INDEX location_visible ON location (deleted, public, owner, owned_by);
 
 CREATE INDEX location_label_fold ON location (label_fold);
-
-CREATE INDEX location_equipment ON location (equipment);
-
-CREATE INDEX location_place ON location (place);
 
 CREATE INDEX location_parent ON location (parent);
 
@@ -689,8 +683,6 @@ CREATE TABLE consumable (
   version INTEGER NOT NULL DEFAULT 1
 ) STRICT;
 
-CREATE INDEX consumable_name ON consumable (deleted, name, id, public, owner, owned_by);
-
 CREATE INDEX consumable_visible ON consumable (deleted, public, owner, owned_by);
 
 CREATE INDEX consumable_name_fold ON consumable (name_fold);
@@ -723,8 +715,6 @@ CREATE TABLE specimen (
   deleted_by INTEGER REFERENCES user_account (rid),
   version INTEGER NOT NULL DEFAULT 1
 ) STRICT;
-
-CREATE INDEX specimen_name ON specimen (deleted, name, id, public, owner, owned_by);
 
 CREATE INDEX specimen_visible ON specimen (deleted, public, owner, owned_by);
 
@@ -913,3 +903,13 @@ END;
 CREATE TRIGGER specimen_trigrams_delete AFTER DELETE ON specimen BEGIN
   DELETE FROM specimen_fts WHERE rowid = old.rid;
 END;
+
+CREATE INDEX location_label ON location (deleted, label, id, public, owner, owned_by, label_fold);
+
+CREATE INDEX location_place ON location (place, parent, equipment, deleted, public, owner, owned_by);
+
+CREATE INDEX location_equipment ON location (equipment, parent, deleted, public, owner, owned_by);
+
+CREATE INDEX consumable_name ON consumable (deleted, name, id, public, owner, owned_by, name_fold);
+
+CREATE INDEX specimen_name ON specimen (deleted, name, id, public, owner, owned_by, name_fold);

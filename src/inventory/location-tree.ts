@@ -66,15 +66,22 @@ export function openLocationTree(
   );
 
   /** Not in anything that the actor may view by the first `count` fields. */
-  const outside = (resource: Resource, count: number): Condition =>
-    and(...INSIDE[resource.name].slice(0, count).map((field) => compare([field, "id"], "==", null)));
+  const outside = (resource: Resource, count: number, actor: Actor): Condition =>
+    and(
+      ...INSIDE[resource.name].slice(0, count).map((field) => {
+        // The row itself tells where nothing is hidden; else one has to look at what it refers to.
+        const all = visible(target(resources, resource.fields[field]), actor);
+        const open = all.kind === "constant" && all.value;
+        return compare([field, open ? "rid" : "id"], "==", null);
+      }),
+    );
 
   /** The ways in which things of one list lie in those of another, with the condition that no earlier field decides. */
-  const waysInto = (to: Resource): (Referring & { also: Condition })[] =>
+  const waysInto = (to: Resource, actor: Actor): (Referring & { also: Condition })[] =>
     [...levels.values()].flatMap((resource) =>
       INSIDE[resource.name].flatMap((field, i) =>
         target(resources, resource.fields[field]).name === to.name
-          ? [{ resource, field, also: outside(resource, i) }]
+          ? [{ resource, field, also: outside(resource, i, actor) }]
           : [],
       ),
     );
@@ -154,8 +161,8 @@ export function openLocationTree(
         const fields = INSIDE[resource.name];
         const conditions =
           of === undefined
-            ? [outside(resource, fields.length)]
-            : waysInto(of.resource)
+            ? [outside(resource, fields.length, actor)]
+            : waysInto(of.resource, actor)
                 .filter((way) => way.resource === resource)
                 .map(({ field, also }) => and(compare([field, "rid"], "==", of.rid), also));
         if (conditions.length === 0) return [];
@@ -172,7 +179,7 @@ export function openLocationTree(
         const { total } = reading.list(resource, listing, actor);
         const past = (page - 1) * size >= total;
         const rids = past ? [] : reading.list(resource, { ...listing, page }, actor).rids;
-        const inner = sum(waysInto(resource), rids, actor);
+        const inner = sum(waysInto(resource, actor), rids, actor);
         const contents = sum(contentsOf.get(resource.name)!, rids, actor);
         const results = nodesOf(resource, rids, actor).map((node, i) =>
           Object.assign(node, { inside: inner.get(rids[i]) ?? 0, contents: contents.get(rids[i]) ?? 0 }),

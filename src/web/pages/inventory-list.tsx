@@ -54,7 +54,7 @@ function List({ of }: { of: Declaration }) {
   const query = pageQuery(search);
   const page = useLoaded(JSON.stringify([query, columns]), (signal) => readPage(of, query, columns, signal));
   const [changed, setChanged] = useState<ReadonlyMap<string, Row>>(new Map());
-  useEffect(() => setChanged(new Map()), [page.value]);
+  useEffect(() => setChanged((before) => (before.size === 0 ? before : new Map())), [page.value]);
   const rows = useMemo(
     () => page.value?.rows.map((row) => changed.get(row.id) ?? row) ?? [],
     [page.value, changed],
@@ -110,7 +110,7 @@ function List({ of }: { of: Declaration }) {
     const to = (page.value?.current ?? 1) + by;
     if (to >= 1 && to <= (page.value?.total_pages ?? 1)) setQuery({ page: to === 1 ? null : to });
   };
-  const table: Column<Row>[] = [
+  const tableColumns = (): Column<Row>[] => [
     {
       name: "select",
       title: (
@@ -156,6 +156,23 @@ function List({ of }: { of: Declaration }) {
       };
     }),
   ];
+  const order = search.get("ordering") ?? of.ordering.join(",");
+  // Hundreds of cells: they are looked at again only where something of them has changed.
+  const table = useMemo(
+    () => (
+      <Table
+        caption={titleOf(of.name)}
+        hideCaption
+        columns={tableColumns()}
+        rows={rows}
+        keyOf={(row) => row.id}
+        order={order}
+        onOrder={(by) => setQuery({ ordering: by, page: null })}
+        selected={rows[active]?.id}
+      />
+    ),
+    [of, columns, rows, order, active, chosen, all],
+  );
   const filters = filtersOf(search);
   const others = Object.entries(filters).filter(([name]) => name !== "query" && name !== "query_expression");
 
@@ -244,18 +261,7 @@ function List({ of }: { of: Declaration }) {
       {page.error && !page.busy ? null : page.value && rows.length === 0 ? (
         <Nothing of={of} filtered={Object.keys(filters).length > 0} signedIn={Boolean(session)} />
       ) : (
-        <div class={page.busy ? "list busy" : "list"}>
-          <Table
-            caption={titleOf(of.name)}
-            hideCaption
-            columns={table}
-            rows={rows}
-            keyOf={(row) => row.id}
-            order={search.get("ordering") ?? of.ordering.join(",")}
-            onOrder={(order) => setQuery({ ordering: order, page: null })}
-            selected={rows[active]?.id}
-          />
-        </div>
+        <div class={page.busy ? "list busy" : "list"}>{table}</div>
       )}
       {page.value && !page.error && (
         <Pages
