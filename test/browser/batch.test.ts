@@ -108,6 +108,31 @@ browserTest("what is missing is said at its field; a batch of nobody's says how 
   await arrive(page, "/batch/");
   await seeText(page, "2 jobs scored, 1 failed.");
   await seeText(page, "the corpus in use has no protein of this accession");
+
+  // What is called off before it is sent is not sent by a reload.
+  await page.goto(`${opened.url}/batch?pattern=P..P`);
+  await fill(page, "Sequences as FASTA, or accessions", "P04637 P03129");
+  await page.setRequestInterception(true);
+  let refused = 0;
+  page.on("request", (request) => {
+    if (request.method() !== "POST" || !request.url().endsWith("/jobs")) return void request.continue();
+    refused++;
+    void request.respond({
+      status: 503,
+      contentType: "application/json",
+      body: '{"message":"Full.","code":"busy"}',
+    });
+  });
+  await press(page, "button", "Score the batch");
+  await arrive(page, "/batch/");
+  await seeText(page, "Full. The rest is sent when there is room.");
+  await press(page, "button", "Stop");
+  await seeText(page, "0 jobs scored, 2 failed.");
+  refused = 0;
+  await page.reload();
+  await seeText(page, "0 jobs scored, 2 failed.");
+  expect(refused).toBe(0);
+
   await using unknown = await openPage("/batch/nosuchbatch");
   await seeText(unknown.page, "This browser does not know the batch");
   await checkPage(unknown, "batch-unknown");

@@ -100,11 +100,18 @@ export function forgetBatch(id: string): void {
   }
 }
 
+/** A batch out of text that may be anybody's; null where it is none. */
 function readBatch(text: string | null): Batch | null {
   if (text === null) return null;
   try {
     const batch = JSON.parse(text) as Batch;
-    return Array.isArray(batch.items) && Array.isArray(batch.groups) ? batch : null;
+    const isText = (value: unknown): boolean => typeof value === "string";
+    const isGroup = ({ patterns, motifClasses }: Group): boolean =>
+      patterns.every(isText) && motifClasses.every(isText);
+    const isItem = ({ name, group, job }: Item): boolean =>
+      isText(name) && group in batch.groups && (job === null || isText(job));
+    const isWhole = batch.groups.length > 0 && batch.groups.every(isGroup) && batch.items.every(isItem);
+    return isWhole && isText(batch.id) ? batch : null;
   } catch {
     return null;
   }
@@ -124,7 +131,9 @@ export async function unpacked(text: string): Promise<Batch | null> {
     const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
     const blob = new Blob([Uint8Array.from(binary, (sign) => sign.charCodeAt(0))]);
     const bytes = await through(blob, new DecompressionStream("deflate-raw"));
-    return readBatch(new TextDecoder().decode(bytes));
+    const batch = readBatch(new TextDecoder().decode(bytes));
+    // A link may show what was scored, and not have this browser send anything.
+    return batch && { ...batch, items: batch.items.filter(({ job }) => job !== null) };
   } catch {
     return null;
   }

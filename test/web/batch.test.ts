@@ -1,0 +1,61 @@
+import { expect, test } from "bun:test";
+import { newBatch, packed, unpacked } from "../../src/web/batch/batch.ts";
+import { linesOf } from "../../src/web/batch/run.ts";
+import { RESULT_FORMS } from "../../src/scoring/result-format.ts";
+import { SAMPLE } from "../scoring/sample-prediction.ts";
+
+/** Batches as they are divided into jobs, shared by link, and read from tables. */
+
+const ENTRIES = [
+  { name: "one", sequence: "MKT" },
+  { name: "P04637", sequence: null },
+  { name: "", sequence: "MEEP" },
+];
+const CLASSES = ["a", "b", "c", "d", "e", "f"];
+
+test("more motifs than a job takes are divided among several", () => {
+  const { groups, items } = newBatch(ENTRIES, ["P..P"], CLASSES, "continuous");
+  expect(groups).toEqual([
+    { patterns: ["P..P"], motifClasses: CLASSES.slice(0, 5) },
+    { patterns: [], motifClasses: ["f"] },
+  ]);
+  expect(items.map(({ name, query, group }) => [name, query, group])).toEqual([
+    ["one", { querySequence: "MKT" }, 0],
+    ["one", { querySequence: "MKT" }, 1],
+    ["P04637", { accession: "P04637" }, 0],
+    ["P04637", { accession: "P04637" }, 1],
+    ["sequence 3", { querySequence: "MEEP" }, 0],
+    ["sequence 3", { querySequence: "MEEP" }, 1],
+  ]);
+});
+
+test("a link holds what is sent and nothing else; what is no link is refused", async () => {
+  const batch = newBatch(ENTRIES, [], ["a"], "discontinuous");
+  Object.assign(batch.items[0], { job: "01a2", query: null });
+  const link = await packed(batch);
+  expect(link).toMatch(/^[\w-]+$/);
+  expect(await unpacked(link)).toEqual({ ...batch, items: [batch.items[0]] });
+  expect(link.length).toBeLessThan(300);
+  const odd = { ...batch, items: [{ ...batch.items[0], group: 7 }] };
+  for (const text of ["", "x", link.slice(0, 20), await packed(odd)]) expect(await unpacked(text)).toBeNull();
+  // A link that would have the browser send something.
+  const greedy = { ...batch, items: [...batch.items, { ...batch.items[0], job: null }] };
+  const bytes = await new Response(
+    new Blob([JSON.stringify(greedy)]).stream().pipeThrough(new CompressionStream("deflate-raw")),
+  ).arrayBuffer();
+  const made = await unpacked(Buffer.from(bytes).toString("base64url"));
+  expect(made!.items).toEqual([batch.items[0]]);
+});
+
+test("a job's table becomes a line per motif, each with its best match by its number in the result", () => {
+  const [first, second] = linesOf(RESULT_FORMS.tsv.print(SAMPLE));
+  expect(first).toMatchObject({ motif: "F.{1,2}W", matches: 2 });
+  expect(first.best).toMatchObject({
+    number: 1,
+    start: 19,
+    text: "FSDW",
+    verdict: "conserved",
+    score: 0.7814,
+  });
+  expect(second).toEqual({ motif: "LIG_SH3_1", matches: 0, best: null });
+});
