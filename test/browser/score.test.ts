@@ -199,7 +199,7 @@ browserTest(
     await seeText(page, "FSDLWKLL in the homologs");
     const result = (await (await fetch(`${url}/api/scoring/jobs/${id}/result`)).json()) as {
       homologs: { accession: string }[];
-      patterns: { matches: { atHomologs: { homolog: number; state: string }[] }[] }[];
+      patterns: { matches: { contributions: object; atHomologs: { homolog: number; state: string }[] }[] }[];
     };
     const states = new Map(
       result.patterns[0].matches[0].atHomologs.map((at) => [result.homologs[at.homolog].accession, at.state]),
@@ -211,6 +211,9 @@ browserTest(
       ]),
     );
     expect(new Map(drawn as [string, string][])).toEqual(states);
+    // Every kind of evidence has its row.
+    const { contributions } = result.patterns[0].matches[0];
+    expect((await page.$$(".evidence tbody tr")).length).toBe(Object.keys(contributions).length);
     await page.click("details.card summary");
     await page.waitForSelector("details[open] table");
     expect((await page.$$("details[open] tbody tr")).length).toBe(states.size);
