@@ -103,7 +103,7 @@ export async function openPage(path: string, { signedIn = false, width = 1200 } 
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
   const faults: string[] = [];
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(60_000);
   page.on("request", (request) => {
     const address = request.url();
     if (!address.startsWith(`${url}/`) && !/^(data|blob|about):/.test(address))

@@ -16,7 +16,7 @@ import {
   site,
 } from "./browser.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const P53 = "MEEPQSDPSVEPPLSQETFSDLWKLLPENNVLSPLPSQAMDDLMLSPDDIEQWFTEDPGPDEAPRMPEAA";
 
