@@ -38,6 +38,11 @@ export interface Words {
 export interface ScanLimits {
   /** An extension ends where it has fallen so far below its best. */
   drop: number;
+  /**
+   * A word is extended where the best stretch from at most six residues before it to at most six behind it scores so much,
+   * or where the sequence does not have these six.
+   */
+  promise: number;
   /** Sequences with fewer or more residues are passed over. */
   minLength: number;
   maxLength: number;
@@ -49,6 +54,8 @@ const CODES = 32;
 const PREFIXES = 20 ** 4;
 /** Pads shorter subjects: scores below zero against everything, so it never adds to a score. */
 const PADDING = 31;
+/** The lowest score that there is, as an unsigned byte. */
+const NEVER = 0x80;
 const MAX_INT = 0x7fff_ffff;
 /** Step bits that one call of trace16 may hold, 4 bytes per cell for eight subjects. */
 const MAX_STEP_BYTES = 1 << 25;
@@ -92,6 +99,11 @@ export class Kernel {
     this.#free = this.#profileAt + CODES * 64;
     this.#reserve(this.#free);
     this.#bytes.set(new Uint8Array(matrix.buffer, matrix.byteOffset, matrix.length), this.#matrixAt);
+    // Padding ends every stretch, so that no extension passes from one query into the next.
+    for (let code = 0; code < CODES; code++) {
+      this.#bytes[this.#matrixAt + code * CODES + PADDING] = NEVER;
+      this.#bytes[this.#matrixAt + PADDING * CODES + code] = NEVER;
+    }
   }
 
   /** Bytes of memory that this kernel holds. */
@@ -416,7 +428,7 @@ export class Kernel {
       PREFIXES * 4,
       words.heads.byteLength,
       words.positions.byteLength,
-      query.length,
+      query.length + 32,
       slots * 4,
       longestSequence * 8 + 16,
       block + 16,
@@ -442,19 +454,22 @@ export class Kernel {
     numbers.set(words.positions, positionsAt >> 2);
     numbers.fill(0, bestsAt >> 2, (bestsAt >> 2) + queries);
     new Uint16Array(bytes.buffer, ownersAt, owners.length).set(owners);
-    bytes.set(query, queryAt);
+    // A few codes to spare on either side.
+    bytes.fill(PADDING, queryAt, queryAt + query.length + 32);
+    bytes.set(query, queryAt + 16);
     this.#exports.prepareScan(
       bitsAt,
       startsAt,
       headsAt,
       positionsAt,
-      queryAt,
+      queryAt + 16,
       query.length,
       this.#matrixAt,
       diagonalsAt,
       slots - 1,
       hitsAt,
       limits.drop,
+      limits.promise,
       Math.min(limits.minLength, MAX_INT),
       Math.min(limits.maxLength, MAX_INT),
       ownersAt,

@@ -1,17 +1,22 @@
 import type { ScanLimits } from "./kernel.ts";
 
+/** What lies before, between and behind queries. */
+const BARRIER = 31;
+
 const WORD = 5;
+/** Residues on either side of a word that tell whether it is worth an extension. */
+const NEAR = 6;
 
 /**
  * The kernel's scan of one sequence in plain TypeScript: score of the best extension through a word of the
- * neighbourhood, 0 without one or where the length is out of bounds. `placesOf(word)` gives, ascending, where in the
+ * neighbourhood whose surroundings are worth it, 0 without one or where the length is out of bounds. `placesOf(word)` gives, ascending, where in the
  * query words begin whose neighbourhood the five residues are in.
  */
 export function scanPlain(
   query: Uint8Array,
   placesOf: (word: Uint8Array) => readonly number[],
   matrix: Int8Array,
-  { drop, minLength, maxLength }: ScanLimits,
+  { drop, promise, minLength, maxLength }: ScanLimits,
   subject: Uint8Array,
 ): number {
   if (subject.length < Math.max(WORD, minLength) || subject.length > maxLength) return 0;
@@ -22,6 +27,12 @@ export function scanPlain(
     for (const inQuery of placesOf(subject.subarray(place, place + WORD))) {
       const diagonal = place - inQuery;
       if (place <= (covered.get(diagonal) ?? -1)) continue;
+      if (place >= NEAR && place + WORD + NEAR <= subject.length) {
+        const near = subject.subarray(place - NEAR, place + WORD + NEAR);
+        const own = Array.from(near, (_, k) => query[inQuery - NEAR + k] ?? BARRIER);
+        const ahead = reach(own, near, matrix, Infinity, NEAR, NEAR, 1).score;
+        if (ahead + reach(own, near, matrix, Infinity, NEAR - 1, NEAR - 1, -1).score < promise) continue;
+      }
       const right = reach(query, subject, matrix, drop, inQuery, place, 1);
       const left = reach(query, subject, matrix, drop, inQuery - 1, place - 1, -1);
       best = Math.max(best, right.score + left.score);
@@ -33,7 +44,7 @@ export function scanPlain(
 
 /** The best-scoring stretch from a pair of residues onwards in one direction, and its length. */
 function reach(
-  query: Uint8Array,
+  query: ArrayLike<number>,
   subject: Uint8Array,
   matrix: Int8Array,
   drop: number,
@@ -45,7 +56,7 @@ function reach(
   let best = 0;
   let residues = 0;
   for (let n = 1; i >= 0 && j >= 0 && i < query.length && j < subject.length; n++, i += step, j += step) {
-    score += matrix[query[i] * 32 + subject[j]];
+    score += query[i] === BARRIER ? -128 : matrix[query[i] * 32 + subject[j]];
     if (score > best) {
       best = score;
       residues = n;

@@ -25,6 +25,8 @@ export interface SearchOptions {
 
 /** An extension ends where it falls so far below its best: 5 bits, in half bits of BLOSUM62. More lets hardly any more through. */
 const DROP = 10;
+/** Words with their surroundings score so much before they are extended. */
+const PROMISE = 27;
 /** Extensions that score so much let a sequence through to the Smith-Waterman. */
 export const PASS_SCORE = 47;
 /** An extension of so much leaves 8 bits behind as likely as not: such pairs begin with 16. */
@@ -187,7 +189,7 @@ function prefilter(
   blosumKernel().scan(
     query,
     words,
-    { drop: DROP, minLength, maxLength },
+    { drop: DROP, promise: PROMISE, minLength, maxLength },
     corpus.residues,
     corpus.offsets,
     ranges,

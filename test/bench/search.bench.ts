@@ -17,7 +17,7 @@ import { sketch } from "../../src/motif/sketch.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
 
 const SEED = 2024;
-const OPEN = { drop: 16, minLength: 0, maxLength: 1e9 };
+const OPEN = { drop: 10, promise: 27, minLength: 0, maxLength: 1e9 };
 
 /** Least time of some runs in milliseconds, and what the last gave. */
 function timed<T>(runs: number, work: () => T): { ms: number; result: T } {

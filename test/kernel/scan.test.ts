@@ -7,7 +7,7 @@ import { sketch } from "../../src/motif/sketch.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
 
 const kernel = new Kernel({ matrix: BLOSUM62, gapFirst: 12, gapNext: 1 });
-const open = { drop: 16, minLength: 0, maxLength: 1e9 };
+const open = { drop: 16, promise: 0, minLength: 0, maxLength: 1e9 };
 
 /** The places of a word by the definition, without the table. */
 function places(query: Uint8Array, threshold: number): (word: Uint8Array) => number[] {
@@ -86,6 +86,8 @@ describe("the word scan", () => {
     const placesOf = places(query, threshold);
     for (const limits of [
       { ...open, drop: 3 },
+      { ...open, promise: 27 },
+      { ...open, promise: 60 },
       { ...open, minLength: 200 },
       { ...open, maxLength: 200 },
     ]) {
@@ -113,5 +115,22 @@ describe("the word scan", () => {
     for (const k of [0, 3001, 3002, 3003]) expect(scores[k]).toBe(alone);
     const some = Array.from({ length: 20 }, (_, k) => 1 + k * 150);
     expect(some.map((k) => scores[k])).toEqual(some.map((k) => scan(query, words, [all[k]]).scores[0]));
+  });
+
+  test("no extension passes from one query into the next", () => {
+    const next = random(24);
+    const [first, second] = [randomProtein(next, 30), randomProtein(next, 30)];
+    const joined = Uint8Array.from([...first, 31, ...second, 31]);
+    // What lies on one diagonal of both, with any residue in the place of the one between them.
+    const subject = Uint8Array.from([...first, 0, ...second]);
+    const owners = Uint16Array.from(joined, (_, k) => (k > first.length ? 1 : 0));
+    const { words } = sketch(joined, 0.001);
+    const offsets = Uint32Array.of(0, subject.length);
+    const scores: number[] = [];
+    const note = (_: number, score: number, query: number): void => void (scores[query] = score);
+    kernel.scan(joined, words, open, subject, offsets, [[0, 1]], 1, note, () => {}, owners);
+    expect(scores).toEqual(
+      [first, second].map((own) => scan(own, sketch(own, 0.001).words, [subject]).scores[0]),
+    );
   });
 });

@@ -1,6 +1,6 @@
 /**
  * The prefilter's pass over the residues of a corpus: words of five residues that resemble words of the query (Altschul
- * et al., J. Mol. Biol. 1990, 215:403), each extended without gaps.
+ * et al., J. Mol. Biol. 1990, 215:403), each extended without gaps where its surroundings are worth it.
  *
  * `bits`: which words are in the query's neighbourhood; for each of the 32^4 possible first four residues (5 bits
  * each, the first highest) a u32 with one bit per fifth residue. Every residue looks there, but only at the 20^4 that
@@ -14,6 +14,8 @@
  * residues then serves all of them, and each gets what it would get alone, since queries share no diagonal.
  */
 const WORD: i32 = 5;
+/** Residues on either side of a word that tell whether it is worth an extension. */
+const NEAR: i32 = 6;
 const PREFIX: u32 = 0xfffff;
 const LAST: u32 = 0x80000000;
 
@@ -28,6 +30,7 @@ let diagonals: usize = 0;
 let diagonalMask: i32 = 0;
 let hits: usize = 0;
 let drop: i32 = 0;
+let promise: i32 = 0;
 let minLength: i32 = 0;
 let maxLength: i32 = 0;
 /** For each place of the query a u16: the number of the query it is in. */
@@ -55,6 +58,7 @@ export function prepareScan(
   diagonalMask_: i32,
   hits_: usize,
   drop_: i32,
+  promise_: i32,
   minLength_: i32,
   maxLength_: i32,
   owners_: usize,
@@ -73,6 +77,7 @@ export function prepareScan(
   diagonalMask = diagonalMask_;
   hits = hits_;
   drop = drop_;
+  promise = promise_;
   minLength = max(WORD, minLength_);
   maxLength = maxLength_;
   owners = owners_;
@@ -236,7 +241,8 @@ function extendWords(sequence: usize, length: i32, end: usize): void {
     while (true) {
       const inQuery = <i32>(entry & ~LAST);
       const diagonal = diagonals_ + ((<usize>((here - inQuery) & mask)) << 2);
-      if (here > load<i32>(diagonal)) {
+      const near = place >= NEAR && place < length - (WORD + NEAR) + 1;
+      if (here > load<i32>(diagonal) && (!near || scoreNear(sequence + <usize>place, inQuery) >= promise)) {
         const score = extend(sequence, length, place, inQuery);
         if (score >= threshold) note(inQuery, score);
         // Words up to the end of the extension, as far as it reached, are part of it.
@@ -247,6 +253,28 @@ function extendWords(sequence: usize, length: i32, end: usize): void {
       entry = load<u32>(p);
     }
   }
+}
+
+/**
+ * Score of the best stretch without gaps that begins up to NEAR residues before the word and ends up to NEAR behind it:
+ * always the same steps, no branch that depends on residues. The query has more than NEAR codes on either side to spare.
+ */
+function scoreNear(word: usize, inQuery: i32): i32 {
+  const matrix_ = matrix;
+  const own = query + <usize>inQuery;
+  let score: i32 = 0;
+  let right: i32 = 0;
+  for (let i: usize = 0; i < <usize>(WORD + NEAR); i++) {
+    score += <i32>load<i8>(matrix_ + ((<usize>load<u8>(own + i)) << 5) + <usize>load<u8>(word + i));
+    right = max(right, score);
+  }
+  score = 0;
+  let left: i32 = 0;
+  for (let i: usize = 1; i <= <usize>NEAR; i++) {
+    score += <i32>load<i8>(matrix_ + ((<usize>load<u8>(own - i)) << 5) + <usize>load<u8>(word - i));
+    left = max(left, score);
+  }
+  return right + left;
 }
 
 /** Residues of the subject from the word's start to the end of the extension's best part. */
