@@ -102,72 +102,68 @@ function standard(query: Uint8Array, at: number): boolean {
 
 const HIGHEST_BIT = 0x8000_0000;
 
-/** Words (numbers of base 20) and the places they come from. */
+/** Words, their places, and room to sort both: kept, since they are too large to be allocated for every query. */
+let space = Array.from({ length: 4 }, () => new Uint32Array(1 << 15));
+
+/** Words (numbers of base 20) and the places they come from. One at a time is in use. */
 class WordList {
-  #words = new Uint32Array(1 << 15);
-  #places = new Uint32Array(1 << 15);
   #length = 0;
 
   add(word: number, place: number): void {
-    if (this.#length === this.#words.length) {
-      this.#words = doubled(this.#words);
-      this.#places = doubled(this.#places);
-    }
-    this.#words[this.#length] = word;
-    this.#places[this.#length++] = place;
+    if (this.#length === space[0].length) space = space.map(doubled);
+    space[0][this.#length] = word;
+    space[1][this.#length++] = place;
   }
 
   /** In the form that the scan reads. Words ascend, and so do the places of each where they were added so. */
   tabulate(): Words {
-    let sorted = { words: this.#words, places: this.#places };
+    const length = this.#length;
+    const [found, places, otherFound, otherPlaces] = space;
     // Words have 22 bits: two passes of a sort by 11 each, which leaves equal words in the order they came in.
-    for (const shift of [0, DIGIT_BITS])
-      sorted = sortedByDigit(sorted.words, sorted.places, this.#length, shift);
-    const words = new Uint32Array(this.#length);
-    const heads = new Uint32Array(this.#length);
-    const positions = new Uint32Array(this.#length);
+    sortByDigit(found, places, length, 0, otherFound, otherPlaces);
+    sortByDigit(otherFound, otherPlaces, length, DIGIT_BITS, found, places);
     let distinct = 0;
-    let listed = 0;
-    for (let k = 0; k < this.#length;) {
-      const word = sorted.words[k];
-      let end = k + 1;
-      while (end < this.#length && sorted.words[end] === word) end++;
-      words[distinct] = word;
-      if (end === k + 1) heads[distinct++] = sorted.places[k] + HIGHEST_BIT;
-      else heads[distinct++] = listed;
-      for (; k < end; k++) {
-        if (heads[distinct - 1] < HIGHEST_BIT)
-          positions[listed++] = sorted.places[k] + (k === end - 1 ? HIGHEST_BIT : 0);
-      }
+    let single = 0;
+    for (let k = 0, end = 0; k < length; k = end, distinct++) {
+      while (end < length && found[end] === found[k]) end++;
+      if (end === k + 1) single++;
     }
-    return {
-      words: words.subarray(0, distinct),
-      heads: heads.subarray(0, distinct),
-      positions: positions.subarray(0, listed),
-    };
+    const words = new Uint32Array(distinct);
+    const heads = new Uint32Array(distinct);
+    const positions = new Uint32Array(length - single);
+    let listed = 0;
+    for (let k = 0, end = 0, row = 0; k < length; k = end, row++) {
+      while (end < length && found[end] === found[k]) end++;
+      words[row] = found[k];
+      heads[row] = end === k + 1 ? places[k] + HIGHEST_BIT : listed;
+      if (end === k + 1) continue;
+      for (let i = k; i < end; i++) positions[listed++] = places[i];
+      positions[listed - 1] += HIGHEST_BIT;
+    }
+    return { words, heads, positions };
   }
 }
 
 const DIGIT_BITS = 11;
 
 /** Words and their places in order of one digit of the words, equal ones in the order they had. */
-function sortedByDigit(
+function sortByDigit(
   words: Uint32Array,
   places: Uint32Array,
   length: number,
   shift: number,
-): { words: Uint32Array<ArrayBuffer>; places: Uint32Array<ArrayBuffer> } {
+  sortedWords: Uint32Array,
+  sortedPlaces: Uint32Array,
+): void {
   const mask = (1 << DIGIT_BITS) - 1;
   const next = new Uint32Array(mask + 2);
   for (let k = 0; k < length; k++) next[((words[k] >>> shift) & mask) + 1]++;
   for (let digit = 0; digit <= mask; digit++) next[digit + 1] += next[digit];
-  const out = { words: new Uint32Array(length), places: new Uint32Array(length) };
   for (let k = 0; k < length; k++) {
     const to = next[(words[k] >>> shift) & mask]++;
-    out.words[to] = words[k];
-    out.places[to] = places[k];
+    sortedWords[to] = words[k];
+    sortedPlaces[to] = places[k];
   }
-  return out;
 }
 
 function doubled(list: Uint32Array): Uint32Array<ArrayBuffer> {
@@ -192,10 +188,11 @@ function chooseThreshold(
   const pair = (a: number, b: number): Float64Array =>
     (pairs[a * CODES + b] ??= convolve(single[a], single[b]));
   const total = new Float64Array(span);
+  const four = new Float64Array((HIGHEST - LOWEST) * 4 + 1);
   for (let i = 0; i + WORD <= query.length; i++) {
     if (!standard(query, i)) continue;
     // Two pairs, convolved with each other and with the last residue: pairs are kept, since there are only 400.
-    const four = convolve(pair(query[i], query[i + 1]), pair(query[i + 2], query[i + 3]));
+    convolve(pair(query[i], query[i + 1]), pair(query[i + 2], query[i + 3]), four);
     const last = single[query[i + 4]];
     for (let s = 0; s < four.length; s++) {
       for (let t = 0; t < last.length; t++) total[s + t] += four[s] * last[t];
@@ -212,8 +209,12 @@ function chooseThreshold(
   return { threshold: LEAST_THRESHOLD, expectedHits };
 }
 
-function convolve(a: Float64Array, b: Float64Array): Float64Array {
-  const out = new Float64Array(a.length + b.length - 1);
+function convolve(
+  a: Float64Array,
+  b: Float64Array,
+  out = new Float64Array(a.length + b.length - 1),
+): Float64Array {
+  out.fill(0);
   for (let i = 0; i < a.length; i++) {
     if (a[i] === 0) continue;
     for (let j = 0; j < b.length; j++) out[i + j] += a[i] * b[j];
