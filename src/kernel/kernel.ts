@@ -10,6 +10,7 @@ import {
 } from "./long.ts";
 import { MODULE } from "./module.ts";
 import { walk, type Path } from "./path.ts";
+import type { ScanLimits, Words } from "./words.ts";
 import { bestEnd, type Scoring, tracePlain } from "./plain.ts";
 
 /** The functions of assembly/index.ts, whose comments say what they take. */
@@ -23,29 +24,6 @@ interface Exports {
   scan(...places: number[]): number;
   scannedRows(): number;
   scannedSequences(): number;
-}
-
-/** The words of four residues that resemble words of a query. */
-export interface Words {
-  /** Every word once: its four codes (0-19) as a number of base 20, the first residue counting most. */
-  words: Uint32Array;
-  /** For each word the one place in the query with the highest bit set, or an index into `positions`. */
-  heads: Uint32Array;
-  /** Places of words that resemble several, each list ended by an entry with the highest bit set. */
-  positions: Uint32Array;
-}
-
-export interface ScanLimits {
-  /** An extension ends where it has fallen so far below its best. */
-  drop: number;
-  /**
-   * A word is extended where the best stretch from at most six residues before it to at most six behind it scores so much,
-   * or where the sequence does not have these six.
-   */
-  promise: number;
-  /** Sequences with fewer or more residues are passed over. */
-  minLength: number;
-  maxLength: number;
 }
 
 const PAGE = 65_536;

@@ -1,4 +1,4 @@
-import type { Words } from "../kernel/kernel.ts";
+import type { Words } from "../kernel/words.ts";
 import { BACKGROUND } from "./alphabet.ts";
 import { BLOSUM62, STRIDE } from "./matrix.ts";
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { Kernel, SCAN_BLOCK, type Words } from "../../src/kernel/kernel.ts";
+import { Kernel, SCAN_BLOCK } from "../../src/kernel/kernel.ts";
+import type { Words } from "../../src/kernel/words.ts";
 import { scanPlain } from "../../src/kernel/plain-scan.ts";
 import { encode } from "../../src/motif/alphabet.ts";
 import { BLOSUM62 } from "../../src/motif/matrix.ts";
