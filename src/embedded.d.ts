@@ -15,3 +15,7 @@ declare module "*/standalone.js" {
   const address: string;
   export default address;
 }
+declare module "*.ttf" {
+  const address: string;
+  export default address;
+}

@@ -20,6 +20,10 @@ const RULES: Record<string, Rule> = {
   "src/scoring": { rooms: ["src/motif", "src/shell", "src/problem.ts"], packages: ["elysia", "node:"] },
   "src/scoring/contract": { rooms: ["src/problem.ts"], packages: ["saxes", "xmlbuilder2"] },
   "src/inventory": { rooms: ["src/shell", "src/problem.ts"], packages: ["elysia", "typebox", "hucre"] },
+  "src/inventory/label": {
+    rooms: ["src/inventory"],
+    packages: ["bwip-js", "pdfkit", "dejavu-fonts-ttf"],
+  },
   "src/inventory/model": { rooms: ["src/problem.ts"], packages: ["typebox"] },
   "src/inventory/resources": { rooms: ["src/inventory/model"], packages: [] },
   "src/shell": {

@@ -23,9 +23,12 @@ import { addAttached } from "./route-attached.ts";
 import { addImport } from "./route-import.ts";
 import { addImports } from "./route-imports.ts";
 import { type Imports, openImports } from "./imports.ts";
+import { addLabels } from "./route-labels.ts";
 import { addPeople } from "./route-people.ts";
 import { addSignIn } from "./route-session.ts";
 import { addRelations } from "./route-relations.ts";
+import { addScan } from "./route-scan.ts";
+import { addStocktakes } from "./route-stocktakes.ts";
 import { addSharing } from "./route-sharing.ts";
 import { addHistory } from "./route-history.ts";
 import { openStore } from "./store.ts";
@@ -93,6 +96,9 @@ export function inventoryRoutes(options: InventoryOptions): AnyElysia {
   addHistory(app, answers, store, history);
   addSharing(app, { answers, store, history, maxMessageBytes });
   addRelations(app, answers, store);
+  addLabels(app, answers, store);
+  addScan(app, answers, store);
+  addStocktakes(app, answers, store, maxMessageBytes);
   if (options.accounts) {
     const { accounts, clock } = options;
     const reach = options.reach ?? DIRECT;

@@ -28,8 +28,17 @@ export interface InventorySample {
   consumables?: ConsumableSample[];
   specimens?: SpecimenSample[];
   views?: ViewSample[];
+  stocktakes?: StocktakeSample[];
   annotations?: AnnotationSample[];
   notes?: NoteSample[];
+}
+
+/** A location that is looked through. */
+export interface StocktakeSample extends RecordSample {
+  name: string;
+  description?: string;
+  /** Id of a location. */
+  location: string;
 }
 
 /** A list to see again. */

@@ -32,6 +32,7 @@ const LISTS: readonly {
   { list: "consumables", resource: "consumable", within: ["model_type"] },
   { list: "specimens", resource: "specimen", within: ["model_type"] },
   { list: "views", resource: "saved_view", within: ["list"] },
+  { list: "stocktakes", resource: "stocktake", within: ["location"] },
 ];
 
 /** Namespace of the ids of records that a sample gives none (RFC 9562, section 5.5). */

@@ -27,6 +27,7 @@ export const IDS = {
   fish: id(65),
   hidden: id(66),
   view: id(67),
+  stocktake: id(68),
 };
 
 /** A small installation: public records of the program, and some that only Genomics (alice) may see. */
@@ -115,4 +116,5 @@ export const SAMPLE: InventorySample = {
     { id: IDS.hidden, name: "Fish 13", model_type: "FISH", public: false, owned_by: "Genomics" },
   ],
   views: [{ id: IDS.view, name: "Cold room", list: "locations", query: "place__room=101&ordering=-label" }],
+  stocktakes: [{ id: IDS.stocktake, name: "Shelf 1 in spring", location: IDS.shelf }],
 };

@@ -54,6 +54,7 @@ describe("records", () => {
       assays: ["name", "description", "model_type", "state", "experiment"],
       consumables: ["name", "description", "model_type", "status", "barcode", "location", "amount", "unit"],
       specimens: ["name", "description", "model_type", "status", "barcode", "location"],
+      stocktakes: ["name", "description", "location"],
       views: ["name", "description", "list", "query"],
       annotations: ["list", "of", "type", "value"],
       notes: ["list", "of", "content"],

@@ -15,6 +15,7 @@ import { place } from "./place.ts";
 import { project } from "./project.ts";
 import { savedView } from "./saved-view.ts";
 import { specimen } from "./specimen.ts";
+import { stocktake } from "./stocktake.ts";
 import { term } from "./term.ts";
 import { user } from "./user.ts";
 
@@ -36,6 +37,7 @@ const LABORATORY: readonly Resource[] = [
   assay,
   consumable,
   specimen,
+  stocktake,
 ];
 
 const ALL: readonly Resource[] = [

@@ -1,0 +1,51 @@
+import { json, prose, Shape, text, uuid } from "../model/field.ts";
+import { beginning, life, owners, permissions, publicFlag, type Resource } from "../model/resource.ts";
+
+/** What was found in a location when somebody looked. */
+export const stocktake: Resource = {
+  name: "stocktake",
+  segment: "stocktakes",
+  model: "stocks.stocktake",
+  summary: "Locations that were looked through with a scanner, and what came of it.",
+  table: "stocktake",
+  key: "name",
+  printed: "id",
+  names: ["name"],
+  descriptions: ["description"],
+  order: ["name"],
+  fields: {
+    ...beginning(),
+    name: text("Name of the stocktake.", { write: "required", blank: false, folded: "name_fold" }),
+    description: prose("What it was for."),
+    // No reference: that it was counted once must not keep a location from being deleted.
+    location: uuid("Id of the location.", { write: "required" }),
+    state: text("OPEN while it is scanned, APPLIED once its outcome was written.", {
+      choices: ["OPEN", "APPLIED"],
+      initial: "OPEN",
+      blank: false,
+    }),
+    report: json("What it came to: counts, and what was found, misplaced, missing, unknown.", {
+      shown: "extra",
+      nullable: true,
+      initial: null,
+      shape: Shape.Unknown(),
+    }),
+    public: publicFlag({ shown: "always" }),
+    permissions: permissions({ shown: "extra" }),
+    ...owners({ shown: "always" }),
+    ...life(),
+  },
+  before(record, _given, previous) {
+    const was = previous ?? { state: "OPEN", report: null };
+    const same = record.report === was.report || (record.report === "null" && was.report === null);
+    return {
+      ...(record.state === was.state
+        ? {}
+        : { state: "Only applying a stocktake, and undoing that, changes it." }),
+      ...(same ? {} : { report: "Only applying a stocktake writes it." }),
+      ...(previous === undefined || record.location === previous.location
+        ? {}
+        : { location: "What was scanned belongs to the location that it began with." }),
+    };
+  },
+};

@@ -1,0 +1,228 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SHEETS } from "../../src/inventory/label/sheet.ts";
+import { type Lab, openLab } from "./harness.ts";
+import { IDS, SAMPLE } from "./sample.ts";
+
+/** Labels that readers other than ours can read, and what scanners read from them. */
+
+const READERS = ["/usr/bin/pdftoppm", "/usr/bin/zbarimg"].every(existsSync);
+if (!READERS)
+  process.stderr.write(
+    "LABELS ARE NOT READ BACK: install poppler-utils and zbar-tools (pdftoppm, zbarimg).\n",
+  );
+const readingTest = test.skipIf(!READERS);
+
+const TUBES = [
+  { id: "5f1e627f-8aba-4e10-93ff-82dee93474e6", name: "α-Tubulin (µg), clone é-ł" },
+  { id: "9b0d1c52-77aa-4d1e-8f00-0123456789ab", name: "T4 DNA ligase ".repeat(12).trim() },
+  { id: "c4a9f0aa-1234-4aaa-8bbb-000000000001", name: "Buffer^~_FX\\", barcode: "LAB-000123" },
+  { id: "d1e2f3a4-5678-4ccc-9ddd-000000000002", name: "Hidden tube", public: false, owned_by: "Genomics" },
+  // It looks like the beginning of the id of another.
+  { id: "e0000000-5678-4ccc-9ddd-000000000002", name: "Disguised", barcode: "9b0d1c52-77aa" },
+].map((tube) => Object.assign(tube, { model_type: "OTHER", location: "drawer" }));
+
+let lab: Lab;
+const directory = mkdtempSync(join(tmpdir(), "labd-labels-"));
+beforeAll(async () => {
+  lab = await openLab({ sample: { ...SAMPLE, consumables: TUBES } });
+});
+afterAll(() => {
+  lab.database.close();
+  rmSync(directory, { recursive: true });
+});
+
+const make = (query: string, as?: string, list = "stocks/consumables") =>
+  lab.bytes("GET", `${list}/labels/?${query}`, as === undefined ? {} : { as });
+
+/** All codes on the pages of a file, as another program reads them from what a printer of 300 dpi would print. */
+async function codesOf(bytes: Uint8Array): Promise<string[]> {
+  const name = join(directory, crypto.randomUUID());
+  await Bun.write(`${name}.pdf`, bytes);
+  await Bun.$`pdftoppm -r 300 -gray -png ${name}.pdf ${name}`.quiet();
+  const pages = readdirSync(directory)
+    .filter((file) => file.endsWith(".png") && join(directory, file).startsWith(name))
+    .sort();
+  const found = await Promise.all(
+    pages.map((page) => Bun.$`zbarimg --raw -q ${join(directory, page)}`.nothrow().text()),
+  );
+  return found.flatMap((text) => text.trim().split("\n"));
+}
+
+const addressOf = (code: string): string => `http://lab/i/${code}`;
+const CODES = ["5f1e627f-8aba", "9b0d1c52-77aa", "c4a9f0aa-1234", "e0000000-5678"];
+
+readingTest(
+  "every code is read by another program, down to the smallest labels",
+  async () => {
+    const read = async (query: string) => [query, (await codesOf((await make(query)).bytes)).sort()];
+    const addresses = CODES.map(addressOf);
+    const bars = ["5f1e627f8aba", "9b0d1c52-77aa", "9b0d1c5277aa", "LAB-000123"];
+    const wanted: [string, string[]][] = [
+      ["sheet=25x10", addresses],
+      ["sheet=a4-5x13", addresses],
+      ["sheet=a4-3x8", addresses],
+      ["sheet=38x25&symbol=code128", bars],
+      ["sheet=a4-5x13&symbol=code128", bars],
+    ];
+    expect(await Promise.all(wanted.map(([query]) => read(query)))).toEqual(wanted);
+  },
+  60_000,
+);
+
+test("every sheet there is makes a file", async () => {
+  for (const { name } of SHEETS) {
+    const { status, headers } = await make(`sheet=${name}&name=Buffer`);
+    const type = headers.get("content-type");
+    expect({ name, status, type }).toEqual({ name, status: 200, type: "application/pdf" });
+  }
+  const { body } = await lab.ask("GET", "labels/");
+  expect((body.results as { name: string }[]).map(({ name }) => name)).toEqual(
+    SHEETS.map(({ name }) => name),
+  );
+});
+
+readingTest(
+  "the text is text, of any script of Europe, and long names end where the label does",
+  async () => {
+    const { bytes } = await make("sheet=a4-3x8");
+    await Bun.write(join(directory, "text.pdf"), bytes);
+    const text = await Bun.$`pdftotext -layout ${join(directory, "text.pdf")} -`.text();
+    for (const part of ["α-Tubulin (µg), clone", "é-ł", "LAB-000123", "5f1e627f-8aba", "Freezer 1 › Shelf 1"])
+      expect(text).toContain(part);
+    expect(text).toContain("…");
+    const fonts = await Bun.$`pdffonts ${join(directory, "text.pdf")}`.text();
+    // Embedded, subset, with a way back to characters.
+    expect(fonts).toMatch(/\+DejaVuSansCondensed .*yes yes yes/);
+    expect(bytes.length).toBeLessThan(60_000);
+  },
+);
+
+readingTest("a sheet that was begun is gone on with, and a full one followed by another", async () => {
+  const pages = async (query: string) => {
+    await Bun.write(join(directory, "pages.pdf"), (await make(query)).bytes);
+    const info = await Bun.$`pdfinfo ${join(directory, "pages.pdf")}`.text();
+    return [/Pages:\s+(\d+)/, /Page size:\s+(.*)/].map((pattern) => pattern.exec(info)![1]);
+  };
+  expect(await pages("sheet=a4-3x8&skip=20")).toEqual(["1", "595.276 x 841.89 pts (A4)"]);
+  expect(await pages("sheet=a4-3x8&skip=21")).toEqual(["2", "595.276 x 841.89 pts (A4)"]);
+  expect((await pages("sheet=25x10"))[0]).toBe("4");
+});
+
+test("labels are of what the list finds for the caller, in its order", async () => {
+  const names = async (query: string, as?: string) => {
+    const zpl = new TextDecoder().decode((await make(`format=zpl&sheet=57x32&${query}`, as)).bytes);
+    return [...zpl.matchAll(/FDMA,http:\/\/lab\/i\/(\S+)\^FS/g)].map(([, code]) => code);
+  };
+  expect(await names("ordering=-id")).toEqual(CODES.toReversed());
+  expect(await names("ordering=id", "alice")).toContain("d1e2f3a4-5678");
+  expect(await names("name=T4")).toEqual(["9b0d1c52-77aa"]);
+  expect(await names(`id=${TUBES[0].id}&id=${TUBES[2].id}&ordering=id`)).toEqual([CODES[0], CODES[2]]);
+  expect(await names("page=2&page_size=3&ordering=id")).toEqual([CODES[3]]);
+  // Ids of which the beginning is that of others are written out.
+  const places = new TextDecoder().decode((await make("format=zpl&sheet=57x32", undefined, "places")).bytes);
+  expect(places).toContain(addressOf(IDS.a101));
+});
+
+test("ZPL escapes what is typed, in the resolution of the printer", async () => {
+  const zpl = async (query: string) =>
+    new TextDecoder().decode((await make(`format=zpl&name=Buffer&${query}`)).bytes);
+  expect(await zpl("sheet=50x25&symbol=code128")).toMatchInlineSnapshot(`
+    "^XA
+    ^CI28
+    ^PW400
+    ^LL200
+    ^LH0,0
+    ^FO77,115^BY2^BCN,77,N,N,N,A^FH_^FDLAB-000123^FS
+    ^FO8,8^A0N,30,30^FB384,1,0,L,0^FH_^FDBuffer_5E_7E_5FFX\\\\^FS
+    ^FO8,43^A0N,19,19^FB384,1,0,L,0^FH_^FDother · Freezer 1 › Shelf 1 › drawer^FS
+    ^FO8,67^A0N,19,19^FB384,1,0,L,0^FH_^FDLAB-000123^FS
+    ^XZ
+    "
+  `);
+  expect(await zpl("sheet=25x10&dpi=300")).toMatchInlineSnapshot(`
+    "^XA
+    ^CI28
+    ^PW295
+    ^LL118
+    ^LH0,0
+    ^FO12,12^BQN,2,3^FH_^FDMA,http://lab/i/c4a9f0aa-1234^FS
+    ^FO99,12^A0N,23,23^FB184,1,0,L,0^FH_^FDBuffer_5E_7E_5FFX\\\\^FS
+    ^FO99,41^A0N,23,23^FB184,1,0,L,0^FH_^FD…elf 1 › drawer^FS
+    ^FO99,70^A0N,23,23^FB184,1,0,L,0^FH_^FDLAB-000123^FS
+    ^XZ
+    "
+  `);
+});
+
+test("what cannot be printed so that it can be read is refused", async () => {
+  const refused = async (query: string, list?: string) => {
+    const { status, bytes } = await make(query, undefined, list);
+    return [status, (JSON.parse(new TextDecoder().decode(bytes)) as { message: string }).message];
+  };
+  expect(await refused("sheet=25x10&symbol=code128")).toEqual([
+    400,
+    expect.stringContaining("25x10 is too small for the bars of"),
+  ]);
+  expect(await refused("format=zpl&sheet=38x25&symbol=code128")).toEqual([
+    400,
+    expect.stringContaining("at 203 dpi. Take larger labels, or symbol=qr."),
+  ]);
+  expect(await refused("sheet=a5")).toEqual([400, expect.stringContaining("Choices: a4-3x8")]);
+  expect(await refused("format=zpl&sheet=a4-3x8")).toEqual([400, expect.stringContaining("such as 50x25")]);
+  expect(await refused("skip=24")).toEqual([400, expect.stringContaining("0 to 23")]);
+  expect(await refused("sheet=25x10&skip=1")).toEqual([400, expect.stringContaining("nothing to skip")]);
+  expect(await refused("symbol=aztec")).toEqual([400, expect.stringContaining("qr, code128")]);
+  expect(await refused("format=png")).toEqual([400, expect.stringContaining("pdf, zpl")]);
+  expect(await refused("nam=x")).toEqual([400, expect.stringContaining("not a parameter of this list")]);
+  expect(await refused("name=nothing")).toEqual([404, expect.stringContaining("Nothing is found")]);
+  expect(await refused("as_of=2026-01-01")).toEqual([400, expect.stringContaining("as they are")]);
+});
+
+const scanned = async (code: string, as?: string) => {
+  const { body } = await lab.ask(
+    "GET",
+    `scan/?code=${encodeURIComponent(code)}`,
+    as === undefined ? {} : { as },
+  );
+  return (body.results as { segment: string; name: string; by: string }[]).map(
+    ({ segment, name, by }) => `${segment} ${name} ${by}`,
+  );
+};
+
+test("a scanned code is a record: by address, id, its beginning, or barcode", async () => {
+  const tubulin = ["stocks/consumables α-Tubulin (µg), clone é-ł id"];
+  for (const code of [
+    "5f1e627f-8aba",
+    "5F1E627F8ABA",
+    "5f1e627f",
+    " 5f1e627f-8aba-4e10-93ff-82dee93474e6\r",
+    "5f1e627f8aba4e1093ff82dee93474e6",
+    "http://lab/i/5f1e627f-8aba",
+    "https://elsewhere.example/labd/inventory/stocks-consumables/5f1e627f-8aba-4e10-93ff-82dee93474e6?edit=1",
+  ])
+    expect({ code, found: await scanned(code) }).toEqual({ code, found: tubulin });
+  expect(await scanned("LAB-000123")).toEqual(["stocks/consumables Buffer^~_FX\\ barcode"]);
+  // A barcode goes before an id, but not before an address.
+  expect(await scanned("9b0d1c52-77aa")).toEqual(["stocks/consumables Disguised barcode"]);
+  expect(await scanned("http://lab/i/9b0d1c52-77aa")).toEqual([expect.stringContaining("T4 DNA ligase")]);
+  expect((await scanned("10000000-0000-4000")).length).toBeGreaterThan(10);
+  for (const code of [
+    "5f1e627",
+    "5f1e627g-8aba",
+    "nothing",
+    "http://lab/i/",
+    "http://lab/i/nothing",
+    "%_\0x",
+  ])
+    expect({ code, found: await scanned(code) }).toEqual({ code, found: [] });
+});
+
+test("nobody finds by scanning what the lists would not show", async () => {
+  expect(await scanned("d1e2f3a4-5678")).toEqual([]);
+  expect(await scanned("d1e2f3a4-5678", "bob")).toEqual([]);
+  expect(await scanned("d1e2f3a4-5678", "alice")).toEqual(["stocks/consumables Hidden tube id"]);
+  expect((await lab.ask("GET", "scan/")).status).toBe(400);
+});

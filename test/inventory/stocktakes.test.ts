@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Lab, openLab } from "./harness.ts";
+import { IDS, SAMPLE } from "./sample.ts";
+
+/** A location is looked through with a scanner: what is found, misplaced, missing, unknown, and what is made of it. */
+
+const id = (letter: string): string => `${letter.repeat(8)}-${letter.repeat(4)}-4aaa-8aaa-000000000000`;
+const tube = (letter: string, name: string, location: string | null, more: object = {}) => ({
+  id: id(letter),
+  name,
+  model_type: "OTHER",
+  owned_by: "Genomics",
+  ...(location === null ? {} : { location }),
+  ...more,
+});
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await openLab({
+    sample: {
+      ...SAMPLE,
+      consumables: [
+        tube("a", "In the drawer", "drawer", { barcode: "TUBE-1" }),
+        tube("b", "On the shelf", "Shelf 1"),
+        tube("c", "Also on the shelf", "Shelf 1"),
+        tube("d", "On the bench", "Bench ÄÖ"),
+        tube("e", "Nowhere", null),
+        tube("f", "Hidden on the shelf", "Shelf 1", { public: false }),
+      ],
+    },
+  });
+});
+afterAll(() => lab.database.close());
+
+const begin = async (as: string, location = IDS.shelf) => {
+  const made = await lab.ask("POST", "stocktakes/", { as, body: { name: "Shelf", location } });
+  expect([made.status, made.body.state]).toEqual([201, "OPEN"]);
+  return `stocktakes/${String(made.body.id)}/`;
+};
+const scan = async (of: string, as: string, codes: string[], place?: string) => {
+  const { status, body } = await lab.ask("POST", `${of}scans/`, {
+    as,
+    body: { codes, ...(place === undefined ? {} : { place }) },
+  });
+  expect({ status, results: body.results }).toMatchObject({ status: 200, results: expect.any(Array) });
+  return (
+    body.results as unknown as { verdict: string; again: boolean; record: { name: string } | null }[]
+  ).map(({ verdict, again, record }) => `${record?.name ?? "–"}: ${verdict}${again ? " again" : ""}`);
+};
+const count = async (of: string, as: string) => {
+  const { body } = await lab.ask("GET", `${of}count/`, { as });
+  const names = (list: string) =>
+    (body[list] as unknown as { name?: string; code: string }[]).map(({ name, code }) => name ?? code).sort();
+  return Object.fromEntries(
+    ["found", "misplaced", "missing", "unknown", "other"].map((list) => [list, names(list)]),
+  );
+};
+const placeOf = async (letter: string): Promise<Record<string, unknown>> => {
+  const path = `stocks/consumables/${id(letter)}/?fields=location__label,status`;
+  return (await lab.ask("GET", path, { as: "admin" })).body;
+};
+
+test("scans are judged by where things are recorded, and applied as one batch that is undone as one", async () => {
+  const of = await begin("admin");
+  expect(await scan(of, "admin", ["TUBE-1", "bbbbbbbb-bbbb", "http://lab/i/dddddddd-dddd"])).toEqual([
+    "In the drawer: found",
+    "On the shelf: found",
+    "On the bench: misplaced",
+  ]);
+  expect(await scan(of, "admin", ["TUBE-1", "eeeeeeee", "nothing", IDS.antibody, IDS.project])).toEqual([
+    "In the drawer: found again",
+    "Nowhere: misplaced",
+    "–: unknown",
+    "–: unknown",
+    "Atlas: other",
+  ]);
+  expect(await scan(of, "admin", [IDS.drawer, IDS.freezer, IDS.bench])).toEqual([
+    "drawer: place",
+    "Freezer 1: other",
+    "Bench ÄÖ: misplaced",
+  ]);
+  expect((await lab.ask("DELETE", `${of}scans/?code=${IDS.bench}`, { as: "admin" })).status).toBe(204);
+  expect((await lab.ask("DELETE", `${of}scans/?code=${IDS.bench}`, { as: "admin" })).status).toBe(404);
+  expect(await count(of, "admin")).toEqual({
+    found: ["In the drawer", "On the shelf"],
+    misplaced: ["Nowhere", "On the bench"],
+    missing: ["Also on the shelf", "Hidden on the shelf"],
+    unknown: [IDS.antibody, "nothing"],
+    other: ["Atlas", "Freezer 1"],
+  });
+
+  const body = { missing: "status" };
+  const tried = await lab.ask("POST", `${of}apply/?dry_run=1`, { as: "admin", body });
+  expect([tried.status, tried.body.count]).toEqual([200, 5]);
+  expect((await placeOf("d")).location__label).toBe("Bench ÄÖ");
+  const confirm = String(tried.body.confirm);
+  const done = await lab.ask("POST", `${of}apply/?confirm=${confirm}`, { as: "admin", body });
+  expect(done.status).toBe(200);
+  expect(await placeOf("d")).toMatchObject({ location__label: "Shelf 1" });
+  expect(await placeOf("e")).toMatchObject({ location__label: "Shelf 1" });
+  expect(await placeOf("c")).toMatchObject({ location__label: "Shelf 1", status: "MISSING" });
+  expect((await lab.ask("GET", of, { as: "admin" })).body.state).toBe("APPLIED");
+
+  // The report stays what it was, whatever becomes of the records.
+  const csv = (await lab.ask("GET", `${of}count/?format=csv`, { as: "admin" })).text.split("\r\n");
+  expect(csv[0]).toBe("result,list,id,name,barcode,code,recorded_in,found_in,done");
+  expect(csv).toContain(
+    `misplaced,stocks/consumables,${id("d")},On the bench,,http://lab/i/dddddddd-dddd,Bench ÄÖ,Shelf 1,moved`,
+  );
+  expect(csv).toContain(
+    `missing,stocks/consumables,${id("c")},Also on the shelf,,,Shelf 1,,marked as missing`,
+  );
+  for (const [method, path, sent] of [
+    ["POST", "scans/", { codes: ["x"] }],
+    ["DELETE", "scans/?code=TUBE-1", undefined],
+    ["POST", "apply/", {}],
+  ] as const)
+    expect((await lab.ask(method, of + path, { as: "admin", ...(sent ? { body: sent } : {}) })).status).toBe(
+      409,
+    );
+
+  const undo = `batches/${done.headers.get("Batch-Id")}/undo/`;
+  expect((await lab.ask("POST", undo, { as: "admin", body: {} })).status).toBe(200);
+  expect((await placeOf("d")).location__label).toBe("Bench ÄÖ");
+  expect(await placeOf("c")).toMatchObject({ location__label: "Shelf 1", status: "" });
+  expect((await lab.ask("GET", of, { as: "admin" })).body.state).toBe("OPEN");
+  expect((await count(of, "admin")).misplaced).toEqual(["Nowhere", "On the bench"]);
+});
+
+test("what was scanned in a box inside belongs into that box", async () => {
+  const of = await begin("admin");
+  expect(await scan(of, "admin", ["bbbbbbbb", "TUBE-1"], IDS.drawer)).toEqual([
+    "On the shelf: misplaced",
+    "In the drawer: found",
+  ]);
+  expect(await scan(of, "admin", ["TUBE-1"], IDS.shelf)).toEqual(["In the drawer: found again"]);
+  const { body } = await lab.ask("POST", `${of}apply/`, { as: "admin", body: { missing: "clear" } });
+  expect(body.counts).toMatchObject({ expected: 4, found: 1, misplaced: 1, missing: 2 });
+  expect((await placeOf("b")).location__label).toBe("drawer");
+  expect((await placeOf("c")).location__label).toBeNull();
+  const wrong = await lab.ask("POST", `${await begin("admin")}scans/`, {
+    as: "admin",
+    body: { code: "x", place: IDS.bench },
+  });
+  expect([wrong.status, Object.keys(wrong.body)]).toEqual([400, ["place", "message"]]);
+});
+
+test("nobody counts, scans or moves more than they may see and change", async () => {
+  const of = await begin("bob");
+  // Neither the lists nor a code tell of what is hidden.
+  expect(await scan(of, "bob", ["ffffffff", "dddddddd"])).toEqual(["–: unknown", "On the bench: misplaced"]);
+  expect(JSON.stringify(await count(of, "bob"))).not.toContain("Hidden");
+  const { status, body } = await lab.ask("POST", `${of}apply/`, { as: "bob", body: { missing: "clear" } });
+  expect(status).toBe(200);
+  expect((body.misplaced as { done: string }[]).map(({ done }) => done)).toEqual(["not permitted"]);
+  expect((await placeOf("d")).location__label).toBe("Bench ÄÖ");
+  for (const as of [undefined, "alice"])
+    expect((await lab.ask("GET", `${of}count/`, as ? { as } : {})).status).toBe(404);
+  expect((await lab.ask("POST", `${of}scans/`, { body: { code: "x" } })).status).toBe(401);
+  expect((await lab.ask("POST", `${of}scans/`, { as: "alice", body: { code: "x" } })).status).toBe(404);
+  // Shared, it is gone on with by others, from other devices.
+  const own = await begin("bob");
+  const share = { users: [{ user: "alice", view: true, change: true }] };
+  expect((await lab.ask("PATCH", `${own}permissions/`, { as: "bob", body: share })).status).toBe(200);
+  expect(await scan(own, "alice", ["ffffffff"])).toEqual(["Hidden on the shelf: misplaced"]);
+  expect((await count(own, "bob")).unknown).toEqual(["ffffffff"]);
+});
+
+test("what a stocktake came to is written by applying it alone, and bad requests are told what is wrong", async () => {
+  const of = await begin("alice");
+  const refused = async (method: string, path: string, body: unknown) => {
+    const answer = await lab.ask(method, of + path, { as: "alice", body });
+    return [answer.status, Object.keys(answer.body)[0]];
+  };
+  expect(await refused("PATCH", "", { state: "APPLIED" })).toEqual([400, "state"]);
+  expect(await refused("PATCH", "", { report: { counts: {} } })).toEqual([400, "report"]);
+  expect(await refused("PATCH", "", { location: IDS.bench })).toEqual([400, "location"]);
+  expect(await refused("POST", "scans/", { codes: [] })).toEqual([400, "codes"]);
+  expect(await refused("POST", "scans/", { codes: [1] })).toEqual([400, "codes"]);
+  expect(await refused("POST", "scans/", { scan: "x" })).toEqual([400, "scan"]);
+  expect(await refused("POST", "apply/", { missing: "burn" })).toEqual([400, "missing"]);
+  const gone = await begin("alice", IDS.secret);
+  expect((await lab.ask("DELETE", `locations/${IDS.secret}/`, { as: "admin" })).status).toBe(204);
+  expect((await lab.ask("GET", `${gone}count/`, { as: "alice" })).status).toBe(404);
+});
