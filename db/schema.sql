@@ -176,7 +176,7 @@ CREATE TABLE session (
   created INTEGER NOT NULL,
   last_used INTEGER NOT NULL,
   expires INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+, agent TEXT NOT NULL DEFAULT '') STRICT, WITHOUT ROWID;
 
 CREATE INDEX session_user ON session (user_rid);
 
@@ -926,6 +926,15 @@ CREATE TABLE stocktake_scan (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX stocktake_scan_place ON stocktake_scan (place) WHERE place IS NOT NULL;
+
+CREATE TABLE one_time_link (
+  sha256 TEXT PRIMARY KEY,
+  user_rid INTEGER REFERENCES user_account (rid) ON DELETE CASCADE,
+  created INTEGER NOT NULL,
+  expires INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX one_time_link_user ON one_time_link (user_rid);
 
 CREATE VIRTUAL TABLE consumable_fts USING fts5 (name, description, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
 

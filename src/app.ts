@@ -1,9 +1,17 @@
 import { join, resolve } from "node:path";
+import {
+  administrationRoutes,
+  purposeOf,
+  SET_UP_HOURS,
+  setUpPath,
+  Tasks,
+  UPLOADS,
+} from "./administration/index.ts";
 import { MIGRATIONS } from "../db/index.ts";
 import { makeBackup } from "./backup/make-backup.ts";
 import type { Reason } from "./backup/manifest.ts";
 import { openSchedule, type Schedule } from "./backup/schedule.ts";
-import { type Config, flagOf } from "./config.ts";
+import { type Config, flagOf, SETTING_NAMES, variableOf } from "./config.ts";
 import { inventoryRoutes, openImports } from "./inventory/index.ts";
 import { Problem } from "./problem.ts";
 import { openScoring, type Scoring } from "./scoring/index.ts";
@@ -15,6 +23,7 @@ import { type Log, openLog } from "./shell/log.ts";
 import { baseOf, basePathOf, isUnsafe, type Reach } from "./shell/origin.ts";
 import { Metrics } from "./shell/metrics.ts";
 import { metricsRoutes } from "./shell/route-metrics.ts";
+import { ownProgram } from "./shell/own-program.ts";
 import { timeQueries } from "./shell/slow-query.ts";
 import { openSocket, type Socket } from "./shell/socket.ts";
 import {
@@ -73,6 +82,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
     });
     const opened = database;
     const imports = openImports(database, clock, log);
+    const tasks = new Tasks(clock, log);
     const metrics = new Metrics();
     const observed = observer(metrics);
     const stopMeasuring = declareVitals(metrics, {
@@ -100,6 +110,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       clock,
       gzipThreshold: config.gzip_threshold,
       maxMessageBytes: config.max_message_bytes,
+      isUpload: (path) => path === UPLOADS || path === `${UPLOADS}/`,
       admit: (request) => {
         const free = writesAtOnce(request) ? writeTurn(opened).free() : undefined;
         return free ? free.then(() => accounts.admit(request)) : accounts.admit(request);
@@ -120,7 +131,21 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
           maxMessageBytes: config.max_message_bytes,
           reach,
         }),
-        webRoutes(surroundingsOf),
+        administrationRoutes({
+          accounts,
+          scoring,
+          clock,
+          tasks,
+          reach,
+          version: VERSION,
+          commit: COMMIT,
+          dataDirectory: config.data_dir,
+          database: join(config.data_dir, DATABASE),
+          backupDirectory: backupDirectory(config),
+          backupHours: config.backup_hours,
+          environment: () => environmentOf(config),
+        }),
+        webRoutes(surroundingsOf, (page, key) => purposeOf(accounts, key) === KEYED_PAGES[page]),
       ],
       missing: (request) => pageForMissing(request, surroundingsOf(request)),
       basePath: config.base_path,
@@ -139,6 +164,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       },
       async close() {
         stopMeasuring();
+        await tasks.close();
         await imports.close();
         await scoring.close();
         closeDatabase(opened);
@@ -156,6 +182,8 @@ export interface Listening extends App {
   /** Address to open in a browser on this machine; `unix:` and a path for a Unix socket. */
   url: string;
   port: number;
+  /** Where the first administrator is made, for one use; null where there is one. */
+  setUp: string | null;
   /** Takes the files of certificate and key again, where they are used. What cannot be used is logged, and the old stay. */
   reload(): void;
   /** Lets running requests finish, then closes. Calling it again changes nothing. */
@@ -226,10 +254,25 @@ export async function listen(config: Config, { otherPort = false } = {}): Promis
     ...service,
     url: socket.url,
     port: socket.port,
+    setUp: setUpLink(config, service.accounts, socket.url),
     reload,
     stop: () => (stopped ??= stop()),
   };
 }
+
+/** Pages that need a key in their address, and what it has to be good for. */
+const KEYED_PAGES: Readonly<Record<string, string>> = { setup: "set-up", "set-password": "password" };
+
+/** A new link for making the first administrator, while there is none. */
+function setUpLink(config: Config, accounts: Accounts, url: string): string | null {
+  if (accounts.hasAdministrator()) return null;
+  const { key } = accounts.links.make(null, SET_UP_HOURS);
+  return (config.public_url || url).replace(/\/+$/, "") + config.base_path + setUpPath(key);
+}
+
+/** All settings as variables, for a command that is to see what the server sees. */
+const environmentOf = (config: Config): Record<string, string> =>
+  Object.fromEntries(SETTING_NAMES.map((name) => [variableOf(name), String(config[name])]));
 
 /** Where backups go. */
 export const backupDirectory = (config: Config): string =>
@@ -252,8 +295,6 @@ async function backUpBeforeUpgrade(config: Config, log: Log): Promise<void> {
 function scheduleBackups(config: Config, { clock, log }: App): Schedule | undefined {
   if (config.backup_hours === 0) return undefined;
   const directory = backupDirectory(config);
-  const isCompiled = /\$bunfs|~BUN/.test(import.meta.url);
-  const program = isCompiled ? [] : [join(import.meta.dir, "main.ts")];
   const settings = ["data_dir", "backup_keep_days", "backup_keep_weeks", "backup_keep_months"] as const;
   const words = settings.flatMap((name) => [flagOf(name), String(config[name])]);
   return openSchedule({
@@ -262,14 +303,11 @@ function scheduleBackups(config: Config, { clock, log }: App): Schedule | undefi
     clock,
     log,
     make: () =>
-      Bun.spawn(
-        [process.execPath, ...program, "backup", "--scheduled", "--thin", "--to", directory, ...words],
-        {
-          stdin: "ignore",
-          stdout: "pipe",
-          stderr: "pipe",
-        },
-      ),
+      Bun.spawn([...ownProgram(), "backup", "--scheduled", "--thin", "--to", directory, ...words], {
+        stdin: "ignore",
+        stdout: "pipe",
+        stderr: "pipe",
+      }),
   });
 }
 
@@ -392,5 +430,6 @@ const TAGS = [
     description: "Locations, places, annotation types, custom property types and what they refer to.",
   },
   { name: "scoring", description: "Conservation of short linear motifs, as JSON and over SOAP." },
+  { name: "administration", description: "First set-up, own account, and what administrators look after." },
   { name: "service", description: "Is the service well?" },
 ];

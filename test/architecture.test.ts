@@ -31,6 +31,10 @@ const RULES: Record<string, Rule> = {
     packages: ["elysia", "@elysiajs/swagger", "@scalar/api-reference", "bun:sqlite", "node:"],
   },
   "src/backup": { rooms: ["src/shell", "src/problem.ts"], packages: ["node:"] },
+  "src/administration": {
+    rooms: ["src/backup", "src/scoring/index.ts", "src/shell", "src/problem.ts"],
+    packages: ["elysia", "node:"],
+  },
   "src/watch": { rooms: ["src/backup", "src/shell", "src/problem.ts"], packages: ["node:"] },
   "src/install": { rooms: ["src/config.ts"], packages: [] },
   "src/sample": { rooms: [], packages: [] },

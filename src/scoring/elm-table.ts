@@ -18,20 +18,37 @@ const ALLOWED_NAME = /^[A-Za-z0-9_-]{1,100}$/;
 /** Bad rows that a refusal names. */
 const MOST_NAMED = 20;
 
+/** What was found of one line of a table. */
+export interface ElmRow {
+  /** In the file, from 1. */
+  line: number;
+  /** The class; null where the line is wrong. */
+  motif: MotifClass | null;
+  /** What is wrong with the line. */
+  problem: string | null;
+}
+
+/** A table that was read whole, with a verdict on each line. */
+export interface JudgedTable extends Omit<ElmTable, "classes"> {
+  rows: ElmRow[];
+  /** What is wrong with the file as such. */
+  problems: string[];
+}
+
 /**
  * Reads tab-separated text: comment lines with `#` first, then a line with the names of the columns, then a class a
  * line. Cells may stand in quotation marks, doubled inside. Needed are the columns ELMIdentifier and Regex; Accession
  * becomes an alias, Description (or FunctionalSiteName) the description, whatever else is there is left.
- * @throws Problem invalid_request that names every bad row, where there are any
+ * @throws Problem invalid_request where it is no such table at all
  */
-export function readElmTable(text: string): ElmTable {
+export function judgeElmTable(text: string): JudgedTable {
   const lines = text
     .replace(/^\uFEFF/, "")
     .split(/\r\n|\n|\r/)
     .map((line, i) => ({ line, number: i + 1 }))
     .filter(({ line }) => line.trim() !== "");
   const comments = lines.filter(({ line }) => line.startsWith("#")).map(({ line }) => line);
-  const [head, ...rows] = lines.filter(({ line }) => !line.startsWith("#"));
+  const [head, ...data] = lines.filter(({ line }) => !line.startsWith("#"));
   const columns = head ? cellsOf(head.line) : null;
   if (!columns || !columns.includes(NAME) || !columns.includes(EXPRESSION)) {
     throw new Problem(
@@ -39,22 +56,37 @@ export function readElmTable(text: string): ElmTable {
       `${head ? `Line ${head.number}` : "The file"}: expected the names of the columns, ${NAME} and ${EXPRESSION} among them, separated by tabs.`,
     );
   }
-  const bad: string[] = [];
   const names = new Map<string, number>();
-  const classes = rows.flatMap(({ line, number }): MotifClass[] => {
+  const rows = data.map(({ line, number }): ElmRow => {
     try {
-      return [readRow(cellsOf(line), columns, names, number)];
+      return { line: number, motif: readRow(cellsOf(line), columns, names, number), problem: null };
     } catch (error) {
       if (!(error instanceof BadRow)) throw error;
-      bad.push(`Line ${number}: ${error.message}`);
-      return [];
+      return { line: number, motif: null, problem: error.message };
     }
   });
+  const problems: string[] = [];
   const announced = valueOf(comments, "Num_Classes");
   if (announced !== null && Number(announced) !== rows.length) {
-    bad.push(`The file announces ${announced} classes and has ${rows.length}: it may be cut short.`);
+    problems.push(`The file announces ${announced} classes and has ${rows.length}: it may be cut short.`);
   }
-  if (rows.length === 0) bad.push("The table has no class.");
+  if (rows.length === 0) problems.push("The table has no class.");
+  return {
+    version: valueOf(comments, "ELM_Classes_Download_Version"),
+    published: valueOf(comments, "ELM_Classes_Download_Date"),
+    rows,
+    problems,
+  };
+}
+
+/**
+ * The classes of a table as `judgeElmTable` reads it.
+ * @throws Problem invalid_request that names every bad row, where there are any
+ */
+export function readElmTable(text: string): ElmTable {
+  const { version, published, rows, problems } = judgeElmTable(text);
+  const bad = rows.flatMap(({ line, problem }) => (problem === null ? [] : [`Line ${line}: ${problem}`]));
+  bad.push(...problems);
   if (bad.length > 0) {
     const more = bad.length > MOST_NAMED ? [`… and ${bad.length - MOST_NAMED} more.`] : [];
     throw new Problem(
@@ -62,11 +94,7 @@ export function readElmTable(text: string): ElmTable {
       ["The table is not imported.", ...bad.slice(0, MOST_NAMED), ...more].join("\n"),
     );
   }
-  return {
-    version: valueOf(comments, "ELM_Classes_Download_Version"),
-    published: valueOf(comments, "ELM_Classes_Download_Date"),
-    classes,
-  };
+  return { version, published, classes: rows.flatMap(({ motif }) => motif ?? []) };
 }
 
 class BadRow extends Error {}

@@ -9,7 +9,7 @@ import { scoringHandlers } from "./handlers.ts";
 import { jobId, type State } from "./job.ts";
 import { jsonAnswers } from "./json-answers.ts";
 import { MotifTables } from "./motif-tables.ts";
-import { Pool } from "./pool.ts";
+import { Pool, type SeatView } from "./pool.ts";
 import { jsonRoutes } from "./route-json.ts";
 import { tryRoutes } from "./route-try.ts";
 import { scoringRoutes } from "./route.ts";
@@ -22,13 +22,14 @@ import {
   type Scored,
   type ScoreRequest,
 } from "./score.ts";
-import { JobStore } from "./store.ts";
+import { type JobRecord, JobStore, type JobView } from "./store.ts";
 
 export { calibrateCorpus } from "./calibration.ts";
 export { Corpora, type CorpusInfo, type CorpusSource } from "./corpus.ts";
 export type { MotifClass, MotifClasses } from "./motif-classes.ts";
 export type { ImportedTable, MotifTables } from "./motif-tables.ts";
 export { PRINTERS, type PrinterName } from "./result-printer.ts";
+export { type State, STATES } from "./job.ts";
 export { ENDPOINT } from "./route.ts";
 export type { Scored, ScoreRequest } from "./score.ts";
 
@@ -77,6 +78,12 @@ export interface Scoring {
   oldestQueued(): number | null;
   /** Workers, those that have a job, and the bytes of the process from which on a job is ended. */
   workers(): { size: number; busy: number; memoryLimit: number };
+  /** The newest jobs, of one state or of all. */
+  recentJobs(limit: number, state?: State): JobRecord[];
+  /** What each worker does. */
+  seats(): SeatView[];
+  /** Calls a job off, whoever submitted it. @throws Problem unknown_job, conflict */
+  cancel(job: string): JobView;
   /** Name of the corpus in use; null where there is none. */
   corpusName(): string | null;
   /** Scores at once, on this thread, without a job. */
@@ -166,6 +173,9 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     counts: () => store.counts(),
     oldestQueued: () => store.oldestQueued(),
     workers: () => pool.vitals(),
+    recentJobs: (limit, state) => store.recent(limit, state),
+    seats: () => pool.seats(),
+    cancel: (job) => pool.cancel(job),
     corpusName: () => corpora.active()?.name ?? null,
     scoreNow: (request) =>
       scoreSequences(request, { corpora, classes, maxQueryLength: options.maxQueryLength }),

@@ -1,7 +1,7 @@
 import { Problem } from "../problem.ts";
 import type { Clock } from "../shell/clock.ts";
 import type { Database } from "../shell/sqlite.ts";
-import { readElmTable } from "./elm-table.ts";
+import { type JudgedTable, judgeElmTable, readElmTable } from "./elm-table.ts";
 import { type MotifClass, type MotifClasses, motifClasses, starterClasses } from "./motif-classes.ts";
 
 /** A table of motif classes that was imported. */
@@ -96,6 +96,11 @@ export class MotifTables implements MotifClasses {
       })
       .immediate();
     return this.imported()!;
+  }
+
+  /** What an import of this table would say of each of its lines; nothing is changed. @throws Problem invalid_request */
+  judge(bytes: Uint8Array): JudgedTable {
+    return judgeElmTable(textOf(bytes));
   }
 
   /** Gives the imported table up; what comes with the program counts again. @returns false where there is none */

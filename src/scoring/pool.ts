@@ -43,6 +43,16 @@ interface Seat {
   helps: Running | null;
 }
 
+/** What one worker does. */
+export interface SeatView {
+  /** Whether it was started: that happens with its first job. */
+  alive: boolean;
+  /** The job that it scores, and the job of another that it helps to search for. */
+  job: string | null;
+  helps: string | null;
+  progress: Progress | null;
+}
+
 interface Running {
   lease: Lease;
   basis: Basis;
@@ -274,6 +284,16 @@ export class Pool {
     const job = this.#leave(seat);
     if (!job) return;
     this.#retry(job, cause, `The worker ended ${job.lease.attempts} times while it scored this job.`);
+  }
+
+  /** What each worker does. */
+  seats(): SeatView[] {
+    return this.#seats.map(({ worker, job, helps }) => ({
+      alive: worker !== null,
+      job: job?.lease.id ?? null,
+      helps: helps?.lease.id ?? null,
+      progress: job?.progress ?? null,
+    }));
   }
 
   /** Places, those that have a job, and the bytes of the process from which on a job is ended. */

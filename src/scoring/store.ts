@@ -31,6 +31,19 @@ export interface JobView {
   place: number | null;
 }
 
+/** A job as administrators see it: who asked, and nothing of what was asked but its name and size. */
+export interface JobRecord extends Pick<
+  JobView,
+  "id" | "state" | "submitted" | "started" | "ended" | "failure"
+> {
+  /** A user or a network address. */
+  client: string;
+  attempts: number;
+  name: string | null;
+  /** Of the query; null once the job has expired. */
+  residues: number | null;
+}
+
 /** What a result depends on besides the request. */
 export interface Basis {
   /** Content hash of the corpus. */
@@ -375,6 +388,17 @@ export class JobStore {
     } | null;
     if (!row) throw unknownJob();
     return row.request === null ? null : (JSON.parse(row.request) as JobRequest);
+  }
+
+  /** The newest jobs, of one state or of all, for who looks after the service. */
+  recent(limit: number, state?: State): JobRecord[] {
+    return this.#database
+      .query(
+        `SELECT id, state, client, submitted, started, ended, failure, attempts,
+           json_extract(request, '$.identifier') AS name, length(json_extract(request, '$.query')) AS residues
+         FROM job ${state === undefined ? "" : "WHERE state = $state"} ORDER BY rid DESC LIMIT $limit`,
+      )
+      .all({ limit, ...(state === undefined ? {} : { state }) }) as JobRecord[];
   }
 
   /** Number of jobs by state. */

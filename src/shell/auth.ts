@@ -3,6 +3,7 @@ import { writeTurn } from "./write-turn.ts";
 import { callerNetwork } from "./caller.ts";
 import type { Clock } from "./clock.ts";
 import { isUnsafe, refuseForeignPage } from "./origin.ts";
+import { OneTimeLinks } from "./one-time-link.ts";
 import { Passwords } from "./password.ts";
 import { type Session, type SessionOptions, Sessions } from "./session.ts";
 import type { Database } from "./sqlite.ts";
@@ -94,6 +95,7 @@ const REMEMBERED = 1000;
 export class Accounts {
   readonly tokens: Tokens;
   readonly sessions: Sessions;
+  readonly links: OneTimeLinks;
   private readonly passwords: Passwords;
   private readonly byAccount: Throttle;
   private readonly byAddress: Throttle;
@@ -112,6 +114,7 @@ export class Accounts {
     const { loginFailures, loginFailuresAddress, loginWindow, passwordHashes } = this.options;
     this.tokens = new Tokens(database, clock);
     this.sessions = new Sessions(database, clock, this.options);
+    this.links = new OneTimeLinks(database, clock);
     this.passwords = new Passwords(passwordHashes);
     this.byAccount = new Throttle(loginFailures, loginWindow * 1000, clock);
     this.byAddress = new Throttle(loginFailuresAddress, loginWindow * 1000, clock);
@@ -130,6 +133,51 @@ export class Accounts {
          FROM user_account AS u JOIN user_group AS g ON g.rid = u.primary_group ORDER BY u.username`,
       )
       .all() as UserRecord[];
+  }
+
+  /** Whether somebody can sign in who may do everything. */
+  hasAdministrator(): boolean {
+    return (
+      this.database.query("SELECT 1 FROM user_account WHERE is_superuser AND is_active LIMIT 1").get() !==
+      null
+    );
+  }
+
+  /**
+   * Makes the first administrator by the key of a set-up link, which is used up by it.
+   * @throws Problem not_found where the key is good for nothing (any more), invalid_request, conflict, busy
+   */
+  async setUp(key: string, user: NewUser & { password: string }): Promise<number> {
+    checkUsername(user.username);
+    const refuse = (): void => {
+      if (this.hasAdministrator() || this.links.find(key)?.user !== null) throw usedUp();
+    };
+    refuse();
+    const hash = await this.hash(user.password);
+    return this.database
+      .transaction(() => {
+        refuse();
+        this.links.use(key);
+        return this.insertUser({ ...user, superuser: true }, hash);
+      })
+      .immediate();
+  }
+
+  /**
+   * Sets the password of the account that the key of a link is for, and ends its sessions.
+   * @returns its row @throws Problem not_found where the key is good for nothing (any more), invalid_request, busy
+   */
+  async setPasswordByLink(key: string, password: string): Promise<number> {
+    if (typeof this.links.find(key)?.user !== "number") throw usedUp();
+    const hash = await this.hash(password);
+    return this.database
+      .transaction(() => {
+        const user = this.links.find(key)?.user;
+        if (typeof user !== "number") throw usedUp();
+        this.storePassword(user, hash);
+        return user;
+      })
+      .immediate();
   }
 
   /** Adds a user and returns its row. @throws Problem invalid_request, conflict, busy */
@@ -203,7 +251,9 @@ export class Accounts {
       if (user === SYSTEM) throw new Problem("conflict", "Nobody signs in as the account system.");
       if (!active) this.refuseLastAdministrator(user);
       this.database.query("UPDATE user_account SET is_active = ? WHERE rid = ?").run(active ? 1 : 0, user);
-      if (!active) this.sessions.closeAll(user);
+      if (active) return;
+      this.sessions.closeAll(user);
+      this.links.dropOf(user);
     })();
   }
 
@@ -233,6 +283,7 @@ export class Accounts {
     this.database.transaction(() => {
       this.database.query("UPDATE user_account SET password_hash = ? WHERE rid = ?").run(hash, user);
       this.sessions.closeAll(user);
+      this.links.dropOf(user);
     })();
   }
 
@@ -395,6 +446,8 @@ export class Accounts {
     };
   }
 }
+
+const usedUp = (): Problem => new Problem("not_found", "This link is used up, or over. Ask for another.");
 
 function checkUsername(username: string): void {
   if (USERNAME.test(username)) return;

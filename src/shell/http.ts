@@ -18,6 +18,8 @@ export interface HttpOptions {
   gzipThreshold: number;
   /** Bytes that a body may have. */
   maxMessageBytes: number;
+  /** Whether a body at this path may be of any size, since it goes to the disk as it comes. */
+  isUpload?: (path: string) => boolean;
   /** What is found out about a caller before the request is routed; never rejects. */
   admit: (request: Request) => void | Promise<void>;
   /** Reasons why the service cannot take requests now; empty when it can. */
@@ -117,7 +119,7 @@ export function openHttp(options: HttpOptions): Answer {
     try {
       // Only the interface asks who calls: what else comes by here costs no password's hash.
       if (pathOf(request).startsWith("/api/")) await options.admit(request);
-      response = await route(app, request, options.maxMessageBytes, basePath);
+      response = await route(app, request, options, basePath);
       response = await compressed(request, response, options.gzipThreshold);
     } catch (error) {
       const problem = Problem.from(error);
@@ -178,7 +180,7 @@ function hasUsableHost(request: Request): boolean {
 async function route(
   app: AnyElysia,
   request: Request,
-  maxMessageBytes: number,
+  { maxMessageBytes, isUpload }: HttpOptions,
   basePath: string,
 ): Promise<Response> {
   if (!hasUsableHost(request) && !pathOf(request).startsWith("/soap/"))
@@ -187,7 +189,8 @@ async function route(
     return new Response(null, { status: 308, headers: { Location: `${basePath}/` } });
   const declared = Number(request.headers.get("content-length") ?? 0);
   // A body of unknown length is counted where it is read; the SOAP face answers its own faults.
-  if (declared > maxMessageBytes && !pathOf(request).startsWith("/soap/")) {
+  const path = pathOf(request);
+  if (declared > maxMessageBytes && !path.startsWith("/soap/") && !isUpload?.(path)) {
     throw bodyTooLarge(maxMessageBytes);
   }
   return app.fetch(request);

@@ -18,6 +18,19 @@ export interface Session {
   expires: number;
 }
 
+/** A session as its owner may see it. Times are milliseconds since 1970-01-01 UTC. */
+export interface SessionRecord {
+  id: string;
+  created: number;
+  /** To the minute. */
+  last_used: number;
+  expires: number;
+  /** What the browser calls itself. */
+  agent: string;
+  /** Whether the request that asks came with it. */
+  current: boolean;
+}
+
 export interface SessionOptions extends Reach {
   /** From sign-in to the end, whatever happens in between. */
   sessionHours: number;
@@ -42,8 +55,10 @@ export class Sessions {
     this.database.transaction(() => {
       this.database.query("DELETE FROM session WHERE expires <= ?").run(now);
       this.database
-        .query("INSERT INTO session (sha256, user_rid, created, last_used, expires) VALUES (?, ?, ?, ?, ?)")
-        .run(sha256(secret), user, now, now, expires);
+        .query(
+          "INSERT INTO session (sha256, user_rid, created, last_used, expires, agent) VALUES (?, ?, ?, ?, ?, ?)",
+        )
+        .run(sha256(secret), user, now, now, expires, agentOf(request));
     })();
     const seconds = this.options.sessionHours * 3600;
     return {
@@ -78,6 +93,47 @@ export class Sessions {
     const secret = secretOf(request);
     if (secret !== undefined) this.database.query("DELETE FROM session WHERE sha256 = ?").run(sha256(secret));
     return this.cookie("", 0, request);
+  }
+
+  /** The sessions of an account that can still be used, the latest first. */
+  list(user: number, request: Request): SessionRecord[] {
+    const own = secretOf(request);
+    const now = this.clock.now();
+    const rows = this.database
+      .query(
+        `SELECT sha256, created, last_used, expires, agent FROM session
+         WHERE user_rid = ? AND expires > ? AND last_used > ? ORDER BY last_used DESC, created DESC`,
+      )
+      .all(user, now, now - this.options.sessionIdleMinutes * MINUTE) as (Omit<
+      SessionRecord,
+      "id" | "current"
+    > & { sha256: string })[];
+    return rows.map(({ sha256: hash, created, last_used, expires, agent }) => ({
+      id: publicId(hash),
+      created,
+      last_used,
+      expires,
+      agent,
+      current: own !== undefined && hash === sha256(own),
+    }));
+  }
+
+  /** Ends one session of an account. @returns whether there was one */
+  end(user: number, id: string): boolean {
+    const rows = this.database.query("SELECT sha256 FROM session WHERE user_rid = ?").all(user) as {
+      sha256: string;
+    }[];
+    const found = rows.find((row) => publicId(row.sha256) === id);
+    if (found) this.database.query("DELETE FROM session WHERE sha256 = ?").run(found.sha256);
+    return found !== undefined;
+  }
+
+  /** Ends all sessions of an account but that of the request. @returns how many */
+  endOthers(user: number, request: Request): number {
+    const own = secretOf(request);
+    return this.database
+      .query("DELETE FROM session WHERE user_rid = ? AND sha256 <> ?")
+      .run(user, own === undefined ? "" : sha256(own)).changes;
   }
 
   /** Ends all sessions of an account. */
@@ -116,6 +172,11 @@ export class Sessions {
     }
   }
 }
+
+/** By which a session is named to its owner: nothing that would open it, nor what is kept of that. */
+const publicId = (hash: string): string => sha256(`session ${hash}`).slice(0, 32);
+
+const agentOf = (request: Request): string => (request.headers.get("user-agent") ?? "").slice(0, 300);
 
 /** Whether a browser comes with a session, be it over or not. */
 export const hasSessionCookie = (request: Request): boolean => secretOf(request) !== undefined;

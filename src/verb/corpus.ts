@@ -26,6 +26,7 @@ export const corpus: Verb = {
       name: "--sample",
       sentence: "Add the proteins that come with the program (Swiss-Prot 2014_01, CC BY 4.0).",
     },
+    { name: "--progress", sentence: "add: say every second how far it is, also where nobody watches." },
     { name: "--use", sentence: "Take the corpus into use at once; the first one is so anyway." },
   ],
   settings: ["data_dir", "workers"],
@@ -64,7 +65,7 @@ export const corpus: Verb = {
 };
 
 async function add(corpora: Corpora, call: Call, file: string | undefined): Promise<void> {
-  const progress = progressLine();
+  const progress = progressLine(process.stderr, undefined, call.has("--progress") ? 1000 : undefined);
   const name = call.value("--name") ?? (file === undefined ? SAMPLE_CORPUS : nameOf(file));
   const before = new Set(corpora.list().map(({ hash }) => hash));
   const added = await corpora.add({

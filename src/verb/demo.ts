@@ -11,7 +11,7 @@ import INVENTORY from "../sample/inventory.json";
 import PROTEINS from "../sample/proteins.fasta" with { type: "text" };
 import { ENDPOINT } from "../scoring/index.ts";
 import { SAMPLE_CORPUS } from "./corpus.ts";
-import { untilToldToStop } from "./serve.ts";
+import { invitation, untilToldToStop } from "./serve.ts";
 import { all, type Element, find, soapCall, textOf } from "./soap-call.ts";
 
 /**
@@ -192,7 +192,7 @@ ${table(["label", "id"], rows)}
 `;
 }
 
-function farewell({ url }: Listening, own: string | null): string {
+function farewell({ url, setUp }: Listening, own: string | null): string {
   return `
 Open in a browser
   ${url}/                         what is here
@@ -200,7 +200,7 @@ Open in a browser
   ${url}/docs                     every address, parameter and answer
   ${url}/api/v2/locations/?format=api
   ${url}${ENDPOINT}?wsdl
-
+${setUp === null ? "" : `\n${invitation(setUp)}\n`}
 Serving until Ctrl-C${own === null ? "" : "; the sample data go with it"}.
 `;
 }

@@ -12,12 +12,13 @@ const ERASE = "\r\u001b[2K";
 export function progressLine(
   stream: Pick<NodeJS.WriteStream, "isTTY" | "write"> = process.stderr,
   now: () => number = () => performance.now(),
+  sparse = SPARSE_INTERVAL,
 ): ProgressLine {
   const { isTTY } = stream;
   let last = isTTY ? -INTERVAL : now();
   return {
     show(text) {
-      if (now() - last < (isTTY ? INTERVAL : SPARSE_INTERVAL)) return;
+      if (now() - last < (isTTY ? INTERVAL : sparse)) return;
       last = now();
       stream.write(isTTY ? `${ERASE}${text}` : `${text}\n`);
     },

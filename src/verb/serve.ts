@@ -13,10 +13,15 @@ export const serve: Verb = {
   async run(call) {
     const service = await listen(call.configuration().config);
     process.stderr.write(`labd ${VERSION} serves ${service.url}\n`);
+    if (service.setUp !== null) process.stderr.write(`${invitation(service.setUp)}\n`);
     await untilToldToStop(service);
     return 0;
   },
 };
+
+/** What to do where there is no administrator yet. */
+export const invitation = (setUp: string): string =>
+  `There is no administrator yet. To make one, open within 24 hours: ${setUp}`;
 
 /** Waits for SIGINT or SIGTERM, then lets running requests finish; a second signal ends at once. SIGHUP reads the certificate again. */
 export async function untilToldToStop(service: Listening): Promise<void> {

@@ -1,4 +1,11 @@
 import type { Page } from "./page.tsx";
+import { administrationPage } from "./pages/administration.tsx";
+import { administrationBackupsPage } from "./pages/administration-backups.tsx";
+import { administrationCorporaPage } from "./pages/administration-corpora.tsx";
+import { administrationJobsPage } from "./pages/administration-jobs.tsx";
+import { administrationMotifClassesPage } from "./pages/administration-motif-classes.tsx";
+import { administrationTokensPage } from "./pages/administration-tokens.tsx";
+import { administrationUsersPage } from "./pages/administration-users.tsx";
 import { batchPage } from "./pages/batch.tsx";
 import { homePage } from "./pages/home.tsx";
 import { inventoryImportPage } from "./pages/inventory-import.tsx";
@@ -8,14 +15,20 @@ import { inventoryRecordPage } from "./pages/inventory-record.tsx";
 import { inventoryPage } from "./pages/inventory.tsx";
 import { locationTreePage } from "./pages/location-tree.tsx";
 import { missingPage } from "./pages/missing.tsx";
+import { profilePage } from "./pages/profile.tsx";
 import { resultPage } from "./pages/result.tsx";
 import { scorePage } from "./pages/score.tsx";
+import { setPasswordPage } from "./pages/set-password.tsx";
+import { setupPage } from "./pages/setup.tsx";
 import { signInPage } from "./pages/sign-in.tsx";
 
 /** Every page; the routes come from here. */
 export const PAGES: readonly Page[] = [
   homePage,
   signInPage,
+  setupPage,
+  setPasswordPage,
+  profilePage,
   scorePage,
   resultPage,
   batchPage,
@@ -25,5 +38,12 @@ export const PAGES: readonly Page[] = [
   inventoryNewPage,
   inventoryImportPage,
   inventoryRecordPage,
+  administrationPage,
+  administrationBackupsPage,
+  administrationCorporaPage,
+  administrationJobsPage,
+  administrationMotifClassesPage,
+  administrationTokensPage,
+  administrationUsersPage,
   missingPage,
 ];

@@ -20,8 +20,11 @@ const FOR_EVER = "public, max-age=31536000, immutable";
 /** How pages find out about their surroundings. */
 type SurroundingsOf = (request: Request) => Surroundings;
 
-/** The pages that people use, and what they load. */
-export function webRoutes(surroundingsOf: SurroundingsOf): AnyElysia {
+/** Whether a key opens a page that needs one. */
+type Opens = (page: string, key: string) => boolean;
+
+/** The pages that people use, and what they load. A page that needs a key is not there without one that opens it. */
+export function webRoutes(surroundingsOf: SurroundingsOf, opens: Opens = () => false): AnyElysia {
   const app = new Elysia({ name: "web" })
     .get("/assets/icon.svg", () => icon(), HIDDEN)
     .get("/assets/:name", ({ request, params }) => asset(request, params.name ?? ""), HIDDEN)
@@ -29,7 +32,7 @@ export function webRoutes(surroundingsOf: SurroundingsOf): AnyElysia {
   for (const page of PAGES) {
     for (const path of page.paths) {
       app
-        .get(path, ({ request }) => show(page, request, surroundingsOf(request)), HIDDEN)
+        .get(path, ({ request }) => showOpen(page, request, surroundingsOf(request), opens), HIDDEN)
         .all(path, () => refuse(), HIDDEN);
     }
   }
@@ -40,6 +43,12 @@ export function webRoutes(surroundingsOf: SurroundingsOf): AnyElysia {
 export async function pageForMissing(request: Request, around: Surroundings): Promise<Response | undefined> {
   const isPage = request.method === "GET" && request.headers.get("accept")?.includes("text/html");
   return isPage ? show(missingPage, request, around, 404) : undefined;
+}
+
+function showOpen(page: Page, request: Request, around: Surroundings, opens: Opens): Promise<Response> {
+  const key = new URL(request.url).searchParams.get("key") ?? "";
+  if (page.keyed && !opens(page.name, key)) return show(missingPage, request, around, 404);
+  return show(page, request, around);
 }
 
 async function show(page: Page, request: Request, around: Surroundings, status = 200): Promise<Response> {

@@ -23,7 +23,7 @@ const serve = (base = "") => {
     admit: () => {},
     unready: () => [],
     documentation: { version: "0", introduction: "", tags: [] },
-    services: [webRoutes(surroundings)],
+    services: [webRoutes(surroundings, (_page, key) => key === "good")],
     missing: (request) => pageForMissing(request, surroundings(request)),
   });
 };
@@ -45,7 +45,7 @@ test("the table of pages has every file of pages/, and no path twice", () => {
 test.each(PAGES.flatMap((page) => page.paths.map((path) => [path, page] as const)))(
   "%s is rendered before any script runs, and loads less than 150 KB of script, from here",
   async (path, page) => {
-    const response = await ask(sampleOf(path));
+    const response = await ask(sampleOf(path) + (page.keyed ? "?key=good" : ""));
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
     const policy = response.headers.get("content-security-policy")!;

@@ -1,0 +1,46 @@
+import { join } from "node:path";
+import type { Reach } from "../shell/origin.ts";
+import { accountEndpoints } from "./account.ts";
+import type { Administered } from "./administered.ts";
+import { corpusEndpoints, motifEndpoints } from "./corpora.ts";
+import { type Endpoint, requireAdministrator } from "./endpoint.ts";
+import { backupEndpoints, healthEndpoints, jobEndpoints } from "./operation.ts";
+import { endpointRoutes } from "./route.ts";
+import { sweepUploads } from "./upload.ts";
+
+export { purposeOf, SET_UP_HOURS, setUpPath } from "./account.ts";
+export { UPLOADS } from "./route.ts";
+export { Tasks } from "./tasks.ts";
+
+/** What people do with their accounts, and administrators with the service. */
+export function administrationRoutes(
+  administered: Administered & { reach: Reach },
+): ReturnType<typeof endpointRoutes> {
+  sweepUploads(join(administered.dataDirectory, "uploads"));
+  return endpointRoutes([
+    ...accountEndpoints(administered.accounts, administered.reach),
+    ...serviceEndpoints(administered),
+  ]);
+}
+
+/** Corpora, motif classes, jobs, backups, health and tasks, for administrators. */
+function serviceEndpoints(service: Administered): Endpoint[] {
+  const { accounts } = service;
+  const all = [
+    ...corpusEndpoints(service),
+    ...motifEndpoints(service),
+    ...jobEndpoints(service),
+    ...backupEndpoints(service),
+    ...healthEndpoints(service),
+  ];
+  // Nobody else comes past here, whatever an endpoint forgets.
+  for (const { methods } of all)
+    for (const method of Object.values(methods)) {
+      const { answer } = method;
+      method.answer = (ask) => {
+        requireAdministrator(accounts, ask.request);
+        return answer(ask);
+      };
+    }
+  return all;
+}

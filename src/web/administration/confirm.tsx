@@ -1,0 +1,60 @@
+import { useState } from "preact/hooks";
+import { announce } from "../part/announce.tsx";
+import { Button } from "../part/button.tsx";
+import { Dialog } from "../part/dialog.tsx";
+import { Failure } from "../part/failure.tsx";
+
+/** Something that is asked about before it is done. */
+export interface Question {
+  title: string;
+  /** What follows from it. */
+  text: string;
+  /** What the button says. */
+  verb: string;
+  run: () => Promise<unknown>;
+  /** Announced after. */
+  done: string;
+}
+
+/** Asks, does, and says so; what is refused is shown where it was asked. */
+export function Confirm({
+  question,
+  onClose,
+  onDone,
+}: {
+  question: Question;
+  onClose: () => void;
+  onDone: () => void;
+}) {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const run = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      await question.run();
+      announce(question.done);
+      onClose();
+      onDone();
+    } catch (problem) {
+      setError(problem);
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog
+      title={question.title}
+      onClose={onClose}
+      actions={
+        <>
+          <Button look="danger" busy={busy} onClick={() => void run()}>
+            {question.verb}
+          </Button>
+          <Button onClick={onClose}>Leave it</Button>
+        </>
+      }
+    >
+      <p>{question.text}</p>
+      {error !== null && <Failure error={error} />}
+    </Dialog>
+  );
+}

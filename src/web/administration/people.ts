@@ -1,0 +1,32 @@
+/** Accounts and groups as the interface of the inventory lists them. */
+
+export interface Listed<Row> {
+  total: number;
+  results: Row[];
+}
+
+interface Named {
+  id: string;
+  name: string;
+}
+
+export interface User {
+  id: string;
+  username: string;
+  full_name: string;
+  email: string;
+  groups: Named[];
+  primary_group: Named;
+  is_active: boolean;
+  is_superuser: boolean;
+  date_joined: string;
+}
+
+export interface Group extends Named {
+  description: string;
+}
+
+export const userPath = (username: string): string => `/api/v2/users/${encodeURIComponent(username)}/`;
+export const groupPath = (name: string): string => `/api/v2/groups/${encodeURIComponent(name)}/`;
+/** It owns what every installation has, and stays. */
+export const SYSTEM_GROUP = "SYSTEM_GROUP";

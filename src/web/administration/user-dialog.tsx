@@ -1,0 +1,143 @@
+import { useState } from "preact/hooks";
+import { announce } from "../part/announce.tsx";
+import { Button } from "../part/button.tsx";
+import { Dialog } from "../part/dialog.tsx";
+import { Failure } from "../part/failure.tsx";
+import { Checkbox, Choice, TextField } from "../part/field.tsx";
+import { ask, Refusal } from "../request.ts";
+import { SYSTEM_GROUP, type User, userPath } from "./people.ts";
+
+/** Makes or changes an account. A new one gets its password by a link, or at once. */
+export function UserDialog(props: {
+  user: User | null;
+  groups: readonly string[];
+  onClose: () => void;
+  onDone: (username: string, wantsLink: boolean) => void;
+}) {
+  const { user, groups, onClose, onDone } = props;
+  const [username, setUsername] = useState(user?.username ?? "");
+  const [fullName, setFullName] = useState(user?.full_name ?? "");
+  const [email, setEmail] = useState(user?.email ?? "");
+  const [isAdmin, setAdmin] = useState(user?.is_superuser ?? false);
+  const [primary, setPrimary] = useState(user?.primary_group.name ?? SYSTEM_GROUP);
+  const [member, setMember] = useState(new Set(user?.groups.map(({ name }) => name) ?? []));
+  const [password, setPassword] = useState("");
+  const [error, setError] = useState<unknown>(null);
+  const [busy, setBusy] = useState(false);
+  const fields = error instanceof Refusal ? error.fields : {};
+  const save = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    if (busy) return;
+    setBusy(true);
+    const body = {
+      ...(user ? {} : { username }),
+      full_name: fullName,
+      ...(email === "" && !user?.email ? {} : { email }),
+      is_superuser: isAdmin,
+      primary_group: primary,
+      groups: [...new Set([...member, primary])],
+      ...(password === "" ? {} : { password }),
+    };
+    try {
+      await (user
+        ? ask("PATCH", userPath(user.username), { body })
+        : ask("POST", "/api/v2/users/", { body }));
+      announce(user ? `${user.username} is changed.` : `${username} is added.`);
+      onDone(username, user === null && password === "");
+    } catch (problem) {
+      setError(problem);
+      setBusy(false);
+    }
+  };
+  const unplaced = Object.keys(fields).filter(
+    (name) => !["username", "full_name", "email", "password", "primary_group", "groups"].includes(name),
+  );
+  return (
+    <Dialog title={user ? `Change ${user.username}` : "Add somebody"} onClose={onClose}>
+      {error !== null && (Object.keys(fields).length === 0 || unplaced.length > 0) && (
+        <Failure error={error} />
+      )}
+      <form onSubmit={save}>
+        {!user && (
+          <TextField
+            label="Name to sign in with"
+            hint="It stays as it is."
+            autocomplete="off"
+            autocapitalize="none"
+            spellcheck={false}
+            required
+            value={username}
+            onInput={setUsername}
+            errors={fields.username}
+          />
+        )}
+        <TextField
+          label="Full name"
+          optional
+          autocomplete="off"
+          value={fullName}
+          onInput={setFullName}
+          errors={fields.full_name}
+        />
+        <TextField
+          label="E-mail"
+          optional
+          type="email"
+          autocomplete="off"
+          value={email}
+          onInput={setEmail}
+          errors={fields.email}
+        />
+        <Choice
+          label="Primary group"
+          hint="It owns what the person makes."
+          value={primary}
+          choices={groups.map((name) => ({ value: name, name }))}
+          onChange={setPrimary}
+          errors={fields.primary_group}
+        />
+        <fieldset class="bare-set">
+          <legend>Member of</legend>
+          {groups.map((name) => (
+            <Checkbox
+              key={name}
+              label={name}
+              checked={name === primary || member.has(name)}
+              disabled={name === primary}
+              onChange={(on) =>
+                setMember((before) => {
+                  const after = new Set(before);
+                  if (on) after.add(name);
+                  else after.delete(name);
+                  return after;
+                })
+              }
+            />
+          ))}
+          {fields.groups && <p class="error">{fields.groups.join(" ")}</p>}
+        </fieldset>
+        <Checkbox label="Administrator: may do everything" checked={isAdmin} onChange={setAdmin} />
+        <TextField
+          label="Password"
+          optional
+          hint={
+            user
+              ? "Sets a new one and ends the sessions. A password link lets the person choose instead."
+              : "Without one you get a link by which the person chooses it."
+          }
+          type="password"
+          autocomplete="new-password"
+          value={password}
+          onInput={setPassword}
+          errors={fields.password}
+        />
+        <p class="actions">
+          <Button look="primary" type="submit" busy={busy}>
+            {user ? "Save" : "Add"}
+          </Button>
+          <Button onClick={onClose}>Leave it</Button>
+        </p>
+      </form>
+    </Dialog>
+  );
+}

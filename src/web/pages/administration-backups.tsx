@@ -1,0 +1,131 @@
+import { Administration } from "../administration/frame.tsx";
+import { count, size, When } from "../administration/show.tsx";
+import { TaskList, useTasks } from "../administration/tasks.tsx";
+import { useLoaded } from "../inventory/loaded.ts";
+import { definePage } from "../page.tsx";
+import { announce } from "../part/announce.tsx";
+import { Button } from "../part/button.tsx";
+import { Empty } from "../part/empty.tsx";
+import { Failure } from "../part/failure.tsx";
+import { Table } from "../part/table.tsx";
+import { ask, get } from "../request.ts";
+
+interface Backup {
+  name: string;
+  created: string;
+  reason: "asked" | "schedule" | "upgrade";
+  labd: string;
+  bytes: number;
+  compressed_bytes: number;
+  rows: number;
+  corpora: number;
+}
+interface Backups {
+  directory: string;
+  hours: number;
+  results: Backup[];
+}
+
+const PATH = "/api/admin/backups";
+const KINDS = ["backup", "backup-verify"];
+const REASONS = { asked: "somebody asked", schedule: "it was time", upgrade: "before an upgrade" };
+
+function BackupsPage() {
+  const { value, error, reload } = useLoaded("backups", (signal) => get<Backups>(PATH, {}, signal));
+  const { tasks, watch, busy } = useTasks(KINDS, reload);
+  const act = async (path: string): Promise<void> => {
+    try {
+      await ask("POST", path);
+    } catch (problem) {
+      announce((problem as Error).message, "bad");
+    }
+    watch();
+  };
+  return (
+    <Administration path="/administration/backups" title="Backups">
+      {error !== undefined && <Failure error={error} retry={reload} />}
+      {value && (
+        <>
+          <p>
+            They lie on the server in <code>{value.directory}</code>.{" "}
+            {value.hours === 0
+              ? "None is made by itself (backup_hours is 0)."
+              : `One is made every ${value.hours} hours.`}{" "}
+            Copy the whole directory to another machine, too. To go back to one, stop the server and run{" "}
+            <code>labd restore</code>.
+          </p>
+          <p>
+            <Button look="primary" busy={busy} onClick={() => void act(PATH)}>
+              Make one now
+            </Button>
+          </p>
+        </>
+      )}
+      <TaskList
+        tasks={tasks}
+        watch={watch}
+        nameOf={({ kind, subject }) => (kind === "backup" ? "Backup" : `Verifying ${subject}`)}
+      />
+      {value?.results.length === 0 && (
+        <Empty title="No backup yet">
+          <p>Make one now: it does not stop anybody from working.</p>
+        </Empty>
+      )}
+      {value && value.results.length > 0 && (
+        <Table
+          caption="Backups"
+          hideCaption
+          rows={value.results}
+          keyOf={({ name }) => name}
+          columns={[
+            {
+              name: "created",
+              title: "Made",
+              heading: true,
+              cell: (row) => (
+                <>
+                  <When at={row.created} />
+                  <br />
+                  <small>
+                    <code>{row.name}</code>
+                  </small>
+                </>
+              ),
+            },
+            { name: "reason", title: "Because", cell: (row) => REASONS[row.reason] ?? row.reason },
+            { name: "labd", title: "By labd", cell: (row) => row.labd },
+            { name: "rows", title: "Rows", numeric: true, cell: (row) => count(row.rows) },
+            {
+              name: "bytes",
+              title: "Size",
+              numeric: true,
+              cell: (row) => `${size(row.compressed_bytes)} of ${size(row.bytes)}`,
+            },
+            { name: "corpora", title: "Corpora", numeric: true, cell: (row) => row.corpora },
+            {
+              name: "verify",
+              title: <span class="unseen">What can be done</span>,
+              cell: (row) => (
+                <Button
+                  look="quiet"
+                  aria-label={`Verify ${row.name}`}
+                  onClick={() => void act(`${PATH}/${row.name}/verify`)}
+                >
+                  Verify
+                </Button>
+              ),
+            },
+          ]}
+        />
+      )}
+    </Administration>
+  );
+}
+
+export const administrationBackupsPage = definePage({
+  name: "administration-backups",
+  paths: ["/administration/backups"],
+  title: "Backups",
+  section: "administration",
+  View: BackupsPage,
+});

@@ -1,0 +1,175 @@
+import { useState } from "preact/hooks";
+import { Confirm, type Question } from "../administration/confirm.tsx";
+import { Administration } from "../administration/frame.tsx";
+import { Groups } from "../administration/groups.tsx";
+import { type Group, type Listed, type User, userPath } from "../administration/people.ts";
+import { When } from "../administration/show.tsx";
+import { ShownOnce } from "../administration/shown-once.tsx";
+import { UserDialog } from "../administration/user-dialog.tsx";
+import { useLoaded } from "../inventory/loaded.ts";
+import { definePage } from "../page.tsx";
+import { announce } from "../part/announce.tsx";
+import { Button } from "../part/button.tsx";
+import { Failure } from "../part/failure.tsx";
+import { Table } from "../part/table.tsx";
+import { ask, get } from "../request.ts";
+
+const ALL = { page_size: "max", ordering: "username" };
+
+function UsersPage() {
+  // Whoever is signed in may read accounts and groups; this page is for who may change them.
+  const may = useLoaded("may", (signal) => get("/api/admin/health", {}, signal));
+  const users = useLoaded("users", (signal) => get<Listed<User>>("/api/v2/users/", ALL, signal));
+  const groups = useLoaded("groups", (signal) =>
+    get<Listed<Group>>("/api/v2/groups/", { page_size: "max" }, signal),
+  );
+  const [question, setQuestion] = useState<Question | null>(null);
+  const [edited, setEdited] = useState<User | "new" | null>(null);
+  const [link, setLink] = useState<{ username: string; url: string; expires: string } | null>(null);
+  const reload = (): void => {
+    may.reload();
+    users.reload();
+    groups.reload();
+  };
+  const makeLink = async (username: string): Promise<void> => {
+    try {
+      const made = await ask<{ url: string; expires: string }>(
+        "POST",
+        `/api/admin/users/${encodeURIComponent(username)}/password-link`,
+      );
+      setLink({ username, ...made });
+      scrollTo({ top: 0 });
+    } catch (problem) {
+      announce((problem as Error).message, "bad");
+    }
+  };
+  const error = may.error ?? users.error ?? groups.error;
+  // Nobody signs in as the account that owns what comes with the program.
+  const rows = (users.value?.results ?? []).filter(({ username }) => username !== "system");
+  return (
+    <Administration path="/administration/users" title="People">
+      {error !== undefined && <Failure error={error} retry={reload} />}
+      {link && (
+        <ShownOnce
+          label={`Link for ${link.username}`}
+          value={link.url}
+          note={`Send it to nobody else: whoever opens it sets the password of ${link.username}. It is good for one use, until ${new Date(link.expires).toLocaleString()}.`}
+        />
+      )}
+      {may.value !== undefined && users.value && (
+        <section aria-labelledby="accounts">
+          <div class="row between">
+            <h2 id="accounts">Accounts</h2>
+            <Button look="primary" onClick={() => setEdited("new")}>
+              Add somebody
+            </Button>
+          </div>
+          <Table
+            caption="All accounts"
+            hideCaption
+            rows={rows}
+            keyOf={({ id }) => id}
+            columns={[
+              {
+                name: "username",
+                title: "Name",
+                heading: true,
+                cell: (row) => (
+                  <>
+                    {row.username} {row.is_superuser && <span class="tag">administrator</span>}{" "}
+                    {!row.is_active && <span class="tag warn">shut out</span>}
+                  </>
+                ),
+              },
+              { name: "full_name", title: "Full name", cell: (row) => row.full_name || "–" },
+              { name: "email", title: "E-mail", cell: (row) => row.email || "–" },
+              {
+                name: "groups",
+                title: "Groups",
+                cell: (row) => row.groups.map(({ name }) => name).join(", "),
+              },
+              { name: "joined", title: "Since", cell: (row) => <When at={row.date_joined} /> },
+              {
+                name: "actions",
+                title: <span class="unseen">What can be done</span>,
+                cell: (row) => (
+                  <span class="row">
+                    <Button look="quiet" aria-label={`Change ${row.username}`} onClick={() => setEdited(row)}>
+                      Change
+                    </Button>
+                    {row.is_active ? (
+                      <>
+                        <Button
+                          look="quiet"
+                          aria-label={`Password link for ${row.username}`}
+                          onClick={() => void makeLink(row.username)}
+                        >
+                          Password link
+                        </Button>
+                        <Button
+                          look="quiet"
+                          aria-label={`Shut out ${row.username}`}
+                          onClick={() =>
+                            setQuestion({
+                              title: `Shut ${row.username} out?`,
+                              text: "Sessions end and tokens do nothing from now on. Records stay and go on telling who made them. It can be taken back.",
+                              verb: "Shut out",
+                              run: () => ask("DELETE", userPath(row.username)),
+                              done: `${row.username} is shut out.`,
+                            })
+                          }
+                        >
+                          Shut out
+                        </Button>
+                      </>
+                    ) : (
+                      <Button
+                        look="quiet"
+                        aria-label={`Let in ${row.username}`}
+                        onClick={() =>
+                          setQuestion({
+                            title: `Let ${row.username} in again?`,
+                            text: "The password and the tokens from before work again.",
+                            verb: "Let in",
+                            run: () => ask("PATCH", userPath(row.username), { body: { is_active: true } }),
+                            done: `${row.username} may sign in again.`,
+                          })
+                        }
+                      >
+                        Let in
+                      </Button>
+                    )}
+                  </span>
+                ),
+              },
+            ]}
+          />
+        </section>
+      )}
+      {may.value !== undefined && groups.value && users.value && (
+        <Groups groups={groups.value.results} users={rows} onDone={reload} ask={setQuestion} />
+      )}
+      {edited !== null && (
+        <UserDialog
+          user={edited === "new" ? null : edited}
+          groups={(groups.value?.results ?? []).map(({ name }) => name)}
+          onClose={() => setEdited(null)}
+          onDone={(username, wantsLink) => {
+            setEdited(null);
+            reload();
+            if (wantsLink) void makeLink(username);
+          }}
+        />
+      )}
+      {question && <Confirm question={question} onClose={() => setQuestion(null)} onDone={reload} />}
+    </Administration>
+  );
+}
+
+export const administrationUsersPage = definePage({
+  name: "administration-users",
+  paths: ["/administration/users"],
+  title: "People",
+  section: "administration",
+  View: UsersPage,
+});

@@ -1,0 +1,136 @@
+import { useEffect } from "preact/hooks";
+import { Administration } from "../administration/frame.tsx";
+import { duration, size, When } from "../administration/show.tsx";
+import { type Task, useTasks } from "../administration/tasks.tsx";
+import { useLoaded } from "../inventory/loaded.ts";
+import { definePage } from "../page.tsx";
+import { announce } from "../part/announce.tsx";
+import { Button } from "../part/button.tsx";
+import { Failure } from "../part/failure.tsx";
+import { Progress } from "../part/progress.tsx";
+import { ask, get } from "../request.ts";
+
+interface Health {
+  version: string;
+  commit: string;
+  uptime: number;
+  now: string;
+  data_directory: string;
+  disk: { free: number; size: number };
+  database: { bytes: number; log: number };
+  memory: number;
+}
+
+interface Finding {
+  about: string;
+  state: "ok" | "warning" | "problem";
+  found: string;
+  remedy?: string;
+}
+
+function HealthPage() {
+  const { value, error, reload } = useLoaded("health", (signal) =>
+    get<Health>("/api/admin/health", {}, signal),
+  );
+  useEffect(() => {
+    const timer = setInterval(reload, 15_000);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <Administration path="/administration" title="Health">
+      {error !== undefined && <Failure error={error} retry={reload} />}
+      {value && (
+        <section class="card" aria-label="The service">
+          <dl class="facts">
+            <dt>Version</dt>
+            <dd>
+              labd {value.version} <small>({value.commit.slice(0, 12)})</small>
+            </dd>
+            <dt>Runs for</dt>
+            <dd>{duration(value.uptime)}</dd>
+            <dt>Clock</dt>
+            <dd>
+              <When at={value.now} />
+            </dd>
+            <dt>Disk</dt>
+            <dd>
+              {size(value.disk.free)} of {size(value.disk.size)} free
+            </dd>
+            <dt>Database</dt>
+            <dd>
+              {size(value.database.bytes)}, and {size(value.database.log)} that are not yet in it
+            </dd>
+            <dt>Memory</dt>
+            <dd>{size(value.memory)}</dd>
+            <dt>Data</dt>
+            <dd>
+              <code>{value.data_directory}</code>
+            </dd>
+          </dl>
+        </section>
+      )}
+      {value && <Examination />}
+    </Administration>
+  );
+}
+
+const MARK = {
+  ok: { tone: "good", word: "well" },
+  warning: { tone: "warn", word: "warning" },
+  problem: { tone: "bad", word: "problem" },
+};
+
+function Examination() {
+  const { tasks, watch, busy } = useTasks(["examination"], () => {});
+  const begin = async (): Promise<void> => {
+    try {
+      await ask("POST", "/api/admin/health/examination");
+    } catch (error) {
+      announce((error as Error).message, "bad");
+    }
+    watch();
+  };
+  const newest: Task | undefined = tasks[0];
+  const findings = (tasks.find(({ state }) => state === "done")?.result as Finding[] | undefined) ?? [];
+  const order = ["problem", "warning", "ok"];
+  const sorted = findings.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state));
+  return (
+    <section class="card" aria-labelledby="examination">
+      <h2 id="examination">Is it well?</h2>
+      <p>
+        Settings, owners and modes, disk, clock, database, corpora, backups and certificate are looked at, as{" "}
+        <code>labd doctor</code> does. It changes nothing, and takes a while with large corpora.
+      </p>
+      <div aria-live="polite">
+        {newest?.state === "running" && <Progress label={newest.said} />}
+        {newest && newest.state !== "running" && (
+          <p>
+            {newest.said} <When at={newest.ended} />
+          </p>
+        )}
+      </div>
+      <p>
+        <Button look="primary" busy={busy} onClick={() => void begin()}>
+          Look now
+        </Button>
+      </p>
+      <ul class="findings">
+        {sorted.map(({ about, state, found, remedy }) => (
+          <li key={about + found}>
+            <span class={`tag ${MARK[state].tone}`}>{MARK[state].word}</span> <strong>{about}</strong>:{" "}
+            {found}
+            {remedy && <p>What to do: {remedy}</p>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+export const administrationPage = definePage({
+  name: "administration",
+  paths: ["/administration"],
+  title: "Health",
+  section: "administration",
+  View: HealthPage,
+});

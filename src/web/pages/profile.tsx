@@ -1,0 +1,370 @@
+import { useEffect, useState } from "preact/hooks";
+import { Confirm, type Question } from "../administration/confirm.tsx";
+import { browserName, When } from "../administration/show.tsx";
+import { ShownOnce } from "../administration/shown-once.tsx";
+import { useLoaded } from "../inventory/loaded.ts";
+import { definePage } from "../page.tsx";
+import { announce } from "../part/announce.tsx";
+import { Button } from "../part/button.tsx";
+import { Failure } from "../part/failure.tsx";
+import { Choice, TextField } from "../part/field.tsx";
+import { Table } from "../part/table.tsx";
+import { ask, get, Refusal, rememberCsrfToken } from "../request.ts";
+import { type Session, useSession } from "../session.ts";
+
+function Profile() {
+  const session = useSession();
+  return (
+    <>
+      <h1>Your profile</h1>
+      {session === null && <Failure error={new Refusal(401, "unauthenticated", "Nobody is signed in.")} />}
+      {session && (
+        <div class="stack">
+          <div class="columns">
+            <Person session={session} />
+            <Password username={session.user.username} />
+          </div>
+          <Sessions />
+          <Tokens />
+        </div>
+      )}
+    </>
+  );
+}
+
+const fieldsOf = (error: unknown): Refusal["fields"] => (error instanceof Refusal ? error.fields : {});
+/** What cannot be shown at a field. */
+function Rest({ error }: { error: unknown }) {
+  return error !== null && Object.keys(fieldsOf(error)).length === 0 ? <Failure error={error} /> : null;
+}
+
+function Person({ session: { user } }: { session: Session }) {
+  const [fullName, setFullName] = useState(String(user.full_name ?? ""));
+  const [email, setEmail] = useState(String(user.email ?? ""));
+  const [error, setError] = useState<unknown>(null);
+  const [busy, setBusy] = useState(false);
+  const save = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    setBusy(true);
+    try {
+      await ask("PATCH", `/api/v2/users/${encodeURIComponent(user.username)}/`, {
+        body: { full_name: fullName, ...(email === "" && !user.email ? {} : { email }) },
+      });
+      setError(null);
+      announce("Your profile is saved.");
+    } catch (problem) {
+      setError(problem);
+    }
+    setBusy(false);
+  };
+  const groups = (user.groups as { name: string }[] | undefined) ?? [];
+  return (
+    <section class="card" aria-labelledby="person">
+      <h2 id="person">{user.username}</h2>
+      <p class="muted">
+        {user.is_superuser ? "Administrator. " : ""}
+        {groups.length > 0 && `In ${groups.map(({ name }) => name).join(", ")}.`}
+      </p>
+      <Rest error={error} />
+      <form onSubmit={save}>
+        <TextField
+          label="Full name"
+          optional
+          autocomplete="name"
+          value={fullName}
+          onInput={setFullName}
+          errors={fieldsOf(error).full_name}
+        />
+        <TextField
+          label="E-mail"
+          optional
+          type="email"
+          autocomplete="email"
+          value={email}
+          onInput={setEmail}
+          errors={fieldsOf(error).email}
+        />
+        <Button type="submit" busy={busy}>
+          Save
+        </Button>
+      </form>
+    </section>
+  );
+}
+
+function Password({ username }: { username: string }) {
+  const [current, setCurrent] = useState("");
+  const [password, setPassword] = useState("");
+  const [error, setError] = useState<unknown>(null);
+  const [busy, setBusy] = useState(false);
+  const save = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    setBusy(true);
+    try {
+      const { csrf_token } = await ask<{ csrf_token: string }>("POST", "/api/account/password", {
+        body: { current_password: current, password },
+      });
+      rememberCsrfToken(csrf_token);
+      setCurrent("");
+      setPassword("");
+      setError(null);
+      dispatchEvent(new Event(SESSIONS_CHANGED));
+      announce("The password is changed. Everywhere else you are signed out.");
+    } catch (problem) {
+      setError(problem);
+    }
+    setBusy(false);
+  };
+  return (
+    <section class="card" aria-labelledby="password">
+      <h2 id="password">Password</h2>
+      <p class="muted">Changing it signs you out everywhere else. Tokens stay.</p>
+      <Rest error={error} />
+      <form onSubmit={save}>
+        <input class="unseen" autocomplete="username" value={username} readOnly tabIndex={-1} aria-hidden />
+        <TextField
+          label="Current password"
+          type="password"
+          autocomplete="current-password"
+          required
+          value={current}
+          onInput={setCurrent}
+          errors={fieldsOf(error).current_password}
+        />
+        <TextField
+          label="New password"
+          hint="At least 8 characters; a sentence is easy to remember."
+          type="password"
+          autocomplete="new-password"
+          required
+          value={password}
+          onInput={setPassword}
+          errors={fieldsOf(error).password}
+        />
+        <Button type="submit" busy={busy}>
+          Change the password
+        </Button>
+      </form>
+    </section>
+  );
+}
+
+const SESSIONS_CHANGED = "labd:sessions";
+
+interface SessionRow {
+  id: string;
+  created: string;
+  last_used: string;
+  agent: string;
+  current: boolean;
+}
+
+function Sessions() {
+  const { value, error, reload } = useLoaded("sessions", (signal) =>
+    get<{ results: SessionRow[] }>("/api/account/sessions", {}, signal),
+  );
+  const [question, setQuestion] = useState<Question | null>(null);
+  useEffect(() => {
+    addEventListener(SESSIONS_CHANGED, reload);
+    return () => removeEventListener(SESSIONS_CHANGED, reload);
+  }, []);
+  const end = (row: SessionRow): void =>
+    setQuestion({
+      title: "End this session?",
+      text: `${browserName(row.agent)} is signed out.`,
+      verb: "End the session",
+      run: () => ask("DELETE", `/api/account/sessions/${row.id}`),
+      done: "The session has ended.",
+    });
+  const rows = value?.results ?? [];
+  return (
+    <section class="card" aria-labelledby="sessions">
+      <h2 id="sessions">Where you are signed in</h2>
+      {error !== undefined && <Failure error={error} retry={reload} />}
+      <Table
+        caption="Sessions"
+        hideCaption
+        rows={rows}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            name: "agent",
+            title: "Browser",
+            heading: true,
+            cell: (row) => (
+              <span title={row.agent}>
+                {browserName(row.agent)} {row.current && <span class="tag good">this one</span>}
+              </span>
+            ),
+          },
+          { name: "created", title: "Since", cell: ({ created }) => <When at={created} /> },
+          { name: "last_used", title: "Last used", cell: ({ last_used }) => <When at={last_used} /> },
+          {
+            name: "end",
+            title: <span class="unseen">What can be done</span>,
+            cell: (row) =>
+              row.current ? null : (
+                <Button look="quiet" onClick={() => end(row)}>
+                  End
+                </Button>
+              ),
+          },
+        ]}
+      />
+      {rows.length > 1 && (
+        <p class="actions">
+          <Button
+            onClick={() =>
+              setQuestion({
+                title: "End all others?",
+                text: "You stay signed in here, and nowhere else.",
+                verb: "End all others",
+                run: () => ask("DELETE", "/api/account/sessions"),
+                done: "All other sessions have ended.",
+              })
+            }
+          >
+            End all others
+          </Button>
+        </p>
+      )}
+      {question && <Confirm question={question} onClose={() => setQuestion(null)} onDone={reload} />}
+    </section>
+  );
+}
+
+interface TokenRow {
+  id: string;
+  name: string;
+  prefix: string;
+  scope: "read" | "write";
+  created: string;
+  expires: string | null;
+  last_used: string | null;
+}
+
+const DAYS = [
+  { value: "30", name: "30 days" },
+  { value: "90", name: "90 days" },
+  { value: "365", name: "a year" },
+  { value: "", name: "no end" },
+] as const;
+
+function Tokens() {
+  const { value, error, reload } = useLoaded("tokens", (signal) =>
+    get<{ results: TokenRow[] }>("/api/v2/tokens/", {}, signal),
+  );
+  const [name, setName] = useState("");
+  const [scope, setScope] = useState<"read" | "write">("read");
+  const [days, setDays] = useState<(typeof DAYS)[number]["value"]>("90");
+  const [made, setMade] = useState<string | null>(null);
+  const [problem, setProblem] = useState<unknown>(null);
+  const [busy, setBusy] = useState(false);
+  const [question, setQuestion] = useState<Question | null>(null);
+  const make = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    setBusy(true);
+    try {
+      const { token } = await ask<{ token: string }>("POST", "/api/v2/tokens/", {
+        body: { name, scope, ...(days === "" ? {} : { days: Number(days) }) },
+      });
+      setMade(token);
+      setName("");
+      setProblem(null);
+      reload();
+    } catch (refused) {
+      setProblem(refused);
+    }
+    setBusy(false);
+  };
+  return (
+    <section class="card" aria-labelledby="tokens">
+      <h2 id="tokens">Tokens for programs</h2>
+      <p class="muted">
+        A program sends one as <code>Authorization: Token …</code> and works in your name.
+      </p>
+      {made !== null && (
+        <ShownOnce
+          label="Your new token"
+          value={made}
+          note="Copy it now: it is kept as a hash only, and cannot be shown again."
+        />
+      )}
+      <Rest error={problem} />
+      <form onSubmit={make} class="in-line">
+        <TextField
+          label="What is it for?"
+          required
+          maxLength={255}
+          value={name}
+          onInput={setName}
+          errors={fieldsOf(problem).name}
+        />
+        <Choice
+          label="It may"
+          value={scope}
+          choices={[
+            { value: "read", name: "read only" },
+            { value: "write", name: "all that you may" },
+          ]}
+          onChange={setScope}
+        />
+        <Choice label="Good for" value={days} choices={DAYS} onChange={setDays} />
+        <Button type="submit" busy={busy}>
+          Make a token
+        </Button>
+      </form>
+      {error !== undefined && <Failure error={error} retry={reload} />}
+      {value && value.results.length > 0 && (
+        <Table
+          caption="Your tokens"
+          hideCaption
+          rows={value.results}
+          keyOf={({ id }) => id}
+          columns={[
+            { name: "name", title: "For", heading: true, cell: (row) => row.name },
+            { name: "prefix", title: "Begins", cell: (row) => <code>{row.prefix}…</code> },
+            {
+              name: "scope",
+              title: "May",
+              cell: (row) => (row.scope === "read" ? "read" : "read and write"),
+            },
+            { name: "expires", title: "Until", cell: (row) => <When at={row.expires} none="no end" /> },
+            { name: "last_used", title: "Last used", cell: (row) => <When at={row.last_used} /> },
+            {
+              name: "revoke",
+              title: <span class="unseen">What can be done</span>,
+              cell: (row) => (
+                <Button
+                  look="quiet"
+                  aria-label={`Revoke ${row.name}`}
+                  onClick={() =>
+                    setQuestion({
+                      title: `Revoke ${row.name}?`,
+                      text: "Programs that use it are refused from now on. It cannot be taken back.",
+                      verb: "Revoke",
+                      run: () => ask("DELETE", `/api/v2/tokens/${row.id}/`),
+                      done: "The token is revoked.",
+                    })
+                  }
+                >
+                  Revoke
+                </Button>
+              ),
+            },
+          ]}
+        />
+      )}
+      {value?.results.length === 0 && <p>You have none.</p>}
+      {question && <Confirm question={question} onClose={() => setQuestion(null)} onDone={reload} />}
+    </section>
+  );
+}
+
+export const profilePage = definePage({
+  name: "profile",
+  paths: ["/profile"],
+  title: "Your profile",
+  section: null,
+  View: Profile,
+});
