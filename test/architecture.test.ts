@@ -43,6 +43,7 @@ const RULES: Record<string, Rule> = {
   "src/config.ts": { rooms: ["src/problem.ts", "src/shell/origin.ts"], packages: ["node:"] },
   // It knows the services by what they answer over HTTP.
   "src/web": { rooms: [], packages: ["preact"] },
+  "src/web/inventory": { rooms: ["src/web"], packages: ["preact", "jsqr"] },
   "src/web/document.tsx": { rooms: ["src/web"], packages: ["preact-render-to-string"] },
   "src/web/route.ts": { rooms: ["src/web", "src/problem.ts"], packages: ["elysia"] },
   "src/web/make-bundle.ts": { rooms: ["src/web"], packages: ["node:"] },

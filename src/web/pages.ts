@@ -9,6 +9,7 @@ import { administrationUsersPage } from "./pages/administration-users.tsx";
 import { batchPage } from "./pages/batch.tsx";
 import { homePage } from "./pages/home.tsx";
 import { inventoryImportPage } from "./pages/inventory-import.tsx";
+import { inventoryLabelsPage } from "./pages/inventory-labels.tsx";
 import { inventoryListPage } from "./pages/inventory-list.tsx";
 import { inventoryNewPage } from "./pages/inventory-new.tsx";
 import { inventoryRecordPage } from "./pages/inventory-record.tsx";
@@ -17,10 +18,12 @@ import { locationTreePage } from "./pages/location-tree.tsx";
 import { missingPage } from "./pages/missing.tsx";
 import { profilePage } from "./pages/profile.tsx";
 import { resultPage } from "./pages/result.tsx";
+import { scanPage } from "./pages/scan.tsx";
 import { scorePage } from "./pages/score.tsx";
 import { setPasswordPage } from "./pages/set-password.tsx";
 import { setupPage } from "./pages/setup.tsx";
 import { signInPage } from "./pages/sign-in.tsx";
+import { stocktakePage } from "./pages/stocktake.tsx";
 
 /** Every page; the routes come from here. */
 export const PAGES: readonly Page[] = [
@@ -34,6 +37,9 @@ export const PAGES: readonly Page[] = [
   batchPage,
   inventoryPage,
   locationTreePage,
+  scanPage,
+  inventoryLabelsPage,
+  stocktakePage,
   inventoryListPage,
   inventoryNewPage,
   inventoryImportPage,

@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AxeResults } from "axe-core";
 import { type Browser, type ElementHandle, launch, type Page } from "puppeteer-core";
+import { qrMatrix } from "../../src/inventory/label/symbol.ts";
 import { LABD } from "../executable/labd.ts";
 
 /** Pages of the compiled executable in a headless Chromium: one of each for all tests. */
@@ -60,7 +61,7 @@ async function openSite(): Promise<Site> {
   const opened = launch({
     executablePath: CHROMIUM!,
     // Chromium does not start its sandbox for root, as which tests in containers run.
-    args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
+    args: [...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), ...fakeCamera(directory)],
   });
   const url = await addressIn(server.stdout);
   const browser = await opened;
@@ -71,6 +72,36 @@ async function openSite(): Promise<Site> {
     await Bun.$`rm -rf ${directory}`.quiet();
   };
   return { url, browser, close };
+}
+
+/** Id of a consumable of the demonstration, whose label lies before the camera all the time. */
+export const BEFORE_CAMERA = { id: "5f1e627f-8aba-5e10-93ff-82dee93474e6", name: "BsaI-HF" };
+
+/** A camera that sees one label, as raw video (YUV4MPEG2). */
+function fakeCamera(directory: string): string[] {
+  const [width, height, module] = [640, 480, 10];
+  const { size, dark } = qrMatrix(`http://lab/i/${BEFORE_CAMERA.id.slice(0, 13)}`);
+  const left = (width - size * module) / 2;
+  const top = (height - size * module) / 2;
+  const luma = new Uint8Array(width * height).fill(235);
+  for (let y = 0; y < size * module; y++)
+    for (let x = 0; x < size * module; x++)
+      if (dark(Math.floor(x / module), Math.floor(y / module))) luma[(top + y) * width + left + x] = 16;
+  const grey = new Uint8Array((width * height) / 2).fill(128);
+  const path = join(directory, "camera.y4m");
+  writeFileSync(
+    path,
+    Buffer.concat([
+      Buffer.from(`YUV4MPEG2 W${width} H${height} F10:1 Ip A1:1 C420mpeg2\nFRAME\n`),
+      luma,
+      grey,
+    ]),
+  );
+  return [
+    "--use-fake-ui-for-media-stream",
+    "--use-fake-device-for-media-stream",
+    `--use-file-for-fake-video-capture=${path}`,
+  ];
 }
 
 async function addressIn(output: ReadableStream<Uint8Array>): Promise<string> {

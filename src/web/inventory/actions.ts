@@ -16,12 +16,36 @@ export interface RecordAction {
   path: (record: { segment: string; id: string }) => string;
 }
 
-export const LIST_ACTIONS: readonly ListAction[] = [];
+/** Lists whose records have no ids that a label could hold. */
+const labelled = (segment: string): boolean => segment !== "fieldmeta";
+
+export const LIST_ACTIONS: readonly ListAction[] = [
+  {
+    label: "Labels",
+    for: labelled,
+    path: ({ segment, query }) => `/inventory/labels?list=${segment}${query && `&${query}`}`,
+  },
+];
 
 export const RECORD_ACTIONS: readonly RecordAction[] = [
   {
     label: "Show in the tree",
     for: (segment) => ["locations", "equipment", "places"].includes(segment),
     path: ({ segment, id }) => `/inventory/tree?of=${segment}/${id}`,
+  },
+  {
+    label: "Label",
+    for: labelled,
+    path: ({ segment, id }) => `/inventory/labels?list=${segment}&id=${id}`,
+  },
+  {
+    label: "Stocktake",
+    for: (segment) => segment === "locations",
+    path: ({ id }) => `/inventory/stocktake?location=${id}`,
+  },
+  {
+    label: "Scan, and apply",
+    for: (segment) => segment === "stocktakes",
+    path: ({ id }) => `/inventory/stocktake/${id}`,
   },
 ];

@@ -103,7 +103,7 @@ export function titleOf(segment: string): string {
 /** Lists in the order in which people look for them. */
 export const GROUPS: readonly { title: string; segments: readonly string[] }[] = [
   { title: "What there is", segments: ["stocks/consumables", "stocks/specimen"] },
-  { title: "Where it is", segments: ["locations", "equipment", "places", "addresses"] },
+  { title: "Where it is", segments: ["locations", "equipment", "places", "addresses", "stocktakes"] },
   { title: "What is done", segments: ["core/projects", "assays/experiments", "assays/assays"] },
   {
     title: "What is said about it",

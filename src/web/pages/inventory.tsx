@@ -22,6 +22,7 @@ function Inventory() {
         <LinkButton look="primary" href={href("/inventory/tree")}>
           Look into the freezers
         </LinkButton>
+        <LinkButton href={href("/inventory/scan")}>Scan a label</LinkButton>
       </p>
       <div class="columns">
         {GROUPS.map(({ title, segments }) => (

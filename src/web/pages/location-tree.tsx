@@ -68,6 +68,9 @@ function Tools({ here }: { here: Node }) {
   return (
     <p class="row record-tools screen">
       <LinkButton href={href(pageOf(here.segment, here.id))}>Its record</LinkButton>
+      {here.segment === "locations" && (
+        <LinkButton href={href("/inventory/stocktake", { location: here.id })}>Stocktake</LinkButton>
+      )}
       {session && (
         <>
           <LinkButton href={href("/inventory/locations/new", { [field]: here.id })}>
