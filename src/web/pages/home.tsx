@@ -67,7 +67,8 @@ function CorpusInUse() {
   if (corpus === null)
     return (
       <p class="muted">
-        There is no corpus of proteins yet: <code>labd corpus add FILE</code>.
+        There is no corpus of proteins yet: an administrator{" "}
+        <a href={href("/administration/corpora")}>adds one</a>, or <code>labd corpus add FILE</code>.
       </p>
     );
   return (
