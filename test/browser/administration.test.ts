@@ -1,8 +1,21 @@
 import { afterAll, expect } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { decode } from "../../src/motif/index.ts";
+import { random, randomProtein } from "../fixtures/random-protein.ts";
 import { scratch, serve } from "../executable/labd.ts";
-import { ADMIN, arrive, browserTest, checkPage, fill, named, openPage, press, seeText } from "./browser.ts";
+import {
+  ADMIN,
+  ARTEFACTS,
+  arrive,
+  browserTest,
+  checkPage,
+  fill,
+  named,
+  openPage,
+  press,
+  seeText,
+} from "./browser.ts";
 
 /** First set-up, the own profile, and what administrators look after. */
 
@@ -259,6 +272,37 @@ browserTest(
     await seeText(page, "things are well.");
     await seeText(page, "What to do:");
     await checkPage(opened, "administration-health");
+  },
+  60_000,
+);
+
+browserTest(
+  "a job that waits is seen without a reload, and called off",
+  async () => {
+    await using opened = await openPage("/administration/jobs?state=queued", { signedIn: true });
+    const { page, url } = opened;
+    await seeText(page, "No job waits.");
+    const submitted: string[] = [];
+    for (let i = 0; i < 8; i++) {
+      // Of chance and long, which keeps the workers busy for a while.
+      const querySequence = decode(randomProtein(random(500 + i), 35_000));
+      const response = await fetch(`${url}/api/scoring/jobs`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ identifier: `waits-${i}`, querySequence, patterns: ["P..P"] }),
+      });
+      expect(response.status).toBe(202);
+      submitted.push(((await response.json()) as { id: string }).id);
+    }
+    // The newest is the last to have its turn.
+    await (await page.waitForSelector("button[aria-label='Call off waits-7']"))!.focus();
+    await page.keyboard.press("Enter");
+    await press(page, "button", "Call it off");
+    await seeText(page, "The job is called off.");
+    const job = await fetch(`${url}/api/scoring/jobs/${submitted[7]}`);
+    expect(((await job.json()) as { state: string }).state).toBe("cancelled");
+    await page.screenshot({ path: join(ARTEFACTS, "administration-jobs-busy-light.png") as `${string}.png` });
+    for (const id of submitted) await fetch(`${url}/api/scoring/jobs/${id}`, { method: "DELETE" });
   },
   60_000,
 );
