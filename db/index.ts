@@ -7,6 +7,7 @@ import imports from "./0006-imports.sql" with { type: "text" };
 import savedViews from "./0008-saved-views.sql" with { type: "text" };
 import stocktakes from "./0011-stocktakes.sql" with { type: "text" };
 import oneTimeLinks from "./0012-one-time-links.sql" with { type: "text" };
+import audit from "./0013-audit.sql" with { type: "text" };
 import stockTrigrams from "./0015-stock-trigrams.sql" with { type: "text" };
 import coveringIndexes from "./0016-covering-indexes.sql" with { type: "text" };
 
@@ -21,6 +22,7 @@ export const MIGRATIONS: readonly { name: string; sql: string }[] = [
   { name: "0008-saved-views.sql", sql: savedViews },
   { name: "0011-stocktakes.sql", sql: stocktakes },
   { name: "0012-one-time-links.sql", sql: oneTimeLinks },
+  { name: "0013-audit.sql", sql: audit },
   { name: "0015-stock-trigrams.sql", sql: stockTrigrams },
   { name: "0016-covering-indexes.sql", sql: coveringIndexes },
 ];

@@ -936,6 +936,36 @@ CREATE TABLE one_time_link (
 
 CREATE INDEX one_time_link_user ON one_time_link (user_rid);
 
+CREATE TABLE audit (
+  seq INTEGER PRIMARY KEY,
+  time INTEGER NOT NULL,
+  actor TEXT,
+  via TEXT NOT NULL,
+  -- Id of the row of api_token.
+  token TEXT,
+  address TEXT,
+  request TEXT,
+  action TEXT NOT NULL,
+  subject_kind TEXT,
+  subject_id TEXT,
+  outcome TEXT NOT NULL CHECK (outcome IN ('done', 'refused', 'throttled')),
+  detail TEXT NOT NULL CHECK (json_valid(detail)),
+  hash TEXT NOT NULL CHECK (length(hash) = 64)
+) STRICT;
+
+CREATE TRIGGER audit_no_update BEFORE UPDATE ON audit BEGIN
+  SELECT RAISE(ABORT, 'the audit log only grows');
+END;
+
+CREATE TRIGGER audit_no_delete BEFORE DELETE ON audit BEGIN
+  SELECT RAISE(ABORT, 'the audit log only grows');
+END;
+
+CREATE TRIGGER audit_only_after_last BEFORE INSERT ON audit
+WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM audit) BEGIN
+  SELECT RAISE(ABORT, 'the audit log only grows');
+END;
+
 CREATE VIRTUAL TABLE consumable_fts USING fts5 (name, description, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
 
 CREATE TRIGGER consumable_trigrams_insert AFTER INSERT ON consumable BEGIN

@@ -1,4 +1,4 @@
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import {
   administrationRoutes,
   purposeOf,
@@ -11,17 +11,20 @@ import { MIGRATIONS } from "../db/index.ts";
 import { makeBackup } from "./backup/make-backup.ts";
 import type { Reason } from "./backup/manifest.ts";
 import { openSchedule, type Schedule } from "./backup/schedule.ts";
-import { type Config, flagOf, SETTING_NAMES, variableOf } from "./config.ts";
+import { type Config, flagOf, SETTING_NAMES, SETTINGS, type SettingName, variableOf } from "./config.ts";
 import { inventoryRoutes, openImports } from "./inventory/index.ts";
 import { Problem } from "./problem.ts";
 import { openScoring, type Scoring } from "./scoring/index.ts";
+import { atCommandLine, noteStart } from "./shell/audit-beside.ts";
+import { auditOf, type Note } from "./shell/audit.ts";
 import { type AccountOptions, Accounts } from "./shell/auth.ts";
-import { callerOf } from "./shell/caller.ts";
+import { arrivalOf, callerOf } from "./shell/caller.ts";
 import { type Clock, systemClock } from "./shell/clock.ts";
 import { type Answer, openHttp } from "./shell/http.ts";
 import { type Log, openLog } from "./shell/log.ts";
-import { baseOf, basePathOf, isUnsafe, type Reach } from "./shell/origin.ts";
+import { baseOf, basePathOf, callerAddress, isUnsafe, type Reach } from "./shell/origin.ts";
 import { Metrics } from "./shell/metrics.ts";
+import { auditRoutes } from "./shell/route-audit.ts";
 import { metricsRoutes } from "./shell/route-metrics.ts";
 import { ownProgram } from "./shell/own-program.ts";
 import { timeQueries } from "./shell/slow-query.ts";
@@ -64,8 +67,9 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
   const lock = lockDirectory(config.data_dir);
   let database: Database | undefined;
   try {
-    await backUpBeforeUpgrade(config, log);
+    const saved = await backUpBeforeUpgrade(config, log);
     database = openDatabase(join(config.data_dir, DATABASE), MIGRATIONS);
+    if (saved) auditOf(database, clock).note(saved);
     const queries =
       config.slow_query_ms === 0
         ? undefined
@@ -115,6 +119,8 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
         const free = writesAtOnce(request) ? writeTurn(opened).free() : undefined;
         return free ? free.then(() => accounts.admit(request)) : accounts.admit(request);
       },
+      addressOf: (request) =>
+        callerAddress(request, arrivalOf(request)?.address() ?? undefined, reach) ?? null,
       unready: () => (retired ? ["The service is stopping."] : unready(opened)),
       documentation: { version: VERSION, introduction: INTRODUCTION, tags: TAGS, baseOf: behindProxy },
       observe: observed,
@@ -131,6 +137,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
           maxMessageBytes: config.max_message_bytes,
           reach,
         }),
+        auditRoutes(accounts.notes.audit, (request) => accounts.authenticate(request)),
         administrationRoutes({
           accounts,
           scoring,
@@ -192,6 +199,7 @@ export interface Listening extends App {
 
 /** Milliseconds between looks at the files of certificate and key. */
 const LOOK = 10_000;
+const DAY = 86_400_000;
 
 /**
  * Opens the service and listens. `otherPort`: take the next free port where the wanted one is in use.
@@ -230,6 +238,13 @@ export async function listen(config: Config, { otherPort = false } = {}): Promis
       service.log.problem("certificate not read", { cause: (error as Error).message });
     }
   };
+  noteStart(service.accounts.notes.audit, { version: VERSION, commit: COMMIT, settings: unusual(config) });
+  const tellHead = (): void => {
+    const head = service.accounts.notes.audit.head();
+    if (head) service.log.info("audit head", { ...head });
+  };
+  tellHead();
+  const heads = setInterval(tellHead, DAY);
   const schedule = scheduleBackups(config, service);
   let refused = "";
   const watch = setInterval(() => {
@@ -241,6 +256,7 @@ export async function listen(config: Config, { otherPort = false } = {}): Promis
   let stopped: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     clearInterval(watch);
+    clearInterval(heads);
     service.retire();
     await schedule?.close();
     const patience = Promise.withResolvers<void>();
@@ -248,6 +264,9 @@ export async function listen(config: Config, { otherPort = false } = {}): Promis
     await Promise.race([socket.stop(false), patience.promise]);
     clearTimeout(timer);
     await socket.stop(true);
+    await writeTurn(service.database).free();
+    service.accounts.notes.audit.note({ action: "service.stop" });
+    tellHead();
     await service.close();
   };
   return {
@@ -274,21 +293,40 @@ function setUpLink(config: Config, accounts: Accounts, url: string): string | nu
 const environmentOf = (config: Config): Record<string, string> =>
   Object.fromEntries(SETTING_NAMES.map((name) => [variableOf(name), String(config[name])]));
 
+const isSecret = (name: SettingName): boolean => "secret" in SETTINGS[name] && SETTINGS[name].secret === true;
+
+/** Settings that are not the usual ones; secrets only by name. */
+const unusual = (config: Config): Record<string, string | number | boolean> =>
+  Object.fromEntries(
+    SETTING_NAMES.filter((name) => config[name] !== SETTINGS[name].fallback).map((name) => [
+      name,
+      isSecret(name) ? "********" : config[name],
+    ]),
+  );
+
 /** Where backups go. */
 export const backupDirectory = (config: Config): string =>
   config.backup_dir === "" ? join(config.data_dir, "backups") : resolve(config.backup_dir);
+
+/** What the audit log says of a backup. */
+export const backupNote = ({ path, manifest }: Awaited<ReturnType<typeof makeBackup>>): Note => ({
+  action: "backup.make",
+  subject: { kind: "backup", id: manifest.database.sha256 },
+  detail: { name: basename(path), reason: manifest.reason },
+});
 
 /** Backs up the data directory to `to`. @throws Problem bad_backup, bad_database */
 export const backUp = (config: Config, to: string, reason: Reason): ReturnType<typeof makeBackup> =>
   makeBackup({ from: config.data_dir, database: DATABASE, to, reason, version: VERSION, now: Date.now() });
 
 /** A migration goes forward only: the way back is the backup before it. */
-async function backUpBeforeUpgrade(config: Config, log: Log): Promise<void> {
+async function backUpBeforeUpgrade(config: Config, log: Log): Promise<Note | undefined> {
   const pending = pendingMigrations(join(config.data_dir, DATABASE), MIGRATIONS);
   // All of them: there is no database yet.
-  if (pending.length === 0 || pending.length === MIGRATIONS.length) return;
-  const { path } = await backUp(config, backupDirectory(config), "upgrade");
-  log.info("backup before upgrade", { path, migrations: pending });
+  if (pending.length === 0 || pending.length === MIGRATIONS.length) return undefined;
+  const made = await backUp(config, backupDirectory(config), "upgrade");
+  log.info("backup before upgrade", { path: made.path, migrations: pending });
+  return { ...backupNote(made), detail: { ...backupNote(made).detail, migrations: pending } };
 }
 
 /** Makes backups as the settings say, by `labd backup` in a process of its own. */
@@ -331,12 +369,16 @@ export async function openData(config: Config): Promise<Opened> {
   } catch (error) {
     if (pendingMigrations(path, MIGRATIONS).length > 0) throw error;
   }
-  if (lock)
-    await backUpBeforeUpgrade(
-      config,
-      openLog("off", () => {}, systemClock.now),
-    );
+  const saved = lock
+    ? await backUpBeforeUpgrade(
+        config,
+        openLog("off", () => {}, systemClock.now),
+      )
+    : undefined;
   const database = openDatabase(path, MIGRATIONS);
+  const audit = auditOf(database, systemClock);
+  audit.standing = atCommandLine();
+  if (saved) audit.note(saved);
   return {
     database,
     accounts: new Accounts(database, systemClock, accountOptions(config)),

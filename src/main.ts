@@ -2,6 +2,7 @@
 import { causeOf } from "./shell/log.ts";
 import { helpOf, helpOfAll, parseCall, unknown, type Verb } from "./command-line.ts";
 import { Problem } from "./problem.ts";
+import { audit } from "./verb/audit.ts";
 import { backup } from "./verb/backup.ts";
 import { check } from "./verb/check.ts";
 import { corpus } from "./verb/corpus.ts";
@@ -37,6 +38,7 @@ export const VERBS: readonly Verb[] = [
   openapi,
   backup,
   restore,
+  audit,
   install,
   uninstall,
 ];

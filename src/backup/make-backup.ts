@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { Problem } from "../problem.ts";
+import { type AuditHead, auditHead } from "../shell/audit.ts";
 import { type Database, openReader } from "../shell/sqlite.ts";
 import { compressFile, sync, unpackFile } from "./compressed-file.ts";
 import { DATABASE_ENDING, type FileEntry, listBackups, type Manifest, type Reason } from "./manifest.ts";
@@ -101,7 +102,11 @@ function copyDatabase(from: string, to: string): void {
 }
 
 /** What a database holds, after it was found whole. @throws Problem bad_database with what is wrong */
-export function examine(path: string): { migrations: string[]; rows: Record<string, number> } {
+export function examine(path: string): {
+  migrations: string[];
+  rows: Record<string, number>;
+  audit: AuditHead | null;
+} {
   const reader = openReader(path);
   try {
     refuseDamage(reader, path);
@@ -116,6 +121,7 @@ export function examine(path: string): { migrations: string[]; rows: Record<stri
     return {
       migrations: migrations.map(({ name }) => name),
       rows: Object.fromEntries(names.map(({ name }) => [name, count(name)])),
+      audit: auditHead(reader),
     };
   } finally {
     reader.close();

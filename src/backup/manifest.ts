@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { Problem } from "../problem.ts";
+import type { AuditHead } from "../shell/audit.ts";
 
 /**
  * A backup is two files side by side: `labd-20261121T212500Z.sqlite.zst`, the database, and `….json`, this manifest,
@@ -19,6 +20,8 @@ export interface Manifest {
     migrations: string[];
     /** Rows of each table. */
     rows: Record<string, number>;
+    /** The end of the audit log; null where it is empty. Backups of older versions have none. */
+    audit?: AuditHead | null;
   };
   corpora: FileEntry[];
 }

@@ -1,5 +1,6 @@
 import type { ImportOptions, ImportReport } from "./import.ts";
 import type { Actor } from "./model/access.ts";
+import type { Origin } from "../shell/request-origin.ts";
 import { addressOfWorker } from "../shell/worker-address.ts";
 
 /** What the thread of an import and the one that answers requests say to each other. */
@@ -17,6 +18,8 @@ export interface ImportTask {
   resource: string;
   options: ImportOptions;
   actor: Actor;
+  /** Where the request came from. */
+  origin: Origin | undefined;
   bytes: Uint8Array;
   /** Id of the row of import_file that it is, where it is one. */
   stored: string | null;

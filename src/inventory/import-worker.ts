@@ -1,4 +1,4 @@
-import { type ImportReport, runImport } from "./import.ts";
+import { type ImportReport, runImport, type Watch } from "./import.ts";
 import { readTable } from "./import-file.ts";
 import type { ImportNews, ImportTask, Outcome } from "./import-thread.ts";
 import { openStore } from "./store.ts";
@@ -6,6 +6,7 @@ import { DECLARED } from "./resources/index.ts";
 import { Problem } from "../problem.ts";
 import { systemClock } from "../shell/clock.ts";
 import { causeOf } from "../shell/log.ts";
+import { withinOrigin } from "../shell/request-origin.ts";
 import { openWriter } from "../shell/sqlite.ts";
 
 /** The thread of one import: reads the file, waits for its turn, writes all rows in one transaction, and ends. */
@@ -47,7 +48,7 @@ async function work(task: ImportTask): Promise<void> {
   let report: ImportReport;
   try {
     const store = openStore(database, systemClock);
-    report = runImport(store, DECLARED.get(task.resource)!, table, task.options, task.actor, {
+    const watch: Watch = {
       row(sofar, rows) {
         if (rows % STRIDE !== 0) return;
         goOn();
@@ -63,7 +64,10 @@ async function work(task: ImportTask): Promise<void> {
           args: [JSON.stringify(outcome), task.stored],
         });
       },
-    });
+    };
+    report = withinOrigin(task.origin, () =>
+      runImport(store, DECLARED.get(task.resource)!, table, task.options, task.actor, watch),
+    );
     store.statements.release();
   } finally {
     database.close();

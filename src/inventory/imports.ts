@@ -7,6 +7,7 @@ import { openStore } from "./store.ts";
 import { type Code, Problem } from "../problem.ts";
 import type { Clock } from "../shell/clock.ts";
 import { causeOf, type Log } from "../shell/log.ts";
+import { currentOrigin, type Origin, withinOrigin } from "../shell/request-origin.ts";
 import type { Database } from "../shell/sqlite.ts";
 import { writeTurn } from "../shell/write-turn.ts";
 
@@ -15,6 +16,8 @@ export interface ImportRequest {
   resource: string;
   options: ImportOptions;
   actor: Actor;
+  /** Where the request came from; by default that which is answered now. */
+  origin?: Origin | undefined;
   bytes: Uint8Array;
 }
 
@@ -135,7 +138,9 @@ export function openImports(database: Database, clock: Clock, log?: Log): Import
     await turn.free();
     change(ticket, { state: "writing", rows: table.count, rows_read: table.count });
     const resource = DECLARED.get(request.resource)!;
-    return runImport(openStore(database, clock), resource, table, request.options, request.actor);
+    return withinOrigin(request.origin, () =>
+      runImport(openStore(database, clock), resource, table, request.options, request.actor),
+    );
   };
 
   const work = async (ticket: Ticket, request: ImportRequest): Promise<ImportReport> => {
@@ -151,11 +156,11 @@ export function openImports(database: Database, clock: Clock, log?: Log): Import
     }
     change(ticket, { state: "reading" });
     if (path === null) return here(ticket, request);
-    const { resource, options, actor } = request;
+    const { resource, options, actor, origin } = request;
     // Of its own, for the thread takes it over.
     const bytes = new Uint8Array(request.bytes);
     const stored = ticket.stored ? id : null;
-    return inThread(ticket, { path, resource, options, actor, bytes, stored, off: ticket.off });
+    return inThread(ticket, { path, resource, options, actor, origin, bytes, stored, off: ticket.off });
   };
 
   const settle = async (ticket: Ticket, outcome: Outcome): Promise<void> => {
@@ -252,7 +257,7 @@ export function openImports(database: Database, clock: Clock, log?: Log): Import
   return {
     run(request) {
       refuseTooMany();
-      return start(clock.newId(), clock.now(), request, false);
+      return start(clock.newId(), clock.now(), { ...request, origin: currentOrigin() }, false);
     },
     async accept(request) {
       await turn.free();
@@ -261,6 +266,7 @@ export function openImports(database: Database, clock: Clock, log?: Log): Import
       const asked: StoredRequest = {
         resource,
         actor,
+        origin: currentOrigin(),
         options: { ...options, mapping: [...options.mapping] },
       };
       refuseTooMany();
@@ -272,7 +278,7 @@ export function openImports(database: Database, clock: Clock, log?: Log): Import
             .run(id, actor.user, JSON.stringify(asked), now, bytes);
         })
         .immediate();
-      return start(id, now, request, true).status;
+      return start(id, now, { ...request, origin: asked.origin }, true).status;
     },
     list(actor) {
       const mine = [...tickets.values()].filter(({ user }) => actor.superuser || user === actor.user);
@@ -327,8 +333,8 @@ type StoredRequest = Omit<ImportRequest, "bytes" | "options"> & {
 };
 
 function requestOf({ request }: Stored): Omit<ImportRequest, "bytes"> {
-  const { resource, actor, options } = JSON.parse(request) as StoredRequest;
-  return { resource, actor, options: { ...options, mapping: new Map(options.mapping) } };
+  const { resource, actor, origin, options } = JSON.parse(request) as StoredRequest;
+  return { resource, actor, origin, options: { ...options, mapping: new Map(options.mapping) } };
 }
 
 function ended(row: Stored): ImportStatus {

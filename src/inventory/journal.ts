@@ -56,6 +56,16 @@ export interface Journal {
   record(written: Written, actor: Actor): void;
 }
 
+/** What of one batch concerns the audit log: rights, memberships, what disappears or comes back, and imports. */
+export interface BatchNotes {
+  /** Called with every write, so it must cost nothing where a write does not concern it. */
+  see(written: Written, actor: Actor): void;
+  /** Writes one entry for each kind of thing that was done, in the transaction of the batch. */
+  finish(batch: string | null, kind: BatchKind): void;
+  /** Lets go of what was seen of a batch that is taken back. */
+  forget(): void;
+}
+
 interface Open {
   about: About;
   written: Written[];
@@ -64,7 +74,7 @@ interface Open {
 }
 
 /** The one place that writes history: every write of a record passes here in its own transaction. */
-export function openJournal(statements: Statements, clock: Clock): Journal {
+export function openJournal(statements: Statements, clock: Clock, notes: BatchNotes): Journal {
   let open: Open | undefined;
 
   const begin = (batch: Open, actor: Actor): number => {
@@ -87,9 +97,11 @@ export function openJournal(statements: Statements, clock: Clock): Journal {
       open = mine;
       try {
         const value = work(mine.written);
+        notes.finish(mine.id, about.kind);
         return { value, batch: mine.id, written: mine.written };
       } finally {
         open = undefined;
+        notes.forget();
       }
     },
     record(written, actor) {
@@ -115,6 +127,8 @@ export function openJournal(statements: Statements, clock: Clock): Journal {
           host?.rid ?? null,
         ],
       });
+      notes.see(written, actor);
+      if (!open) notes.finish(batch.id, batch.about.kind);
     },
   };
 }

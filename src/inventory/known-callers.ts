@@ -1,6 +1,7 @@
 import type { Actor } from "./model/access.ts";
 import type { Statements } from "./statements.ts";
 import type { Clock } from "../shell/clock.ts";
+import { identify } from "../shell/request-origin.ts";
 import { tallyOf } from "../shell/tally.ts";
 
 /** Milliseconds that a caller is known for; a token that runs out does so at most this much later for readers. */
@@ -34,6 +35,7 @@ export function rememberCallers(
     const found = known.get(header);
     if (found && now < found.until && now >= found.until - KNOWN_FOR) {
       tally.hits++;
+      identify(found.actor);
       return found.actor;
     }
     tally.misses++;

@@ -207,6 +207,16 @@ export function openPeople(store: Store, accounts: Accounts): People {
         for (const group of groupsOf(user)) if (!groups.has(group) && group !== own) setMember(group, false);
         for (const group of groups) setMember(group, true);
       }
+      if (rid !== undefined) {
+        const now = userNow(user);
+        const changed = Object.keys(now).filter((name) => now[name] !== before[name]);
+        if (changed.length > 0)
+          accounts.notes.user(user, "account.change", {
+            changed,
+            ...(changed.includes("is_superuser") ? { administrator: now.is_superuser === true } : {}),
+          });
+      } else if (given.get("is_superuser") === true)
+        accounts.notes.user(user, "account.change", { changed: ["is_superuser"], administrator: true });
       if (given.has("is_active") && given.get("is_active") !== before.is_active)
         accounts.setActive(user, given.get("is_active") === true);
       if (hash !== undefined) accounts.storePassword(user, hash);
@@ -263,6 +273,8 @@ export function openPeople(store: Store, accounts: Accounts): People {
       if (given.has("description"))
         run("UPDATE user_group SET description = ? WHERE rid = ?", String(given.get("description")), group);
       if (wanted !== undefined) applyMembers(writing, group, wanted, actor);
+      const changed = ["name", "description"].filter((field) => given.has(field));
+      if (rid !== undefined && changed.length > 0) accounts.notes.group(group, "group.change", { changed });
     });
     return { rid: group, batch };
   };
@@ -307,6 +319,7 @@ export function openPeople(store: Store, accounts: Accounts): People {
             "conflict",
             "The group is in mandatory_owned_by of types. Take it out there first.",
           );
+        accounts.notes.group(rid, "group.delete");
         // What was done to memberships and rights of the group stays known, under numbers that nothing else gets.
         for (const [kind, table] of [
           ["membership", "membership_record"],

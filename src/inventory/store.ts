@@ -7,6 +7,7 @@ import type { Resource, Resources } from "./model/resource.ts";
 import { type Past, pastAsOf } from "./as-of.ts";
 import { type History, openHistory } from "./history.ts";
 import { type About, openJournal, type Written } from "./journal.ts";
+import { openBatchNotes } from "./journal-audit.ts";
 import { digestOf } from "./preview.ts";
 import { openReading, type Reading } from "./reading.ts";
 import { DECLARED, KEPT, PARTS } from "./resources/index.ts";
@@ -15,6 +16,7 @@ import { openWriting, type Writing } from "./writing.ts";
 import { Statements } from "./statements.ts";
 import { openUndoing, type Undoing } from "./undoing.ts";
 import { Problem } from "../problem.ts";
+import { auditOf } from "../shell/audit.ts";
 import type { Clock } from "../shell/clock.ts";
 import { closeSnapshot, type Database, openSnapshot } from "../shell/sqlite.ts";
 import { writeTurn } from "../shell/write-turn.ts";
@@ -89,7 +91,7 @@ const CHANGED_SINCE =
 function makeStore(database: Database, clock: Clock): Store {
   const statements = new Statements(database);
   const reading = openReading(statements, DECLARED);
-  const journal = openJournal(statements, clock);
+  const journal = openJournal(statements, clock, openBatchNotes(statements, auditOf(database, clock)));
   const writing = openWriting(statements, DECLARED, clock, journal);
   const history = openHistory(statements, KEPT);
 

@@ -1,5 +1,6 @@
 import type { Statements } from "./statements.ts";
 import { Problem } from "../problem.ts";
+import { onBehalf } from "../shell/request-origin.ts";
 import type { WriteTurn } from "../shell/write-turn.ts";
 
 interface Waiting {
@@ -26,7 +27,7 @@ export class WriteQueue {
   /** Runs work, whose writes are in `writing`, in its turn; it may run twice. @throws Problem busy, and what the work throws */
   add<T>(work: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ work, resolve, reject });
+      this.#waiting.push({ work: onBehalf(work), resolve, reject });
       if (this.#waiting.length === 1) setImmediate(() => void this.#flush());
     });
   }

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type Corpus, CorpusError, FastaError, METHOD, openCorpus, packCorpus } from "../motif/index.ts";
 import { nearest, Problem } from "../problem.ts";
+import { auditOf } from "../shell/audit.ts";
 import type { Clock } from "../shell/clock.ts";
 import type { Database } from "../shell/sqlite.ts";
 import { readCalibration, removeCalibration } from "./calibration-file.ts";
@@ -121,11 +122,16 @@ export class Corpora {
     writeDurably(this.#path(hash), packed.chunks);
     writeDurably(this.#sourcePath(hash), [new TextEncoder().encode(source)]);
     this.database
-      .query(
-        `INSERT INTO corpus (hash, name, sequences, residues, bytes, added, active)
+      .transaction(() => {
+        this.database
+          .query(
+            `INSERT INTO corpus (hash, name, sequences, residues, bytes, added, active)
          VALUES (?, ?, ?, ?, ?, ?, NOT EXISTS (SELECT 1 FROM corpus WHERE active = 1)) ON CONFLICT DO NOTHING`,
-      )
-      .run(hash, name, sequences, residues, packed.byteLength, this.clock.now());
+          )
+          .run(hash, name, sequences, residues, packed.byteLength, this.clock.now());
+        this.#note("corpus.add", { hash, name }, { sequences, residues });
+      })
+      .immediate();
     dropSegments(this.#directory, name);
     return this.#find("hash = ?", hash)!;
   }
@@ -140,7 +146,12 @@ export class Corpora {
       );
     }
     // First the row: a kill in between leaves a file that nobody names, which the next `add` removes.
-    this.database.query("DELETE FROM corpus WHERE hash = ?").run(found.hash);
+    this.database
+      .transaction(() => {
+        this.database.query("DELETE FROM corpus WHERE hash = ?").run(found.hash);
+        this.#note("corpus.remove", found);
+      })
+      .immediate();
     rmSync(found.path, { force: true });
     removeCalibration(found.path);
     rmSync(this.#sourcePath(found.hash), { force: true });
@@ -214,8 +225,18 @@ export class Corpora {
     this.database.transaction(() => {
       this.database.query("UPDATE corpus SET active = 0 WHERE active = 1").run();
       this.database.query("UPDATE corpus SET active = 1 WHERE hash = ?").run(found.hash);
+      this.#note("corpus.use", found);
     })();
     return { ...found, active: true };
+  }
+
+  #note(
+    action: string,
+    { hash, name }: { hash: string; name: string },
+    more: Record<string, number> = {},
+  ): void {
+    const subject = { kind: "corpus", id: hash };
+    auditOf(this.database, this.clock).note({ action, subject, detail: { name, ...more } });
   }
 
   /** The corpus in use; null where none was added. */

@@ -1,4 +1,5 @@
 import { Problem } from "../problem.ts";
+import { auditOf } from "../shell/audit.ts";
 import type { Clock } from "../shell/clock.ts";
 import type { Database } from "../shell/sqlite.ts";
 import { type JudgedTable, judgeElmTable, readElmTable } from "./elm-table.ts";
@@ -93,6 +94,11 @@ export class MotifTables implements MotifClasses {
         for (const one of classes) {
           insert.run(one.name, one.aliases[0] ?? null, one.expression, one.description, one.citation);
         }
+        auditOf(this.database, this.clock).note({
+          action: "motif_classes.import",
+          subject: { kind: "motif_table", id: hash },
+          detail: { name, version, published, classes: classes.length },
+        });
       })
       .immediate();
     return this.imported()!;
@@ -105,7 +111,18 @@ export class MotifTables implements MotifClasses {
 
   /** Gives the imported table up; what comes with the program counts again. @returns false where there is none */
   remove(): boolean {
-    return this.database.transaction(() => this.#clear()).immediate();
+    return this.database
+      .transaction(() => {
+        const former = this.imported();
+        if (former)
+          auditOf(this.database, this.clock).note({
+            action: "motif_classes.remove",
+            subject: { kind: "motif_table", id: former.hash },
+            detail: { name: former.name },
+          });
+        return this.#clear();
+      })
+      .immediate();
   }
 
   #clear(): boolean {

@@ -1,4 +1,6 @@
 import { Problem } from "../problem.ts";
+import { AccountNotes, type Method } from "./account-notes.ts";
+import { identify, type Via } from "./request-origin.ts";
 import { writeTurn } from "./write-turn.ts";
 import { callerNetwork } from "./caller.ts";
 import type { Clock } from "./clock.ts";
@@ -9,6 +11,7 @@ import { type Session, type SessionOptions, Sessions } from "./session.ts";
 import type { Database } from "./sqlite.ts";
 import { Throttle, throttled } from "./throttle.ts";
 import { type Scope, Tokens } from "./token.ts";
+import { checkUsername } from "./username.ts";
 
 /** On whose behalf a request is answered. */
 export interface Actor {
@@ -22,6 +25,8 @@ export interface Actor {
   primaryGroup: number | null;
   /** Row of `api_token` by which the caller signed in; null for a password, a session, or nobody. */
   token: number | null;
+  /** How the caller proved who it is. */
+  via?: Via;
 }
 
 export const ANONYMOUS: Actor = {
@@ -81,8 +86,6 @@ const USUAL: AccountOptions = {
   trustProxy: false,
 };
 
-const USERNAME = /^[\p{L}\p{N}_][\p{L}\p{N}_.@+-]{0,149}$/u;
-const USERNAME_RULE = "1 to 150 letters, digits and @ . + - _, beginning with a letter, digit or _";
 const DAY = 86_400_000;
 const MINUTE = 60_000;
 /** The account that owns what the program brings along. Nobody signs in as it. */
@@ -96,6 +99,7 @@ export class Accounts {
   readonly tokens: Tokens;
   readonly sessions: Sessions;
   readonly links: OneTimeLinks;
+  readonly notes: AccountNotes;
   private readonly passwords: Passwords;
   private readonly byAccount: Throttle;
   private readonly byAddress: Throttle;
@@ -118,6 +122,7 @@ export class Accounts {
     this.passwords = new Passwords(passwordHashes);
     this.byAccount = new Throttle(loginFailures, loginWindow * 1000, clock);
     this.byAddress = new Throttle(loginFailuresAddress, loginWindow * 1000, clock);
+    this.notes = new AccountNotes(database, clock, loginWindow * 1000);
   }
 
   /** Whether there is an account of this name, active or not. */
@@ -215,6 +220,10 @@ export class Accounts {
           ) as { rid: number };
         if (join)
           this.database.query("INSERT INTO membership (user_rid, group_rid) VALUES (?, ?)").run(rid, group);
+        this.notes.user(rid, "account.create", {
+          administrator: user.superuser === true,
+          group: user.group ?? "SYSTEM_GROUP",
+        });
         return rid;
         // Takes the lock at once: a read that turns into a write is refused where another process writes meanwhile.
       })
@@ -230,6 +239,7 @@ export class Accounts {
     const made = this.database
       .query("INSERT INTO user_group (id, name) VALUES (?, ?) RETURNING rid")
       .get(this.clock.newId(), name) as { rid: number };
+    this.notes.group(made.rid, "group.create");
     return made.rid;
   }
 
@@ -251,6 +261,7 @@ export class Accounts {
       if (user === SYSTEM) throw new Problem("conflict", "Nobody signs in as the account system.");
       if (!active) this.refuseLastAdministrator(user);
       this.database.query("UPDATE user_account SET is_active = ? WHERE rid = ?").run(active ? 1 : 0, user);
+      this.notes.user(user, active ? "account.enable" : "account.disable");
       if (active) return;
       this.sessions.closeAll(user);
       this.links.dropOf(user);
@@ -284,6 +295,7 @@ export class Accounts {
       this.database.query("UPDATE user_account SET password_hash = ? WHERE rid = ?").run(hash, user);
       this.sessions.closeAll(user);
       this.links.dropOf(user);
+      this.notes.user(user, "account.password");
     })();
   }
 
@@ -294,7 +306,7 @@ export class Accounts {
 
   /** A new token for a user and a password. @throws Problem unauthenticated, throttled, busy */
   async signIn(username: string, password: string, request?: Request): Promise<string> {
-    const user = await this.verify(username, password, request);
+    const user = await this.verify(username, password, request, "token-auth");
     const { tokenDays } = this.options;
     const expires = tokenDays === 0 ? null : this.clock.now() + tokenDays * DAY;
     return this.tokens.add(user, { name: "token-auth", expires }).token;
@@ -307,7 +319,7 @@ export class Accounts {
     request: Request,
   ): Promise<{ session: Session; cookie: string }> {
     refuseForeignPage(request, this.options);
-    return this.sessions.open(await this.verify(username, password, request), request);
+    return this.sessions.open(await this.verify(username, password, request, "session"), request);
   }
 
   /**
@@ -315,14 +327,22 @@ export class Accounts {
    * by the answer nor by the time it takes.
    * @throws Problem unauthenticated, throttled, busy
    */
-  async verify(username: string, password: string, request?: Request): Promise<number> {
+  async verify(
+    username: string,
+    password: string,
+    request?: Request,
+    method: Method = "check",
+  ): Promise<number> {
     const address = request && callerNetwork(request, this.options);
     const account = username.slice(0, 150);
     const wait = Math.max(
       this.byAccount.wait(account),
       address === undefined ? 0 : this.byAddress.wait(address),
     );
-    if (wait > 0) throw throttled(wait);
+    if (wait > 0) {
+      await this.notes.throttled(username, address, method);
+      throw throttled(wait);
+    }
     this.byAccount.count(account);
     if (address !== undefined) this.byAddress.count(address);
     const user = this.database
@@ -336,13 +356,22 @@ export class Accounts {
       if (address !== undefined) this.byAddress.forgive(address);
       throw error;
     }
-    if (!user || !right) throw unauthenticated("Unable to log in with provided credentials.");
+    if (!user || !right) {
+      await this.notes.refusal(username, "refused", method);
+      throw unauthenticated("Unable to log in with provided credentials.");
+    }
     this.byAccount.forget(account);
     if (address !== undefined) this.byAddress.forgive(address);
     await writeTurn(this.database).free();
+    if (method !== "check") identify({ username, via: "password" });
     this.database
-      .query("UPDATE user_account SET last_login = ? WHERE rid = ?")
-      .run(this.clock.now(), user.rid);
+      .transaction(() => {
+        this.database
+          .query("UPDATE user_account SET last_login = ? WHERE rid = ?")
+          .run(this.clock.now(), user.rid);
+        if (method !== "check") this.notes.user(user.rid, "sign_in", { method });
+      })
+      .immediate();
     return user.rid;
   }
 
@@ -371,7 +400,7 @@ export class Accounts {
     if (known && known.until > this.clock.now() && this.passwordHash(known.user) === known.hash)
       return known.user;
     this.remembered.delete(key);
-    const user = await this.verify(pair.slice(0, colon), pair.slice(colon + 1), request).catch(
+    const user = await this.verify(pair.slice(0, colon), pair.slice(colon + 1), request, "basic").catch(
       (error: unknown) => {
         const wrong = error instanceof Problem && error.code === "unauthenticated";
         throw wrong ? unauthenticated("Invalid username/password.") : error;
@@ -403,7 +432,7 @@ export class Accounts {
       const session = this.sessions.find(request);
       if (!session) return ANONYMOUS;
       this.sessions.checkIntent(request, session);
-      return this.actorOf(session.user, null);
+      return this.known(session.user, null, "session");
     }
     const [scheme, token, ...rest] = header.trim().split(/\s+/);
     if (!/^(token|bearer|basic)$/i.test(scheme))
@@ -419,13 +448,21 @@ export class Accounts {
       if (found instanceof Problem) throw found;
       // Browsers send a password that they know along with what foreign pages ask, as they do cookies.
       if (isUnsafe(request.method)) refuseForeignPage(request, this.options);
-      return this.actorOf(found, null);
+      return this.known(found, null, "basic");
     }
     const use = this.tokens.use(token);
     if (!use) throw unauthenticated("Invalid token.");
     if (use.scope === "read" && isUnsafe(request.method))
       throw new Problem("forbidden", "This token may only read (scope read).");
-    return this.actorOf(use.user, use.rid);
+    const actor = this.known(use.user, use.rid, "token");
+    this.tokens.noteUse(use);
+    return actor;
+  }
+
+  private known(user: number, token: number | null, via: Via): Actor {
+    const actor = { ...this.actorOf(user, token), via };
+    identify(actor);
+    return actor;
   }
 
   /** Who an account is now. */
@@ -448,13 +485,6 @@ export class Accounts {
 }
 
 const usedUp = (): Problem => new Problem("not_found", "This link is used up, or over. Ask for another.");
-
-function checkUsername(username: string): void {
-  if (USERNAME.test(username)) return;
-  throw new Problem("invalid_request", `username: expected ${USERNAME_RULE}.`, {
-    fields: { username: [`Expected ${USERNAME_RULE}.`] },
-  });
-}
 
 /** 401 with the challenges that name the schemes (RFC 9110, section 11.6.1). Basic would open a browser's own dialog. */
 export function unauthenticated(message: string): Problem {

@@ -8,6 +8,7 @@ import type { Clock } from "./clock.ts";
 import { compressed } from "./compression.ts";
 import { documentation, type Documentation } from "./documentation.ts";
 import { causeOf, type Log } from "./log.ts";
+import { withinRequest } from "./request-origin.ts";
 import { routeNames } from "./route-name.ts";
 
 /** What every request passes on its way in and every answer on its way out, whatever the service behind. */
@@ -22,6 +23,8 @@ export interface HttpOptions {
   isUpload?: (path: string) => boolean;
   /** What is found out about a caller before the request is routed; never rejects. */
   admit: (request: Request) => void | Promise<void>;
+  /** Network address of the client of a request, as the audit log tells it. */
+  addressOf?: (request: Request) => string | null;
   /** Reasons why the service cannot take requests now; empty when it can. */
   unready: () => string[];
   documentation: Documentation;
@@ -118,8 +121,14 @@ export function openHttp(options: HttpOptions): Answer {
     let response: Response;
     try {
       // Only the interface asks who calls: what else comes by here costs no password's hash.
-      if (pathOf(request).startsWith("/api/")) await options.admit(request);
-      response = await route(app, request, options, basePath);
+      const isInterface = pathOf(request).startsWith("/api/");
+      const answer = async (): Promise<Response> => {
+        if (isInterface) await options.admit(request);
+        return route(app, request, options, basePath);
+      };
+      response = await (isInterface
+        ? withinRequest(id, () => options.addressOf?.(request) ?? null, answer)
+        : answer());
       response = await compressed(request, response, options.gzipThreshold);
     } catch (error) {
       const problem = Problem.from(error);

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
+import { type Audit, auditOf } from "./audit.ts";
 import type { Clock } from "./clock.ts";
 import { basePathOf, csrfFailed, fromOwnPage, isUnsafe, type Reach, ownOrigin } from "./origin.ts";
 import { hasSecretForm, newSecret, sha256 } from "./secret.ts";
@@ -40,11 +41,15 @@ export interface SessionOptions extends Reach {
 
 /** Sessions of browsers: a cookie with a random value whose SHA-256 is kept. */
 export class Sessions {
+  private readonly audit: Audit;
+
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
     private readonly options: SessionOptions,
-  ) {}
+  ) {
+    this.audit = auditOf(database, clock);
+  }
 
   /** A new session in the place of the one that the request may have; `cookie` is for Set-Cookie. */
   open(user: number, request: Request): { session: Session; cookie: string } {
@@ -91,7 +96,24 @@ export class Sessions {
   /** Ends the session of a request; returns the cookie that removes its own. */
   close(request: Request): string {
     const secret = secretOf(request);
-    if (secret !== undefined) this.database.query("DELETE FROM session WHERE sha256 = ?").run(sha256(secret));
+    if (secret !== undefined)
+      this.database
+        .transaction(() => {
+          const row = this.database
+            .query(
+              `DELETE FROM session WHERE sha256 = ? RETURNING (SELECT id FROM user_account WHERE rid = user_rid) AS id,
+                 (SELECT username FROM user_account WHERE rid = user_rid) AS username`,
+            )
+            .get(sha256(secret)) as { id: string; username: string } | null;
+          if (!row) return;
+          const { id, username } = row;
+          const subject = { kind: "user", id };
+          this.audit.note(
+            { action: "sign_out", subject, detail: { username } },
+            { actor: username, via: "session" },
+          );
+        })
+        .immediate();
     return this.cookie("", 0, request);
   }
 

@@ -1,5 +1,7 @@
 import { Problem } from "../problem.ts";
+import { type Audit, auditOf } from "./audit.ts";
 import type { Clock } from "./clock.ts";
+import { currentOrigin } from "./request-origin.ts";
 import { newSecret, sha256 } from "./secret.ts";
 import type { Database } from "./sqlite.ts";
 
@@ -37,26 +39,49 @@ export interface TokenUse {
 
 const PREFIX_LENGTH = 12;
 const MINUTE = 60_000;
+const DAY = 86_400_000;
+/** Pairs of token and address that are remembered. */
+const USES_KEPT = 20_000;
 const COLUMNS =
   "t.id, u.username, t.name, t.prefix, t.scope, t.created, t.expires, t.last_used, t.revoked" +
   " FROM api_token AS t JOIN user_account AS u ON u.rid = t.user_rid";
 
 /** The tokens by which programs sign in. */
 export class Tokens {
+  private readonly audit: Audit;
+  /** Uses that were noted today, and which day that is. */
+  private readonly uses = { day: 0, keys: new Set<string>() };
+
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.audit = auditOf(database, clock);
+  }
 
   /** Makes a token: the only time that it can be read, for its SHA-256 is what is kept. */
   add(user: number, { name, scope = "write", expires = null }: NewToken): { token: string; id: string } {
     const token = newSecret("labd_");
     const id = this.clock.newId();
     this.database
-      .query(
-        "INSERT INTO api_token (id, user_rid, name, prefix, sha256, scope, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-      )
-      .run(id, user, name, token.slice(0, PREFIX_LENGTH), sha256(token), scope, this.clock.now(), expires);
+      .transaction(() => {
+        this.database
+          .query(
+            "INSERT INTO api_token (id, user_rid, name, prefix, sha256, scope, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+          )
+          .run(
+            id,
+            user,
+            name,
+            token.slice(0, PREFIX_LENGTH),
+            sha256(token),
+            scope,
+            this.clock.now(),
+            expires,
+          );
+        this.note(id, "token.create");
+      })
+      .immediate();
     return { token, id };
   }
 
@@ -78,17 +103,62 @@ export class Tokens {
 
   /** Ends a token. Returns whether there was one to end. */
   revoke(id: string): boolean {
-    const done = this.database
-      .query("UPDATE api_token SET revoked = ? WHERE id = ? AND revoked IS NULL")
-      .run(this.clock.now(), id);
-    return done.changes > 0;
+    return this.database
+      .transaction(() => {
+        const done = this.database
+          .query("UPDATE api_token SET revoked = ? WHERE id = ? AND revoked IS NULL")
+          .run(this.clock.now(), id);
+        if (done.changes > 0) this.note(id, "token.revoke");
+        return done.changes > 0;
+      })
+      .immediate();
   }
 
   /** Ends all tokens of a user. Returns how many. */
   revokeAll(user: number): number {
     return this.database
-      .query("UPDATE api_token SET revoked = ? WHERE user_rid = ? AND revoked IS NULL")
-      .run(this.clock.now(), user).changes;
+      .transaction(() => {
+        const ended = this.database
+          .query("UPDATE api_token SET revoked = ? WHERE user_rid = ? AND revoked IS NULL RETURNING id")
+          .all(this.clock.now(), user) as { id: string }[];
+        for (const { id } of ended) this.note(id, "token.revoke");
+        return ended.length;
+      })
+      .immediate();
+  }
+
+  /**
+   * Notes in the audit log the first use of a token on a day (UTC) from an address since the program started: every use
+   * would make a write of every read.
+   */
+  noteUse({ rid }: TokenUse): void {
+    const origin = currentOrigin();
+    if (!origin) return;
+    const day = Math.floor(this.clock.now() / DAY);
+    if (day !== this.uses.day || this.uses.keys.size >= USES_KEPT) {
+      this.uses.day = day;
+      this.uses.keys.clear();
+    }
+    const key = `${rid} ${origin.address ?? ""}`;
+    if (this.uses.keys.has(key)) return;
+    try {
+      const { id } = this.database.query("SELECT id FROM api_token WHERE rid = ?").get(rid) as { id: string };
+      this.note(id, "token.use");
+      this.uses.keys.add(key);
+    } catch {
+      // Another process writes: the next request notes it.
+    }
+  }
+
+  private note(id: string, action: string): void {
+    const row = this.database
+      .query(
+        `SELECT t.name, t.prefix, t.scope, t.expires, u.username FROM api_token AS t
+         JOIN user_account AS u ON u.rid = t.user_rid WHERE t.id = ?`,
+      )
+      .get(id) as Pick<TokenRecord, "name" | "prefix" | "scope" | "expires" | "username">;
+    const expires = row.expires === null ? null : new Date(row.expires).toISOString();
+    this.audit.note({ action, subject: { kind: "token", id }, detail: { ...row, expires } });
   }
 
   /**

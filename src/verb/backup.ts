@@ -1,7 +1,8 @@
-import { resolve } from "node:path";
-import { backupDirectory, backUp } from "../app.ts";
+import { join, resolve } from "node:path";
+import { backupDirectory, backupNote, backUp, DATABASE } from "../app.ts";
 import { thin } from "../backup/retention.ts";
 import type { Verb } from "../command-line.ts";
+import { noteBeside } from "../shell/audit-beside.ts";
 
 export const backup: Verb = {
   name: "backup",
@@ -24,7 +25,14 @@ export const backup: Verb = {
     const { config } = call.configuration();
     const asked = call.value("--to");
     const to = asked === undefined ? backupDirectory(config) : resolve(asked);
-    const { path, manifest } = await backUp(config, to, call.has("--scheduled") ? "schedule" : "asked");
+    const made = await backUp(config, to, call.has("--scheduled") ? "schedule" : "asked");
+    const { path, manifest } = made;
+    try {
+      noteBeside(join(config.data_dir, DATABASE), backupNote(made));
+    } catch (error) {
+      // The backup is there all the same: from a disk that is full or only read, it may be needed most.
+      process.stderr.write(`labd: not noted in the audit log: ${(error as Error).message}\n`);
+    }
     const { bytes, compressedBytes, rows } = manifest.database;
     const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
     process.stdout.write(

@@ -55,8 +55,11 @@ export const corpus: Verb = {
       if (action === "use") corpora.use(operand);
       if (action === "remove") corpora.remove(operand);
       if (action === "verify") verify(corpora, operand);
-      else if (action === "calibrate") await calibrate(corpora, operand, classes, config.workers);
-      else list(corpora);
+      else if (action === "calibrate") {
+        await calibrate(corpora, operand, classes, config.workers);
+        const detail = operand === undefined ? {} : { name: operand };
+        opened.accounts.notes.audit.note({ action: "corpus.calibrate", detail });
+      } else list(corpora);
     } finally {
       opened.close();
     }

@@ -3,6 +3,8 @@ import type { Call } from "../command-line.ts";
 import type { Config, SettingName } from "../config.ts";
 import { RESOURCES } from "../inventory/index.ts";
 import { nearest, Problem } from "../problem.ts";
+import { atCommandLine } from "../shell/audit-beside.ts";
+import { auditOf } from "../shell/audit.ts";
 import type { Accounts } from "../shell/auth.ts";
 
 /** The inventory of a data directory for verbs: that of the service that runs on it, or else one of their own. */
@@ -50,6 +52,7 @@ export async function openInventory(call: Call): Promise<OpenInventory> {
     if (!(error instanceof Problem) || error.code !== "already_running") throw error;
   }
   const data = own ? { accounts: own.accounts, close: () => own.close() } : await openData(config);
+  if (own) auditOf(own.database, own.clock).standing = atCommandLine();
   let token: ReturnType<typeof tokenFor>;
   try {
     token = tokenFor(data.accounts, user);

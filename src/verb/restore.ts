@@ -1,9 +1,14 @@
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
 import { DATABASE } from "../app.ts";
 import type { Manifest } from "../backup/manifest.ts";
 import { checkBackup, restoreBackup } from "../backup/restore-backup.ts";
 import type { Verb } from "../command-line.ts";
 import { MIGRATIONS } from "../../db/index.ts";
 import { Problem } from "../problem.ts";
+import { type AuditHead, auditHead } from "../shell/audit.ts";
+import { noteBeside } from "../shell/audit-beside.ts";
+import { openReader } from "../shell/sqlite.ts";
 
 export const restore: Verb = {
   name: "restore",
@@ -26,6 +31,7 @@ export const restore: Verb = {
       return 0;
     }
     const { config } = call.configuration();
+    const before = headOf(join(config.data_dir, DATABASE));
     const { manifest, former } = await restoreBackup({
       path,
       to: config.data_dir,
@@ -33,11 +39,36 @@ export const restore: Verb = {
       known,
       now: Date.now(),
     });
+    noteBeside(join(config.data_dir, DATABASE), {
+      action: "backup.restore",
+      subject: { kind: "backup", id: manifest.database.sha256 },
+      detail: {
+        created: manifest.created,
+        // What was in the log since the backup is in the former database only.
+        former_head: before === null ? null : { seq: before.seq, hash: before.hash },
+        former: former === null ? null : basename(former),
+      },
+    });
     process.stdout.write(`${told(manifest)}\nRestored to ${config.data_dir}.\n`);
     if (former !== null) process.stdout.write(`The former database is ${former}.\n`);
     return 0;
   },
 };
+
+/** The end of the audit log of a database that may be missing or damaged. */
+function headOf(path: string): AuditHead | null {
+  if (!existsSync(path)) return null;
+  try {
+    const reader = openReader(path);
+    try {
+      return auditHead(reader);
+    } finally {
+      reader.close();
+    }
+  } catch {
+    return null;
+  }
+}
 
 function told({ created, labd, database, corpora }: Manifest): string {
   const rows = Object.entries(database.rows)

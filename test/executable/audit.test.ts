@@ -1,0 +1,155 @@
+import { expect, test } from "bun:test";
+import { Database } from "bun:sqlite";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { labd, scratch, serve } from "./labd.ts";
+
+/** What labd wrote, checked as a stranger would: by the documented rule alone. */
+function recompute(lines: string): { seq: number; hash: string } {
+  let last = { seq: 0, hash: "0".repeat(64) };
+  for (const line of lines.trim().split("\n")) {
+    const hash = /"hash":"([0-9a-f]{64})",/.exec(line)![1];
+    // Names are in order in the line already.
+    const rest = line.replace(`"hash":"${hash}",`, "");
+    expect(new Bun.CryptoHasher("sha256").update(last.hash + rest).digest("hex")).toBe(hash);
+    last = { seq: last.seq + 1, hash };
+    expect(JSON.parse(line).seq).toBe(last.seq);
+  }
+  return last;
+}
+
+test("what is done is in the audit log, which survives kill -9 and shows what was tampered with", async () => {
+  using place = scratch();
+  const { directory } = place;
+  const on = ["--data-dir", directory];
+  await labd(["user", "add", "ada", "--admin", "--password-stdin", ...on], { stdin: "PASSWORD-of-ada" });
+  const server = await serve(directory, ["--admin-password", "PASSWORD-of-admin"]);
+  const ask = (path: string, init: RequestInit = {}, token = ""): Promise<Response> =>
+    fetch(`${server.url}/api/${path}`, {
+      ...init,
+      headers: {
+        "Content-Type": "application/json",
+        ...(token === "" ? {} : { Authorization: `Token ${token}` }),
+        ...(init.headers as Record<string, string>),
+      },
+    });
+  const post = (path: string, body: object, token = ""): Promise<Response> =>
+    ask(path, { method: "POST", body: JSON.stringify(body) }, token);
+  const signIn = (username: string, password: string) => post("v2/token-auth/", { username, password });
+
+  const { token } = (await (await signIn("ada", "PASSWORD-of-ada")).json()) as { token: string };
+  expect((await signIn("ada", "PASSWORD-wrong")).status).toBe(401);
+  expect((await signIn("PASSWORD-as-name", "x")).status).toBe(401);
+  await post("v2/users/", { username: "kim", password: "PASSWORD-of-kim" }, token);
+  const made = await Promise.all(
+    Array.from({ length: 12 }, (_, i) => post("v2/projects/", { name: `p${i}` }, token)),
+  );
+  const ids = await Promise.all(made.map(async (one) => ((await one.json()) as { id: string }).id));
+  const [shared, gone, ...several] = ids;
+  const rights = { users: [{ user: "kim", view: true, change: true }], public: false };
+  const sharing = { method: "PATCH", body: JSON.stringify(rights) };
+  expect((await ask(`v2/projects/${shared}/permissions/`, sharing, token)).status).toBe(200);
+  const removed = await ask(`v2/projects/${gone}/`, { method: "DELETE" }, token);
+  expect(removed.status).toBe(204);
+  const list = several.slice(0, 4).map((id) => `id=${id}`);
+  await ask(`v2/projects/bulk_delete/?${list.join("&")}&dry_run=1`, { method: "DELETE" }, token);
+  expect((await ask(`v2/projects/bulk_delete/?${list.join("&")}`, { method: "DELETE" }, token)).status).toBe(
+    200,
+  );
+  // Together with refused ones, in one commit.
+  const rest = several.slice(4);
+  await Promise.all([...rest, ...rest].map((id) => ask(`v2/projects/${id}/`, { method: "DELETE" }, token)));
+  const form = new FormData();
+  form.append("file", new File(["name\nimported\n"], "projects.csv"));
+  const imported = await fetch(`${server.url}/api/v2/projects/import/`, {
+    method: "POST",
+    body: form,
+    headers: { Authorization: `Token ${token}` },
+  });
+  expect(imported.status).toBe(200);
+  await labd(["token", "add", "kim", ...on]);
+  await labd(["backup", ...on]);
+  const ofKim = ((await (await signIn("kim", "PASSWORD-of-kim")).json()) as { token: string }).token;
+  expect((await ask("admin/audit/", {}, ofKim)).status).toBe(403);
+  expect((await ask("admin/audit/")).status).toBe(401);
+  const page = (await (await ask("admin/audit/?action=record&page_size=2", {}, token)).json()) as {
+    next: string;
+    results: { action: string }[];
+  };
+  expect(page.results.map(({ action }) => action.split(".")[0])).toEqual(["record", "record"]);
+  expect(page.next).toContain("before=");
+  await server.end("SIGKILL");
+
+  const exported = (await labd(["audit", "export", ...on])).stdout;
+  const head = recompute(exported);
+  const entries = exported
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown> & { action: string });
+  const of = (action: string) => entries.filter((entry) => entry.action === action);
+  expect(of("sign_in").map(({ outcome }) => outcome)).toEqual(["done", "refused", "refused", "done"]);
+  expect(of("permission.change")).toMatchObject([
+    {
+      actor: "ada",
+      via: "token",
+      address: "127.0.0.1",
+      detail: { changes: [{ user: "kim", before: [], after: ["view", "change"] }] },
+    },
+  ]);
+  const deletes = of("record.delete");
+  expect(deletes[0]).toMatchObject({
+    subject: { kind: "project", id: gone },
+    request: removed.headers.get("x-request-id"),
+  });
+  expect(deletes[1]).toMatchObject({ detail: { count: 4, asked: "bulk_delete" } });
+  // Each deleted once, however often it was asked for; each on behalf of its own request.
+  expect(deletes).toHaveLength(2 + rest.length);
+  expect(new Set(deletes.map(({ request }) => request)).size).toBe(deletes.length);
+  expect(of("record.import")).toMatchObject([{ actor: "ada", address: "127.0.0.1", detail: { writes: 1 } }]);
+  for (const action of ["account.create", "token.create", "token.use", "service.start", "backup.make"])
+    expect(of(action).length).toBeGreaterThan(0);
+  expect(of("token.use")).toHaveLength(2);
+  for (const secret of ["PASSWORD", token, ofKim]) expect(exported).not.toContain(secret);
+  const backups = join(directory, "backups");
+  const manifest = readdirSync(backups).find((name) => name.endsWith(".json"))!;
+  const noted = JSON.parse(readFileSync(join(backups, manifest), "utf8")).database.audit;
+
+  const verify = (...heads: string[]) =>
+    labd(["audit", "verify", ...on, ...heads.flatMap((one) => ["--head", one])]);
+  const whole = await verify(`${noted.seq}:${noted.hash}`);
+  expect(whole).toMatchObject({ code: 0 });
+  expect(whole.stdout).toContain(`head ${head.seq}:${head.hash}`);
+
+  const database = new Database(join(directory, "labd.sqlite"));
+  for (const write of [
+    "UPDATE audit SET actor = 'kim' WHERE seq = 3",
+    "DELETE FROM audit WHERE seq = 3",
+    "INSERT OR REPLACE INTO audit SELECT * FROM audit WHERE seq = 3",
+  ])
+    expect(() => database.run(write)).toThrow("only grows");
+  database.run("DROP TRIGGER audit_no_update");
+  database.run("DROP TRIGGER audit_no_delete");
+  database.run("UPDATE audit SET actor = 'kim' WHERE seq = 4");
+  expect(await verify()).toMatchObject({ code: 1, stdout: expect.stringContaining("broken at entry 4:") });
+  database.run("DELETE FROM audit WHERE seq = 4");
+  expect(await verify()).toMatchObject({ code: 1, stdout: expect.stringContaining("broken at entry 5:") });
+  // The end alone can be cut off unseen, by who has not noted it.
+  database.run("DELETE FROM audit WHERE seq >= 4");
+  expect((await verify()).code).toBe(0);
+  expect(await verify(`${head.seq}:${head.hash}`)).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining(`broken at entry ${head.seq}: it was noted, and is gone`),
+  });
+  database.close();
+}, 60_000);
+
+test("processes that write at the same time make one chain", async () => {
+  using place = scratch();
+  const on = ["--data-dir", place.directory];
+  await using _server = await serve(place.directory);
+  await labd(["user", "add", "kim", ...on]);
+  const made = await Promise.all(Array.from({ length: 6 }, () => labd(["token", "add", "kim", ...on])));
+  const { stdout } = await labd(["audit", "export", "--action", "token.create", ...on]);
+  expect(stdout.trim().split("\n")).toHaveLength(made.filter(({ code }) => code === 0).length);
+  expect((await labd(["audit", "verify", ...on])).code).toBe(0);
+}, 60_000);
