@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { DATABASE } from "../app.ts";
 import type { Manifest } from "../backup/manifest.ts";
@@ -8,7 +7,7 @@ import { MIGRATIONS } from "../../db/index.ts";
 import { Problem } from "../problem.ts";
 import { type AuditHead, auditHead } from "../shell/audit.ts";
 import { noteBeside } from "../shell/audit-beside.ts";
-import { openReader } from "../shell/sqlite.ts";
+import { closeDatabase, openWriter } from "../shell/sqlite.ts";
 
 export const restore: Verb = {
   name: "restore",
@@ -31,7 +30,6 @@ export const restore: Verb = {
       return 0;
     }
     const { config } = call.configuration();
-    const before = headOf(join(config.data_dir, DATABASE));
     const { manifest, former } = await restoreBackup({
       path,
       to: config.data_dir,
@@ -39,6 +37,7 @@ export const restore: Verb = {
       known,
       now: Date.now(),
     });
+    const before = former === null ? null : headOf(former);
     noteBeside(join(config.data_dir, DATABASE), {
       action: "backup.restore",
       subject: { kind: "backup", id: manifest.database.sha256 },
@@ -55,15 +54,15 @@ export const restore: Verb = {
   },
 };
 
-/** The end of the audit log of a database that may be missing or damaged. */
+/** The end of the audit log of a database that may be damaged. */
 function headOf(path: string): AuditHead | null {
-  if (!existsSync(path)) return null;
   try {
-    const reader = openReader(path);
+    // Not one that only reads, which would leave a log behind.
+    const former = openWriter(path);
     try {
-      return auditHead(reader);
+      return auditHead(former);
     } finally {
-      reader.close();
+      closeDatabase(former);
     }
   } catch {
     return null;
