@@ -28,13 +28,15 @@ async function scoreAll(shareFrom: number, workerUrl?: string): Promise<Map<stri
   try {
     const jobs = new Map<string, string>();
     for (let i = 0; i < COUNT; i++) {
-      const query = E7.slice(0, 40 + (i % 50)) + "A".repeat(Math.floor(i / 50));
+      // Each question once (E7 has no W): one that waits for another's answer shares its failure, in words of its own.
+      const query = E7.slice(0, 40 + (i % 50)) + "W".repeat(Math.floor(i / 50));
       const patterns = [{ expression: "L.C.E", name: null, dialect: "soap" as const }];
       jobs.set(query, await store.insert({ identifier: "x", query, model: "continuous", patterns }));
       pool.wake();
     }
     const ended = (id: string): boolean => ["finished", "failed"].includes(store.get(id).state);
     while (![...jobs.values()].every(ended)) await Bun.sleep(10);
+    expect(jobs.size).toBe(COUNT);
     const found = new Map<string, string | null>();
     for (const [query, id] of jobs) {
       const { state, failure } = store.get(id);
@@ -60,8 +62,11 @@ test.each([Infinity, 1])(
     // Two deaths in a row are the one reason to fail; without any, nothing was tried.
     expect(failed).toBeGreaterThan(0);
     expect(failed).toBeLessThan(COUNT / 3);
-    for (const [query, prediction] of rough)
-      if (prediction !== null) expect(prediction).toBe(calm.get(query)!);
+    const differing = [...rough].filter(
+      ([query, prediction]) => prediction !== null && prediction !== calm.get(query),
+    );
+    // In full: such a difference may not come again.
+    expect(differing.map(([query, found]) => ({ query, found, expected: calm.get(query) }))).toEqual([]);
   },
   60_000,
 );
