@@ -5,8 +5,9 @@ import { evidenceOf } from "./evidence.ts";
 import { findHits, findHomologs } from "./homologs.ts";
 import { decode } from "./alphabet.ts";
 import { rowsBy } from "./method.ts";
-import { binOf, NULL_BINS } from "./null-context.ts";
+import { binOf } from "./null-context.ts";
 import { type Calibration, LEVELS, type NullRow } from "./null-distribution.ts";
+import { NULL_QUANTILES } from "./null-quantiles.ts";
 import { DEFAULTS, MIN_HOMOLOGS } from "./options.ts";
 import type { Pattern } from "./pattern.ts";
 import { type ScoringModel, SCORING_MODELS } from "./prediction.ts";
@@ -26,19 +27,11 @@ const PER_PROTEIN = 40;
 /** Longer proteins are not drawn: they would take most of the time. */
 const MAX_LENGTH = 2000;
 
-/** Random matches below which a bin has no row of its own: a standard error of one per cent at P = 0.05. */
-export const LEAST_DRAWS = 475;
+/** Random matches in every bin at which drawing may end. */
+export const ENOUGH_DRAWS = 950;
 
-/**
- * A pattern with the same positions in another order, drawn by the seed: as much information, no function. Null where
- * positions cannot change places: bound to an end, with looks, or with a choice of the whole.
- */
-export function shuffledExpression(expression: string, seed: number): string | null {
-  const position = /(?:\[[^\]]*\]|\((?!\?)(?:[^()]|\([^()?]*\))*\)|[A-Z.])(?:\{[^}]*\}|[*+?])?/gy;
-  const positions = expression.match(position) ?? [];
-  if (positions.join("") !== expression || positions.length < 2) return null;
-  return Array.from(shuffled(positions.length, seed), (i) => positions[i]).join("");
-}
+/** Random matches below which there is no null: a standard error of one per cent at P = 0.05, or more. */
+export const LEAST_DRAWS = 475;
 
 /** The proteins of a corpus in the order in which the seed draws them; those too long to serve are left out. */
 export function drawnProteins(corpus: Corpus, seed: number): Uint32Array {
@@ -133,16 +126,25 @@ export function quantilesOf(values: readonly number[]): number[] {
   });
 }
 
-/** The null that random matches make, protein by protein as `drawMatches` gives them. */
+/**
+ * The null that random matches make, protein by protein as `drawMatches` gives them: the built-in rows, moved as the random
+ * matches of all bins together tell. Each has a place among the quantiles of its bin, on the scale of −ln P; the
+ * quantiles of these places, put back into each bin, are its row. A row from a bin's own matches alone would be
+ * noise: some of the bins have matches in a dozen families.
+ */
 export function calibrationOf(seed: number, drawn: readonly (readonly Draw[])[]): Calibration {
   const draws = drawn.flat();
-  const byBin = Array.from({ length: NULL_BINS }, (_, bin) => draws.filter((draw) => draw.bin === bin));
-  const rowsOf = (model: ScoringModel): (NullRow | null)[] =>
-    byBin.map((own) =>
-      own.length < LEAST_DRAWS
-        ? null
-        : { matches: own.length, persistence: quantilesOf(own.map(({ persistence }) => persistence[model])) },
+  const rowsOf = (model: ScoringModel): NullRow[] => {
+    const rows = NULL_QUANTILES[model];
+    const places = draws.map(({ bin, persistence }) =>
+      along(rows[bin].persistence, LOG_TAILS, persistence[model]),
     );
+    const quantiles = quantilesOf(places);
+    return rows.map(({ persistence }, bin) => ({
+      matches: draws.filter((draw) => draw.bin === bin).length,
+      persistence: quantiles.map((place) => along(LOG_TAILS, persistence, place)),
+    }));
+  };
   return {
     seed,
     proteins: drawn.filter((own) => own.length > 0).length,
@@ -150,4 +152,13 @@ export function calibrationOf(seed: number, drawn: readonly (readonly Draw[])[])
     matches: draws.length,
     rows: { continuous: rowsOf("continuous"), discontinuous: rowsOf("discontinuous") },
   };
+}
+
+const LOG_TAILS = LEVELS.map((level) => -Math.log(1 - level));
+
+/** The straight lines through (xs, ys) at x; the first and the last go on beyond the ends. */
+function along(xs: readonly number[], ys: readonly number[], x: number): number {
+  const last = xs.findLastIndex((one) => x >= one);
+  const i = Math.min(Math.max(last, 0), xs.length - 2);
+  return ys[i] + ((x - xs[i]) / (xs[i + 1] - xs[i])) * (ys[i + 1] - ys[i]);
 }

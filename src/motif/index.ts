@@ -53,7 +53,7 @@ export { fastaReader, readFasta, readHeader } from "./fasta.ts";
 export type { FastaEntry } from "./fasta.ts";
 
 /** An empirical null of a corpus's own: random matches in drawn proteins, and what they make; `Corpus.calibration` takes it. */
-export { calibrationOf, drawMatches, drawnProteins, LEAST_DRAWS, shuffledExpression } from "./calibration.ts";
+export { calibrationOf, drawMatches, drawnProteins, ENOUGH_DRAWS, LEAST_DRAWS } from "./calibration.ts";
 export type { Draw } from "./calibration.ts";
 export { NULL_BINS } from "./null-context.ts";
 export type { Calibration } from "./null-distribution.ts";

@@ -10,7 +10,7 @@ import type { ScoringModel } from "./prediction.ts";
  *
  * @param disorder mean TOP-IDP around the match.
  * @param persistence see `Evidence`.
- * @param own the corpus's null, where it has one; without, or in bins that it lacks, the built-in one serves.
+ * @param own the corpus's null, where it has one; without, the built-in one serves.
  */
 export function pValueInContext(
   model: ScoringModel,
@@ -21,7 +21,7 @@ export function pValueInContext(
 ): PValue | null {
   if (homologs < MIN_HOMOLOGS) return null;
   const bin = binOf(homologs, disorder);
-  const row = own?.rows[model][bin] ?? NULL_QUANTILES[model][bin];
+  const row = (own?.rows ?? NULL_QUANTILES)[model][bin];
   return tailBeyond(row.persistence, persistence);
 }
 
@@ -36,9 +36,6 @@ export function binOf(homologs: number, disorder: number): number {
 export const NULL_BINS = NULL_DEPTHS.length * (NULL_DISORDER.length + 1);
 
 /** What a reader of P values is told about a null of the corpus's own. */
-export function describeCalibration({ proteins, matches, rows }: Calibration, model: ScoringModel): string {
-  const own = rows[model].filter((row) => row !== null).length;
-  const part =
-    own === NULL_BINS ? "" : ` in ${own} of its ${NULL_BINS} bins, in the others on the built-in one`;
-  return `P values rest on the corpus's own null of ${matches} random matches in ${proteins} proteins${part}.`;
+export function describeCalibration({ proteins, matches }: Calibration): string {
+  return `P values rest on the null of Swiss-Prot, moved as ${matches} random matches in ${proteins} proteins of this corpus tell.`;
 }

@@ -17,8 +17,8 @@ export interface Calibration {
   proteins: number;
   looked: number;
   matches: number;
-  /** Rows by depth, within it by disorder; null where too few matches were drawn: the built-in row serves there. */
-  rows: Record<ScoringModel, readonly (NullRow | null)[]>;
+  /** Rows by depth, within it by disorder. */
+  rows: Record<ScoringModel, readonly NullRow[]>;
 }
 
 /** Part of random matches below each of the quantiles of a null. */

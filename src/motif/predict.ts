@@ -160,7 +160,7 @@ function assemble<Source>(
     tree: homologs.length > 0 ? newick(family.tree, names) : "",
     warnings: [
       ...familyWarnings(family),
-      ...(calibration && homologs.length >= MIN_HOMOLOGS ? [describeCalibration(calibration, model)] : []),
+      ...(calibration && homologs.length >= MIN_HOMOLOGS ? [describeCalibration(calibration)] : []),
     ],
   };
 }

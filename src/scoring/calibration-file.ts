@@ -8,9 +8,12 @@ export function calibrationPath(corpusPath: string): string {
   return corpusPath.replace(/(\.labc)?$/, `.${METHOD}.null`);
 }
 
+/** Files of another format are left aside, as if there were none: their numbers mean something else. */
+const FORMAT = 2;
+
 /** The file's text: one line of JSON, and the SHA-256 of it. */
 export function calibrationText(calibration: Calibration, corpusHash: string): string {
-  const body = JSON.stringify({ format: 1, method: METHOD, corpus: corpusHash, calibration });
+  const body = JSON.stringify({ format: FORMAT, method: METHOD, corpus: corpusHash, calibration });
   return `${body}\n${sha256Of(body)}\n`;
 }
 
@@ -38,7 +41,8 @@ export function readCalibration(corpusPath: string): { calibration: Calibration;
       `corpora/${basename(path)} was altered. Make it anew with labd corpus calibrate, or delete it.`,
     );
   }
-  return { calibration: (JSON.parse(body) as { calibration: Calibration }).calibration, hash };
+  const { format, calibration } = JSON.parse(body) as { format: number; calibration: Calibration };
+  return format === FORMAT ? { calibration, hash } : null;
 }
 
 /** Takes the null of a corpus away, where there is one: the built-in one serves again. */

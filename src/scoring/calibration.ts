@@ -3,9 +3,9 @@ import {
   calibrationOf,
   type Draw,
   drawnProteins,
+  ENOUGH_DRAWS,
   LEAST_DRAWS,
   NULL_BINS,
-  shuffledExpression,
 } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import { calibrationPath, calibrationText, dropAltered } from "./calibration-file.ts";
@@ -31,16 +31,13 @@ export interface CalibrationRequest {
 /** Proteins that a worker gets at a time: they share a pass over the corpus. */
 const CHUNK = 16;
 
-/** Patterns of which matches are drawn, where the classes are fewer: enough for a few dozen matches in most proteins. */
-const PATTERNS = 240;
-
 /** A minute or two on two processors with half a million proteins. */
 export const MAX_PROTEINS = 640;
 
 /**
  * Makes the empirical null of a corpus from random matches in its own proteins, and stores it beside the corpus: jobs that
  * begin later take their P values from it. Proteins are drawn until every bin has enough matches, or there are `maxProteins`.
- * @throws Problem bad_corpus; invalid_request where no bin has enough
+ * @throws Problem bad_corpus; invalid_request where they are fewer than LEAST_DRAWS
  */
 export async function calibrateCorpus({
   corpus: info,
@@ -56,11 +53,10 @@ export async function calibrateCorpus({
     Array.from(proteins.subarray(k * CHUNK, (k + 1) * CHUNK)),
   );
   const drawn: Draw[][] = [];
-  const sampled = sampledPatterns(patterns);
   const perBin = new Int32Array(NULL_BINS);
   for await (const chunk of drawInOrder(
     chunks,
-    { corpusPath: info.path, patterns: sampled, seed },
+    { corpusPath: info.path, patterns: [...patterns], seed },
     workers,
   )) {
     drawn.push(...chunk);
@@ -70,10 +66,10 @@ export async function calibrateCorpus({
       proteins.length,
       perBin.reduce((sum, count) => sum + count, 0),
     );
-    if (perBin.every((count) => count >= 2 * LEAST_DRAWS)) break;
+    if (perBin.every((count) => count >= ENOUGH_DRAWS)) break;
   }
   const calibration = calibrationOf(seed, drawn);
-  if (calibration.rows.continuous.every((row) => row === null)) {
+  if (calibration.matches < LEAST_DRAWS) {
     throw new Problem(
       "invalid_request",
       `corpus ${info.name}: ${calibration.matches} random matches in ${calibration.proteins} proteins with enough homologs are too few for a null of its own; the built-in one stays in use.`,
@@ -82,18 +78,6 @@ export async function calibrateCorpus({
   const text = calibrationText(calibration, info.hash);
   writeDurably(calibrationPath(info.path), [new TextEncoder().encode(text)]);
   return calibration;
-}
-
-/** The classes, and as many of their shuffles as make enough patterns for PATTERNS. */
-function sampledPatterns(patterns: readonly JobPattern[]): JobPattern[] {
-  const out = [...patterns];
-  for (let round = 1; out.length < PATTERNS && round <= PATTERNS; round++) {
-    for (const pattern of patterns) {
-      const expression = shuffledExpression(pattern.expression, round);
-      if (expression !== null && expression !== pattern.expression) out.push({ ...pattern, expression });
-    }
-  }
-  return out;
 }
 
 /** Draws of the chunks in their order, whichever worker is first. */

@@ -16,7 +16,7 @@ export async function calibrate(
   const corpus = name === undefined ? corpora.active() : corpora.find(name);
   if (!corpus) throw new Problem("not_found", "There is no corpus yet. Add one: labd corpus add FILE");
   const progress = progressLine();
-  const { proteins, looked, matches, rows } = await calibrateCorpus({
+  const { proteins, looked, matches } = await calibrateCorpus({
     corpus,
     patterns: classes.classes,
     workers,
@@ -26,11 +26,7 @@ export async function calibrate(
       ),
   });
   progress.clear();
-  const own = rows.discontinuous.filter((row) => row !== null).length;
   process.stdout.write(
-    `${corpus.name}: ${matches.toLocaleString("en")} random matches in ${proteins} of ${looked} proteins. ` +
-      (own === rows.discontinuous.length
-        ? "P values now come from this corpus.\n"
-        : `P values now come from this corpus in ${own} of ${rows.discontinuous.length} bins of depth and disorder; in the others matches are too few, and the built-in null serves.\n`),
+    `${corpus.name}: ${matches.toLocaleString("en")} random matches in ${proteins} of ${looked} proteins. P values now come from this corpus.\n`,
   );
 }

@@ -2,18 +2,18 @@
  * What the benches of the score share: the benchmarks, read from the directory that LABD_BENCH_DATA names (their
  * licences keep them out of this project), and the families of their proteins, found by this program.
  *
- * Families are kept between runs in the temporary directory as lists of accessions, under a hash of all code that finds
- * them; alignments are made anew.
+ * Families are kept between runs in LABD_BENCH_CACHE (else in the temporary directory) as lists of accessions, under a hash of
+ * all code that finds them; alignments are made anew.
  */
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { align } from "../../src/motif/align.ts";
-import { GAP } from "../../src/motif/alphabet.ts";
+import { decode, GAP } from "../../src/motif/alphabet.ts";
 import { type Corpus, openCorpus, packCorpus } from "../../src/motif/corpus.ts";
 import { type Family, familyOf, isAdmitted, measure } from "../../src/motif/divergence.ts";
 import { readFasta } from "../../src/motif/fasta.ts";
-import { findHomologs } from "../../src/motif/homologs.ts";
+import { findHits, findHomologs } from "../../src/motif/homologs.ts";
 import { rowsBy } from "../../src/motif/method.ts";
 import { DEFAULTS, type Method, METHOD } from "../../src/motif/options.ts";
 import { readAlignment } from "../../src/motif/query.ts";
@@ -115,9 +115,26 @@ function codeVersion(): string {
 }
 
 export function cacheDirectory(): string {
-  const directory = join(tmpdir(), "labd-bench", codeVersion());
+  const directory = join(process.env.LABD_BENCH_CACHE ?? join(tmpdir(), "labd-bench"), codeVersion());
   mkdirSync(directory, { recursive: true });
   return directory;
+}
+
+/** Finds the families of these proteins that the cache lacks, in one pass over the corpus. */
+export function findFamilies(corpus: Corpus, accessions: readonly string[], cache: string): void {
+  const missing = accessions.filter(
+    (accession) => corpus.findAccession(accession) >= 0 && !existsSync(join(cache, accession)),
+  );
+  if (missing.length === 0) return;
+  const queries = missing.map((accession) => residuesOf(corpus, corpus.findAccession(accession)));
+  const letters = queries.map((query) => decode(query));
+  const hits = findHits(letters, corpus, DEFAULTS, new Int32Array(new SharedArrayBuffer(4)));
+  for (const [k, accession] of missing.entries()) {
+    const found = findHomologs(queries[k], corpus, DEFAULTS, () => {}, hits[k]);
+    const path = join(cache, accession);
+    writeFileSync(`${path}.part`, found.map(({ index }) => corpus.accession(index)).join("\n"));
+    renameSync(`${path}.part`, path);
+  }
 }
 
 /** The family of a protein of the corpus as a method sees it, or null where the corpus lacks it. */
@@ -131,11 +148,7 @@ export function familyIn(
   if (at < 0) return null;
   const query = residuesOf(corpus, at);
   const path = join(cache, accession);
-  if (!existsSync(path)) {
-    const found = findHomologs(query, corpus, DEFAULTS).map(({ index }) => corpus.accession(index));
-    writeFileSync(`${path}.part`, found.join("\n"));
-    renameSync(`${path}.part`, path);
-  }
+  findFamilies(corpus, [accession], cache);
   const names = readFileSync(path, "utf8").split("\n").filter(Boolean);
   const rows = align(
     query,

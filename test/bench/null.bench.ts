@@ -1,7 +1,7 @@
 /**
  * The empirical null of labd-2: how well random matches are kept (their persistence), by number of homologs and disorder.
  *
- *   LABD_BENCH_DATA=DIR bun run test/bench/null.bench.ts          how far P values hold, on proteins that the null has not seen
+ *   LABD_BENCH_DATA=DIR bun run test/bench/null.bench.ts          how far P values hold, on proteins that the null has not seen, and the built-in null's
  *   LABD_BENCH_DATA=DIR bun run test/bench/null.bench.ts write    makes src/motif/null-quantiles.ts anew
  *
  * Random matches: in every protein of the benchmarks and OTHERS more of Swiss-Prot, with at least three homologs, one match
@@ -13,20 +13,24 @@ import { evidenceOf } from "../../src/motif/evidence.ts";
 import { quantilesOf } from "../../src/motif/calibration.ts";
 import { tailBeyond } from "../../src/motif/null-distribution.ts";
 import { binOf, NULL_BINS } from "../../src/motif/null-context.ts";
-import { NULL_DEPTHS, NULL_DISORDER } from "../../src/motif/null-quantiles.ts";
+import { NULL_DEPTHS, NULL_DISORDER, NULL_QUANTILES } from "../../src/motif/null-quantiles.ts";
 import { MIN_HOMOLOGS } from "../../src/motif/options.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
 import { type ScoringModel, SCORING_MODELS } from "../../src/motif/prediction.ts";
 import { openMotif } from "../../src/motif/retention.ts";
+import { seeded } from "../../src/motif/seeded.ts";
 import { random } from "../fixtures/random-protein.ts";
 import {
   benchCorpus,
   benchData,
   cacheDirectory,
   familyIn,
+  findFamilies,
   readCases,
   readClasses,
 } from "./benchmark-data.ts";
+import { type Count, percent } from "./part.ts";
+import { onThreads } from "./threads.ts";
 
 const SEED = 31;
 const OTHERS = 400;
@@ -52,46 +56,58 @@ const known = new Set(
   cases.filter(({ isTrue }) => isTrue).map(({ accession, motifClass }) => `${accession} ${motifClass}`),
 );
 
-function drawAll(): Drawn[] {
+/** The proteins of the benchmarks and OTHERS more; those of like length together, for they share a pass of the search. */
+function proteinsToDraw(): string[] {
   const next = random(SEED);
-  const proteins = [...new Set(cases.map(({ accession }) => accession))];
+  const proteins = new Set(cases.map(({ accession }) => accession));
   for (let i = 0; i < OTHERS; i++) {
     const index = Math.floor(next() * corpus.sequenceCount);
-    if (corpus.offsets[index + 1] - corpus.offsets[index] <= 2000) proteins.push(corpus.accession(index));
+    if (lengthOf(index) <= 2000) proteins.add(corpus.accession(index));
   }
+  const length = (accession: string): number => lengthOf(corpus.findAccession(accession));
+  return [...proteins]
+    .filter((accession) => corpus.findAccession(accession) >= 0)
+    .sort((a, b) => length(a) - length(b));
+}
+
+function lengthOf(index: number): number {
+  return corpus.offsets[index + 1] - corpus.offsets[index];
+}
+
+function drawIn(protein: string): Drawn[] {
+  const next = seeded(SEED ^ Math.imul(corpus.findAccession(protein) + 1, 0x9e3779b1));
+  const family = familyIn(corpus, protein, cache);
+  if (family === null || family.homologs.length < MIN_HOMOLOGS) return [];
   const out: Drawn[] = [];
-  for (const protein of new Set(proteins)) {
-    const family = familyIn(corpus, protein, cache);
-    if (family === null || family.homologs.length < MIN_HOMOLOGS) continue;
-    for (let k = 0; k < CLASSES; k++) {
-      const { name, pattern } = classes[Math.floor(next() * classes.length)];
-      const at = next();
-      if (known.has(`${protein} ${name}`)) continue;
-      const sight = sightOf(pattern.automaton, family.query);
-      const matches = findMatches(pattern.automaton, family.query, sight);
-      if (matches.length === 0) continue;
-      const match = matches[Math.floor(at * matches.length)];
-      const path = pathOfMatch(pattern.automaton, family.query, match, sight);
-      if (path === null) continue;
-      const [first, second] = SCORING_MODELS.map((model) =>
-        evidenceOf(openMotif(pattern.automaton, model), family, match, path, matches.length),
-      );
-      if (first.homologs < MIN_HOMOLOGS || first.persistence === null || second.persistence === null)
-        continue;
-      out.push({
-        protein,
-        bin: binOf(first.homologs, first.disorder),
-        persistence: {
-          [SCORING_MODELS[0]]: first.persistence,
-          [SCORING_MODELS[1]]: second.persistence,
-        } as Drawn["persistence"],
-      });
-    }
+  for (let k = 0; k < CLASSES; k++) {
+    const { name, pattern } = classes[Math.floor(next() * classes.length)];
+    const at = next();
+    if (known.has(`${protein} ${name}`)) continue;
+    const sight = sightOf(pattern.automaton, family.query);
+    const matches = findMatches(pattern.automaton, family.query, sight);
+    if (matches.length === 0) continue;
+    const match = matches[Math.floor(at * matches.length)];
+    const path = pathOfMatch(pattern.automaton, family.query, match, sight);
+    if (path === null) continue;
+    const [first, second] = SCORING_MODELS.map((model) =>
+      evidenceOf(openMotif(pattern.automaton, model), family, match, path, matches.length),
+    );
+    if (first.homologs < MIN_HOMOLOGS || first.persistence === null || second.persistence === null) continue;
+    const persistence = {
+      [SCORING_MODELS[0]]: first.persistence,
+      [SCORING_MODELS[1]]: second.persistence,
+    } as Drawn["persistence"];
+    out.push({ protein, bin: binOf(first.homologs, first.disorder), persistence });
   }
   return out;
 }
 
-const drawn = drawAll();
+const drawn = (
+  await onThreads(import.meta.path, proteinsToDraw(), (own) => {
+    findFamilies(corpus, own, cache);
+    return own.map(drawIn);
+  })
+).flat();
 const perBin = Array.from({ length: NULL_BINS }, (_, bin) => drawn.filter((one) => one.bin === bin));
 for (const [bin, own] of perBin.entries()) {
   if (own.length < LEAST) throw new Error(`bin ${bin} has ${own.length} random matches: too few for a null`);
@@ -111,28 +127,41 @@ function check(): void {
     [...new Set(drawn.map(({ protein }) => protein))].map((protein, i) => [protein, i % 5]),
   );
   for (const model of SCORING_MODELS) {
-    console.log(`\n${model}: random matches called by P ≤ 0.05 and P ≤ 0.2, in per cent`);
+    console.log(
+      `\n${model}: random matches called by P ≤ 0.05 and P ≤ 0.2, in per cent; | by the built-in null`,
+    );
+    const calls: { bin: number; protein: string; p: number; builtIn: number }[] = [];
     for (const [bin, own] of perBin.entries()) {
-      let hits = 0;
-      let weak = 0;
       for (let k = 0; k < 5; k++) {
         const row = quantilesOf(
           own.flatMap(({ protein, persistence }) => (fold.get(protein) !== k ? [persistence[model]] : [])),
         );
-        for (const { protein, persistence } of own) {
-          if (fold.get(protein) !== k) continue;
-          const { p } = tailBeyond(row, persistence[model]);
-          if (p <= 0.05) hits++;
-          if (p <= 0.2) weak++;
-        }
+        for (const { protein, persistence } of own)
+          if (fold.get(protein) === k)
+            calls.push({
+              bin,
+              protein,
+              p: tailBeyond(row, persistence[model]).p,
+              builtIn: tailBeyond(NULL_QUANTILES[model][bin].persistence, persistence[model]).p,
+            });
       }
+    }
+    const print = (title: string, own: typeof calls): void => {
+      const at = (level: number, which: "p" | "builtIn"): string =>
+        percent(own.map((call): Count => ({ group: call.protein, isHit: call[which] <= level })));
+      console.log(
+        `${title.padEnd(32)}${String(own.length).padStart(6)}  ${at(0.05, "p")}  ${at(0.2, "p")}  |  ${at(0.05, "builtIn")}  ${at(0.2, "builtIn")}`,
+      );
+    };
+    for (let bin = 0; bin < NULL_BINS; bin++) {
       const depth = NULL_DEPTHS[Math.floor(bin / (NULL_DISORDER.length + 1))];
       const state = ["ordered", "between", "disordered"][bin % (NULL_DISORDER.length + 1)];
-      const percent = (count: number): string => ((100 * count) / own.length).toFixed(1).padStart(6);
-      console.log(
-        `from ${String(depth).padStart(2)} homologs, ${state.padEnd(10)} ${String(own.length).padStart(6)} ${percent(hits)} ${percent(weak)}`,
+      print(
+        `from ${depth} homologs, ${state}`,
+        calls.filter((call) => call.bin === bin),
       );
     }
+    print("all", calls);
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * How well the score tells true motifs from random matches (docs/quality.md).
  *
- *   LABD_BENCH_DATA=DIR bun run test/bench/quality.bench.ts           every method and term, on our alignments and MAFFT's
+ *   LABD_BENCH_DATA=DIR bun run test/bench/quality.bench.ts           every method and term, on our alignments and MAFFT's, and:
  *   LABD_BENCH_DATA=DIR bun run test/bench/quality.bench.ts fit       the weights of labd-2 anew, cross-validated by protein
  */
 import { join } from "node:path";
@@ -10,13 +10,7 @@ import { conservationOf } from "../../src/motif/conserve.ts";
 import type { Family } from "../../src/motif/divergence.ts";
 import { evidenceOf, persistenceOf, type Terms } from "../../src/motif/evidence.ts";
 import { judge } from "../../src/motif/method.ts";
-import {
-  CONSERVED_P,
-  type Method,
-  METHODS,
-  MIN_HOMOLOGS,
-  WEAKLY_CONSERVED_P,
-} from "../../src/motif/options.ts";
+import { CONSERVED_P, METHODS, MIN_HOMOLOGS, WEAKLY_CONSERVED_P } from "../../src/motif/options.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
 import { openMotif } from "../../src/motif/retention.ts";
 import {
@@ -27,9 +21,11 @@ import {
   entropyScore,
   familyFromFile,
   familyIn,
+  findFamilies,
   mafftDirectory,
   readCases,
 } from "./benchmark-data.ts";
+import { onThreads } from "./threads.ts";
 import { areaUnderCurve, bootstrap, crossValidated, fitLogistic, linear, type Sample } from "./logistic.ts";
 
 const TERMS: readonly (keyof Terms)[] = [
@@ -61,41 +57,48 @@ interface Scored {
   pValues: readonly number[];
 }
 
-function score(
-  cases: readonly Case[],
-  familyFor: (accession: string, method: Method) => Family | null,
-): Scored[] {
+/** The cases of a protein, on our own alignment or MAFFT's. */
+interface Task {
+  accession: string;
+  own: Case[];
+  by: "labd" | "MAFFT";
+}
+
+/** The scores of all cases of a protein that has enough homologs. */
+function score({ accession, own, by }: Task): Scored[] {
   const out: Scored[] = [];
-  for (const [accession, own] of Map.groupBy(cases, (one) => one.accession)) {
-    const [before, family] = METHODS.map((method) => familyFor(accession, method));
-    if (!before || !family || Math.min(before.homologs.length, family.homologs.length) < MIN_HOMOLOGS)
-      continue;
-    for (const one of own) {
-      const { automaton } = parsePattern(one.expression, "elm");
-      const sight = sightOf(automaton, family.query);
-      const path = pathOfMatch(automaton, family.query, one, sight);
-      if (path === null) continue;
-      const count = findMatches(automaton, family.query, sight).length;
-      const graded = openMotif(automaton, "continuous");
-      const strict = openMotif(automaton, "discontinuous");
-      const first = conservationOf(strict, before, one, path);
-      const second = evidenceOf(strict, family, one, path, count);
-      if (first.homologs < MIN_HOMOLOGS || second.terms === null) continue;
-      const scores: Record<string, number> = {
-        "column entropy": entropyScore(before, one.start, one.end),
-        "labd-1 CS discontinuous": first.score!,
-        "labd-1 z continuous": conservationOf(graded, before, one, path).z!,
-        "labd-1 z discontinuous": first.z!,
-        "labd-2 CS discontinuous": second.score!,
-        "labd-2 z continuous": evidenceOf(graded, family, one, path, count).z!,
-        "labd-2 z discontinuous": second.z!,
-      };
-      for (const term of TERMS) scores[`· ${term}`] = second.terms[term];
-      const pValues = METHODS.map(
-        (method, k) => judge(method, strict, [before, family][k], one, path, count).pValue?.p ?? 1,
-      );
-      out.push({ case: one, group: accession, scores, terms: second.terms, pValues });
-    }
+  const [before, family] = METHODS.map((method): Family | null =>
+    by === "labd"
+      ? familyIn(corpus, accession, cache, method)
+      : familyFromFile(join(mafft!, `${accession}.fa`)),
+  );
+  if (!before || !family || Math.min(before.homologs.length, family.homologs.length) < MIN_HOMOLOGS)
+    return [];
+  for (const one of own) {
+    const { automaton } = parsePattern(one.expression, "elm");
+    const sight = sightOf(automaton, family.query);
+    const path = pathOfMatch(automaton, family.query, one, sight);
+    if (path === null) continue;
+    const count = findMatches(automaton, family.query, sight).length;
+    const graded = openMotif(automaton, "continuous");
+    const strict = openMotif(automaton, "discontinuous");
+    const first = conservationOf(strict, before, one, path);
+    const second = evidenceOf(strict, family, one, path, count);
+    if (first.homologs < MIN_HOMOLOGS || second.terms === null) continue;
+    const scores: Record<string, number> = {
+      "column entropy": entropyScore(before, one.start, one.end),
+      "labd-1 CS discontinuous": first.score!,
+      "labd-1 z continuous": conservationOf(graded, before, one, path).z!,
+      "labd-1 z discontinuous": first.z!,
+      "labd-2 CS discontinuous": second.score!,
+      "labd-2 z continuous": evidenceOf(graded, family, one, path, count).z!,
+      "labd-2 z discontinuous": second.z!,
+    };
+    for (const term of TERMS) scores[`· ${term}`] = second.terms[term];
+    const pValues = METHODS.map(
+      (method, k) => judge(method, strict, [before, family][k], one, path, count).pValue?.p ?? 1,
+    );
+    out.push({ case: one, group: accession, scores, terms: second.terms, pValues });
   }
   return out;
 }
@@ -180,18 +183,32 @@ const directory = benchData();
 const cases = readCases(directory);
 const corpus = benchCorpus(directory);
 const cache = cacheDirectory();
-const own = score(cases, (accession, method) => familyIn(corpus, accession, cache, method));
+const mafft = process.argv[2] === "fit" ? null : mafftDirectory(directory);
+const lengthOf = (accession: string): number => {
+  const at = corpus.findAccession(accession);
+  return at < 0 ? 0 : corpus.offsets[at + 1] - corpus.offsets[at];
+};
+const proteins = [...Map.groupBy(cases, ({ accession }) => accession)]
+  .map(([accession, own]): Omit<Task, "by"> => ({ accession, own }))
+  .sort((a, b) => lengthOf(a.accession) - lengthOf(b.accession));
+const tasks = (mafft ? (["labd", "MAFFT"] as const) : (["labd"] as const)).flatMap((by) =>
+  proteins.map(({ accession, own }): Task => ({ accession, own, by })),
+);
+const scored = await onThreads(import.meta.path, tasks, (given) => {
+  const ours = given.filter(({ by }) => by === "labd");
+  findFamilies(
+    corpus,
+    ours.map(({ accession }) => accession),
+    cache,
+  );
+  return given.map(score);
+});
+const scoredBy = (by: Task["by"]): Scored[] => scored.filter((_, i) => tasks[i].by === by).flat();
+const own = scoredBy("labd");
 if (own.length < 1000) throw new Error(`${own.length} matches scored: too few to tell anything`);
-if (process.argv[2] === "fit") {
-  fit(own);
-} else {
+if (process.argv[2] !== "fit") {
   report("our homologs, our alignments", own);
   reportVerdicts(own);
-  const mafft = mafftDirectory(directory);
-  if (mafft) {
-    report(
-      "alignments by MAFFT",
-      score(cases, (accession) => familyFromFile(join(mafft, `${accession}.fa`))),
-    );
-  }
 }
+fit(own);
+if (mafft) report("alignments by MAFFT", scoredBy("MAFFT"));

@@ -4,15 +4,14 @@ import {
   type Draw,
   drawMatches,
   drawnProteins,
-  LEAST_DRAWS,
   quantilesOf,
-  shuffledExpression,
 } from "../../src/motif/calibration.ts";
 import { decode } from "../../src/motif/alphabet.ts";
 import { openCorpus, packCorpus } from "../../src/motif/corpus.ts";
 import { parsePattern, predict } from "../../src/motif/index.ts";
 import { describeCalibration, NULL_BINS, pValueInContext } from "../../src/motif/null-context.ts";
 import { LEVELS } from "../../src/motif/null-distribution.ts";
+import { NULL_QUANTILES } from "../../src/motif/null-quantiles.ts";
 import { residuesOf } from "../../src/motif/search.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
 
@@ -50,22 +49,64 @@ test("matches are drawn in proteins with homologs, one of each pattern; alone or
   expect(drawMatches(corpus, [all[5]], patterns, 7, () => true)).toEqual([[]]);
 });
 
-test("a bin has a row where enough was drawn, and P is the part above", () => {
-  const draws = Array.from({ length: LEAST_DRAWS }, (_, i): Draw => {
-    const persistence = { continuous: i / LEAST_DRAWS, discontinuous: -i };
-    return { bin: 4, persistence };
-  });
-  const own = calibrationOf(3, [draws.slice(0, 100), [], [...draws.slice(100), { ...draws[0], bin: 0 }]]);
-  expect(own).toMatchObject({ seed: 3, proteins: 2, looked: 3, matches: LEAST_DRAWS + 1 });
-  const rows = own.rows.continuous.map((row) => row?.matches ?? 0);
-  expect(rows).toEqual(Array.from({ length: NULL_BINS }, (_, bin) => (bin === 4 ? LEAST_DRAWS : 0)));
-  expect(pValueInContext("continuous", 10, 0.15, 0.95, own)!.p).toBeCloseTo(0.05, 2);
-  expect(pValueInContext("continuous", 10, 0.15, 0.5, own)!.p).toBeCloseTo(0.5, 2);
-  // In a bin that was not filled the built-in null serves.
-  expect(pValueInContext("continuous", 3, 0, 0.7, own)).toEqual(pValueInContext("continuous", 3, 0, 0.7));
-  expect(describeCalibration(own, "continuous")).toBe(
-    "P values rest on the corpus's own null of 476 random matches in 2 proteins in 1 of its 9 bins, in the others on the built-in one.",
+/** Random matches of 60 proteins in all bins, kept as the built-in null says, and by `more` better. */
+function drawnBy(more: number, perProtein = 27): Draw[][] {
+  const next = random(5);
+  return Array.from({ length: 60 }, () =>
+    Array.from({ length: perProtein }, (_, i): Draw => {
+      const bin = i % NULL_BINS;
+      const level = next();
+      const at = (row: readonly number[]): number => {
+        const k = LEVELS.findLastIndex((one) => level >= one);
+        if (k < 0 || k === LEVELS.length - 1) return row.at(k < 0 ? 0 : k)! + Math.sign(k) + more;
+        return row[k] + ((level - LEVELS[k]) / (LEVELS[k + 1] - LEVELS[k])) * (row[k + 1] - row[k]) + more;
+      };
+      const { continuous, discontinuous } = NULL_QUANTILES;
+      return {
+        bin,
+        persistence: {
+          continuous: at(continuous[bin].persistence),
+          discontinuous: at(discontinuous[bin].persistence),
+        },
+      };
+    }),
   );
+}
+
+test("random matches that are kept as the built-in null says leave it nearly as it is", () => {
+  const own = calibrationOf(3, [...drawnBy(0), []]);
+  expect(own).toMatchObject({ seed: 3, proteins: 60, looked: 61, matches: 1620 });
+  for (const [bin, { matches, persistence }] of own.rows.continuous.entries()) {
+    expect(matches).toBe(180);
+    // The level of P = 0.05.
+    expect(Math.abs(persistence[6] - NULL_QUANTILES.continuous[bin].persistence[6])).toBeLessThan(0.1);
+  }
+  expect(describeCalibration(own)).toBe(
+    "P values rest on the null of Swiss-Prot, moved as 1620 random matches in 60 proteins of this corpus tell.",
+  );
+});
+
+test("random matches that are kept better move the null so that 5 % reach 0.05, also in bins with next to none", () => {
+  const all = drawnBy(0.5);
+  const own = calibrationOf(
+    3,
+    all.map((drawn) => drawn.filter(({ bin }) => bin !== 2)),
+  );
+  expect(own.rows.discontinuous[2].matches).toBe(0);
+  for (let bin = 0; bin < NULL_BINS; bin++) {
+    const inBin = all.flat().filter((draw) => draw.bin === bin);
+    const [depth, disorder] = [[3, 6, 16][Math.floor(bin / 3)], [0, 0.15, 0.3][bin % 3]];
+    const part = (null_: typeof own | null): number =>
+      inBin.filter(
+        ({ persistence }) =>
+          pValueInContext("discontinuous", depth, disorder, persistence.discontinuous, null_)!.p <= 0.05,
+      ).length / inBin.length;
+    expect(part(null)).toBeGreaterThan(0.1);
+    expect(part(own)).toBeGreaterThan(0.01);
+    expect(part(own)).toBeLessThan(0.12);
+    const { persistence } = own.rows.discontinuous[bin];
+    for (let i = 1; i < LEVELS.length; i++) expect(persistence[i]).toBeGreaterThan(persistence[i - 1]);
+  }
 });
 
 test("quantiles rise even where many values are equal", () => {
@@ -89,18 +130,9 @@ test("a corpus with a null of its own gives its P values and says so; labd-1 kee
   const own = predict(request, Object.assign({ ...corpus }, { calibration }));
   expect(plain.warnings).toEqual([]);
   expect(own.warnings).toEqual([
-    "P values rest on the corpus's own null of 4500 random matches in 40 proteins.",
+    "P values rest on the null of Swiss-Prot, moved as 4500 random matches in 40 proteins of this corpus tell.",
   ]);
   expect(own.patterns[0].matches.map(({ pValue, z }) => [pValue, z])).toEqual(
     plain.patterns[0].matches.map(({ z }) => [0.005, z]),
   );
-});
-
-test("shuffled patterns have the same positions in another order, where these can change places", () => {
-  expect(shuffledExpression("R..L.{3,4}[DEN]", 1)).not.toBe("R..L.{3,4}[DEN]");
-  const sorted = (text: string): string[] => text.match(/\[[^\]]*\]|.\{3,4\}|./g)!.toSorted();
-  expect(sorted(shuffledExpression("R..L.{3,4}[DEN]", 2)!)).toEqual(sorted("R..L.{3,4}[DEN]"));
-  expect(shuffledExpression("P(S|T)?[^P]([DE]{2}|K.)", 5)!.length).toBe("P(S|T)?[^P]([DE]{2}|K.)".length);
-  for (const fixed of ["[HK]DEL$", "^M.K", "(?=P)S.", "A|CD", "W"])
-    expect(shuffledExpression(fixed, 1)).toBeNull();
 });

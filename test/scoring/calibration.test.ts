@@ -17,7 +17,16 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 const database = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
 const corpora = new Corpora(directory, database, { now: () => 1, newId: () => "unused" });
 const classes = starterClasses();
-const patterns = classes.map(({ expression, dialect }) => ({ expression, dialect, name: null }));
+// Enough for a null from few proteins: beside the classes, patterns that match everywhere.
+const common = [..."ACDEFGHIKLMNPQRSTVWY"].map((one) => ({
+  expression: `${one}.`,
+  dialect: classes[0].dialect,
+}));
+const patterns = [...classes, ...common].map(({ expression, dialect }) => ({
+  expression,
+  dialect,
+  name: null,
+}));
 
 function familiesAsFasta(families: number): string {
   const next = random(92);
@@ -35,7 +44,7 @@ test("a corpus gets a null of its own beside it, the same on one thread and on t
   const made = await calibrateCorpus({ corpus, patterns, workers: 2, report });
   const stored = readFileSync(calibrationPath(corpus.path), "utf8");
   expect(made.looked).toBe(70);
-  expect(made.rows.continuous.some((row) => row !== null)).toBe(true);
+  expect(made.rows.continuous.reduce((sum, { matches }) => sum + matches, 0)).toBe(made.matches);
   expect(seen.at(-1)).toEqual([70, 70, made.matches]);
   expect(openCorpusFile(corpus.path).calibration).toEqual(made);
   const { hash } = readCalibration(corpus.path)!;

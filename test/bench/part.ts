@@ -1,0 +1,22 @@
+/** How many of the values of one group are hits. */
+export interface Count {
+  group: string | number;
+  isHit: boolean;
+}
+
+/** A part of matches and its standard error, for matches of one group (a protein) that hang together: a ratio of sums over groups. */
+export function partOf(counts: readonly Count[]): { part: number; error: number } {
+  const part = counts.filter(({ isHit }) => isHit).length / counts.length;
+  const groups = Map.groupBy(counts, ({ group }) => group);
+  let squares = 0;
+  for (const own of groups.values()) {
+    squares += (own.filter(({ isHit }) => isHit).length - part * own.length) ** 2;
+  }
+  return { part, error: Math.sqrt((squares * groups.size) / (groups.size - 1)) / counts.length };
+}
+
+/** In per cent with the standard error: "5.0 ± 0.4". */
+export function percent(counts: readonly Count[]): string {
+  const { part, error } = partOf(counts);
+  return `${(100 * part).toFixed(1)} ± ${(100 * error).toFixed(1)}`;
+}

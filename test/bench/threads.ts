@@ -1,0 +1,46 @@
+/** What a bench does item by item, on several threads of its own file: LABD_BENCH_THREADS, 2 by default. */
+
+/** Items that a thread gets at a time: proteins that share a pass over the corpus. */
+const CHUNK = 16;
+
+/**
+ * The results of `work` for all items, in their order. In a thread that this began it takes chunks and never answers, so that
+ * what stands behind it in the file runs once, in the bench itself.
+ *
+ * @param file the bench's own path.
+ */
+export async function onThreads<Item, Result>(
+  file: string,
+  items: readonly Item[],
+  work: (items: Item[]) => Result[],
+): Promise<Result[]> {
+  if (!Bun.isMainThread) {
+    self.addEventListener("message", ({ data }: MessageEvent<Item[]>) => postMessage(work(data)));
+    postMessage(null);
+    return new Promise(() => {});
+  }
+  const chunks = Array.from({ length: Math.ceil(items.length / CHUNK) }, (_, k) =>
+    items.slice(k * CHUNK, (k + 1) * CHUNK),
+  );
+  const results: Result[][] = [];
+  let next = 0;
+  const serve = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const worker = new Worker(file);
+      let mine = -1;
+      worker.addEventListener("error", ({ message }) => reject(new Error(message)));
+      worker.addEventListener("message", ({ data }: MessageEvent<Result[] | null>) => {
+        if (data !== null) results[mine] = data;
+        mine = next++;
+        if (mine % 10 === 0) console.error(`${mine * CHUNK} of ${items.length}`);
+        // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
+        if (mine < chunks.length) worker.postMessage(chunks[mine]);
+        else {
+          worker.terminate();
+          resolve();
+        }
+      });
+    });
+  await Promise.all(Array.from({ length: Number(process.env.LABD_BENCH_THREADS ?? 2) }, serve));
+  return results.flat();
+}
