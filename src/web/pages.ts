@@ -1,5 +1,6 @@
 import type { Page } from "./page.tsx";
 import { administrationPage } from "./pages/administration.tsx";
+import { administrationAuditPage } from "./pages/administration-audit.tsx";
 import { administrationBackupsPage } from "./pages/administration-backups.tsx";
 import { administrationCorporaPage } from "./pages/administration-corpora.tsx";
 import { administrationJobsPage } from "./pages/administration-jobs.tsx";
@@ -45,6 +46,7 @@ export const PAGES: readonly Page[] = [
   inventoryImportPage,
   inventoryRecordPage,
   administrationPage,
+  administrationAuditPage,
   administrationBackupsPage,
   administrationCorporaPage,
   administrationJobsPage,

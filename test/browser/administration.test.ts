@@ -306,3 +306,21 @@ browserTest(
   },
   60_000,
 );
+
+browserTest("the audit log tells who signed in, page by page, by name and by action", async () => {
+  await using opened = await openPage("/administration/audit", { signedIn: true });
+  const { page } = opened;
+  await seeText(page, "note it elsewhere");
+  await fill(page, "What, such as token", "sign_in");
+  await fill(page, "Who", "admin");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => location.search === "?actor=admin&action=sign_in");
+  await seeText(page, "sign_in");
+  await checkPage(opened, "administration-audit");
+  await fill(page, "Who", "nobody");
+  await page.keyboard.press("Enter");
+  await seeText(page, "No such entry");
+  await fill(page, "From, such as 2026-11-01", "yesterday");
+  await page.keyboard.press("Enter");
+  await seeText(page, "Expected a date or a time");
+});

@@ -10,6 +10,7 @@ const PAGES = [
   { path: "/administration/motif-classes", name: "Motif classes" },
   { path: "/administration/jobs", name: "Jobs" },
   { path: "/administration/backups", name: "Backups" },
+  { path: "/administration/audit", name: "Audit log" },
 ] as const;
 
 /** Heading and navigation that all pages of the administration have. */
