@@ -137,7 +137,7 @@ export const ask = (url: string, operation: string, job: string): ReturnType<typ
 
 /** Polls until the job has ended and gives its status. */
 export async function ended(url: string, job: string): Promise<string> {
-  for (let i = 0; i < 600; i++) {
+  for (let i = 0; i < 3000; i++) {
     const status = element((await ask(url, "GetStatus", job)).text, "Status");
     if (status !== "queued" && status !== "running") return status ?? "none";
     await Bun.sleep(20);
