@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,6 +24,8 @@ export const browserTest = test.skipIf(CHROMIUM === undefined);
 
 /** Where screenshots are put; not part of the repository. */
 export const ARTEFACTS = join(import.meta.dir, "../../test-artefacts");
+/** The few that docs/pages.md shows; `DOCS=write` makes those that are there anew. */
+const PICTURES = join(import.meta.dir, "../../docs/images");
 
 export const ADMIN = { username: "admin", password: "a password for tests" };
 
@@ -216,6 +218,8 @@ export async function checkPage({ page, faults }: Opened, name: string): Promise
       fullPage: true,
     });
   }
+  if (process.env.DOCS === "write" && existsSync(join(PICTURES, `${name}.png`)))
+    copyFileSync(join(ARTEFACTS, `${name}-light.png`), join(PICTURES, `${name}.png`));
   await page.emulateMediaFeatures([]);
   await page.setViewport({ width: 1200, height: 900 });
   expect({ name, found, faults }).toEqual({ name, found: [], faults: [] });
