@@ -10,6 +10,7 @@ import oneTimeLinks from "./0012-one-time-links.sql" with { type: "text" };
 import audit from "./0013-audit.sql" with { type: "text" };
 import stockTrigrams from "./0015-stock-trigrams.sql" with { type: "text" };
 import coveringIndexes from "./0016-covering-indexes.sql" with { type: "text" };
+import webhooks from "./0017-webhooks.sql" with { type: "text" };
 
 /** The migrations in order, embedded as text: forward only, never edited once released. */
 export const MIGRATIONS: readonly { name: string; sql: string }[] = [
@@ -25,4 +26,5 @@ export const MIGRATIONS: readonly { name: string; sql: string }[] = [
   { name: "0013-audit.sql", sql: audit },
   { name: "0015-stock-trigrams.sql", sql: stockTrigrams },
   { name: "0016-covering-indexes.sql", sql: coveringIndexes },
+  { name: "0017-webhooks.sql", sql: webhooks },
 ];

@@ -12,9 +12,9 @@ import { makeBackup } from "./backup/make-backup.ts";
 import type { Reason } from "./backup/manifest.ts";
 import { openSchedule, type Schedule } from "./backup/schedule.ts";
 import { type Config, flagOf, SETTING_NAMES, SETTINGS, type SettingName, variableOf } from "./config.ts";
-import { inventoryRoutes, openImports } from "./inventory/index.ts";
+import { inventoryRoutes, openImports, recordEvents } from "./inventory/index.ts";
 import { Problem } from "./problem.ts";
-import { openScoring, type Scoring } from "./scoring/index.ts";
+import { jobEnds, openScoring, type Scoring } from "./scoring/index.ts";
 import { atCommandLine, noteStart } from "./shell/audit-beside.ts";
 import { auditOf, type Note } from "./shell/audit.ts";
 import { type AccountOptions, Accounts } from "./shell/auth.ts";
@@ -42,6 +42,7 @@ import { COMMIT, VERSION } from "./version.ts";
 import { observer } from "./watch/observer.ts";
 import { declareVitals } from "./watch/vitals.ts";
 import { pageForMissing, webRoutes } from "./web/index.ts";
+import { openWebhooks } from "./webhook/index.ts";
 
 /** Seconds that running requests have to finish after a request to stop. */
 const GRACE = 30;
@@ -87,6 +88,19 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
     const opened = database;
     const imports = openImports(database, clock, log);
     const tasks = new Tasks(clock, log);
+    const linkBase = `${config.public_url}${config.base_path}`;
+    const webhooks = openWebhooks({
+      database,
+      clock,
+      log,
+      sources: { records: recordEvents(database, clock, linkBase), jobs: jobEnds(database) },
+      authenticate: (request) => accounts.authenticate(request),
+      actorOf: (user) => accounts.actorOf(user),
+      allow: config.webhook_allow,
+      plain: config.webhook_http,
+      base: linkBase,
+      version: VERSION,
+    });
     const metrics = new Metrics();
     const observed = observer(metrics);
     const stopMeasuring = declareVitals(metrics, {
@@ -138,6 +152,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
           reach,
         }),
         auditRoutes(accounts.notes.audit, (request) => accounts.authenticate(request)),
+        webhooks.routes,
         administrationRoutes({
           accounts,
           scoring,
@@ -158,6 +173,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       basePath: config.base_path,
       tls: config.tls_key !== "",
     });
+    webhooks.deliverer.start();
     return {
       answer,
       accounts,
@@ -172,6 +188,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       async close() {
         stopMeasuring();
         await tasks.close();
+        await webhooks.deliverer.close();
         await imports.close();
         await scoring.close();
         closeDatabase(opened);
@@ -473,5 +490,6 @@ const TAGS = [
   },
   { name: "scoring", description: "Conservation of short linear motifs, as JSON and over SOAP." },
   { name: "administration", description: "First set-up, own account, and what administrators look after." },
+  { name: "webhooks", description: "Be told of what happens to records and jobs." },
   { name: "service", description: "Is the service well?" },
 ];

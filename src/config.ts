@@ -218,6 +218,13 @@ export const SETTINGS = {
     secret: true,
     sentence: "What Authorization: Bearer gives to read /metrics from anywhere.",
   }),
+  webhook_allow: text("", "empty, or networks such as 10.1.0.0/16, fd00::/8", /^[0-9A-Fa-f:./, ]*$/, {
+    sentence:
+      "Networks of your own that webhooks may call, separated by commas; otherwise only public addresses are called.",
+  }),
+  webhook_http: truth(false, {
+    sentence: "Whether webhooks may call addresses that begin with http, too.",
+  }),
   slow_query_ms: integer(0, 0, 3_600_000, {
     sentence:
       "Milliseconds from which on a statement of SQL is logged, without its values; 0 times none, which is faster.",

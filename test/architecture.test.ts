@@ -35,6 +35,7 @@ const RULES: Record<string, Rule> = {
     rooms: ["src/backup", "src/scoring/index.ts", "src/shell", "src/problem.ts"],
     packages: ["elysia", "node:"],
   },
+  "src/webhook": { rooms: ["src/shell", "src/problem.ts"], packages: ["elysia", "node:"] },
   "src/watch": { rooms: ["src/backup", "src/shell", "src/problem.ts"], packages: ["node:"] },
   "src/install": { rooms: ["src/config.ts"], packages: [] },
   "src/sample": { rooms: [], packages: [] },

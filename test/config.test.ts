@@ -100,6 +100,8 @@ const VALUES: Record<SettingName, [bad: string, good: string]> = {
   gzip_threshold: ["1e3", "0"],
   metrics: ["everybody", "all"],
   metrics_token: ["short", "0123456789abcdef"],
+  webhook_allow: ["lab network", "10.1.0.0/16, fd00::/8"],
+  webhook_http: ["sometimes", "true"],
   slow_query_ms: ["-1", "250"],
   log: ["verbose", "problems"],
 };

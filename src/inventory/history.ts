@@ -58,6 +58,8 @@ export interface History {
   later(resource: Resource, rid: number, row: number): Change[];
   /** Changes after a cursor in the order of commits. `cursor` is that of the last one looked at. */
   since(cursor: number, actor: Actor, kind: string | undefined, limit: number): Feed;
+  /** One change by its cursor; undefined where the actor may not view it, or not any more. */
+  change(cursor: number, actor: Actor): { [name: string]: Json } | undefined;
   /** What writes did, as answers show it; for dry runs, within their transaction. */
   preview(written: readonly Written[], actor: Actor): Json;
   /** Row number of the last batch at or before an instant (microseconds); 0 where there is none. */
@@ -310,6 +312,14 @@ export function openHistory(statements: Statements, resources: Resources): Histo
       );
       // At the end of what there is, the cursor passes what the caller may not view.
       return { results, cursor: more ? Number(found[limit - 1].seq) : Math.max(cursor, last), more };
+    },
+    change(cursor, actor) {
+      const visibleChanges = seen(actor);
+      const row = statements.get({
+        text: `SELECT ${CHANGE}, ${WHO} FROM ${CHANGES} WHERE c.seq = ? AND ${visibleChanges.text}`,
+        args: [cursor, ...visibleChanges.args],
+      });
+      return row ? printChange(row, actor, namer()) : undefined;
     },
     preview(written, actor) {
       const named = namer();

@@ -4,6 +4,7 @@ import { DECLARED, type Routed } from "./resources/index.ts";
 /** The inventory's face towards the rest of the program. */
 export { inventoryRoutes, type InventoryOptions } from "./route.ts";
 export { RESOURCES, type Routed } from "./resources/index.ts";
+export { recordEvents } from "./record-events.ts";
 export type { ImportReport } from "./import.ts";
 export { type Imports, openImports } from "./imports.ts";
 export { loadInventory, SYSTEM_USER } from "./sample.ts";

@@ -26,6 +26,7 @@ import { type JobRecord, JobStore, type JobView } from "./store.ts";
 
 export { calibrateCorpus } from "./calibration.ts";
 export { Corpora, type CorpusInfo, type CorpusSource } from "./corpus.ts";
+export { jobEnds } from "./job-ends.ts";
 export type { MotifClass, MotifClasses } from "./motif-classes.ts";
 export type { ImportedTable, MotifTables } from "./motif-tables.ts";
 export { PRINTERS, type PrinterName } from "./result-printer.ts";

@@ -1,0 +1,69 @@
+import type { Actor } from "../shell/auth.ts";
+import type { Clock } from "../shell/clock.ts";
+import type { Log } from "../shell/log.ts";
+import type { Database } from "../shell/sqlite.ts";
+import { writeTurn } from "../shell/write-turn.ts";
+import { readNetworks } from "./address.ts";
+import { Deliverer } from "./deliverer.ts";
+import { post, type PostOptions } from "./post.ts";
+import { webhookRoutes } from "./route.ts";
+import type { Sources } from "./source.ts";
+import { WebhookStore } from "./store.ts";
+
+export interface WebhooksOptions {
+  database: Database;
+  clock: Clock;
+  log: Log;
+  sources: Sources;
+  authenticate: (request: Request) => Actor;
+  actorOf: (user: number) => Actor;
+  /** Networks that may be called besides public addresses, as the setting has them. */
+  allow: string;
+  /** Whether http: may be called. */
+  plain: boolean;
+  /** Address before /api/, for links. */
+  base: string;
+  version: string;
+  /** Addresses of a name, and numbers from 0 to 1; for tests. */
+  resolve?: PostOptions["resolve"];
+  random?: () => number;
+}
+
+/** Webhooks, open: they do nothing by themselves until `deliverer` is started. */
+export interface Webhooks {
+  routes: ReturnType<typeof webhookRoutes>;
+  deliverer: Deliverer;
+}
+
+/** Milliseconds for one attempt. */
+const TIMEOUT = 10_000;
+
+/** @throws Problem invalid_setting for networks that are none */
+export function openWebhooks(options: WebhooksOptions): Webhooks {
+  const { database, clock, log, sources, authenticate, actorOf, plain, base, version, resolve, random } =
+    options;
+  const allowed = readNetworks(options.allow);
+  const store = new WebhookStore(database, clock);
+  const deliverer = new Deliverer({
+    store,
+    sources,
+    actorOf,
+    send: async (url, headers, body) => {
+      const target = new URL(url);
+      // Made when the setting was another.
+      if (target.protocol !== "https:" && !plain)
+        throw new Error("http:// is not allowed (setting webhook_http).");
+      return post(target, headers, body, { allowed, timeout: TIMEOUT, ...(resolve ? { resolve } : {}) });
+    },
+    turn: () => writeTurn(database).free(),
+    clock,
+    log,
+    base,
+    version,
+    ...(random ? { random } : {}),
+  });
+  return {
+    routes: webhookRoutes({ database, store, deliverer, sources, authenticate, allowed, plain }),
+    deliverer,
+  };
+}

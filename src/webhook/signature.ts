@@ -1,0 +1,26 @@
+/** Signatures as the Standard Webhooks specification (1.0.0) has them, so that its libraries verify them. */
+
+const BEGINNING = "whsec_";
+
+/** A new secret: 32 random bytes. */
+export const newSigningSecret = (): string =>
+  `${BEGINNING}${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64")}`;
+
+/**
+ * The headers of one attempt: HMAC-SHA256 over id, time and body.
+ * @param seconds since 1970-01-01 UTC
+ */
+export function signedHeaders(
+  secret: string,
+  id: string,
+  seconds: number,
+  body: string,
+): Record<string, string> {
+  const key = Buffer.from(secret.slice(BEGINNING.length), "base64");
+  const signature = new Bun.CryptoHasher("sha256", key).update(`${id}.${seconds}.${body}`).digest("base64");
+  return {
+    "webhook-id": id,
+    "webhook-timestamp": String(seconds),
+    "webhook-signature": `v1,${signature}`,
+  };
+}

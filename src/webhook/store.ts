@@ -1,0 +1,242 @@
+import type { Clock } from "../shell/clock.ts";
+import { sha256 } from "../shell/secret.ts";
+import { type Database, withoutWaiting } from "../shell/sqlite.ts";
+import type { Filter } from "./source.ts";
+
+/** A webhook as it is kept. Times are milliseconds since 1970-01-01 UTC. */
+export interface Webhook extends Filter {
+  rid: number;
+  id: string;
+  user: number;
+  username: string;
+  url: string;
+  secret: string;
+  events: string[];
+  state: "active" | "failing";
+  created: number;
+  recordCursor: number;
+  jobCursor: number;
+}
+
+export interface Delivery {
+  rid: number;
+  id: string;
+  webhook: number;
+  event: string;
+  source: "record" | "job" | "ping";
+  /** Row of what happened, in its source. */
+  seq: number;
+  payload: string;
+  state: "pending" | "delivered" | "failed" | "withheld";
+  created: number;
+  due: number;
+  attempts: number;
+  attempted: number | null;
+  status: number | null;
+  answer: string | null;
+  error: string | null;
+}
+
+export type NewDelivery = Pick<Delivery, "event" | "source" | "seq" | "payload">;
+
+/** What an attempt came to. */
+export interface Attempt {
+  state: Delivery["state"];
+  /** When the next one may be made. */
+  due: number;
+  status: number | null;
+  answer: string | null;
+  error: string | null;
+}
+
+/** Deliveries of one webhook that are kept once they have ended. */
+const KEPT = 1000;
+
+const WEBHOOK = `SELECT w.rid, w.id, w.user_rid AS user, u.username, w.url, w.secret, w.events, w.resource, w.expression,
+  w.state, w.created, w.record_cursor AS recordCursor, w.job_cursor AS jobCursor
+  FROM webhook AS w JOIN user_account AS u ON u.rid = w.user_rid`;
+
+/** Webhooks and deliveries in SQLite. */
+export class WebhookStore {
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Of a user, or of all, in the order in which they were made. */
+  list(user?: number): Webhook[] {
+    return this.read(user === undefined ? "" : "WHERE w.user_rid = ?", user === undefined ? [] : [user]);
+  }
+
+  find(id: string): Webhook | undefined {
+    return this.read("WHERE w.id = ?", [id])[0];
+  }
+
+  /** Those that are to be told: not failing, and of accounts that may sign in. */
+  active(): Webhook[] {
+    return this.read("WHERE w.state = 'active' AND u.is_active", []);
+  }
+
+  private read(where: string, args: (string | number)[]): Webhook[] {
+    const rows = this.database.query(`${WEBHOOK} ${where} ORDER BY w.rid`).all(...args) as Webhook[];
+    // As they come from the database the names of events are one text.
+    for (const row of rows) row.events = JSON.parse(String(row.events)) as string[];
+    return rows;
+  }
+
+  /** Adds a webhook that is told of what happens from now on. */
+  add(
+    about: Pick<Webhook, "user" | "url" | "secret" | "events" | "resource" | "expression">,
+    cursors: { record: number; job: number },
+  ): Webhook {
+    const id = this.clock.newId();
+    this.database
+      .query(
+        `INSERT INTO webhook (id, user_rid, url, secret, events, jobs, resource, expression, created, record_cursor, job_cursor)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      )
+      .run(
+        id,
+        about.user,
+        about.url,
+        about.secret,
+        JSON.stringify(about.events),
+        about.events.some((event) => event.startsWith("job.")) ? 1 : 0,
+        about.resource,
+        about.expression,
+        this.clock.now(),
+        cursors.record,
+        cursors.job,
+      );
+    return this.find(id)!;
+  }
+
+  remove(webhook: Webhook): void {
+    this.database.query("DELETE FROM webhook WHERE rid = ?").run(webhook.rid);
+  }
+
+  /**
+   * Notes what is to be delivered and how far was looked, in one transaction. A power cut may take it back: then it is
+   * collected again, under the same identifiers.
+   */
+  collect(
+    webhook: Webhook,
+    deliveries: readonly NewDelivery[],
+    cursors: { record: number; job: number },
+  ): void {
+    const insert = this.database.query(
+      `INSERT INTO webhook_delivery (id, webhook, event, source, seq, payload, created, due)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    );
+    const now = this.clock.now();
+    const write = this.database.transaction(() => {
+      for (const { event, source, seq, payload } of deliveries)
+        insert.run(deliveryId(webhook, source, seq), webhook.rid, event, source, seq, payload, now, now);
+      this.database
+        .query("UPDATE webhook SET record_cursor = ?, job_cursor = ? WHERE rid = ?")
+        .run(cursors.record, cursors.job, webhook.rid);
+      this.prune(webhook);
+    });
+    withoutWaiting(this.database, () => write.immediate());
+  }
+
+  private prune(webhook: Webhook): void {
+    this.database
+      .query(
+        `DELETE FROM webhook_delivery WHERE webhook = ?1 AND state <> 'pending' AND rid <
+         (SELECT rid FROM webhook_delivery WHERE webhook = ?1 ORDER BY rid DESC LIMIT 1 OFFSET ${KEPT})`,
+      )
+      .run(webhook.rid);
+  }
+
+  /** Adds a delivery that nothing caused but its owner. */
+  addPing(webhook: Webhook, payload: string): Delivery {
+    const now = this.clock.now();
+    this.prune(webhook);
+    // Not pending: it is attempted once, by whoever asked for it.
+    return this.database
+      .query(
+        `INSERT INTO webhook_delivery (id, webhook, event, source, seq, payload, state, created, due)
+         VALUES (?, ?, 'ping', 'ping', 0, ?, 'failed', ?, ?) RETURNING *`,
+      )
+      .get(`msg_${sha256(this.clock.newId()).slice(0, 32)}`, webhook.rid, payload, now, now) as Delivery;
+  }
+
+  /** How many wait to be delivered. */
+  waiting(webhook: Webhook): number {
+    const row = this.database
+      .query("SELECT count(*) AS n FROM webhook_delivery WHERE webhook = ? AND state = 'pending'")
+      .get(webhook.rid);
+    return (row as { n: number }).n;
+  }
+
+  /** The next one, whether it is due or not: those of one webhook keep their order. */
+  next(webhook: Webhook): Delivery | null {
+    return this.database
+      .query("SELECT * FROM webhook_delivery WHERE webhook = ? AND state = 'pending' ORDER BY rid LIMIT 1")
+      .get(webhook.rid) as Delivery | null;
+  }
+
+  /** The last ones, the newest first. */
+  deliveries(webhook: Webhook, limit: number): Delivery[] {
+    return this.database
+      .query("SELECT * FROM webhook_delivery WHERE webhook = ? ORDER BY rid DESC LIMIT ?")
+      .all(webhook.rid, limit) as Delivery[];
+  }
+
+  delivery(webhook: Webhook, id: string): Delivery | null {
+    return this.database
+      .query("SELECT * FROM webhook_delivery WHERE webhook = ? AND id = ?")
+      .get(webhook.rid, id) as Delivery | null;
+  }
+
+  /** Notes an attempt. A power cut may take it back: then it is delivered once more. */
+  note(delivery: Delivery, { state, due, status, answer, error }: Attempt, failing: boolean): void {
+    const now = this.clock.now();
+    const write = this.database.transaction(() => {
+      this.database
+        .query(
+          `UPDATE webhook_delivery SET state = ?, due = ?, attempts = attempts + 1, attempted = ?, status = ?, answer = ?,
+           error = ? WHERE rid = ?`,
+        )
+        .run(state, due, now, status, answer, error, delivery.rid);
+      if (failing)
+        this.database.query("UPDATE webhook SET state = 'failing' WHERE rid = ?").run(delivery.webhook);
+    });
+    withoutWaiting(this.database, () => write.immediate());
+  }
+
+  /** What its owner may not view any more is not told. */
+  withhold(delivery: Delivery): void {
+    withoutWaiting(this.database, () =>
+      this.database.query("UPDATE webhook_delivery SET state = 'withheld' WHERE rid = ?").run(delivery.rid),
+    );
+  }
+
+  fail(webhook: Webhook): void {
+    this.database.query("UPDATE webhook SET state = 'failing' WHERE rid = ?").run(webhook.rid);
+  }
+
+  /** Lets a failing webhook go on at once, where it stopped. */
+  resume(webhook: Webhook): void {
+    const now = this.clock.now();
+    this.database
+      .transaction(() => {
+        this.database.query("UPDATE webhook SET state = 'active' WHERE rid = ?").run(webhook.rid);
+        this.database
+          .query("UPDATE webhook_delivery SET attempts = 0, due = ? WHERE webhook = ? AND state = 'pending'")
+          .run(now, webhook.rid);
+      })
+      .immediate();
+  }
+
+  /** Has a delivery made again, under the identifier that it had. */
+  again(delivery: Delivery): void {
+    this.database
+      .query("UPDATE webhook_delivery SET state = 'pending', attempts = 0, due = ? WHERE rid = ?")
+      .run(this.clock.now(), delivery.rid);
+  }
+}
+
+const deliveryId = (webhook: Webhook, source: string, seq: number): string =>
+  `msg_${sha256(`${webhook.id} ${source} ${seq}`).slice(0, 32)}`;
