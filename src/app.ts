@@ -2,6 +2,7 @@ import { basename, join, resolve } from "node:path";
 import {
   administrationRoutes,
   purposeOf,
+  requireAdministrator,
   SET_UP_HOURS,
   setUpPath,
   Tasks,
@@ -151,7 +152,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
           maxMessageBytes: config.max_message_bytes,
           reach,
         }),
-        auditRoutes(accounts.notes.audit, (request) => accounts.authenticate(request)),
+        auditRoutes(accounts.notes.audit, (request) => requireAdministrator(accounts, request)),
         webhooks.routes,
         administrationRoutes({
           accounts,

@@ -9,6 +9,7 @@ import { endpointRoutes } from "./route.ts";
 import { sweepUploads } from "./upload.ts";
 
 export { purposeOf, SET_UP_HOURS, setUpPath } from "./account.ts";
+export { requireAdministrator } from "./endpoint.ts";
 export { UPLOADS } from "./route.ts";
 export { Tasks } from "./tasks.ts";
 

@@ -1,7 +1,6 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { Problem } from "../problem.ts";
 import { type Audit, type AuditFilter, canonical } from "./audit.ts";
-import { type Actor, unauthenticated } from "./auth.ts";
 
 export const AUDIT_PATH = "/api/admin/audit/";
 const LINES = "application/x-ndjson";
@@ -10,14 +9,15 @@ const PAGE = 100;
 const LONGEST_PAGE = 1000;
 const PARAMETERS = ["since", "until", "actor", "action", "before", "page_size", "format"];
 
-/** The audit log for administrators: the newest first in pages, or all as JSON lines, the oldest first. */
-export function auditRoutes(audit: Audit, authenticate: (request: Request) => Actor): AnyElysia {
+/**
+ * The audit log for administrators: the newest first in pages, or all as JSON lines, the oldest first.
+ * `requireAdministrator` throws where the caller is none.
+ */
+export function auditRoutes(audit: Audit, requireAdministrator: (request: Request) => unknown): AnyElysia {
   const show = (request: Request): Response => {
     if (request.method !== "GET" && request.method !== "HEAD")
       throw new Problem("method_not_allowed", `Method not allowed. Allowed: ${METHODS}.`, { allow: METHODS });
-    const actor = authenticate(request);
-    if (actor.user === null) throw unauthenticated("Authentication credentials were not provided.");
-    if (!actor.superuser) throw new Problem("forbidden", "The audit log is for administrators.");
+    requireAdministrator(request);
     const { searchParams } = new URL(request.url);
     const filter = readFilter(Object.fromEntries(searchParams));
     const headers = { "Cache-Control": "no-store", Vary: "Accept" };
