@@ -1,3 +1,4 @@
+import { inQuery } from "./route-description.ts";
 import type { Json } from "./model/field.ts";
 import { PROBLEM_SCHEMA } from "./model/schema.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
@@ -167,22 +168,6 @@ export const UPLOAD_FORM = {
 };
 
 export const SPREADSHEETS = bytes("text/csv", MEDIA_TYPES.xlsx);
-
-export const inPath = (name: string, description: string) => ({
-  name,
-  in: "path" as const,
-  required: true,
-  description,
-  schema: { type: "string" as const },
-});
-
-export const inQuery = (name: string, description: string) => ({
-  name,
-  in: "query" as const,
-  required: false,
-  description,
-  schema: { type: "string" as const },
-});
 
 /** Parameters of lists of parts. */
 export const OF_PARTS = [

@@ -6,8 +6,6 @@ import {
   answered,
   type Attachment,
   fieldsOf,
-  inPath,
-  inQuery,
   json,
   OF_PARTS,
   optionsOf,
@@ -16,6 +14,7 @@ import {
   SHOWN,
 } from "./attached-description.ts";
 import { runBatch, unwrap } from "./answer-writing.ts";
+import { inPath, inQuery } from "./route-description.ts";
 import { checkVersion } from "./entity-tag.ts";
 import { once } from "./idempotency.ts";
 import { and } from "./model/condition.ts";

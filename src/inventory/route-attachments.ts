@@ -6,8 +6,6 @@ import {
   answered,
   ATTACHED_FILE,
   bytes,
-  inPath,
-  inQuery,
   json,
   OF_PARTS,
   optionsOf,
@@ -15,6 +13,7 @@ import {
   UPLOAD_FORM,
 } from "./attached-description.ts";
 import type { Attachments } from "./attachments.ts";
+import { inPath, inQuery } from "./route-description.ts";
 import { checkVersion, isKnown } from "./entity-tag.ts";
 import { once } from "./idempotency.ts";
 import { and } from "./model/condition.ts";

@@ -1,8 +1,9 @@
-import type { DocumentDecoration, Elysia } from "elysia";
+import type { Elysia } from "elysia";
 import type { Answers } from "./answer.ts";
 import type { HistoryAnswers, Subject } from "./answer-history.ts";
+import { content, detail, inPath, inQuery, refusalsOf } from "./route-description.ts";
 import { and } from "./model/condition.ts";
-import { PROBLEM_SCHEMA, recordSchema } from "./model/schema.ts";
+import { recordSchema } from "./model/schema.ts";
 import { ROOT } from "./response.ts";
 import { DECLARED, PEOPLE, RESOURCES, type Routed } from "./resources/index.ts";
 import type { Store } from "./store.ts";
@@ -11,12 +12,9 @@ import { Problem } from "../problem.ts";
 
 type Params = Record<string, string | null>;
 type Context = { request: Request; params: Params };
-type Detail = DocumentDecoration;
 
 const HIDDEN = { parse: "none", detail: { hide: true } } as const;
 
-const json = (schema: object) => ({ "application/json": { schema: schema as Record<string, unknown> } });
-const detail = (value: object): Detail => ({ tags: ["inventory"], ...value }) as Detail;
 const text = { type: "string" };
 const count = { type: "integer" };
 const maybe = (schema: object) => ({ ...schema, nullable: true });
@@ -28,10 +26,7 @@ const MEANINGS: Record<number, string> = {
   404: "No such record or batch, or none that the caller may view.",
   409: "Others refer to it, or later changes would be lost; `rows` says which.",
 };
-const refusals = (...statuses: number[]) =>
-  Object.fromEntries(
-    statuses.map((status) => [status, { description: MEANINGS[status], content: json(PROBLEM_SCHEMA) }]),
-  );
+const refusals = refusalsOf(MEANINGS);
 
 const object = (properties: Record<string, object>, description: string) => ({
   type: "object",
@@ -89,25 +84,11 @@ const envelope = (items: object, before: Record<string, object> = {}) =>
     },
     "One page.",
   );
-const ok = (schema: object, description: string) => ({ 200: { description, content: json(schema) } });
+const ok = (schema: object, description: string) => ({ 200: { description, content: content(schema) } });
 
-const query = (name: string, description: string) => ({
-  name,
-  in: "query",
-  required: false,
-  description,
-  schema: text,
-});
-const inPath = (description: string) => ({
-  name: "id",
-  in: "path",
-  required: true,
-  description,
-  schema: text,
-});
 const PAGING = [
-  query("page", "Page number from 1."),
-  query("page_size", "How many on a page; max gives all."),
+  inQuery("page", "Page number from 1."),
+  inQuery("page_size", "How many on a page; max gives all."),
 ];
 const security = [{ token: [] }];
 
@@ -116,7 +97,7 @@ export function addHistory(app: Elysia, answers: Answers, store: Store, history:
   for (const resource of RESOURCES)
     addHistoryOf(app, history, {
       paths: [resource.segment, ...(resource.aliases ?? [])].map((segment) => `${segment}/:id/`),
-      parameters: [inPath(`Identifier of the ${resource.name}.`)],
+      parameters: [inPath("id", `Identifier of the ${resource.name}.`)],
       what: `one of ${resource.segment}`,
       restored: recordSchema(DECLARED, resource),
       subject: ({ id }) => recordSubject(answers, store, resource, id ?? ""),
@@ -132,7 +113,11 @@ export function addHistory(app: Elysia, answers: Answers, store: Store, history:
         summary: "What was done, batch by batch",
         description: "Every request that wrote is one batch. Those with a change that the caller may view.",
         security,
-        parameters: [query("user", "Username of who wrote."), query("kind", "As in the answer."), ...PAGING],
+        parameters: [
+          inQuery("user", "Username of who wrote."),
+          inQuery("kind", "As in the answer."),
+          ...PAGING,
+        ],
         responses: { ...ok(envelope(object(BATCH, "One batch.")), "The last first."), ...refusals(400, 401) },
       }),
     })
@@ -140,7 +125,7 @@ export function addHistory(app: Elysia, answers: Answers, store: Store, history:
       detail: detail({
         summary: "One batch and its changes",
         security,
-        parameters: [inPath("Identifier of the batch: the header Batch-Id of the answer."), ...PAGING],
+        parameters: [inPath("id", "Identifier of the batch: the header Batch-Id of the answer."), ...PAGING],
         responses: {
           ...ok(envelope(CHANGE, BATCH), "Changes in the order of writing."),
           ...refusals(401, 404),
@@ -154,13 +139,13 @@ export function addHistory(app: Elysia, answers: Answers, store: Store, history:
         description:
           "All or nothing: what it made is deleted, what it deleted lives again, what it changed is as before. Refused, record by record, where later changes would be lost, unless `force`. Undoing is a batch itself.",
         security,
-        parameters: [inPath("Identifier of the batch."), ...DRY_RUN, ...ONCE],
+        parameters: [inPath("id", "Identifier of the batch."), ...DRY_RUN, ...ONCE],
         requestBody: {
           required: false,
-          content: json({ type: "object", properties: { force: { type: "boolean" } } }),
+          content: content({ type: "object", properties: { force: { type: "boolean" } } }),
         },
         responses: {
-          200: { description: "The new batch, or what would change.", content: json({ type: "object" }) },
+          200: { description: "The new batch, or what would change.", content: content({ type: "object" }) },
           ...refusals(400, 401, 403, 404, 409),
         },
       }),
@@ -171,9 +156,9 @@ export function addHistory(app: Elysia, answers: Answers, store: Store, history:
         description:
           "For synchronisation, in the order of commits, of records that the caller may view today. Follow `next` for ever; where `more` is false, wait a while before.",
         parameters: [
-          query("since", "`cursor` of the answer before; 0, the default, is the beginning."),
-          query("resource", "Segment of one list; annotations, notes, attachments, permissions, members."),
-          query("page_size", "How many at most; 1000 by default, up to 10000."),
+          inQuery("since", "`cursor` of the answer before; 0, the default, is the beginning."),
+          inQuery("resource", "Segment of one list; annotations, notes, attachments, permissions, members."),
+          inQuery("page_size", "How many at most; 1000 by default, up to 10000."),
         ],
         responses: {
           ...ok(
@@ -253,7 +238,7 @@ export function addHistoryOf(
         parameters: [...parameters, ...DRY_RUN, ...ONCE],
         requestBody: {
           required: false,
-          content: json({ type: "object", properties: { version: { type: "integer" } } }),
+          content: content({ type: "object", properties: { version: { type: "integer" } } }),
         },
         responses: { ...ok(restored, "As stored."), ...refusals(400, 401, 403, 404, 409) },
       }),
@@ -290,7 +275,7 @@ export function addMemberships(
     detail: detail({
       summary: kind === "user" ? "When an account joined and left groups" : "Who joined and left a group",
       security,
-      parameters: [{ ...inPath("Name or id."), name: "name" }, ...PAGING],
+      parameters: [{ ...inPath("id", "Name or id."), name: "name" }, ...PAGING],
       responses: { ...ok(envelope(CHANGE), "The last change first."), ...refusals(401, 404) },
     }),
   });

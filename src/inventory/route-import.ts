@@ -4,13 +4,13 @@ import {
   bytes,
   IMPORT_REPORT,
   IMPORT_STATUS,
-  inQuery,
   json,
   optionsOf as metadataOf,
   refused,
   SPREADSHEETS,
   UPLOAD_FORM,
 } from "./attached-description.ts";
+import { inQuery } from "./route-description.ts";
 import type { ImportOptions } from "./import.ts";
 import { type Imports, refusalOf, type Running } from "./imports.ts";
 import { importTemplate } from "./import-template.ts";

@@ -1,6 +1,7 @@
 import type { DocumentDecoration, Elysia } from "elysia";
 import type { Answers } from "./answer.ts";
-import { answered, IMPORT_STATUS, inPath, object, refused } from "./attached-description.ts";
+import { answered, IMPORT_STATUS, object, refused } from "./attached-description.ts";
+import { inPath } from "./route-description.ts";
 import { importJson, importPage } from "./import-page.ts";
 import type { Imports, ImportStatus } from "./imports.ts";
 import { parameterProblem } from "./model/filter.ts";

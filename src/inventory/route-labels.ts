@@ -1,12 +1,13 @@
-import type { DocumentDecoration, Elysia } from "elysia";
+import type { Elysia } from "elysia";
 import type { Answers } from "./answer.ts";
+import { content, detail, type Detail, refusalsOf } from "./route-description.ts";
 import { labelsOf } from "./label/label.ts";
 import { type Sheet, SHEETS, sheetNamed } from "./label/sheet.ts";
 import type { Symbology } from "./label/symbol.ts";
 import { type Json, KINDS } from "./model/field.ts";
 import { parameterProblem } from "./model/filter.ts";
 import { readListing } from "./model/listing.ts";
-import { listParameters, PROBLEM_SCHEMA } from "./model/schema.ts";
+import { listParameters } from "./model/schema.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import { DECLARED, RESOURCES, type Routed } from "./resources/index.ts";
 import { respond, ROOT } from "./response.ts";
@@ -104,7 +105,7 @@ export function addLabels(app: Elysia, answers: Answers, store: Store): void {
     detail: detail({
       summary: "What labels can be printed on",
       responses: {
-        200: { description: "Sheets and rolls; lengths in millimetres.", content: json(SHEET_LIST) },
+        200: { description: "Sheets and rolls; lengths in millimetres.", content: content(SHEET_LIST) },
         ...refusals(401),
       },
     }),
@@ -155,19 +156,13 @@ const unreadable = ({ name }: Sheet, symbol: Symbology, record: string, how: str
       (symbol === "qr" ? "Take larger labels." : "Take larger labels, or symbol=qr."),
   );
 
-type Detail = DocumentDecoration;
-const detail = (value: object): Detail => ({ tags: ["inventory"], ...value }) as Detail;
-const json = (schema: object) => ({ "application/json": { schema: schema as Record<string, unknown> } });
 const MEANINGS: Record<number, string> = {
   400: "A parameter is wrong or unknown; it is named.",
   401: "Credentials are missing or not valid.",
   404: "Nothing is found.",
   413: "More records than labels are made at once.",
 };
-const refusals = (...statuses: number[]) =>
-  Object.fromEntries(
-    statuses.map((status) => [status, { description: MEANINGS[status], content: json(PROBLEM_SCHEMA) }]),
-  );
+const refusals = refusalsOf(MEANINGS);
 
 const describe = (resource: Routed): Detail =>
   detail({

@@ -2,15 +2,15 @@ import type { DocumentDecoration, Elysia } from "elysia";
 import { type Answers, ITEM_METHODS, unwrap } from "./answer.ts";
 import type { HistoryAnswers } from "./answer-history.ts";
 import { runBatch } from "./answer-writing.ts";
+import { content, inQuery, refusalsOf } from "./route-description.ts";
 import type { Json } from "./model/field.ts";
 import { parameterProblem } from "./model/filter.ts";
-import { bodySchema, listParameters, listSchema, PROBLEM_SCHEMA, recordSchema } from "./model/schema.ts";
+import { bodySchema, listParameters, listSchema, recordSchema } from "./model/schema.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import { type Kind, openPeople } from "./people.ts";
 import { readJson } from "./request-body.ts";
 import { DECLARED, PARTS, PEOPLE } from "./resources/index.ts";
 import { type Call, describe, respond, ROOT } from "./response.ts";
-import { inQuery } from "./attached-description.ts";
 import { DRY_RUN } from "./write-parameters.ts";
 import { addHistoryOf, addMemberships } from "./route-history.ts";
 import type { Store } from "./store.ts";
@@ -205,11 +205,7 @@ const REFUSALS: Record<number, string> = {
   404: "There is none.",
   409: "It is needed as it is.",
 };
-const content = (schema: object) => ({ "application/json": { schema: schema as Record<string, unknown> } });
-const refusals = (...statuses: number[]) =>
-  Object.fromEntries(
-    statuses.map((status) => [status, { description: REFUSALS[status], content: content(PROBLEM_SCHEMA) }]),
-  );
+const refusals = refusalsOf(REFUSALS);
 const detail = (value: object): Detail =>
   ({ tags: ["inventory"], security: [{ token: [] }], ...value }) as Detail;
 const inPath = (name: string, description: string) => ({

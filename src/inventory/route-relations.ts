@@ -1,6 +1,7 @@
-import type { DocumentDecoration, Elysia } from "elysia";
+import type { Elysia } from "elysia";
 import type { Answers } from "./answer.ts";
 import { ALIVE } from "./bulk.ts";
+import { content, detail, inPath, inQuery, refusalsOf } from "./route-description.ts";
 import { fieldValues } from "./field-values.ts";
 import { openLocationTree } from "./location-tree.ts";
 import { and, compare } from "./model/condition.ts";
@@ -8,7 +9,7 @@ import { type Json, KINDS } from "./model/field.ts";
 import { parameterProblem, readPath } from "./model/filter.ts";
 import { type Listing, readListing } from "./model/listing.ts";
 import { fieldAt } from "./model/resource.ts";
-import { listParameters, PROBLEM_SCHEMA } from "./model/schema.ts";
+import { listParameters } from "./model/schema.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import { annotatedWith, countReferring, referringTo } from "./references.ts";
 import { DECLARED, RESOURCES, type Routed } from "./resources/index.ts";
@@ -139,7 +140,7 @@ export function addRelations(app: Elysia, answers: Answers, store: Store): void 
         detail: detail({
           summary: `What refers to one of ${segment}`,
           description: "By list and field: how many records, and the first of them by name.",
-          parameters: [inPath(`Identifier of the ${name}.`)],
+          parameters: [inPath("id", `Identifier of the ${name}.`)],
           responses: { ...ok("What refers to it.", REFERENCES), ...refusals(401, 404) },
         }),
       })
@@ -219,35 +220,15 @@ function whole(parameters: URLSearchParams, name: string, usual: number, most: n
   return Number(typed);
 }
 
-type Detail = DocumentDecoration;
-const detail = (value: object): Detail => ({ tags: ["inventory"], ...value }) as Detail;
-const content = (schema: object) => ({ "application/json": { schema: schema as Record<string, unknown> } });
 const ok = (description: string, schema: object) => ({ 200: { description, content: content(schema) } });
 const MEANINGS: Record<number, string> = {
   400: "A parameter is wrong or unknown; it is named.",
   401: "Credentials are missing or not valid.",
   404: "No such record, or none that the caller may view.",
 };
-const refusals = (...statuses: number[]) =>
-  Object.fromEntries(
-    statuses.map((status) => [status, { description: MEANINGS[status], content: content(PROBLEM_SCHEMA) }]),
-  );
+const refusals = refusalsOf(MEANINGS);
 const text = { type: "string" };
 const count = { type: "integer" };
-const inQuery = (name: string, description: string) => ({
-  name,
-  in: "query",
-  required: false,
-  description,
-  schema: text,
-});
-const inPath = (description: string) => ({
-  name: "id",
-  in: "path",
-  required: true,
-  description,
-  schema: text,
-});
 /** Parameters of a list that say how it is shown, and not what is in it. */
 const NOT_FILTERS = new Set([
   "format",

@@ -2,12 +2,12 @@ import type { DocumentDecoration, Elysia } from "elysia";
 import { type Answers, unwrap } from "./answer.ts";
 import type { HistoryAnswers } from "./answer-history.ts";
 import { runBatch } from "./answer-writing.ts";
-import { inPath, OF_PARTS } from "./attached-description.ts";
+import { OF_PARTS } from "./attached-description.ts";
 import { ALIVE } from "./bulk.ts";
+import { content, inPath, refusalsOf } from "./route-description.ts";
 import { checkTag, listTag } from "./entity-tag.ts";
 import { and } from "./model/condition.ts";
 import { type Json, parseUuid, quoted } from "./model/field.ts";
-import { PROBLEM_SCHEMA } from "./model/schema.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import { changeableHost, hostOf, showPart } from "./part-request.ts";
 import { readJson } from "./request-body.ts";
@@ -182,7 +182,6 @@ const object = (properties: Record<string, object>, required: string[]) => ({
   required,
 });
 const rights = { view: flag, change: flag, delete: flag };
-const content = (schema: object) => ({ "application/json": { schema: schema as Record<string, unknown> } });
 const list = (properties: Record<string, object>) => ({
   type: "array",
   items: object({ ...properties, ...rights }, [...Object.keys(properties), ...Object.keys(rights)]),
@@ -210,10 +209,7 @@ const MEANINGS: Record<number, string> = {
   409: "It would come out otherwise than confirmed.",
   412: "If-Match does not name what is there by now.",
 };
-const refusals = (...statuses: number[]) =>
-  Object.fromEntries(
-    statuses.map((status) => [status, { description: MEANINGS[status], content: content(PROBLEM_SCHEMA) }]),
-  );
+const refusals = refusalsOf(MEANINGS);
 
 function describeRoutes(
   resource: Routed,

@@ -1,10 +1,10 @@
-import type { DocumentDecoration, Elysia } from "elysia";
+import type { Elysia } from "elysia";
 import type { Answers } from "./answer.ts";
 import { runBatch } from "./answer-writing.ts";
+import { content, detail, inQuery, refusalsOf } from "./route-description.ts";
 import { csvText } from "./export-file.ts";
 import type { Json } from "./model/field.ts";
 import { parameterProblem } from "./model/filter.ts";
-import { PROBLEM_SCHEMA } from "./model/schema.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import { changeableHost, hostOf, showPart } from "./part-request.ts";
 import { readJson } from "./request-body.ts";
@@ -89,7 +89,7 @@ export function addStocktakes(app: Elysia, answers: Answers, store: Store, maxMe
         responses: {
           200: {
             description: "Counts, and what they are of.",
-            content: { ...json(COUNT), "text/csv": { schema: text } },
+            content: { ...content(COUNT), "text/csv": { schema: text } },
           },
           ...refusals(400, 401, 404, 413),
         },
@@ -102,9 +102,9 @@ export function addStocktakes(app: Elysia, answers: Answers, store: Store, maxMe
         description: `At most ${MOST} at once, each kept once. Any number of devices may add to one stocktake.`,
         security: [{ token: [] }],
         parameters: [ID],
-        requestBody: { required: true, content: json(CODES) },
+        requestBody: { required: true, content: content(CODES) },
         responses: {
-          200: { description: "What each code is.", content: json(VERDICTS) },
+          200: { description: "What each code is.", content: content(VERDICTS) },
           ...refusals(400, 401, 403, 404, 409, 413, 415),
         },
       }),
@@ -126,11 +126,11 @@ export function addStocktakes(app: Elysia, answers: Answers, store: Store, maxMe
           "Moves what is misplaced to where it was found, does with what is missing what `missing` says, and keeps the report: one batch, which can be undone. What the caller may not change stays as it is, and the report says so.",
         security: [{ token: [] }],
         parameters: [ID, ...DRY_RUN],
-        requestBody: { required: true, content: json(HOW) },
+        requestBody: { required: true, content: content(HOW) },
         responses: {
           200: {
             description: "The report; of a dry run, what would change.",
-            content: json({ anyOf: [COUNT, PREVIEW] }),
+            content: content({ anyOf: [COUNT, PREVIEW] }),
           },
           ...refusals(400, 401, 403, 404, 409, 413, 415),
         },
@@ -200,10 +200,7 @@ function reportCsv(count: Count): string {
   return csvText(names, lines);
 }
 
-type Detail = DocumentDecoration;
 const HIDDEN = { parse: "none", detail: { hide: true } } as const;
-const detail = (value: object): Detail => ({ tags: ["inventory"], ...value }) as Detail;
-const json = (schema: object) => ({ "application/json": { schema: schema as Record<string, unknown> } });
 const MEANINGS: Record<number, string> = {
   400: "A parameter or a field is wrong or unknown; it is named.",
   401: "Credentials are missing or not valid.",
@@ -213,18 +210,8 @@ const MEANINGS: Record<number, string> = {
   413: "Too much of it.",
   415: "The body is no JSON.",
 };
-const refusals = (...statuses: number[]) =>
-  Object.fromEntries(
-    statuses.map((status) => [status, { description: MEANINGS[status], content: json(PROBLEM_SCHEMA) }]),
-  );
+const refusals = refusalsOf(MEANINGS);
 const text = { type: "string" };
-const inQuery = (name: string, description: string) => ({
-  name,
-  in: "query",
-  required: false,
-  description,
-  schema: text,
-});
 const ID = {
   name: "id",
   in: "path",
