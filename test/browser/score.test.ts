@@ -292,6 +292,12 @@ browserTest("the calls that the page gives for programs have the same result", a
     expect(printed.length).toBe(rows.length);
     expect(printed[1]).toStartWith(`${pattern} ${start} ${match} `);
   }
+  const httr = ["Rscript", "-e", "library(httr); library(jsonlite)"];
+  if (Bun.which("Rscript") !== null && Bun.spawnSync(httr, { stderr: "ignore" }).exitCode === 0) {
+    const printed = (await run(["Rscript", "-"], await callOf("R"))).trim().split("\n");
+    expect(printed.length).toBe(rows.length + 1);
+    expect(printed[2]).toMatch(/p53's <start> +MDM2-SWIB +19 +FSDLWKLL /);
+  }
   await page.waitForFunction(
     () => performance.getEntriesByName(`${location.origin}/soap/ConservationScorer?wsdl=1`).length > 0,
   );
