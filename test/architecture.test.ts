@@ -52,7 +52,7 @@ const RULES: Record<string, Rule> = {
   db: { rooms: [], packages: [] },
 };
 /** These put the rooms together and may import anything. */
-const COMPOSERS = ["src/app.ts", "src/main.ts", "src/verb"];
+const COMPOSERS = ["src/app", "src/main.ts", "src/verb"];
 
 const SPECIFIER =
   /^(?:import|export)\b[^"';]*?\bfrom\s*"([^"]+)"|^import\s*"([^"]+)"|\bimport\(\s*"([^"]+)"|new URL\("([^"]+\.ts)"/gm;
@@ -108,7 +108,7 @@ test("every file imports only what its room may", () => {
 });
 
 test("the import scan sees what it should", () => {
-  expect(importsOf("src/app.ts")).toContain("src/problem.ts");
+  expect(importsOf("src/app/listen.ts")).toContain("src/problem.ts");
   expect(importsOf("src/shell/sqlite.ts")).toContain("bun:sqlite");
   expect(SOURCES.length).toBeGreaterThan(30);
 });

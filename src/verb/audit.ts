@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { existsSync } from "node:fs";
-import { DATABASE } from "../app.ts";
+import { DATABASE } from "../app/data-directory.ts";
 import { type Call, unknown, type Verb } from "../command-line.ts";
 import { Problem } from "../problem.ts";
 import { type AuditHead, auditOf, canonical, hasAudit, verifyChain } from "../shell/audit.ts";

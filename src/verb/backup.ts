@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { backupDirectory, backupNote, backUp, DATABASE } from "../app.ts";
+import { backupDirectory, backupNote, backUp, DATABASE } from "../app/data-directory.ts";
 import { thin } from "../backup/retention.ts";
 import type { Verb } from "../command-line.ts";
 import { noteBeside } from "../shell/audit-beside.ts";

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { openData, openScoringOf } from "../app.ts";
+import { openData, openScoringOf } from "../app/data-directory.ts";
 import { type Call, unknown, type Verb } from "../command-line.ts";
 import { Problem } from "../problem.ts";
 import PROTEINS from "../sample/proteins.fasta" with { type: "text" };

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { listen, type Listening } from "../app.ts";
+import { listen, type Listening } from "../app/listen.ts";
 import { ALL_SETTINGS, type Verb } from "../command-line.ts";
 import type { Config } from "../config.ts";
 import { type InventorySample, loadInventory, SYSTEM_USER } from "../inventory/index.ts";

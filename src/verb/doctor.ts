@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { backupDirectory, DATABASE } from "../app.ts";
+import { backupDirectory, DATABASE } from "../app/data-directory.ts";
 import { ALL_SETTINGS, type Verb } from "../command-line.ts";
 import type { Config } from "../config.ts";
 import { MIGRATIONS } from "../../db/index.ts";

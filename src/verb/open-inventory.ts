@@ -1,4 +1,5 @@
-import { type App, open, openData } from "../app.ts";
+import { openData } from "../app/data-directory.ts";
+import { type App, open } from "../app/open.ts";
 import type { Call } from "../command-line.ts";
 import type { Config, SettingName } from "../config.ts";
 import { RESOURCES } from "../inventory/index.ts";

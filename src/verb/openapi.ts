@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { open } from "../app.ts";
+import { open } from "../app/open.ts";
 import type { Verb } from "../command-line.ts";
 
 export const openapi: Verb = {

@@ -1,5 +1,5 @@
 import { basename, join } from "node:path";
-import { DATABASE } from "../app.ts";
+import { DATABASE } from "../app/data-directory.ts";
 import type { Manifest } from "../backup/manifest.ts";
 import { checkBackup, restoreBackup } from "../backup/restore-backup.ts";
 import type { Verb } from "../command-line.ts";

@@ -1,4 +1,4 @@
-import { openData, openScoringOf } from "../app.ts";
+import { openData, openScoringOf } from "../app/data-directory.ts";
 import type { Call, Verb } from "../command-line.ts";
 import { METHOD, METHODS, type Options, SCORING_MODELS, type ScoringModel } from "../motif/index.ts";
 import { Problem } from "../problem.ts";

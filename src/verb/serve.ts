@@ -1,4 +1,4 @@
-import { listen, type Listening } from "../app.ts";
+import { listen, type Listening } from "../app/listen.ts";
 import { ALL_SETTINGS, type Verb } from "../command-line.ts";
 import { VERSION } from "../version.ts";
 

@@ -1,4 +1,4 @@
-import { openData, type Opened } from "../app.ts";
+import { openData, type Opened } from "../app/data-directory.ts";
 import { type Call, unknown, type Verb } from "../command-line.ts";
 import { Problem } from "../problem.ts";
 import { accountTable, minuteOf } from "./account-table.ts";

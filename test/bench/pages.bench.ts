@@ -14,7 +14,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { launch, type Page } from "puppeteer-core";
-import { open } from "../../src/app.ts";
+import { open } from "../../src/app/open.ts";
 import { resolveConfig } from "../../src/config.ts";
 import { serve } from "../executable/labd.ts";
 

@@ -16,7 +16,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { open } from "../../src/app.ts";
+import { open } from "../../src/app/open.ts";
 import { resolveConfig } from "../../src/config.ts";
 import { type Peer, startPeer } from "./rest/peer.ts";
 

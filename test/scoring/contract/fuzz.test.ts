@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SaxesParser } from "saxes";
-import { type App, open } from "../../../src/app.ts";
+import { type App, open } from "../../../src/app/open.ts";
 import { resolveConfig } from "../../../src/config.ts";
 import { complaint, mutant } from "./mutated-message.ts";
 import { random } from "./random-message.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type App, open } from "../../../src/app.ts";
+import { type App, open } from "../../../src/app/open.ts";
 import { resolveConfig } from "../../../src/config.ts";
 import { CASES, expectGolden, expectMeta, FINISHED, requestOf, settled } from "./golden-case.ts";
 

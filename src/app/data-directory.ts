@@ -1,0 +1,93 @@
+import { basename, join, resolve } from "node:path";
+import { MIGRATIONS } from "../../db/index.ts";
+import { makeBackup } from "../backup/make-backup.ts";
+import type { Reason } from "../backup/manifest.ts";
+import type { Config } from "../config.ts";
+import { openScoring, type Scoring } from "../scoring/index.ts";
+import { atCommandLine } from "../shell/audit-beside.ts";
+import { auditOf, type Note } from "../shell/audit.ts";
+import { Accounts } from "../shell/auth.ts";
+import { systemClock } from "../shell/clock.ts";
+import { type Log, openLog } from "../shell/log.ts";
+import { type Database, lockDirectory, openDatabase, pendingMigrations } from "../shell/sqlite.ts";
+import { VERSION } from "../version.ts";
+import { accountOptions, scoringOptions } from "./options.ts";
+
+/** The database within the data directory. */
+export const DATABASE = "labd.sqlite";
+
+/** Where backups go. */
+export const backupDirectory = (config: Config): string =>
+  config.backup_dir === "" ? join(config.data_dir, "backups") : resolve(config.backup_dir);
+
+/** What the audit log says of a backup. */
+export const backupNote = ({ path, manifest }: Awaited<ReturnType<typeof makeBackup>>): Note => ({
+  action: "backup.make",
+  subject: { kind: "backup", id: manifest.database.sha256 },
+  detail: { name: basename(path), reason: manifest.reason },
+});
+
+/** Backs up the data directory to `to`. @throws Problem bad_backup, bad_database */
+export const backUp = (config: Config, to: string, reason: Reason): ReturnType<typeof makeBackup> =>
+  makeBackup({ from: config.data_dir, database: DATABASE, to, reason, version: VERSION, now: Date.now() });
+
+/** A migration goes forward only: the way back is the backup before it. */
+export async function backUpBeforeUpgrade(config: Config, log: Log): Promise<Note | undefined> {
+  const pending = pendingMigrations(join(config.data_dir, DATABASE), MIGRATIONS);
+  // All of them: there is no database yet.
+  if (pending.length === 0 || pending.length === MIGRATIONS.length) return undefined;
+  const made = await backUp(config, backupDirectory(config), "upgrade");
+  log.info("backup before upgrade", { path: made.path, migrations: pending });
+  return { ...backupNote(made), detail: { ...backupNote(made).detail, migrations: pending } };
+}
+
+/** What the verbs that work beside a running server need of a data directory. */
+export interface Opened {
+  database: Database;
+  accounts: Accounts;
+  close(): void;
+}
+
+/**
+ * Opens the data directory for a verb that works beside a running server. Where no server runs, the database is
+ * brought up to date first; beside one it must be so already.
+ * @throws Problem already_running, bad_database
+ */
+export async function openData(config: Config): Promise<Opened> {
+  const path = join(config.data_dir, DATABASE);
+  let lock: { release(): void } | undefined;
+  try {
+    lock = lockDirectory(config.data_dir);
+  } catch (error) {
+    if (pendingMigrations(path, MIGRATIONS).length > 0) throw error;
+  }
+  const saved = lock
+    ? await backUpBeforeUpgrade(
+        config,
+        openLog("off", () => {}, systemClock.now),
+      )
+    : undefined;
+  const database = openDatabase(path, MIGRATIONS);
+  const audit = auditOf(database, systemClock);
+  audit.standing = atCommandLine();
+  if (saved) audit.note(saved);
+  return {
+    database,
+    accounts: new Accounts(database, systemClock, accountOptions(config)),
+    close() {
+      database.close();
+      lock?.release();
+    },
+  };
+}
+
+/** The scoring service of an opened data directory without workers: corpora, classes, and scoring on this thread. */
+export function openScoringOf({ database }: Opened, config: Config): Promise<Scoring> {
+  return openScoring({
+    ...scoringOptions(config),
+    database,
+    clock: systemClock,
+    log: openLog("off", () => {}, systemClock.now),
+    workers: 0,
+  });
+}

@@ -1,0 +1,147 @@
+import { SET_UP_HOURS, setUpPath } from "../administration/index.ts";
+import { openSchedule, type Schedule } from "../backup/schedule.ts";
+import { type Config, flagOf, SETTING_NAMES, SETTINGS, type SettingName } from "../config.ts";
+import { Problem } from "../problem.ts";
+import { noteStart } from "../shell/audit-beside.ts";
+import type { Accounts } from "../shell/auth.ts";
+import { ownProgram } from "../shell/own-program.ts";
+import { openSocket, type Socket } from "../shell/socket.ts";
+import { writeTurn } from "../shell/write-turn.ts";
+import { COMMIT, VERSION } from "../version.ts";
+import { backupDirectory } from "./data-directory.ts";
+import { type App, open } from "./open.ts";
+
+/** Seconds that running requests have to finish after a request to stop. */
+const GRACE = 30;
+
+export interface Listening extends App {
+  /** Address to open in a browser on this machine; `unix:` and a path for a Unix socket. */
+  url: string;
+  port: number;
+  /** Where the first administrator is made, for one use; null where there is one. */
+  setUp: string | null;
+  /** Takes the files of certificate and key again, where they are used. What cannot be used is logged, and the old stay. */
+  reload(): void;
+  /** Lets running requests finish, then closes. Calling it again changes nothing. */
+  stop(): Promise<void>;
+}
+
+/** Milliseconds between looks at the files of certificate and key. */
+const LOOK = 10_000;
+const DAY = 86_400_000;
+
+/**
+ * Opens the service and listens. `otherPort`: take the next free port where the wanted one is in use.
+ * @throws Problem invalid_setting where the port cannot be had
+ */
+export async function listen(config: Config, { otherPort = false } = {}): Promise<Listening> {
+  if ((config.tls_certificate === "") !== (config.tls_key === ""))
+    throw new Problem("invalid_setting", "tls_certificate and tls_key are set together or not at all.");
+  const unix = config.listen.replace(/^unix:/, "");
+  if (unix !== "" && config.tls_key !== "")
+    throw new Problem("invalid_setting", "tls_certificate: a Unix socket (listen) has no TLS.");
+  const service = await open(config);
+  let socket: Socket;
+  try {
+    socket = await openSocket(
+      {
+        host: config.host,
+        port: config.port,
+        unix,
+        certificate: config.tls_certificate,
+        key: config.tls_key,
+        attempts: otherPort ? 100 : 1,
+      },
+      service.answer,
+    );
+  } catch (error) {
+    await service.close();
+    throw error;
+  }
+  const reload = (): void => {
+    if (config.tls_key === "") return;
+    try {
+      socket.reload();
+      service.log.info("certificate read again");
+    } catch (error) {
+      service.log.problem("certificate not read", { cause: (error as Error).message });
+    }
+  };
+  noteStart(service.accounts.notes.audit, { version: VERSION, commit: COMMIT, settings: unusual(config) });
+  const tellHead = (): void => {
+    const head = service.accounts.notes.audit.head();
+    if (head) service.log.info("audit head", { ...head });
+  };
+  tellHead();
+  const heads = setInterval(tellHead, DAY);
+  const schedule = scheduleBackups(config, service);
+  let refused = "";
+  const watch = setInterval(() => {
+    const state = socket.outdated();
+    if (state === undefined || state === refused) return;
+    refused = state;
+    reload();
+  }, LOOK);
+  let stopped: Promise<void> | undefined;
+  const stop = async (): Promise<void> => {
+    clearInterval(watch);
+    clearInterval(heads);
+    service.retire();
+    await schedule?.close();
+    const patience = Promise.withResolvers<void>();
+    const timer = setTimeout(patience.resolve, GRACE * 1000);
+    await Promise.race([socket.stop(false), patience.promise]);
+    clearTimeout(timer);
+    await socket.stop(true);
+    await writeTurn(service.database).free();
+    service.accounts.notes.audit.note({ action: "service.stop" });
+    tellHead();
+    await service.close();
+  };
+  return {
+    ...service,
+    url: socket.url,
+    port: socket.port,
+    setUp: setUpLink(config, service.accounts, socket.url),
+    reload,
+    stop: () => (stopped ??= stop()),
+  };
+}
+
+/** A new link for making the first administrator, while there is none. */
+function setUpLink(config: Config, accounts: Accounts, url: string): string | null {
+  if (accounts.hasAdministrator()) return null;
+  const { key } = accounts.links.make(null, SET_UP_HOURS);
+  return (config.public_url || url).replace(/\/+$/, "") + config.base_path + setUpPath(key);
+}
+
+const isSecret = (name: SettingName): boolean => "secret" in SETTINGS[name] && SETTINGS[name].secret === true;
+
+/** Settings that are not the usual ones; secrets only by name. */
+const unusual = (config: Config): Record<string, string | number | boolean> =>
+  Object.fromEntries(
+    SETTING_NAMES.filter((name) => config[name] !== SETTINGS[name].fallback).map((name) => [
+      name,
+      isSecret(name) ? "********" : config[name],
+    ]),
+  );
+
+/** Makes backups as the settings say, by `labd backup` in a process of its own. */
+function scheduleBackups(config: Config, { clock, log }: App): Schedule | undefined {
+  if (config.backup_hours === 0) return undefined;
+  const directory = backupDirectory(config);
+  const settings = ["data_dir", "backup_keep_days", "backup_keep_weeks", "backup_keep_months"] as const;
+  const words = settings.flatMap((name) => [flagOf(name), String(config[name])]);
+  return openSchedule({
+    directory,
+    hours: config.backup_hours,
+    clock,
+    log,
+    make: () =>
+      Bun.spawn([...ownProgram(), "backup", "--scheduled", "--thin", "--to", directory, ...words], {
+        stdin: "ignore",
+        stdout: "pipe",
+        stderr: "pipe",
+      }),
+  });
+}

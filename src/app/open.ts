@@ -1,0 +1,226 @@
+import { join } from "node:path";
+import { MIGRATIONS } from "../../db/index.ts";
+import {
+  administrationRoutes,
+  purposeOf,
+  requireAdministrator,
+  Tasks,
+  UPLOADS,
+} from "../administration/index.ts";
+import type { Config } from "../config.ts";
+import { inventoryRoutes, openImports, recordEvents } from "../inventory/index.ts";
+import { jobEnds, openScoring, type Scoring } from "../scoring/index.ts";
+import { auditOf } from "../shell/audit.ts";
+import { Accounts } from "../shell/auth.ts";
+import { arrivalOf, callerOf } from "../shell/caller.ts";
+import { type Clock, systemClock } from "../shell/clock.ts";
+import { type Answer, openHttp } from "../shell/http.ts";
+import { type Log, openLog } from "../shell/log.ts";
+import { Metrics } from "../shell/metrics.ts";
+import { baseOf, basePathOf, callerAddress, isUnsafe } from "../shell/origin.ts";
+import { auditRoutes } from "../shell/route-audit.ts";
+import { metricsRoutes } from "../shell/route-metrics.ts";
+import { hasSessionCookie } from "../shell/session.ts";
+import { timeQueries } from "../shell/slow-query.ts";
+import { closeDatabase, type Database, lockDirectory, openDatabase } from "../shell/sqlite.ts";
+import { writeTurn } from "../shell/write-turn.ts";
+import { COMMIT, VERSION } from "../version.ts";
+import { observer } from "../watch/observer.ts";
+import { declareVitals } from "../watch/vitals.ts";
+import { pageForMissing, webRoutes } from "../web/index.ts";
+import { openWebhooks } from "../webhook/index.ts";
+import { backupDirectory, backUpBeforeUpgrade, DATABASE } from "./data-directory.ts";
+import { accountOptions, environmentOf, reachOf, scoringOptions } from "./options.ts";
+
+/** The service without a socket: what `labd serve`, `labd demo`, `labd openapi` and the tests have in common. */
+export interface App {
+  answer: Answer;
+  accounts: Accounts;
+  scoring: Scoring;
+  database: Database;
+  log: Log;
+  clock: Clock;
+  /** From now on `/readyz` says no. */
+  retire(): void;
+  /** Puts running jobs back to the queue, closes the database and lets go of the data directory. */
+  close(): Promise<void>;
+}
+
+/** Opens everything but the socket, in order; `close` takes it down in reverse. @throws Problem */
+export async function open(config: Config, clock: Clock = systemClock): Promise<App> {
+  const log = openLog(config.log, (line) => process.stderr.write(line), clock.now);
+  const lock = lockDirectory(config.data_dir);
+  let database: Database | undefined;
+  try {
+    const saved = await backUpBeforeUpgrade(config, log);
+    database = openDatabase(join(config.data_dir, DATABASE), MIGRATIONS);
+    if (saved) auditOf(database, clock).note(saved);
+    const queries =
+      config.slow_query_ms === 0
+        ? undefined
+        : timeQueries(database, config.slow_query_ms, (query) => log.problem("slow query", { ...query }));
+    const accounts = new Accounts(database, clock, accountOptions(config));
+    await addFirstAdministrator(accounts, config.admin_password);
+    const scoring = await openScoring({
+      ...scoringOptions(config),
+      database,
+      clock,
+      log,
+      workers: config.workers,
+      clientOf: (request) => callerOf(request, accounts, reachOf(config)),
+    });
+    const opened = database;
+    const imports = openImports(database, clock, log);
+    const tasks = new Tasks(clock, log);
+    const linkBase = `${config.public_url}${config.base_path}`;
+    const webhooks = openWebhooks({
+      database,
+      clock,
+      log,
+      sources: { records: recordEvents(database, clock, linkBase), jobs: jobEnds(database) },
+      authenticate: (request) => accounts.authenticate(request),
+      actorOf: (user) => accounts.actorOf(user),
+      allow: config.webhook_allow,
+      plain: config.webhook_http,
+      base: linkBase,
+      version: VERSION,
+    });
+    const metrics = new Metrics();
+    const observed = observer(metrics);
+    const stopMeasuring = declareVitals(metrics, {
+      version: VERSION,
+      commit: COMMIT,
+      database: join(config.data_dir, DATABASE),
+      dataDirectory: config.data_dir,
+      backupDirectory: backupDirectory(config),
+      jobs: () => scoring.counts(),
+      oldestQueued: () => scoring.oldestQueued(),
+      workers: () => scoring.workers(),
+      queries,
+      now: clock.now,
+    });
+    let retired = false;
+    const reach = reachOf(config);
+    const behindProxy = (request: Request): string =>
+      basePathOf(request, reach) === "" && config.public_url === "" ? "" : baseOf(request, reach);
+    const surroundingsOf = (request: Request) => ({
+      base: basePathOf(request, reach),
+      session: hasSessionCookie(request),
+    });
+    const answer = openHttp({
+      log,
+      clock,
+      gzipThreshold: config.gzip_threshold,
+      maxMessageBytes: config.max_message_bytes,
+      isUpload: (path) => path === UPLOADS || path === `${UPLOADS}/`,
+      admit: (request) => {
+        const free = writesAtOnce(request) ? writeTurn(opened).free() : undefined;
+        return free ? free.then(() => accounts.admit(request)) : accounts.admit(request);
+      },
+      addressOf: (request) =>
+        callerAddress(request, arrivalOf(request)?.address() ?? undefined, reach) ?? null,
+      unready: () => (retired ? ["The service is stopping."] : unready(opened)),
+      documentation: { version: VERSION, introduction: INTRODUCTION, tags: TAGS, baseOf: behindProxy },
+      observe: observed,
+      services: [
+        metricsRoutes(metrics, { readers: config.metrics, token: config.metrics_token }),
+        scoring.routes,
+        inventoryRoutes({
+          database,
+          imports,
+          clock,
+          accounts,
+          authenticate: (request) => accounts.authenticate(request),
+          anonymousRead: config.anonymous_read,
+          maxMessageBytes: config.max_message_bytes,
+          reach,
+        }),
+        auditRoutes(accounts.notes.audit, (request) => requireAdministrator(accounts, request)),
+        webhooks.routes,
+        administrationRoutes({
+          accounts,
+          scoring,
+          clock,
+          tasks,
+          reach,
+          version: VERSION,
+          commit: COMMIT,
+          dataDirectory: config.data_dir,
+          database: join(config.data_dir, DATABASE),
+          backupDirectory: backupDirectory(config),
+          backupHours: config.backup_hours,
+          environment: () => environmentOf(config),
+        }),
+        webRoutes(surroundingsOf, (page, key) => purposeOf(accounts, key) === KEYED_PAGES[page]),
+      ],
+      missing: (request) => pageForMissing(request, surroundingsOf(request)),
+      basePath: config.base_path,
+      tls: config.tls_key !== "",
+    });
+    webhooks.deliverer.start();
+    return {
+      answer,
+      accounts,
+      scoring,
+      database,
+      log,
+      clock,
+      retire: () => {
+        retired = true;
+        scoring.retire();
+      },
+      async close() {
+        stopMeasuring();
+        await tasks.close();
+        await webhooks.deliverer.close();
+        await imports.close();
+        await scoring.close();
+        closeDatabase(opened);
+        lock.release();
+      },
+    };
+  } catch (error) {
+    database?.close();
+    lock.release();
+    throw error;
+  }
+}
+
+/** Pages that need a key in their address, and what it has to be good for. */
+const KEYED_PAGES: Readonly<Record<string, string>> = { setup: "set-up", "set-password": "password" };
+
+/** Imports have queues of their own, and can be called off while they write. */
+const writesAtOnce = ({ method, url }: Request): boolean =>
+  isUnsafe(method) && !/\/imports?(\/|$|\?)/.test(url);
+
+async function addFirstAdministrator(accounts: Accounts, password: string): Promise<void> {
+  if (password === "" || accounts.exists("admin")) return;
+  await accounts.addUser({ username: "admin", password, superuser: true });
+}
+
+function unready(database: Database): string[] {
+  try {
+    database.query("SELECT 1").get();
+    return [];
+  } catch (error) {
+    return [`The database does not answer: ${(error as Error).message}`];
+  }
+}
+
+const INTRODUCTION = `Two independent services in one executable.
+
+**Conservation scoring** answers SOAP at \`/soap/ConservationScorer\` ([WSDL](soap/ConservationScorer?wsdl)), and the
+same jobs as JSON below \`/api/scoring/\`.
+
+**Inventory and metadata** is the JSON interface below \`/api/v2/\` that this page describes.`;
+
+const TAGS = [
+  {
+    name: "inventory",
+    description: "Locations, places, annotation types, custom property types and what they refer to.",
+  },
+  { name: "scoring", description: "Conservation of short linear motifs, as JSON and over SOAP." },
+  { name: "administration", description: "First set-up, own account, and what administrators look after." },
+  { name: "webhooks", description: "Be told of what happens to records and jobs." },
+  { name: "service", description: "Is the service well?" },
+];
