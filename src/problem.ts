@@ -84,6 +84,12 @@ export const PROBLEMS = {
   version_mismatch: row(500, "VersionMismatch", 65, "The message is not an envelope of SOAP 1.1 or 1.2."),
   must_understand: row(500, "MustUnderstand", 65, "A mandatory SOAP header is not known here."),
   busy: row(503, "Server", 75, "The queue is full or the service is stopping; try again later."),
+  identity_unavailable: row(
+    503,
+    "Server",
+    75,
+    "The directory (LDAP) or provider (OpenID Connect) that knows the account does not answer; accounts with a password of their own sign in as ever.",
+  ),
   already_running: row(503, "Server", 75, "Another process serves this data directory."),
   bad_database: row(
     500,

@@ -1,5 +1,5 @@
 import { type Config, SETTING_NAMES, variableOf } from "../config.ts";
-import type { AccountOptions } from "../shell/auth.ts";
+import type { AccountOptions } from "../shell/account-options.ts";
 import type { Reach } from "../shell/origin.ts";
 
 /** All settings as variables, for a command that is to see what the server sees. */

@@ -1,5 +1,8 @@
 import { Problem } from "../problem.ts";
+import { type AccountOptions, USUAL } from "./account-options.ts";
 import { AccountNotes, type Method } from "./account-notes.ts";
+import type { ForeignPasswords } from "./foreign-password.ts";
+import { RememberedPasswords } from "./remembered-password.ts";
 import { identify, type Via } from "./request-origin.ts";
 import { writeTurn } from "./write-turn.ts";
 import { callerNetwork } from "./caller.ts";
@@ -7,7 +10,7 @@ import type { Clock } from "./clock.ts";
 import { isUnsafe, refuseForeignPage } from "./origin.ts";
 import { OneTimeLinks } from "./one-time-link.ts";
 import { Passwords } from "./password.ts";
-import { type Session, type SessionOptions, Sessions } from "./session.ts";
+import { type Session, Sessions } from "./session.ts";
 import type { Database } from "./sqlite.ts";
 import { Throttle, throttled } from "./throttle.ts";
 import { type Scope, Tokens } from "./token.ts";
@@ -62,37 +65,9 @@ export interface UserRecord {
   group_name: string;
 }
 
-export interface AccountOptions extends SessionOptions {
-  /** Failed sign-ins for one account, and from one address, within loginWindow seconds. */
-  loginFailures: number;
-  loginFailuresAddress: number;
-  loginWindow: number;
-  /** Passwords hashed at once. */
-  passwordHashes: number;
-  /** Days after which tokens made by signing in expire; 0: never. */
-  tokenDays: number;
-}
-
-const USUAL: AccountOptions = {
-  loginFailures: 10,
-  loginFailuresAddress: 100,
-  loginWindow: 300,
-  passwordHashes: 4,
-  tokenDays: 90,
-  sessionHours: 336,
-  sessionIdleMinutes: 1440,
-  publicUrl: "",
-  basePath: "",
-  trustProxy: false,
-};
-
 const DAY = 86_400_000;
-const MINUTE = 60_000;
 /** The account that owns what the program brings along. Nobody signs in as it. */
 const SYSTEM = 1;
-/** For how long a password that came by Basic and was right is not hashed again, and how many of them. */
-const REMEMBERED_MINUTES = 5;
-const REMEMBERED = 1000;
 
 /** Accounts and all ways to sign in to them, in one database. */
 export class Accounts {
@@ -106,8 +81,9 @@ export class Accounts {
   private readonly options: AccountOptions;
   /** What Basic said of requests, found out before they are answered. */
   private readonly admitted = new WeakMap<Request, number | Problem>();
-  private readonly remembered = new Map<string, { user: number; hash: string; until: number }>();
-  private readonly rememberKey = crypto.getRandomValues(new Uint8Array(32));
+  private readonly remembered: RememberedPasswords;
+  /** Asked where a name and a password are not those of an account here. */
+  elsewhere: ForeignPasswords | undefined;
 
   constructor(
     private readonly database: Database,
@@ -123,6 +99,7 @@ export class Accounts {
     this.byAccount = new Throttle(loginFailures, loginWindow * 1000, clock);
     this.byAddress = new Throttle(loginFailuresAddress, loginWindow * 1000, clock);
     this.notes = new AccountNotes(database, clock, loginWindow * 1000);
+    this.remembered = new RememberedPasswords(clock);
   }
 
   /** Whether there is an account of this name, active or not. */
@@ -323,9 +300,9 @@ export class Accounts {
   }
 
   /**
-   * The row of the account of this name and password. Whether the account or the password is wrong can be told neither
-   * by the answer nor by the time it takes.
-   * @throws Problem unauthenticated, throttled, busy
+   * The row of the account of this name and password; `check` asks for the account's own password only. Whether the
+   * account or the password is wrong can be told neither by the answer nor, without a directory, by the time it takes.
+   * @throws Problem unauthenticated, throttled, busy; identity_unavailable, forbidden by what `elsewhere` says
    */
   async verify(
     username: string,
@@ -334,7 +311,7 @@ export class Accounts {
     method: Method = "check",
   ): Promise<number> {
     const address = request && callerNetwork(request, this.options);
-    const account = username.slice(0, 150);
+    const account = throttleKey(username);
     const wait = Math.max(
       this.byAccount.wait(account),
       address === undefined ? 0 : this.byAddress.wait(address),
@@ -348,31 +325,38 @@ export class Accounts {
     const user = this.database
       .query("SELECT rid, password_hash FROM user_account WHERE username = ? AND is_active")
       .get(username) as { rid: number; password_hash: string | null } | null;
-    let right: boolean;
+    let found: number | undefined;
+    let by: string | undefined;
     try {
-      right = await this.passwords.verify(password, user?.password_hash ?? null);
+      if ((await this.passwords.verify(password, user?.password_hash ?? null)) && user) found = user.rid;
+      else if (method !== "check" && this.elsewhere) {
+        found = await this.elsewhere.verify(username, password);
+        by = this.elsewhere.name;
+      }
     } catch (error) {
       this.byAccount.forgive(account);
       if (address !== undefined) this.byAddress.forgive(address);
       throw error;
     }
-    if (!user || !right) {
+    if (found === undefined) {
       await this.notes.refusal(username, "refused", method);
       throw unauthenticated("Unable to log in with provided credentials.");
     }
     this.byAccount.forget(account);
     if (address !== undefined) this.byAddress.forgive(address);
     await writeTurn(this.database).free();
-    if (method !== "check") identify({ username, via: "password" });
+    const rid = found;
+    if (method !== "check") identify({ username: this.actorOf(rid).username, via: "password" });
     this.database
       .transaction(() => {
         this.database
           .query("UPDATE user_account SET last_login = ? WHERE rid = ?")
-          .run(this.clock.now(), user.rid);
-        if (method !== "check") this.notes.user(user.rid, "sign_in", { method });
+          .run(this.clock.now(), rid);
+        if (method !== "check")
+          this.notes.user(rid, "sign_in", { method, ...(by === undefined ? {} : { by }) });
       })
       .immediate();
-    return user.rid;
+    return rid;
   }
 
   /**
@@ -395,21 +379,18 @@ export class Accounts {
     const colon = pair.indexOf(":");
     if (colon < 1 || !pair.isWellFormed() || pair.includes("\0") || pair.includes("\ufffd"))
       throw unauthenticated("Invalid basic header. Credentials not correctly base64 encoded.");
-    const key = new Bun.CryptoHasher("sha256", this.rememberKey).update(bytes).digest("hex");
-    const known = this.remembered.get(key);
-    if (known && known.until > this.clock.now() && this.passwordHash(known.user) === known.hash)
-      return known.user;
-    this.remembered.delete(key);
+    const key = this.remembered.keyOf(bytes);
+    const known = this.remembered.find(key, ({ user, hash }) =>
+      hash === null ? this.elsewhere?.holds(user) === true : this.passwordHash(user) === hash,
+    );
+    if (known !== undefined) return known;
     const user = await this.verify(pair.slice(0, colon), pair.slice(colon + 1), request, "basic").catch(
       (error: unknown) => {
         const wrong = error instanceof Problem && error.code === "unauthenticated";
         throw wrong ? unauthenticated("Invalid username/password.") : error;
       },
     );
-    const hash = this.passwordHash(user);
-    if (this.remembered.size >= REMEMBERED) this.remembered.clear();
-    if (hash !== undefined)
-      this.remembered.set(key, { user, hash, until: this.clock.now() + REMEMBERED_MINUTES * MINUTE });
+    this.remembered.keep(key, { user, hash: this.passwordHash(user) ?? null });
     return user;
   }
 
@@ -483,6 +464,9 @@ export class Accounts {
     };
   }
 }
+
+/** Directories take names that differ in case alone for the same: so does what counts attempts. */
+const throttleKey = (username: string): string => username.slice(0, 150).normalize("NFKC").toLowerCase();
 
 const usedUp = (): Problem => new Problem("not_found", "This link is used up, or over. Ask for another.");
 

@@ -1,6 +1,7 @@
 import { expect, spyOn, test } from "bun:test";
 import { MIGRATIONS } from "../../db/index.ts";
-import { type AccountOptions, Accounts, ANONYMOUS } from "../../src/shell/auth.ts";
+import type { AccountOptions } from "../../src/shell/account-options.ts";
+import { Accounts, ANONYMOUS } from "../../src/shell/auth.ts";
 import { rememberArrival } from "../../src/shell/caller.ts";
 import { Passwords } from "../../src/shell/password.ts";
 import { openDatabase } from "../../src/shell/sqlite.ts";
