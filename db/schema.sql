@@ -176,7 +176,7 @@ CREATE TABLE session (
   created INTEGER NOT NULL,
   last_used INTEGER NOT NULL,
   expires INTEGER NOT NULL
-, agent TEXT NOT NULL DEFAULT '') STRICT, WITHOUT ROWID;
+, agent TEXT NOT NULL DEFAULT '', vouched INTEGER NOT NULL DEFAULT 0 CHECK (vouched IN (0, 1))) STRICT, WITHOUT ROWID;
 
 CREATE INDEX session_user ON session (user_rid);
 
@@ -1074,3 +1074,22 @@ WHEN new.state = 'finished' AND EXISTS (SELECT 1 FROM webhook WHERE jobs = 1)
 BEGIN
   INSERT INTO job_end (job, state) VALUES (new.rid, new.state);
 END;
+
+CREATE TABLE second_factor (
+  user_rid INTEGER PRIMARY KEY REFERENCES user_account (rid) ON DELETE CASCADE,
+  -- What the app has, encrypted by a key that lies beside the database and is in no backup.
+  secret BLOB NOT NULL,
+  -- When a code has shown that the app has it; until then it counts for nothing.
+  confirmed INTEGER,
+  -- Of the last code that was good: no code of this step or before is good again.
+  last_step INTEGER NOT NULL DEFAULT 0,
+  -- Wrong codes in a row that came with the right password.
+  failures INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE TABLE recovery_code (
+  sha256 TEXT PRIMARY KEY,
+  user_rid INTEGER NOT NULL REFERENCES user_account (rid) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX recovery_code_user ON recovery_code (user_rid);

@@ -175,6 +175,10 @@ export const SETTINGS = {
   session_idle_minutes: integer(1440, 1, 5_256_000, {
     sentence: "Minutes without a request after which a browser has to sign in again.",
   }),
+  require_totp: choice<"off" | "administrators" | "all">("off", ["off", "administrators", "all"], {
+    sentence:
+      "Whose accounts need a second factor (codes of an app): nobody's, administrators', or all. Who has none sets it up at the next sign-in, and can do nothing else until then.",
+  }),
   token_days: integer(90, 0, 36_500, {
     sentence: "Days after which the tokens that token-auth gives expire; 0: they do not.",
   }),

@@ -21,14 +21,14 @@ const RULES: Record<string, Rule> = {
   "src/scoring/contract": { rooms: ["src/problem.ts"], packages: ["saxes", "xmlbuilder2"] },
   "src/inventory": { rooms: ["src/shell", "src/problem.ts"], packages: ["elysia", "typebox", "hucre"] },
   "src/inventory/label": {
-    rooms: ["src/inventory"],
-    packages: ["bwip-js", "pdfkit", "dejavu-fonts-ttf"],
+    rooms: ["src/inventory", "src/shell"],
+    packages: ["pdfkit", "dejavu-fonts-ttf"],
   },
   "src/inventory/model": { rooms: ["src/problem.ts"], packages: ["typebox"] },
   "src/inventory/resources": { rooms: ["src/inventory/model"], packages: [] },
   "src/shell": {
     rooms: ["db", "src/problem.ts"],
-    packages: ["elysia", "@elysiajs/swagger", "@scalar/api-reference", "bun:sqlite", "node:"],
+    packages: ["elysia", "@elysiajs/swagger", "@scalar/api-reference", "bun:sqlite", "bwip-js", "node:"],
   },
   "src/backup": { rooms: ["src/shell", "src/problem.ts"], packages: ["node:"] },
   "src/administration": {

@@ -35,7 +35,7 @@ export function purposeOf(accounts: Accounts, key: string): "set-up" | "password
 /** First set-up, passwords by link, and what everybody does with the own account. */
 export function accountEndpoints(accounts: Accounts, reach: Reach): Endpoint[] {
   const signedIn = async (username: string, password: string, request: Request): Promise<Response> => {
-    const { session, cookie } = await accounts.openSession(username, password, request);
+    const { session, cookie } = await accounts.openSession({ username, password }, request);
     return json({ username, csrf_token: session.csrfToken }, 200, { "Set-Cookie": cookie });
   };
   return [
@@ -70,7 +70,9 @@ export function accountEndpoints(accounts: Accounts, reach: Reach): Endpoint[] {
             description:
               "The own, by the current one: all sessions end, and a new one takes the place of the caller's. Or that of an account whose link the `key` is from.",
             body: texts(["password"], ["current_password", "key"]),
-            answers: { 200: "It is set, and a session begun." },
+            answers: {
+              200: "It is set, and a session begun; not by a link for an account with a second factor: `csrf_token` is null.",
+            },
             refusals: [400, 401, 403, 404],
           }),
           async answer({ request }) {
@@ -82,7 +84,10 @@ export function accountEndpoints(accounts: Accounts, reach: Reach): Endpoint[] {
             if (key !== "") {
               refuseForeignPage(request, reach);
               const user = await accounts.setPasswordByLink(key, password);
-              return signedIn(accounts.actorOf(user).username!, password, request);
+              const username = accounts.actorOf(user).username!;
+              // The link stands for the password alone.
+              if (accounts.secondFactors.isOn(user)) return json({ username, csrf_token: null });
+              return signedIn(username, password, request);
             }
             const { user, username } = requireUser(accounts, request);
             try {

@@ -33,10 +33,14 @@ export const done = (): Response =>
 export const list = (results: readonly unknown[]): Response => json({ total: results.length, results });
 
 /** @throws Problem unauthenticated, forbidden */
-export function requireUser(accounts: Accounts, request: Request): Actor & { user: number } {
-  const actor = accounts.authenticate(request);
+export function requireUser(
+  accounts: Accounts,
+  request: Request,
+  options: { enrolling?: boolean } = {},
+): Actor & { user: number; username: string } {
+  const actor = accounts.authenticate(request, options);
   if (actor.user === null) throw unauthenticated("Authentication credentials were not provided.");
-  return actor as Actor & { user: number };
+  return actor as Actor & { user: number; username: string };
 }
 
 /** @throws Problem unauthenticated; forbidden, which names who could */

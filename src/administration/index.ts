@@ -6,6 +6,7 @@ import { corpusEndpoints, motifEndpoints } from "./corpora.ts";
 import { type Endpoint, requireAdministrator } from "./endpoint.ts";
 import { backupEndpoints, healthEndpoints, jobEndpoints } from "./operation.ts";
 import { endpointRoutes } from "./route.ts";
+import { secondFactorEndpoints } from "./second-factor.ts";
 import { sweepUploads } from "./upload.ts";
 
 export { purposeOf, SET_UP_HOURS, setUpPath } from "./account.ts";
@@ -20,6 +21,7 @@ export function administrationRoutes(
   sweepUploads(join(administered.dataDirectory, "uploads"));
   return endpointRoutes([
     ...accountEndpoints(administered.accounts, administered.reach),
+    ...secondFactorEndpoints(administered.accounts, administered.reach),
     ...serviceEndpoints(administered),
   ]);
 }

@@ -1,6 +1,8 @@
+import { join } from "node:path";
 import { type Config, SETTING_NAMES, variableOf } from "../config.ts";
 import type { AccountOptions } from "../shell/account-options.ts";
 import type { Reach } from "../shell/origin.ts";
+import { SECOND_FACTOR_KEY } from "../shell/second-factor.ts";
 
 /** All settings as variables, for a command that is to see what the server sees. */
 export const environmentOf = (config: Config): Record<string, string> =>
@@ -45,6 +47,8 @@ export const accountOptions = (config: Config): AccountOptions => ({
   loginWindow: config.login_window,
   passwordHashes: config.password_hashes,
   tokenDays: config.token_days,
+  requireTotp: config.require_totp,
+  keyFile: join(config.data_dir, SECOND_FACTOR_KEY),
   sessionHours: config.session_hours,
   sessionIdleMinutes: config.session_idle_minutes,
   ...reachOf(config),

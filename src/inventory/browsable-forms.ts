@@ -164,5 +164,6 @@ export function sessionForm(base: string, username: string | null, next: string)
 <form method="post" action="${base}session/"><input type="hidden" name="next" value="${next}">
 <p>${label("username", "Username")}<input id="username" name="username" autocomplete="username" required></p>
 <p>${label("password", "Password")}<input id="password" name="password" type="password" autocomplete="current-password" required></p>
+<p>${label("code", "Code, if your account has a second factor")}<input id="code" name="code" autocomplete="one-time-code"></p>
 <button>Sign in</button></form></details>`;
 }

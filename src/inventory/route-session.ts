@@ -10,6 +10,7 @@ import type { Store } from "./store.ts";
 import { fieldProblem } from "./writing.ts";
 import { Problem } from "../problem.ts";
 import { type Accounts, unauthenticated } from "../shell/auth.ts";
+import type { Credentials } from "../shell/sign-in.ts";
 import type { Clock } from "../shell/clock.ts";
 import { basePathOf, type Reach } from "../shell/origin.ts";
 import type { Session } from "../shell/session.ts";
@@ -49,24 +50,27 @@ function refuseMethod(request: Request, allow: string): void {
     throw new Problem("method_not_allowed", `Method "${request.method}" not allowed.`, { allow });
 }
 
-/** Texts of a body that must be there. @throws Problem invalid_request with an entry per field */
-function required(body: Json, names: readonly string[]): string[] {
+/** What somebody signs in with. @throws Problem invalid_request with an entry per field */
+function readCredentials(body: Json): Credentials {
   const pairs = body !== null && typeof body === "object" && !Array.isArray(body) ? body : {};
-  const missing = names.filter((name) => typeof pairs[name] !== "string" || pairs[name] === "");
-  if (missing.length > 0)
-    throw fieldProblem(new Map(missing.map((name) => [name, ["This field is required."]])));
-  return names.map((name) => String(pairs[name]));
+  const errors = new Map<string, string[]>();
+  for (const name of ["username", "password"])
+    if (typeof pairs[name] !== "string" || pairs[name] === "") errors.set(name, ["This field is required."]);
+  const { username, password, code = "" } = pairs;
+  if (typeof code !== "string" || code.length > 100)
+    throw new Problem("invalid_request", "code: Expected a text: six digits, or a recovery code.", {
+      more: { field: "code" },
+    });
+  if (errors.size > 0) throw fieldProblem(errors);
+  return { username: String(username), password: String(password), code };
 }
 
 /** As clients of Django REST framework sign in. */
 function addTokenAuth(app: Elysia, { accounts, maxMessageBytes }: SignInOptions): void {
   const signIn = async ({ request }: { request: Request }): Promise<Response> => {
     refuseMethod(request, "POST");
-    const [username, password] = required(await readPairs(request, maxMessageBytes), [
-      "username",
-      "password",
-    ]);
-    return json({ token: await accounts.signIn(username, password, request) }, 200, {});
+    const credentials = readCredentials(await readPairs(request, maxMessageBytes));
+    return json({ token: await accounts.signIn(credentials, request) }, 200, {});
   };
   app.post(`${ROOT}token-auth/`, signIn, { parse: "none", detail: DOCS.tokenAuth });
   for (const path of [`${ROOT}token-auth/`, `${ROOT}token-auth`, "/api/token-auth/", "/api/token-auth"])
@@ -81,7 +85,12 @@ function addSession(app: Elysia, { store, accounts, maxMessageBytes, reach }: Si
     const around = { base: "", format: undefined };
     const actor = accounts.actorOf(session.user);
     const [record] = store.reading.records(PEOPLE.user, look, actor, [session.user], around).values;
-    return { user: record, csrf_token: session.csrfToken, expires: printInstant(session.expires * 1000) };
+    return {
+      user: record,
+      csrf_token: session.csrfToken,
+      expires: printInstant(session.expires * 1000),
+      needs_second_factor: accounts.mustEnrol(session),
+    };
   };
   const allow = { Allow: SESSION_METHODS };
   const isForm = (request: Request): boolean =>
@@ -111,8 +120,7 @@ function addSession(app: Elysia, { store, accounts, maxMessageBytes, reach }: Si
       // Forms of HTML know no DELETE.
       if (isForm(request) && pairs._method === "DELETE")
         return onwards(basePathOf(request, reach), pairs.next, end(request));
-      const [username, password] = required(body, ["username", "password"]);
-      const opened = await accounts.openSession(username, password, request);
+      const opened = await accounts.openSession(readCredentials(body), request);
       if (isForm(request)) return onwards(basePathOf(request, reach), pairs.next, opened.cookie);
       return json(shown(opened.session), 200, { ...allow, "Set-Cookie": opened.cookie });
     }
@@ -217,8 +225,8 @@ const content = (schema: object) => ({ "application/json": { schema: schema as R
 const refusals = (...statuses: number[]) => {
   const meanings: Record<number, string> = {
     400: "A field is missing or wrong.",
-    401: "The credentials are missing or wrong.",
-    403: "A page of another origin asks, or the token may only read.",
+    401: "The credentials are missing or wrong. With the code second_factor_required the password is right, and `code` is missing.",
+    403: "A page of another origin asks, the token may only read, or a second factor has to be set up first.",
     404: "There is none.",
     429: "Too many failed sign-ins; Retry-After says for how many seconds to wait.",
   };
@@ -237,7 +245,19 @@ const object = (properties: Record<string, object>, needed = Object.keys(propert
 });
 const credentials = {
   required: true,
-  content: content(object({ username: text, password: { type: "string", format: "password" } })),
+  content: content(
+    object(
+      {
+        username: text,
+        password: { type: "string", format: "password" },
+        code: {
+          ...text,
+          description: "Of the second factor, where the account has one: six digits, or a recovery code.",
+        },
+      },
+      ["username", "password"],
+    ),
+  ),
 };
 const tokenShape = {
   id: text,
@@ -252,6 +272,10 @@ const sessionShape = object({
   user: { type: "object" },
   csrf_token: { type: "string", description: "For X-CSRFToken." },
   expires: time,
+  needs_second_factor: {
+    type: "boolean",
+    description: "Whether the account may do nothing until it has set a second factor up.",
+  },
 });
 const id = { name: "id", in: "path", required: true, description: "Identifier of the token.", schema: text };
 
@@ -262,7 +286,7 @@ const DOCS = {
     requestBody: credentials,
     responses: {
       200: { description: "The token.", content: content(object({ token: text })) },
-      ...refusals(400, 401, 429),
+      ...refusals(400, 401, 403, 429),
     },
   }),
   session: detail({

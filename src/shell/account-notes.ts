@@ -41,7 +41,12 @@ export class AccountNotes {
   }
 
   /** A sign-in that is refused. A name that is none is not noted: it may be a password typed in the wrong place. */
-  async refusal(username: string, outcome: "refused" | "throttled", method: Method): Promise<void> {
+  async refusal(
+    username: string,
+    outcome: "refused" | "throttled",
+    method: Method,
+    more: Detail = {},
+  ): Promise<void> {
     const row = this.database
       .query("SELECT id, is_active FROM user_account WHERE username = ?")
       .get(username) as { id: string; is_active: number } | null;
@@ -50,7 +55,7 @@ export class AccountNotes {
       action: "sign_in",
       outcome,
       subject: { kind: "user", id: row?.id ?? null },
-      detail: row ? { username, method, active: row.is_active === 1 } : { method, known: false },
+      detail: row ? { username, method, active: row.is_active === 1, ...more } : { method, known: false },
     });
   }
 

@@ -1,20 +1,21 @@
 import { Problem } from "../problem.ts";
 import { type AccountOptions, USUAL } from "./account-options.ts";
-import { AccountNotes, type Method } from "./account-notes.ts";
+import { AccountNotes } from "./account-notes.ts";
 import type { ForeignPasswords } from "./foreign-password.ts";
-import { RememberedPasswords } from "./remembered-password.ts";
 import { identify, type Via } from "./request-origin.ts";
-import { writeTurn } from "./write-turn.ts";
-import { callerNetwork } from "./caller.ts";
 import type { Clock } from "./clock.ts";
 import { isUnsafe, refuseForeignPage } from "./origin.ts";
 import { OneTimeLinks } from "./one-time-link.ts";
 import { Passwords } from "./password.ts";
+import { SecondFactors } from "./second-factor.ts";
 import { type Session, Sessions } from "./session.ts";
+import { type Credentials, SignIns } from "./sign-in.ts";
 import type { Database } from "./sqlite.ts";
-import { Throttle, throttled } from "./throttle.ts";
 import { type Scope, Tokens } from "./token.ts";
+import { unauthenticated } from "./unauthenticated.ts";
 import { checkUsername } from "./username.ts";
+
+export { unauthenticated } from "./unauthenticated.ts";
 
 /** On whose behalf a request is answered. */
 export interface Actor {
@@ -75,15 +76,10 @@ export class Accounts {
   readonly sessions: Sessions;
   readonly links: OneTimeLinks;
   readonly notes: AccountNotes;
+  readonly secondFactors: SecondFactors;
+  readonly signIns: SignIns;
   private readonly passwords: Passwords;
-  private readonly byAccount: Throttle;
-  private readonly byAddress: Throttle;
   private readonly options: AccountOptions;
-  /** What Basic said of requests, found out before they are answered. */
-  private readonly admitted = new WeakMap<Request, number | Problem>();
-  private readonly remembered: RememberedPasswords;
-  /** Asked where a name and a password are not those of an account here. */
-  elsewhere: ForeignPasswords | undefined;
 
   constructor(
     private readonly database: Database,
@@ -91,15 +87,18 @@ export class Accounts {
     options: Partial<AccountOptions> = {},
   ) {
     this.options = { ...USUAL, ...options };
-    const { loginFailures, loginFailuresAddress, loginWindow, passwordHashes } = this.options;
     this.tokens = new Tokens(database, clock);
     this.sessions = new Sessions(database, clock, this.options);
     this.links = new OneTimeLinks(database, clock);
-    this.passwords = new Passwords(passwordHashes);
-    this.byAccount = new Throttle(loginFailures, loginWindow * 1000, clock);
-    this.byAddress = new Throttle(loginFailuresAddress, loginWindow * 1000, clock);
-    this.notes = new AccountNotes(database, clock, loginWindow * 1000);
-    this.remembered = new RememberedPasswords(clock);
+    this.passwords = new Passwords(this.options.passwordHashes);
+    this.notes = new AccountNotes(database, clock, this.options.loginWindow * 1000);
+    this.secondFactors = new SecondFactors(database, clock, this.notes, this.options);
+    this.signIns = new SignIns(database, clock, this.passwords, this.secondFactors, this.notes, this.options);
+  }
+
+  /** Asked where a name and a password are not those of an account here. */
+  set elsewhere(passwords: ForeignPasswords | undefined) {
+    this.signIns.elsewhere = passwords;
   }
 
   /** Whether there is an account of this name, active or not. */
@@ -281,82 +280,41 @@ export class Accounts {
     return this.tokens.add(this.userOf(username, { active: true }), { name, expires, scope }).token;
   }
 
-  /** A new token for a user and a password. @throws Problem unauthenticated, throttled, busy */
-  async signIn(username: string, password: string, request?: Request): Promise<string> {
-    const user = await this.verify(username, password, request, "token-auth");
+  /** A new token for whoever these are the credentials of. @throws Problem as SignIns.verify */
+  async signIn(credentials: Credentials, request?: Request): Promise<string> {
+    const user = await this.signIns.verify(credentials, "token-auth", request);
     const { tokenDays } = this.options;
     const expires = tokenDays === 0 ? null : this.clock.now() + tokenDays * DAY;
     return this.tokens.add(user, { name: "token-auth", expires }).token;
   }
 
-  /** A new session for a user and a password, in the place of the one before. @throws Problem as signIn, forbidden */
+  /** A new session for the same, in the place of the one before. @throws Problem as SignIns.verify, forbidden */
   async openSession(
-    username: string,
-    password: string,
+    credentials: Credentials,
     request: Request,
   ): Promise<{ session: Session; cookie: string }> {
     refuseForeignPage(request, this.options);
-    return this.sessions.open(await this.verify(username, password, request, "session"), request);
+    return this.sessions.open(await this.signIns.verify(credentials, "session", request), request);
   }
 
-  /**
-   * The row of the account of this name and password; `check` asks for the account's own password only. Whether the
-   * account or the password is wrong can be told neither by the answer nor, without a directory, by the time it takes.
-   * @throws Problem unauthenticated, throttled, busy; identity_unavailable, forbidden by what `elsewhere` says
-   */
-  async verify(
-    username: string,
-    password: string,
-    request?: Request,
-    method: Method = "check",
-  ): Promise<number> {
-    const address = request && callerNetwork(request, this.options);
-    const account = throttleKey(username);
-    const wait = Math.max(
-      this.byAccount.wait(account),
-      address === undefined ? 0 : this.byAddress.wait(address),
-    );
-    if (wait > 0) {
-      await this.notes.throttled(username, address, method);
-      throw throttled(wait);
-    }
-    this.byAccount.count(account);
-    if (address !== undefined) this.byAddress.count(address);
-    const user = this.database
-      .query("SELECT rid, password_hash FROM user_account WHERE username = ? AND is_active")
-      .get(username) as { rid: number; password_hash: string | null } | null;
-    let found: number | undefined;
-    let by: string | undefined;
-    try {
-      if ((await this.passwords.verify(password, user?.password_hash ?? null)) && user) found = user.rid;
-      else if (method !== "check" && this.elsewhere) {
-        found = await this.elsewhere.verify(username, password);
-        by = this.elsewhere.name;
-      }
-    } catch (error) {
-      this.byAccount.forgive(account);
-      if (address !== undefined) this.byAddress.forgive(address);
-      throw error;
-    }
-    if (found === undefined) {
-      await this.notes.refusal(username, "refused", method);
-      throw unauthenticated("Unable to log in with provided credentials.");
-    }
-    this.byAccount.forget(account);
-    if (address !== undefined) this.byAddress.forgive(address);
-    await writeTurn(this.database).free();
-    const rid = found;
-    if (method !== "check") identify({ username: this.actorOf(rid).username, via: "password" });
-    this.database
+  /** Whether a session may do nothing until its account has a second factor. */
+  mustEnrol({ user, vouched }: Session): boolean {
+    return !vouched && this.secondFactors.isDue(user);
+  }
+
+  /** Takes the second factor of an account away, for somebody who has lost it, and ends its sessions. @returns whether there was one */
+  resetSecondFactor(user: number): boolean {
+    return this.database
       .transaction(() => {
-        this.database
-          .query("UPDATE user_account SET last_login = ? WHERE rid = ?")
-          .run(this.clock.now(), rid);
-        if (method !== "check")
-          this.notes.user(rid, "sign_in", { method, ...(by === undefined ? {} : { by }) });
+        this.sessions.closeAll(user);
+        return this.secondFactors.remove(user, "second_factor.reset");
       })
       .immediate();
-    return rid;
+  }
+
+  /** Whether a password is that of an account, whose row it gives. @throws Problem unauthenticated, throttled, busy */
+  verify(username: string, password: string, request?: Request): Promise<number> {
+    return this.signIns.verify({ username, password }, "check", request);
   }
 
   /**
@@ -364,55 +322,27 @@ export class Accounts {
    * rejects; `authenticate` tells what was found.
    */
   admit(request: Request): void | Promise<void> {
-    const header = request.headers.get("authorization");
-    if (header === null || !/^\s*basic\s/i.test(header)) return;
-    return this.admitBasic(request, header).then(
-      (user) => void this.admitted.set(request, user),
-      (error: unknown) => void this.admitted.set(request, Problem.from(error)),
-    );
-  }
-
-  /** Basic (RFC 7617). The same name and password again need not be hashed again for a while. */
-  private async admitBasic(request: Request, header: string): Promise<number> {
-    const bytes = Buffer.from(header.trim().split(/\s+/)[1] ?? "", "base64");
-    const pair = bytes.toString("utf8");
-    const colon = pair.indexOf(":");
-    if (colon < 1 || !pair.isWellFormed() || pair.includes("\0") || pair.includes("\ufffd"))
-      throw unauthenticated("Invalid basic header. Credentials not correctly base64 encoded.");
-    const key = this.remembered.keyOf(bytes);
-    const known = this.remembered.find(key, ({ user, hash }) =>
-      hash === null ? this.elsewhere?.holds(user) === true : this.passwordHash(user) === hash,
-    );
-    if (known !== undefined) return known;
-    const user = await this.verify(pair.slice(0, colon), pair.slice(colon + 1), request, "basic").catch(
-      (error: unknown) => {
-        const wrong = error instanceof Problem && error.code === "unauthenticated";
-        throw wrong ? unauthenticated("Invalid username/password.") : error;
-      },
-    );
-    this.remembered.keep(key, { user, hash: this.passwordHash(user) ?? null });
-    return user;
-  }
-
-  private passwordHash(user: number): string | undefined {
-    const row = this.database
-      .query("SELECT password_hash FROM user_account WHERE rid = ? AND is_active")
-      .get(user) as { password_hash: string | null } | null;
-    return row?.password_hash ?? undefined;
+    return this.signIns.admit(request);
   }
 
   /**
    * The caller of a request, by its Authorization header (`Token …`, `Bearer …`, or `Basic …` once admitted) or the
    * cookie of its session; without either, anonymous.
    * @throws Problem unauthenticated for a header that is not understood or not valid; forbidden for a token that may
-   * only read, and for a request by cookie that a foreign page may have made; throttled, busy
+   * only read, and for a request by cookie that a foreign page may have made; second_factor_missing for a session whose
+   * account has to set one up first, unless it is `enrolling`; throttled, busy
    */
-  authenticate(request: Request): Actor {
+  authenticate(request: Request, { enrolling = false } = {}): Actor {
     const header = request.headers.get("authorization");
     if (header === null) {
       const session = this.sessions.find(request);
       if (!session) return ANONYMOUS;
       this.sessions.checkIntent(request, session);
+      if (!enrolling && this.mustEnrol(session))
+        throw new Problem(
+          "second_factor_missing",
+          "Set up a second factor first, at /second-factor: without it this account may do nothing else.",
+        );
       return this.known(session.user, null, "session");
     }
     const [scheme, token, ...rest] = header.trim().split(/\s+/);
@@ -425,8 +355,7 @@ export class Accounts {
         `Invalid ${kind} header. ${kind === "basic" ? "Credentials" : "Token"} string should not contain spaces.`,
       );
     if (kind === "basic") {
-      const found = this.admitted.get(request) ?? unauthenticated("Invalid username/password.");
-      if (found instanceof Problem) throw found;
+      const found = this.signIns.found(request);
       // Browsers send a password that they know along with what foreign pages ask, as they do cookies.
       if (isUnsafe(request.method)) refuseForeignPage(request, this.options);
       return this.known(found, null, "basic");
@@ -465,12 +394,4 @@ export class Accounts {
   }
 }
 
-/** Directories take names that differ in case alone for the same: so does what counts attempts. */
-const throttleKey = (username: string): string => username.slice(0, 150).normalize("NFKC").toLowerCase();
-
 const usedUp = (): Problem => new Problem("not_found", "This link is used up, or over. Ask for another.");
-
-/** 401 with the challenges that name the schemes (RFC 9110, section 11.6.1). Basic would open a browser's own dialog. */
-export function unauthenticated(message: string): Problem {
-  return new Problem("unauthenticated", message, { headers: { "WWW-Authenticate": "Token, Bearer" } });
-}

@@ -17,6 +17,8 @@ export interface Session {
   csrfToken: string;
   /** Milliseconds since 1970-01-01 UTC. */
   expires: number;
+  /** Whether another service vouched for the person, by whatever factors it asks for. */
+  vouched: boolean;
 }
 
 /** A session as its owner may see it. Times are milliseconds since 1970-01-01 UTC. */
@@ -52,7 +54,7 @@ export class Sessions {
   }
 
   /** A new session in the place of the one that the request may have; `cookie` is for Set-Cookie. */
-  open(user: number, request: Request): { session: Session; cookie: string } {
+  open(user: number, request: Request, { vouched = false } = {}): { session: Session; cookie: string } {
     const now = this.clock.now();
     const secret = newSecret("");
     const expires = now + this.options.sessionHours * HOUR;
@@ -61,13 +63,13 @@ export class Sessions {
       this.database.query("DELETE FROM session WHERE expires <= ?").run(now);
       this.database
         .query(
-          "INSERT INTO session (sha256, user_rid, created, last_used, expires, agent) VALUES (?, ?, ?, ?, ?, ?)",
+          "INSERT INTO session (sha256, user_rid, created, last_used, expires, agent, vouched) VALUES (?, ?, ?, ?, ?, ?, ?)",
         )
-        .run(sha256(secret), user, now, now, expires, agentOf(request));
+        .run(sha256(secret), user, now, now, expires, agentOf(request), vouched ? 1 : 0);
     })();
     const seconds = this.options.sessionHours * 3600;
     return {
-      session: { user, csrfToken: csrfTokenOf(secret), expires },
+      session: { user, csrfToken: csrfTokenOf(secret), expires, vouched },
       cookie: this.cookie(secret, seconds, request),
     };
   }
@@ -80,17 +82,19 @@ export class Sessions {
     const hash = sha256(secret);
     const row = this.database
       .query(
-        `SELECT s.user_rid, s.last_used, s.expires FROM session AS s JOIN user_account AS u ON u.rid = s.user_rid
+        `SELECT s.user_rid, s.last_used, s.expires, s.vouched FROM session AS s JOIN user_account AS u ON u.rid = s.user_rid
          WHERE s.sha256 = ? AND s.expires > ? AND s.last_used > ? AND u.is_active`,
       )
       .get(hash, now, now - this.options.sessionIdleMinutes * MINUTE) as {
       user_rid: number;
       last_used: number;
       expires: number;
+      vouched: number;
     } | null;
     if (!row) return undefined;
     if (now - row.last_used >= MINUTE) this.touch(hash, now);
-    return { user: row.user_rid, csrfToken: csrfTokenOf(secret), expires: row.expires };
+    const { user_rid: user, expires, vouched } = row;
+    return { user, csrfToken: csrfTokenOf(secret), expires, vouched: vouched === 1 };
   }
 
   /** Ends the session of a request; returns the cookie that removes its own. */

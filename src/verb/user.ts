@@ -6,7 +6,7 @@ import { accountTable, minuteOf } from "./account-table.ts";
 export const user: Verb = {
   name: "user",
   summary: "Add, list, disable and enable the accounts that may write to the inventory; set passwords.",
-  operands: "add NAME | list | password NAME | disable NAME | enable NAME",
+  operands: "add NAME | list | password NAME | totp NAME | disable NAME | enable NAME",
   flags: [
     {
       name: "--password-stdin",
@@ -21,11 +21,16 @@ export const user: Verb = {
       value: "NAME",
       sentence: "add: primary group, which owns what the user makes; made where it is missing.",
     },
+    {
+      name: "--reset",
+      sentence:
+        "totp: take the second factor away, for who has lost the phone and the recovery codes; ends the sessions. Without it: tell whether there is one.",
+    },
     { name: "--json", sentence: "list: as JSON." },
   ],
   settings: ["data_dir"],
   example:
-    "printf '%s' 'a long password' | labd user add kim --password-stdin --group Freezers\nlabd user list\nlabd user disable kim",
+    "printf '%s' 'a long password' | labd user add kim --password-stdin --group Freezers\nlabd user list\nlabd user totp kim --reset\nlabd user disable kim",
   async run(call) {
     const [action = "(none)", username, ...rest] = call.operands;
     const work = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
@@ -70,6 +75,7 @@ const ACTIONS: Record<string, (opened: Opened, call: Call, username: string) => 
         primary_group: user.group_name,
         is_active: user.is_active === 1,
         is_superuser: user.is_superuser === 1,
+        second_factor: accounts.secondFactors.isOn(user.rid),
         last_login: user.last_login === null ? null : new Date(user.last_login).toISOString(),
       }));
       return `${JSON.stringify(shown, null, 2)}\n`;
@@ -80,9 +86,11 @@ const ACTIONS: Record<string, (opened: Opened, call: Call, username: string) => 
         user.username,
         user.full_name,
         user.group_name,
-        [user.is_active === 1 ? "active" : "disabled", ...(user.is_superuser === 1 ? ["admin"] : [])].join(
-          ", ",
-        ),
+        [
+          user.is_active === 1 ? "active" : "disabled",
+          ...(user.is_superuser === 1 ? ["admin"] : []),
+          ...(accounts.secondFactors.isOn(user.rid) ? ["second factor"] : []),
+        ].join(", "),
         minuteOf(user.last_login),
       ]),
     );
@@ -93,6 +101,17 @@ const ACTIONS: Record<string, (opened: Opened, call: Call, username: string) => 
       throw new Problem("usage", "labd user password reads the password with --password-stdin.");
     await accounts.setPassword(rid, await readPassword());
     return `Set the password of ${username} and ended its sessions. Tokens stay: labd token revoke --user ${username}\n`;
+  },
+  totp({ accounts }, call, username) {
+    const user = accounts.userOf(username);
+    if (call.has("--reset"))
+      return accounts.resetSecondFactor(user)
+        ? `Took the second factor of ${username} away and ended its sessions: the password alone signs in.\n`
+        : `${username} has no second factor.\n`;
+    const found = accounts.secondFactors.of(user);
+    return found
+      ? `${username} has a second factor since ${minuteOf(found.since)}, and ${found.recovery_codes} recovery codes are left.\n`
+      : `${username} has no second factor. It is set up in the browser, at /profile.\n`;
   },
   disable({ accounts }, _, username) {
     accounts.setActive(accounts.userOf(username), false);

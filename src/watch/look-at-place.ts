@@ -44,7 +44,7 @@ export function lookAtPermissions(directory: string, uid: number | undefined): F
         "Run labd doctor as the account of the service: sudo runuser -u labd -- labd doctor …",
       ),
     );
-  for (const name of ["labd.sqlite", "labd.sqlite-wal", "labd.lock", "corpora"]) {
+  for (const name of ["labd.sqlite", "labd.sqlite-wal", "labd.lock", "corpora", "second-factor.key"]) {
     const path = join(directory, name);
     const file = statSync(path, { throwIfNoEntry: false });
     if (!file) continue;

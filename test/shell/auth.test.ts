@@ -64,14 +64,14 @@ test("a password signs in; a wrong one, an unknown user and a user without one f
   const { accounts, database } = opened();
   await accounts.addUser({ username: "kim", password: "correct horse" });
   await accounts.addUser({ username: "lee" });
-  const token = await accounts.signIn("kim", "correct horse");
+  const token = await accounts.signIn({ username: "kim", password: "correct horse" });
   expect(accounts.authenticate(asking(`Token ${token}`)).username).toBe("kim");
   for (const [name, password] of [
     ["kim", "wrong horse"],
     ["lee", "anything at all"],
     ["nobody", "anything at all"],
   ]) {
-    await expect(accounts.signIn(name, password)).rejects.toThrow(
+    await expect(accounts.signIn({ username: name, password })).rejects.toThrow(
       "Unable to log in with provided credentials.",
     );
   }
@@ -99,7 +99,7 @@ test("names and passwords that break the rule are refused by field", async () =>
 test("the system account cannot be signed in to", async () => {
   const { accounts } = opened();
   expect(() => accounts.addToken("system", "x")).toThrow("no active user");
-  await expect(accounts.signIn("system", "")).rejects.toThrow("Unable to log in");
+  await expect(accounts.signIn({ username: "system", password: "" })).rejects.toThrow("Unable to log in");
 });
 
 /** A request as the service sees it: admitted from an address. */
@@ -169,7 +169,10 @@ test("Basic from a page of somebody else does not change anything", async () => 
 test("a session is a cookie; what changes something needs its token or a page of ours", async () => {
   const { accounts, database } = opened();
   const rid = await accounts.addUser({ username: "kim", password: "correct horse" });
-  const first = await accounts.openSession("kim", "correct horse", await admitted(accounts, {}));
+  const first = await accounts.openSession(
+    { username: "kim", password: "correct horse" },
+    await admitted(accounts, {}),
+  );
   expect(first.cookie).toMatch(
     /^labd_session=[A-Za-z0-9_-]{43}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Lax$/,
   );
@@ -192,8 +195,7 @@ test("a session is a cookie; what changes something needs its token or a page of
   expect(ask({ cookie: "labd_session=short; other=1" })).toEqual(ANONYMOUS);
 
   const again = await accounts.openSession(
-    "kim",
-    "correct horse",
+    { username: "kim", password: "correct horse" },
     new Request("http://lab/", { headers: { cookie } }),
   );
   expect(again.cookie).not.toBe(first.cookie);
@@ -206,8 +208,7 @@ test("a session is a cookie; what changes something needs its token or a page of
   expect(ask(headers)).toEqual(ANONYMOUS);
   await expect(
     accounts.openSession(
-      "kim",
-      "correct horse",
+      { username: "kim", password: "correct horse" },
       new Request("http://lab/", { headers: { origin: "http://evil" } }),
     ),
   ).rejects.toThrow("CSRF Failed");
@@ -218,7 +219,10 @@ test("a session ends by age, by idleness, with the account, and with a new passw
   await accounts.addUser({ username: "root", superuser: true });
   const rid = await accounts.addUser({ username: "kim", password: "correct horse" });
   const open = async () => {
-    const { cookie } = await accounts.openSession("kim", "correct horse", new Request("http://lab/"));
+    const { cookie } = await accounts.openSession(
+      { username: "kim", password: "correct horse" },
+      new Request("http://lab/"),
+    );
     return () =>
       accounts.authenticate(new Request("http://lab/", { headers: { cookie: cookie.split(";")[0] } })).user;
   };
@@ -249,7 +253,12 @@ test("behind https the cookie is for https only; a proxy is believed only where 
   ) => {
     const { accounts } = opened(undefined, options);
     await accounts.addUser({ username: "kim", password: "correct horse" });
-    return (await accounts.openSession("kim", "correct horse", new Request(url, { headers }))).cookie;
+    return (
+      await accounts.openSession(
+        { username: "kim", password: "correct horse" },
+        new Request(url, { headers }),
+      )
+    ).cookie;
   };
   const forwarded = { "x-forwarded-proto": "https" };
   expect(await cookieOf({}, forwarded)).not.toContain("Secure");
@@ -265,7 +274,7 @@ test("failed sign-ins are counted by account, and by address, whoever is there",
   const { accounts, now } = opened(undefined, { loginFailures: 3, loginFailuresAddress: 5, loginWindow: 60 });
   await accounts.addUser({ username: "kim", password: "correct horse" });
   const attempt = async (name: string, password: string, from: string) =>
-    accounts.signIn(name, password, await admitted(accounts, {}, { from }));
+    accounts.signIn({ username: name, password }, await admitted(accounts, {}, { from }));
   for (const name of ["kim", "nobody"]) {
     for (let i = 0; i < 3; i++) {
       const refused = await refusalOf(() => attempt(name, "wrong horse", `192.0.2.${name.length}`));

@@ -35,12 +35,14 @@ const basic = async (accounts: Accounts, pair: string) => {
 
 test("a password that is none here is asked for elsewhere, and the account says who it is", async () => {
   const { accounts, asked } = await opened();
-  await accounts.signIn("lee", "a long password");
+  await accounts.signIn({ username: "lee", password: "a long password" });
   expect(asked).toEqual([]);
-  const token = await accounts.signIn("KIM", "theirs");
+  const token = await accounts.signIn({ username: "KIM", password: "theirs" });
   const request = new Request("http://lab/", { headers: { authorization: `Token ${token}` } });
   expect(accounts.authenticate(request).username).toBe("kim");
-  await expect(accounts.signIn("kim", "wrong")).rejects.toMatchObject({ code: "unauthenticated" });
+  await expect(accounts.signIn({ username: "kim", password: "wrong" })).rejects.toMatchObject({
+    code: "unauthenticated",
+  });
   const [refused, signedIn] = accounts.notes.audit.latest({ action: "sign_in" }, 2);
   expect(signedIn.detail).toEqual({ by: "ldap", method: "token-auth", username: "kim" });
   expect(refused.outcome).toBe("refused");
@@ -50,11 +52,17 @@ test("names that differ in case alone are throttled together, and an absent dire
   const { accounts, state } = await opened();
   state.away = true;
   for (let i = 0; i < 5; i++)
-    await expect(accounts.signIn("kim", "theirs")).rejects.toMatchObject({ code: "identity_unavailable" });
+    await expect(accounts.signIn({ username: "kim", password: "theirs" })).rejects.toMatchObject({
+      code: "identity_unavailable",
+    });
   state.away = false;
   for (const name of ["kim", "Kim", "KIM"])
-    await expect(accounts.signIn(name, "wrong")).rejects.toMatchObject({ code: "unauthenticated" });
-  await expect(accounts.signIn("kIM", "theirs")).rejects.toMatchObject({ code: "throttled" });
+    await expect(accounts.signIn({ username: name, password: "wrong" })).rejects.toMatchObject({
+      code: "unauthenticated",
+    });
+  await expect(accounts.signIn({ username: "kIM", password: "theirs" })).rejects.toMatchObject({
+    code: "throttled",
+  });
 });
 
 test("what came by Basic is remembered for minutes, while it holds", async () => {

@@ -2,15 +2,8 @@ import fontFile from "dejavu-fonts-ttf/ttf/DejaVuSansCondensed.ttf" with { type:
 import PDFDocument from "pdfkit";
 import type { Label } from "./label.ts";
 import type { Sheet } from "./sheet.ts";
-import {
-  code128Widths,
-  type Matrix,
-  moduleOn,
-  modulesOf,
-  qrMatrix,
-  QUIET,
-  type Symbology,
-} from "./symbol.ts";
+import { code128Widths, moduleOn, modulesOf, QUIET, type Symbology } from "./symbol.ts";
+import { type Matrix, qrMatrix } from "../../shell/qr-code.ts";
 
 /** Labels as PDF: text in a subset of one font, codes as shapes. */
 

@@ -1,29 +1,13 @@
-import bwip, { type RenderOptions } from "bwip-js/generic";
+import { encodeSymbol } from "../../shell/qr-code.ts";
 
 export type Symbology = "qr" | "code128";
-
-/** The modules of a QR code. */
-export interface Matrix {
-  /** Modules along a side. */
-  size: number;
-  dark(x: number, y: number): boolean;
-}
 
 /** Modules of quiet zone on each side that readers need: ISO/IEC 18004, section 6.3.8, and ISO/IEC 15417, section 4.2. */
 export const QUIET = { qr: 4, code128: 10 } as const;
 
-type Raw = { pixs?: number[]; pixx?: number; sbs?: number[] }[];
-const encode = (options: object): Raw[number] => (bwip.raw(options as RenderOptions) as unknown as Raw)[0];
-
-/** A QR code that stays readable with 15 % of it gone (level M). */
-export function qrMatrix(text: string): Matrix {
-  const { pixs, pixx } = encode({ bcid: "qrcode", text, eclevel: "M" });
-  const size = pixx!;
-  return { size, dark: (x, y) => pixs![y * size + x] === 1 };
-}
-
 /** Widths of bars and spaces in modules, beginning with a bar. */
-export const code128Widths = (text: string): readonly number[] => encode({ bcid: "code128", text }).sbs!;
+export const code128Widths = (text: string): readonly number[] =>
+  encodeSymbol({ bcid: "code128", text }).sbs!;
 
 /** What Code 128 can hold without escapes. */
 export const fitsCode128 = (text: string): boolean => /^[\x20-\x7e]{1,48}$/.test(text);

@@ -1,6 +1,7 @@
 import type { Label } from "./label.ts";
 import type { Sheet } from "./sheet.ts";
-import { code128Widths, moduleOn, modulesOf, qrMatrix, QUIET, type Symbology } from "./symbol.ts";
+import { code128Widths, moduleOn, modulesOf, QUIET, type Symbology } from "./symbol.ts";
+import { qrMatrix } from "../../shell/qr-code.ts";
 
 /** Labels in the language of Zebra printers, and of the others that speak it (ZPL II Programming Guide). */
 
