@@ -132,7 +132,7 @@ export const SETTINGS = {
     sentence: "Bytes that the body of one request may have.",
   }),
   receive_timeout: integer(120, 1, 86_400, {
-    sentence: "Seconds that a SOAP message may take to arrive.",
+    sentence: "Seconds that a message, or the body of a request, may take to arrive.",
   }),
   max_message_depth: integer(100, 4, 10_000, {
     sentence: "How deep elements of a SOAP message may lie inside each other.",
@@ -191,9 +191,9 @@ export const SETTINGS = {
   login_window: integer(300, 1, 86_400, {
     sentence: "Seconds for which a failed sign-in counts.",
   }),
-  password_hashes: integer(4, 1, 256, {
+  password_hashes: integer(Math.max(1, Math.min(4, availableParallelism() >> 1)), 1, 256, {
     sentence:
-      "Passwords that are hashed at once; each takes 19 MiB and a processor for some 50 milliseconds.",
+      "Passwords that are hashed at once; each takes 19 MiB and a processor for some 50 milliseconds. By default half as many as there are processors, from 1 to 4: the others score and answer.",
   }),
   trust_proxy: truth(false, {
     sentence:

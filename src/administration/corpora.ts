@@ -41,7 +41,7 @@ export function corpusEndpoints(service: Administered): Endpoint[] {
       { kind: "corpus-add", subject: name, by: nameOf(service, request) },
       async (report) => {
         try {
-          await streamToDisk(request.body!, path, declared, report).then(
+          await streamToDisk(request, path, declared, report).then(
             () => arrived.resolve(),
             (error: unknown) => {
               arrived.reject(error);

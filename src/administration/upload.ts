@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { Problem } from "../problem.ts";
+import { receive, SILENCE } from "../shell/body.ts";
 import type { Report } from "./tasks.ts";
 
 /** Bytes that an uploaded file may have: the largest collections of proteins, compressed. */
@@ -42,10 +43,10 @@ export function refuseTooLarge(directory: string, declared: number | null): void
 
 /**
  * Writes a body to a file as it comes, never more of it in memory than a piece, and gives its size.
- * @throws Problem too_large where the disk would be filled, malformed where the connection broke before the end
+ * @throws Problem too_large where the disk would be filled, malformed where the connection broke before the end, timeout
  */
 export async function streamToDisk(
-  body: AsyncIterable<Uint8Array>,
+  request: Request,
   path: string,
   declared: number | null,
   report: Report,
@@ -55,7 +56,7 @@ export async function streamToDisk(
   const file = openSync(path, "wx", 0o600);
   let bytes = 0;
   try {
-    for await (const chunk of body) {
+    const take = (chunk: Uint8Array): void => {
       report.signal.throwIfAborted();
       bytes += chunk.byteLength;
       if (bytes > room)
@@ -66,7 +67,8 @@ export async function streamToDisk(
       for (let at = 0; at < chunk.byteLength;) at += writeSync(file, chunk, at);
       report.say(`Receiving: ${megabytes(bytes)}${declared === null ? "" : ` of ${megabytes(declared)}`}`);
       if (declared) report.at(bytes / declared);
-    }
+    };
+    await receive(request, take, SILENCE);
     if (declared !== null && bytes !== declared)
       throw new Problem("malformed", "The connection broke before the whole file was here. Send it again.");
     fsyncSync(file);

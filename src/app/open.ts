@@ -112,6 +112,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       clock,
       gzipThreshold: config.gzip_threshold,
       maxMessageBytes: config.max_message_bytes,
+      receiveTimeout: config.receive_timeout,
       isUpload: (path) => path === UPLOADS || path === `${UPLOADS}/`,
       admit: (request) => {
         const free = writesAtOnce(request) ? writeTurn(opened).free() : undefined;

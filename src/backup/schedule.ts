@@ -41,7 +41,7 @@ export function openSchedule(options: ScheduleOptions): Schedule {
     return age >= hours * HOUR || age < -MINUTE;
   };
   const look = async (): Promise<void> => {
-    if (running || closed || clock.now() - failed < HOUR || !isDue()) return;
+    if (running || closed || Math.abs(clock.now() - failed) < HOUR || !isDue()) return;
     const started = clock.now();
     try {
       running = options.make();

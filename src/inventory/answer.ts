@@ -138,7 +138,7 @@ export function openAnswers(options: AnswerOptions): Answers {
     const { searchParams } = call.url;
     const whole = !searchParams.has("page") && !searchParams.has("page_size");
     const listing: Listing = whole ? { ...asked, size: "max" } : asked;
-    const snapshot = streams.begin();
+    const snapshot = streams.begin(call.actor);
     try {
       const reading = readingOf(call, resource, snapshot?.store ?? store);
       const { rids } = reading.list(resource, listing, call.actor);

@@ -1,4 +1,6 @@
+import { Problem } from "../problem.ts";
 import { isKnown, stateTag } from "./entity-tag.ts";
+import type { Actor } from "./model/access.ts";
 import type { Listing } from "./model/listing.ts";
 import { ENVELOPE_END, envelopeHead, position } from "./model/page.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
@@ -10,15 +12,22 @@ import type { Snapshot, Store } from "./store.ts";
 const LONGEST_WHOLE = 1000;
 /** Records that are read and printed at a time. */
 const SLICE = 250;
-/** Lists under way. Each holds back the database's log, so that further ones are printed at once, as short ones are. */
+/** Long answers under way. Each holds back the database's log and has its pieces in memory; one more is refused. */
 const AT_ONCE = 16;
+/** Of these, for callers without credentials together: they cannot take the place of those that have some. */
+const ANONYMOUS_AT_ONCE = 8;
+/** Milliseconds after which one is cut off: a client that takes a byte now and then would have the log grow for ever. */
+const LONGEST = 15 * 60_000;
 
 /** Long answers, read slice by slice from one state of the database. */
 export interface ListStreams {
   /** A list in one page as JSON; undefined where it is to be printed at once. */
   json(call: Call, resource: Routed, listing: Listing, headers: Record<string, string>): Response | undefined;
-  /** The state of now for an answer that takes a while; undefined where it is to be read at once. Close it. */
-  begin(): Snapshot | undefined;
+  /**
+   * The state of now for an answer that takes a while; undefined where it is to be read at once. Close it.
+   * @throws Problem busy where too many are under way
+   */
+  begin(actor: Actor): Snapshot | undefined;
 }
 
 /**
@@ -27,25 +36,35 @@ export interface ListStreams {
  */
 export function openListStreams(store: Store): ListStreams {
   let underWay = 0;
+  let anonymous = 0;
 
-  const begin = (): Snapshot | undefined => {
-    if (underWay >= AT_ONCE) return undefined;
+  const begin = ({ user }: Actor): Snapshot | undefined => {
+    const isAnonymous = user === null;
+    if (underWay >= AT_ONCE || (isAnonymous && anonymous >= ANONYMOUS_AT_ONCE))
+      throw new Problem("busy", "Too many long lists are being sent. Try again later, or ask for pages.", {
+        headers: { "Retry-After": "10" },
+      });
     const snapshot = store.snapshot();
     if (!snapshot) return undefined;
     underWay++;
+    if (isAnonymous) anonymous++;
     let open = true;
     const close = (): void => {
       if (!open) return;
       open = false;
+      clearTimeout(timer);
       underWay--;
+      if (isAnonymous) anonymous--;
       snapshot.close();
     };
+    const timer = setTimeout(close, LONGEST);
+    timer.unref();
     return { store: snapshot.store, close };
   };
 
   const json: ListStreams["json"] = (call, resource, listing, headers) => {
     const isFirst = listing.page === 1 || listing.page === "last";
-    if (listing.size !== "max" || !isFirst || underWay >= AT_ONCE) return undefined;
+    if (listing.size !== "max" || !isFirst) return undefined;
     const { searchParams } = call.url;
     const { actor } = call;
     const readingOf = (from: Store) =>
@@ -59,7 +78,7 @@ export function openListStreams(store: Store): ListStreams {
     const answer = (body: ReadableStream<Uint8Array>) =>
       respond(body, 200, MEDIA_TYPES.json, { ...headers, ETag: tag });
     if (call.method === "HEAD") return answer(new ReadableStream({ start: (sink) => sink.close() }));
-    const snapshot = begin();
+    const snapshot = begin(actor);
     if (!snapshot) return undefined;
     try {
       const reading = readingOf(snapshot.store);

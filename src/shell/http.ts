@@ -2,12 +2,13 @@
 import "./production.ts";
 import { type AnyElysia, Elysia } from "elysia";
 import { Problem } from "../problem.ts";
-import { bodyTooLarge } from "./body.ts";
+import { allowTime, bodyTooLarge } from "./body.ts";
 import { type Arrival, rememberArrival } from "./caller.ts";
 import type { Clock } from "./clock.ts";
 import { compressed } from "./compression.ts";
 import { documentation, type Documentation } from "./documentation.ts";
 import { causeOf, type Log } from "./log.ts";
+import { isUnsafe } from "./origin.ts";
 import { withinRequest } from "./request-origin.ts";
 import { routeNames } from "./route-name.ts";
 
@@ -19,6 +20,8 @@ export interface HttpOptions {
   gzipThreshold: number;
   /** Bytes that a body may have. */
   maxMessageBytes: number;
+  /** Seconds that a body may take to arrive. */
+  receiveTimeout: number;
   /** Whether a body at this path may be of any size, since it goes to the disk as it comes. */
   isUpload?: (path: string) => boolean;
   /** What is found out about a caller before the request is routed; never rejects. */
@@ -118,6 +121,7 @@ export function openHttp(options: HttpOptions): Answer {
     const id = options.clock.newId();
     const request = withoutBase(addressed(received, arrival), basePath);
     if (arrival) rememberArrival(request, arrival);
+    if (isUnsafe(request.method)) allowTime(request, options.receiveTimeout);
     let response: Response;
     try {
       // Only the interface asks who calls: what else comes by here costs no password's hash.

@@ -3,7 +3,7 @@ import { chmodSync, lstatSync, readFileSync, rmSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { Problem } from "../problem.ts";
 import type { Answer } from "./http.ts";
-import { exemptEvents } from "./idle-timeout.ts";
+import { IDLE, withoutIdleTimeout } from "./idle-timeout.ts";
 
 /** Where to listen. */
 export interface SocketOptions {
@@ -78,12 +78,12 @@ function serveOn(place: Place, answer: Answer): Bun.Server<undefined> {
     ...(tls ? { tls: { cert: tls.cert, key: tls.key } } : {}),
     // Each service counts what it reads and answers in its own form, which Bun's own limit would cut short.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    idleTimeout: 60,
-    fetch: async (request: Request, own: Bun.Server<undefined>) =>
-      exemptEvents(
+    idleTimeout: IDLE,
+    fetch: (request: Request, own: Bun.Server<undefined>) =>
+      withoutIdleTimeout(
         own,
         request,
-        await answer(request, {
+        answer(request, {
           address: () => own.requestIP(request)?.address ?? null,
           // A Unix socket has no host.
           isUnix: "unix" in place,

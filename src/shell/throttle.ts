@@ -42,8 +42,9 @@ export class Throttle {
   }
 
   private recent(key: string): number[] {
-    const since = this.clock.now() - this.window;
-    return (this.attempts.get(key) ?? []).filter((time) => time > since);
+    const now = this.clock.now();
+    // What lies ahead was noted before the clock was set back: nobody has to wait until it comes again.
+    return (this.attempts.get(key) ?? []).filter((time) => time > now - this.window && time <= now);
   }
 }
 

@@ -123,7 +123,10 @@ export class Deliverer {
 
   #isDue(webhook: Webhook): boolean {
     const next = this.#options.store.next(webhook);
-    return next !== null && next.due <= this.#options.clock.now();
+    if (next === null) return false;
+    const wait = next.due - this.#options.clock.now();
+    // None waits longer: the clock was set back.
+    return wait <= 0 || wait > LONGEST_DELAY;
   }
 
   /** Begins with webhooks that have something due, as many as may be called at a time. */

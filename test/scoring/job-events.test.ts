@@ -3,7 +3,7 @@ import { Problem } from "../../src/problem.ts";
 import { eventId, JobEvents, type JobEventsOptions } from "../../src/scoring/job-events.ts";
 import type { JobObject } from "../../src/scoring/json-job.ts";
 import { compressed } from "../../src/shell/compression.ts";
-import { exemptEvents } from "../../src/shell/idle-timeout.ts";
+import { withoutIdleTimeout } from "../../src/shell/idle-timeout.ts";
 
 // A busy machine takes its time.
 setDefaultTimeout(30_000);
@@ -249,7 +249,7 @@ describe("over a socket", () => {
           request.headers.get("last-event-id"),
           request.signal,
         );
-        return exemptEvents(own, request, await compressed(request, response, 1));
+        return withoutIdleTimeout(own, request, compressed(request, response, 1));
       },
     });
     return server.url.href;

@@ -301,6 +301,21 @@ test("failed sign-ins are counted by account, and by address, whoever is there",
     expect((await refusalOf(() => attempt("kim", "wrong horse", "192.0.2.9"))).code).toBe("unauthenticated");
 });
 
+test("a clock that is set back makes nobody wait until it comes again", async () => {
+  const { accounts, now } = opened(undefined, { loginFailures: 3, loginWindow: 60 });
+  await accounts.addUser({ username: "kim", password: "correct horse" });
+  const attempt = (password: string) => refusalOf(() => accounts.signIn({ username: "kim", password }));
+  for (let i = 0; i < 3; i++) expect((await attempt("wrong horse")).code).toBe("unauthenticated");
+  expect((await attempt("correct horse")).code).toBe("throttled");
+  now.ms -= 5 * 3_600_000;
+  for (let i = 0; i < 3; i++) expect((await attempt("wrong horse")).code).toBe("unauthenticated");
+  // And it is counted as ever.
+  expect(await attempt("correct horse")).toMatchObject({
+    code: "throttled",
+    headers: { "Retry-After": "60" },
+  });
+});
+
 test("many attempts at once do not slip through the count together, and the networks of IPv6 count as one", async () => {
   const { accounts } = opened(undefined, { loginFailures: 100, loginFailuresAddress: 4, trustProxy: true });
   const codes = await Promise.all(

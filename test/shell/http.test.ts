@@ -16,6 +16,7 @@ const answer = openHttp({
   clock: systemClock,
   gzipThreshold: 1000,
   maxMessageBytes: 5000,
+  receiveTimeout: 60,
   admit: () => {},
   unready: () => state.unready,
   documentation: { version: "0", introduction: "", tags: [] },

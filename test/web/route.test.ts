@@ -20,6 +20,7 @@ const serve = (base = "") => {
     clock: systemClock,
     gzipThreshold: 1000,
     maxMessageBytes: 5000,
+    receiveTimeout: 60,
     admit: () => {},
     unready: () => [],
     documentation: { version: "0", introduction: "", tags: [] },

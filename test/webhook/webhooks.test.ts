@@ -137,6 +137,18 @@ test("whoever may not view a record is not told; nor is, in the end, who no long
   expect(results.map(({ state }: { state: string }) => state)).toEqual(["withheld"]);
 });
 
+test("after the clock was set back, what waits is delivered within an hour", async () => {
+  await hook("alice");
+  setSystemTime(lab.clock.now());
+  receiver.answers.push(500);
+  await change("x");
+  await webhooks.deliverer.settle();
+  expect(receiver.got.length).toBe(1);
+  advance(-5 * 3_600_000);
+  await webhooks.deliverer.settle();
+  expect(types()).toEqual(["record.updated", "record.updated"]);
+});
+
 test("a list, a filter of it and events can be asked for; wrong ones are refused with the choices", async () => {
   const filter = JSON.stringify({ category: "place__room", operator: "==", value: "102" });
   await hook("alice", { resource: "locations", query_expression: filter, events: ["record.updated"] });

@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import type { Socket } from "node:net";
+import { labd, scratch, serve, type Server } from "./labd.ts";
+import { dial } from "./raw-http.ts";
+
+/**
+ * Clients that take their time: with a body, with a header, with reading what they asked for. They are given up, or
+ * wait, in bounded memory, and nobody else notices. `LABD_SLOW=1` adds what takes longer than a minute.
+ */
+
+const IS_LONG = process.env.LABD_SLOW === "1";
+const RECORDS = 4000;
+/** Megabytes by which the process may grow for readers that hold 16 of 40 answers of 12 MB open. */
+const FLAT = 250;
+
+const place = scratch();
+let server: Server;
+let authorization = "";
+beforeAll(async () => {
+  const env = { LABD_DATA_DIR: place.directory };
+  await labd(["user", "add", "ada", "--admin", "--password-stdin"], { env, stdin: "a password\n" });
+  authorization = `Token ${(await labd(["token", "add", "ada"], { env })).stdout.trim()}`;
+  server = await serve(place.directory, ["--workers", "1", "--log", "problems", "--receive-timeout", "1"]);
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  place[Symbol.dispose]();
+});
+
+const get = (path: string): Promise<Response> =>
+  fetch(server.url + path, { headers: { Authorization: authorization } });
+
+/** Sends a head, then a part now and then; what came back once the connection ends or `until` matches. */
+function trickle(
+  head: string,
+  part: string,
+  { every = 200, times = Infinity, until = /(?!)/ as RegExp, patience = 10_000 } = {},
+): Promise<{ text: string; milliseconds: number }> {
+  const socket = dial(server.url);
+  const begun = performance.now();
+  const done = Promise.withResolvers<void>();
+  let text = "";
+  let sent = 0;
+  socket.on("data", (chunk) => {
+    text += chunk.toString("latin1");
+    if (until.test(text)) done.resolve();
+  });
+  socket.on("close", done.resolve);
+  socket.write(head.replaceAll("\n", "\r\n"));
+  const timer = setInterval(() => {
+    if (sent++ < times) socket.write(part);
+  }, every);
+  const late = setTimeout(done.resolve, patience);
+  return done.promise.then(() => {
+    clearInterval(timer);
+    clearTimeout(late);
+    socket.destroy();
+    return { text, milliseconds: performance.now() - begun };
+  });
+}
+
+const headOf = (path: string, type = "application/json", length = 100_000): string =>
+  `POST ${path} HTTP/1.1\nHost: lab\nAuthorization: ${authorization}\nContent-Type: ${type}\nContent-Length: ${length}\n\n`;
+
+test("a body that comes a byte at a time is refused after receive_timeout, whatever it is for", async () => {
+  const addresses = [
+    ["/api/v2/locations/"],
+    ["/api/v2/locations/import/", "text/csv"],
+    ["/api/v2/attachments/", "multipart/form-data; boundary=x"],
+    ["/api/v2/session/"],
+    ["/api/v2/token-auth/"],
+    ["/api/webhooks/"],
+    ["/api/scoring/jobs"],
+    ["/soap/ConservationScorer/try", "application/x-www-form-urlencoded"],
+    ["/soap/ConservationScorer", "text/xml"],
+    ["/soap/ConservationScorer", "text/xml", 1000],
+  ] as const;
+  const answers = await Promise.all(
+    addresses.map(async ([path, type, length]) => ({
+      path,
+      text: (
+        await trickle(headOf(path, type, length), " ", { until: /setting receive_timeout/, patience: 4000 })
+      ).text,
+    })),
+  );
+  for (const { path, text } of answers) {
+    expect([path, text.slice(0, 12)]).toEqual([path, "HTTP/1.1 408"]);
+    expect(text).toContain("did not arrive within 1 seconds (setting receive_timeout)");
+  }
+  expect(server.log()).not.toContain('"severity":"error"');
+});
+
+test("headers that never end hold nobody up", async () => {
+  const sockets = Array.from({ length: 300 }, () => dial(server.url));
+  for (const socket of sockets) socket.write("GET / HTTP/1.1\r\nHost: lab\r\nX-A");
+  for (let i = 0; i < 20; i++) {
+    for (const socket of sockets) socket.write("a");
+    expect((await get("/api/v2/locations/")).status).toBe(200);
+  }
+  for (const socket of sockets) socket.destroy();
+});
+
+/** Megabytes of memory now; 0 where the system does not tell. */
+const memory = (): number =>
+  process.platform === "linux"
+    ? Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${server.process.pid}/status`, "utf8"))![1]) / 1024
+    : 0;
+
+test("readers that stop reading keep a bounded part of long answers; pages are answered meanwhile", async () => {
+  const records = Array.from({ length: RECORDS }, (_, i) => ({
+    label: `Box ${i}`,
+    description: "x".repeat(3000),
+  }));
+  const made = await fetch(`${server.url}/api/v2/locations/`, {
+    method: "POST",
+    headers: { Authorization: authorization, "Content-Type": "application/json" },
+    body: JSON.stringify(records),
+  });
+  expect(made.status).toBe(201);
+  await made.arrayBuffer();
+  for (const query of ["page_size=max&fields=label,description", "format=csv", "format=xlsx"]) {
+    const before = memory();
+    const statuses: Record<string, number> = {};
+    const sockets: Socket[] = [];
+    for (let i = 0; i < 40; i++) {
+      const socket = dial(server.url);
+      sockets.push(socket);
+      socket.once("data", (chunk) => {
+        const status = chunk.toString("latin1").slice(9, 12);
+        statuses[status] = (statuses[status] ?? 0) + 1;
+        if (status === "200") socket.pause();
+      });
+      socket.write(
+        `GET /api/v2/locations/?${query} HTTP/1.1\r\nHost: lab\r\nAuthorization: ${authorization}\r\n\r\n`,
+      );
+    }
+    while ((statuses["200"] ?? 0) + (statuses["503"] ?? 0) < 40) {
+      expect((await get("/api/v2/locations/?page_size=5")).status).toBe(200);
+      await Bun.sleep(20);
+    }
+    expect([query, statuses]).toEqual([query, { 200: 16, 503: 24 }]);
+    const grown = memory() - before;
+    expect({ query, isFlat: grown < FLAT, grown }).toMatchObject({ query, isFlat: true });
+    for (const socket of sockets) socket.destroy();
+    // Their places are free again.
+    for (
+      let i = 0;
+      (await (await get(`/api/v2/locations/?${query}`)).arrayBuffer()).byteLength < 10_000;
+      i++
+    ) {
+      expect(i).toBeLessThan(500);
+      await Bun.sleep(20);
+    }
+  }
+}, 60_000);
+
+test.skipIf(!IS_LONG)(
+  "a file may arrive for longer than a connection may rest; one that rests, and a head that never ends, are given up (LABD_SLOW=1)",
+  async () => {
+    const record = ">sp|P1|A\nMKLVAC\n";
+    const upload = `${headOf("/api/admin/corpora?name=slow", "text/plain", record.length * 25)}`;
+    const [silent, head, unread] = await Promise.all([
+      trickle(upload.replace("slow", "silent"), record, { times: 2, until: /code"/, patience: 120_000 }),
+      trickle("GET / HTTP/1.1\nHost: lab\n", "X-A: b\r\n", { every: 3000, patience: 120_000 }),
+      trickle(headOf("/healthz"), " ", { every: 3000, patience: 120_000 }),
+    ]);
+    expect(silent.text).toContain("Nothing of the body arrived for 60 seconds.");
+    expect(head.text).toBe("");
+    expect(head.milliseconds).toBeLessThan(30_000);
+    expect(unread.milliseconds).toBeLessThan(70_000);
+    const steady = await trickle(upload, record, { every: 3000, until: /\r\n\r\n/, patience: 120_000 });
+    expect(steady.text.slice(0, 12)).toBe("HTTP/1.1 202");
+    expect(steady.milliseconds).toBeGreaterThan(70_000);
+  },
+  300_000,
+);
