@@ -12,6 +12,7 @@ import { elm } from "./verb/elm.ts";
 import { exportFile } from "./verb/export.ts";
 import { importFile } from "./verb/import.ts";
 import { install, uninstall } from "./verb/install.ts";
+import { merge } from "./verb/merge.ts";
 import { openapi } from "./verb/openapi.ts";
 import { restore } from "./verb/restore.ts";
 import { score } from "./verb/score.ts";
@@ -26,6 +27,7 @@ export const VERBS: readonly Verb[] = [
   demo,
   serve,
   score,
+  merge,
   corpus,
   elm,
   importFile,

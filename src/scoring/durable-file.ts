@@ -4,8 +4,11 @@ import { dirname } from "node:path";
 /** Ending of a file that is being written: one that has it was left behind by a process that was killed. */
 export const PART = ".part";
 
-/** Writes a file so that it is either whole under its name or not there, whenever the power fails. */
-export function writeDurably(path: string, chunks: readonly Uint8Array[]): void {
+/**
+ * Writes a file so that it is either whole under its name or not there, whenever the power fails, and whatever the chunks
+ * throw; each is written before the next is asked for.
+ */
+export function writeDurably(path: string, chunks: Iterable<Uint8Array>): void {
   const directory = dirname(path);
   mkdirSync(directory, { recursive: true });
   const temporary = `${path}${PART}`;

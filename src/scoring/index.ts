@@ -2,6 +2,7 @@ import type { Clock } from "../shell/clock.ts";
 import type { Log } from "../shell/log.ts";
 import { DIRECT, type Reach } from "../shell/origin.ts";
 import type { Database } from "../shell/sqlite.ts";
+import { readBatch } from "./batch-table.ts";
 import type { MessageLimits } from "./contract/limits.ts";
 import { Corpora } from "./corpus.ts";
 import { openSweeper } from "./expiry.ts";
@@ -14,25 +15,35 @@ import { jsonRoutes } from "./route-json.ts";
 import { tryRoutes } from "./route-try.ts";
 import { scoringRoutes } from "./route.ts";
 import { type AlignmentRequest, scoreAlignment } from "./score-alignment.ts";
-import { type BatchRequest, scoreBatch } from "./score-batch.ts";
 import {
-  type ParallelRequest,
-  scoreSequences,
-  scoreSequencesParallel,
+  type Answering,
+  type NamedQuestion,
+  readSequences,
   type Scored,
+  scoreQuestions,
   type ScoreRequest,
+  scoreSequences,
 } from "./score.ts";
 import { type JobRecord, JobStore, type JobView } from "./store.ts";
 
 export { calibrateCorpus } from "./calibration.ts";
 export { Corpora, type CorpusInfo, type CorpusSource } from "./corpus.ts";
+export { writeDurably } from "./durable-file.ts";
 export { jobEnds } from "./job-ends.ts";
 export type { MotifClass, MotifClasses } from "./motif-classes.ts";
 export type { ImportedTable, MotifTables } from "./motif-tables.ts";
 export { PRINTERS, type PrinterName } from "./result-printer.ts";
 export { type State, STATES } from "./job.ts";
 export { ENDPOINT } from "./route.ts";
-export type { Scored, ScoreRequest } from "./score.ts";
+export type { NamedQuestion, Scored, ScoreRequest } from "./score.ts";
+export {
+  beginningOf,
+  type Run,
+  type Shard,
+  type ShardBeginning,
+  type ShardEnd,
+  shardRange,
+} from "./shard.ts";
 
 export interface ScoringOptions {
   database: Database;
@@ -89,12 +100,13 @@ export interface Scoring {
   corpusName(): string | null;
   /** Scores at once, on this thread, without a job. */
   scoreNow(request: ScoreRequest): Generator<Scored>;
-  /** The same on so many threads of their own. */
-  scoreParallel(request: ScoreRequest & ParallelRequest, workers: number): AsyncGenerator<Scored>;
   /** The same on an alignment that the user brings. */
   scoreAlignment(request: AlignmentRequest): Scored;
-  /** The same for the pairs of query and pattern in a table, on threads of their own. */
-  scoreBatch(request: BatchRequest): AsyncGenerator<Scored>;
+  /** What FASTA asks for some patterns, and what the pairs of a table ask; checked before any work is done. */
+  readSequences(request: Parameters<typeof readSequences>[0]): NamedQuestion[];
+  readBatch(table: string | Uint8Array): NamedQuestion[];
+  /** Answers them in their order, on threads of their own. */
+  scoreQuestions(questions: readonly NamedQuestion[], how: Answering): AsyncGenerator<Scored>;
   /** Ends the streams of events, which would keep a server that stops waiting; no others are opened. */
   retire(): void;
   /** Stops the workers; their jobs go back to the queue. The database stays open. */
@@ -180,11 +192,11 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     corpusName: () => corpora.active()?.name ?? null,
     scoreNow: (request) =>
       scoreSequences(request, { corpora, classes, maxQueryLength: options.maxQueryLength }),
-    scoreParallel: (request, workers) =>
-      scoreSequencesParallel(request, { corpora, classes, maxQueryLength: options.maxQueryLength }, workers),
     scoreAlignment: (request) => scoreAlignment(request, { classes, maxQueryLength: options.maxQueryLength }),
-    scoreBatch: (request) =>
-      scoreBatch(request, { corpora, classes, maxQueryLength: options.maxQueryLength }),
+    readSequences: (request) => readSequences(request, { classes, maxQueryLength: options.maxQueryLength }),
+    readBatch: (table) =>
+      readBatch(table, corpora.openActive(), { classes, maxQueryLength: options.maxQueryLength }),
+    scoreQuestions: (questions, how) => scoreQuestions(questions, how, corpora),
     retire: () => answers.close(),
     async close() {
       answers.close();

@@ -10,21 +10,37 @@ export interface ResultPrinter {
   head: string;
   print(scored: Scored): string;
   tail: string;
+  /** A line between them that is no prediction; `json` is one line. */
+  remark(json: string): string;
 }
+
+const commentLine = (json: string): string => `#labd-shard ${json}\n`;
 
 const report = ({ accession, prediction }: Scored) => ({ identifier: accession, prediction });
 
 /** What `labd score` prints. */
 export const PRINTERS = {
-  tsv: { head: HEADER_ROW, print: (scored) => printRows(report(scored)), tail: "" },
+  tsv: { head: HEADER_ROW, print: (scored) => printRows(report(scored)), tail: "", remark: commentLine },
   // One object a line, since a list would have to be read to its end before its first item.
-  json: { head: "", print: (scored) => `${JSON.stringify(scored)}\n`, tail: "" },
-  gff3: { head: GFF3_HEADER, print: (scored) => printFeatures(report(scored)), tail: "" },
+  json: {
+    head: "",
+    print: (scored) => `${JSON.stringify(scored)}\n`,
+    tail: "",
+    remark: (json) => `{"labd-shard":${json}}\n`,
+  },
+  gff3: {
+    head: GFF3_HEADER,
+    print: (scored) => printFeatures(report(scored)),
+    tail: "",
+    remark: commentLine,
+  },
   // A document has one root, so that several predictions need one around them; each is as the schema says.
   xml: {
     head: `${XML_DECLARATION}\n<ConScorePredictions xmlns="${escapeAttribute(PREDICTION_NAMESPACE)}">\n`,
     print: (scored) => `${encodePrediction(report(scored))}\n`,
     tail: "</ConScorePredictions>\n",
+    // Two hyphens would end the comment.
+    remark: (json) => `<!--labd-shard ${json.replaceAll("-", "\\u002d")}-->\n`,
   },
 } as const satisfies Record<string, ResultPrinter>;
 

@@ -12,7 +12,7 @@ import { Problem } from "../problem.ts";
 import { type Corpora, NO_CORPUS } from "./corpus.ts";
 import { readPatterns } from "./handlers.ts";
 import type { MotifClasses } from "./motif-classes.ts";
-import { scoreParallel } from "./score-parallel.ts";
+import { type Question, scoreParallel } from "./score-parallel.ts";
 
 /** Queries and patterns that are scored at once, without a job. */
 export interface ScoreRequest {
@@ -52,38 +52,62 @@ export function* scoreSequences(
   }
 }
 
-/** What several threads need to know besides. */
-export interface ParallelRequest {
-  /** Queries at the beginning whose results are there already. */
+/** A query with its patterns, checked, and what it is called. */
+export interface NamedQuestion extends Question {
+  name: string;
+  description: string;
+}
+
+/**
+ * What the records of FASTA ask for some patterns.
+ * @throws Problem invalid_request for FASTA without meaning, invalid_pattern, unknown_motif_class
+ */
+export function readSequences(
+  { fasta, regularExpression, elmIdentifierName }: Omit<ScoreRequest, "scoringModel" | "options">,
+  { classes, maxQueryLength }: { classes: MotifClasses; maxQueryLength: number },
+): NamedQuestion[] {
+  const patterns = readPatterns(regularExpression, elmIdentifierName, classes);
+  return readQueries(fasta, maxQueryLength).map(({ accession, description, residues }) => ({
+    name: accession,
+    description,
+    sequence: decode(residues),
+    patterns,
+  }));
+}
+
+/** How questions are answered. */
+export interface Answering {
+  scoringModel: ScoringModel;
+  /** What differs from the defaults of the method. */
+  options?: Partial<Options>;
+  /** Threads that score; one by default. */
+  workers?: number;
+  /** Questions at the beginning whose results are there already. */
   skip?: number;
-  /** `done` of `total` queries are scored, and one that is not is at this stage. */
+  /** `done` of `total` questions are answered, and one that is not is at this stage. */
   report?: (done: number, total: number, stage: string, fraction: number) => void;
 }
 
 /**
- * The same on threads of their own, in the same order with the same numbers.
- * @throws Problem as `scoreSequences`
+ * Answers questions on threads of their own, in their order, with the numbers that jobs would give.
+ * @throws Problem bad_corpus
  */
-export async function* scoreSequencesParallel(
-  request: ScoreRequest & ParallelRequest,
-  { corpora, classes, maxQueryLength }: { corpora: Corpora; classes: MotifClasses; maxQueryLength: number },
-  workers: number,
+export async function* scoreQuestions(
+  questions: readonly NamedQuestion[],
+  { scoringModel, options, workers = 1, skip = 0, report }: Answering,
+  corpora: Corpora,
 ): AsyncGenerator<Scored> {
-  const { fasta, regularExpression, elmIdentifierName, scoringModel, options, skip = 0, report } = request;
-  const patterns = readPatterns(regularExpression, elmIdentifierName, classes);
-  const queries = readQueries(fasta, maxQueryLength);
   let done = skip;
-  const questions = queries.slice(skip).map(({ residues }) => ({ sequence: decode(residues), patterns }));
-  const predictions = scoreParallel(questions, {
+  const predictions = scoreParallel(questions.slice(skip), {
     model: scoringModel,
     corpusPath: corpora.active()?.path ?? null,
     workers,
     options,
-    report: (stage, fraction) => report?.(done, queries.length, stage, fraction),
+    report: (stage, fraction) => report?.(done, questions.length, stage, fraction),
   });
   for await (const prediction of predictions) {
-    const { accession, description } = queries[done++];
-    yield { accession, description, prediction };
+    const { name, description } = questions[done++];
+    yield { accession: name, description, prediction };
   }
 }
 

@@ -2,9 +2,20 @@ import { openData, openScoringOf } from "../app/data-directory.ts";
 import type { Call, Verb } from "../command-line.ts";
 import { METHOD, METHODS, type Options, SCORING_MODELS, type ScoringModel } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
-import { PRINTERS, type PrinterName, type Scored, type Scoring } from "../scoring/index.ts";
+import {
+  beginningOf,
+  PRINTERS,
+  type NamedQuestion,
+  type PrinterName,
+  type Scored,
+  type Scoring,
+  type Shard,
+  type ShardBeginning,
+} from "../scoring/index.ts";
+import { VERSION } from "../version.ts";
 import { progressBar, progressLine } from "./progress.ts";
-import { openOutput, type ScoreOutput, standardOutput } from "./score-output.ts";
+import { isComplete, openOutput, type ScoreOutput, standardOutput } from "./score-output.ts";
+import { beginningLine, endLine, openShard } from "./shard-file.ts";
 
 const FORMATS = Object.keys(PRINTERS) as PrinterName[];
 /** Where the queries come from: one of these is given. */
@@ -62,12 +73,19 @@ export const score: Verb = {
       name: "--resume",
       sentence: "Go on with an --output that was cut off: queries whose results it has are not scored again.",
     },
+    {
+      name: "--shard",
+      value: "I/N",
+      sentence:
+        "Score the I-th of N parts, counted from 1, that take about as long; labd merge puts their outputs together.",
+    },
   ],
   settings: ["data_dir", "max_query_length", "workers"],
   example:
-    "labd corpus add --sample\nlabd score --fasta p53.fasta --pattern 'F...W..[LIV]' --elm LIG_PCNA_PIPBox_1\nlabd score --batch pairs.tsv --format gff3\nlabd score --batch pairs.tsv --output scores.tsv --resume",
+    "labd corpus add --sample\nlabd score --fasta p53.fasta --pattern 'F...W..[LIV]' --elm LIG_PCNA_PIPBox_1\nlabd score --batch pairs.tsv --format gff3\nlabd score --batch pairs.tsv --output scores.tsv --resume\nlabd score --batch pairs.tsv --shard 2/8 --output scores.2.tsv --resume",
   async run(call) {
     const source = sourceOf(call);
+    const shard = shardOf(call, source);
     const scoringModel = chosen("--model", call.value("--model"), SCORING_MODELS);
     const format = chosen("--format", call.value("--format"), FORMATS);
     const method = chosen("--method", call.value("--method"), VERSIONS);
@@ -75,25 +93,82 @@ export const score: Verb = {
     const { config } = call.configuration();
     const text = await textOf(call.value(source)!);
     const path = call.value("--output");
-    if (call.has("--resume") && path === undefined)
-      throw new Problem("usage", `--resume needs --output FILE. ${HELP}`);
+    const resume = call.has("--resume");
+    if (resume && path === undefined) throw new Problem("usage", `--resume needs --output FILE. ${HELP}`);
     const opened = await openData(config);
     try {
       const scoring = await openScoringOf(opened, config);
-      const asked = [source, call.values("--pattern"), call.values("--elm"), scoringModel, options, format];
-      const request = new Bun.CryptoHasher("sha256")
-        .update(JSON.stringify([...asked, scoring.corpora.basis()]))
-        .update(text)
-        .digest("hex");
-      const output = path === undefined ? standardOutput() : openOutput(path, request, call.has("--resume"));
-      const how = { scoringModel, options, workers: config.workers, skip: output.done };
-      await print(scored(scoring, source, text, call, how), format, output);
+      const how: Answered = { scoringModel, options, workers: config.workers };
+      const patterns = {
+        regularExpression: call.values("--pattern"),
+        elmIdentifierName: call.values("--elm"),
+      };
+      if (source === "--alignment") {
+        const asked = [source, patterns, scoringModel, options, format, scoring.corpora.basis()];
+        const request = sha256(JSON.stringify(asked), text);
+        const output = path === undefined ? standardOutput() : openOutput(path, request, resume);
+        const results = [scoring.scoreAlignment({ alignment: text, ...patterns, ...how })].slice(output.done);
+        await print(results, format, output);
+        return 0;
+      }
+      const questions =
+        source === "--fasta" ? scoring.readSequences({ fasta: text, ...patterns }) : scoring.readBatch(text);
+      const { corpus, method: calibration } = scoring.corpora.basis();
+      const beginning = beginningOf(questions, shard ?? { shard: 1, of: 1 }, {
+        labd: VERSION,
+        format,
+        model: scoringModel,
+        options: JSON.stringify(options),
+        corpus,
+        calibration,
+      });
+      if (shard && path !== undefined && resume && isDone(path, beginning)) {
+        process.stderr.write(`labd: ${path} is complete: nothing to do.\n`);
+        return 0;
+      }
+      const request = sha256(JSON.stringify(beginning));
+      const output = path === undefined ? standardOutput() : openOutput(path, request, resume);
+      const { first } = beginning;
+      const own = questions.slice(first, first + beginning.questions);
+      await print(answers(scoring, own, { ...how, skip: output.done }), format, output, shard && beginning);
     } finally {
       opened.close();
     }
     return 0;
   },
 };
+
+const sha256 = (...parts: (string | Uint8Array)[]): string =>
+  parts.reduce((hash, part) => hash.update(part), new Bun.CryptoHasher("sha256")).digest("hex");
+
+const MOST_SHARDS = 1_000_000;
+
+function shardOf(call: Call, source: (typeof SOURCES)[number]): Shard | null {
+  const given = call.value("--shard");
+  if (given === undefined) return null;
+  if (source === "--alignment")
+    throw new Problem("usage", `--shard: an alignment is one query, which has no parts. ${HELP}`);
+  const [, shard, of] = (/^(\d{1,7})\/(\d{1,7})$/.exec(given) ?? []).map(Number);
+  if (of === undefined || shard < 1 || shard > of || of > MOST_SHARDS) {
+    throw new Problem(
+      "usage",
+      `--shard: expected I/N such as 2/8, I from 1 to N, N at most ${MOST_SHARDS}; "${given}" was given. ${HELP}`,
+    );
+  }
+  return { shard, of };
+}
+
+/** Whether the file is this very shard, whole. @throws Problem conflict where it is another */
+function isDone(path: string, beginning: ShardBeginning): boolean {
+  if (!isComplete(path)) return false;
+  const there = openShard(path);
+  if (there.sha256 === null) return false;
+  if (Bun.deepEquals(there.beginning, beginning)) return true;
+  throw new Problem(
+    "conflict",
+    `${path} is shard ${there.beginning.shard} of ${there.beginning.of} of another run: choose another --output, or remove it.`,
+  );
+}
 
 function sourceOf(call: Call): (typeof SOURCES)[number] {
   const given = SOURCES.filter((flag) => call.value(flag) !== undefined);
@@ -114,49 +189,43 @@ function sourceOf(call: Call): (typeof SOURCES)[number] {
   return given[0];
 }
 
-/** What the call asks for, query by query as it is done; progress is shown on the way. */
-async function* scored(
+type Answered = { scoringModel: ScoringModel; options: Partial<Options>; workers: number };
+
+/** The questions' results as they come; progress is shown on the way. */
+async function* answers(
   scoring: Scoring,
-  source: (typeof SOURCES)[number],
-  text: Uint8Array,
-  call: Call,
-  how: { scoringModel: ScoringModel; options: Partial<Options>; workers: number; skip: number },
+  questions: readonly NamedQuestion[],
+  how: Answered & { skip: number },
 ): AsyncGenerator<Scored> {
-  const { workers, ...wanted } = how;
   const progress = progressLine();
   const report = (done: number, total: number, stage: string, fraction: number): void =>
     progress.show(progressBar(done, total, stage, fraction));
-  const patterns = { regularExpression: call.values("--pattern"), elmIdentifierName: call.values("--elm") };
-  const results =
-    source === "--fasta"
-      ? scoring.scoreParallel({ fasta: text, ...patterns, ...wanted, report }, workers)
-      : source === "--alignment"
-        ? [scoring.scoreAlignment({ alignment: text, ...patterns, ...wanted })].slice(how.skip)
-        : scoring.scoreBatch({ table: text, ...wanted, workers, report });
-  for await (const result of results) {
+  for await (const result of scoring.scoreQuestions(questions, { ...how, report })) {
     progress.clear();
     yield result;
   }
 }
 
 async function print(
-  results: AsyncIterable<Scored>,
+  results: AsyncIterable<Scored> | Iterable<Scored>,
   format: PrinterName,
   output: ScoreOutput,
+  beginning: ShardBeginning | null = null,
 ): Promise<void> {
-  const printer = PRINTERS[format];
+  const { head, print: printed, tail } = PRINTERS[format];
   let { done } = output;
-  if (output.isNew && printer.head !== "") await output.write(printer.head, 0);
+  const start = head + (beginning ? beginningLine(format, beginning) : "");
+  if (output.isNew && start !== "") await output.write(start, 0);
   const warned = new Set<string>();
   for await (const result of results) {
-    await output.write(printer.print(result), ++done);
+    await output.write(printed(result), ++done);
     for (const warning of result.prediction.warnings) {
       if (!warned.has(warning)) process.stderr.write(`labd: ${result.accession}: ${warning}\n`);
       warned.add(warning);
     }
   }
-  if (printer.tail !== "") await output.write(printer.tail, done);
-  output.finish();
+  const end = beginning ? endLine(format, { end: beginning.shard, sha256: output.digest() }) : "";
+  await output.finish(end + tail);
 }
 
 function chosen<T extends string>(flag: string, value: string | undefined, choices: readonly T[]): T {

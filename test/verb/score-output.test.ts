@@ -1,5 +1,13 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, truncateSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { progressBar } from "../../src/verb/progress.ts";
@@ -27,11 +35,26 @@ test("what was cut off is gone on with behind the last whole query", async () =>
   const output = openOutput(path, "asked", true);
   expect([output.done, output.isNew]).toEqual([2, false]);
   await output.write("three\n", 3);
-  output.finish();
-  expect(readFileSync(path, "utf8")).toBe("head\none\nzwei: \u03b6\nthree\n");
+  expect(output.digest()).toBe(
+    new Bun.CryptoHasher("sha256").update("head\none\nzwei: \u03b6\nthree\n").digest("hex"),
+  );
+  await output.finish("end\n");
+  expect(readFileSync(path, "utf8")).toBe("head\none\nzwei: \u03b6\nthree\nend\n");
   expect(existsSync(`${path}.progress`)).toBe(false);
   expect(() => openOutput(path, "asked", true)).toThrow("nothing to resume");
   expect(() => openOutput(path, "asked", false)).toThrow("is there already");
+});
+
+test("who is killed over the last text writes it again, and not twice", async () => {
+  const output = openOutput(path, "asked", false);
+  await output.write("one\n", 1);
+  const mark = readFileSync(`${path}.progress`);
+  await output.finish("end\n");
+  writeFileSync(`${path}.progress`, mark);
+  const again = openOutput(path, "asked", true);
+  expect(again.done).toBe(1);
+  await again.finish("end\n");
+  expect(readFileSync(path, "utf8")).toBe("one\nend\n");
 });
 
 test("another question does not go on with it, and nothing writes over it unasked", async () => {

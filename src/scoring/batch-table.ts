@@ -1,78 +1,31 @@
-import {
-  type Corpus,
-  decode,
-  parsePattern,
-  PatternError,
-  type Options,
-  type ScoringModel,
-} from "../motif/index.ts";
+import { type Corpus, decode, parsePattern, PatternError } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
-import type { Corpora } from "./corpus.ts";
 import type { JobPattern } from "./job.ts";
 import type { MotifClasses } from "./motif-classes.ts";
-import { scoreParallel } from "./score-parallel.ts";
-import type { ParallelRequest, Scored } from "./score.ts";
-
-/** Pairs of a query and a pattern from a table, as `labd score --batch` takes them. */
-export interface BatchRequest extends ParallelRequest {
-  /** Tab-separated: a query (accession of the corpus in use, or a sequence) and a pattern (expression, or name of a motif class). */
-  table: string | Uint8Array;
-  scoringModel: ScoringModel;
-  /** What differs from the defaults of the method. */
-  options?: Partial<Options>;
-  /** Threads that score; one by default. */
-  workers?: number;
-}
-
-/** One query of the table with all its patterns. */
-interface BatchQuery {
-  /** As it stands in the table. */
-  name: string;
-  sequence: string;
-  description: string;
-  patterns: JobPattern[];
-}
+import type { NamedQuestion } from "./score.ts";
 
 /**
- * Scores the pairs of a table, query by query in the order of their first rows: homologs are searched once per query,
- * whatever the number of its patterns. Everything is checked before any work is done.
- * @throws Problem invalid_request, invalid_pattern naming line and column; bad_corpus
+ * What the pairs of a table ask, query by query in the order of their first rows: homologs are searched once per query,
+ * whatever the number of its patterns.
+ * @param table tab-separated: a query (accession of the corpus in use, or a sequence) and a pattern (expression, or name of
+ *   a motif class)
+ * @throws Problem invalid_request, invalid_pattern naming line and column
  */
-export async function* scoreBatch(
-  { table, scoringModel, workers = 1, options, skip = 0, report }: BatchRequest,
-  { corpora, classes, maxQueryLength }: { corpora: Corpora; classes: MotifClasses; maxQueryLength: number },
-): AsyncGenerator<Scored> {
-  const queries = readQueries(table, corpora.openActive(), classes, maxQueryLength);
-  let done = skip;
-  const predictions = scoreParallel(queries.slice(skip), {
-    model: scoringModel,
-    corpusPath: corpora.active()?.path ?? null,
-    workers,
-    options,
-    report: (stage, fraction) => report?.(done, queries.length, stage, fraction),
-  });
-  for await (const prediction of predictions) {
-    const { name, description } = queries[done++];
-    yield { accession: name, description, prediction };
-  }
-}
-
-function readQueries(
+export function readBatch(
   table: string | Uint8Array,
   corpus: Corpus,
-  classes: MotifClasses,
-  maxLength: number,
-): BatchQuery[] {
-  const queries = new Map<string, BatchQuery>();
+  { classes, maxQueryLength }: { classes: MotifClasses; maxQueryLength: number },
+): NamedQuestion[] {
+  const queries = new Map<string, NamedQuestion>();
   const patterns = new Map<string, JobPattern>();
   for (const { line, query, pattern } of readPairs(table)) {
     let batch = queries.get(query);
     if (!batch) {
       batch = { name: query, patterns: [], ...findQuery(query, corpus, line) };
-      if (batch.sequence.length > maxLength) {
+      if (batch.sequence.length > maxQueryLength) {
         throw refused(
           line,
-          `query: ${batch.sequence.length} residues; at most ${maxLength} are scored (setting max_query_length).`,
+          `query: ${batch.sequence.length} residues; at most ${maxQueryLength} are scored (setting max_query_length).`,
         );
       }
       queries.set(query, batch);

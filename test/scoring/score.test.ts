@@ -46,14 +46,16 @@ const P53 = proteins.split(">P04637")[1].split("\n>")[0].split("\n").slice(1).jo
 const P53_RECORD = `>P04637\n${P53}`;
 const model = { scoringModel: "continuous" as const };
 const batch = (table: string, workers = 1) =>
-  Array.fromAsync(scoring.scoreBatch({ table, workers, ...model }));
+  Array.fromAsync(scoring.scoreQuestions(scoring.readBatch(table), { workers, ...model }));
 
 describe("a batch", () => {
   test("gives the numbers of single queries, query by query, each searched once", async () => {
     const progress: number[] = [];
     const table = `P04637\tF...W..[VIL]\n${P53.toLowerCase()}\tP..P\n# a remark\n\nP04637\tLIG_PCNA_PIPBox_1\r\nP04637\tP..P\n`;
     const report = (done: number, total: number): void => void progress.push(done, total);
-    const scored = await Array.fromAsync(scoring.scoreBatch({ table, ...model, report }));
+    const scored = await Array.fromAsync(
+      scoring.scoreQuestions(scoring.readBatch(table), { ...model, report }),
+    );
     expect(scored.map(({ accession }) => accession)).toEqual(["P04637", P53.toLowerCase()]);
     expect(new Set(progress)).toEqual(new Set([0, 1, 2]));
     const [single] = scoring.scoreNow({
@@ -90,7 +92,7 @@ describe("a batch", () => {
     [`${"A".repeat(401)}\tP\n`, "invalid_request", "line 1, query: 401 residues; at most 400"],
   ])("%p is refused before any work", async (table, code, words) => {
     if (code === "") return expect(await batch(table)).toEqual([]);
-    await expect(scoring.scoreBatch({ table, ...model }).next()).rejects.toThrow(
+    expect(() => scoring.readBatch(table)).toThrow(
       expect.objectContaining({ code, message: expect.stringContaining(words) }),
     );
   });
@@ -106,10 +108,8 @@ describe("a batch", () => {
     expect(four).toEqual(one);
   });
 
-  test("bytes that are no text are refused", async () => {
-    await expect(
-      scoring.scoreBatch({ table: new Uint8Array([0x41, 0xff]), ...model }).next(),
-    ).rejects.toThrow(/UTF-8/);
+  test("bytes that are no text are refused", () => {
+    expect(() => scoring.readBatch(new Uint8Array([0x41, 0xff]))).toThrow(/UTF-8/);
   });
 });
 
@@ -122,19 +122,28 @@ test("sequences on threads have the numbers and the order of one after the other
   const request = { fasta, regularExpression: ["P..P"], elmIdentifierName: ["PIP-box"], ...model };
   const told = new Set<string>();
   const report = (done: number, total: number): void => void told.add(`${done} of ${total}`);
-  const parallel = await Array.fromAsync(scoring.scoreParallel({ ...request, report }, 3));
+  const onThreads = (fasta: string, workers: number, skip = 0) =>
+    Array.fromAsync(
+      scoring.scoreQuestions(scoring.readSequences({ ...request, fasta }), {
+        ...model,
+        workers,
+        skip,
+        report,
+      }),
+    );
+  const parallel = await onThreads(fasta, 3);
+  for (const words of told) expect(words).toMatch(/^\d of 9$/);
   expect(parallel.length).toBe(9);
   const alone = [...scoring.scoreNow(request)];
   expect(parallel).toEqual(alone);
   for (const workers of [1, 2, 4]) {
-    expect(await Array.fromAsync(scoring.scoreParallel(request, workers))).toEqual(alone);
+    expect(await onThreads(fasta, workers)).toEqual(alone);
     // One query has all threads to itself.
     const one = { ...request, fasta: P53_RECORD };
-    expect(await Array.fromAsync(scoring.scoreParallel(one, workers))).toEqual([...scoring.scoreNow(one)]);
+    expect(await onThreads(P53_RECORD, workers)).toEqual([...scoring.scoreNow(one)]);
   }
-  for (const words of told) expect(words).toMatch(/^\d of 9$/);
-  expect(await Array.fromAsync(scoring.scoreParallel({ ...request, skip: 7 }, 1))).toEqual(alone.slice(7));
-  await expect(scoring.scoreParallel({ ...request, fasta: "" }, 2).next()).rejects.toThrow(/no sequence/);
+  expect(await onThreads(fasta, 1, 7)).toEqual(alone.slice(7));
+  expect(() => scoring.readSequences({ ...request, fasta: "" })).toThrow(/no sequence/);
 }, 120_000);
 
 test("options of the method reach every way of scoring", async () => {
@@ -143,11 +152,12 @@ test("options of the method reach every way of scoring", async () => {
   const alignment = `>q\n${P53}\n${Array.from({ length: 5 }, (_, i) => `>h${i}\n${P53.replace("W", "AFYLI"[i])}\n`).join("")}`;
   const scored = [
     ...scoring.scoreNow({ fasta: P53_RECORD, ...wanted }),
-    ...(await Array.fromAsync(scoring.scoreParallel({ fasta: P53_RECORD, ...wanted }, 2))),
-    ...(await Array.fromAsync(scoring.scoreBatch({ table: "P04637\tP..P\n", ...model, options }))),
+    ...(await Array.fromAsync(
+      scoring.scoreQuestions(scoring.readBatch("P04637\tP..P\n"), { ...model, options, workers: 2 }),
+    )),
     scoring.scoreAlignment({ alignment, ...wanted }),
   ];
-  expect(scored.map(({ prediction }) => prediction.homologs.length)).toEqual([3, 3, 3, 3]);
+  expect(scored.map(({ prediction }) => prediction.homologs.length)).toEqual([3, 3, 3]);
 });
 
 describe("threads", () => {

@@ -1,0 +1,79 @@
+import { expect, test } from "bun:test";
+import { beginningOf, type NamedQuestion, shardRange } from "../../src/scoring/index.ts";
+
+/** Lengths as those of proteins, some of them giants, by a generator with a seed (Park and Miller). */
+function lengthsOf(count: number, seed: number): number[] {
+  let state = seed;
+  const next = (): number => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
+  return Array.from({ length: count }, () => Math.round(30 * Math.exp(5 * next() * next()) ** 1.3));
+}
+
+test.each([
+  [1, 1],
+  [7, 3],
+  [3, 8],
+  [0, 4],
+  [1000, 16],
+  [5000, 1000],
+])("%d queries in %d shards: each in one, neighbours together, nearly equal costs", (count, of) => {
+  const lengths = lengthsOf(count, 11 + of);
+  const ranges = Array.from({ length: of }, (_, i) => shardRange(lengths, { shard: i + 1, of }));
+  expect(ranges[0].from).toBe(0);
+  expect(ranges.at(-1)!.to).toBe(count);
+  for (const [i, { from, to }] of ranges.entries()) {
+    expect(to).toBeGreaterThanOrEqual(from);
+    if (i > 0) expect(from).toBe(ranges[i - 1].to);
+  }
+  const costs = lengths.map((length) => length + 50);
+  const mean = costs.reduce((sum, cost) => sum + cost, 0) / of;
+  const most = Math.max(0, ...costs);
+  for (const { from, to } of ranges) {
+    const own = costs.slice(from, to).reduce((sum, cost) => sum + cost, 0);
+    // A query is not cut: at both ends at most half of one is too much or too little.
+    expect(Math.abs(own - mean)).toBeLessThanOrEqual(most);
+  }
+});
+
+test("one giant is alone, where shares are smaller than it", () => {
+  const lengths = [...Array<number>(50).fill(100), 30_000, ...Array<number>(50).fill(100)];
+  const ranges = [1, 2, 3].map((shard) => shardRange(lengths, { shard, of: 3 }));
+  expect(ranges).toEqual([
+    { from: 0, to: 50 },
+    { from: 50, to: 51 },
+    { from: 51, to: 101 },
+  ]);
+});
+
+test("what a shard says of its run depends on all that is asked, and on nothing else", () => {
+  const pattern = { expression: "P..P", name: null, dialect: "soap" as const };
+  const asked: NamedQuestion[] = ["MKLT", "MKLV"].map((sequence, i) => ({
+    name: `q${i}`,
+    description: "",
+    sequence,
+    patterns: [pattern],
+  }));
+  const run = {
+    labd: "1",
+    format: "tsv",
+    model: "continuous",
+    options: "{}",
+    corpus: "c",
+    calibration: "labd-2",
+  };
+  const of = (questions: NamedQuestion[]) => beginningOf(questions, { shard: 1, of: 2 }, run).run;
+  const same = of(asked.map((question) => ({ ...question, patterns: [{ ...pattern }] })));
+  expect(same).toEqual(of(asked));
+  const changed = (change: Partial<NamedQuestion>) => of([asked[0], { ...asked[1], ...change }]);
+  for (const change of [{ name: "q" }, { description: "d" }, { sequence: "MKLI" }]) {
+    expect(changed(change).queries).not.toBe(same.queries);
+    expect(changed(change).patterns).toBe(same.patterns);
+  }
+  for (const other of [
+    { ...pattern, expression: "P.P" },
+    { ...pattern, name: "N" },
+  ]) {
+    expect(changed({ patterns: [other] }).patterns).not.toBe(same.patterns);
+    expect(changed({ patterns: [other] }).queries).toBe(same.queries);
+  }
+  expect(of([...asked].reverse()).queries).not.toBe(same.queries);
+});
