@@ -11,6 +11,7 @@ import audit from "./0013-audit.sql" with { type: "text" };
 import stockTrigrams from "./0015-stock-trigrams.sql" with { type: "text" };
 import coveringIndexes from "./0016-covering-indexes.sql" with { type: "text" };
 import webhooks from "./0017-webhooks.sql" with { type: "text" };
+import externalIdentities from "./0018-external-identities.sql" with { type: "text" };
 import secondFactors from "./0020-second-factors.sql" with { type: "text" };
 
 /** The migrations in order, embedded as text: forward only, never edited once released. */
@@ -28,5 +29,6 @@ export const MIGRATIONS: readonly { name: string; sql: string }[] = [
   { name: "0015-stock-trigrams.sql", sql: stockTrigrams },
   { name: "0016-covering-indexes.sql", sql: coveringIndexes },
   { name: "0017-webhooks.sql", sql: webhooks },
+  { name: "0018-external-identities.sql", sql: externalIdentities },
   { name: "0020-second-factors.sql", sql: secondFactors },
 ];

@@ -1075,6 +1075,22 @@ BEGIN
   INSERT INTO job_end (job, state) VALUES (new.rid, new.state);
 END;
 
+CREATE TABLE external_identity (
+  rid INTEGER PRIMARY KEY,
+  provider TEXT NOT NULL CHECK (provider IN ('ldap', 'oidc')),
+  -- Address of the provider, which a subject is unique at; empty for the directory.
+  issuer TEXT NOT NULL,
+  -- What stays the same whatever somebody's name becomes, and is never another's.
+  subject TEXT NOT NULL CHECK (subject <> ''),
+  -- What people know it by, such as a DN.
+  label TEXT NOT NULL,
+  user_rid INTEGER NOT NULL REFERENCES user_account (rid) ON DELETE CASCADE,
+  created INTEGER NOT NULL,
+  last_used INTEGER,
+  UNIQUE (provider, issuer, subject),
+  UNIQUE (user_rid, provider)
+) STRICT;
+
 CREATE TABLE second_factor (
   user_rid INTEGER PRIMARY KEY REFERENCES user_account (rid) ON DELETE CASCADE,
   -- What the app has, encrypted by a key that lies beside the database and is in no backup.

@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { nearest, Problem } from "./problem.ts";
+import { IDENTITY_SETTINGS } from "./identity/settings.ts";
+import { choice, integer, type Setting, text, truth } from "./setting.ts";
 import { BASE_PATH } from "./shell/origin.ts";
 
 /**
@@ -9,64 +11,6 @@ import { BASE_PATH } from "./shell/origin.ts";
  * labd.toml (`data_dir`), the `check` verb and the table in the README all come from it. A flag beats the
  * variable, the variable beats the file, the file beats the default.
  */
-
-interface Setting<T> {
-  /** What is allowed, in words: the second half of every error about it. */
-  allowed: string;
-  fallback: T;
-  /** One sentence for help and README. */
-  sentence: string;
-  /** A secret is never printed. */
-  secret?: boolean;
-  /** The value from text (flag, variable) or from TOML; undefined where it is not allowed. */
-  read(value: unknown): T | undefined;
-}
-
-type Wording = { sentence: string; secret?: boolean };
-
-const text = (fallback: string, allowed: string, rule: RegExp, wording: Wording): Setting<string> => ({
-  ...wording,
-  fallback,
-  allowed,
-  read: (value) => (typeof value === "string" && rule.test(value) ? value : undefined),
-});
-
-const integer = (fallback: number, least: number, most: number, wording: Wording): Setting<number> => ({
-  ...wording,
-  fallback,
-  allowed: `a whole number from ${least} to ${most}`,
-  read(value) {
-    const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
-    return Number.isInteger(number) && (number as number) >= least && (number as number) <= most
-      ? (number as number)
-      : undefined;
-  },
-});
-
-const TRUTH: Record<string, boolean> = {
-  true: true,
-  yes: true,
-  on: true,
-  "1": true,
-  false: false,
-  no: false,
-  off: false,
-  "0": false,
-};
-
-const truth = (fallback: boolean, wording: Wording): Setting<boolean> => ({
-  ...wording,
-  fallback,
-  allowed: "true or false",
-  read: (value) => (typeof value === "boolean" ? value : TRUTH[String(value).toLowerCase()]),
-});
-
-const choice = <T extends string>(fallback: T, choices: readonly T[], wording: Wording): Setting<T> => ({
-  ...wording,
-  fallback,
-  allowed: `one of ${choices.join(", ")}`,
-  read: (value) => choices.find((allowed) => allowed === value),
-});
 
 export const SETTINGS = {
   data_dir: text("labd-data", "a path", /^[^\0]+$/, {
@@ -195,6 +139,7 @@ export const SETTINGS = {
     sentence:
       "Passwords that are hashed at once; each takes 19 MiB and a processor for some 50 milliseconds. By default half as many as there are processors, from 1 to 4: the others score and answer.",
   }),
+  ...IDENTITY_SETTINGS,
   trust_proxy: truth(false, {
     sentence:
       "Whether X-Forwarded-For, -Proto, -Host and -Prefix are those of a reverse proxy of yours, which has to set or remove each: for counting failed sign-ins by address, cookies and links. public_url and base_path beat them.",

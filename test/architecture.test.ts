@@ -36,12 +36,20 @@ const RULES: Record<string, Rule> = {
     packages: ["elysia", "node:"],
   },
   "src/webhook": { rooms: ["src/shell", "src/problem.ts"], packages: ["elysia", "node:"] },
+  "src/identity": {
+    rooms: ["src/setting.ts", "src/shell", "src/watch/finding.ts", "src/problem.ts"],
+    packages: ["elysia", "ldapts", "oauth4webapi", "node:"],
+  },
   "src/watch": { rooms: ["src/backup", "src/shell", "src/problem.ts"], packages: ["node:"] },
   "src/install": { rooms: ["src/config.ts"], packages: [] },
   "src/sample": { rooms: [], packages: [] },
   "src/problem.ts": { rooms: [], packages: [] },
   "src/version.ts": { rooms: ["package.json"], packages: [] },
-  "src/config.ts": { rooms: ["src/problem.ts", "src/shell/origin.ts"], packages: ["node:"] },
+  "src/setting.ts": { rooms: [], packages: [] },
+  "src/config.ts": {
+    rooms: ["src/problem.ts", "src/setting.ts", "src/identity/settings.ts", "src/shell/origin.ts"],
+    packages: ["node:"],
+  },
   // It knows the services by what they answer over HTTP.
   "src/web": { rooms: [], packages: ["preact"] },
   "src/web/inventory": { rooms: ["src/web"], packages: ["preact", "jsqr"] },

@@ -8,7 +8,8 @@ import {
   UPLOADS,
 } from "../administration/index.ts";
 import type { Config } from "../config.ts";
-import { inventoryRoutes, openImports, recordEvents } from "../inventory/index.ts";
+import { openIdentity } from "../identity/index.ts";
+import { inventoryRoutes, openImports, openMemberships, recordEvents } from "../inventory/index.ts";
 import { jobEnds, openScoring, type Scoring } from "../scoring/index.ts";
 import { auditOf } from "../shell/audit.ts";
 import { Accounts } from "../shell/auth.ts";
@@ -61,6 +62,13 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
         : timeQueries(database, config.slow_query_ms, (query) => log.problem("slow query", { ...query }));
     const accounts = new Accounts(database, clock, accountOptions(config));
     await addFirstAdministrator(accounts, config.admin_password);
+    openIdentity({
+      settings: config,
+      database,
+      clock,
+      accounts,
+      memberships: openMemberships(database, clock),
+    });
     const scoring = await openScoring({
       ...scoringOptions(config),
       database,

@@ -7,6 +7,7 @@ export { RESOURCES, type Routed } from "./resources/index.ts";
 export { recordEvents } from "./record-events.ts";
 export type { ImportReport } from "./import.ts";
 export { type Imports, openImports } from "./imports.ts";
+export { type Memberships, openMemberships } from "./memberships.ts";
 export { loadInventory, SYSTEM_USER } from "./sample.ts";
 export type { InventorySample } from "./sample-format.ts";
 

@@ -1,7 +1,8 @@
 import type { Actor } from "./model/access.ts";
 import { type Field, type Json, KINDS, parseUuid, quoted, text } from "./model/field.ts";
 import type { Mode } from "./model/patch.ts";
-import { PARTS, PEOPLE } from "./resources/index.ts";
+import { membershipsOf } from "./memberships.ts";
+import { PEOPLE } from "./resources/index.ts";
 import type { Statements } from "./statements.ts";
 import type { Store } from "./store.ts";
 import { fieldProblem, forbidden, type Writing } from "./writing.ts";
@@ -103,21 +104,7 @@ export function openPeople(store: Store, accounts: Accounts): People {
       .all({ text: "SELECT group_rid FROM membership WHERE user_rid = ?", args: [user] })
       .map(({ group_rid }) => Number(group_rid));
 
-  const recordOf = (user: number, group: number) =>
-    get("SELECT rid, deleted FROM membership_record WHERE user_rid = ? AND group_rid = ?", user, group);
-
-  const setMembership = (
-    writing: Writing,
-    user: number,
-    group: number,
-    member: boolean,
-    actor: Actor,
-  ): void => {
-    const known = recordOf(user, group);
-    if (member && known) writing.set(PARTS.membership, Number(known.rid), {}, actor);
-    else if (member) writing.insert(PARTS.membership, { user, group }, actor);
-    else if (known?.deleted === 0) writing.end(PARTS.membership, Number(known.rid), actor);
-  };
+  const { recordOf, set: setMembership } = membershipsOf(statements);
 
   const refuseTaken = (kind: Kind, name: string, rid: number, errors: Errors): void => {
     const { table, key } = PEOPLE[kind];

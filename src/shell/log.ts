@@ -23,9 +23,10 @@ export function openLog(level: LogLevel, write: (line: string) => void, now: () 
   };
 }
 
-/** What the log says of an internal error: the stack that the caller never sees. */
+/** What the log says that the caller never sees: the stack of an internal error, and why others were not reached. */
 export function causeOf(problem: Problem): string | undefined {
-  if (problem.code !== "internal") return undefined;
   const cause = problem.cause;
+  if (problem.code === "identity_unavailable" && cause instanceof Error) return cause.message;
+  if (problem.code !== "internal") return undefined;
   return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
 }

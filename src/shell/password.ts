@@ -1,9 +1,8 @@
 import { Problem } from "../problem.ts";
+import { AtOnce } from "./at-once.ts";
 
 /** Argon2id at the figures of OWASP's cheat sheet: 19 MiB, two passes. */
 const HASHING = { algorithm: "argon2id", memoryCost: 19456, timeCost: 2 } as const;
-/** Requests that may wait for their turn; with more the service says that it is busy. */
-const WAITING = 200;
 /** UTF-16 units of a password. */
 export const SHORTEST_PASSWORD = 8;
 const LONGEST_PASSWORD = 1024;
@@ -21,43 +20,26 @@ const DECOY = `$argon2id$v=19$m=${HASHING.memoryCost},t=${HASHING.timeCost},p=1$
 
 /** Hashes passwords, at most `limit` at once: each takes memory, and a processor for a good part of a second. */
 export class Passwords {
-  private running = 0;
-  private readonly waiting: (() => void)[] = [];
+  private readonly atOnce: AtOnce;
 
-  constructor(private readonly limit: number) {}
+  constructor(limit: number) {
+    this.atOnce = new AtOnce(limit);
+  }
 
   /** The hash to keep. @throws Problem invalid_request for a password that breaks the rule, busy */
   async hash(password: string): Promise<string> {
     const wrong = passwordRule(password);
     if (wrong !== undefined)
       throw new Problem("invalid_request", `password: ${wrong}`, { fields: { password: [wrong] } });
-    return this.inTurn(() => Bun.password.hash(password, HASHING));
+    return this.atOnce.run(() => Bun.password.hash(password, HASHING));
   }
 
   /** Whether it is the password of this hash; without a hash it takes as long, and is not. @throws Problem busy */
   async verify(password: string, hash: string | null): Promise<boolean> {
     // What cannot be a password is hashed in the place of one, so that it takes as long.
     const usable = password !== "" && password.length <= LONGEST_PASSWORD;
-    const right = await this.inTurn(() => Bun.password.verify(usable ? password : "-", hash ?? DECOY));
+    const right = await this.atOnce.run(() => Bun.password.verify(usable ? password : "-", hash ?? DECOY));
     return right && usable && hash !== null;
-  }
-
-  private async inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (this.running >= this.limit) {
-      if (this.waiting.length >= WAITING)
-        throw new Problem("busy", "Too many sign-ins at once. Try again.", {
-          headers: { "Retry-After": "5" },
-        });
-      // Whoever ends hands its turn on, so that `running` stays as it is.
-      await new Promise<void>((resolve) => this.waiting.push(resolve));
-    } else this.running++;
-    try {
-      return await work();
-    } finally {
-      const next = this.waiting.shift();
-      if (next) next();
-      else this.running--;
-    }
   }
 }
 

@@ -117,6 +117,8 @@ export class SignIns {
         this.byAccount.forgive(account);
         if (address !== undefined) this.byAddress.forgive(address);
       }
+      if (error instanceof Problem && error.code === "throttled")
+        await this.notes.throttled(username, address, method);
       throw error;
     }
   }

@@ -2,11 +2,13 @@ import { openData, type Opened } from "../app/data-directory.ts";
 import { type Call, unknown, type Verb } from "../command-line.ts";
 import { Problem } from "../problem.ts";
 import { accountTable, minuteOf } from "./account-table.ts";
+import { identitiesOf, link, unlink } from "./user-link.ts";
 
 export const user: Verb = {
   name: "user",
-  summary: "Add, list, disable and enable the accounts that may write to the inventory; set passwords.",
-  operands: "add NAME | list | password NAME | totp NAME | disable NAME | enable NAME",
+  summary: "Add, list, link, disable and enable the accounts that may write to the inventory; set passwords.",
+  operands:
+    "add NAME | list | password NAME | totp NAME | link NAME | unlink NAME | disable NAME | enable NAME",
   flags: [
     {
       name: "--password-stdin",
@@ -26,11 +28,18 @@ export const user: Verb = {
       sentence:
         "totp: take the second factor away, for who has lost the phone and the recovery codes; ends the sessions. Without it: tell whether there is one.",
     },
+    {
+      name: "--ldap",
+      value: "WHO",
+      sentence:
+        "link: who of the directory signs in as this account from now on, by the name that is typed at sign-in, or the DN.",
+    },
+    { name: "--from", value: "ldap|oidc", sentence: "unlink: what no longer signs in as this account." },
     { name: "--json", sentence: "list: as JSON." },
   ],
   settings: ["data_dir"],
   example:
-    "printf '%s' 'a long password' | labd user add kim --password-stdin --group Freezers\nlabd user list\nlabd user totp kim --reset\nlabd user disable kim",
+    "printf '%s' 'a long password' | labd user add kim --password-stdin --group Freezers\nlabd user list\nlabd user totp kim --reset\nlabd user link kim --ldap kim.kuhn\nlabd user disable kim",
   async run(call) {
     const [action = "(none)", username, ...rest] = call.operands;
     const work = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
@@ -64,8 +73,10 @@ const ACTIONS: Record<string, (opened: Opened, call: Call, username: string) => 
     });
     return `Added ${username}. A token for clients: labd token add ${username}\n`;
   },
-  list({ accounts }, call) {
+  list(opened, call) {
+    const { accounts } = opened;
     const users = accounts.list();
+    const identities = identitiesOf(opened);
     if (call.has("--json")) {
       const shown = users.map((user) => ({
         id: user.id,
@@ -76,6 +87,7 @@ const ACTIONS: Record<string, (opened: Opened, call: Call, username: string) => 
         is_active: user.is_active === 1,
         is_superuser: user.is_superuser === 1,
         second_factor: accounts.secondFactors.isOn(user.rid),
+        linked: identities.of(user.rid).map(({ provider, label }) => ({ provider, label })),
         last_login: user.last_login === null ? null : new Date(user.last_login).toISOString(),
       }));
       return `${JSON.stringify(shown, null, 2)}\n`;
@@ -90,6 +102,7 @@ const ACTIONS: Record<string, (opened: Opened, call: Call, username: string) => 
           user.is_active === 1 ? "active" : "disabled",
           ...(user.is_superuser === 1 ? ["admin"] : []),
           ...(accounts.secondFactors.isOn(user.rid) ? ["second factor"] : []),
+          ...identities.of(user.rid).map(({ provider }) => provider),
         ].join(", "),
         minuteOf(user.last_login),
       ]),
@@ -113,6 +126,9 @@ const ACTIONS: Record<string, (opened: Opened, call: Call, username: string) => 
       ? `${username} has a second factor since ${minuteOf(found.since)}, and ${found.recovery_codes} recovery codes are left.\n`
       : `${username} has no second factor. It is set up in the browser, at /profile.\n`;
   },
+  link: (opened, call, username) =>
+    link(opened, call.configuration().config, username, { ldap: call.value("--ldap") }),
+  unlink: (opened, call, username) => unlink(opened, username, call.value("--from")),
   disable({ accounts }, _, username) {
     accounts.setActive(accounts.userOf(username), false);
     return `Disabled ${username}: no password, session or token signs in. labd user enable ${username} undoes it.\n`;

@@ -1,0 +1,223 @@
+import { fillFilter } from "./ldap-filter.ts";
+import {
+  type LdapConnection,
+  type LdapEntry,
+  type LdapServer,
+  resultCodeOf,
+  unavailable,
+  withDirectory,
+} from "./ldap-connection.ts";
+import type { Identities } from "./identities.ts";
+import type { Admission, Person } from "./person.ts";
+import { AtOnce } from "../shell/at-once.ts";
+import type { Clock } from "../shell/clock.ts";
+import type { ForeignPasswords } from "../shell/foreign-password.ts";
+import { Throttle, throttled } from "../shell/throttle.ts";
+import type { Database } from "../shell/sqlite.ts";
+import { writeTurn } from "../shell/write-turn.ts";
+
+/** Where in a directory people and groups are. */
+export interface LdapOptions extends LdapServer, Admission {
+  bindDn: string;
+  bindPassword: string;
+  userBase: string;
+  userFilter: string;
+  /** Attributes; `dn` is the DN. */
+  id: string;
+  username: string;
+  fullName: string;
+  email: string;
+  /** Empty: there are no groups. */
+  groupBase: string;
+  groupFilter: string;
+  groupName: string;
+  /** Failed binds of one entry within `loginWindow` seconds. */
+  loginFailures: number;
+  loginWindow: number;
+}
+
+/** Connections at once. */
+const AT_ONCE = 16;
+/** Groups of one person; more are not looked at. */
+const GROUPS = 1000;
+/** What a server answers where a password does not fit, or the account may not be used: RFC 4511, appendix A. */
+const REFUSED = new Set([19, 32, 34, 48, 49, 50, 53]);
+const SIZE_LIMIT = 4;
+const NO_SUCH_OBJECT = 32;
+/** What nobody has in a name that is typed: directories leave some of it out when they compare. */
+const UNTYPED = /[\p{Cc}\p{Cn}\p{Co}\p{Cs}]/u;
+
+/** Finds somebody by the name that is typed at sign-in, or by DN. @throws Problem identity_unavailable */
+export async function lookUp(
+  options: LdapOptions,
+  username: string,
+): Promise<{ entry: LdapEntry; person: Person } | undefined> {
+  return withDirectory(options, async (connection) => {
+    const entry = await findEntry(connection, options, username, /^[^=,]+=[^,]*,.*=/.test(username));
+    return entry && { entry, person: await describe(connection, options, entry) };
+  });
+}
+
+/**
+ * Somebody by name and password: looks the entry up, and binds as it. Undefined where they do not fit.
+ * `attempt` is told the DN before the password is sent, and counts it.
+ * @throws Problem identity_unavailable, and what `attempt` throws
+ */
+async function authenticate(
+  options: LdapOptions,
+  username: string,
+  password: string,
+  attempt: (dn: string) => void,
+): Promise<Person | undefined> {
+  // Without a password servers let everybody bind, as nobody (RFC 4513, section 5.1.2).
+  if (password === "" || username === "" || username.length > 150 || UNTYPED.test(username)) return undefined;
+  return withDirectory(options, async (connection) => {
+    const entry = await findEntry(connection, options, username);
+    if (!entry) return undefined;
+    attempt(entry.dn);
+    if (!(await bindAs(connection, entry.dn, password))) return undefined;
+    if (options.groupBase !== "") await bindReader(connection, options);
+    return describe(connection, options, entry);
+  });
+}
+
+/** Whether this is the password of an entry; what did not fit is not counted. @throws Problem identity_unavailable */
+export const passwordFits = (options: LdapOptions, dn: string, password: string): Promise<boolean> =>
+  withDirectory(options, async (connection) => password !== "" && (await bindAs(connection, dn, password)));
+
+/** @throws Problem identity_unavailable where the answer is about anything but the password */
+async function bindAs(connection: LdapConnection, dn: string, password: string): Promise<boolean> {
+  try {
+    await connection.bind(dn, password);
+    return true;
+  } catch (error) {
+    if (REFUSED.has(resultCodeOf(error) ?? -1)) return false;
+    throw unavailable((error as Error).message);
+  }
+}
+
+/** Signs in as the account that looks people up. @throws Problem identity_unavailable */
+export async function bindReader(
+  connection: LdapConnection,
+  { bindDn, bindPassword }: LdapOptions,
+): Promise<void> {
+  if (bindDn === "") await asked(connection, "anonymous bind", connection.bind("", ""));
+  else await asked(connection, `bind as ${bindDn}`, connection.bind(bindDn, bindPassword));
+}
+
+/** @throws Problem identity_unavailable where the directory refuses what the settings ask of it */
+async function asked<T>(connection: LdapConnection, what: string, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    const code = resultCodeOf(error);
+    throw unavailable(
+      `${connection.url}: ${what}: ${(error as Error).message}${code === undefined ? "" : ` (result code ${code})`}`,
+    );
+  }
+}
+
+async function findEntry(
+  connection: LdapConnection,
+  options: LdapOptions,
+  username: string,
+  isDn = false,
+): Promise<LdapEntry | undefined> {
+  if (options.bindDn !== "") await bindReader(connection, options);
+  const filter = isDn ? "(objectClass=*)" : fillFilter(options.userFilter, { username });
+  const base = isDn ? username : options.userBase;
+  const attributes = [options.id, options.username, options.fullName, options.email].filter(
+    (name) => name !== "dn",
+  );
+  const found = await asked(
+    connection,
+    `search below ${base} for ${filter}`,
+    connection.search(base, filter, attributes, 2, isDn ? "base" : "sub").catch((error: unknown) => {
+      // More than two; or, of a DN, none.
+      if (resultCodeOf(error) === SIZE_LIMIT || (isDn && resultCodeOf(error) === NO_SUCH_OBJECT)) return [];
+      throw error;
+    }),
+  );
+  return found.length === 1 && found[0].dn !== "" ? found[0] : undefined;
+}
+
+async function describe(connection: LdapConnection, options: LdapOptions, entry: LdapEntry): Promise<Person> {
+  const first = (name: string): string => entry.values.get(name.toLowerCase())?.[0]?.trim() ?? "";
+  const username = first(options.username);
+  const id = options.id === "dn" ? entry.dn.toLowerCase() : first(options.id);
+  if (id === "")
+    throw unavailable(`${entry.dn} has no attribute ${options.id} that may be read; see ldap_attribute_id`);
+  const email = first(options.email);
+  return {
+    provider: "ldap",
+    issuer: "",
+    subject: id,
+    label: entry.dn,
+    username,
+    fullName: first(options.fullName).slice(0, 200),
+    email: /^[^\s@]+@[^\s@]+$/.test(email) && email.length <= 254 ? email : "",
+    groups: await groupsOf(connection, options, entry.dn, username),
+  };
+}
+
+async function groupsOf(
+  connection: LdapConnection,
+  { groupBase, groupFilter, groupName }: LdapOptions,
+  dn: string,
+  username: string,
+): Promise<string[]> {
+  if (groupBase === "") return [];
+  const filter = fillFilter(groupFilter, { dn, username });
+  const found = await asked(
+    connection,
+    `search below ${groupBase} for ${filter}`,
+    connection.search(groupBase, filter, [groupName], GROUPS),
+  );
+  return found.flatMap(({ values }) => values.get(groupName.toLowerCase()) ?? []);
+}
+
+/** Passwords that a directory knows, and the accounts of their owners. */
+export class Ldap implements ForeignPasswords {
+  readonly name = "ldap";
+  private readonly turns = new AtOnce(AT_ONCE);
+  private readonly failures: Throttle;
+
+  constructor(
+    private readonly options: LdapOptions,
+    private readonly identities: Identities,
+    private readonly database: Database,
+    clock: Clock,
+  ) {
+    this.failures = new Throttle(options.loginFailures, options.loginWindow * 1000, clock);
+  }
+
+  async verify(username: string, password: string): Promise<number | undefined> {
+    if (!this.identities.mayBeElsewhere(username, "ldap")) return undefined;
+    const person = await this.turns.run(() => this.authenticate(username, password));
+    if (!person) return undefined;
+    await writeTurn(this.database).free();
+    return this.identities.admit(person, this.options);
+  }
+
+  /** One entry may have many names that can be typed: attempts are counted by DN, too. @throws Problem throttled */
+  private async authenticate(username: string, password: string): Promise<Person | undefined> {
+    let tried: string | undefined;
+    try {
+      const person = await authenticate(this.options, username, password, (dn) => {
+        const wait = this.failures.wait(dn);
+        if (wait > 0) throw throttled(wait);
+        this.failures.count(dn);
+        tried = dn;
+      });
+      if (person) this.failures.forget(person.label);
+      return person;
+    } catch (error) {
+      if (tried !== undefined) this.failures.forgive(tried);
+      throw error;
+    }
+  }
+
+  holds(user: number): boolean {
+    return this.identities.holds(user, "ldap");
+  }
+}
