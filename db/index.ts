@@ -13,6 +13,7 @@ import coveringIndexes from "./0016-covering-indexes.sql" with { type: "text" };
 import webhooks from "./0017-webhooks.sql" with { type: "text" };
 import externalIdentities from "./0018-external-identities.sql" with { type: "text" };
 import secondFactors from "./0020-second-factors.sql" with { type: "text" };
+import farm from "./0022-farm.sql" with { type: "text" };
 
 /** The migrations in order, embedded as text: forward only, never edited once released. */
 export const MIGRATIONS: readonly { name: string; sql: string }[] = [
@@ -31,4 +32,5 @@ export const MIGRATIONS: readonly { name: string; sql: string }[] = [
   { name: "0017-webhooks.sql", sql: webhooks },
   { name: "0018-external-identities.sql", sql: externalIdentities },
   { name: "0020-second-factors.sql", sql: secondFactors },
+  { name: "0022-farm.sql", sql: farm },
 ];

@@ -50,7 +50,7 @@ CREATE TABLE job (
   deadline INTEGER,
   result INTEGER REFERENCES result (rid),
   -- Why an ended job has no prediction.
-  failure TEXT,
+  failure TEXT, worker TEXT,
   CHECK ((state = 'running') = (deadline IS NOT NULL)),
   CHECK ((state = 'finished') = (result IS NOT NULL)),
   CHECK ((state IN ('failed', 'cancelled', 'expired')) = (failure IS NOT NULL)),
@@ -61,8 +61,6 @@ CREATE TABLE job (
 ) STRICT;
 
 CREATE INDEX job_state ON job (state);
-
-CREATE INDEX job_turn ON job (client) WHERE state = 'queued' AND twin = 0;
 
 CREATE INDEX job_question ON job (digest) WHERE state IN ('queued', 'running');
 
@@ -1109,3 +1107,9 @@ CREATE TABLE recovery_code (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX recovery_code_user ON recovery_code (user_rid);
+
+CREATE INDEX job_turn ON job (client) WHERE state = 'queued' AND twin = 0 AND worker IS NULL;
+
+CREATE INDEX job_offered ON job (client) WHERE state = 'queued' AND worker = '';
+
+CREATE INDEX job_taken ON job (digest) WHERE state = 'running' OR (state = 'queued' AND worker = '');

@@ -56,6 +56,24 @@ export const SETTINGS = {
   job_timeout: integer(600, 1, 86_400, {
     sentence: "Seconds that one scoring job may take before it fails.",
   }),
+  queue: text(
+    "",
+    "empty, or redis://user:password@host:6379/0, rediss://… with TLS, or unix:/path",
+    /^((rediss?:\/\/|unix:)[^\s]+)?$/,
+    {
+      secret: true,
+      sentence:
+        "Redis or Valkey through which labd worker on other machines takes jobs, a database of its own for each server: redis://user:password@host:6379/0, rediss:// with TLS, or unix:/path. Empty scores in this process alone.",
+    },
+  ),
+  queue_ca: text("", "empty, or a path", /^[^\0]*$/, {
+    sentence:
+      "File with the certificates (PEM) that signed that of the queue (rediss://); empty takes the system's.",
+  }),
+  queue_local: choice<"away" | "always" | "never">("away", ["away", "always", "never"], {
+    sentence:
+      "Whether the workers of this process score beside those of the queue: only while Redis or all its workers are away, always, or never.",
+  }),
   max_queued: integer(10_000, 1, 100_000_000, {
     sentence: "Jobs that may wait at a time; one more is refused.",
   }),

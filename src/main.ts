@@ -19,6 +19,7 @@ import { score } from "./verb/score.ts";
 import { serve } from "./verb/serve.ts";
 import { token } from "./verb/token.ts";
 import { user } from "./verb/user.ts";
+import { worker } from "./verb/worker.ts";
 import { wsdl } from "./verb/wsdl.ts";
 import { COMMIT, VERSION } from "./version.ts";
 
@@ -26,6 +27,7 @@ import { COMMIT, VERSION } from "./version.ts";
 export const VERBS: readonly Verb[] = [
   demo,
   serve,
+  worker,
   score,
   merge,
   corpus,

@@ -41,6 +41,10 @@ const RULES: Record<string, Rule> = {
     packages: ["elysia", "ldapts", "oauth4webapi", "node:"],
   },
   "src/watch": { rooms: ["src/backup", "src/shell", "src/problem.ts"], packages: ["node:"] },
+  "src/farm": {
+    rooms: ["src/motif", "src/scoring", "src/shell", "src/problem.ts"],
+    packages: ["bullmq", "ioredis", "node:"],
+  },
   "src/install": { rooms: ["src/config.ts"], packages: [] },
   "src/sample": { rooms: [], packages: [] },
   "src/problem.ts": { rooms: [], packages: [] },

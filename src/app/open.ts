@@ -31,6 +31,7 @@ import { declareVitals } from "../watch/vitals.ts";
 import { pageForMissing, webRoutes } from "../web/index.ts";
 import { openWebhooks } from "../webhook/index.ts";
 import { backupDirectory, backUpBeforeUpgrade, DATABASE } from "./data-directory.ts";
+import { farmOf } from "./farm.ts";
 import { accountOptions, environmentOf, reachOf, scoringOptions } from "./options.ts";
 
 /** The service without a socket: what `labd serve`, `labd demo`, `labd openapi` and the tests have in common. */
@@ -69,8 +70,10 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       accounts,
       memberships: openMemberships(database, clock),
     });
+    const farm = farmOf(config, log);
     const scoring = await openScoring({
       ...scoringOptions(config),
+      farm: farm?.open,
       database,
       clock,
       log,

@@ -45,6 +45,12 @@ export function readCalibration(corpusPath: string): { calibration: Calibration;
   return format === FORMAT ? { calibration, hash } : null;
 }
 
+/** The file of a corpus's null as it is; null where none was made. */
+export function calibrationFileText(corpusPath: string): string | null {
+  const path = calibrationPath(corpusPath);
+  return statSync(path, { throwIfNoEntry: false }) ? readFileSync(path, "utf8") : null;
+}
+
 /** Takes the null of a corpus away, where there is one: the built-in one serves again. */
 export function removeCalibration(corpusPath: string): void {
   rmSync(calibrationPath(corpusPath), { force: true });

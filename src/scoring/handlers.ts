@@ -8,7 +8,7 @@ import {
 import { Problem } from "../problem.ts";
 import type { JobPattern } from "./job.ts";
 import type { MotifClasses } from "./motif-classes.ts";
-import type { Pool, Progress } from "./pool.ts";
+import type { Progress } from "./pool.ts";
 import type { JobStore, JobView } from "./store.ts";
 
 /** What a client asks for, in the terms of the contract. */
@@ -51,9 +51,19 @@ export interface Handlers {
   cancel(id: string): Status;
 }
 
+/** Who sees to it that jobs are scored: the pool of this process, and workers elsewhere. */
+export interface Workforce {
+  /** A job was accepted. */
+  wake(): void;
+  /** How far a running job is; null where that is not known. */
+  progress(id: string): Progress | null;
+  /** @throws Problem unknown_job, conflict where it has ended otherwise */
+  cancel(id: string): JobView;
+}
+
 export interface HandlersOptions {
   store: JobStore;
-  pool: Pool;
+  workforce: Workforce;
   classes: MotifClasses;
   /** Residues that a query may have. */
   maxQueryLength: number;
@@ -66,19 +76,19 @@ const STAGES: Record<Exclude<Progress["stage"], "start">, string> = {
   scores: "Scoring the matches (step 3 of 3)",
 };
 
-export function scoringHandlers({ store, pool, classes, maxQueryLength }: HandlersOptions): Handlers {
+export function scoringHandlers({ store, workforce, classes, maxQueryLength }: HandlersOptions): Handlers {
   return {
     async runJob(submission, client = "") {
       const query = readQuery(submission.querySequence, maxQueryLength);
       const patterns = readPatterns(submission.regularExpression, submission.elmIdentifierName, classes);
       const { identifier, scoringModel: model } = submission;
       const id = await store.insert({ identifier, query, model, patterns }, client);
-      pool.wake();
+      workforce.wake();
       return id;
     },
     getStatus(id) {
       const job = store.get(id);
-      return { status: job.state, details: describe(job, pool) };
+      return { status: job.state, details: describe(job, workforce) };
     },
     getResult(id) {
       const prediction = store.prediction(id);
@@ -92,8 +102,8 @@ export function scoringHandlers({ store, pool, classes, maxQueryLength }: Handle
       return null;
     },
     cancel(id) {
-      const job = pool.cancel(id);
-      return { status: job.state, details: describe(job, pool) };
+      const job = workforce.cancel(id);
+      return { status: job.state, details: describe(job, workforce) };
     },
   };
 }
@@ -163,12 +173,12 @@ function find(classes: MotifClasses, name: string, where: string): ReturnType<Mo
   }
 }
 
-function describe(job: JobView, pool: Pool): string {
+function describe(job: JobView, workforce: Workforce): string {
   switch (job.state) {
     case "queued":
       return `Place ${job.place} in the queue, as far as can be told: clients take turns.`;
     case "running": {
-      const progress = pool.progress(job.id);
+      const progress = workforce.progress(job.id);
       if (!progress || progress.stage === "start") return "Starting.";
       return `${STAGES[progress.stage]}, ${Math.floor(progress.fraction * 100)} % of this step.`;
     }

@@ -5,8 +5,9 @@ import type { Database } from "../shell/sqlite.ts";
 import { readBatch } from "./batch-table.ts";
 import type { MessageLimits } from "./contract/limits.ts";
 import { Corpora } from "./corpus.ts";
+import { type Farm, FarmJobs, type FarmSurroundings } from "./farm-jobs.ts";
 import { openSweeper } from "./expiry.ts";
-import { scoringHandlers } from "./handlers.ts";
+import { scoringHandlers, type Workforce } from "./handlers.ts";
 import { jobId, type State } from "./job.ts";
 import { jsonAnswers } from "./json-answers.ts";
 import { MotifTables } from "./motif-tables.ts";
@@ -29,6 +30,7 @@ import { type JobRecord, JobStore, type JobView } from "./store.ts";
 export { calibrateCorpus } from "./calibration.ts";
 export { Corpora, type CorpusInfo, type CorpusSource } from "./corpus.ts";
 export { writeDurably } from "./durable-file.ts";
+export type { Farm, FarmSurroundings } from "./farm-jobs.ts";
 export { jobEnds } from "./job-ends.ts";
 export type { MotifClass, MotifClasses } from "./motif-classes.ts";
 export type { ImportedTable, MotifTables } from "./motif-tables.ts";
@@ -74,6 +76,8 @@ export interface ScoringOptions {
   receiveTimeoutSeconds?: number;
   /** What a message may hold besides its bytes. */
   messageLimits?: Partial<MessageLimits>;
+  /** Opens the workers on other machines; by default there are none. */
+  farm?: ((surroundings: FarmSurroundings) => Farm) | undefined;
   /** Who asks, as a key by which clients take turns; by default all are one client. */
   clientOf?: (request: Request) => string;
 }
@@ -128,8 +132,15 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
   });
   const classes = new MotifTables(database, clock);
   let told = (): void => {};
+  let farm: Farm | undefined;
   const pool = new Pool({
-    store,
+    store: {
+      lease: (milliseconds) => (farm?.poolMayWork() === false ? null : store.lease(milliseconds)),
+      finish: (lease, basis, prediction) => store.finish(lease, basis, prediction),
+      fail: (rid, reason) => store.fail(rid, reason),
+      retry: (rid, attempts, reason) => store.retry(rid, attempts, reason),
+      release: (rid, counted) => store.release(rid, counted),
+    },
     corpora,
     log,
     size: options.workers,
@@ -139,19 +150,41 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
   });
   let sweeper: { close(): void } | undefined;
   if (options.workers > 0) {
-    const recovered = store.recover();
+    const recovered = store.recover(options.farm !== undefined);
     if (recovered.requeued + recovered.failed > 0) log.info("jobs recovered", recovered);
+    farm = options.farm?.({
+      jobs: new FarmJobs(database, store, clock),
+      basis: () => corpora.basis(),
+      corpus: () => corpora.active(),
+      timeout: options.jobTimeoutSeconds * 1000,
+      settled: () => told(),
+      wakePool: () => pool.wake(),
+      dropFromPool: (id) => pool.drop(id),
+    });
     pool.wake();
     sweeper = openSweeper({ database, clock, log });
   }
-  const handlers = scoringHandlers({ store, pool, classes, maxQueryLength: options.maxQueryLength });
+  const workforce: Workforce = {
+    wake() {
+      pool.wake();
+      farm?.wake();
+    },
+    progress: (id) => pool.progress(id) ?? farm?.progress(id) ?? null,
+    cancel(id) {
+      const job = store.cancel(id);
+      pool.drop(id);
+      farm?.drop(id);
+      return job;
+    },
+  };
+  const handlers = scoringHandlers({ store, workforce, classes, maxQueryLength: options.maxQueryLength });
   const reach = options.reach ?? DIRECT;
   const clientOf = options.clientOf ?? (() => "");
   const answers = jsonAnswers({
     handlers,
     job: (id) => store.get(id),
     request: (id) => store.request(id),
-    progress: (id) => pool.progress(id),
+    progress: (id) => workforce.progress(id),
     corpora,
     classes,
     clientOf,
@@ -188,7 +221,7 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     workers: () => pool.vitals(),
     recentJobs: (limit, state) => store.recent(limit, state),
     seats: () => pool.seats(),
-    cancel: (job) => pool.cancel(job),
+    cancel: (job) => workforce.cancel(job),
     corpusName: () => corpora.active()?.name ?? null,
     scoreNow: (request) =>
       scoreSequences(request, { corpora, classes, maxQueryLength: options.maxQueryLength }),
@@ -202,6 +235,7 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
       answers.close();
       sweeper?.close();
       store.close();
+      await farm?.close();
       pool.close();
     },
   };

@@ -1,9 +1,8 @@
 import { totalmem } from "node:os";
 import type { Hit, Stage } from "../motif/index.ts";
 import type { Log } from "../shell/log.ts";
-import type { Corpora } from "./corpus.ts";
 import { JointSearch } from "./joint-search.ts";
-import type { Basis, JobStore, JobView } from "./store.ts";
+import type { Basis } from "./store.ts";
 import type { Lease } from "./turns.ts";
 import { workerAddress } from "./worker-entrypoints.ts";
 import type { SearchTask, WorkerReport, WorkerTask } from "./worker.ts";
@@ -15,13 +14,29 @@ export interface Progress {
   fraction: number;
 }
 
+/** Where jobs come from, and what becomes of them: the queue of this process, or one that several machines share. */
+export interface JobSource {
+  /** The next job, for at most so many milliseconds; null where none waits. */
+  lease(milliseconds: number): Lease | null;
+  finish(lease: Lease, basis: Basis, prediction: string): unknown;
+  fail(rid: number, reason: string): unknown;
+  retry(rid: number, attempts: number, reason: string): unknown;
+  release(rid: number, counted: boolean): unknown;
+}
+
+/** What jobs are scored on that begin now. */
+export interface CorpusInUse {
+  active(): { path: string; sequences: number } | null;
+  basis(): Basis;
+}
+
 export interface PoolOptions {
-  store: JobStore;
-  corpora: Corpora;
+  store: JobSource;
+  corpora: CorpusInUse;
   log: Log;
   /** Workers, each with one job at a time; 0 leaves the queue alone. */
   size: number;
-  /** Milliseconds that a job may take. */
+  /** Milliseconds that a job may take, where its lease says nothing else. */
   timeout: number;
   /** Bytes of memory that each worker may have; by default all share half of the machine's. */
   workerMemory?: number;
@@ -133,12 +148,8 @@ export class Pool {
     return this.#progress.get(id) ?? null;
   }
 
-  /**
-   * Calls a job off; where a worker has it, that one is ended and its place taken by another.
-   * @throws Problem unknown_job, conflict where it has ended otherwise
-   */
-  cancel(id: string): JobView {
-    const job = this.#options.store.cancel(id);
+  /** Nobody waits for this job any more: where a worker has it, that one is ended and its place taken by another. */
+  drop(id: string): void {
     const seat = this.#seats.find((one) => one.job?.lease.id === id);
     if (seat) {
       this.#leave(seat);
@@ -146,7 +157,6 @@ export class Pool {
     }
     this.#options.settled?.();
     this.wake();
-    return job;
   }
 
   /** Stops all workers and gives their jobs back to the queue. */
@@ -161,9 +171,10 @@ export class Pool {
 
   /** Starts the oldest job; false where none waits. */
   #start(seat: Seat): boolean {
-    const { store, corpora, timeout } = this.#options;
-    const lease = store.lease(timeout);
+    const { store, corpora } = this.#options;
+    const lease = store.lease(this.#options.timeout);
     if (!lease) return false;
+    const timeout = lease.timeout ?? this.#options.timeout;
     const ticket = ++this.#tickets;
     const progress: Progress = { stage: "start", fraction: 0 };
     const timer = setTimeout(() => this.#expire(seat, ticket), timeout);
@@ -261,7 +272,7 @@ export class Pool {
     const { lease } = seat.job;
     this.#leave(seat);
     this.#dismiss(seat);
-    const seconds = this.#options.timeout / 1000;
+    const seconds = (lease.timeout ?? this.#options.timeout) / 1000;
     this.#settle(lease.id, () =>
       this.#options.store.fail(
         lease.rid,

@@ -309,7 +309,7 @@ export class JobStore {
   release(rid: number, counted: boolean): boolean {
     const { changes } = this.#database
       .query(
-        `UPDATE job SET ${RELEASE.set}, deadline = NULL, started = NULL, attempts = attempts - ?
+        `UPDATE job SET ${RELEASE.set}, worker = NULL, deadline = NULL, started = NULL, attempts = attempts - ?
          WHERE rid = ? AND ${RELEASE.where}`,
       )
       .run(counted ? 0 : 1, rid);
@@ -330,12 +330,21 @@ export class JobStore {
     return "failed";
   }
 
-  /** At start, before any worker: no job can be running, so every one that claims to be was cut off by the end of the process. */
-  recover(): { requeued: number; failed: number } {
+  /**
+   * At start, before any worker: no job of this process can be running, so every one that claims to be was cut off by its
+   * end. Those of workers elsewhere go on; without a farm they are ours again.
+   */
+  recover(hasFarm = false): { requeued: number; failed: number } {
     const abandoned = this.#database.query(
-      `UPDATE job SET interruptions = interruptions + 1 WHERE ${RELEASE.where} RETURNING rid, interruptions`,
+      `UPDATE job SET interruptions = interruptions + 1 WHERE ${RELEASE.where} AND worker IS NULL RETURNING rid, interruptions`,
     );
     return this.#inTransaction(() => {
+      if (!hasFarm) {
+        this.#database.run(
+          `UPDATE job SET ${RELEASE.set}, worker = NULL, deadline = NULL, started = NULL WHERE ${RELEASE.where} AND worker IS NOT NULL`,
+        );
+        this.#database.run("UPDATE job SET worker = NULL WHERE state = 'queued' AND worker = ''");
+      }
       const states = (abandoned.all() as { rid: number; interruptions: number }[]).map(
         ({ rid, interruptions }) => {
           if (interruptions < MAX_INTERRUPTIONS) {
@@ -439,6 +448,11 @@ export class JobStore {
 
   #expiry(ended: number): number | null {
     return this.#retention === null ? null : ended + this.#retention;
+  }
+
+  /** Runs what changes jobs in other ways, in one transaction. */
+  change<T>(action: () => T): T {
+    return this.#inTransaction(action);
   }
 
   /** From the beginning as a writer: one that begins as a reader is refused where another process writes meanwhile. */

@@ -11,11 +11,27 @@ export interface Lease {
   attempts: number;
   /** Until when the worker may take. */
   deadline: number;
+  /** Milliseconds that this job may take, where another than the pool's usual time is meant. */
+  timeout?: number;
 }
 
 const LEASE = move("lease");
-/** A job whose question is being answered already waits for that answer. */
-const READY = `${LEASE.where} AND twin = 0 AND digest NOT IN (SELECT digest FROM job WHERE state = 'running')`;
+/** A job whose question is being answered already, here or elsewhere, waits for that answer. */
+const READY = `${LEASE.where} AND twin = 0 AND worker IS NULL AND NOT EXISTS (SELECT 1 FROM job AS other
+  WHERE other.digest = ready.digest AND (other.state = 'running' OR (other.state = 'queued' AND other.worker = '')))`;
+const NEXT = (whom: Whom): string =>
+  `SELECT rid FROM job AS ready INDEXED BY job_turn WHERE ${READY} AND ${whom} ORDER BY client, rid LIMIT 1`;
+
+type Whom = "client > ?" | "client <= ?";
+
+/** A job that workers elsewhere may take. */
+export interface Offer {
+  rid: number;
+  id: string;
+  client: string;
+  /** The request as JSON text. */
+  request: string;
+}
 
 /**
  * Whose turn it is: clients with waiting jobs take turns (round robin), each with its oldest job, so that one who
@@ -36,11 +52,24 @@ export class Turns {
     return { ...lease, request: JSON.parse(request) as JobRequest };
   }
 
-  #take(whom: "client > ?" | "client <= ?", now: number, deadline: number) {
+  /** Sets the next job aside for workers elsewhere; null where none can start. */
+  offer(): Offer | null {
+    const row = this.#offer("client > ?") ?? this.#offer("client <= ?");
+    if (row) this.#last = row.client;
+    return row;
+  }
+
+  #offer(whom: Whom): Offer | null {
+    return this.database
+      .query(`UPDATE job SET worker = '' WHERE rid = (${NEXT(whom)}) RETURNING rid, id, client, request`)
+      .get(this.#last) as Offer | null;
+  }
+
+  #take(whom: Whom, now: number, deadline: number) {
     return this.database
       .query(
         `UPDATE job SET ${LEASE.set}, attempts = attempts + 1, started = ?, deadline = ?
-         WHERE rid = (SELECT rid FROM job INDEXED BY job_turn WHERE ${READY} AND ${whom} ORDER BY client, rid LIMIT 1)
+         WHERE rid = (${NEXT(whom)})
          RETURNING rid, id, client, request, digest, attempts, deadline`,
       )
       .get(now, deadline, this.#last) as
@@ -55,7 +84,8 @@ export class Turns {
   place(rid: number, client: string): number {
     const { own } = this.database
       .query(
-        `SELECT max(count(*), 1) AS own FROM job WHERE ${LEASE.where} AND twin = 0 AND client = ? AND rid <= ?`,
+        `SELECT max((SELECT count(*) FROM job WHERE ${LEASE.where} AND twin = 0 AND worker IS NULL AND client = ?1 AND rid <= ?2)
+           + (SELECT count(*) FROM job WHERE ${LEASE.where} AND worker = '' AND client = ?1 AND rid <= ?2), 1) AS own`,
       )
       .get(client, rid) as { own: number };
     const { others } = this.database

@@ -6,7 +6,7 @@ import { MIGRATIONS } from "../../db/index.ts";
 import { decode } from "../../src/motif/index.ts";
 import { Corpora } from "../../src/scoring/corpus.ts";
 import { Pool, type PoolOptions } from "../../src/scoring/pool.ts";
-import { JobStore } from "../../src/scoring/store.ts";
+import { JobStore, type JobView } from "../../src/scoring/store.ts";
 import { workerAddress } from "../../src/scoring/worker-entrypoints.ts";
 import { systemClock } from "../../src/shell/clock.ts";
 import { closeDatabase, type Database, openDatabase } from "../../src/shell/sqlite.ts";
@@ -56,6 +56,12 @@ async function until(condition: () => boolean): Promise<void> {
   }
 }
 const state = (id: string): string => store.get(id).state;
+/** Calls a job off, as the service does. */
+function cancel(id: string): JobView {
+  const job = store.cancel(id);
+  pool.drop(id);
+  return job;
+}
 
 test("every job is finished, whatever the number of workers", async () => {
   open({ size: 3 });
@@ -140,13 +146,13 @@ test("a running job that is cancelled frees its worker for the next; one that ha
   const id = await submit("spin");
   const after = await submit("finish");
   expect(state(id)).toBe("running");
-  expect(pool.cancel(id)).toMatchObject({ id, state: "cancelled", failure: "The job was cancelled." });
+  expect(cancel(id)).toMatchObject({ id, state: "cancelled", failure: "The job was cancelled." });
   expect(pool.progress(id)).toBeNull();
   await until(() => state(after) === "finished");
   expect(state(id)).toBe("cancelled");
-  expect(pool.cancel(id).state).toBe("cancelled");
-  expect(() => pool.cancel(after)).toThrow(expect.objectContaining({ code: "conflict" }));
-  expect(() => pool.cancel("none")).toThrow(expect.objectContaining({ code: "unknown_job" }));
+  expect(cancel(id).state).toBe("cancelled");
+  expect(() => cancel(after)).toThrow(expect.objectContaining({ code: "conflict" }));
+  expect(() => cancel("none")).toThrow(expect.objectContaining({ code: "unknown_job" }));
   expect(logged).toEqual([]);
 });
 
@@ -272,7 +278,7 @@ describe("idle workers help to search a large corpus", () => {
   test("one that hangs: cancelling the job, and closing, end it too", async () => {
     await openPair();
     const id = await submit("finish", "SPIN");
-    pool.cancel(id);
+    cancel(id);
     const next = await submit("finish");
     await until(() => state(next) === "finished");
     expect(hits(next)).toHaveLength(2);

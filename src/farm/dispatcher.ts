@@ -1,0 +1,471 @@
+import { hostname } from "node:os";
+import type { Redis } from "ioredis";
+import { calibrationFileText } from "../scoring/calibration-file.ts";
+import type { Farm, FarmJobs, FarmSurroundings } from "../scoring/farm-jobs.ts";
+import { MAX_INTERRUPTIONS } from "../scoring/job.ts";
+import type { Progress } from "../scoring/pool.ts";
+import type { Log } from "../shell/log.ts";
+import {
+  announceServer,
+  CLAIM,
+  CLAIM_LIFE,
+  forgetQueue,
+  queueName,
+  readQueues,
+  readWorkers,
+  tellDropped,
+  unpackPrediction,
+  type WorkerRecord,
+} from "./layout.ts";
+import { Line } from "./line.ts";
+import { causeOf, openLink, type Place, placeOf } from "./link.ts";
+import { BATCH, Offering } from "./offering.ts";
+
+/** Whether the pool of the server's process works beside the farm. */
+export const POOL_MODES = ["away", "always", "never"] as const;
+export type PoolMode = (typeof POOL_MODES)[number];
+
+export interface DispatcherOptions {
+  place: Place;
+  mode: PoolMode;
+  log: Log;
+  version: string;
+  commit: string;
+  /** Milliseconds between two turns without news. */
+  interval?: number;
+  /** Milliseconds for which queue or workers may be away before the pool takes over. */
+  grace?: number;
+  /** Milliseconds between two reconciliations without a cause. */
+  reconcileEvery?: number;
+}
+
+/** What the farm does, for those who look after it. */
+export interface FarmState {
+  queue: string;
+  mode: PoolMode;
+  /** `there`; `away`: it does not answer; `taken`: another server has it; `refuses`: it takes no jobs. */
+  state: "there" | "away" | "taken" | "refuses";
+  /** Why, where it is not there. */
+  cause: string | null;
+  poolWorks: boolean;
+  workers: (WorkerRecord & { fits: boolean })[];
+  /** Jobs in the queue that no worker has, and jobs that workers have. */
+  waiting: number;
+  running: number;
+  counts: Readonly<Counts>;
+}
+
+interface Counts {
+  offered: number;
+  finished: number;
+  failed: number;
+  /** Handed in for a job that had ended. */
+  late: number;
+  /** Taken by a worker and given back, or lost with it. */
+  returned: number;
+  /** In the database, but no longer in the queue. */
+  lost: number;
+}
+
+/** Jobs in the queue for each place of a worker, so that none is idle between two offers. */
+const AHEAD = 32;
+const AHEAD_BESIDE_POOL = 2;
+/** Milliseconds for which news is gathered. */
+const GATHER = 10;
+/** Milliseconds between two looks at who works, and at whether a queue that takes no jobs takes some again. */
+const ASK = 900;
+const TRY_AGAIN = 5000;
+/** Milliseconds after its deadline at which a job of a worker that cannot be asked is taken back. */
+const PATIENCE = 60_000;
+const STALLED = `The worker's process ended ${MAX_INTERRUPTIONS} times while it scored this job.`;
+
+/**
+ * The server's side of the farm. What is true stands in the database (FarmJobs); the queue in Redis is a copy of a part
+ * of it that may be late, doubled or gone. Events say where to look; what they do not say, the reconciliation finds.
+ * All of it happens in turns, one at a time, so that nothing is decided on what another part has just changed.
+ */
+export class Dispatcher implements Farm {
+  readonly #token = crypto.randomUUID();
+  readonly #jobs: FarmJobs;
+  readonly #lines = new Map<string, Line>();
+  readonly #progress = new Map<string, Progress>();
+  readonly #offering: Offering;
+  readonly #counts: Counts = { offered: 0, finished: 0, failed: 0, late: 0, returned: 0, lost: 0 };
+  readonly #ticker: Timer;
+  readonly #since = Date.now();
+  #redis: Redis | undefined;
+  #current: Line | null = null;
+  #workers: WorkerRecord[] = [];
+  #announced = "";
+  /** Whether the queue is there and this server's. */
+  #holds = false;
+  #state: Pick<FarmState, "state" | "cause"> = { state: "away", cause: null };
+  /** Whether it took no jobs the last time, and when that was. */
+  #refuses = false;
+  #tried = -Infinity;
+  #asked = -Infinity;
+  #reconciled = -Infinity;
+  #lackingSince: number | null = performance.now();
+  #isAway = false;
+  #turning: Promise<void> | undefined;
+  #scheduled: Timer | undefined;
+  #again = false;
+  #closed = false;
+
+  constructor(
+    private readonly options: DispatcherOptions,
+    private readonly surroundings: FarmSurroundings,
+  ) {
+    this.#jobs = surroundings.jobs;
+    this.#offering = new Offering(surroundings.jobs);
+    void this.#connect();
+    this.#ticker = setInterval(() => this.#tick(), options.interval ?? 1000);
+  }
+
+  wake(): void {
+    this.#stir();
+  }
+
+  poolMayWork(): boolean {
+    const { mode } = this.options;
+    return mode === "always" || (mode === "away" && this.#isAway);
+  }
+
+  progress(id: string): Progress | null {
+    return this.#progress.get(id) ?? null;
+  }
+
+  drop(id: string): void {
+    this.#progress.delete(id);
+    if (!this.#holds) return;
+    const told = async (): Promise<void> => {
+      for (const line of this.#lines.values()) {
+        const holder = await line.holder(id);
+        if (holder && !(await line.remove(id))) await tellDropped(this.#redis!, holder.worker, id);
+      }
+    };
+    // What fails here the next reconciliation finds.
+    told().catch(() => {});
+  }
+
+  /** The farm as it is. */
+  state(): FarmState {
+    const { place, mode } = this.options;
+    return {
+      queue: placeOf(place.url),
+      mode,
+      ...this.#state,
+      poolWorks: this.poolMayWork(),
+      workers: this.#workers.map((worker) => ({ ...worker, fits: this.#fits(worker) })),
+      waiting: this.#current?.waiting.size ?? 0,
+      running: this.#jobs.elsewhere().filter(({ state }) => state === "running").length,
+      counts: this.#counts,
+    };
+  }
+
+  /** What workers have they go on with; the claim is given up. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#ticker);
+    clearTimeout(this.#scheduled);
+    await this.#turning;
+    const redis = this.#redis;
+    if (!redis) return;
+    if (this.#holds) await redis.del(CLAIM).catch(() => {});
+    this.#holds = false;
+    await Promise.all([...this.#lines.values()].map((line) => line.close()));
+    redis.disconnect();
+  }
+
+  async #connect(): Promise<void> {
+    const { place, log } = this.options;
+    const redis = await openLink(place, "impatient", log);
+    this.#redis = redis;
+    redis.on("error", (error) => (this.#state = { state: "away", cause: causeOf(error) }));
+    redis.on("close", () => {
+      this.#holds = false;
+      if (this.#state.state !== "away") this.#state = { state: "away", cause: "The connection was closed." };
+    });
+    redis.on("ready", () => {
+      this.#refuses = false;
+      this.#reconciled = -Infinity;
+      this.#stir();
+    });
+    if (this.#closed) redis.disconnect();
+  }
+
+  #stir(): void {
+    this.#again = true;
+    if (this.#turning || this.#scheduled || this.#closed) return;
+    this.#scheduled = setTimeout(() => {
+      this.#scheduled = undefined;
+      this.#again = false;
+      this.#turning = this.#turn()
+        .catch((error) => this.#stumble(error))
+        .finally(() => {
+          this.#turning = undefined;
+          if (this.#again) this.#stir();
+        });
+    }, GATHER);
+  }
+
+  #tick(): void {
+    this.#decide();
+    this.#stir();
+  }
+
+  /** A turn was cut off: where the queue is not gone, it refused something. */
+  #stumble(error: unknown): void {
+    this.#reconciled = -Infinity;
+    if (this.#closed || this.#redis?.status !== "ready") return;
+    const cause = causeOf(error);
+    if (this.#state.cause !== cause) this.options.log.problem("farm", { cause });
+    this.#state = { state: "refuses", cause };
+    this.#again = false;
+  }
+
+  async #turn(): Promise<void> {
+    const redis = this.#redis;
+    if (redis?.status !== "ready" || !(await this.#claim(redis))) return;
+    await this.#open(redis);
+    const now = performance.now();
+    if (now - this.#reconciled >= (this.options.reconcileEvery ?? 15_000)) {
+      await this.#reconcile(redis);
+      this.#reconciled = now;
+    }
+    for (const line of this.#lines.values()) await this.#settle(line, redis);
+    if (now - this.#asked >= ASK) {
+      this.#workers = await readWorkers(redis);
+      this.#asked = now;
+    }
+    if (!this.#refuses) this.#state = { state: "there", cause: null };
+    this.#decide();
+    if (!this.#isAway || this.#refuses) await this.#offer(now);
+    if (this.#isAway && this.options.mode !== "never") await this.#takeBack();
+    await this.#retire(redis);
+  }
+
+  /** One server has a database of Redis: two would take each other's jobs for strays. */
+  async #claim(redis: Redis): Promise<boolean> {
+    const isNew = (await redis.set(CLAIM, this.#token, "PX", CLAIM_LIFE, "NX")) === "OK";
+    if (!isNew && (await redis.get(CLAIM)) !== this.#token) {
+      if (this.#state.state !== "taken") {
+        this.options.log.problem("farm", {
+          cause: "another server uses this database of Redis, or did so a moment ago",
+        });
+      }
+      const cause = "Another server uses this database of Redis; each needs one of its own (redis://…/1).";
+      this.#holds = false;
+      this.#state = { state: "taken", cause };
+      return false;
+    }
+    // A claim that was lost, as by a flush, has taken everything else with it.
+    if (isNew || !this.#holds) {
+      this.#reconciled = -Infinity;
+      this.#announced = "";
+    }
+    if (!isNew) await redis.pexpire(CLAIM, CLAIM_LIFE);
+    this.#holds = true;
+    return true;
+  }
+
+  /** Opens the queue for what jobs are scored on now, and says so to workers. */
+  async #open(redis: Redis): Promise<void> {
+    const { version, commit, log } = this.options;
+    // What a corpus is and has of its own does not change below the same name.
+    const kind = { version, basis: this.surroundings.basis() };
+    const name = queueName(kind);
+    if (!this.#lines.has(name)) await this.#openLine(redis, name, kind, log);
+    if (this.#current?.name !== name) {
+      this.#current = this.#lines.get(name)!;
+      this.#offering.priority.reset();
+      this.#reconciled = -Infinity;
+    }
+    if (this.#announced === name) return;
+    const corpus = this.surroundings.corpus();
+    await announceServer(redis, {
+      ...kind,
+      commit,
+      host: hostname(),
+      pid: process.pid,
+      queue: name,
+      calibration: corpus && calibrationFileText(corpus.path),
+      corpusName: corpus?.name ?? null,
+      since: this.#since,
+    });
+    this.#announced = name;
+  }
+
+  async #openLine(redis: Redis, name: string, kind: Line["kind"], log: Log): Promise<void> {
+    const line = await Line.open(redis, name, kind, log);
+    line.heard = () => this.#stir();
+    line.progressed = (id, progress) => this.#progress.set(id, progress as Progress);
+    this.#lines.set(name, line);
+  }
+
+  /** Compares what Redis has with what is true, both ways. */
+  async #reconcile(redis: Redis): Promise<void> {
+    for (const [name, kind] of await readQueues(redis)) {
+      if (!this.#lines.has(name)) await this.#openLine(redis, name, kind, this.options.log);
+    }
+    const there = new Set<string>();
+    this.#offering.priority.reset();
+    for (const line of this.#lines.values()) {
+      const ours = new Map(this.#jobs.elsewhere().map((job) => [job.id, job]));
+      line.waiting.clear();
+      for (const { id, whereabouts, priority } of await line.list()) {
+        there.add(id);
+        if (whereabouts === "waiting" && ours.get(id)?.worker === "") this.#nowWaits(line, id, priority);
+        else line.touched.set(id, whereabouts);
+      }
+    }
+    const gone = this.#jobs.elsewhere().filter(({ id }) => !there.has(id));
+    const lost = gone.filter(({ id }) => this.#jobs.release(id)).length;
+    if (lost > 0) this.options.log.info("farm jobs lost from the queue", { jobs: lost });
+    this.#counts.lost += lost;
+  }
+
+  #nowWaits(line: Line, id: string, priority: number): void {
+    const client = this.#jobs.find(id)?.client ?? "";
+    line.waiting.set(id, { client, priority });
+    this.#offering.priority.seen(client, priority);
+  }
+
+  /** Acts on what was heard of jobs. */
+  async #settle(line: Line, redis: Redis): Promise<void> {
+    if (line.touched.size === 0) return;
+    const touched = [...line.touched];
+    line.touched.clear();
+    const at = (wanted: string): string[] =>
+      touched.flatMap(([id, whereabouts]) => (whereabouts === wanted ? [id] : []));
+    for (const id of at("waiting")) await this.#returned(line, id);
+    await Promise.all(at("active").map((id) => this.#began(line, id, redis)));
+    const ended = [...at("completed"), ...at("failed")];
+    for (let i = 0; i < ended.length; i += BATCH) await this.#collect(line, ended.slice(i, i + BATCH));
+    this.surroundings.settled();
+    // Those that wait for the same answer, and other questions, may have their turn now.
+    this.#again = true;
+  }
+
+  /** A job waits in the queue that a worker had, or that we did not know to be there. */
+  async #returned(line: Line, id: string): Promise<void> {
+    this.#progress.delete(id);
+    const isOurs = line === this.#current && this.#jobs.adopt(id);
+    if (isOurs) {
+      this.#counts.returned++;
+      return this.#nowWaits(line, id, 1);
+    }
+    if (await line.remove(id)) this.#jobs.release(id);
+  }
+
+  async #began(line: Line, id: string, redis: Redis): Promise<void> {
+    this.#left(line, id);
+    const holder = await line.holder(id);
+    if (!holder) return;
+    if (this.#jobs.begin(id, holder.worker, holder.attempts, this.surroundings.timeout)) return;
+    // Where the pool has it by now, the first to finish counts.
+    if (this.#jobs.find(id) === null) await tellDropped(redis, holder.worker, id);
+  }
+
+  /** A job waits no more. */
+  #left(line: Line, id: string): void {
+    const { priority = 0 } = line.waiting.get(id) ?? {};
+    line.waiting.delete(id);
+    if (line === this.#current) this.#offering.priority.begun(priority);
+  }
+
+  /** Stores what was handed in, then takes it out of the queue: a kill in between leaves what the next look drops. */
+  async #collect(line: Line, ids: readonly string[]): Promise<void> {
+    const handed = await line.handedIn(ids);
+    const finished: Parameters<FarmJobs["finish"]>[0][number][] = [];
+    for (const { id, worker, reason, result } of handed) {
+      this.#left(line, id);
+      this.#progress.delete(id);
+      const prediction = result && readOrNull(result);
+      if (prediction) finished.push({ id, prediction, basis: line.kind.basis, worker });
+      else if (reason) this.#fail(id, reason, worker);
+      else if (this.#jobs.release(id)) this.#counts.lost++;
+    }
+    const isPools = finished.map(({ id }) => this.#jobs.find(id)?.worker === null);
+    const ends = this.#jobs.finish(finished);
+    for (const [i, hasEnded] of ends.entries()) {
+      if (hasEnded) this.#counts.finished++;
+      else this.#counts.late++;
+      if (hasEnded && isPools[i]) this.surroundings.dropFromPool(finished[i].id);
+    }
+    await Promise.all(ids.map((id) => line.remove(id)));
+  }
+
+  #fail(id: string, reason: string, worker: string): void {
+    const isStalled = reason.startsWith("job stalled more than");
+    if (this.#jobs.fail(id, isStalled ? STALLED : reason, worker)) this.#counts.failed++;
+  }
+
+  #fits({ queue, draining }: WorkerRecord): boolean {
+    return queue !== null && queue === this.#current?.name && !draining;
+  }
+
+  /** Whether the pool has to do without the farm. */
+  #decide(): void {
+    const lacks =
+      !this.#holds || this.#state.state !== "there" || !this.#workers.some((worker) => this.#fits(worker));
+    const now = performance.now();
+    this.#lackingSince = lacks ? (this.#lackingSince ?? now) : null;
+    const wasAway = this.#isAway;
+    this.#isAway = this.#lackingSince !== null && now - this.#lackingSince >= (this.options.grace ?? 3000);
+    if (!this.#isAway) return;
+    if (!wasAway) this.options.log.info("farm away", { pool: this.options.mode !== "never" });
+    if (!this.#holds && this.options.mode !== "never") {
+      const withdrawn = this.#jobs.withdraw() + this.#jobs.releaseOverdue(PATIENCE);
+      this.#current?.waiting.clear();
+      if (withdrawn > 0 || !wasAway) this.surroundings.wakePool();
+    } else if (!wasAway) this.surroundings.wakePool();
+  }
+
+  /** Takes what waits out of the queue, for the pool. */
+  async #takeBack(): Promise<void> {
+    const line = this.#current!;
+    if (line.waiting.size === 0) return;
+    const ids = [...line.waiting.keys()];
+    const removed = await Promise.all(ids.map((id) => line.remove(id)));
+    this.#jobs.withdraw(ids.filter((_, i) => removed[i]));
+    this.surroundings.wakePool();
+  }
+
+  /** Keeps so many jobs in the queue that workers find the next one there. */
+  async #offer(now: number): Promise<void> {
+    if (this.#refuses && now - this.#tried < TRY_AGAIN) return;
+    this.#tried = now;
+    const places = this.#workers
+      .filter((worker) => this.#fits(worker))
+      .reduce((sum, { concurrency }) => sum + concurrency, 0);
+    const most = places * (this.options.mode === "always" ? AHEAD_BESIDE_POOL : AHEAD);
+    try {
+      this.#counts.offered += await this.#offering.fill(this.#current!, most, this.surroundings.timeout);
+    } catch (error) {
+      this.#refuses = true;
+      throw error;
+    }
+    if (places > 0) this.#refuses = false;
+  }
+
+  /** Takes queues of other kinds of work away, as soon as no worker has a job of theirs. */
+  async #retire(redis: Redis): Promise<void> {
+    for (const line of this.#lines.values()) {
+      if (line === this.#current || line.touched.size > 0) continue;
+      if ((await line.list()).length > 0) continue;
+      await line.obliterate();
+      await forgetQueue(redis, line.name);
+      await line.close();
+      this.#lines.delete(line.name);
+    }
+  }
+}
+
+function readOrNull(bytes: Buffer): string | null {
+  try {
+    return unpackPrediction(new Uint8Array(bytes));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,155 @@
+import type { Redis } from "ioredis";
+import type { Basis } from "../scoring/store.ts";
+
+/** What server and workers write into Redis besides the queues of BullMQ, and under which keys. */
+
+export const PREFIX = "labd";
+/** Changes when server and worker of another version could not understand each other. */
+const PROTOCOL = 1;
+
+/** The server's claim on this database of Redis: it goes with it. */
+export const CLAIM = `${PREFIX}:claim`;
+export const CLAIM_LIFE = 8000;
+/** What the server says of itself. */
+const SERVER = `${PREFIX}:server`;
+/** Names of all queues that have been in use, and what they stand for. */
+const QUEUES = `${PREFIX}:queues`;
+/** Names of workers; what each says of itself goes with it. */
+const WORKERS = `${PREFIX}:workers`;
+export const WORKER_LIFE = 10_000;
+const workerKey = (name: string): string => `${PREFIX}:worker:${name}`;
+/** Jobs that a worker need not go on with. */
+const droppedKey = (worker: string): string => `${PREFIX}:dropped:${worker}`;
+const DROPPED_LIFE = 600;
+/** A prediction, from when a worker has it until the server has stored it. */
+export const resultKey = (queue: string, job: string): string => `${PREFIX}:result:${queue}:${job}`;
+/** Seconds that a prediction waits for the server. */
+export const RESULT_LIFE = 7 * 86_400;
+
+/** Of what kind the work in one queue is: a worker takes none of a kind that is not exactly its own. */
+export interface WorkKind {
+  /** Version of labd. */
+  version: string;
+  basis: Basis;
+}
+
+/** Name of the queue for this kind of work. */
+export function queueName({ version, basis }: WorkKind): string {
+  const text = JSON.stringify([PROTOCOL, version, basis.method, basis.corpus]);
+  return `jobs-${new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 16)}`;
+}
+
+export interface ServerRecord extends WorkKind {
+  commit: string;
+  host: string;
+  pid: number;
+  /** Queue that is offered into. */
+  queue: string;
+  /** Text of the corpus's own null; null where it has none. */
+  calibration: string | null;
+  /** Name of the corpus; null where there is none. */
+  corpusName: string | null;
+  /** Milliseconds since 1970-01-01 UTC. */
+  since: number;
+}
+
+/** What one worker (a process) says of itself. */
+export interface WorkerRecord {
+  name: string;
+  host: string;
+  pid: number;
+  version: string;
+  commit: string;
+  method: string;
+  /** Jobs at a time. */
+  concurrency: number;
+  /** Hashes of the corpora that it has proven. */
+  corpora: string[];
+  /** Queue that it takes work from; null while it takes none. */
+  queue: string | null;
+  /** Why it takes none; null where it does. */
+  refusal: string | null;
+  draining: boolean;
+  /** Identifiers of the jobs that it has, and how far they are. */
+  jobs: { id: string; stage: string; fraction: number; since: number }[];
+  /** Since it began: jobs handed in, failed, given back or lost. */
+  counts: { finished: number; failed: number; returned: number };
+  /** Bytes of memory that the process has. */
+  memory: number;
+  /** Milliseconds since 1970-01-01 UTC. */
+  since: number;
+}
+
+export async function announceServer(redis: Redis, server: ServerRecord): Promise<void> {
+  const { version, basis } = server;
+  await redis
+    .multi()
+    .set(SERVER, JSON.stringify(server))
+    .hset(QUEUES, server.queue, JSON.stringify({ version, basis } satisfies WorkKind))
+    .exec();
+}
+
+export async function readServer(redis: Redis): Promise<ServerRecord | null> {
+  const text = await redis.get(SERVER);
+  return text === null ? null : (JSON.parse(text) as ServerRecord);
+}
+
+/** Whether a server is there now. */
+export const hasServer = async (redis: Redis): Promise<boolean> => (await redis.exists(CLAIM)) === 1;
+
+export async function readQueues(redis: Redis): Promise<Map<string, WorkKind>> {
+  const all = await redis.hgetall(QUEUES);
+  return new Map(Object.entries(all).map(([name, kind]) => [name, JSON.parse(kind) as WorkKind]));
+}
+
+export const forgetQueue = (redis: Redis, name: string): Promise<number> => redis.hdel(QUEUES, name);
+
+/** Registers a worker for WORKER_LIFE. @returns jobs that it need not go on with */
+export async function registerWorker(redis: Redis, worker: WorkerRecord): Promise<string[]> {
+  const key = droppedKey(worker.name);
+  const answers = await redis
+    .multi()
+    .sadd(WORKERS, worker.name)
+    .set(workerKey(worker.name), JSON.stringify(worker), "PX", WORKER_LIFE)
+    .smembers(key)
+    .del(key)
+    .exec();
+  return (answers?.[2]?.[1] ?? []) as string[];
+}
+
+export async function removeWorker(redis: Redis, name: string): Promise<void> {
+  await redis.multi().srem(WORKERS, name).del(workerKey(name)).exec();
+}
+
+/** The workers that are there; what is left of others is removed. */
+export async function readWorkers(redis: Redis): Promise<WorkerRecord[]> {
+  const names = (await redis.smembers(WORKERS)).sort();
+  if (names.length === 0) return [];
+  const texts = await redis.mget(names.map(workerKey));
+  const gone = names.filter((_, i) => texts[i] === null);
+  if (gone.length > 0) await redis.srem(WORKERS, gone);
+  return texts.flatMap((text) => (text === null ? [] : [JSON.parse(text) as WorkerRecord]));
+}
+
+/** Tells a worker that nobody waits for a job any more. */
+export async function tellDropped(redis: Redis, worker: string, job: string): Promise<void> {
+  await redis.multi().sadd(droppedKey(worker), job).expire(droppedKey(worker), DROPPED_LIFE).exec();
+}
+
+/** A job as it lies in the queue. */
+export interface FarmTask {
+  /** The request as JSON text. */
+  request: string;
+  client: string;
+  /** Milliseconds that it may take. */
+  timeout: number;
+}
+
+/** A prediction on its way: JSON text, compressed. */
+export const packPrediction = (text: string): Buffer => Buffer.from(Bun.zstdCompressSync(text));
+/** @throws where it was damaged */
+export function unpackPrediction(bytes: Uint8Array<ArrayBuffer>): string {
+  const text = new TextDecoder("utf-8", { fatal: true }).decode(Bun.zstdDecompressSync(bytes));
+  JSON.parse(text);
+  return text;
+}

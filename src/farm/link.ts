@@ -1,0 +1,88 @@
+import { readFileSync } from "node:fs";
+import type { Redis, RedisOptions } from "ioredis";
+import { Problem } from "../problem.ts";
+import type { Log } from "../shell/log.ts";
+
+/** Where the queue between server and workers is: a Redis or Valkey. */
+export interface Place {
+  /** `redis://user:password@host:6379/0`, `rediss://` with TLS, or `unix:/path`. */
+  url: string;
+  /** File with the certificates (PEM) that may have signed that of the queue; empty: those of the system. */
+  ca: string;
+}
+
+/** Milliseconds without an answer after which a connection counts as cut. */
+const SILENCE = 5000;
+/** A blocking command may be silent for ten seconds. */
+export const BLOCKING_SILENCE = 15_000;
+
+/** The address without user and password, as it may be shown. */
+export function placeOf(url: string): string {
+  if (url.startsWith("unix:")) return url;
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
+}
+
+/** Options of a connection. @throws Problem invalid_setting */
+export function optionsOf({ url, ca }: Place): RedisOptions {
+  if (url.startsWith("unix:")) return { path: url.slice(5).replace(/^\/\//, "") };
+  let parsed: URL;
+  try {
+    parsed = new URL(url);
+  } catch {
+    throw new Problem(
+      "invalid_setting",
+      "queue: the address is not allowed (not shown); expected redis://user:password@host:6379/0.",
+    );
+  }
+  const { protocol, hostname, port, username, password, pathname } = parsed;
+  return {
+    host: hostname.replace(/^\[|\]$/g, ""),
+    port: Number(port || 6379),
+    ...(username === "" ? {} : { username: decodeURIComponent(username) }),
+    ...(password === "" ? {} : { password: decodeURIComponent(password) }),
+    db: Number(pathname.slice(1) || 0),
+    ...(protocol === "rediss:" ? { tls: ca === "" ? {} : { ca: [readFileSync(ca, "utf8")] } } : {}),
+  };
+}
+
+/** Whether commands wait for the queue to return, or fail at once. */
+export type Patience = "patient" | "impatient";
+
+/**
+ * Connects; what a connection is refused for is logged once, until it stands. A connection that is silent
+ * (the network was cut, say) is closed and made anew.
+ */
+export async function openLink(place: Place, patience: Patience, log: Log): Promise<Redis> {
+  const { Redis } = await import("ioredis");
+  const redis = new Redis({
+    ...optionsOf(place),
+    replyMapping: "legacy",
+    lazyConnect: true,
+    maxRetriesPerRequest: patience === "patient" ? null : 0,
+    enableOfflineQueue: patience === "patient",
+    autoResendUnfulfilledCommands: patience === "patient",
+    socketTimeout: patience === "patient" ? BLOCKING_SILENCE : SILENCE,
+    connectTimeout: SILENCE,
+    retryStrategy: (times: number) => Math.min(times * 100, 1000),
+  });
+  let isTold = false;
+  const at = placeOf(place.url);
+  redis.on("error", (error: Error) => {
+    if (isTold) return;
+    isTold = true;
+    log.problem("queue away", { queue: at, cause: causeOf(error) });
+  });
+  redis.on("ready", () => {
+    isTold = false;
+    log.info("queue there", { queue: at });
+  });
+  redis.connect().catch(() => {});
+  return redis;
+}
+
+/** Errors of several attempts to connect have their words in parts. */
+export function causeOf(error: unknown): string {
+  const parts = error instanceof AggregateError ? error.errors : [error];
+  return [...new Set(parts.map((part) => (part instanceof Error ? part.message : String(part))))].join("; ");
+}

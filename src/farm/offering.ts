@@ -1,0 +1,59 @@
+import type { FarmJobs } from "../scoring/farm-jobs.ts";
+import { MAX_ATTEMPTS } from "../scoring/job.ts";
+import { FairPriority } from "./fair-priority.ts";
+import type { Line } from "./line.ts";
+
+/** Jobs that are offered, or stored, in one go. */
+export const BATCH = 256;
+
+/** Puts jobs of the database into a queue of BullMQ, in turns between clients. */
+export class Offering {
+  readonly priority = new FairPriority();
+
+  constructor(private readonly jobs: FarmJobs) {}
+
+  /**
+   * Offers until so many jobs wait, or there are no more. Where the queue takes none, those that it was to take are withdrawn.
+   * @param timeout milliseconds that a job may take
+   * @returns how many were offered
+   */
+  async fill(line: Line, most: number, timeout: number): Promise<number> {
+    let offered = 0;
+    if (line.waiting.size === 0) this.priority.reset();
+    while (line.waiting.size < most) {
+      const offers = this.jobs.offer(Math.min(BATCH, most - line.waiting.size));
+      if (offers.length === 0) return offered;
+      const tasks = offers.map((offer) => ({ ...offer, priority: this.priority.next(offer.client) }));
+      const fitting = tasks.flatMap((task) => {
+        const { priority } = task;
+        return priority === null ? [] : [{ ...task, priority }];
+      });
+      try {
+        await line.queue.addBulk(
+          fitting.map(({ id, request, client, priority }) => ({
+            name: "score",
+            data: { request, client, timeout },
+            opts: {
+              jobId: id,
+              priority,
+              attempts: MAX_ATTEMPTS,
+              backoff: { type: "exponential", delay: 1000 },
+              removeOnComplete: false,
+              removeOnFail: false,
+              stackTraceLimit: 1,
+            },
+          })),
+        );
+      } catch (error) {
+        this.jobs.withdraw(offers.map(({ id }) => id));
+        throw error;
+      }
+      for (const { id, client, priority } of fitting) line.waiting.set(id, { client, priority });
+      offered += fitting.length;
+      if (fitting.length === tasks.length) continue;
+      this.jobs.withdraw(tasks.filter(({ priority }) => priority === null).map(({ id }) => id));
+      break;
+    }
+    return offered;
+  }
+}

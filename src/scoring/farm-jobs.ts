@@ -1,0 +1,202 @@
+import type { Clock } from "../shell/clock.ts";
+import { type Database, withoutWaiting } from "../shell/sqlite.ts";
+import { move, type State } from "./job.ts";
+import type { Progress } from "./pool.ts";
+import type { Basis, JobStore } from "./store.ts";
+import { type Offer, Turns } from "./turns.ts";
+
+export type { Offer } from "./turns.ts";
+
+/** Workers on other machines, as the service sees them: who takes jobs besides the pool of this process. */
+export interface Farm {
+  /** Call it whenever a job was accepted, or another corpus was taken into use. */
+  wake(): void;
+  /** Whether the pool of this process may take jobs now. */
+  poolMayWork(): boolean;
+  /** How far a job is; null where no worker elsewhere has it. */
+  progress(id: string): Progress | null;
+  /** The job was cancelled: nobody need score it. */
+  drop(id: string): void;
+  close(): Promise<void>;
+}
+
+/** What such workers are given of this process. */
+export interface FarmSurroundings {
+  jobs: FarmJobs;
+  /** What a job would be scored on now. */
+  basis: () => Basis;
+  /** The corpus that goes with it; null where there is none. */
+  corpus: () => { name: string; path: string } | null;
+  /** Milliseconds that a job may take. */
+  timeout: number;
+  /** A job may have ended. */
+  settled: () => void;
+  /** The pool may take jobs now. */
+  wakePool: () => void;
+  /** The pool need not go on with a job. */
+  dropFromPool: (id: string) => void;
+}
+
+/** A job that has not ended, as who offers it needs it. */
+export interface FarmJob {
+  rid: number;
+  id: string;
+  client: string;
+  state: State;
+  digest: string;
+  worker: string | null;
+}
+
+const LEASE = move("lease");
+const RELEASE = move("release");
+const ELSEWHERE = "(state = 'running' OR (state = 'queued' AND worker = ''))";
+
+/**
+ * The jobs that workers elsewhere may take, have taken and hand in, in SQLite: what is true of a job stands here, and
+ * whatever they, or the queue between, say of it ends in a transition of job.ts, or in none. So whoever finishes
+ * a job that has ended already finds that out by `false`.
+ */
+export class FarmJobs {
+  readonly #turns: Turns;
+
+  constructor(
+    private readonly database: Database,
+    private readonly store: JobStore,
+    private readonly clock: Clock,
+  ) {
+    this.#turns = new Turns(database);
+  }
+
+  /** Sets at most so many jobs aside for workers elsewhere, in turns between clients; until they are withdrawn the pool leaves them alone. */
+  offer(most: number): Offer[] {
+    // Where a power cut takes this back, the next look at the queue between puts it right.
+    return withoutWaiting(this.database, () =>
+      this.database
+        .transaction(() => {
+          const offers: Offer[] = [];
+          for (let offer; offers.length < most && (offer = this.#turns.offer());) offers.push(offer);
+          return offers;
+        })
+        .immediate(),
+    );
+  }
+
+  /** Takes offers back that no worker has taken: these, or all. They have their old places in the queue. */
+  withdraw(ids?: readonly string[]): number {
+    const one = this.database.query(
+      "UPDATE job SET worker = NULL WHERE id = ? AND state = 'queued' AND worker = ''",
+    );
+    const withdrawn = this.store.change(() =>
+      ids
+        ? ids.reduce((sum, id) => sum + one.run(id).changes, 0)
+        : this.database.run(
+            "UPDATE job INDEXED BY job_offered SET worker = NULL WHERE state = 'queued' AND worker = ''",
+          ).changes,
+    );
+    return withdrawn;
+  }
+
+  /** Jobs that are offered, or that a worker elsewhere has. */
+  elsewhere(): FarmJob[] {
+    return this.database
+      .query(
+        `SELECT rid, id, client, state, digest, worker FROM job INDEXED BY job_taken WHERE ${ELSEWHERE} AND worker IS NOT NULL`,
+      )
+      .all() as FarmJob[];
+  }
+
+  /** A job that has not ended; null where it has, or is unknown. */
+  find(id: string): FarmJob | null {
+    return this.database
+      .query(
+        `SELECT rid, id, client, state, digest, worker FROM job WHERE id = ? AND state IN ('queued', 'running')`,
+      )
+      .get(id) as FarmJob | null;
+  }
+
+  /** Notes that a job of ours is in the queue between, where it waits. @returns false where it does not wait */
+  adopt(id: string): boolean {
+    const job = this.find(id);
+    if (!job) return false;
+    const { changes } =
+      job.state === "queued"
+        ? this.database.query(`UPDATE job SET worker = '' WHERE rid = ? AND ${LEASE.where}`).run(job.rid)
+        : this.database
+            .query(
+              `UPDATE job SET ${RELEASE.set}, worker = '', deadline = NULL, started = NULL WHERE rid = ? AND ${RELEASE.where} AND worker IS NOT NULL`,
+            )
+            .run(job.rid);
+    return changes > 0;
+  }
+
+  /** A worker elsewhere has begun with a job. @returns false where it does not wait */
+  begin(id: string, worker: string, attempts: number, milliseconds: number): boolean {
+    return withoutWaiting(this.database, () => this.#begin(id, worker, attempts, milliseconds));
+  }
+
+  #begin(id: string, worker: string, attempts: number, milliseconds: number): boolean {
+    const now = this.clock.now();
+    const { changes } = this.database
+      .query(
+        `UPDATE job SET ${LEASE.set}, worker = ?, attempts = ?, started = ?, deadline = ? WHERE id = ? AND ${LEASE.where}`,
+      )
+      .run(worker, attempts, now, now + milliseconds, id);
+    return changes > 0;
+  }
+
+  /**
+   * Gives a job that was offered or begun back to the queue of this process; the attempt is not counted.
+   * @returns false where it has ended, or is the pool's
+   */
+  release(id: string): boolean {
+    const job = this.find(id);
+    if (!job || job.worker === null) return false;
+    if (job.state === "queued") return this.withdraw([id]) > 0;
+    return this.store.change(() => {
+      const { changes } = this.database
+        .query(
+          `UPDATE job SET ${RELEASE.set}, worker = NULL, deadline = NULL, started = NULL WHERE rid = ? AND ${RELEASE.where}`,
+        )
+        .run(job.rid);
+      return changes > 0;
+    });
+  }
+
+  /** Releases jobs that workers elsewhere began with and whose deadline was passed so many milliseconds ago. */
+  releaseOverdue(milliseconds: number): number {
+    const overdue = this.database
+      .query(
+        `SELECT id FROM job INDEXED BY job_taken WHERE ${ELSEWHERE} AND state = 'running' AND worker IS NOT NULL AND deadline < ?`,
+      )
+      .all(this.clock.now() - milliseconds) as { id: string }[];
+    return overdue.filter(({ id }) => this.release(id)).length;
+  }
+
+  /**
+   * Stores predictions (JSON text) that were handed in, all in one transaction.
+   * @returns for each whether it ended its job: false where that had ended already, or is unknown
+   */
+  finish(handed: readonly { id: string; prediction: string; basis: Basis; worker: string }[]): boolean[] {
+    return this.store.change(() =>
+      handed.map(({ id, prediction, basis, worker }) => {
+        const job = this.#running(id, worker);
+        return job !== null && this.store.finish(job, basis, prediction);
+      }),
+    );
+  }
+
+  /** Ends a job without a result. @returns false where it had ended already, or is unknown */
+  fail(id: string, reason: string, worker: string): boolean {
+    return this.store.change(() => {
+      const job = this.#running(id, worker);
+      return job !== null && this.store.fail(job.rid, reason);
+    });
+  }
+
+  /** The job, running: that it was begun may not have been told. */
+  #running(id: string, worker: string): FarmJob | null {
+    const job = this.find(id);
+    if (job?.state === "queued") this.#begin(id, worker, 1, 0);
+    return job;
+  }
+}
