@@ -299,3 +299,7 @@ export async function choose(page: Page, name: string, typed: string, choice = t
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
 }
+
+// Here and not in the first test that asks: with a test that takes too long Bun ends every process that was started
+// within a test, and all that follow would fail for it. (What a module starts is left alone.)
+if (CHROMIUM !== undefined) await site();

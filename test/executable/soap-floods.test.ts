@@ -52,6 +52,17 @@ function* around(before: string, parts: Iterable<string>, after: string): Genera
   yield after;
 }
 
+/**
+ * Pours once more where the answer was lost: a client that was kept from sending for longer than the server waits for
+ * it is told by TCP of a reset, and may not see the answer (RFC 9112, section 9.6). That is a busy machine's doing.
+ */
+async function pourIn(url: string, body: () => Iterable<string>): ReturnType<typeof pour> {
+  for (let attempt = 1; ; attempt++) {
+    const poured = await pour(url, HEAD, body());
+    if (poured.statuses.length > 0 || attempt === 5) return poured;
+  }
+}
+
 const VALUE = `${OPEN}<querySequence>`;
 const FLOODS: Record<string, () => Iterable<string>> = {
   "a sequence of 100 MB": () => message(VALUE, "A", HUNDRED_MB, CLOSE),
@@ -113,7 +124,7 @@ const FLOODS: Record<string, () => Iterable<string>> = {
 describe("refused at the limit, quickly, in flat memory:", () => {
   test.each(Object.entries(FLOODS))("%s", async (_, body) => {
     const before = memory(server.process.pid);
-    const { received, statuses, milliseconds } = await pour(server.url, HEAD, body());
+    const { received, statuses, milliseconds } = await pourIn(server.url, body);
     expect([413, 415, 500]).toContain(statuses[0]);
     expect(element(received, "faultcode")).toEndWith(":Client");
     expect(received.length).toBeLessThan(2500);
