@@ -47,6 +47,10 @@ export function href(path: string, query: Record<string, QueryValue> = {}): stri
   return `${around.base}${path}${text && `?${text}`}`;
 }
 
+/** Where to go after something, as an address names it: a page of ours and no other. */
+export const nextAddress = (next: string | null): string =>
+  next !== null && /^\/(?![/\\])/.test(next) ? next : href("/");
+
 /** A path of this service out of the path of an address. */
 export const ownPath = (pathname: string): string =>
   around.base !== "" && pathname.startsWith(`${around.base}/`)

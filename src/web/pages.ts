@@ -21,6 +21,7 @@ import { profilePage } from "./pages/profile.tsx";
 import { resultPage } from "./pages/result.tsx";
 import { scanPage } from "./pages/scan.tsx";
 import { scorePage } from "./pages/score.tsx";
+import { secondFactorPage } from "./pages/second-factor.tsx";
 import { setPasswordPage } from "./pages/set-password.tsx";
 import { setupPage } from "./pages/setup.tsx";
 import { signInPage } from "./pages/sign-in.tsx";
@@ -32,6 +33,7 @@ export const PAGES: readonly Page[] = [
   signInPage,
   setupPage,
   setPasswordPage,
+  secondFactorPage,
   profilePage,
   scorePage,
   resultPage,

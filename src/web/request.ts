@@ -87,6 +87,9 @@ async function refusalOf(response: Response): Promise<Refusal> {
   const fields = Object.fromEntries(
     Object.entries(body).filter((entry): entry is [string, string[]] => Array.isArray(entry[1])),
   );
+  // Where a field is called as the code of the problem is, it is named apart.
+  if (typeof body.field === "string" && typeof body.message === "string")
+    fields[body.field] = [body.message.replace(`${body.field}: `, "")];
   const message = typeof body.message === "string" ? body.message : `The server answered ${response.status}.`;
   const code = typeof body.code === "string" ? body.code : "internal";
   return new Refusal(response.status, code, message, fields, body, Number.isFinite(after) ? after : null);

@@ -7,6 +7,8 @@ export interface Session {
   user: { id: string; username: string; is_superuser?: boolean; [field: string]: unknown };
   csrf_token: string;
   expires: string;
+  /** Whether the account may do nothing until it has set a second factor up. */
+  needs_second_factor: boolean;
 }
 
 const PATH = "/api/v2/session/";
@@ -28,8 +30,10 @@ function remember(found: Session | null): Session | null {
 }
 
 /** @throws Refusal */
-export async function signIn(username: string, password: string): Promise<Session> {
-  const opened = await ask<Session>("POST", PATH, { body: { username, password } });
+export async function signIn(username: string, password: string, code: string): Promise<Session> {
+  const opened = await ask<Session>("POST", PATH, {
+    body: { username, password, ...(code === "" ? {} : { code }) },
+  });
   asked = Promise.resolve(remember(opened));
   return opened;
 }

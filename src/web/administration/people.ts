@@ -27,6 +27,8 @@ export interface Group extends Named {
 }
 
 export const userPath = (username: string): string => `/api/v2/users/${encodeURIComponent(username)}/`;
+export const secondFactorPath = (username: string): string =>
+  `/api/admin/users/${encodeURIComponent(username)}/second-factor`;
 export const groupPath = (name: string): string => `/api/v2/groups/${encodeURIComponent(name)}/`;
 /** It owns what every installation has, and stays. */
 export const SYSTEM_GROUP = "SYSTEM_GROUP";

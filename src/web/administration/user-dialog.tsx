@@ -1,10 +1,12 @@
 import { useState } from "preact/hooks";
+import { NewPassword, useNewPassword } from "../account/new-password.tsx";
+import { useSubmission } from "../account/submission.tsx";
 import { announce } from "../part/announce.tsx";
 import { Button } from "../part/button.tsx";
 import { Dialog } from "../part/dialog.tsx";
 import { Failure } from "../part/failure.tsx";
 import { Checkbox, Choice, TextField } from "../part/field.tsx";
-import { ask, Refusal } from "../request.ts";
+import { ask } from "../request.ts";
 import { SYSTEM_GROUP, type User, userPath } from "./people.ts";
 
 /** Makes or changes an account. A new one gets its password by a link, or at once. */
@@ -21,14 +23,9 @@ export function UserDialog(props: {
   const [isAdmin, setAdmin] = useState(user?.is_superuser ?? false);
   const [primary, setPrimary] = useState(user?.primary_group.name ?? SYSTEM_GROUP);
   const [member, setMember] = useState(new Set(user?.groups.map(({ name }) => name) ?? []));
-  const [password, setPassword] = useState("");
-  const [error, setError] = useState<unknown>(null);
-  const [busy, setBusy] = useState(false);
-  const fields = error instanceof Refusal ? error.fields : {};
-  const save = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    if (busy) return;
-    setBusy(true);
+  const chosen = useNewPassword();
+  const { submit, busy, fields, error } = useSubmission(async () => {
+    const { password } = chosen;
     const body = {
       ...(user ? {} : { username }),
       full_name: fullName,
@@ -38,17 +35,11 @@ export function UserDialog(props: {
       groups: [...new Set([...member, primary])],
       ...(password === "" ? {} : { password }),
     };
-    try {
-      await (user
-        ? ask("PATCH", userPath(user.username), { body })
-        : ask("POST", "/api/v2/users/", { body }));
-      announce(user ? `${user.username} is changed.` : `${username} is added.`);
-      onDone(username, user === null && password === "");
-    } catch (problem) {
-      setError(problem);
-      setBusy(false);
-    }
-  };
+    await (user ? ask("PATCH", userPath(user.username), { body }) : ask("POST", "/api/v2/users/", { body }));
+    announce(user ? `${user.username} is changed.` : `${username} is added.`);
+    onDone(username, user === null && password === "");
+    return true;
+  });
   const unplaced = Object.keys(fields).filter(
     (name) => !["username", "full_name", "email", "password", "primary_group", "groups"].includes(name),
   );
@@ -57,7 +48,7 @@ export function UserDialog(props: {
       {error !== null && (Object.keys(fields).length === 0 || unplaced.length > 0) && (
         <Failure error={error} />
       )}
-      <form onSubmit={save}>
+      <form onSubmit={submit}>
         {!user && (
           <TextField
             label="Name to sign in with"
@@ -117,7 +108,8 @@ export function UserDialog(props: {
           {fields.groups && <p class="error">{fields.groups.join(" ")}</p>}
         </fieldset>
         <Checkbox label="Administrator: may do everything" checked={isAdmin} onChange={setAdmin} />
-        <TextField
+        <NewPassword
+          chosen={chosen}
           label="Password"
           optional
           hint={
@@ -125,10 +117,6 @@ export function UserDialog(props: {
               ? "Sets a new one and ends the sessions. A password link lets the person choose instead."
               : "Without one you get a link by which the person chooses it."
           }
-          type="password"
-          autocomplete="new-password"
-          value={password}
-          onInput={setPassword}
           errors={fields.password}
         />
         <p class="actions">

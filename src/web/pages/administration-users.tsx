@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { Confirm, type Question } from "../administration/confirm.tsx";
 import { Administration } from "../administration/frame.tsx";
 import { Groups } from "../administration/groups.tsx";
-import { type Group, type Listed, type User, userPath } from "../administration/people.ts";
+import { type Group, type Listed, secondFactorPath, type User, userPath } from "../administration/people.ts";
 import { When } from "../administration/show.tsx";
 import { ShownOnce } from "../administration/shown-once.tsx";
 import { UserDialog } from "../administration/user-dialog.tsx";
@@ -13,21 +13,25 @@ import { Button } from "../part/button.tsx";
 import { Failure } from "../part/failure.tsx";
 import { Table } from "../part/table.tsx";
 import { ask, get } from "../request.ts";
+import { useSession } from "../session.ts";
 
 const ALL = { page_size: "max", ordering: "username" };
 
 function UsersPage() {
   // Whoever is signed in may read accounts and groups; this page is for who may change them.
-  const may = useLoaded("may", (signal) => get("/api/admin/health", {}, signal));
+  const factors = useLoaded("second-factors", (signal) =>
+    get<Listed<{ username: string }>>("/api/admin/second-factors", {}, signal),
+  );
   const users = useLoaded("users", (signal) => get<Listed<User>>("/api/v2/users/", ALL, signal));
   const groups = useLoaded("groups", (signal) =>
     get<Listed<Group>>("/api/v2/groups/", { page_size: "max" }, signal),
   );
+  const session = useSession();
   const [question, setQuestion] = useState<Question | null>(null);
   const [edited, setEdited] = useState<User | "new" | null>(null);
   const [link, setLink] = useState<{ username: string; url: string; expires: string } | null>(null);
   const reload = (): void => {
-    may.reload();
+    factors.reload();
     users.reload();
     groups.reload();
   };
@@ -43,7 +47,8 @@ function UsersPage() {
       announce((problem as Error).message, "bad");
     }
   };
-  const error = may.error ?? users.error ?? groups.error;
+  const hasSecond = new Set(factors.value?.results.map(({ username }) => username));
+  const error = factors.error ?? users.error ?? groups.error;
   // Nobody signs in as the account that owns what comes with the program.
   const rows = (users.value?.results ?? []).filter(({ username }) => username !== "system");
   return (
@@ -56,7 +61,7 @@ function UsersPage() {
           note={`Send it to nobody else: whoever opens it sets the password of ${link.username}. It is good for one use, until ${new Date(link.expires).toLocaleString()}.`}
         />
       )}
-      {may.value !== undefined && users.value && (
+      {factors.value !== undefined && users.value && (
         <section aria-labelledby="accounts">
           <div class="row between">
             <h2 id="accounts">Accounts</h2>
@@ -77,6 +82,7 @@ function UsersPage() {
                 cell: (row) => (
                   <>
                     {row.username} {row.is_superuser && <span class="tag">administrator</span>}{" "}
+                    {hasSecond.has(row.username) && <span class="tag good">second factor</span>}{" "}
                     {!row.is_active && <span class="tag warn">shut out</span>}
                   </>
                 ),
@@ -97,6 +103,23 @@ function UsersPage() {
                     <Button look="quiet" aria-label={`Change ${row.username}`} onClick={() => setEdited(row)}>
                       Change
                     </Button>
+                    {hasSecond.has(row.username) && row.username !== session?.user.username && (
+                      <Button
+                        look="quiet"
+                        aria-label={`Reset codes of ${row.username}`}
+                        onClick={() =>
+                          setQuestion({
+                            title: `Reset the second factor of ${row.username}?`,
+                            text: `For who has lost the phone: make sure that it is ${row.username} who asks. Sessions end, and the password alone signs in until a new one is set up.`,
+                            verb: "Reset",
+                            run: () => ask("DELETE", secondFactorPath(row.username)),
+                            done: `${row.username} has no second factor any more.`,
+                          })
+                        }
+                      >
+                        Reset codes
+                      </Button>
+                    )}
                     {row.is_active ? (
                       <>
                         <Button
@@ -146,7 +169,7 @@ function UsersPage() {
           />
         </section>
       )}
-      {may.value !== undefined && groups.value && users.value && (
+      {factors.value !== undefined && groups.value && users.value && (
         <Groups groups={groups.value.results} users={rows} onDone={reload} ask={setQuestion} />
       )}
       {edited !== null && (

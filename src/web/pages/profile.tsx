@@ -1,4 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
+import { NewPassword, useNewPassword } from "../account/new-password.tsx";
+import { SecondFactor } from "../account/second-factor.tsx";
+import { Unplaced, useSubmission } from "../account/submission.tsx";
+import { type TokenRow, TokenTable } from "../account/token-table.tsx";
 import { Confirm, type Question } from "../administration/confirm.tsx";
 import { browserName, When } from "../administration/show.tsx";
 import { ShownOnce } from "../administration/shown-once.tsx";
@@ -24,6 +28,10 @@ function Profile() {
             <Person session={session} />
             <Password username={session.user.username} />
           </div>
+          <section class="card" aria-labelledby="second-factor">
+            <h2 id="second-factor">Second factor</h2>
+            <SecondFactor />
+          </section>
           <Sessions />
           <Tokens />
         </div>
@@ -32,31 +40,15 @@ function Profile() {
   );
 }
 
-const fieldsOf = (error: unknown): Refusal["fields"] => (error instanceof Refusal ? error.fields : {});
-/** What cannot be shown at a field. */
-function Rest({ error }: { error: unknown }) {
-  return error !== null && Object.keys(fieldsOf(error)).length === 0 ? <Failure error={error} /> : null;
-}
-
 function Person({ session: { user } }: { session: Session }) {
   const [fullName, setFullName] = useState(String(user.full_name ?? ""));
   const [email, setEmail] = useState(String(user.email ?? ""));
-  const [error, setError] = useState<unknown>(null);
-  const [busy, setBusy] = useState(false);
-  const save = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    setBusy(true);
-    try {
-      await ask("PATCH", `/api/v2/users/${encodeURIComponent(user.username)}/`, {
-        body: { full_name: fullName, ...(email === "" && !user.email ? {} : { email }) },
-      });
-      setError(null);
-      announce("Your profile is saved.");
-    } catch (problem) {
-      setError(problem);
-    }
-    setBusy(false);
-  };
+  const form = useSubmission(async () => {
+    await ask("PATCH", `/api/v2/users/${encodeURIComponent(user.username)}/`, {
+      body: { full_name: fullName, ...(email === "" && !user.email ? {} : { email }) },
+    });
+    announce("Your profile is saved.");
+  });
   const groups = (user.groups as { name: string }[] | undefined) ?? [];
   return (
     <section class="card" aria-labelledby="person">
@@ -65,15 +57,15 @@ function Person({ session: { user } }: { session: Session }) {
         {user.is_superuser ? "Administrator. " : ""}
         {groups.length > 0 && `In ${groups.map(({ name }) => name).join(", ")}.`}
       </p>
-      <Rest error={error} />
-      <form onSubmit={save}>
+      <Unplaced of={form} />
+      <form onSubmit={form.submit}>
         <TextField
           label="Full name"
           optional
           autocomplete="name"
           value={fullName}
           onInput={setFullName}
-          errors={fieldsOf(error).full_name}
+          errors={form.fields.full_name}
         />
         <TextField
           label="E-mail"
@@ -82,9 +74,9 @@ function Person({ session: { user } }: { session: Session }) {
           autocomplete="email"
           value={email}
           onInput={setEmail}
-          errors={fieldsOf(error).email}
+          errors={form.fields.email}
         />
-        <Button type="submit" busy={busy}>
+        <Button type="submit" busy={form.busy}>
           Save
         </Button>
       </form>
@@ -94,33 +86,23 @@ function Person({ session: { user } }: { session: Session }) {
 
 function Password({ username }: { username: string }) {
   const [current, setCurrent] = useState("");
-  const [password, setPassword] = useState("");
-  const [error, setError] = useState<unknown>(null);
-  const [busy, setBusy] = useState(false);
-  const save = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    setBusy(true);
-    try {
-      const { csrf_token } = await ask<{ csrf_token: string }>("POST", "/api/account/password", {
-        body: { current_password: current, password },
-      });
-      rememberCsrfToken(csrf_token);
-      setCurrent("");
-      setPassword("");
-      setError(null);
-      dispatchEvent(new Event(SESSIONS_CHANGED));
-      announce("The password is changed. Everywhere else you are signed out.");
-    } catch (problem) {
-      setError(problem);
-    }
-    setBusy(false);
-  };
+  const chosen = useNewPassword();
+  const form = useSubmission(async () => {
+    const { csrf_token } = await ask<{ csrf_token: string }>("POST", "/api/account/password", {
+      body: { current_password: current, password: chosen.password },
+    });
+    rememberCsrfToken(csrf_token);
+    setCurrent("");
+    chosen.setPassword("");
+    dispatchEvent(new Event(SESSIONS_CHANGED));
+    announce("The password is changed. Everywhere else you are signed out.");
+  });
   return (
     <section class="card" aria-labelledby="password">
       <h2 id="password">Password</h2>
       <p class="muted">Changing it signs you out everywhere else. Tokens stay.</p>
-      <Rest error={error} />
-      <form onSubmit={save}>
+      <Unplaced of={form} />
+      <form onSubmit={form.submit}>
         <input class="unseen" autocomplete="username" value={username} readOnly tabIndex={-1} aria-hidden />
         <TextField
           label="Current password"
@@ -129,19 +111,10 @@ function Password({ username }: { username: string }) {
           required
           value={current}
           onInput={setCurrent}
-          errors={fieldsOf(error).current_password}
+          errors={form.fields.current_password}
         />
-        <TextField
-          label="New password"
-          hint="At least 8 characters; a sentence is easy to remember."
-          type="password"
-          autocomplete="new-password"
-          required
-          value={password}
-          onInput={setPassword}
-          errors={fieldsOf(error).password}
-        />
-        <Button type="submit" busy={busy}>
+        <NewPassword chosen={chosen} label="New password" errors={form.fields.password} />
+        <Button type="submit" busy={form.busy}>
           Change the password
         </Button>
       </form>
@@ -233,16 +206,6 @@ function Sessions() {
   );
 }
 
-interface TokenRow {
-  id: string;
-  name: string;
-  prefix: string;
-  scope: "read" | "write";
-  created: string;
-  expires: string | null;
-  last_used: string | null;
-}
-
 const DAYS = [
   { value: "30", name: "30 days" },
   { value: "90", name: "90 days" },
@@ -258,25 +221,14 @@ function Tokens() {
   const [scope, setScope] = useState<"read" | "write">("read");
   const [days, setDays] = useState<(typeof DAYS)[number]["value"]>("90");
   const [made, setMade] = useState<string | null>(null);
-  const [problem, setProblem] = useState<unknown>(null);
-  const [busy, setBusy] = useState(false);
-  const [question, setQuestion] = useState<Question | null>(null);
-  const make = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    setBusy(true);
-    try {
-      const { token } = await ask<{ token: string }>("POST", "/api/v2/tokens/", {
-        body: { name, scope, ...(days === "" ? {} : { days: Number(days) }) },
-      });
-      setMade(token);
-      setName("");
-      setProblem(null);
-      reload();
-    } catch (refused) {
-      setProblem(refused);
-    }
-    setBusy(false);
-  };
+  const form = useSubmission(async () => {
+    const { token } = await ask<{ token: string }>("POST", "/api/v2/tokens/", {
+      body: { name, scope, ...(days === "" ? {} : { days: Number(days) }) },
+    });
+    setMade(token);
+    setName("");
+    reload();
+  });
   return (
     <section class="card" aria-labelledby="tokens">
       <h2 id="tokens">Tokens for programs</h2>
@@ -290,15 +242,15 @@ function Tokens() {
           note="Copy it now: it is kept as a hash only, and cannot be shown again."
         />
       )}
-      <Rest error={problem} />
-      <form onSubmit={make} class="in-line">
+      <Unplaced of={form} />
+      <form onSubmit={form.submit} class="in-line">
         <TextField
           label="What is it for?"
           required
           maxLength={255}
           value={name}
           onInput={setName}
-          errors={fieldsOf(problem).name}
+          errors={form.fields.name}
         />
         <Choice
           label="It may"
@@ -310,53 +262,20 @@ function Tokens() {
           onChange={setScope}
         />
         <Choice label="Good for" value={days} choices={DAYS} onChange={setDays} />
-        <Button type="submit" busy={busy}>
+        <Button type="submit" busy={form.busy}>
           Make a token
         </Button>
       </form>
       {error !== undefined && <Failure error={error} retry={reload} />}
       {value && value.results.length > 0 && (
-        <Table
+        <TokenTable
           caption="Your tokens"
-          hideCaption
           rows={value.results}
-          keyOf={({ id }) => id}
-          columns={[
-            { name: "name", title: "For", heading: true, cell: (row) => row.name },
-            { name: "prefix", title: "Begins", cell: (row) => <code>{row.prefix}…</code> },
-            {
-              name: "scope",
-              title: "May",
-              cell: (row) => (row.scope === "read" ? "read" : "read and write"),
-            },
-            { name: "expires", title: "Until", cell: (row) => <When at={row.expires} none="no end" /> },
-            { name: "last_used", title: "Last used", cell: (row) => <When at={row.last_used} /> },
-            {
-              name: "revoke",
-              title: <span class="unseen">What can be done</span>,
-              cell: (row) => (
-                <Button
-                  look="quiet"
-                  aria-label={`Revoke ${row.name}`}
-                  onClick={() =>
-                    setQuestion({
-                      title: `Revoke ${row.name}?`,
-                      text: "Programs that use it are refused from now on. It cannot be taken back.",
-                      verb: "Revoke",
-                      run: () => ask("DELETE", `/api/v2/tokens/${row.id}/`),
-                      done: "The token is revoked.",
-                    })
-                  }
-                >
-                  Revoke
-                </Button>
-              ),
-            },
-          ]}
+          pathOf={({ id }) => `/api/v2/tokens/${id}/`}
+          onDone={reload}
         />
       )}
       {value?.results.length === 0 && <p>You have none.</p>}
-      {question && <Confirm question={question} onClose={() => setQuestion(null)} onDone={reload} />}
     </section>
   );
 }

@@ -1,9 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
+import { NewPassword, useNewPassword } from "../account/new-password.tsx";
+import { Unplaced, useSubmission } from "../account/submission.tsx";
 import { definePage, go, useQuery } from "../page.tsx";
 import { Button } from "../part/button.tsx";
-import { Failure } from "../part/failure.tsx";
 import { TextField } from "../part/field.tsx";
-import { ask, Refusal } from "../request.ts";
+import { ask } from "../request.ts";
 
 function Setup() {
   const [query, setQuery] = useQuery();
@@ -11,34 +12,23 @@ function Setup() {
   const [username, setUsername] = useState("");
   const [fullName, setFullName] = useState("");
   const [email, setEmail] = useState("");
-  const [password, setPassword] = useState("");
-  const [again, setAgain] = useState("");
-  const [error, setError] = useState<unknown>(null);
-  const [busy, setBusy] = useState(false);
+  const chosen = useNewPassword();
   // Neither history nor a look over the shoulder is to have it.
   useEffect(() => setQuery({ key: null }, { replace: true }), []);
-  const differ = again !== "" && again !== password;
-  const fields = error instanceof Refusal ? error.fields : {};
-  const submit = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    if (busy || again !== password) return;
-    setBusy(true);
-    try {
-      await ask("POST", "/api/setup", {
-        body: { key, username, password, full_name: fullName, email },
-      });
-      go("/administration");
-    } catch (problem) {
-      setError(problem);
-      setBusy(false);
-    }
-  };
+  const form = useSubmission(async () => {
+    if (!chosen.isTwice) return false;
+    await ask("POST", "/api/setup", {
+      body: { key, username, password: chosen.password, full_name: fullName, email },
+    });
+    go("/administration");
+    return true;
+  });
   return (
     <div class="narrow">
       <h1>Set up labd</h1>
       <p class="lead">Make the first administrator, who adds everybody else. This page is shown once.</p>
-      {error !== null && Object.keys(fields).length === 0 && <Failure error={error} focus />}
-      <form onSubmit={submit} method="post">
+      <Unplaced of={form} focus />
+      <form onSubmit={form.submit} method="post">
         <TextField
           label="Name to sign in with"
           name="username"
@@ -48,7 +38,7 @@ function Setup() {
           required
           value={username}
           onInput={setUsername}
-          errors={fields.username}
+          errors={form.fields.username}
         />
         <TextField
           label="Full name"
@@ -56,7 +46,7 @@ function Setup() {
           autocomplete="name"
           value={fullName}
           onInput={setFullName}
-          errors={fields.full_name}
+          errors={form.fields.full_name}
         />
         <TextField
           label="E-mail"
@@ -65,29 +55,10 @@ function Setup() {
           autocomplete="email"
           value={email}
           onInput={setEmail}
-          errors={fields.email}
+          errors={form.fields.email}
         />
-        <TextField
-          label="Password"
-          hint="At least 8 characters; a sentence is easy to remember."
-          name="password"
-          type="password"
-          autocomplete="new-password"
-          required
-          value={password}
-          onInput={setPassword}
-          errors={fields.password}
-        />
-        <TextField
-          label="The same again"
-          type="password"
-          autocomplete="new-password"
-          required
-          value={again}
-          onInput={setAgain}
-          errors={differ ? ["This is not the same as above."] : undefined}
-        />
-        <Button look="primary" type="submit" busy={busy}>
+        <NewPassword chosen={chosen} label="Password" errors={form.fields.password} twice />
+        <Button look="primary" type="submit" busy={form.busy}>
           Make the administrator
         </Button>
       </form>

@@ -1,8 +1,9 @@
 import { useState } from "preact/hooks";
-import { href } from "../address.ts";
+import { CodeField } from "../account/code-field.tsx";
+import { Unplaced, useSubmission } from "../account/submission.tsx";
+import { href, nextAddress } from "../address.ts";
 import { definePage, useQuery } from "../page.tsx";
 import { Button } from "../part/button.tsx";
-import { Failure } from "../part/failure.tsx";
 import { TextField } from "../part/field.tsx";
 import { Refusal } from "../request.ts";
 import { signIn } from "../session.ts";
@@ -11,24 +12,30 @@ function SignIn() {
   const [query] = useQuery();
   const [username, setUsername] = useState("");
   const [password, setPassword] = useState("");
-  const [error, setError] = useState<unknown>(null);
-  const [busy, setBusy] = useState(false);
-  const fields = error instanceof Refusal ? error.fields : {};
-  const submit = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    setBusy(true);
+  const [code, setCode] = useState("");
+  /** Whether the password was right and a code is asked for. */
+  const [isSecond, setSecond] = useState(false);
+  const [isRecovery, setRecovery] = useState(false);
+  const form = useSubmission(async () => {
     try {
-      await signIn(username, password);
-      location.assign(ownAddress(query.get("next")));
+      const { needs_second_factor } = await signIn(username, password, code);
+      const next = nextAddress(query.get("next"));
+      location.assign(needs_second_factor ? href("/second-factor", { next }) : next);
+      return true;
     } catch (problem) {
-      setError(problem);
-      setBusy(false);
+      const refused = problem instanceof Refusal ? problem.code : "";
+      if (refused === "second_factor_required" && !isSecond) return setSecond(true);
+      // Somebody has set another password meanwhile.
+      if (refused === "unauthenticated") setSecond(false);
+      setCode("");
+      throw problem;
     }
-  };
+  });
+  const isRefused = form.error instanceof Refusal && form.error.code === "unauthenticated";
   return (
     <div class="narrow">
       <h1>Sign in</h1>
-      {error !== null && (error as Refusal).status === 401 ? (
+      {isRefused ? (
         <div class="failure" role="alert">
           <p>
             <strong>Name and password do not fit.</strong> Passwords are case-sensitive. An administrator can
@@ -36,41 +43,76 @@ function SignIn() {
           </p>
         </div>
       ) : (
-        error !== null && Object.keys(fields).length === 0 && <Failure error={error} />
+        <Unplaced of={form} />
       )}
-      <form onSubmit={submit} method="post" action={href("/api/v2/session/")}>
-        <TextField
-          label="Name"
-          name="username"
-          autocomplete="username"
-          autocapitalize="none"
-          spellcheck={false}
-          required
-          value={username}
-          onInput={setUsername}
-          errors={fields.username}
-        />
-        <TextField
-          label="Password"
-          name="password"
-          type="password"
-          autocomplete="current-password"
-          required
-          value={password}
-          onInput={setPassword}
-          errors={fields.password}
-        />
-        <Button look="primary" type="submit" busy={busy}>
-          Sign in
-        </Button>
+      <form onSubmit={form.submit} method="post" action={href("/api/v2/session/")}>
+        {isSecond ? (
+          <>
+            <p role="status">The password is right. Your account has a second factor, too.</p>
+            <input
+              class="unseen"
+              autocomplete="username"
+              value={username}
+              readOnly
+              tabIndex={-1}
+              aria-hidden
+            />
+            <CodeField
+              kind={isRecovery ? "recovery" : "app"}
+              value={code}
+              onInput={setCode}
+              errors={form.fields.code}
+              focus
+            />
+          </>
+        ) : (
+          <>
+            <TextField
+              label="Name"
+              name="username"
+              autocomplete="username"
+              autocapitalize="none"
+              spellcheck={false}
+              required
+              value={username}
+              onInput={setUsername}
+              errors={form.fields.username}
+            />
+            <TextField
+              label="Password"
+              name="password"
+              type="password"
+              autocomplete="current-password"
+              required
+              value={password}
+              onInput={setPassword}
+              errors={form.fields.password}
+            />
+          </>
+        )}
+        <p class="actions">
+          <Button look="primary" type="submit" busy={form.busy}>
+            Sign in
+          </Button>
+          {isSecond && (
+            <Button
+              look="quiet"
+              onClick={() => {
+                setRecovery(!isRecovery);
+                setCode("");
+              }}
+            >
+              {isRecovery ? "Use a code of the app" : "Use a recovery code"}
+            </Button>
+          )}
+        </p>
       </form>
+      {isSecond && (
+        <p class="muted">The phone and the recovery codes are lost? An administrator can reset this.</p>
+      )}
     </div>
   );
 }
-
-/** Where to go after: a page of ours and no other. */
-const ownAddress = (next: string | null): string =>
-  next !== null && /^\/(?![/\\])/.test(next) ? next : href("/");
 
 export const signInPage = definePage({
   name: "sign-in",

@@ -52,7 +52,8 @@ interface Text extends About {
   value: string;
   onInput: (value: string) => void;
   name?: string;
-  autocomplete?: "username" | "current-password" | "new-password" | "email" | "name" | "off";
+  autocomplete?:
+    "username" | "current-password" | "new-password" | "one-time-code" | "email" | "name" | "off";
   autocapitalize?: "none";
   spellcheck?: boolean;
   required?: boolean;

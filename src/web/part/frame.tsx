@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
 import { href } from "../address.ts";
 import { signOut, useSession } from "../session.ts";
 import { Announcements, announce } from "./announce.tsx";
@@ -48,6 +49,13 @@ export function Frame(props: { section: Section | null; path: string; children: 
 
 function SignedIn({ path }: { path: string }) {
   const session = useSession();
+  const isDue = session?.needs_second_factor === true && path !== "/second-factor";
+  useEffect(() => {
+    if (!isDue) return;
+    const next = path === "/sign-in" ? undefined : location.pathname + location.search;
+    // No step to go back to, from where it would lead here again.
+    location.replace(href("/second-factor", { next }));
+  }, [isDue]);
   const leave = async (): Promise<void> => {
     try {
       await signOut();

@@ -1,0 +1,45 @@
+import { useState } from "preact/hooks";
+import { Failure } from "../part/failure.tsx";
+import { Refusal } from "../request.ts";
+
+/** What is sent by a form: once at a time, and what was refused stays shown until it is done. */
+export interface Submission {
+  submit: (event: Event) => void;
+  busy: boolean;
+  /** What is wrong with each field. */
+  fields: Refusal["fields"];
+  error: unknown;
+}
+
+/** @param work may throw what was refused; true where the page is left, so that nobody sends it again meanwhile */
+export function useSubmission(work: () => Promise<boolean | void>): Submission {
+  const [error, setError] = useState<unknown>(null);
+  const [busy, setBusy] = useState(false);
+  const run = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const isLeaving = await work();
+      setError(null);
+      setBusy(isLeaving === true);
+    } catch (problem) {
+      setError(problem);
+      setBusy(false);
+    }
+  };
+  return {
+    submit(event) {
+      event.preventDefault();
+      if (!busy) void run();
+    },
+    busy,
+    fields: error instanceof Refusal ? error.fields : {},
+    error,
+  };
+}
+
+/** What was refused and is shown at no field. */
+export function Unplaced({ of: { error, fields }, focus }: { of: Submission; focus?: boolean }) {
+  return error !== null && Object.keys(fields).length === 0 ? (
+    <Failure error={error} {...(focus ? { focus } : {})} />
+  ) : null;
+}

@@ -1,0 +1,134 @@
+import { expect } from "bun:test";
+import jsQR from "jsqr";
+import { codeOf, stepOf } from "../../src/shell/totp.ts";
+import { labd, scratch, serve } from "../executable/labd.ts";
+import { arrive, browserTest, checkPage, fill, named, openPage, press, seeText } from "./browser.ts";
+
+/** Setting up a second factor where the settings ask for one, and signing in with it. */
+
+const PASSWORD = "a long password";
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+/** What an app shows for a secret, `steps` from now. */
+function shown(secret: string, steps = 0): string {
+  const bits = [...secret].map((one) => ALPHABET.indexOf(one).toString(2).padStart(5, "0")).join("");
+  const bytes = Uint8Array.from(bits.match(/.{8}/g)!, (byte) => Number.parseInt(byte, 2));
+  return codeOf(bytes, stepOf(Date.now()) + steps);
+}
+
+browserTest(
+  "an administrator without a second factor is led to one, by keyboard; then signing in asks for a code",
+  async () => {
+    using place = scratch();
+    const on = ["--data-dir", place.directory];
+    for (const words of [["ada", "--admin"], ["kim"]])
+      await labd(["user", "add", ...words, "--password-stdin", ...on], { stdin: PASSWORD });
+    await using server = await serve(place.directory, ["--require-totp", "administrators"]);
+    await using opened = await openPage("/");
+    const { page } = opened;
+    // Another server than the demonstration: its requests are no faults.
+    const check = (name: string) => checkPage({ ...opened, faults: [] }, name);
+    const signIn = async (): Promise<void> => {
+      await (await named(page, "textbox", "Name")).focus();
+      await page.keyboard.type("ada");
+      await page.keyboard.press("Tab");
+      await page.keyboard.type(PASSWORD);
+      await page.keyboard.press("Enter");
+    };
+    await page.goto(`${server.url}/sign-in?next=/administration/users`);
+    await signIn();
+    expect(await arrive(page, "/second-factor")).toEndWith("?next=%2Fadministration%2Fusers");
+    // No page is a way around it.
+    await page.goto(`${server.url}/administration/tokens`);
+    expect(await arrive(page, "/second-factor")).toEndWith("?next=%2Fadministration%2Ftokens");
+    await (await named(page, "button", "Set it up")).focus();
+    await page.keyboard.press("Enter");
+    await seeText(page, "Scan this with the app");
+    await check("second-factor");
+    const field = await page.waitForSelector(".shown-once input");
+    const secret = (await field!.evaluate((input) => (input as HTMLInputElement).value)).replaceAll(" ", "");
+    expect(secret).toMatch(/^[A-Z2-7]{32}$/);
+    const seen = await page.evaluate(async () => {
+      const svg = document.querySelector("svg.qr")!.cloneNode(true) as SVGElement;
+      for (const [name, value] of [
+        ["xmlns", "http://www.w3.org/2000/svg"],
+        ["width", "400"],
+        ["height", "400"],
+      ])
+        svg.setAttribute(name, value);
+      svg.querySelector("rect")!.setAttribute("fill", "#fff");
+      const url = URL.createObjectURL(new Blob([svg.outerHTML], { type: "image/svg+xml" }));
+      const image = new Image();
+      image.src = url;
+      await image.decode();
+      const context = Object.assign(document.createElement("canvas"), { width: 400, height: 400 }).getContext(
+        "2d",
+      )!;
+      context.drawImage(image, 0, 0);
+      return [...context.getImageData(0, 0, 400, 400).data];
+    });
+    const read = jsQR(Uint8ClampedArray.from(seen), 400, 400)?.data ?? "";
+    expect(read).toStartWith("otpauth://totp/labd%20127.0.0.1:ada?");
+    expect(new URL(read).searchParams.get("secret")).toBe(secret);
+    const fillCode = async (code: string): Promise<void> => {
+      await fill(page, "Code", code);
+      await page.keyboard.press("Enter");
+    };
+    await fillCode("12345");
+    await seeText(page, "This is no code that the app shows now");
+    await fillCode(shown(secret));
+    await seeText(page, "They are shown this once.");
+    await check("second-factor-recovery");
+    const recovery = await page.evaluate(() =>
+      [...document.querySelectorAll<HTMLElement>(".codes code")].map(({ innerText }) => innerText),
+    );
+    expect(recovery).toHaveLength(10);
+    await press(page, "button", "I have kept them");
+    await arrive(page, "/administration/tokens");
+    await seeText(page, "Nobody has made one yet.");
+
+    await Promise.all([page.waitForNavigation(), press(page, "button", "Sign out")]);
+    await page.goto(`${server.url}/sign-in`);
+    await signIn();
+    await seeText(page, "Your account has a second factor, too.");
+    // The focus is where the code goes.
+    await page.keyboard.type("000000");
+    await page.keyboard.press("Enter");
+    await seeText(page, "This is no code that the app shows now");
+    await check("sign-in-code");
+    await press(page, "button", "Use a recovery code");
+    await named(page, "textbox", "Recovery code");
+    await page.keyboard.type(recovery[0]);
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => location.pathname === "/");
+    await page.goto(`${server.url}/profile`);
+    await seeText(page, "9 recovery codes are left.");
+    await press(page, "button", "New recovery codes");
+    await named(page, "textbox", "Code");
+    await page.keyboard.type(recovery[1]);
+    await check("second-factor-profile");
+    await page.keyboard.press("Enter");
+    await seeText(page, "They are shown this once.");
+    await press(page, "button", "I have kept them");
+    await seeText(page, "10 recovery codes are left.");
+
+    // Somebody else has one, and has lost the phone.
+    const headers: Record<string, string> = { "Content-Type": "application/json" };
+    const ask = (path: string, body: object) =>
+      fetch(server.url + path, { method: "POST", headers, body: JSON.stringify(body) });
+    const session = await ask("/api/v2/session/", { username: "kim", password: PASSWORD });
+    headers.Cookie = session.headers.get("set-cookie")!.split(";")[0];
+    headers["X-CSRFToken"] = ((await session.json()) as { csrf_token: string }).csrf_token;
+    const begun = (await (await ask("/api/account/second-factor", {})).json()) as { secret: string };
+    const confirmed = await ask("/api/account/second-factor/confirm", { code: shown(begun.secret) });
+    expect(confirmed.status).toBe(200);
+    await page.goto(`${server.url}/administration/users`);
+    await press(page, "button", "Reset codes of kim");
+    await check("second-factor-reset");
+    await press(page, "button", "Reset");
+    await seeText(page, "kim has no second factor any more.");
+    delete headers.Cookie;
+    expect((await ask("/api/v2/token-auth/", { username: "kim", password: PASSWORD })).status).toBe(200);
+  },
+  60_000,
+);
