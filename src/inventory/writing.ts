@@ -130,6 +130,22 @@ export function openWriting(
     }
   };
 
+  /** Asks for the records that ids name without referring to them; one that stays as it is is not asked for. */
+  const findNamed = (
+    resource: Resource,
+    change: Change,
+    before: StoredRecord | undefined,
+    actor: Actor,
+  ): void => {
+    for (const [name, { names }] of Object.entries(resource.fields)) {
+      const far = names === undefined ? undefined : resources.get(names);
+      const value = change.values.get(name);
+      if (!far || value === undefined || value === before?.[name]) continue;
+      const pending = { field: name, by: "id", value: String(value) };
+      if (candidates(far, pending, actor).length === 0) change.errors.set(name, [noSuchRecord(pending)]);
+    }
+  };
+
   /** Puts keys in place of what lists name by key or id, each once. */
   const resolveLists = (resource: Resource, change: Change): void => {
     for (const [name, { each }] of Object.entries(resource.fields)) {
@@ -188,6 +204,7 @@ export function openWriting(
   ): StoredRecord => {
     const change = readChange(resources, resource, body, mode);
     resolve(resource, change, before, actor);
+    findNamed(resource, change, before, actor);
     resolveLists(resource, change);
     checkOwners(change, before, actor);
     const record: StoredRecord = before ? { ...before } : blank(resource, actor);

@@ -44,6 +44,8 @@ export interface Field {
   to?: string;
   /** Reference: what the record must have besides, by field. */
   among?: Readonly<Record<string, string>>;
+  /** UUID: of which resource a record has to have it when it is set; it may be deleted later, unlike one that is referred to. */
+  names?: string;
   /** JSON: a list of names of records of this resource; ids are taken too. */
   each?: string;
   /** JSON: what is wrong with a value, or undefined. */

@@ -18,7 +18,7 @@ export const stocktake: Resource = {
     name: text("Name of the stocktake.", { write: "required", blank: false, folded: "name_fold" }),
     description: prose("What it was for."),
     // No reference: that it was counted once must not keep a location from being deleted.
-    location: uuid("Id of the location.", { write: "required" }),
+    location: uuid("Id of the location.", { write: "required", names: "location" }),
     state: text("OPEN while it is scanned, APPLIED once its outcome was written.", {
       choices: ["OPEN", "APPLIED"],
       initial: "OPEN",
