@@ -174,6 +174,25 @@ export const SETTINGS = {
   }),
   backup_keep_weeks: integer(4, 0, 10_000, { sentence: "See backup_keep_days." }),
   backup_keep_months: integer(12, 0, 10_000, { sentence: "See backup_keep_days." }),
+  s3_endpoint: text("", "empty, or an http(s) address without a path", /^(https?:\/\/[^\s/?#@"'<>]+\/?)?$/, {
+    sentence:
+      "Address of the server that s3:// means (Garage, MinIO, Ceph …); empty is AWS_ENDPOINT_URL, else AWS itself.",
+  }),
+  s3_region: text("", "empty, or a name such as eu-central-1", /^[A-Za-z0-9-]{0,64}$/, {
+    sentence: "Region of it; empty is AWS_REGION, else us-east-1.",
+  }),
+  s3_access_key: text("", "empty, or a name without spaces", /^\S{0,256}$/, {
+    sentence: "Name of the key for it; empty is AWS_ACCESS_KEY_ID.",
+  }),
+  s3_secret_key: text("", "empty, or a text without spaces", /^\S{0,1024}$/, {
+    secret: true,
+    sentence:
+      "The key's secret; empty is AWS_SECRET_ACCESS_KEY. Rather in the file or a variable than as a flag.",
+  }),
+  s3_session_token: text("", "empty, or a text without spaces", /^\S{0,16384}$/, {
+    secret: true,
+    sentence: "What goes with keys that are lent for a time; empty is AWS_SESSION_TOKEN.",
+  }),
   gzip_threshold: integer(1024, 0, 1_073_741_824, {
     sentence: "Bytes from which on an answer is compressed for clients that accept gzip.",
   }),
@@ -257,6 +276,23 @@ export function resolveConfig(sources: Sources): Resolved {
   }
   return { config: config as Config, origin: origin as Record<SettingName, string> };
 }
+
+/** What `s3://` means by the settings. */
+export const storeAccess = (config: Config) => ({
+  endpoint: config.s3_endpoint.replace(/\/$/, ""),
+  region: config.s3_region,
+  accessKey: config.s3_access_key,
+  secretKey: config.s3_secret_key,
+  sessionToken: config.s3_session_token,
+});
+/** The settings that `storeAccess` reads. */
+export const STORE_SETTINGS = [
+  "s3_endpoint",
+  "s3_region",
+  "s3_access_key",
+  "s3_secret_key",
+  "s3_session_token",
+] as const satisfies SettingName[];
 
 /** A value as it may be shown: secrets are masked, whatever they hold. */
 export function shown(name: SettingName, config: Config): string {

@@ -122,6 +122,12 @@ export const PROBLEMS = {
     74,
     "A backup is damaged or not whole, or could not be made; the text names the file.",
   ),
+  store_failed: row(
+    502,
+    "Server",
+    69,
+    "A store of objects (S3), or a server to fetch from, cannot be used; the text says what to do.",
+  ),
   internal: row(500, "Server", 70, "A defect of the program; the log has the cause under the request id."),
 } as const satisfies Record<string, Answer>;
 

@@ -10,7 +10,7 @@ import { secondFactorEndpoints } from "./second-factor.ts";
 import { sweepUploads } from "./upload.ts";
 
 export { purposeOf, SET_UP_HOURS, setUpPath } from "./account.ts";
-export { requireAdministrator } from "./endpoint.ts";
+export { requireAdministrator, requireUser } from "./endpoint.ts";
 export { UPLOADS } from "./route.ts";
 export { Tasks } from "./tasks.ts";
 

@@ -4,6 +4,7 @@ import {
   administrationRoutes,
   purposeOf,
   requireAdministrator,
+  requireUser,
   Tasks,
   UPLOADS,
 } from "../administration/index.ts";
@@ -79,6 +80,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       log,
       workers: config.workers,
       clientOf: (request) => callerOf(request, accounts, reachOf(config)),
+      requireUser: (request) => void requireUser(accounts, request),
     });
     const opened = database;
     const imports = openImports(database, clock, log);

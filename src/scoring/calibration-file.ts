@@ -27,22 +27,37 @@ export function calibrationStamp(corpusPath: string): string {
   return stat ? `${stat.mtimeMs} ${stat.size}` : "";
 }
 
+/** What the text of such a file says; null where its format is another. */
+export interface ReadCalibration {
+  calibration: Calibration;
+  /** SHA-256 of the text's first line. */
+  hash: string;
+  /** The content that it belongs to, and the version of the method. */
+  corpus: string;
+  method: string;
+}
+
+/** @param where what the text is, for the error. @throws Problem bad_corpus where it was altered */
+export function readCalibrationText(text: string, where: string): ReadCalibration | null {
+  const [body, hash] = text.split("\n");
+  if (sha256Of(body) !== hash) {
+    throw new Problem(
+      "bad_corpus",
+      `${where} was altered. Make it anew with labd corpus calibrate, or delete it.`,
+    );
+  }
+  const { format, ...rest } = JSON.parse(body) as Omit<ReadCalibration, "hash"> & { format: number };
+  return format === FORMAT ? { ...rest, hash } : null;
+}
+
 /**
  * The null of a corpus, with the hash of its content; null where none was made.
  * @throws Problem bad_corpus where it was altered
  */
-export function readCalibration(corpusPath: string): { calibration: Calibration; hash: string } | null {
+export function readCalibration(corpusPath: string): ReadCalibration | null {
   const path = calibrationPath(corpusPath);
   if (!statSync(path, { throwIfNoEntry: false })) return null;
-  const [body, hash] = readFileSync(path, "utf8").split("\n");
-  if (sha256Of(body) !== hash) {
-    throw new Problem(
-      "bad_corpus",
-      `corpora/${basename(path)} was altered. Make it anew with labd corpus calibrate, or delete it.`,
-    );
-  }
-  const { format, calibration } = JSON.parse(body) as { format: number; calibration: Calibration };
-  return format === FORMAT ? { calibration, hash } : null;
+  return readCalibrationText(readFileSync(path, "utf8"), `corpora/${basename(path)}`);
 }
 
 /** The file of a corpus's null as it is; null where none was made. */

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type Corpus, CorpusError, FastaError, METHOD, openCorpus, packCorpus } from "../motif/index.ts";
 import { nearest, Problem } from "../problem.ts";
@@ -40,6 +40,9 @@ export interface CorpusSource {
   segmentBytes?: number;
 }
 
+/** Milliseconds after which a download that was cut off is not gone on with. */
+const FORGOTTEN = 7 * 86_400_000;
+
 export const sha256 = (): Bun.CryptoHasher => new Bun.CryptoHasher("sha256");
 
 /** What stands for a corpus while there is none: searching it finds nothing. */
@@ -69,6 +72,26 @@ export function openCorpusFile(path: string): Corpus {
   } catch (error) {
     throw corpusProblem(error, `corpora/${basename(path)}`);
   }
+}
+
+/** Where a corpus of this content lies in a data directory. */
+export const corpusPath = (dataDirectory: string, hash: string): string =>
+  join(dataDirectory, "corpora", `${hash}.labc`);
+
+/**
+ * Reads every byte of a file that is to be the corpus of this content.
+ * @throws Problem bad_corpus where it is another, or none
+ */
+export function verifyCorpusFile(path: string, hash: string): Corpus {
+  const corpus = openCorpusFile(path);
+  if (corpus.hash !== hash)
+    throw new Problem("bad_corpus", `corpora/${basename(path)} holds ${corpus.hash}, not ${hash}.`);
+  try {
+    corpus.verify(sha256);
+  } catch (error) {
+    throw corpusProblem(error, `corpora/${basename(path)}`);
+  }
+  return corpus;
 }
 
 /** The corpora of one data directory: files in `corpora/`, and a row each that says which one is in use. */
@@ -121,6 +144,34 @@ export class Corpora {
     }
     writeDurably(this.#path(hash), packed.chunks);
     writeDurably(this.#sourcePath(hash), [new TextEncoder().encode(source)]);
+    this.#insert({ hash, name, sequences, residues, bytes: packed.byteLength });
+    dropSegments(this.#directory, name);
+    return this.#find("hash = ?", hash)!;
+  }
+
+  /**
+   * Takes a file in that lies in its place already and was verified there, such as one that was fetched, under its own
+   * name or another. The first corpus is taken into use. What is known already stays as it is.
+   * @throws Problem bad_corpus, conflict where another corpus has the name
+   */
+  adopt(hash: string, name?: string): CorpusInfo {
+    const known = this.#find("hash = ?", hash);
+    if (known) return known;
+    const path = this.#path(hash);
+    const corpus = openCorpusFile(path);
+    const as = name ?? corpus.name;
+    if (this.#find("name = ?", as))
+      throw new Problem(
+        "conflict",
+        `corpus ${as}: a corpus of this name with other content is there already. Choose another name (--name).`,
+      );
+    const { sequenceCount: sequences, residueCount: residues } = corpus;
+    this.#insert({ hash, name: as, sequences, residues, bytes: statSync(path).size });
+    return this.#find("hash = ?", hash)!;
+  }
+
+  #insert(added: Pick<CorpusInfo, "hash" | "name" | "sequences" | "residues" | "bytes">): void {
+    const { hash, name, sequences, residues, bytes } = added;
     this.database
       .transaction(() => {
         this.database
@@ -128,12 +179,10 @@ export class Corpora {
             `INSERT INTO corpus (hash, name, sequences, residues, bytes, added, active)
          VALUES (?, ?, ?, ?, ?, ?, NOT EXISTS (SELECT 1 FROM corpus WHERE active = 1)) ON CONFLICT DO NOTHING`,
           )
-          .run(hash, name, sequences, residues, packed.byteLength, this.clock.now());
+          .run(hash, name, sequences, residues, bytes, this.clock.now());
         this.#note("corpus.add", { hash, name }, { sequences, residues });
       })
       .immediate();
-    dropSegments(this.#directory, name);
-    return this.#find("hash = ?", hash)!;
   }
 
   /** The corpus of this name or hash, which must not be the one in use unless there is no other, with its file. What was scored on it stays. */
@@ -158,15 +207,20 @@ export class Corpora {
     return { ...found, active: false };
   }
 
-  /** Removes what killed processes have left behind. One process at a time has the data directory. */
+  /** Removes what killed processes have left behind, and downloads that nobody went on with for a week. One process at a time has the data directory. */
   #sweep(): void {
     if (!existsSync(this.#directory)) return;
     const known = new Set(this.list().map(({ hash }) => hash));
     for (const file of readdirSync(this.#directory)) {
       const [hash] = file.split(".", 1);
       const isLeft = file.endsWith(PART) || (/\.(labc|source|null)$/.test(file) && !known.has(hash));
-      if (isLeft) rmSync(join(this.#directory, file));
+      const isForgotten = /\.labc\.(fetching|lock(-journal)?)$/.test(file) && this.#age(file) > FORGOTTEN;
+      if (isLeft || isForgotten) rmSync(join(this.#directory, file));
     }
+  }
+
+  #age(file: string): number {
+    return Date.now() - (statSync(join(this.#directory, file), { throwIfNoEntry: false })?.mtimeMs ?? 0);
   }
 
   /** The corpus that was made of this FASTA; null where none was. The digest is only asked for where there may be one. */
@@ -259,12 +313,8 @@ export class Corpora {
   }
 
   /** Reads every byte of a corpus. @throws Problem bad_corpus where one was altered */
-  verify({ path }: CorpusInfo): void {
-    try {
-      openCorpusFile(path).verify(sha256);
-    } catch (error) {
-      throw corpusProblem(error, `corpora/${basename(path)}`);
-    }
+  verify({ path, hash }: CorpusInfo): void {
+    verifyCorpusFile(path, hash);
   }
 
   #path(hash: string): string {

@@ -28,7 +28,8 @@ import {
 import { type JobRecord, JobStore, type JobView } from "./store.ts";
 
 export { calibrateCorpus } from "./calibration.ts";
-export { Corpora, type CorpusInfo, type CorpusSource } from "./corpus.ts";
+export { calibrationPath, readCalibration, readCalibrationText } from "./calibration-file.ts";
+export { Corpora, type CorpusInfo, corpusPath, type CorpusSource, verifyCorpusFile } from "./corpus.ts";
 export { writeDurably } from "./durable-file.ts";
 export type { Farm, FarmSurroundings } from "./farm-jobs.ts";
 export { jobEnds } from "./job-ends.ts";
@@ -80,6 +81,8 @@ export interface ScoringOptions {
   farm?: ((surroundings: FarmSurroundings) => Farm) | undefined;
   /** Who asks, as a key by which clients take turns; by default all are one client. */
   clientOf?: (request: Request) => string;
+  /** Refuses who is not signed in, for what is not for everybody; by default nobody is. @throws Problem unauthenticated */
+  requireUser?: (request: Request) => void;
 }
 
 /** The conservation scoring service, open. */
@@ -188,6 +191,7 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     corpora,
     classes,
     clientOf,
+    requireUser: options.requireUser ?? (() => {}),
     maxQueryLength: options.maxQueryLength,
     maxMessageBytes: options.maxMessageBytes,
     reach,

@@ -1,7 +1,8 @@
 import { type Corpus, explain, leastBits, METHOD, parsePattern, type Pattern } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import { baseOf, type Reach } from "../shell/origin.ts";
-import type { Corpora } from "./corpus.ts";
+import type { Corpora, CorpusInfo } from "./corpus.ts";
+import { calibrationOf, corpusFile } from "./corpus-download.ts";
 import type { Handlers } from "./handlers.ts";
 import type { JobRequest } from "./job.ts";
 import { JobEvents } from "./job-events.ts";
@@ -23,6 +24,8 @@ export interface JsonOptions {
   classes: MotifClasses;
   /** Who asks, as a key by which clients take turns. */
   clientOf: (request: Request) => string;
+  /** @throws Problem unauthenticated */
+  requireUser: (request: Request) => void;
   maxQueryLength: number;
   /** Bytes that a body may have. */
   maxMessageBytes: number;
@@ -40,6 +43,8 @@ export interface JsonAnswers {
   motifClasses(request: Request): Response;
   pattern(request: Request): Promise<Response>;
   corpus(request: Request): Response;
+  corpusFile(request: Request, hash: string): Response;
+  calibration(request: Request, hash: string): Response;
   /** A job may have ended: who watches is told. */
   stir(): void;
   /** Ends the streams of events. */
@@ -69,6 +74,13 @@ export function jsonAnswers(options: JsonOptions): JsonAnswers {
     return () => jobObject(options.job(id), options.progress(id), asked, base);
   };
   const events = new JobEvents({ watch });
+  const corpusOf = (request: Request, hash: string): CorpusInfo => {
+    refuseParameters(request, []);
+    options.requireUser(request);
+    const found = options.corpora.list().find((one) => one.hash === hash);
+    if (found) return found;
+    throw new Problem("not_found", "There is no corpus of this hash here.");
+  };
   const show = (request: Request, id: string): JobObject => watch(id, baseOf(request, options.reach))();
 
   return {
@@ -151,6 +163,8 @@ export function jsonAnswers(options: JsonOptions): JsonAnswers {
         { headers: NO_STORE },
       );
     },
+    corpusFile: (request, hash) => corpusFile(request, corpusOf(request, hash)),
+    calibration: (request, hash) => calibrationOf(request, corpusOf(request, hash)),
     stir: () => events.stir(),
     close: () => events.close(),
   };

@@ -46,6 +46,19 @@ const ID = {
   schema: { type: "string" },
 };
 
+const HASH = {
+  name: "id",
+  in: "path",
+  required: true,
+  description: "SHA-256 of the corpus, 64 digits of hexadecimal.",
+  schema: { type: "string" },
+};
+
+const packed = (description: string) => ({
+  description,
+  content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } },
+});
+
 const parameter = (name: string, description: string, schema: Schema) => ({
   name,
   in: "query",
@@ -187,6 +200,38 @@ export const OPERATIONS = {
       200: answer("The corpus.", CORPUS),
       ...refusals(400),
       404: answer("There is none.", PROBLEM),
+    },
+  },
+  corpusFile: {
+    tags,
+    operationId: "downloadCorpus",
+    summary: "A corpus as a file",
+    description:
+      "For other machines that are to score the same; for those who are signed in. `ETag` is the hash. `Range` gives a part, so that who was cut off goes on. `labd corpus pull` and workers use it, and check what came.",
+    parameters: [HASH],
+    responses: {
+      200: packed("All of it."),
+      206: packed("The part that Range names."),
+      304: { description: "If-None-Match names it: it never changes." },
+      ...refusals(400),
+      401: answer("Not signed in.", PROBLEM),
+      404: answer("No corpus has this hash.", PROBLEM),
+      416: { description: "Range begins behind its end." },
+    },
+  },
+  calibration: {
+    tags,
+    operationId: "downloadCalibration",
+    summary: "The calibration of a corpus as a file",
+    description:
+      "For those who are signed in. `ETag` is its hash, which results name behind the method's version.",
+    parameters: [HASH],
+    responses: {
+      200: { description: "It.", content: { "text/plain": { schema: { type: "string" } } } },
+      304: { description: "If-None-Match names it." },
+      ...refusals(400),
+      401: answer("Not signed in.", PROBLEM),
+      404: answer("No corpus has this hash, or it has no calibration of its own.", PROBLEM),
     },
   },
 } as const satisfies Record<string, Detail>;

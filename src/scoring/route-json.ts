@@ -34,6 +34,8 @@ function endpointsOf(answers: JsonAnswers): Endpoint[] {
     { path: "/motif-classes", methods: { GET: of(answers.motifClasses, "motifClasses") } },
     { path: "/patterns", methods: { POST: of(answers.pattern, "pattern") } },
     { path: "/corpus", methods: { GET: of(answers.corpus, "corpus") } },
+    { path: "/corpora/:id", methods: { GET: of(answers.corpusFile, "corpusFile") } },
+    { path: "/corpora/:id/calibration", methods: { GET: of(answers.calibration, "calibration") } },
   ];
 }
 

@@ -209,23 +209,15 @@ export interface DirectoryLock {
 /** A connection that nothing refers to is closed by the garbage collector, and the lock would go with it. */
 const held = new Set<Database>();
 
-/**
- * Takes the data directory for this process, by an exclusive transaction on a file of its own.
- * @throws Problem already_running
- */
-export function lockDirectory(directory: string): DirectoryLock {
-  mkdirSync(directory, { recursive: true });
-  const lock = new Database(join(directory, "labd.lock"), { create: true });
+/** A lock on whatever a file stands for; null where another process, or this one, has it. The file is made, and stays. */
+export function lockFile(path: string): DirectoryLock | null {
+  const lock = new Database(path, { create: true });
   try {
     lock.run("PRAGMA busy_timeout = 0");
     lock.run("BEGIN EXCLUSIVE");
-  } catch (error) {
+  } catch {
     lock.close();
-    throw new Problem(
-      "already_running",
-      `Another labd serves the data directory ${directory}. Stop it first, or name another with --data-dir.`,
-      { cause: error },
-    );
+    return null;
   }
   held.add(lock);
   return {
@@ -234,4 +226,18 @@ export function lockDirectory(directory: string): DirectoryLock {
       lock.close(true);
     },
   };
+}
+
+/**
+ * Takes the data directory for this process, by an exclusive transaction on a file of its own.
+ * @throws Problem already_running
+ */
+export function lockDirectory(directory: string): DirectoryLock {
+  mkdirSync(directory, { recursive: true });
+  const lock = lockFile(join(directory, "labd.lock"));
+  if (lock) return lock;
+  throw new Problem(
+    "already_running",
+    `Another labd serves the data directory ${directory}. Stop it first, or name another with --data-dir.`,
+  );
 }

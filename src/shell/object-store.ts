@@ -1,0 +1,294 @@
+import { statSync } from "node:fs";
+import { Problem } from "../problem.ts";
+import { download, type DownloadOptions } from "./download.ts";
+
+/** How objects are reached: the settings that begin with `s3_`. What is empty comes from `AWS_…` variables. */
+export interface StoreAccess {
+  endpoint: string;
+  region: string;
+  accessKey: string;
+  secretKey: string;
+  sessionToken: string;
+}
+
+export interface StoredObject {
+  /** From the prefix of the store. */
+  name: string;
+  bytes: number;
+  /** Milliseconds since 1970-01-01 UTC. */
+  modified: number;
+}
+
+/** Bytes of a part of an upload: S3 wants 5 MiB or more, and takes 10,000 parts at most. */
+const PART_BYTES = 8 * 1024 * 1024;
+const PARTS = 9000;
+/** Parts that are under way at once. */
+const AT_ONCE = 2;
+/** Attempts for each part. */
+const RETRIES = 5;
+/** Milliseconds in which parts under way have to arrive. */
+const STALL = 120_000;
+/** Seconds for which an address that is signed is good: a cut connection gets another. */
+const SIGNED_SECONDS = 900;
+
+export const isStoreAddress = (text: string): boolean => /^s3:/i.test(text);
+
+/** What a caller may see of a transfer. */
+export interface Transfer {
+  report?: ((bytes: number, total: number) => void) | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Objects below a prefix of a bucket, in AWS S3 or what speaks its language (Garage, MinIO, Ceph). Buckets are named in
+ * the path. An object is there whole or not at all. Every method throws Problem store_failed, which says what to do.
+ */
+export class ObjectStore {
+  readonly #client: Bun.S3Client;
+  readonly #bucket: string;
+  readonly #prefix: string;
+  readonly #at: string;
+
+  /** @param address `s3://bucket` or `s3://bucket/prefix`. @throws Problem invalid_request for another */
+  constructor(
+    readonly address: string,
+    access: StoreAccess,
+    environment: Record<string, string | undefined> = process.env,
+  ) {
+    const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([^?#\s\\]*))?$/.exec(address);
+    if (!match || /(^|\/)\.\.?(\/|$)|^\/|\/\//.test(match[2] ?? ""))
+      throw new Problem(
+        "invalid_request",
+        `${address} is no address of a store. Expected s3://bucket or s3://bucket/prefix; the server is the setting s3_endpoint.`,
+      );
+    this.#bucket = match[1];
+    const prefix = (match[2] ?? "").replace(/\/$/, "");
+    this.#prefix = prefix === "" ? "" : `${prefix}/`;
+    this.address = `s3://${this.#bucket}${prefix === "" ? "" : `/${prefix}`}`;
+    const from = (value: string, variable: string): string | undefined =>
+      (value === "" ? environment[variable] : value) || undefined;
+    const endpoint = from(access.endpoint, "AWS_ENDPOINT_URL_S3") ?? from("", "AWS_ENDPOINT_URL");
+    const region = from(access.region, "AWS_REGION") ?? from("", "AWS_DEFAULT_REGION") ?? "us-east-1";
+    const accessKeyId = from(access.accessKey, "AWS_ACCESS_KEY_ID");
+    const secretAccessKey = from(access.secretKey, "AWS_SECRET_ACCESS_KEY");
+    const sessionToken = access.accessKey === "" ? from("", "AWS_SESSION_TOKEN") : access.sessionToken;
+    this.#at = endpoint ?? `AWS (${region})`;
+    if (accessKeyId === undefined || secretAccessKey === undefined)
+      throw new Problem(
+        "store_failed",
+        `${this.address}: there are no keys for it. Set s3_access_key and s3_secret_key (LABD_S3_ACCESS_KEY, LABD_S3_SECRET_KEY, or AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY).`,
+      );
+    this.#client = new Bun.S3Client({
+      bucket: this.#bucket,
+      region,
+      accessKeyId,
+      secretAccessKey,
+      // Without it Bun takes one from the environment.
+      ...(endpoint === undefined ? { endpoint: `https://s3.${region}.amazonaws.com` } : { endpoint }),
+      ...(sessionToken ? { sessionToken } : {}),
+    });
+  }
+
+  /** Where an object is, for people. */
+  where(name: string): string {
+    return `${this.address}/${name}`;
+  }
+
+  /** Everything below `folder`, in order of names. */
+  async list(folder = ""): Promise<StoredObject[]> {
+    const found: StoredObject[] = [];
+    const prefix = this.#prefix + folder;
+    let continuationToken: string | undefined;
+    do {
+      const page = await this.#settled(this.address, () =>
+        this.#client.list({ prefix, ...(continuationToken ? { continuationToken } : {}) }),
+      );
+      for (const { key, size, lastModified } of page.contents ?? []) {
+        if (!key.startsWith(this.#prefix)) continue;
+        const modified = lastModified === undefined ? Number.NaN : new Date(lastModified).getTime();
+        found.push({ name: key.slice(this.#prefix.length), bytes: size ?? Number.NaN, modified });
+      }
+      continuationToken = page.isTruncated ? page.nextContinuationToken : undefined;
+    } while (continuationToken);
+    return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** Size of an object; null where there is none. */
+  async size(name: string): Promise<number | null> {
+    const what = this.where(name);
+    try {
+      return await this.#settled(what, async () => {
+        // Not HEAD, whose answer cannot say why it refuses.
+        const answer = await this.#get(name, "bytes=0-0", AbortSignal.timeout(STALL));
+        if (answer.status === 416) return 0;
+        const text = answer.ok ? "" : await answer.text();
+        await answer.body?.cancel().catch(() => {});
+        if (!answer.ok) throw Object.assign(new Error(), { code: codeOf(answer.status, text) });
+        return Number(
+          answer.headers.get("content-range")?.split("/")[1] ?? answer.headers.get("content-length"),
+        );
+      });
+    } catch (error) {
+      if (error instanceof Problem && error.code === "not_found") return null;
+      throw error;
+    }
+  }
+
+  #get(name: string, range: string | undefined, signal: AbortSignal): Promise<Response> {
+    return fetch(this.#client.presign(this.#prefix + name, { method: "GET", expiresIn: SIGNED_SECONDS }), {
+      signal,
+      headers: { "Accept-Encoding": "identity", ...(range === undefined ? {} : { Range: range }) },
+    });
+  }
+
+  /** Bytes of an object from `from` on, through cut connections. @throws Problem not_found, store_failed */
+  read(name: string, options: Omit<DownloadOptions, "what" | "refused"> = {}): AsyncGenerator<Uint8Array> {
+    const what = this.where(name);
+    const open = (from: number, signal: AbortSignal): Promise<Response> =>
+      this.#get(name, from > 0 ? `bytes=${from}-` : undefined, signal);
+    const refused = (status: number, body: string): Problem | undefined =>
+      status === 429 || status >= 500 ? undefined : this.#problem(what, { code: codeOf(status, body) });
+    return download(open, { what, refused, ...options });
+  }
+
+  /** A small object as text. @throws Problem not_found, store_failed */
+  async text(name: string): Promise<string> {
+    const pieces: Uint8Array[] = [];
+    for await (const piece of this.read(name)) pieces.push(piece);
+    return Buffer.concat(pieces).toString("utf8");
+  }
+
+  /**
+   * Uploads a file in parts and reads all of it back: what returns is there, and has this SHA-256. What is not is taken
+   * away. A file that is there already as it should be is left alone. Memory: a few parts.
+   */
+  async put(name: string, path: string, sha256: string, transfer: Transfer = {}): Promise<"new" | "there"> {
+    const bytes = statSync(path).size;
+    if ((await this.size(name)) === bytes && (await this.#hash(name)) === sha256) return "there";
+    // Each part is tried several times within one attempt.
+    await this.#settled(this.where(name), () => this.#upload(name, path, bytes, transfer), 2);
+    if ((await this.#hash(name)) === sha256) return "new";
+    await this.remove(name);
+    throw new Problem(
+      "store_failed",
+      `${this.where(name)} was read back and is not what was sent: the store is not to be trusted, or something on the way changes bytes. It was taken away.`,
+    );
+  }
+
+  async #upload(name: string, path: string, bytes: number, { report, signal }: Transfer): Promise<void> {
+    const partSize = Math.max(PART_BYTES, Math.ceil(bytes / PARTS));
+    const writer = this.#client
+      .file(this.#prefix + name, { type: "application/octet-stream" })
+      .writer({ partSize, queueSize: AT_ONCE, retry: RETRIES });
+    let sent = 0;
+    let waiting = 0;
+    for await (const piece of Bun.file(path).stream()) {
+      signal?.throwIfAborted();
+      writer.write(piece);
+      waiting += piece.length;
+      // It takes whatever it is given: without this, all of the file would be in memory.
+      if (waiting < AT_ONCE * partSize) continue;
+      await within(STALL, writer.flush());
+      sent += waiting;
+      waiting = 0;
+      report?.(sent, bytes);
+    }
+    await within(STALL, writer.end());
+    report?.(bytes, bytes);
+  }
+
+  /** Uploads a small text, under its name at once or not at all. */
+  async putText(name: string, text: string): Promise<void> {
+    await this.#settled(this.where(name), () =>
+      within(
+        STALL,
+        this.#client.write(this.#prefix + name, text, { type: "application/json", retry: RETRIES }),
+      ),
+    );
+    if ((await this.text(name)) !== text)
+      throw new Problem("store_failed", `${this.where(name)} was read back and is not what was sent.`);
+  }
+
+  /** Takes an object away, where there is one. */
+  async remove(name: string): Promise<void> {
+    await this.#settled(this.where(name), () => this.#client.delete(this.#prefix + name));
+  }
+
+  async #hash(name: string): Promise<string> {
+    const hasher = new Bun.CryptoHasher("sha256");
+    for await (const piece of this.read(name)) hasher.update(piece);
+    return hasher.digest("hex");
+  }
+
+  /** Errors of Bun's client as Problems; once more where that may help. */
+  async #settled<T>(what: string, act: () => Promise<T>, attempts = 4): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await act();
+      } catch (error) {
+        if (error instanceof Problem || !(error instanceof Error)) throw error;
+        const { code = "" } = error as { code?: string };
+        if (
+          attempt < attempts &&
+          /^(SlowDown|ServiceUnavailable|InternalError|Connection(Closed|Reset)|ECONNRESET|RequestTimeout|UnknownError|429|5\d\d)$/.test(
+            code,
+          )
+        ) {
+          await Bun.sleep(200 * 3 ** attempt);
+          continue;
+        }
+        throw this.#problem(what, { code, message: error.message, cause: error });
+      }
+    }
+  }
+
+  /** What is wrong, and what to do. Answers of stores are not shown: they may name keys. */
+  #problem(
+    what: string,
+    { code, message, cause }: { code: string; message?: string; cause?: unknown },
+  ): Problem {
+    if (/^(NoSuchKey|404|NotFound)$/.test(code))
+      return new Problem("not_found", `${what} is not there.`, { cause });
+    const say = (text: string): Problem => new Problem("store_failed", `${what}: ${text}`, { cause });
+    if (code === "NoSuchBucket")
+      return say(`there is no bucket ${this.#bucket} at ${this.#at}. Make it, or name another.`);
+    if (
+      /^(SignatureDoesNotMatch|InvalidAccessKeyId|AccessDenied|InvalidToken|ExpiredToken|AuthorizationHeaderMalformed|RequestTimeTooSkewed|40[13])$/.test(
+        code,
+      )
+    )
+      return say(
+        `${this.#at} refuses the keys (${code}). Check s3_access_key, s3_secret_key, s3_region and the clock, and that the keys may read, write, list and delete there.`,
+      );
+    if (
+      /^(ConnectionRefused|ConnectionClosed|FailedToOpenSocket|ECONN\w+|ETIMEDOUT|DNSException|ENOTFOUND|UnableToConnect|timeout)$/i.test(
+        code,
+      )
+    )
+      return say(`${this.#at} does not answer (${code}). Check s3_endpoint and the network, and try again.`);
+    return say(
+      `${this.#at} answered ${code || "an error"}${message ? ` (${message})` : ""}. Try again, or look at its log.`,
+    );
+  }
+}
+
+/** What a store says is wrong: a word in its answer, else the status. */
+const codeOf = (status: number, body: string): string =>
+  /<Code>(\w+)<\/Code>/.exec(body)?.[1] ?? String(status);
+
+/** @throws Error with the code `timeout` */
+async function within<T>(milliseconds: number, work: Promise<T> | T): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () =>
+      late.reject(
+        Object.assign(new Error(`nothing moved for ${milliseconds / 1000} s`), { code: "timeout" }),
+      ),
+    milliseconds,
+  );
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
