@@ -12,6 +12,7 @@ import stockTrigrams from "./0015-stock-trigrams.sql" with { type: "text" };
 import coveringIndexes from "./0016-covering-indexes.sql" with { type: "text" };
 import webhooks from "./0017-webhooks.sql" with { type: "text" };
 import externalIdentities from "./0018-external-identities.sql" with { type: "text" };
+import webhookSecrets from "./0021-webhook-secrets.sql" with { type: "text" };
 import secondFactors from "./0020-second-factors.sql" with { type: "text" };
 import farm from "./0022-farm.sql" with { type: "text" };
 
@@ -32,5 +33,6 @@ export const MIGRATIONS: readonly { name: string; sql: string }[] = [
   { name: "0017-webhooks.sql", sql: webhooks },
   { name: "0018-external-identities.sql", sql: externalIdentities },
   { name: "0020-second-factors.sql", sql: secondFactors },
+  { name: "0021-webhook-secrets.sql", sql: webhookSecrets },
   { name: "0022-farm.sql", sql: farm },
 ];

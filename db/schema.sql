@@ -1023,7 +1023,7 @@ CREATE TABLE webhook (
   -- The last rows of record_change and of job_end that were looked at.
   record_cursor INTEGER NOT NULL,
   job_cursor INTEGER NOT NULL
-) STRICT;
+, former_secret TEXT, former_until INTEGER) STRICT;
 
 CREATE INDEX webhook_user ON webhook (user_rid);
 

@@ -19,6 +19,7 @@ import { score } from "./verb/score.ts";
 import { serve } from "./verb/serve.ts";
 import { token } from "./verb/token.ts";
 import { user } from "./verb/user.ts";
+import { webhook } from "./verb/webhook.ts";
 import { worker } from "./verb/worker.ts";
 import { wsdl } from "./verb/wsdl.ts";
 import { COMMIT, VERSION } from "./version.ts";
@@ -36,6 +37,7 @@ export const VERBS: readonly Verb[] = [
   exportFile,
   user,
   token,
+  webhook,
   check,
   doctor,
   wsdl,

@@ -10,8 +10,8 @@ import {
 } from "../administration/index.ts";
 import type { Config } from "../config.ts";
 import { openIdentity } from "../identity/index.ts";
-import { inventoryRoutes, openImports, openMemberships, recordEvents } from "../inventory/index.ts";
-import { jobEnds, openScoring, type Scoring } from "../scoring/index.ts";
+import { inventoryRoutes, openImports, openMemberships } from "../inventory/index.ts";
+import { openScoring, type Scoring } from "../scoring/index.ts";
 import { auditOf } from "../shell/audit.ts";
 import { Accounts } from "../shell/auth.ts";
 import { arrivalOf, callerOf } from "../shell/caller.ts";
@@ -30,10 +30,10 @@ import { COMMIT, VERSION } from "../version.ts";
 import { observer } from "../watch/observer.ts";
 import { declareVitals } from "../watch/vitals.ts";
 import { pageForMissing, webRoutes } from "../web/index.ts";
-import { openWebhooks } from "../webhook/index.ts";
 import { backupDirectory, backUpBeforeUpgrade, DATABASE } from "./data-directory.ts";
 import { farmOf } from "./farm.ts";
 import { accountOptions, environmentOf, reachOf, scoringOptions } from "./options.ts";
+import { webhooksOf } from "./webhooks.ts";
 
 /** The service without a socket: what `labd serve`, `labd demo`, `labd openapi` and the tests have in common. */
 export interface App {
@@ -85,19 +85,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
     const opened = database;
     const imports = openImports(database, clock, log);
     const tasks = new Tasks(clock, log);
-    const linkBase = `${config.public_url}${config.base_path}`;
-    const webhooks = openWebhooks({
-      database,
-      clock,
-      log,
-      sources: { records: recordEvents(database, clock, linkBase), jobs: jobEnds(database) },
-      authenticate: (request) => accounts.authenticate(request),
-      actorOf: (user) => accounts.actorOf(user),
-      allow: config.webhook_allow,
-      plain: config.webhook_http,
-      base: linkBase,
-      version: VERSION,
-    });
+    const webhooks = webhooksOf({ database, accounts }, config, { clock, log });
     const metrics = new Metrics();
     const observed = observer(metrics);
     const stopMeasuring = declareVitals(metrics, {

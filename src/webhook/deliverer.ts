@@ -106,11 +106,14 @@ export class Deliverer {
 
   /** Collects what happened, and begins to deliver what is due. */
   async look(): Promise<void> {
-    const { store, sources, turn } = this.#options;
+    const { store, sources, turn, clock } = this.#options;
     const webhooks = store.active();
     if (webhooks.length === 0 || this.#closed) return;
     await turn();
-    for (const webhook of webhooks) this.#collect(webhook);
+    for (const webhook of webhooks) {
+      if (webhook.formerUntil !== null && webhook.formerUntil <= clock.now()) store.forgetFormer(webhook);
+      this.#collect(webhook);
+    }
     const ofJobs = store.list().filter(({ events }) => events.some(isOfJobs));
     const read = Math.min(...ofJobs.map(({ jobCursor }) => jobCursor));
     // Those that are failing, or whose owners are disabled, have not read yet what came since.
@@ -229,7 +232,7 @@ export class Deliverer {
         {
           "Content-Type": "application/json",
           "User-Agent": `labd/${version}`,
-          ...signedHeaders(webhook.secret, delivery.id, seconds, delivery.payload),
+          ...signedHeaders(secretsOf(webhook, clock.now()), delivery.id, seconds, delivery.payload),
         },
         delivery.payload,
       );
@@ -271,6 +274,10 @@ export class Deliverer {
     }
   }
 }
+
+/** The secret, and the one before while receivers may still have that. */
+const secretsOf = ({ secret, formerSecret, formerUntil }: Webhook, now: number): string[] =>
+  formerSecret !== null && (formerUntil ?? 0) > now ? [secret, formerSecret] : [secret];
 
 const isOfJobs = (event: string): boolean => event.startsWith("job.");
 const isOfRecords = (event: string): boolean => event.startsWith("record.");

@@ -5,10 +5,14 @@ import type { Database } from "../shell/sqlite.ts";
 import { writeTurn } from "../shell/write-turn.ts";
 import { readNetworks } from "./address.ts";
 import { Deliverer } from "./deliverer.ts";
+import { WebhookManagement } from "./management.ts";
 import { post, type PostOptions } from "./post.ts";
 import { webhookRoutes } from "./route.ts";
 import type { Sources } from "./source.ts";
 import { WebhookStore } from "./store.ts";
+
+export { EVENTS } from "./source.ts";
+export type { Webhook } from "./store.ts";
 
 export interface WebhooksOptions {
   database: Database;
@@ -33,6 +37,8 @@ export interface WebhooksOptions {
 export interface Webhooks {
   routes: ReturnType<typeof webhookRoutes>;
   deliverer: Deliverer;
+  store: WebhookStore;
+  management: WebhookManagement;
 }
 
 /** Milliseconds for one attempt. */
@@ -62,8 +68,11 @@ export function openWebhooks(options: WebhooksOptions): Webhooks {
     version,
     ...(random ? { random } : {}),
   });
+  const management = new WebhookManagement({ database, store, sources, allowed, plain });
   return {
-    routes: webhookRoutes({ database, store, deliverer, sources, authenticate, allowed, plain }),
+    routes: webhookRoutes({ store, management, deliverer, authenticate }),
     deliverer,
+    store,
+    management,
   };
 }

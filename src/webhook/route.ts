@@ -1,33 +1,23 @@
 import { type AnyElysia, type DocumentDecoration, Elysia } from "elysia";
-import type { BlockList } from "node:net";
-import { isIP } from "node:net";
 import { Problem } from "../problem.ts";
 import { type Actor, unauthenticated } from "../shell/auth.ts";
 import { readText } from "../shell/body.ts";
-import type { Database } from "../shell/sqlite.ts";
-import { writeTurn } from "../shell/write-turn.ts";
-import { mayCall } from "./address.ts";
 import type { Deliverer } from "./deliverer.ts";
-import { newSigningSecret } from "./signature.ts";
-import { EVENTS, type Sources } from "./source.ts";
+import type { WebhookManagement } from "./management.ts";
+import { EVENTS } from "./source.ts";
 import type { Delivery, Webhook, WebhookStore } from "./store.ts";
+import { MOST_OVERLAP, USUAL_OVERLAP, wrong } from "./wanted.ts";
 
 export interface WebhookRoutesOptions {
-  database: Database;
   store: WebhookStore;
+  management: WebhookManagement;
   deliverer: Deliverer;
-  sources: Sources;
   /** Who asks. @throws Problem unauthenticated, forbidden */
   authenticate: (request: Request) => Actor;
-  allowed: BlockList;
-  /** Whether addresses may begin with http:. */
-  plain: boolean;
 }
 
 const PATH = "/api/webhooks/";
 const MOST_BYTES = 65_536;
-/** Webhooks that one account may have. */
-const MOST = 20;
 const SHOWN = 100;
 const MOST_SHOWN = 1000;
 const HIDDEN = { parse: "none", detail: { hide: true } } as const;
@@ -42,12 +32,10 @@ const answer = (value: unknown, status = 200): Response =>
     status,
     headers: { "Content-Type": "application/json", "Cache-Control": "no-store" },
   });
-const wrong = (name: string, error: string): Problem =>
-  new Problem("invalid_request", `${name}: ${error}`, { fields: { [name]: [error] } });
 
 /** `/api/webhooks/`: everybody with an account has webhooks of their own; administrators see everybody's. */
 export function webhookRoutes(options: WebhookRoutesOptions): AnyElysia {
-  const { database, store, deliverer, sources } = options;
+  const { store, management, deliverer } = options;
 
   const callerOf = (request: Request): Actor & { user: number } => {
     const actor = options.authenticate(request);
@@ -77,6 +65,7 @@ export function webhookRoutes(options: WebhookRoutesOptions): AnyElysia {
       query_expression: webhook.expression,
       state: webhook.state,
       created: instant(webhook.created),
+      former_secret_until: instant(webhook.formerUntil),
       waiting: store.waiting(webhook),
       next_attempt: webhook.state === "active" && next ? instant(next.due) : null,
       last_error: next?.error ?? null,
@@ -88,27 +77,19 @@ export function webhookRoutes(options: WebhookRoutesOptions): AnyElysia {
     return answer({ results: store.list(actor.superuser ? undefined : actor.user).map(show) });
   };
   const create: Handler = async ({ request }) => {
-    const actor = callerOf(request);
-    const body = await readObject(request);
-    const url = readUrl(body.url, options);
-    const events = readEvents(body.events);
-    const resource = readOptional(body, "resource");
-    const expression = readOptional(body, "query_expression");
-    sources.records.check({ resource, expression });
-    await writeTurn(database).free();
-    if (store.list(actor.user).length >= MOST)
-      throw new Problem("conflict", `An account has at most ${MOST} webhooks.`);
-    const secret = newSigningSecret();
-    const cursors = { record: sources.records.last(), job: sources.jobs.last() };
-    const made = store.add({ user: actor.user, url, secret, events, resource, expression }, cursors);
-    return answer({ ...show(made), secret }, 201);
+    const { user } = callerOf(request);
+    const made = await management.add(user, await readObject(request));
+    return answer({ ...show(made), secret: made.secret }, 201);
   };
   const read: Handler = ({ request, params }) => answer(show(webhookOf(request, params)));
   const remove: Handler = async ({ request, params }) => {
-    const webhook = webhookOf(request, params);
-    await writeTurn(database).free();
-    store.remove(webhook);
+    await management.remove(webhookOf(request, params));
     return new Response(null, { status: 204 });
+  };
+  const rotate: Handler = async ({ request, params }) => {
+    const webhook = webhookOf(request, params);
+    const rotated = await management.rotate(webhook, await readObject(request));
+    return answer({ ...show(rotated), secret: rotated.secret });
   };
   const deliveries: Handler = ({ request, params }) => {
     const webhook = webhookOf(request, params);
@@ -121,20 +102,13 @@ export function webhookRoutes(options: WebhookRoutesOptions): AnyElysia {
     answer(showDelivery(deliveryOf(webhookOf(request, params), params.delivery)));
   const redeliver: Handler = async ({ request, params }) => {
     const webhook = webhookOf(request, params);
-    const found = deliveryOf(webhook, params.delivery);
-    if (found.source === "ping") throw new Problem("conflict", "A ping is not made again: make another.");
-    await writeTurn(database).free();
-    store.again(found);
-    return answer(showDelivery(deliveryOf(webhook, found.id)));
+    const again = await management.redeliver(webhook, deliveryOf(webhook, params.delivery));
+    return answer(showDelivery(again));
   };
   const ping: Handler = async ({ request, params }) =>
     answer(showDelivery(await deliverer.ping(webhookOf(request, params))));
-  const resume: Handler = async ({ request, params }) => {
-    const webhook = webhookOf(request, params);
-    await writeTurn(database).free();
-    store.resume(webhook);
-    return answer(show(store.find(webhook.id)!));
-  };
+  const resume: Handler = async ({ request, params }) =>
+    answer(show(await management.resume(webhookOf(request, params))));
 
   const one = `${PATH}:id/`;
   const sent = `${one}deliveries/:delivery/`;
@@ -146,6 +120,7 @@ export function webhookRoutes(options: WebhookRoutesOptions): AnyElysia {
     .delete(one, remove, { parse: "none", detail: REMOVE })
     .post(`${one}ping/`, ping, { parse: "none", detail: PING })
     .post(`${one}resume/`, resume, { parse: "none", detail: RESUME })
+    .post(`${one}secret/`, rotate, { parse: "none", detail: ROTATE })
     .get(`${one}deliveries/`, deliveries, { detail: DELIVERIES })
     .get(sent, delivery, { detail: DELIVERY_READ })
     .post(`${sent}redeliver/`, redeliver, { parse: "none", detail: REDELIVER });
@@ -154,6 +129,7 @@ export function webhookRoutes(options: WebhookRoutesOptions): AnyElysia {
     [one, { GET: read, HEAD: read, DELETE: remove }],
     [`${one}ping/`, { POST: ping }],
     [`${one}resume/`, { POST: resume }],
+    [`${one}secret/`, { POST: rotate }],
     [`${one}deliveries/`, { GET: deliveries, HEAD: deliveries }],
     [sent, { GET: delivery, HEAD: delivery }],
     [`${sent}redeliver/`, { POST: redeliver }],
@@ -196,41 +172,7 @@ async function readObject(request: Request): Promise<Record<string, unknown>> {
   }
   if (value === null || typeof value !== "object" || Array.isArray(value))
     throw wrong("non_field_errors", "Invalid data. Expected a dictionary.");
-  const choices = ["url", "events", "resource", "query_expression"];
-  for (const name of Object.keys(value))
-    if (!choices.includes(name))
-      throw wrong(/^\w{1,60}$/.test(name) ? name : "non_field_errors", `Choices: ${choices.join(", ")}.`);
   return value as Record<string, unknown>;
-}
-
-function readUrl(typed: unknown, { plain, allowed }: WebhookRoutesOptions): string {
-  if (typeof typed !== "string" || typed.length > 2000 || !URL.canParse(typed))
-    throw wrong("url", "Expected an address that begins with https://.");
-  const url = new URL(typed);
-  if (url.protocol !== "https:" && !(url.protocol === "http:" && plain))
-    throw wrong("url", `It begins with https://${plain ? " or http://" : " (setting webhook_http)"}.`);
-  if (url.username !== "" || url.password !== "") throw wrong("url", "It holds no name or password.");
-  const name = url.hostname.replace(/^\[|\]$/g, "");
-  // Names are looked up whenever they are called: what they say now says nothing.
-  if (isIP(name) !== 0 && !mayCall(name, allowed))
-    throw wrong("url", `${name} is no public address, nor in a network of the setting webhook_allow.`);
-  url.hash = "";
-  return url.href;
-}
-
-function readEvents(typed: unknown): string[] {
-  if (typed === undefined) return [...EVENTS];
-  const known: readonly unknown[] = EVENTS;
-  if (!Array.isArray(typed) || typed.length === 0 || !typed.every((event) => known.includes(event)))
-    throw wrong("events", `Expected a list of some of ${EVENTS.join(", ")}.`);
-  return [...new Set(typed as string[])];
-}
-
-function readOptional(body: Record<string, unknown>, name: string): string | null {
-  const typed = body[name] ?? null;
-  if (typed !== null && (typeof typed !== "string" || typed === "" || typed.length > 10_000))
-    throw wrong(name, "Expected a text, or null.");
-  return typed as string | null;
 }
 
 // What the reference says.
@@ -252,6 +194,10 @@ const WEBHOOK = {
   query_expression: maybe,
   state: { type: "string", enum: ["active", "failing"] },
   created: text,
+  former_secret_until: {
+    ...maybe,
+    description: "Up to when deliveries are signed by the secret before, too.",
+  },
   waiting: { ...count, description: "Deliveries that are still to be made." },
   next_attempt: maybe,
   last_error: { ...maybe, description: "Why the next one was not delivered so far." },
@@ -349,6 +295,28 @@ const RESUME = detail(
   [ID],
   [200, "How it is.", object(WEBHOOK)],
   [401, 403, 404],
+);
+const ROTATE = detail(
+  "Another secret for the signatures",
+  [ID],
+  [200, "With the secret, which is shown only now.", object({ ...WEBHOOK, secret: text })],
+  [400, 401, 403, 404],
+  {
+    requestBody: {
+      required: false,
+      content: content(
+        object(
+          {
+            overlap_hours: {
+              ...count,
+              description: `For how long the secret before signs, too: 0 to ${MOST_OVERLAP}; ${USUAL_OVERLAP} where it is missing.`,
+            },
+          },
+          [],
+        ),
+      ),
+    },
+  },
 );
 const PAGE_SIZE = {
   name: "page_size",

@@ -7,20 +7,22 @@ export const newSigningSecret = (): string =>
   `${BEGINNING}${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64")}`;
 
 /**
- * The headers of one attempt: HMAC-SHA256 over id, time and body.
+ * The headers of one attempt: HMAC-SHA256 over id, time and body, by each secret; receivers take any of the signatures.
  * @param seconds since 1970-01-01 UTC
  */
 export function signedHeaders(
-  secret: string,
+  secrets: readonly string[],
   id: string,
   seconds: number,
   body: string,
 ): Record<string, string> {
-  const key = Buffer.from(secret.slice(BEGINNING.length), "base64");
-  const signature = new Bun.CryptoHasher("sha256", key).update(`${id}.${seconds}.${body}`).digest("base64");
+  const signatures = secrets.map((secret) => {
+    const key = Buffer.from(secret.slice(BEGINNING.length), "base64");
+    return `v1,${new Bun.CryptoHasher("sha256", key).update(`${id}.${seconds}.${body}`).digest("base64")}`;
+  });
   return {
     "webhook-id": id,
     "webhook-timestamp": String(seconds),
-    "webhook-signature": `v1,${signature}`,
+    "webhook-signature": signatures.join(" "),
   };
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "../shell/clock.ts";
+import { type Audit, auditOf, type Detail } from "../shell/audit.ts";
 import { sha256 } from "../shell/secret.ts";
 import { type Database, withoutWaiting } from "../shell/sqlite.ts";
 import type { Filter } from "./source.ts";
@@ -11,6 +12,9 @@ export interface Webhook extends Filter {
   username: string;
   url: string;
   secret: string;
+  /** The one before, which signs, too, up to `formerUntil`. */
+  formerSecret: string | null;
+  formerUntil: number | null;
   events: string[];
   state: "active" | "failing";
   created: number;
@@ -52,16 +56,21 @@ export interface Attempt {
 /** Deliveries of one webhook that are kept once they have ended. */
 const KEPT = 1000;
 
-const WEBHOOK = `SELECT w.rid, w.id, w.user_rid AS user, u.username, w.url, w.secret, w.events, w.resource, w.expression,
+const WEBHOOK = `SELECT w.rid, w.id, w.user_rid AS user, u.username, w.url, w.secret, w.events,
+  w.former_secret AS formerSecret, w.former_until AS formerUntil, w.resource, w.expression,
   w.state, w.created, w.record_cursor AS recordCursor, w.job_cursor AS jobCursor
   FROM webhook AS w JOIN user_account AS u ON u.rid = w.user_rid`;
 
 /** Webhooks and deliveries in SQLite. */
 export class WebhookStore {
+  private readonly audit: Audit;
+
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.audit = auditOf(database, clock);
+  }
 
   /** Of a user, or of all, in the order in which they were made. */
   list(user?: number): Webhook[] {
@@ -90,29 +99,78 @@ export class WebhookStore {
     cursors: { record: number; job: number },
   ): Webhook {
     const id = this.clock.newId();
-    this.database
-      .query(
-        `INSERT INTO webhook (id, user_rid, url, secret, events, jobs, resource, expression, created, record_cursor, job_cursor)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      )
-      .run(
-        id,
-        about.user,
-        about.url,
-        about.secret,
-        JSON.stringify(about.events),
-        about.events.some((event) => event.startsWith("job.")) ? 1 : 0,
-        about.resource,
-        about.expression,
-        this.clock.now(),
-        cursors.record,
-        cursors.job,
-      );
+    const { username } = this.database
+      .query("SELECT username FROM user_account WHERE rid = ?")
+      .get(about.user) as { username: string };
+    const { url, events, resource } = about;
+    const insert = (): unknown =>
+      this.database
+        .query(
+          `INSERT INTO webhook (id, user_rid, url, secret, events, jobs, resource, expression, created, record_cursor, job_cursor)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        )
+        .run(
+          id,
+          about.user,
+          url,
+          about.secret,
+          JSON.stringify(events),
+          events.some((event) => event.startsWith("job.")) ? 1 : 0,
+          resource,
+          about.expression,
+          this.clock.now(),
+          cursors.record,
+          cursors.job,
+        );
+    this.noting({ id, username, url }, "webhook.create", insert, { events, resource });
     return this.find(id)!;
   }
 
   remove(webhook: Webhook): void {
-    this.database.query("DELETE FROM webhook WHERE rid = ?").run(webhook.rid);
+    this.noting(webhook, "webhook.remove", () =>
+      this.database.query("DELETE FROM webhook WHERE rid = ?").run(webhook.rid),
+    );
+  }
+
+  /** Sets another secret; the one before goes on for `overlap` milliseconds. */
+  rotate(webhook: Webhook, secret: string, overlap: number): void {
+    const until = overlap === 0 ? null : this.clock.now() + overlap;
+    const former = until === null ? null : new Date(until).toISOString();
+    this.noting(
+      webhook,
+      "webhook.secret",
+      () =>
+        this.database
+          .query("UPDATE webhook SET secret = ?, former_secret = ?, former_until = ? WHERE rid = ?")
+          .run(secret, until === null ? null : webhook.secret, until, webhook.rid),
+      { former_until: former },
+    );
+  }
+
+  /** Lets go of a former secret whose time is over. */
+  forgetFormer(webhook: Webhook): void {
+    withoutWaiting(this.database, () =>
+      this.database
+        .query("UPDATE webhook SET former_secret = NULL, former_until = NULL WHERE rid = ?")
+        .run(webhook.rid),
+    );
+  }
+
+  /** Writes, and notes it in the audit log in the same transaction. Of the address the host alone: the rest may be secret. */
+  private noting(
+    webhook: Pick<Webhook, "id" | "username" | "url">,
+    action: string,
+    write: () => unknown,
+    more: Detail = {},
+  ): void {
+    const { id, username, url } = webhook;
+    this.database
+      .transaction(() => {
+        write();
+        const detail = { username, host: new URL(url).host, ...more };
+        this.audit.note({ action, subject: { kind: "webhook", id }, detail });
+      })
+      .immediate();
   }
 
   /**
@@ -220,14 +278,12 @@ export class WebhookStore {
   /** Lets a failing webhook go on at once, where it stopped. */
   resume(webhook: Webhook): void {
     const now = this.clock.now();
-    this.database
-      .transaction(() => {
-        this.database.query("UPDATE webhook SET state = 'active' WHERE rid = ?").run(webhook.rid);
-        this.database
-          .query("UPDATE webhook_delivery SET attempts = 0, due = ? WHERE webhook = ? AND state = 'pending'")
-          .run(now, webhook.rid);
-      })
-      .immediate();
+    this.noting(webhook, "webhook.resume", () => {
+      this.database.query("UPDATE webhook SET state = 'active' WHERE rid = ?").run(webhook.rid);
+      this.database
+        .query("UPDATE webhook_delivery SET attempts = 0, due = ? WHERE webhook = ? AND state = 'pending'")
+        .run(now, webhook.rid);
+    });
   }
 
   /** Has a delivery made again, under the identifier that it had. */

@@ -67,3 +67,66 @@ test("what was written before a kill -9 is delivered after it, once, in order, b
   expect(server.log()).not.toContain(secret);
   expect(server.log()).not.toContain("key=1");
 });
+
+test("labd webhook adds, tests, lists, changes the secret, delivers again and removes, beside the server", async () => {
+  using place = scratch();
+  const { directory } = place;
+  const on = ["--data-dir", directory];
+  const may = ["--webhook-http", "true", "--webhook-allow", "127.0.0.0/8"];
+  await labd(["user", "add", "ada", "--admin", ...on]);
+  const token = (await labd(["token", "add", "ada", ...on])).stdout.trim();
+  await using receiver = openReceiver();
+  await using server = await serve(directory, may);
+  const hook = (...words: string[]) => labd(["webhook", ...words, ...on, ...may]);
+  const told = async (...words: string[]) => JSON.parse((await hook(...words, "--json")).stdout);
+
+  expect(await labd(["webhook", "add", receiver.url, "--user", "ada", ...on])).toMatchObject({
+    code: 65,
+    stderr: expect.stringContaining("url: It begins with https:// (setting webhook_http)"),
+  });
+  const events = ["--event", "record.created", "--resource", "locations"];
+  const made = await hook("add", receiver.url, "--user", "ada", ...events);
+  expect(made).toMatchObject({ code: 0, stderr: expect.stringContaining("only time") });
+  const [, id, secret] = /^webhook (\S{36})\nsecret  (whsec_\S{44})\n$/.exec(made.stdout)!;
+  expect(await hook("test", id.slice(0, 8))).toMatchObject({
+    code: 0,
+    stdout: "It answered 200.\nthank you\n",
+  });
+  expect(receiver.got[0]).toMatchObject({ type: "ping", data: { webhook: id } });
+  receiver.answers.push(503);
+  expect(await hook("test", id)).toMatchObject({ code: 1, stdout: "The answer was 503.\nthank you\n" });
+
+  const rotated = await told("secret", id, "--overlap-hours", "2");
+  const write = await fetch(`${server.url}/api/v2/locations/`, {
+    method: "POST",
+    headers: { Authorization: `Token ${token}`, "Content-Type": "application/json" },
+    body: JSON.stringify({ label: "Rack" }),
+  });
+  expect(write.status).toBe(201);
+  await until(() => receiver.got.length === 3);
+  for (const one of [secret, rotated.secret]) expect(isSigned(one, receiver.got[2])).toBe(true);
+  const [newest] = await told("deliveries", id, "--count", "1");
+  expect(newest).toMatchObject({ event: "record.created" });
+  expect((await hook("redeliver", id, newest.id)).code).toBe(0);
+  await until(() => receiver.got.length === 4);
+  expect(receiver.got[3].id).toBe(newest.id);
+  const [listed] = await told("list", "ada");
+  expect(listed).toMatchObject({
+    id,
+    user: "ada",
+    events: ["record.created"],
+    resource: "locations",
+    state: "active",
+  });
+  expect((await hook("list")).stdout).not.toContain("whsec");
+  expect((await hook("resume", id)).code).toBe(0);
+  expect((await hook("remove", id)).code).toBe(0);
+  expect(await hook("remove", id)).toMatchObject({ code: 66 });
+  const { stdout } = await labd(["audit", "export", "--action", "webhook", ...on]);
+  const actions = stdout
+    .trim()
+    .split("\n")
+    .map((line) => (JSON.parse(line) as { action: string }).action);
+  expect(actions).toEqual(["create", "secret", "resume", "remove"].map((one) => `webhook.${one}`));
+  expect(stdout).not.toMatch(/whsec|key=1/);
+});

@@ -7,6 +7,7 @@ import { jobEnds } from "../../src/scoring/job-ends.ts";
 import { JobStore } from "../../src/scoring/store.ts";
 import { delayAfter, MAX_ATTEMPTS } from "../../src/webhook/deliverer.ts";
 import { openWebhooks, type Webhooks } from "../../src/webhook/index.ts";
+import { complaints } from "../described.ts";
 import { type Lab, openLab } from "../inventory/harness.ts";
 import { IDS } from "../inventory/sample.ts";
 import { isSigned, openReceiver, type Receiver } from "./receiver.ts";
@@ -53,6 +54,8 @@ type Parsed = Record<string, any>;
 
 interface Told {
   status: number;
+  headers: Headers;
+  text: string;
   body: Parsed;
 }
 
@@ -77,7 +80,8 @@ async function ask(method: string, path: string, as?: string, body?: unknown): P
     }),
   );
   const text = await response.text();
-  return { status: response.status, body: text === "" ? {} : JSON.parse(text) };
+  const { status, headers: said } = response;
+  return { status, headers: said, text, body: text === "" ? {} : JSON.parse(text) };
 }
 
 async function hook(as: string, about: object = {}): Promise<Parsed> {
@@ -336,24 +340,81 @@ test("every operation is described, and answers with what is described", async (
   const operations = Object.entries(document.paths as Record<string, Parsed>).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, about]) => ({ path, method, about })),
   );
-  expect(operations).toHaveLength(9);
+  expect(operations).toHaveLength(10);
   const { id } = await hook("alice");
   await change("one");
   await webhooks.deliverer.settle();
   const [sent] = (await ask("GET", `${id}/deliveries/`, "alice")).body.results;
   const order = ["get", "post", "delete"];
+  const found: string[] = [];
   for (const { path, method, about } of operations.toSorted(
     (a, b) => order.indexOf(a.method) - order.indexOf(b.method),
   )) {
     const address = path.replace("/api/webhooks/", "").replace("{id}", id).replace("{delivery}", sent.id);
-    const sends = about.requestBody ? { url: receiver.url } : undefined;
-    expect((await ask(method.toUpperCase(), address, undefined, sends)).status).toBe(401);
-    const { status, body } = await ask(method.toUpperCase(), address, "alice", sends);
-    const described = about.responses[status];
-    expect({ method, path, status, described }).toMatchObject({
-      described: { description: expect.any(String) },
-    });
-    const schema = described.content?.["application/json"].schema;
-    expect(Object.keys(body).toSorted()).toEqual(Object.keys(schema?.properties ?? {}).toSorted());
+    const sends = path === "/api/webhooks/" && method === "post" ? { url: receiver.url } : undefined;
+    const word = method.toUpperCase();
+    for (const [as, status] of [
+      [undefined, [401]],
+      ["bob", path.includes("{") ? [404] : [200, 201]],
+      ["alice", [200, 201, 204]],
+    ] as const) {
+      const answer = await ask(word, address, as, sends);
+      expect({ word, path, as, in: status.includes(answer.status as never) }).toEqual({
+        word,
+        path,
+        as,
+        in: true,
+      });
+      found.push(...complaints(about, word, path, answer));
+    }
   }
+  expect(found).toEqual([]);
+  const described = (path: string) =>
+    operations.find((one) => one.path === path && one.method === "post")!.about;
+  for (const [path, address, body] of [
+    ["/api/webhooks/", "", { url: "ftp://lab" }],
+    ["/api/webhooks/{id}/secret/", `${(await hook("alice")).id}/secret/`, { overlap_hours: -1 }],
+  ] as const) {
+    const refused = await ask("POST", address, "alice", body);
+    expect(refused.status).toBe(400);
+    expect(complaints(described(path), "POST", path, refused)).toEqual([]);
+  }
+});
+
+test("with another secret both sign for a while, in one header; then the new one alone, and the old is forgotten", async () => {
+  const { id, secret: first } = await hook("alice");
+  const told = async (): Promise<Receiver["got"][number]> => {
+    setSystemTime(lab.clock.now());
+    await change(`at ${lab.clock.now()} ${receiver.got.length}`);
+    await webhooks.deliverer.settle();
+    return receiver.got.at(-1)!;
+  };
+  const rotated = await ask("POST", `${id}/secret/`, "alice", { overlap_hours: 2 });
+  const second = rotated.body.secret as string;
+  expect(rotated.body.former_secret_until).toBe(new Date(lab.clock.now() + 7_200_000).toISOString());
+  const both = await told();
+  expect(both.headers.get("webhook-signature")).toMatch(/^v1,\S{44} v1,\S{44}$/);
+  expect([isSigned(first, both), isSigned(second, both)]).toEqual([true, true]);
+  // Again within that time: what was the present one goes on, and the first is good no more.
+  const third = (await ask("POST", `${id}/secret/`, "alice")).body.secret as string;
+  const next = await told();
+  expect([first, second, third].map((secret) => isSigned(secret, next))).toEqual([false, true, true]);
+  advance(24 * 3_600_000);
+  const alone = await told();
+  expect(alone.headers.get("webhook-signature")).toMatch(/^v1,\S{44}$/);
+  expect([second, third].map((secret) => isSigned(secret, alone))).toEqual([false, true]);
+  await webhooks.deliverer.look();
+  expect(JSON.stringify(lab.database.query("SELECT * FROM webhook").all())).not.toContain(second);
+  // At once, where one has leaked.
+  const fourth = (await ask("POST", `${id}/secret/`, "alice", { overlap_hours: 0 })).body;
+  expect(fourth.former_secret_until).toBeNull();
+  const last = await told();
+  expect([isSigned(third, last), isSigned(String(fourth.secret), last)]).toEqual([false, true]);
+  for (const body of [{ overlap_hours: 1.5 }, { overlap_hours: "1" }, { hours: 1 }])
+    expect((await ask("POST", `${id}/secret/`, "alice", body)).status).toBe(400);
+  const noted = lab.accounts.notes.audit.latest({ action: "webhook" }, 10).reverse();
+  expect(noted.map(({ action }) => action)).toEqual(["webhook.create", ...Array(3).fill("webhook.secret")]);
+  expect(noted[0]).toMatchObject({ actor: null, subject: { kind: "webhook", id } });
+  // The rest of the address may be secret.
+  expect(JSON.stringify(noted)).not.toMatch(/whsec|key=1/);
 });

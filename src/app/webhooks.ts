@@ -1,0 +1,32 @@
+import type { Config } from "../config.ts";
+import { recordEvents } from "../inventory/index.ts";
+import { jobEnds } from "../scoring/index.ts";
+import type { Accounts } from "../shell/auth.ts";
+import { type Clock, systemClock } from "../shell/clock.ts";
+import { type Log, openLog } from "../shell/log.ts";
+import type { Database } from "../shell/sqlite.ts";
+import { VERSION } from "../version.ts";
+import { openWebhooks, type Webhooks } from "../webhook/index.ts";
+
+const silent = openLog("off", () => {}, systemClock.now);
+
+/** The webhooks of a database, by the settings. Nothing is delivered until the deliverer is started. */
+export function webhooksOf(
+  { database, accounts }: { database: Database; accounts: Accounts },
+  config: Config,
+  { clock = systemClock, log = silent }: { clock?: Clock; log?: Log } = {},
+): Webhooks {
+  const base = `${config.public_url}${config.base_path}`;
+  return openWebhooks({
+    database,
+    clock,
+    log,
+    sources: { records: recordEvents(database, clock, base), jobs: jobEnds(database) },
+    authenticate: (request) => accounts.authenticate(request),
+    actorOf: (user) => accounts.actorOf(user),
+    allow: config.webhook_allow,
+    plain: config.webhook_http,
+    base,
+    version: VERSION,
+  });
+}
