@@ -1,0 +1,260 @@
+/**
+ * What the farm costs beside the pool of the server's own process, what a second worker brings, and how many jobs a second go
+ * through server and Redis where there is nothing to compute. Everything on this machine, on loopback: the network's part is
+ * not in it, and server, Redis, workers and this process share its processors.
+ *
+ *   bun run build && bun run test/bench/farm.bench.ts PROTEINS.fasta [ROUNDS] [REAL-JOBS] [TRIVIAL-JOBS]
+ *
+ * Sides are asked in turns, in each round in the other order; printed are medians. A job that fails, or is scored by the
+ * wrong side, ends the run.
+ */
+import { Database } from "bun:sqlite";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { decode, readFasta } from "../../src/motif/index.ts";
+import { labd, serve, type Server } from "../executable/labd.ts";
+import { type FarmHand, RedisServer, startWorker } from "../executable/redis.ts";
+import { random, randomProtein } from "../fixtures/random-protein.ts";
+
+const [file, ...numbers] = process.argv.slice(2);
+const [rounds = 5, realJobs = 24, trivialJobs = 2000] = numbers.map(Number);
+if (file === undefined) throw new Error("which proteins? PROTEINS.fasta");
+
+const root = mkdtempSync(join(tmpdir(), "labd-farm-bench-"));
+const next = random(20_261_122);
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+const shown = (values: number[], digits = 1): string =>
+  `${median(values).toFixed(digits)} (${Math.min(...values).toFixed(digits)} to ${Math.max(...values).toFixed(digits)})`;
+
+const proteins = readFasta(await Bun.file(file).bytes()).filter(
+  ({ residues }) => residues.length >= 100 && residues.length <= 1000,
+);
+const drawn = (): string => decode(proteins[Math.floor(next() * proteins.length)].residues);
+/** A job in which nothing is found: the corpus has one other protein. */
+const trivial = (): string => decode(randomProtein(next, 24));
+
+/** Seconds of processor time of a process so far. */
+function processorTime({ pid }: { pid: number }): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+    .replace(/^.*\) /, "")
+    .split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+/** A server with what works for it. */
+interface Side {
+  name: string;
+  home: string;
+  server: Server;
+  hands: FarmHand[];
+  redis: RedisServer | null;
+}
+
+async function laboratory(name: string, corpus: string): Promise<string> {
+  const home = join(root, name);
+  const added = await labd(["corpus", "add", resolve(corpus)], { env: { LABD_DATA_DIR: home } });
+  if (added.code !== 0) throw new Error(added.stderr);
+  return home;
+}
+
+async function side(name: string, template: string, places: number[]): Promise<Side> {
+  const home = join(root, name);
+  cpSync(template, home, { recursive: true });
+  // So that nobody is refused, and no disk is read for a backup.
+  const words = ["--log", "problems", "--backup-hours", "0", "--workers", "1", "--max-queued", "1000000"];
+  words.push("--max-queued-per-client", "1000000");
+  if (places.length === 0) return { name, home, server: await serve(home, words), hands: [], redis: null };
+  mkdirSync(`${home}-redis`);
+  const redis = await RedisServer.start(`${home}-redis`);
+  await redis.command("CONFIG", "SET", "appendfsync", "everysec");
+  const server = await serve(home, [...words, "--queue", redis.url, "--queue-local", "never"]);
+  const hands = places.map((concurrency, i) => {
+    const directory = `${home}-worker${i}`;
+    cpSync(join(home, "corpora"), join(directory, "corpora"), { recursive: true });
+    return startWorker(directory, redis.url, ["--concurrency", String(concurrency)]);
+  });
+  await Promise.all(hands.map((hand) => hand.says("takes work")));
+  // The server has to have seen them.
+  await Bun.sleep(2000);
+  return { name, home, server, hands, redis };
+}
+
+async function end({ server, hands, redis }: Side): Promise<void> {
+  await Promise.all(hands.map((hand) => hand.end("SIGKILL")));
+  await server.end("SIGKILL");
+  await redis?.end();
+}
+
+async function submit({ server }: Side, querySequence: string): Promise<{ events: string }> {
+  const answer = await fetch(`${server.url}/api/scoring/jobs`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ querySequence, patterns: ["P..P", "[ST]P.[KR]", "L.C.E"] }),
+  });
+  if (answer.status !== 202) throw new Error(`${answer.status} ${await answer.text()}`);
+  return ((await answer.json()) as { links: { events: string } }).links;
+}
+
+/** Submits all, sixteen at a time. */
+async function submitAll(side: Side, queries: readonly string[]): Promise<void> {
+  const left = queries.slice();
+  const one = async (): Promise<void> => {
+    for (let query; (query = left.pop()) !== undefined;) await submit(side, query);
+  };
+  await Promise.all(Array.from({ length: 16 }, one));
+}
+
+/** Waits until no job waits or runs; those behind `after` have to be finished, each by the side's own. */
+async function untilDone({ home, hands, name }: Side, after: number): Promise<number[]> {
+  using database = new Database(join(home, "labd.sqlite"), { readonly: true });
+  const left = database.query("SELECT count(*) AS n FROM job WHERE state IN ('queued', 'running')");
+  while ((left.get() as { n: number }).n > 0) await Bun.sleep(5);
+  const rows = database
+    .query("SELECT state, worker, ended FROM job WHERE rid > ? ORDER BY ended")
+    .all(after) as { state: string; worker: string | null; ended: number }[];
+  const wrong = rows.filter(
+    ({ state, worker }) => state !== "finished" || (worker !== null) !== hands.length > 0,
+  );
+  if (wrong.length > 0) throw new Error(`${name}: ${JSON.stringify(wrong[0])}`);
+  return rows.map(({ ended }) => ended);
+}
+
+const lastJob = ({ home }: Side): number => {
+  using database = new Database(join(home, "labd.sqlite"), { readonly: true });
+  return (database.query("SELECT coalesce(max(rid), 0) AS rid FROM job").get() as { rid: number }).rid;
+};
+
+/** Milliseconds from submission to the news of the end, of one job after the other. */
+async function oneByOne(side: Side, queries: readonly string[]): Promise<number[]> {
+  const times: number[] = [];
+  for (const query of queries) {
+    const began = performance.now();
+    const { events } = await submit(side, query);
+    await (await fetch(events)).text();
+    times.push(performance.now() - began);
+  }
+  return times;
+}
+
+/** Jobs a second, all submitted at once. */
+async function together(side: Side, queries: readonly string[]): Promise<number> {
+  const after = lastJob(side);
+  const began = performance.now();
+  await submitAll(side, queries);
+  const ends = await untilDone(side, after);
+  if (ends.length !== queries.length) throw new Error(`${side.name}: ${ends.length} jobs`);
+  return (1000 * ends.length) / (performance.now() - began);
+}
+
+/** Processor time of its processes, in seconds. */
+async function cost({ server, hands, redis }: Side): Promise<Record<string, number>> {
+  const info = redis ? String(await redis.command("INFO")) : "";
+  const figure = (name: string): number => Number(new RegExp(`^${name}:(.*)$`, "m").exec(info)?.[1] ?? 0);
+  return {
+    server: processorTime(server.process),
+    workers: hands.reduce((sum, hand) => sum + processorTime(hand.process), 0),
+    redis: figure("used_cpu_user") + figure("used_cpu_sys"),
+    commands: figure("total_commands_processed"),
+    bytes: figure("total_net_input_bytes") + figure("total_net_output_bytes"),
+  };
+}
+
+async function inTurns(sides: Side[], work: (side: Side) => Promise<void>): Promise<void> {
+  for (let round = 0; round < rounds; round++)
+    for (const side of round % 2 === 0 ? sides : sides.toReversed()) await work(side);
+}
+
+try {
+  writeFileSync(join(root, "one.fasta"), `>P1\n${"MKLTACDEFGHIKLMNPQRSTVWY".repeat(4)}\n`);
+  const tiny = await laboratory("tiny", join(root, "one.fasta"));
+  const sides = [await side("pool", tiny, []), await side("farm", tiny, [1])];
+  const waits: Record<string, number[]> = { pool: [], farm: [] };
+  const rates: Record<string, number[]> = { pool: [], farm: [] };
+  for (const side of sides) await oneByOne(side, Array.from({ length: 50 }, trivial));
+  await inTurns(sides, async (side) => {
+    waits[side.name].push(median(await oneByOne(side, Array.from({ length: 100 }, trivial))));
+  });
+  say(
+    `a trivial job alone, submission to the news of its end, ms: pool ${shown(waits.pool)}, farm ${shown(waits.farm)}`,
+  );
+  const before = Object.fromEntries(
+    await Promise.all(sides.map(async (side) => [side.name, await cost(side)])),
+  );
+  await inTurns(sides, async (side) => {
+    rates[side.name].push(await together(side, Array.from({ length: trivialJobs }, trivial)));
+  });
+  say(
+    `trivial jobs all at once, jobs/s: pool ${shown(rates.pool, 0)}, farm with one worker ${shown(rates.farm, 0)}`,
+  );
+  for (const side of sides) {
+    const now = await cost(side);
+    const jobs = rounds * trivialJobs;
+    const per = (part: string): number => (now[part] - before[side.name][part]) / jobs;
+    say(
+      `  a job costs, ${side.name}: server ${(1e6 * per("server")).toFixed(0)} µs, workers ${(1e6 * per("workers")).toFixed(0)} µs, Redis ${(1e6 * per("redis")).toFixed(0)} µs, ${per("commands").toFixed(1)} commands, ${(per("bytes") / 1024).toFixed(1)} KiB through Redis`,
+    );
+  }
+  for (const side of sides) await end(side);
+
+  // What waits when workers come: no submission is in the way of the queue.
+  const ceilings: Record<string, number[]> = {};
+  for (const places of [[4], [4, 4], [16, 16]]) {
+    const name = `${places.length} x ${places[0]}`;
+    const farm = await side(`ceiling-${places.join("-")}`, tiny, places);
+    ceilings[name] = [];
+    for (let round = 0; round < rounds; round++) {
+      const after = lastJob(farm);
+      for (const hand of farm.hands) hand.process.kill("SIGSTOP");
+      await submitAll(farm, Array.from({ length: trivialJobs }, trivial));
+      for (const hand of farm.hands) hand.process.kill("SIGCONT");
+      const ends = await untilDone(farm, after);
+      // The first and last tenth have starts and gaps in them.
+      const [from, to] = [Math.floor(ends.length * 0.1), Math.floor(ends.length * 0.9)];
+      ceilings[name].push((1000 * (to - from)) / (ends[to] - ends[from]));
+    }
+    say(`trivial jobs that wait, jobs/s, workers x places ${name}: ${shown(ceilings[name], 0)}`);
+    await end(farm);
+  }
+
+  const full = await laboratory("full", file);
+  const real = [
+    await side("pool1", full, []),
+    await side("farm1", full, [1]),
+    await side("farm2", full, [1, 1]),
+  ];
+  const speed: Record<string, number[]> = { pool1: [], farm1: [], farm2: [] };
+  const alone: Record<string, number[]> = { pool1: [], farm1: [], farm2: [] };
+  for (const side of real) await together(side, Array.from({ length: 4 }, drawn));
+  const start = Object.fromEntries(
+    await Promise.all(real.map(async (side) => [side.name, await cost(side)])),
+  );
+  for (let round = 0; round < rounds; round++) {
+    const queries = Array.from({ length: realJobs }, drawn);
+    const single = Array.from({ length: 5 }, drawn);
+    for (const side of round % 2 === 0 ? real : real.toReversed()) {
+      speed[side.name].push((await together(side, queries)) * 60);
+      alone[side.name].push(median(await oneByOne(side, single)));
+    }
+  }
+  say(`one real job alone, ms: pool ${shown(alone.pool1, 0)}, farm ${shown(alone.farm1, 0)}`);
+  say(
+    `real jobs a minute: pool of one ${shown(speed.pool1)}, one worker ${shown(speed.farm1)}, two workers ${shown(speed.farm2)}`,
+  );
+  const ratios = (a: string, b: string): number[] => speed[a].map((rate, i) => rate / speed[b][i]);
+  say(
+    `  one worker to the pool ${shown(ratios("farm1", "pool1"), 2)}, two to one ${shown(ratios("farm2", "farm1"), 2)}`,
+  );
+  for (const side of real) {
+    const now = await cost(side);
+    const jobs = rounds * (realJobs + 5);
+    const per = (part: string): number => (now[part] - start[side.name][part]) / jobs;
+    say(
+      `  a job costs, ${side.name}: server ${(1e3 * per("server")).toFixed(1)} ms, workers ${(1e3 * per("workers")).toFixed(0)} ms, Redis ${(1e3 * per("redis")).toFixed(2)} ms, ${per("commands").toFixed(0)} commands, ${(per("bytes") / 1024).toFixed(0)} KiB through Redis`,
+    );
+    await end(side);
+  }
+} finally {
+  rmSync(root, { recursive: true, force: true });
+}
