@@ -31,7 +31,12 @@ const shown = (values: number[], digits = 1): string =>
 const proteins = readFasta(await Bun.file(file).bytes()).filter(
   ({ residues }) => residues.length >= 100 && residues.length <= 1000,
 );
-const drawn = (): string => decode(proteins[Math.floor(next() * proteins.length)].residues);
+/** Each once: what was asked before is answered without a worker. */
+const drawn = (): string => {
+  const [protein] = proteins.splice(Math.floor(next() * proteins.length), 1);
+  if (!protein) throw new Error("too few proteins");
+  return decode(protein.residues);
+};
 /** A job in which nothing is found: the corpus has one other protein. */
 const trivial = (): string => decode(randomProtein(next, 24));
 
@@ -204,6 +209,8 @@ try {
     const name = `${places.length} x ${places[0]}`;
     const farm = await side(`ceiling-${places.join("-")}`, tiny, places);
     ceilings[name] = [];
+    // Threads start with their first job.
+    await together(farm, Array.from({ length: 400 }, trivial));
     for (let round = 0; round < rounds; round++) {
       const after = lastJob(farm);
       for (const hand of farm.hands) hand.process.kill("SIGSTOP");
