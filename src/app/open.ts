@@ -49,10 +49,13 @@ export interface App {
   close(): Promise<void>;
 }
 
+/** Milliseconds that a start waits for a command that has the data directory: a crash may come while one runs. */
+const LOCK_PATIENCE = 3000;
+
 /** Opens everything but the socket, in order; `close` takes it down in reverse. @throws Problem */
 export async function open(config: Config, clock: Clock = systemClock): Promise<App> {
   const log = openLog(config.log, (line) => process.stderr.write(line), clock.now);
-  const lock = lockDirectory(config.data_dir);
+  const lock = lockDirectory(config.data_dir, LOCK_PATIENCE);
   let database: Database | undefined;
   try {
     const saved = await backUpBeforeUpgrade(config, log);

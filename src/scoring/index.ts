@@ -2,6 +2,7 @@ import type { Clock } from "../shell/clock.ts";
 import type { Log } from "../shell/log.ts";
 import { DIRECT, type Reach } from "../shell/origin.ts";
 import type { Database } from "../shell/sqlite.ts";
+import { writeTurn } from "../shell/write-turn.ts";
 import { readBatch } from "./batch-table.ts";
 import type { MessageLimits } from "./contract/limits.ts";
 import { Corpora } from "./corpus.ts";
@@ -149,6 +150,7 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     size: options.workers,
     timeout: options.jobTimeoutSeconds * 1000,
     settled: () => told(),
+    turn: () => writeTurn(database).free(),
     ...(workerMemory === 0 ? {} : { workerMemory: workerMemory * 1024 * 1024 }),
   });
   let sweeper: { close(): void } | undefined;

@@ -44,6 +44,8 @@ export interface PoolOptions {
   workerUrl?: string;
   /** Milliseconds until a write that the disk refused is tried again. */
   retryInterval?: number;
+  /** Undefined where one may write now, else a promise of that: an import may hold the database for seconds. */
+  turn?: () => Promise<void> | undefined;
   /** Called when a job may have ended. */
   settled?: () => void;
   /** Sequences that a corpus has at least where idle workers help to search it. */
@@ -132,11 +134,9 @@ export class Pool {
         if (!waits) this.#help(seat);
       }
     } catch (error) {
-      // The disk is full, say. The jobs stay queued.
-      this.#options.log.problem("pool", { cause: describe(error) });
       if (this.#wakes) return;
       this.#wakes = true;
-      this.#later(() => {
+      this.#again(error, "pool", {}, () => {
         this.#wakes = false;
         this.wake();
       });
@@ -350,11 +350,19 @@ export class Pool {
     try {
       write();
     } catch (error) {
-      this.#options.log.problem("job", { job: id, cause: describe(error) });
-      this.#later(() => this.#settle(id, write));
+      this.#again(error, "job", { job: id }, () => this.#settle(id, write));
     }
     this.#options.settled?.();
     this.wake();
+  }
+
+  /** Tries a write again: as soon as it may be written, or after a while where the disk is full, say. Jobs stay what they are. */
+  #again(error: unknown, event: string, about: { job?: string }, action: () => void): void {
+    const isLocked = (error as { code?: string }).code === "SQLITE_BUSY";
+    const turn = isLocked ? this.#options.turn?.() : undefined;
+    if (turn) return void turn.catch(() => {}).then(() => this.#closed || action());
+    this.#options.log.problem(event, { ...about, cause: describe(error) });
+    this.#later(action);
   }
 
   #later(action: () => void): void {

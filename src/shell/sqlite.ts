@@ -209,11 +209,14 @@ export interface DirectoryLock {
 /** A connection that nothing refers to is closed by the garbage collector, and the lock would go with it. */
 const held = new Set<Database>();
 
-/** A lock on whatever a file stands for; null where another process, or this one, has it. The file is made, and stays. */
-export function lockFile(path: string): DirectoryLock | null {
+/**
+ * A lock on whatever a file stands for; null where another process, or this one, has it. The file is made, and stays.
+ * @param patience milliseconds to wait for it
+ */
+export function lockFile(path: string, patience = 0): DirectoryLock | null {
   const lock = new Database(path, { create: true });
   try {
-    lock.run("PRAGMA busy_timeout = 0");
+    lock.run(`PRAGMA busy_timeout = ${patience}`);
     lock.run("BEGIN EXCLUSIVE");
   } catch {
     lock.close();
@@ -230,11 +233,12 @@ export function lockFile(path: string): DirectoryLock | null {
 
 /**
  * Takes the data directory for this process, by an exclusive transaction on a file of its own.
+ * @param patience milliseconds to wait for whoever has it; a command has it for a moment only
  * @throws Problem already_running
  */
-export function lockDirectory(directory: string): DirectoryLock {
+export function lockDirectory(directory: string, patience = 0): DirectoryLock {
   mkdirSync(directory, { recursive: true });
-  const lock = lockFile(join(directory, "labd.lock"));
+  const lock = lockFile(join(directory, "labd.lock"), patience);
   if (lock) return lock;
   throw new Problem(
     "already_running",

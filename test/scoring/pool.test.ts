@@ -9,7 +9,8 @@ import { Pool, type PoolOptions } from "../../src/scoring/pool.ts";
 import { JobStore, type JobView } from "../../src/scoring/store.ts";
 import { workerAddress } from "../../src/scoring/worker-entrypoints.ts";
 import { systemClock } from "../../src/shell/clock.ts";
-import { closeDatabase, type Database, openDatabase } from "../../src/shell/sqlite.ts";
+import { closeDatabase, type Database, openDatabase, openWriter } from "../../src/shell/sqlite.ts";
+import { writeTurn } from "../../src/shell/write-turn.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
 
 const ODD = new URL("./odd-worker.ts", import.meta.url).href;
@@ -214,6 +215,26 @@ test("a result that the disk refuses is kept and written as soon as there is roo
   database.run("DROP TRIGGER full");
   await until(() => state(id) === "finished");
   expect(store.prediction(id)).toMatchObject({ query: store.request(id)!.query });
+});
+
+test("a job that ends while an import is written waits for that and no longer, and is nobody's fault", async () => {
+  const turn = writeTurn(database);
+  open({ size: 1, retryInterval: 60_000, turn: () => turn.free() });
+  const [first, second] = [await submit("finish"), await submit("finish")];
+  const writer = openWriter(database.filename);
+  const over = Promise.withResolvers<void>();
+  const held = turn.hold(async () => {
+    writer.run("BEGIN IMMEDIATE");
+    await over.promise;
+    writer.run("COMMIT");
+  });
+  await Bun.sleep(300);
+  expect(store.counts()).toMatchObject({ finished: 0 });
+  over.resolve();
+  await held;
+  writer.close();
+  await until(() => state(first) === "finished" && state(second) === "finished");
+  expect(logged).toEqual([]);
 });
 
 test("a queue that the disk does not let go on goes on by itself once there is room", async () => {

@@ -93,17 +93,17 @@ test("one process per data directory, and the lock goes with its holder", async 
   lockDirectory(directory).release();
 
   const source = join(import.meta.dir, "../../src/shell/sqlite.ts");
-  const holder = Bun.spawn(
-    [
-      process.execPath,
-      "-e",
-      `(await import(${JSON.stringify(source)})).lockDirectory(${JSON.stringify(directory)}); console.log("held"); setInterval(() => {}, 1000)`,
-    ],
-    { stdout: "pipe" },
-  );
+  const taking = (patience: number): string =>
+    `(await import(${JSON.stringify(source)})).lockDirectory(${JSON.stringify(directory)}, ${patience}); console.log("held")`;
+  const holder = Bun.spawn([process.execPath, "-e", `${taking(0)}; setInterval(() => {}, 1000)`], {
+    stdout: "pipe",
+  });
   await holder.stdout.getReader().read();
   expect(refusal(() => lockDirectory(directory)).code).toBe("already_running");
-  holder.kill("SIGKILL");
+  // Who waits has it as soon as it is free.
+  setTimeout(() => holder.kill("SIGKILL"), 0);
+  const waiting = Bun.spawn([process.execPath, "-e", taking(20_000)], { stdout: "pipe" });
+  expect(await new Response(waiting.stdout).text()).toBe("held\n");
   await holder.exited;
   lockDirectory(directory).release();
 });
