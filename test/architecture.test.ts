@@ -182,7 +182,7 @@ test("one service compiles without the other", () => {
 test("files are named for the one thing they hold", () => {
   const tests = filesUnder("test").filter((path) => path.endsWith(".ts"));
   for (const path of [...SOURCES, ...tests]) {
-    const name = basename(path).replace(/\.(test|bench)?\.?tsx?$/, "");
+    const name = basename(path).replace(/\.(test|bench|d)?\.?tsx?$/, "");
     expect(name).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
     expect(["utils", "util", "helpers", "helper", "common", "base", "misc", "types"]).not.toContain(name);
   }

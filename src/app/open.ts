@@ -67,8 +67,11 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
         : timeQueries(database, config.slow_query_ms, (query) => log.problem("slow query", { ...query }));
     const accounts = new Accounts(database, clock, accountOptions(config));
     await addFirstAdministrator(accounts, config.admin_password);
-    openIdentity({
+    const reach = reachOf(config);
+    const identity = openIdentity({
       settings: config,
+      log,
+      reach,
       database,
       clock,
       accounts,
@@ -82,7 +85,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       clock,
       log,
       workers: config.workers,
-      clientOf: (request) => callerOf(request, accounts, reachOf(config)),
+      clientOf: (request) => callerOf(request, accounts, reach),
       requireUser: (request) => void requireUser(accounts, request),
     });
     const opened = database;
@@ -104,12 +107,12 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       now: clock.now,
     });
     let retired = false;
-    const reach = reachOf(config);
     const behindProxy = (request: Request): string =>
       basePathOf(request, reach) === "" && config.public_url === "" ? "" : baseOf(request, reach);
     const surroundingsOf = (request: Request) => ({
       base: basePathOf(request, reach),
       session: hasSessionCookie(request),
+      provider: config.oidc_issuer === "" ? "" : config.oidc_name,
     });
     const answer = openHttp({
       log,
@@ -142,6 +145,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
         }),
         auditRoutes(accounts.notes.audit, (request) => requireAdministrator(accounts, request)),
         webhooks.routes,
+        identity.routes,
         administrationRoutes({
           accounts,
           scoring,

@@ -184,7 +184,7 @@ export class Identities {
       action: "sign_in",
       outcome: "refused",
       subject: { kind: "user", id },
-      detail: { by: person.provider, label: person.label, reason },
+      detail: { by: person.provider, label: person.label, subject: person.subject, reason },
     });
   }
 

@@ -1,34 +1,50 @@
-import type { Accounts } from "../shell/auth.ts";
-import type { Clock } from "../shell/clock.ts";
-import type { Database } from "../shell/sqlite.ts";
 import { Identities, type Memberships } from "./identities.ts";
 import { Ldap } from "./ldap.ts";
 import { readLdapOptions } from "./ldap-options.ts";
+import { Oidc } from "./oidc.ts";
+import { readOidcOptions } from "./oidc-options.ts";
+import { oidcRoutes } from "./route.ts";
 import type { IdentitySettings } from "./settings.ts";
+import type { Accounts } from "../shell/auth.ts";
+import type { Clock } from "../shell/clock.ts";
+import type { Log } from "../shell/log.ts";
+import type { Reach } from "../shell/origin.ts";
+import type { Database } from "../shell/sqlite.ts";
 
 export { Identities, type Identity } from "./identities.ts";
-export { lookAtDirectory } from "./look-at-directory.ts";
 export { lookUp, passwordFits } from "./ldap.ts";
 export { readLdapOptions } from "./ldap-options.ts";
+export { lookAtDirectory } from "./look-at-directory.ts";
+export { lookAtProvider } from "./look-at-provider.ts";
+export { readOidcOptions } from "./oidc-options.ts";
+export type { Subject } from "./person.ts";
 
 export interface IdentityOptions {
-  settings: IdentitySettings & { login_failures: number; login_window: number };
+  settings: IdentitySettings & {
+    login_failures: number;
+    login_failures_address: number;
+    login_window: number;
+  };
   database: Database;
   clock: Clock;
   accounts: Accounts;
   memberships: Memberships;
+  log: Log;
+  reach: Reach;
 }
 
 /** Has accounts ask those who know them besides us. @throws Problem invalid_setting */
-export function openIdentity({
-  settings,
-  database,
-  clock,
-  accounts,
-  memberships,
-}: IdentityOptions): Identities {
+export function openIdentity(options: IdentityOptions): {
+  identities: Identities;
+  routes: ReturnType<typeof oidcRoutes>;
+} {
+  const { settings, database, clock, accounts, memberships } = options;
   const identities = new Identities(database, clock, accounts, memberships);
   const ldap = readLdapOptions(settings);
   if (ldap) accounts.elsewhere = new Ldap(ldap, identities, database, clock);
-  return identities;
+  const provider = readOidcOptions(settings);
+  const { login_failures_address: loginFailuresAddress, login_window: loginWindow } = settings;
+  const oidc =
+    provider && new Oidc({ ...options, options: provider, identities, loginFailuresAddress, loginWindow });
+  return { identities, routes: oidcRoutes(oidc) };
 }

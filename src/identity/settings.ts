@@ -17,10 +17,13 @@ const groupMap = (sentence: string): Setting<string> =>
 const attribute = (fallback: string, sentence: string): Setting<string> =>
   text(fallback, "the name of an attribute", /^[A-Za-z][A-Za-z0-9;.-]*$/, { sentence });
 
+const claim = (fallback: string, sentence: string): Setting<string> =>
+  text(fallback, "the name of a claim", /^[!-~]+$/, { sentence });
+
 const filter = (fallback: string, sentence: string): Setting<string> =>
   text(fallback, "a filter in parentheses", /^\(.*\)$/s, { sentence });
 
-/** Accounts that others know: a directory (LDAP). docs/identity.md has examples. */
+/** Accounts that others know: a directory (LDAP), a provider (OpenID Connect). docs/identity.md has examples. */
 export const IDENTITY_SETTINGS = {
   ldap_url: text(
     "",
@@ -85,6 +88,56 @@ export const IDENTITY_SETTINGS = {
   }),
   ldap_timeout: integer(5, 1, 60, {
     sentence: "Seconds that the directory may take for one sign-in.",
+  }),
+  oidc_issuer: text(
+    "",
+    "empty, or an address that begins with https (http on this machine only)",
+    /^(https:\/\/[^\s?#"'<>@]+|http:\/\/(127\.[\d.]+|\[::1\]|localhost)(:\d{1,5})?(\/[^\s?#"'<>@]*)?)?$/,
+    {
+      sentence:
+        "Provider of OpenID Connect whose people may sign in, as its own configuration names it. It is told to let them return to /api/oidc/callback.",
+    },
+  ),
+  oidc_client_id: text("", "empty, or a text", /^[\x20-\x7e]*$/, {
+    sentence: "What the provider knows this service as.",
+  }),
+  oidc_client_secret: text("", "empty, or a text", /^[\x20-\x7e]*$/, {
+    secret: true,
+    sentence: "Secret that the provider has given to this service; empty where it has given none.",
+  }),
+  oidc_name: text("your organisation", "1 to 60 characters", /^\P{Cc}{1,60}$/u, {
+    sentence: "What the provider is called on the sign-in page: Sign in with ….",
+  }),
+  oidc_scopes: text("openid profile email", "words with openid among them", /^([!-~]+ )*openid( [!-~]+)*$/, {
+    sentence:
+      "What the provider is asked for, separated by spaces; some tell groups only by a word for that.",
+  }),
+  oidc_ca_file: text("", "empty, or a path", /^[^\0]*$/, {
+    sentence:
+      "File with the certificates (PEM) of the authorities that the provider is trusted by; empty trusts those of the system.",
+  }),
+  oidc_claim_username: claim("preferred_username", "Claim from which new accounts have their name."),
+  oidc_claim_name: claim("name", "Claim with the full name."),
+  oidc_claim_email: claim("email", "Claim with the e-mail address."),
+  oidc_claim_groups: claim(
+    "groups",
+    "Claim with the names of the groups, such as groups, or realm_access.roles for a list within another claim.",
+  ),
+  oidc_groups_allowed: names(
+    "Groups of the provider of which somebody has to be in one to sign in; empty lets all in.",
+  ),
+  oidc_groups_admin: names(
+    "Groups of the provider whose members are administrators, and nobody else who signs in by it; empty leaves that as it is.",
+  ),
+  oidc_group_map: groupMap(
+    "Which groups of the provider are which here, as ldap_group_map has it for the directory.",
+  ),
+  oidc_new_accounts: truth(false, {
+    sentence:
+      "Whether an account is made for somebody who signs in by the provider for the first time: for all whom the provider knows and oidc_groups_allowed lets in. Otherwise only linked accounts sign in (labd user link).",
+  }),
+  oidc_timeout: integer(10, 1, 60, {
+    sentence: "Seconds that the provider may take for one answer.",
   }),
   new_account_group: text("SYSTEM_GROUP", "the name of a group", /^[^\0\n]{1,150}$/, {
     sentence:

@@ -12,7 +12,7 @@ import { Problem } from "../problem.ts";
 import { type Accounts, unauthenticated } from "../shell/auth.ts";
 import type { Credentials } from "../shell/sign-in.ts";
 import type { Clock } from "../shell/clock.ts";
-import { basePathOf, type Reach } from "../shell/origin.ts";
+import { basePathOf, ownPage, type Reach } from "../shell/origin.ts";
 import type { Session } from "../shell/session.ts";
 import { SCOPES, type Scope, type TokenRecord } from "../shell/token.ts";
 
@@ -97,8 +97,7 @@ function addSession(app: Elysia, { store, accounts, maxMessageBytes, reach }: Si
     /^application\/x-www-form-urlencoded\b/i.test(request.headers.get("content-type") ?? "");
   /** Back to the page that the form names, which is one of ours. */
   const onwards = (path: string, next: Json | undefined, cookie: string): Response => {
-    const local =
-      typeof next === "string" && /^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : `${path}${ROOT}?format=api`;
+    const local = ownPage(next) ?? `${path}${ROOT}?format=api`;
     return new Response(null, {
       status: 303,
       headers: { ...PRIVATE, Location: local, "Set-Cookie": cookie },

@@ -74,3 +74,7 @@ export function refuseForeignPage(request: Request, reach: Reach): void {
 
 /** 403 in the words of Django REST framework. */
 export const csrfFailed = (why: string): Problem => new Problem("forbidden", `CSRF Failed: ${why}`);
+
+/** Where a form or an address says to go afterwards, where that is a page of this origin; else undefined. */
+export const ownPage = (next: unknown): string | undefined =>
+  typeof next === "string" && /^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : undefined;

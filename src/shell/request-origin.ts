@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
 /** How somebody proved who it is; `service` is the program by itself. */
-export type Via = "token" | "session" | "basic" | "password" | "none" | "command line" | "service";
+export type Via = "token" | "session" | "basic" | "password" | "oidc" | "none" | "command line" | "service";
 
 /** From where something is done, as the audit log tells it. Plain values: it can be sent to a thread and stored. */
 export interface Origin {

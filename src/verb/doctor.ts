@@ -4,7 +4,7 @@ import { backupDirectory, DATABASE } from "../app/data-directory.ts";
 import { ALL_SETTINGS, type Verb } from "../command-line.ts";
 import type { Config } from "../config.ts";
 import { MIGRATIONS } from "../../db/index.ts";
-import { lookAtDirectory, readLdapOptions } from "../identity/index.ts";
+import { lookAtDirectory, lookAtProvider, readLdapOptions, readOidcOptions } from "../identity/index.ts";
 import { Problem } from "../problem.ts";
 import { Corpora } from "../scoring/corpus.ts";
 import { systemClock } from "../shell/clock.ts";
@@ -63,7 +63,7 @@ async function examine(config: Config): Promise<Finding[]> {
     ...lookAtCorpora(data, path),
     ...lookAtBackups(backupDirectory(config), data, config.backup_hours, now),
     ...lookAtCertificate(config.tls_certificate, config.tls_key, now),
-    ...(await lookAtLdap(config)),
+    ...(await lookAtIdentity(config)),
     ...(await lookAtServer(config)),
   ];
 }
@@ -119,12 +119,19 @@ function lookAtSettings(config: Config): Finding[] {
   return found.length > 0 ? found : [ok("settings", "All are allowed, and go together.")];
 }
 
-async function lookAtLdap(config: Config): Promise<Finding[]> {
+/** Those who vouch for people. */
+async function lookAtIdentity(config: Config): Promise<Finding[]> {
   try {
-    const options = readLdapOptions(config);
-    return options ? await lookAtDirectory(options) : [];
+    const ldap = readLdapOptions(config);
+    const oidc = readOidcOptions(config);
+    return [
+      ...(ldap ? await lookAtDirectory(ldap) : []),
+      ...(oidc ? await lookAtProvider(oidc, config.public_url) : []),
+    ];
   } catch (error) {
-    return [problem("ldap", (error as Error).message, "Set it right; labd serve does not start with it.")];
+    return [
+      problem("settings", (error as Error).message, "Set it right: the server does not start with it."),
+    ];
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Opened } from "../app/data-directory.ts";
 import type { Config } from "../config.ts";
-import { Identities, lookUp, readLdapOptions } from "../identity/index.ts";
+import { Identities, lookUp, readLdapOptions, readOidcOptions, type Subject } from "../identity/index.ts";
 import { openMemberships } from "../inventory/index.ts";
 import { Problem } from "../problem.ts";
 import { systemClock } from "../shell/clock.ts";
@@ -11,21 +11,37 @@ const PROVIDERS = ["ldap", "oidc"] as const;
 export const identitiesOf = ({ database, accounts }: Pick<Opened, "database" | "accounts">): Identities =>
   new Identities(database, systemClock, accounts, openMemberships(database, systemClock));
 
-/** `labd user link`. @throws Problem usage, not_found, conflict, identity_unavailable */
+/** `labd user link`. @throws Problem usage, invalid_setting, not_found, conflict, identity_unavailable */
 export async function link(
   opened: Opened,
   config: Config,
   username: string,
-  { ldap }: { ldap: string | undefined },
+  { ldap, oidc }: { ldap: string | undefined; oidc: string | undefined },
 ): Promise<string> {
-  if (ldap === undefined) throw new Problem("usage", "labd user link takes --ldap NAME, or a DN.");
+  if ((ldap === undefined) === (oidc === undefined))
+    throw new Problem("usage", "labd user link takes --ldap WHO or --oidc SUBJECT.");
   const user = opened.accounts.userOf(username);
+  const subject = ldap === undefined ? ofProvider(config, oidc!) : await inDirectory(config, ldap);
+  identitiesOf(opened).link(user, subject);
+  return `Linked ${username} to ${subject.label}, who signs in as this account from now on.\n`;
+}
+
+async function inDirectory(config: Config, who: string): Promise<Subject> {
   const options = readLdapOptions(config);
   if (!options) throw new Problem("invalid_setting", "ldap_url: expected an address; there is no directory.");
-  const found = await lookUp(options, ldap);
-  if (!found) throw new Problem("not_found", `The directory has nobody, or several, by ${ldap}.`);
-  identitiesOf(opened).link(user, found.person);
-  return `Linked ${username} to ${found.person.label}: the password of the directory signs in.\n`;
+  const found = await lookUp(options, who);
+  if (!found) throw new Problem("not_found", `The directory has nobody, or several, by ${who}.`);
+  return found.person;
+}
+
+/** Nobody but the person can show that a provider has such a subject. */
+function ofProvider(config: Config, subject: string): Subject {
+  const options = readOidcOptions(config);
+  if (!options)
+    throw new Problem("invalid_setting", "oidc_issuer: expected an address; there is no provider.");
+  if (subject === "") throw new Problem("usage", "--oidc: expected the subject (sub) of somebody.");
+  const { issuer } = options;
+  return { provider: "oidc", issuer, subject, label: `${subject} at ${issuer}` };
 }
 
 /** `labd user unlink`. @throws Problem usage, not_found */

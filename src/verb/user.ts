@@ -34,6 +34,12 @@ export const user: Verb = {
       sentence:
         "link: who of the directory signs in as this account from now on, by the name that is typed at sign-in, or the DN.",
     },
+    {
+      name: "--oidc",
+      value: "SUBJECT",
+      sentence:
+        "link: the same for somebody of the provider, by the subject (sub) that it gives; the audit log has that of whoever was refused.",
+    },
     { name: "--from", value: "ldap|oidc", sentence: "unlink: what no longer signs in as this account." },
     { name: "--json", sentence: "list: as JSON." },
   ],
@@ -127,7 +133,10 @@ const ACTIONS: Record<string, (opened: Opened, call: Call, username: string) => 
       : `${username} has no second factor. It is set up in the browser, at /profile.\n`;
   },
   link: (opened, call, username) =>
-    link(opened, call.configuration().config, username, { ldap: call.value("--ldap") }),
+    link(opened, call.configuration().config, username, {
+      ldap: call.value("--ldap"),
+      oidc: call.value("--oidc"),
+    }),
   unlink: (opened, call, username) => unlink(opened, username, call.value("--from")),
   disable({ accounts }, _, username) {
     accounts.setActive(accounts.userOf(username), false);

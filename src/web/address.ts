@@ -9,6 +9,8 @@ export interface Surroundings {
   base: string;
   /** Whether the browser has a session, which may be over. */
   session: boolean;
+  /** What the provider is called by which people may sign in; empty where there is none. */
+  provider?: string;
 }
 
 let around: Surroundings =
@@ -17,6 +19,7 @@ let around: Surroundings =
     : {
         base: document.documentElement.dataset.base ?? "",
         session: document.documentElement.dataset.session !== undefined,
+        provider: document.documentElement.dataset.provider ?? "",
       };
 
 /** Sets the surroundings while `render` runs; rendering is synchronous. For the server only. */
@@ -32,6 +35,9 @@ export function within<T>(surroundings: Surroundings, render: () => T): T {
 
 /** Whether somebody may be signed in, so that it is worth asking who. */
 export const mayBeSignedIn = (): boolean => around.session;
+
+/** What the provider is called by which people may sign in; empty where there is none. */
+export const signInProvider = (): string => around.provider ?? "";
 
 /** What may stand in a query: left out where it is undefined, null or empty. */
 export type QueryValue = string | number | boolean | null | undefined | readonly string[];

@@ -13,7 +13,12 @@ export function pageDocument(
   const [script, ...imports] = bundle.scripts[page.name].map((name) => `/assets/${name}`);
   const html = within(surroundings, () =>
     renderToString(
-      <html lang="en" data-base={surroundings.base} data-session={surroundings.session ? "" : undefined}>
+      <html
+        lang="en"
+        data-base={surroundings.base}
+        data-session={surroundings.session ? "" : undefined}
+        data-provider={surroundings.provider || undefined}
+      >
         <head>
           <meta charset="utf-8" />
           <meta name="viewport" content="width=device-width, initial-scale=1" />

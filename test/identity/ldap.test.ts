@@ -4,6 +4,8 @@ import { openIdentity } from "../../src/identity/index.ts";
 import { openMemberships } from "../../src/inventory/index.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
 import type { Problem } from "../../src/problem.ts";
+import { openLog } from "../../src/shell/log.ts";
+import { DIRECT } from "../../src/shell/origin.ts";
 import { openLab } from "../inventory/harness.ts";
 import { BASE, type Directory, dnOf, hasSlapd, ldapTest, openDirectory, READER_DN, SECRET } from "./slapd.ts";
 
@@ -29,7 +31,15 @@ async function open(settings: Record<string, string> = {}) {
   const { config } = resolveConfig({ flags: { ...usual(), ...settings }, environment: {} });
   const { database, clock, accounts } = lab;
   const memberships = openMemberships(database, clock);
-  const identities = openIdentity({ settings: config, database, clock, accounts, memberships });
+  const { identities } = openIdentity({
+    settings: config,
+    database,
+    clock,
+    accounts,
+    memberships,
+    log: openLog("off", () => {}, clock.now),
+    reach: DIRECT,
+  });
   const signIn = async (username: string, password = `${username}'s password`): Promise<string> => {
     try {
       const token = await accounts.signIn({ username, password });

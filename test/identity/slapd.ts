@@ -118,7 +118,8 @@ async function run(words: string[], stdin = ""): Promise<void> {
   if ((await child.exited) !== 0) throw new Error(`${words[0]}: ${out}${err}`);
 }
 
-function freePort(): number {
+/** One that nobody listens on now. */
+export function freePort(): number {
   const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   const { port } = listener;
   listener.stop(true);

@@ -5,6 +5,7 @@ import { href, nextAddress } from "../address.ts";
 import { definePage, useQuery } from "../page.tsx";
 import { Button } from "../part/button.tsx";
 import { TextField } from "../part/field.tsx";
+import { ProviderSignIn } from "../part/provider.tsx";
 import { Refusal } from "../request.ts";
 import { signIn } from "../session.ts";
 
@@ -35,6 +36,7 @@ function SignIn() {
   return (
     <div class="narrow">
       <h1>Sign in</h1>
+      <ProviderSignIn />
       {isRefused ? (
         <div class="failure" role="alert">
           <p>
