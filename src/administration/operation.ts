@@ -10,7 +10,7 @@ import { runCommand } from "./own-process.ts";
 const JOBS_SHOWN = 100;
 
 /** Jobs and workers. */
-export function jobEndpoints({ scoring, clock }: Administered): Endpoint[] {
+export function jobEndpoints({ accounts, scoring, clock }: Administered): Endpoint[] {
   return [
     {
       path: "/api/admin/jobs",
@@ -53,6 +53,7 @@ export function jobEndpoints({ scoring, clock }: Administered): Endpoint[] {
           }),
           answer({ params }) {
             scoring.cancel(params.id);
+            accounts.notes.audit.note({ action: "job.cancel", subject: { kind: "job", id: params.id } });
             return done();
           },
         },

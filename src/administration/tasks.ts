@@ -1,4 +1,5 @@
 import { Problem } from "../problem.ts";
+import type { Audit } from "../shell/audit.ts";
 import type { Clock } from "../shell/clock.ts";
 import type { Log } from "../shell/log.ts";
 
@@ -50,6 +51,7 @@ export class Tasks {
   constructor(
     private readonly clock: Clock,
     private readonly log: Log,
+    private readonly audit: Audit,
   ) {}
 
   /** All that are remembered, the newest first. */
@@ -97,6 +99,8 @@ export class Tasks {
       signal: stop.signal,
     };
     this.log.info("administration", { task: kind, subject, by });
+    // What the command beside the server notes itself is done by the system's account.
+    this.#note("task.start", task);
     const done = work(report).then(
       ({ said, result = null }) => Object.assign(task, { state: "done", said, result, fraction: 1 }),
       (error: unknown) => {
@@ -125,6 +129,7 @@ export class Tasks {
     const { stop, done } = this.#tasks.get(id)!;
     stop.abort();
     await done;
+    this.#note("task.cancel", task);
     return task;
   }
 
@@ -133,6 +138,10 @@ export class Tasks {
     this.#closed = true;
     for (const { stop } of this.#tasks.values()) stop.abort();
     await Promise.all([...this.#tasks.values()].map(({ done }) => done));
+  }
+
+  #note(action: string, { id, kind, subject }: Task): void {
+    this.audit.note({ action, subject: { kind: "task", id }, detail: { kind, subject } });
   }
 
   #forget(): void {

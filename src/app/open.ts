@@ -90,7 +90,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
     });
     const opened = database;
     const imports = openImports(database, clock, log);
-    const tasks = new Tasks(clock, log);
+    const tasks = new Tasks(clock, log, accounts.notes.audit);
     const webhooks = webhooksOf({ database, accounts }, config, { clock, log });
     const metrics = new Metrics();
     const observed = observer(metrics);

@@ -139,7 +139,9 @@ export class Accounts {
       .transaction(() => {
         refuse();
         this.links.use(key);
-        return this.insertUser({ ...user, superuser: true }, hash);
+        const made = this.insertUser({ ...user, superuser: true }, hash);
+        this.notes.user(made, "link.use", { for: "set-up" });
+        return made;
       })
       .immediate();
   }
@@ -155,6 +157,8 @@ export class Accounts {
       .transaction(() => {
         const user = this.links.find(key)?.user;
         if (typeof user !== "number") throw usedUp();
+        // Before, for what it sets drops all links of the account.
+        this.notes.user(user, "link.use", { for: "password" });
         this.storePassword(user, hash);
         return user;
       })

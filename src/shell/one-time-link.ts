@@ -1,3 +1,4 @@
+import { auditOf } from "./audit.ts";
 import type { Clock } from "./clock.ts";
 import { hasSecretForm, newSecret, sha256 } from "./secret.ts";
 import type { Database } from "./sqlite.ts";
@@ -30,6 +31,18 @@ export class OneTimeLinks {
         this.database
           .query("INSERT INTO one_time_link (sha256, user_rid, created, expires) VALUES (?, ?, ?, ?)")
           .run(sha256(key), user, now, expires);
+        const account = this.database
+          .query("SELECT id, username FROM user_account WHERE rid = ?")
+          .get(user) as { id: string; username: string } | null;
+        auditOf(this.database, this.clock).note({
+          action: "link.create",
+          subject: { kind: "user", id: account?.id ?? null },
+          detail: {
+            for: account ? "password" : "set-up",
+            ...(account ? { username: account.username } : {}),
+            expires: new Date(expires).toISOString(),
+          },
+        });
       })
       .immediate();
     return { key, expires };

@@ -150,16 +150,34 @@ export class Sessions {
       sha256: string;
     }[];
     const found = rows.find((row) => publicId(row.sha256) === id);
-    if (found) this.database.query("DELETE FROM session WHERE sha256 = ?").run(found.sha256);
-    return found !== undefined;
+    return found !== undefined && this.endNoting(user, "sha256 = ?", found.sha256) > 0;
   }
 
   /** Ends all sessions of an account but that of the request. @returns how many */
   endOthers(user: number, request: Request): number {
     const own = secretOf(request);
+    return this.endNoting(user, "sha256 <> ?", own === undefined ? "" : sha256(own));
+  }
+
+  /** Ends the sessions of an account for which a condition holds. @returns how many */
+  private endNoting(user: number, where: string, hash: string): number {
     return this.database
-      .query("DELETE FROM session WHERE user_rid = ? AND sha256 <> ?")
-      .run(user, own === undefined ? "" : sha256(own)).changes;
+      .transaction(() => {
+        const { changes } = this.database
+          .query(`DELETE FROM session WHERE user_rid = ? AND ${where}`)
+          .run(user, hash);
+        const { id, username } = this.database
+          .query("SELECT id, username FROM user_account WHERE rid = ?")
+          .get(user) as { id: string; username: string };
+        if (changes > 0)
+          this.audit.note({
+            action: "session.end",
+            subject: { kind: "user", id },
+            detail: { username, count: changes },
+          });
+        return changes;
+      })
+      .immediate();
   }
 
   /** Ends all sessions of an account. */

@@ -1,8 +1,9 @@
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { backupDirectory, backupNote, backUp, DATABASE } from "../app/data-directory.ts";
 import { thin } from "../backup/retention.ts";
 import type { Verb } from "../command-line.ts";
 import { noteBeside } from "../shell/audit-beside.ts";
+import type { Note } from "../shell/audit.ts";
 
 export const backup: Verb = {
   name: "backup",
@@ -27,12 +28,15 @@ export const backup: Verb = {
     const to = asked === undefined ? backupDirectory(config) : resolve(asked);
     const made = await backUp(config, to, call.has("--scheduled") ? "schedule" : "asked");
     const { path, manifest } = made;
-    try {
-      noteBeside(join(config.data_dir, DATABASE), backupNote(made));
-    } catch (error) {
-      // The backup is there all the same: from a disk that is full or only read, it may be needed most.
-      process.stderr.write(`labd: not noted in the audit log: ${(error as Error).message}\n`);
-    }
+    const note = (what: Note): void => {
+      try {
+        noteBeside(join(config.data_dir, DATABASE), what);
+      } catch (error) {
+        // The backup is there all the same: from a disk that is full or only read, it may be needed most.
+        process.stderr.write(`labd: not noted in the audit log: ${(error as Error).message}\n`);
+      }
+    };
+    note(backupNote(made));
     const { bytes, compressedBytes, rows } = manifest.database;
     const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
     process.stdout.write(
@@ -45,6 +49,8 @@ export const backup: Verb = {
       months: config.backup_keep_months,
     });
     for (const one of removed) process.stdout.write(`removed ${one}\n`);
+    const manifests = removed.map((one) => basename(one)).filter((name) => name.endsWith(".json"));
+    if (manifests.length > 0) note({ action: "backup.remove", detail: { names: manifests } });
     return 0;
   },
 };
