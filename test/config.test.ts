@@ -126,6 +126,7 @@ const VALUES: Record<SettingName, [bad: string, good: string]> = {
   oidc_groups_admin: ["a\nb", "it"],
   oidc_group_map: ["genomics", "genomics=Genomics"],
   oidc_new_accounts: ["x", "true"],
+  oidc_sign_out: ["x", "true"],
   oidc_timeout: ["61", "5"],
   new_account_group: ["", "Newcomers"],
   trust_proxy: ["perhaps", "true"],

@@ -90,13 +90,9 @@ export function accountEndpoints(accounts: Accounts, reach: Reach): Endpoint[] {
               return signedIn(username, password, request);
             }
             const { user, username } = requireUser(accounts, request);
-            try {
-              await accounts.verify(username!, current_password, request);
-            } catch (error) {
-              if (!(error instanceof Problem) || error.code !== "unauthenticated") throw error;
-              const said = "This is not the password of the account.";
-              throw new Problem("invalid_request", said, { fields: { current_password: [said] } });
-            }
+            const wrong = await accounts.wrongPassword(username!, current_password, request);
+            if (wrong !== undefined)
+              throw new Problem("invalid_request", wrong, { fields: { current_password: [wrong] } });
             await accounts.setPassword(user, password);
             const { session, cookie } = accounts.sessions.open(user, request);
             return json({ username, csrf_token: session.csrfToken }, 200, { "Set-Cookie": cookie });

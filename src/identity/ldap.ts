@@ -76,7 +76,7 @@ async function authenticate(
     if (!entry) return undefined;
     attempt(entry.dn);
     if (!(await bindAs(connection, entry.dn, password))) return undefined;
-    if (options.groupBase !== "") await bindReader(connection, options);
+    if (options.groupBase !== "" && options.bindDn !== "") await bindReader(connection, options);
     return describe(connection, options, entry);
   });
 }
@@ -101,12 +101,11 @@ export async function bindReader(
   connection: LdapConnection,
   { bindDn, bindPassword }: LdapOptions,
 ): Promise<void> {
-  if (bindDn === "") await asked(connection, "anonymous bind", connection.bind("", ""));
-  else await asked(connection, `bind as ${bindDn}`, connection.bind(bindDn, bindPassword));
+  await asked(connection, `bind as ${bindDn}`, connection.bind(bindDn, bindPassword));
 }
 
 /** @throws Problem identity_unavailable where the directory refuses what the settings ask of it */
-async function asked<T>(connection: LdapConnection, what: string, answer: Promise<T>): Promise<T> {
+export async function asked<T>(connection: LdapConnection, what: string, answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {

@@ -1,5 +1,6 @@
 import { withDirectory } from "./ldap-connection.ts";
-import { bindReader, type LdapOptions } from "./ldap.ts";
+import { asked, bindReader, type LdapOptions } from "./ldap.ts";
+import { fillFilter } from "./ldap-filter.ts";
 import { type Finding, ok, problem, warning } from "../watch/finding.ts";
 
 const REMEDY = "labd check --ldap NAME says more; see docs/identity.md.";
@@ -12,10 +13,17 @@ export async function lookAtDirectory(options: LdapOptions): Promise<Finding[]> 
     try {
       await withDirectory({ ...options, urls: [url] }, async (connection) => {
         if (options.bindDn !== "") await bindReader(connection, options);
-        for (const base of [options.userBase, options.groupBase].filter((base) => base !== "")) {
-          const found = await connection.search(base, "(objectClass=*)", [], 1, "base").catch(() => []);
-          if (found.length === 0) throw new Error(`${base} is not there, or may not be read`);
-        }
+        // Shows that the bases are there and the filters can be read.
+        const nobody = { username: "labd doctor", dn: "cn=labd doctor" };
+        for (const [base, filter] of [
+          [options.userBase, options.userFilter],
+          [options.groupBase, options.groupFilter],
+        ].filter(([base]) => base !== ""))
+          await asked(
+            connection,
+            `search below ${base} by ${filter}`,
+            connection.search(base, fillFilter(filter, nobody), [], 1),
+          );
       });
       const who = options.bindDn === "" ? "anybody" : options.bindDn;
       findings.push(

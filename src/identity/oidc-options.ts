@@ -17,6 +17,8 @@ export interface OidcOptions extends Admission {
   fullName: string;
   email: string;
   groups: string;
+  /** Whether signing out leads there, too. */
+  signOut: boolean;
   /** Milliseconds for one answer. */
   timeout: number;
 }
@@ -45,6 +47,7 @@ export function readOidcOptions(settings: IdentitySettings): OidcOptions | undef
     fullName: settings.oidc_claim_name,
     email: settings.oidc_claim_email,
     groups: settings.oidc_claim_groups,
+    signOut: settings.oidc_sign_out,
     timeout: settings.oidc_timeout * 1000,
     newAccounts: settings.oidc_new_accounts,
     allowed: readNames(settings.oidc_groups_allowed),

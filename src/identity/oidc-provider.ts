@@ -79,6 +79,25 @@ export class OidcProvider {
     }
   }
 
+  /**
+   * Where the provider lets people sign out (OpenID Connect RP-Initiated Logout 1.0), and sends them back from to
+   * `returnTo`; undefined where it does not, or does not answer. It asks them, since nothing of theirs is kept here by
+   * which it could know that they mean it.
+   */
+  async signOutAddress(returnTo: string): Promise<URL | undefined> {
+    if (!this.options.signOut) return undefined;
+    try {
+      const { end_session_endpoint: address } = await this.discover(MOMENT);
+      if (address === undefined) return undefined;
+      const url = this.endpoint(address);
+      url.searchParams.set("client_id", this.options.clientId);
+      url.searchParams.set("post_logout_redirect_uri", returnTo);
+      return url;
+    } catch {
+      return undefined;
+    }
+  }
+
   /** What the provider says of itself. @throws NotVouched */
   async discover(longest = HOUR): Promise<oauth.AuthorizationServer> {
     if (this.known && this.now() - this.known.at < longest) return this.known.server;

@@ -15,6 +15,7 @@ import { Throttle } from "../shell/throttle.ts";
 import { writeTurn } from "../shell/write-turn.ts";
 
 export const OIDC_SIGN_IN = "/api/oidc/sign-in";
+export const OIDC_SIGN_OUT = "/api/oidc/sign-out";
 export const OIDC_CALLBACK = "/api/oidc/callback";
 
 /** Minutes that somebody may take at the provider. */
@@ -95,6 +96,12 @@ export class Oidc {
       if (outcome === "away" || outcome === "refused") this.failures.forgive(address);
       return end(this.backToPage(request, outcome, pending.next));
     }
+  }
+
+  /** Sends a browser whose session here has ended to where it signs out at the provider; home where that is nowhere. */
+  async signOut(request: Request): Promise<Response> {
+    const home = `${baseOf(request, this.parts.reach)}/`;
+    return redirect((await this.provider.signOutAddress(home))?.href ?? home);
   }
 
   private async signIn(request: Request, answer: URLSearchParams, pending: Pending): Promise<string> {

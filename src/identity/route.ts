@@ -1,5 +1,5 @@
 import { type AnyElysia, Elysia } from "elysia";
-import { OIDC_CALLBACK, OIDC_SIGN_IN, type Oidc } from "./oidc.ts";
+import { OIDC_CALLBACK, OIDC_SIGN_IN, OIDC_SIGN_OUT, type Oidc } from "./oidc.ts";
 import { Problem } from "../problem.ts";
 
 const HIDDEN = { parse: "none", detail: { hide: true } } as const;
@@ -20,6 +20,11 @@ export function oidcRoutes(oidc: Oidc | undefined): AnyElysia {
     .all(
       OIDC_SIGN_IN,
       only((request) => oidc.leave(request)),
+      HIDDEN,
+    )
+    .all(
+      OIDC_SIGN_OUT,
+      only((request) => oidc.signOut(request)),
       HIDDEN,
     )
     .all(

@@ -136,6 +136,10 @@ export const IDENTITY_SETTINGS = {
     sentence:
       "Whether an account is made for somebody who signs in by the provider for the first time: for all whom the provider knows and oidc_groups_allowed lets in. Otherwise only linked accounts sign in (labd user link).",
   }),
+  oidc_sign_out: truth(true, {
+    sentence:
+      "Whether signing out leads to the provider, which asks whether to sign out there, too; else the next one at a shared computer comes in without a question. It is told to let people return to the home page.",
+  }),
   oidc_timeout: integer(10, 1, 60, {
     sentence: "Seconds that the provider may take for one answer.",
   }),

@@ -148,13 +148,8 @@ export function openPeople(store: Store, accounts: Accounts): People {
         errors.set("groups", [NOT_YOURS]);
       if (given.has("password")) {
         const current = given.get("current_password") ?? "";
-        const right = await accounts
-          .verify(String(before.username), String(current))
-          .catch((error: unknown) => {
-            if (error instanceof Problem && error.code === "unauthenticated") return undefined;
-            throw error;
-          });
-        if (right === undefined) errors.set("current_password", ["This is not the password of the account."]);
+        const wrong = await accounts.wrongPassword(String(before.username), String(current));
+        if (wrong !== undefined) errors.set("current_password", [wrong]);
       }
     }
     if (rid !== undefined && given.has("username") && given.get("username") !== before.username)

@@ -90,6 +90,7 @@ function addSession(app: Elysia, { store, accounts, maxMessageBytes, reach }: Si
       csrf_token: session.csrfToken,
       expires: printInstant(session.expires * 1000),
       needs_second_factor: accounts.mustEnrol(session),
+      vouched: session.vouched,
     };
   };
   const allow = { Allow: SESSION_METHODS };
@@ -275,6 +276,7 @@ const sessionShape = object({
     type: "boolean",
     description: "Whether the account may do nothing until it has set a second factor up.",
   },
+  vouched: { type: "boolean", description: "Whether a provider has said who it is (OpenID Connect)." },
 });
 const id = { name: "id", in: "path", required: true, description: "Identifier of the token.", schema: text };
 

@@ -316,9 +316,23 @@ export class Accounts {
       .immediate();
   }
 
-  /** Whether a password is that of an account, whose row it gives. @throws Problem unauthenticated, throttled, busy */
-  verify(username: string, password: string, request?: Request): Promise<number> {
-    return this.signIns.verify({ username, password }, "check", request);
+  /**
+   * What is wrong with the password that somebody gives to set another one; undefined where it is the account's own.
+   * @throws Problem throttled, busy
+   */
+  async wrongPassword(username: string, password: string, request?: Request): Promise<string | undefined> {
+    try {
+      await this.signIns.verify({ username, password }, "check", request);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== "unauthenticated") throw error;
+      const has = this.database
+        .query("SELECT 1 FROM user_account WHERE username = ? AND password_hash IS NOT NULL")
+        .get(username);
+      return has
+        ? "This is not the password of the account."
+        : "The account has no password of its own: it signs in elsewhere, or by tokens. An administrator can give it one.";
+    }
   }
 
   /**

@@ -61,6 +61,10 @@ export class SignIns {
    * identity_unavailable, forbidden by what `elsewhere` says
    */
   async verify(credentials: Credentials, method: Method, request?: Request): Promise<number> {
+    return (await this.find(credentials, method, request)).user;
+  }
+
+  private find(credentials: Credentials, method: Method, request?: Request): Promise<Found> {
     const { username } = credentials;
     return this.attempt(username, method, request, async () => {
       const found = await this.passwordFits(credentials, method);
@@ -69,7 +73,7 @@ export class SignIns {
         throw unauthenticated("Unable to log in with provided credentials.");
       }
       await this.finish(found, credentials.code ?? "", method);
-      return found.user;
+      return found;
     });
   }
 
@@ -204,11 +208,11 @@ export class SignIns {
     );
     if (known !== undefined) return known;
     const credentials = { username: pair.slice(0, colon), password: pair.slice(colon + 1) };
-    const user = await this.verify(credentials, "basic", request).catch((error: unknown) => {
+    const { user, by } = await this.find(credentials, "basic", request).catch((error: unknown) => {
       const wrong = error instanceof Problem && error.code === "unauthenticated";
       throw wrong ? unauthenticated("Invalid username/password.") : error;
     });
-    this.remembered.keep(key, { user, hash: this.passwordHash(user) ?? null });
+    this.remembered.keep(key, { user, hash: by === undefined ? (this.passwordHash(user) ?? null) : null });
     return user;
   }
 

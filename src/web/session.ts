@@ -9,6 +9,8 @@ export interface Session {
   expires: string;
   /** Whether the account may do nothing until it has set a second factor up. */
   needs_second_factor: boolean;
+  /** Whether a provider has said who it is. */
+  vouched: boolean;
 }
 
 const PATH = "/api/v2/session/";

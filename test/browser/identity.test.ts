@@ -44,7 +44,14 @@ browserTest(
     await pass("kim");
     expect(page.url()).toBe(`${url}/profile`);
     await named(page, "link", "kim");
-    await press(page, "button", "Sign out");
+    // The provider asks whether to sign out there, too, and lets people return.
+    await Promise.all([page.waitForNavigation({ waitUntil: "load" }), press(page, "button", "Sign out")]);
+    expect(page.url()).toStartWith(`${provider.issuer}/session/end?client_id=labd`);
+    await Promise.all([
+      page.waitForNavigation({ waitUntil: "load" }),
+      press(page, "button", "Sign out there"),
+    ]);
+    expect(page.url()).toBe(`${url}/`);
     await named(page, "link", "Sign in");
     // Accounts with a password here need no provider.
     await provider.pause();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from "bun:test";
 import { resolveConfig } from "../../src/config.ts";
-import { openIdentity } from "../../src/identity/index.ts";
+import { lookAtDirectory, lookUp, openIdentity, readLdapOptions } from "../../src/identity/index.ts";
 import { openMemberships } from "../../src/inventory/index.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
 import type { Problem } from "../../src/problem.ts";
@@ -125,6 +125,13 @@ ldapTest("wrong and empty passwords, strangers, and names that mean something to
     expect([name, await signIn(name, password)]).toEqual([name, "unauthenticated"]);
   // Found in spite of its name, whose parentheses no account may have here.
   expect(await signIn("o'brien(x)*")).toBe("forbidden name_unusable");
+  // Its groups are found by its DN, whatever signs that has.
+  const { config } = resolveConfig({ flags: usual(), environment: {} });
+  for (const name of ["o'brien(x)*", "smith, j"])
+    expect([name, (await lookUp(readLdapOptions(config)!, name))?.person.groups]).toEqual([
+      name,
+      ["genomics"],
+    ]);
   // An account without a password here is nobody's in the directory.
   expect(accounts.list().map(({ username }) => username)).not.toContain("kim");
   const empty = await ask("POST", "token-auth/", { body: { username: "kim", password: "" } });
@@ -141,7 +148,6 @@ ldapTest("nobody takes over an account by having its name; linking and unlinking
   await accounts.addUser({ username: "lee" });
   expect(await signIn("lee")).toBe("unauthenticated");
 
-  const { lookUp, readLdapOptions } = await import("../../src/identity/index.ts");
   const { config } = resolveConfig({ flags: usual(), environment: {} });
   const found = (await lookUp(readLdapOptions(config)!, "kim"))!;
   identities.link(kim, found.person);
@@ -201,7 +207,7 @@ ldapTest("groups let in, make administrators and members, and take it back, with
       detail: { by: "ldap", reason: "not_allowed", label: dnOf("kim") },
     });
   } finally {
-    await members("genomics", "kim");
+    await members("genomics", "kim", "o'brien(x)*", "smith, j");
     await members("labd-admins", "lee");
     await members("labd-users", "kim", "lee");
   }
@@ -283,5 +289,39 @@ ldapTest(
     expect(String((thrown as Problem).cause)).toContain(`bind as ${READER_DN}`);
     expect(JSON.stringify([thrown, String((thrown as Problem).cause)])).not.toContain("not the reader's");
     expect(accounts.list().length).toBeGreaterThan(0);
+  },
+);
+
+ldapTest(
+  "settings that do not go together are refused, and doctor says what the directory says",
+  async () => {
+    const read = (changed: Record<string, string>) =>
+      readLdapOptions(resolveConfig({ flags: { ...usual(), ...changed }, environment: {} }).config);
+    for (const [changed, said] of [
+      [{ ldap_url: "ldap://ldap.example" }, "ldap_start_tls"],
+      [{ ldap_url: "ldap://127.0.0.1.evil.example" }, "ldap_start_tls"],
+      [{ ldap_bind_password: "" }, "set together"],
+      [{ ldap_user_base: "" }, "ldap_user_base"],
+      [{ ldap_user_filter: "(uid=kim)" }, "{username}"],
+      [{ ldap_ca_file: "/nowhere" }, "no file"],
+      [{ ldap_group_base: "", ldap_groups_allowed: "staff" }, "ldap_group_base"],
+    ] as const)
+      expect(() => read(changed)).toThrow(said);
+    expect(read({ ldap_url: "" })).toBeUndefined();
+    expect(read({ ldap_url: "ldap://ldap.example", ldap_plain: "true" })).toBeDefined();
+    for (const [changed, state, said] of [
+      [{}, "ok", `lets ${READER_DN} look people up`],
+      [{ ldap_bind_password: "another" }, "problem", `bind as ${READER_DN}`],
+      [{ ldap_user_base: `ou=nowhere,${BASE}` }, "problem", `search below ou=nowhere,${BASE}`],
+      [{ ldap_user_filter: "(uid={username})(x)" }, "problem", "search below"],
+      [{ ldap_url: "ldap://127.0.0.1:1" }, "problem", "ldap://127.0.0.1:1"],
+    ] as const) {
+      const [found, more] = await lookAtDirectory(read(changed)!);
+      expect([changed, found]).toEqual([
+        changed,
+        expect.objectContaining({ state, found: expect.stringContaining(said) }),
+      ]);
+      expect(more.found).toContain("Everybody whom ldap_user_filter finds");
+    }
   },
 );

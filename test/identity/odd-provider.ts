@@ -30,7 +30,8 @@ export const USUAL: Odd = {
   userinfo: {},
 };
 
-export async function openOddProvider(): Promise<OddProvider> {
+/** @param tls certificate and key for localhost; without them by http on 127.0.0.1 */
+export async function openOddProvider(tls?: { cert: string; key: string }): Promise<OddProvider> {
   const odd: Odd = { ...USUAL };
   const asked: Record<string, number> = {};
   const grants: URLSearchParams[] = [];
@@ -68,6 +69,7 @@ export async function openOddProvider(): Promise<OddProvider> {
   const server: Bun.Server<undefined> = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
+    ...(tls ? { tls } : {}),
     async fetch(request): Promise<Response> {
       const { pathname, searchParams } = new URL(request.url);
       asked[pathname] = (asked[pathname] ?? 0) + 1;
@@ -110,6 +112,6 @@ export async function openOddProvider(): Promise<OddProvider> {
       });
     },
   });
-  issuer = `http://127.0.0.1:${server.port}`;
+  issuer = `${tls ? "https://localhost" : "http://127.0.0.1"}:${server.port}`;
   return { issuer, odd, asked, grants, rotate, [Symbol.dispose]: () => void server.stop(true) };
 }

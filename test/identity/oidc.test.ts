@@ -1,4 +1,7 @@
 import { expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Elysia } from "elysia";
 import { resolveConfig } from "../../src/config.ts";
 import { openIdentity } from "../../src/identity/index.ts";
@@ -8,6 +11,7 @@ import type { Log } from "../../src/shell/log.ts";
 import { DIRECT, type Reach } from "../../src/shell/origin.ts";
 import { openLab } from "../inventory/harness.ts";
 import { openOddProvider, type OddProvider, USUAL } from "./odd-provider.ts";
+import { certify } from "./slapd.ts";
 import { browse, CLIENT, Jar, openProvider, passProvider } from "./provider.ts";
 
 /** Signing in by a provider, in an installation as the program composes it. */
@@ -15,7 +19,11 @@ import { browse, CLIENT, Jar, openProvider, passProvider } from "./provider.ts";
 const LAB = "http://lab.example";
 const CALLBACK = `${LAB}/api/oidc/callback`;
 
-async function open(settings: Record<string, string>, reach: Reach = DIRECT) {
+async function open(
+  settings: Record<string, string>,
+  reach: Reach = DIRECT,
+  network: (request: Request) => Promise<Response> = fetch,
+) {
   const lab = await openLab();
   const { database, clock, accounts } = lab;
   // Tokens tell the time.
@@ -44,7 +52,7 @@ async function open(settings: Record<string, string>, reach: Reach = DIRECT) {
     .use(routes);
   /** Our own addresses go to the installation, all others to the network. */
   const visit = async (request: Request): Promise<Response> => {
-    if (!request.url.startsWith(LAB)) return fetch(request);
+    if (!request.url.startsWith(LAB)) return network(request);
     const { pathname } = new URL(request.url);
     return pathname.startsWith("/api/oidc/") ? app.fetch(request) : new Response("a page");
   };
@@ -334,4 +342,46 @@ test("below a path behind a proxy: addresses, cookies and where to go after", ()
     expect(arrived.headers.getSetCookie()[0]).toStartWith("labd_session=");
     const lost = await app.fetch(new Request(`${LAB}/api/oidc/callback?state=x&code=y`));
     expect(lost.headers.get("location")).toBe("/labd/sign-in?refused=expired");
+  }));
+
+test.skipIf(Bun.which("openssl") === null)(
+  "https by an authority that is trusted, and by no other",
+  async () => {
+    const directory = mkdtempSync(join(tmpdir(), "labd-oidc-"));
+    using _ = { [Symbol.dispose]: () => rmSync(directory, { recursive: true }) };
+    await Promise.all(["own", "stranger"].map((name) => certify(directory, name)));
+    const at = (file: string): string => join(directory, file);
+    const read = (file: string): string => readFileSync(at(file), "utf8");
+    using odd = await openOddProvider({ cert: read("own-cert.pem"), key: read("own-key.pem") });
+    // What stands for the browser trusts everybody.
+    const there = async (request: Request): Promise<Response> =>
+      fetch(request, { tls: { rejectUnauthorized: false } } as RequestInit);
+    for (const [authority, outcome] of [
+      ["own-ca.pem", "kim /inventory"],
+      ["stranger-ca.pem", "away"],
+      [undefined, "away"],
+    ] as const) {
+      const file = authority === undefined ? {} : { oidc_ca_file: at(authority) };
+      const { pass } = await open(
+        { oidc_issuer: odd.issuer, oidc_client_id: "labd", ...file },
+        DIRECT,
+        there,
+      );
+      expect([authority, await pass()]).toEqual([authority, outcome]);
+    }
+  },
+);
+
+test("signing out leads to where the provider lets people do so, where it does and is meant to", () =>
+  withOdd(async (odd) => {
+    const leads = async (settings = {}): Promise<string> => {
+      const { app } = await open({ oidc_issuer: odd.issuer, oidc_client_id: "labd", ...settings });
+      const response = await app.fetch(new Request(`${LAB}/api/oidc/sign-out`));
+      return response.headers.get("location")!;
+    };
+    expect(await leads()).toBe(`${LAB}/`);
+    odd.odd.configuration = (it) => ({ ...it, end_session_endpoint: `${odd.issuer}/end?a=b` });
+    const query = new URLSearchParams({ a: "b", client_id: "labd", post_logout_redirect_uri: `${LAB}/` });
+    expect(await leads()).toBe(`${odd.issuer}/end?${query}`);
+    expect(await leads({ oidc_sign_out: "false" })).toBe(`${LAB}/`);
   }));

@@ -28,7 +28,13 @@ export async function openProvider(returnTo: string[], people: People): Promise<
   await listen(0);
   const { port } = server.address() as AddressInfo;
   const issuer = `http://127.0.0.1:${port}`;
-  const client = { redirect_uris: returnTo, response_types: ["code"], grant_types: ["authorization_code"] };
+  const homes = returnTo.map((address) => new URL("/", address).href);
+  const client = {
+    redirect_uris: returnTo,
+    post_logout_redirect_uris: homes,
+    response_types: ["code"],
+    grant_types: ["authorization_code"],
+  };
   // It warns of what is meant for tests only.
   const { info, warn } = console;
   Object.assign(console, { info() {}, warn() {} });
@@ -50,7 +56,14 @@ export async function openProvider(returnTo: string[], people: People): Promise<
     pkce: { required: () => true },
     ttl: { Interaction: 600, Session: 600, Grant: 600, IdToken: 600, AccessToken: 600 },
     renderError: (context: { body: unknown }, out: object) => void (context.body = JSON.stringify(out)),
-    features: { devInteractions: { enabled: false } },
+    features: {
+      devInteractions: { enabled: false },
+      rpInitiatedLogout: {
+        enabled: true,
+        logoutSource: (context: { body: unknown }, form: string) =>
+          void (context.body = `<!doctype html><title>Provider</title>${form}<button form="op.logoutForm" name="logout" value="yes">Sign out there</button>`),
+      },
+    },
     interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
   });
   Object.assign(console, { info, warn });

@@ -59,10 +59,11 @@ ${person("kim", "Kim Kuhn", "kim@lab.example")}
 ${person("lee", "Lee Lang", "lee@lab.example")}
 ${person("max", "Max Moser", "")}
 ${person("o'brien(x)*", "Odd, Name", "")}
+${person("smith, j", "J. Smith", "")}
 ${person("müller", "Jürgen Müller", "mueller@lab.example")}
 ${group("labd-users", "kim", "lee")}
 ${group("labd-admins", "lee")}
-${group("genomics", "kim")}
+${group("genomics", "kim", "o'brien(x)*", "smith, j")}
 `;
 
 /** Where somebody is: the commas and the like of a name are escaped (RFC 4514). */
@@ -126,8 +127,8 @@ export function freePort(): number {
   return port;
 }
 
-/** A self-made authority and a certificate for localhost and 127.0.0.1 by it. */
-async function certify(directory: string, name: string): Promise<void> {
+/** A self-made authority and a certificate for localhost and 127.0.0.1 by it, in files that begin with a name. */
+export async function certify(directory: string, name: string): Promise<void> {
   const at = (file: string): string => join(directory, `${name}-${file}`);
   const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
   await run([

@@ -80,6 +80,11 @@ test("what came by Basic is remembered for minutes, while it holds", async () =>
 
 test("the own password is asked for here and nowhere else", async () => {
   const { accounts, asked } = await opened();
-  await expect(accounts.verify("kim", "theirs")).rejects.toMatchObject({ code: "unauthenticated" });
+  await expect(
+    accounts.signIns.verify({ username: "kim", password: "theirs" }, "check"),
+  ).rejects.toMatchObject({ code: "unauthenticated" });
+  expect(await accounts.wrongPassword("kim", "theirs")).toContain("no password of its own");
+  expect(await accounts.wrongPassword("lee", "theirs")).toBe("This is not the password of the account.");
+  expect(await accounts.wrongPassword("lee", "a long password")).toBeUndefined();
   expect(asked).toEqual([]);
 });

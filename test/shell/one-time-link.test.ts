@@ -40,7 +40,7 @@ test("a new one takes the place of the one before for the same, and of no other"
   await expect(accounts.setPasswordByLink(setUp.key, "a long password")).rejects.toThrow("used up");
   expect(await accounts.setPasswordByLink(second.key, "a long password")).toBe(user);
   expect(links.find(second.key)).toBeUndefined();
-  expect(await accounts.verify("kim", "a long password")).toBe(user);
+  expect(await accounts.signIns.verify({ username: "kim", password: "a long password" }, "check")).toBe(user);
 });
 
 test("a refused password does not use a key up; an administrator from elsewhere does", async () => {
