@@ -165,9 +165,9 @@ export const SETTINGS = {
   backup_hours: integer(24, 0, 8760, {
     sentence: "Hours from one backup to the next while serving; 0 makes none.",
   }),
-  backup_dir: text("", "empty, or a path", /^[^\0]*$/, {
+  backup_dir: text("", "empty, a path, or s3://bucket/prefix", /^(?!s3:)[^\0]*$|^s3:\/\/[^\0\s?#]+$/i, {
     sentence:
-      "Directory for backups, on another disk at best; empty is backups in data_dir. Also for the one that is made before an upgrade changes the database.",
+      "Directory for backups, on another disk at best, or s3://bucket/prefix; empty is backups in data_dir. Also for the one that is made before an upgrade changes the database.",
   }),
   backup_keep_days: integer(7, 0, 10_000, {
     sentence: "Days, weeks and months: of each of so many that have backups, the last backup is kept.",

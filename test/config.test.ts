@@ -131,7 +131,7 @@ const VALUES: Record<SettingName, [bad: string, good: string]> = {
   new_account_group: ["", "Newcomers"],
   trust_proxy: ["perhaps", "true"],
   backup_hours: ["-1", "0"],
-  backup_dir: ["a\0b", "/mnt/backup"],
+  backup_dir: ["s3:lab", "s3://lab/backups"],
   backup_keep_days: ["x", "14"],
   backup_keep_weeks: ["1.5", "0"],
   backup_keep_months: ["ten", "24"],

@@ -1,6 +1,6 @@
 import { statfsSync, statSync } from "node:fs";
-import { basename, join } from "node:path";
-import { listBackups, MANIFEST } from "../backup/manifest.ts";
+import { basename } from "node:path";
+import { knownBackups } from "../backup/places.ts";
 import { Problem } from "../problem.ts";
 import { type State, STATES } from "../scoring/index.ts";
 import { type Administered, nameOf, printTask, started } from "./administered.ts";
@@ -71,16 +71,19 @@ export function backupEndpoints(service: Administered): Endpoint[] {
       methods: {
         GET: {
           detail: described("The backups", {
-            answers: { 200: "The newest first, where they lie on the server, and how often one is made." },
+            answers: {
+              200: "The newest first, each with its place; where they go, a directory or s3://…, and how often one is made.",
+            },
           }),
           answer: () =>
             json({
               directory: backupDirectory,
               hours: backupHours,
-              results: listBackups(backupDirectory)
+              results: knownBackups(dataDirectory, backupDirectory)
                 .reverse()
-                .map(({ path, manifest: { created, reason, labd, database, corpora } }) => ({
+                .map(({ path, address, manifest: { created, reason, labd, database, corpora } }) => ({
                   name: basename(path),
+                  place: address,
                   created,
                   reason,
                   labd,
@@ -101,7 +104,7 @@ export function backupEndpoints(service: Administered): Endpoint[] {
               tasks.start({ kind: "backup", subject: "", by: nameOf(service, request) }, async (report) => {
                 report.say("Copying, checking, compressing and reading back.");
                 const words = ["backup", "--to", backupDirectory, "--data-dir", dataDirectory];
-                const { stdout } = await runCommand(words, report);
+                const { stdout } = await runCommand(words, report, { environment: service.environment() });
                 return { said: `${basename(stdout.split("\n")[0])} is made, checked and read back.` };
               }),
             ),
@@ -118,15 +121,17 @@ export function backupEndpoints(service: Administered): Endpoint[] {
             refusals: [401, 403, 404, 409],
           }),
           answer({ request, params: { name } }) {
-            const path = join(backupDirectory, name);
-            if (!MANIFEST.test(name) || !statSync(path, { throwIfNoEntry: false }))
-              throw new Problem("not_found", "There is no such backup.");
+            const found = knownBackups(dataDirectory, backupDirectory).find(
+              ({ path }) => basename(path) === name,
+            );
+            if (!found) throw new Problem("not_found", "There is no such backup.");
             return started(
               tasks.start(
                 { kind: "backup-verify", subject: name, by: nameOf(service, request) },
                 async (report) => {
                   report.say("Unpacking and reading all of it.");
-                  await runCommand(["restore", "--check", path, "--data-dir", dataDirectory], report);
+                  const words = ["restore", "--check", found.path, "--data-dir", dataDirectory];
+                  await runCommand(words, report, { environment: service.environment() });
                   return { said: `${name} is whole and can be restored.` };
                 },
               ),

@@ -2,13 +2,15 @@ import { basename, join, resolve } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
 import { makeBackup } from "../backup/make-backup.ts";
 import type { Reason } from "../backup/manifest.ts";
-import type { Config } from "../config.ts";
+import { backUpToStore, type StoreBackupOptions } from "../backup/store-backup.ts";
+import { type Config, storeAccess } from "../config.ts";
 import { openScoring, type Scoring } from "../scoring/index.ts";
 import { atCommandLine } from "../shell/audit-beside.ts";
 import { auditOf, type Note } from "../shell/audit.ts";
 import { Accounts } from "../shell/auth.ts";
 import { systemClock } from "../shell/clock.ts";
 import { type Log, openLog } from "../shell/log.ts";
+import { isStoreAddress, ObjectStore } from "../shell/object-store.ts";
 import { type Database, lockDirectory, openDatabase, pendingMigrations } from "../shell/sqlite.ts";
 import { VERSION } from "../version.ts";
 import { accountOptions, scoringOptions } from "./options.ts";
@@ -16,9 +18,13 @@ import { accountOptions, scoringOptions } from "./options.ts";
 /** The database within the data directory. */
 export const DATABASE = "labd.sqlite";
 
-/** Where backups go. */
+/** Where backups go: a directory, or a store of objects. */
 export const backupDirectory = (config: Config): string =>
-  config.backup_dir === "" ? join(config.data_dir, "backups") : resolve(config.backup_dir);
+  config.backup_dir === "" ? join(config.data_dir, "backups") : destinationOf(config.backup_dir);
+
+/** A path from the root, or `s3://bucket/prefix` as it is. */
+export const destinationOf = (to: string): string =>
+  isStoreAddress(to) ? to.replace(/\/+$/, "") : resolve(to);
 
 /** What the audit log says of a backup. */
 export const backupNote = ({ path, manifest }: Awaited<ReturnType<typeof makeBackup>>): Note => ({
@@ -27,9 +33,23 @@ export const backupNote = ({ path, manifest }: Awaited<ReturnType<typeof makeBac
   detail: { name: basename(path), reason: manifest.reason },
 });
 
-/** Backs up the data directory to `to`. @throws Problem bad_backup, bad_database */
-export const backUp = (config: Config, to: string, reason: Reason): ReturnType<typeof makeBackup> =>
-  makeBackup({ from: config.data_dir, database: DATABASE, to, reason, version: VERSION, now: Date.now() });
+/** Backs up the data directory to `to`. @throws Problem bad_backup, bad_database, store_failed */
+export function backUp(
+  config: Config,
+  to: string,
+  reason: Reason,
+  report?: StoreBackupOptions["report"],
+): ReturnType<typeof makeBackup> {
+  const about = {
+    from: config.data_dir,
+    database: DATABASE,
+    reason,
+    version: VERSION,
+    now: Date.now(),
+  };
+  if (!isStoreAddress(to)) return makeBackup({ ...about, to });
+  return backUpToStore({ ...about, store: new ObjectStore(to, storeAccess(config)), report });
+}
 
 /** A migration goes forward only: the way back is the backup before it. */
 export async function backUpBeforeUpgrade(config: Config, log: Log): Promise<Note | undefined> {

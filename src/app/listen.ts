@@ -1,6 +1,7 @@
 import { SET_UP_HOURS, setUpPath } from "../administration/index.ts";
+import { placeOf } from "../backup/places.ts";
 import { openSchedule, type Schedule } from "../backup/schedule.ts";
-import { type Config, flagOf, SETTING_NAMES, SETTINGS, type SettingName } from "../config.ts";
+import { type Config, SETTING_NAMES, SETTINGS, type SettingName } from "../config.ts";
 import { Problem } from "../problem.ts";
 import { noteStart } from "../shell/audit-beside.ts";
 import type { Accounts } from "../shell/auth.ts";
@@ -10,6 +11,7 @@ import { writeTurn } from "../shell/write-turn.ts";
 import { COMMIT, VERSION } from "../version.ts";
 import { backupDirectory } from "./data-directory.ts";
 import { type App, open } from "./open.ts";
+import { environmentOf } from "./options.ts";
 
 /** Seconds that running requests have to finish after a request to stop. */
 const GRACE = 30;
@@ -130,18 +132,18 @@ const unusual = (config: Config): Record<string, string | number | boolean> =>
 function scheduleBackups(config: Config, { clock, log }: App): Schedule | undefined {
   if (config.backup_hours === 0) return undefined;
   const directory = backupDirectory(config);
-  const settings = ["data_dir", "backup_keep_days", "backup_keep_weeks", "backup_keep_months"] as const;
-  const words = settings.flatMap((name) => [flagOf(name), String(config[name])]);
   return openSchedule({
-    directory,
+    directory: placeOf(config.data_dir, directory).directory,
     hours: config.backup_hours,
     clock,
     log,
     make: () =>
-      Bun.spawn([...ownProgram(), "backup", "--scheduled", "--thin", "--to", directory, ...words], {
+      Bun.spawn([...ownProgram(), "backup", "--scheduled", "--thin", "--to", directory], {
         stdin: "ignore",
         stdout: "pipe",
         stderr: "pipe",
+        // Not as flags: the keys of a store are among them, and all of the machine sees what a command is called with.
+        env: { ...process.env, ...environmentOf(config) },
       }),
   });
 }

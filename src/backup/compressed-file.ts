@@ -40,12 +40,13 @@ export async function compressFile(from: string, to: string): Promise<Sums> {
   return sums(plain.result(), packed.result());
 }
 
-/** Unpacks a file, to `to` or, where there is none, only to read it. @throws Error where it is damaged */
-export async function unpackFile(from: string, to?: string): Promise<Sums> {
+/** Unpacks a file, or what is read of one, to `to` or, where there is none, only to read it. @throws Error where it is damaged */
+export async function unpackFile(from: string | AsyncIterable<Uint8Array>, to?: string): Promise<Sums> {
   const [plain, packed] = [meter(), meter()];
   const nowhere = new Transform({ transform: (_chunk, _encoding, done) => done() });
   const target = to === undefined ? nowhere.resume() : createWriteStream(to, { mode: 0o600 });
-  await pipeline(createReadStream(from), packed.stream, createZstdDecompress(), plain.stream, target);
+  const source = typeof from === "string" ? createReadStream(from) : from;
+  await pipeline(source, packed.stream, createZstdDecompress(), plain.stream, target);
   if (to !== undefined) sync(to);
   return sums(plain.result(), packed.result());
 }

@@ -26,6 +26,10 @@ export interface BackupOptions {
   version: string;
   /** Milliseconds since 1970-01-01 UTC. */
   now: number;
+  /** Corpora that are kept already where the backup goes in the end; by default those of `to`. */
+  kept?: (file: string) => FileEntry | undefined;
+  /** Whether there is a backup of this name already where it goes in the end. */
+  isTaken?: (name: string) => boolean;
 }
 
 /** Bytes that are left free at least: a server that cannot write is worse than a backup less. */
@@ -44,7 +48,7 @@ export async function makeBackup(options: BackupOptions): Promise<{ path: string
   mkdirSync(to, { recursive: true, mode: 0o700 });
   sweep(to);
   refuseFull(source, to);
-  const name = nameOf(options.now, to);
+  const name = nameOf(options.now, to, options.isTaken);
   const copy = join(to, `${name}.partial`);
   const packed = join(to, name + DATABASE_ENDING);
   try {
@@ -53,7 +57,7 @@ export async function makeBackup(options: BackupOptions): Promise<{ path: string
     const sums = await compressFile(copy, packed);
     rmSync(copy);
     await readBack(packed, sums);
-    const corpora = await keepCorpora(join(from, "corpora"), to);
+    const corpora = await keepCorpora(join(from, "corpora"), to, options.kept ?? keptIn(to));
     const manifest: Manifest = {
       format: 1,
       labd: version,
@@ -79,11 +83,12 @@ export async function makeBackup(options: BackupOptions): Promise<{ path: string
 }
 
 /** `labd-20261121T212500Z`, with a number behind it where that second has one already. */
-function nameOf(now: number, directory: string): string {
+function nameOf(now: number, directory: string, isTaken: (name: string) => boolean = () => false): string {
   const stamp = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
   for (let i = 1; ; i++) {
     const name = `labd-${stamp}${i === 1 ? "" : `-${i}`}`;
     if (
+      !isTaken(name) &&
       !existsSync(join(directory, name + DATABASE_ENDING)) &&
       !existsSync(join(directory, `${name}.partial`))
     )
@@ -151,19 +156,32 @@ async function readBack(path: string, sums: { sha256: string; compressedSha256: 
     throw new Problem("bad_backup", `${path} is not what was written: the disk is not to be trusted.`);
 }
 
-/** Corpora that the directory has not kept yet. Their name is their content, so that one is never replaced. */
-async function keepCorpora(from: string, to: string): Promise<FileEntry[]> {
-  const names = existsSync(from) ? readdirSync(from).filter((name) => name.endsWith(".labc")) : [];
+/** The corpora that a directory has kept, by their manifests. */
+function keptIn(to: string): (file: string) => FileEntry | undefined {
   const known = new Map(
     listBackups(to).flatMap(({ manifest }) => manifest.corpora.map((entry) => [entry.file, entry] as const)),
   );
+  return (file) => {
+    const entry = known.get(file);
+    const path = join(to, file);
+    return entry && existsSync(path) && statSync(path).size === entry.compressedBytes ? entry : undefined;
+  };
+}
+
+/** Corpora that are not kept yet. Their name is their content, so that one is never replaced. */
+async function keepCorpora(
+  from: string,
+  to: string,
+  kept: (file: string) => FileEntry | undefined,
+): Promise<FileEntry[]> {
+  const names = existsSync(from) ? readdirSync(from).filter((name) => name.endsWith(".labc")) : [];
   const entries: FileEntry[] = [];
   for (const name of names.sort()) {
     const file = `corpora/${name}.zst`;
     const path = join(to, file);
-    const kept = known.get(file);
-    if (kept && existsSync(path) && statSync(path).size === kept.compressedBytes) {
-      entries.push(kept);
+    const known = kept(file);
+    if (known) {
+      entries.push(known);
       continue;
     }
     mkdirSync(join(to, "corpora"), { recursive: true, mode: 0o700 });

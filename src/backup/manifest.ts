@@ -53,13 +53,18 @@ export function readManifest(path: string): { manifest: Manifest; directory: str
         ? `There is no file ${path}.`
         : `${path} has no manifest ${basename(named)} beside it: the backup was interrupted, or not copied whole.`,
     );
+  return { manifest: parseManifest(readFileSync(named, "utf8"), named), directory: dirname(named) };
+}
+
+/** @param where what the text is, for the error. @throws Problem bad_backup */
+export function parseManifest(text: string, where: string): Manifest {
   try {
-    const manifest = JSON.parse(readFileSync(named, "utf8")) as Manifest;
+    const manifest = JSON.parse(text) as Manifest;
     if (manifest.format !== 1 || typeof manifest.database?.sha256 !== "string")
       throw new Error(`its format is ${JSON.stringify(manifest.format)}, and this version reads 1`);
-    return { manifest, directory: dirname(named) };
+    return manifest;
   } catch (error) {
-    throw new Problem("bad_backup", `${named} is no manifest of a backup: ${(error as Error).message}.`, {
+    throw new Problem("bad_backup", `${where} is no manifest of a backup: ${(error as Error).message}.`, {
       cause: error,
     });
   }

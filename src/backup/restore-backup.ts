@@ -5,7 +5,45 @@ import { Problem } from "../problem.ts";
 import { closeDatabase, lockDirectory, openWriter } from "../shell/sqlite.ts";
 import { hashFile, sync, unpackFile } from "./compressed-file.ts";
 import { examine } from "./make-backup.ts";
-import { type FileEntry, type Manifest, readManifest } from "./manifest.ts";
+import type { ObjectStore } from "../shell/object-store.ts";
+import { DATABASE_ENDING, type FileEntry, type Manifest, parseManifest, readManifest } from "./manifest.ts";
+
+/** A backup that is read: its manifest, and the files that it names. */
+export interface ReadBackup {
+  manifest: Manifest;
+  /** Where a file of it is, for people. */
+  where(file: string): string;
+  /** The file's bytes, or its path. @throws Problem bad_backup where it is missing */
+  open(file: string): string | AsyncIterable<Uint8Array>;
+}
+
+/** @param path of the manifest or of the database beside it. @throws Problem bad_backup */
+export function readLocalBackup(path: string): ReadBackup {
+  const { manifest, directory } = readManifest(path);
+  const where = (file: string): string => join(directory, file);
+  return {
+    manifest,
+    where,
+    open(file) {
+      if (existsSync(where(file))) return where(file);
+      throw new Problem("bad_backup", `${where(file)}, which the manifest names, is missing.`);
+    },
+  };
+}
+
+/** @param name of the manifest or of the database beside it. @throws Problem bad_backup, store_failed */
+export async function readStoredBackup(store: ObjectStore, name: string): Promise<ReadBackup> {
+  const named = name.endsWith(DATABASE_ENDING) ? name.replace(DATABASE_ENDING, ".json") : name;
+  const where = (file: string): string => store.where(file);
+  const text = await store.text(named).catch((error: unknown) => {
+    if (!(error instanceof Problem) || error.code !== "not_found") throw error;
+    throw new Problem(
+      "bad_backup",
+      `There is no backup ${where(named)}. labd backup --list --to ${store.address} shows those that are there.`,
+    );
+  });
+  return { manifest: parseManifest(text, where(named)), where, open: (file) => store.read(file) };
+}
 
 /**
  * Unpacks a backup and looks at all of it: hashes, integrity, references, rows, corpora, and whether this version of
@@ -13,12 +51,12 @@ import { type FileEntry, type Manifest, readManifest } from "./manifest.ts";
  * @param known names of the migrations of this version
  * @throws Problem bad_backup, bad_database
  */
-export async function checkBackup(path: string, known: readonly string[]): Promise<Manifest> {
+export async function checkBackup(backup: ReadBackup, known: readonly string[]): Promise<Manifest> {
+  const { manifest } = backup;
   const scratch = mkdtempSync(join(tmpdir(), "labd-restore-"));
   try {
-    const { manifest, directory } = readManifest(path);
-    await unpackDatabase(manifest, directory, join(scratch, "labd.sqlite"), known);
-    for (const corpus of manifest.corpora) await unpack(corpus, directory);
+    await unpackDatabase(backup, join(scratch, "labd.sqlite"), known);
+    for (const corpus of manifest.corpora) await unpack(corpus, backup);
     return manifest;
   } finally {
     rmSync(scratch, { recursive: true, force: true });
@@ -32,7 +70,7 @@ export async function checkBackup(path: string, known: readonly string[]): Promi
  * @throws Problem already_running, bad_backup, bad_database
  */
 export async function restoreBackup(options: {
-  path: string;
+  backup: ReadBackup;
   /** Data directory. */
   to: string;
   /** Name of the database in it. */
@@ -40,17 +78,17 @@ export async function restoreBackup(options: {
   known: readonly string[];
   now: number;
 }): Promise<{ manifest: Manifest; former: string | null }> {
-  const { to, known } = options;
-  const { manifest, directory } = readManifest(options.path);
+  const { to, known, backup } = options;
+  const { manifest } = backup;
   const lock = lockDirectory(to);
   const fresh = join(to, `${options.database}.restoring`);
   try {
-    await unpackDatabase(manifest, directory, fresh, known);
+    await unpackDatabase(backup, fresh, known);
     for (const corpus of manifest.corpora) {
       const target = join(to, corpus.file.replace(/\.zst$/, ""));
       if (existsSync(target) && (await hashFile(target)) === corpus.sha256) continue;
       mkdirSync(dirname(target), { recursive: true });
-      await unpack(corpus, directory, `${target}.restoring`);
+      await unpack(corpus, backup, `${target}.restoring`);
       renameSync(`${target}.restoring`, target);
     }
     const former = setAside(join(to, options.database), options.now);
@@ -63,19 +101,15 @@ export async function restoreBackup(options: {
   }
 }
 
-async function unpackDatabase(
-  manifest: Manifest,
-  directory: string,
-  to: string,
-  known: readonly string[],
-): Promise<void> {
+async function unpackDatabase(backup: ReadBackup, to: string, known: readonly string[]): Promise<void> {
+  const { manifest } = backup;
   const foreign = manifest.database.migrations.filter((name) => !known.includes(name));
   if (foreign.length > 0)
     throw new Problem(
       "bad_database",
       `The backup was made by labd ${manifest.labd} and holds migration ${foreign[0]}, which this version does not know. Restore it with that version or a newer one.`,
     );
-  await unpack(manifest.database, directory, to);
+  await unpack(manifest.database, backup, to);
   const found = examine(to);
   for (const [table, rows] of Object.entries(manifest.database.rows)) {
     if (found.rows[table] !== rows)
@@ -87,19 +121,20 @@ async function unpackDatabase(
 }
 
 /** @throws Problem bad_backup where the file is missing or not what the manifest says */
-async function unpack(entry: FileEntry, directory: string, to?: string): Promise<void> {
-  const path = join(directory, entry.file);
-  if (!/^(corpora\/)?[\w.-]+$/.test(entry.file) || !existsSync(path))
-    throw new Problem("bad_backup", `${path}, which the manifest names, is missing.`);
+async function unpack(entry: FileEntry, { open, where }: ReadBackup, to?: string): Promise<void> {
+  const { file } = entry;
+  if (!/^(corpora\/)?[\w.-]+$/.test(file))
+    throw new Problem("bad_backup", `${where(file)}, which the manifest names, is no file of a backup.`);
   let why = "it is not what the manifest says (SHA-256)";
   try {
-    const sums = await unpackFile(path, to);
+    const sums = await unpackFile(open(file), to);
     if (sums.sha256 === entry.sha256 && sums.compressedSha256 === entry.compressedSha256) return;
   } catch (error) {
+    if (error instanceof Problem && error.code !== "not_found") throw error;
     why = (error as Error).message;
   }
   if (to !== undefined) rmSync(to, { force: true });
-  throw new Problem("bad_backup", `${path} is damaged: ${why}.`);
+  throw new Problem("bad_backup", `${where(file)} is damaged: ${why.replace(/\.$/, "")}.`);
 }
 
 /** Gives the database a second name, under which it stays when the first is given to another. */

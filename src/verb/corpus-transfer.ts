@@ -5,7 +5,7 @@ import { calibrationName, fetchCorpus, objectName } from "../farm/corpus-fetch.t
 import { Problem } from "../problem.ts";
 import { calibrationPath, type Corpora } from "../scoring/index.ts";
 import { ObjectStore } from "../shell/object-store.ts";
-import { progressLine } from "./progress.ts";
+import { transferLine } from "./progress.ts";
 
 const tell = (sentence: string): void => void process.stderr.write(`labd: ${sentence}\n`);
 
@@ -16,15 +16,15 @@ export async function pushCorpus(corpora: Corpora, call: Call, config: Config, n
   const store = new ObjectStore(to, storeAccess(config));
   const info = corpora.find(name);
   corpora.verify(info);
-  const [transfer, clear] = transferLine(call);
+  const line = transferLine(call.has("--progress"));
   const calibration = calibrationPath(info.path);
   // What needs it comes after it: who finds the corpus finds the null that belongs to it.
   if (existsSync(calibration))
     await store.put(calibrationName(info.hash), calibration, await hashOf(calibration));
   const put = await store.put(objectName(info.hash), info.path, await hashOf(info.path), {
-    report: transfer,
+    report: line.show,
   });
-  clear();
+  line.clear();
   if (put === "there") tell("It is there already, whole.");
   process.stdout.write(`${store.where(objectName(info.hash))}\n`);
 }
@@ -38,17 +38,17 @@ export async function pullCorpus(corpora: Corpora, call: Call, config: Config, h
       "Name where it comes from: --from https://server or --from s3://bucket/prefix.",
     );
   const known = corpora.list().find((one) => one.hash === hash);
-  const [transfer, clear] = transferLine(call);
+  const line = transferLine(call.has("--progress"));
   await fetchCorpus(hash, sources, config.data_dir, {
     access: storeAccess(config),
     token: await tokenOf(call),
-    report: transfer,
+    report: line.show,
     tell(sentence) {
-      clear();
+      line.clear();
       tell(sentence);
     },
   });
-  clear();
+  line.clear();
   const { name } = corpora.adopt(hash, call.value("--name"));
   if (known) tell(`It is there already, as ${name}.`);
   if (call.has("--use")) corpora.use(hash);
@@ -68,25 +68,4 @@ async function hashOf(path: string): Promise<string> {
   const hasher = new Bun.CryptoHasher("sha256");
   for await (const piece of Bun.file(path).stream()) hasher.update(piece);
   return hasher.digest("hex");
-}
-
-const BAR = 24;
-
-/** `[######..................] 70 of 280 MB, 35 MB/s`, and how to clear it away. */
-function transferLine(call: Call): [(bytes: number, total: number) => void, () => void] {
-  const line = progressLine(process.stderr, undefined, call.has("--progress") ? 1000 : undefined);
-  let first: { at: number; bytes: number } | undefined;
-  return [
-    (bytes, total) => {
-      const now = performance.now();
-      first ??= { at: now, bytes };
-      const speed = (bytes - first.bytes) / Math.max(1, now - first.at) / 1000;
-      const filled = Math.round((bytes / Math.max(1, total)) * BAR);
-      const megabytes = (count: number): string => Math.round(count / 1e6).toLocaleString("en");
-      line.show(
-        `[${"#".repeat(filled)}${".".repeat(BAR - filled)}] ${megabytes(bytes)} of ${megabytes(total)} MB, ${speed.toFixed(speed < 10 ? 1 : 0)} MB/s`,
-      );
-    },
-    () => line.clear(),
-  ];
 }

@@ -41,3 +41,27 @@ export function progressBar(done: number, total: number, stage: string, fraction
   const bar = "#".repeat(filled) + ".".repeat(BAR - filled);
   return `[${bar}] ${done} of ${total} ${total === 1 ? "query" : "queries"}, ${stage} ${Math.round(fraction * 100)} %`;
 }
+
+/** `[######..................] 70 of 280 MB, 35 MB/s` of what is on its way; `often`: also where nobody watches. */
+export function transferLine(often = false): {
+  show(this: void, bytes: number, total: number): void;
+  clear(): void;
+} {
+  const line = progressLine(process.stderr, undefined, often ? 1000 : undefined);
+  let first: { at: number; bytes: number } | undefined;
+  const megabytes = (count: number): string => Math.round(count / 1e6).toLocaleString("en");
+  return {
+    show(bytes, total) {
+      const now = performance.now();
+      // Another file begins.
+      if (first && bytes < first.bytes) first = undefined;
+      first ??= { at: now, bytes };
+      const speed = (bytes - first.bytes) / Math.max(1, now - first.at) / 1000;
+      const filled = Math.round((bytes / Math.max(1, total)) * BAR);
+      line.show(
+        `[${"#".repeat(filled)}${".".repeat(BAR - filled)}] ${megabytes(bytes)} of ${megabytes(total)} MB, ${speed.toFixed(speed < 10 ? 1 : 0)} MB/s`,
+      );
+    },
+    clear: () => line.clear(),
+  };
+}

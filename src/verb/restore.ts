@@ -1,23 +1,32 @@
 import { basename, join } from "node:path";
 import { DATABASE } from "../app/data-directory.ts";
 import type { Manifest } from "../backup/manifest.ts";
-import { checkBackup, restoreBackup } from "../backup/restore-backup.ts";
-import type { Verb } from "../command-line.ts";
+import {
+  checkBackup,
+  type ReadBackup,
+  readLocalBackup,
+  readStoredBackup,
+  restoreBackup,
+} from "../backup/restore-backup.ts";
+import type { Call, Verb } from "../command-line.ts";
+import { STORE_SETTINGS, storeAccess } from "../config.ts";
 import { MIGRATIONS } from "../../db/index.ts";
 import { Problem } from "../problem.ts";
 import { type AuditHead, auditHead } from "../shell/audit.ts";
 import { noteBeside } from "../shell/audit-beside.ts";
+import { isStoreAddress, ObjectStore } from "../shell/object-store.ts";
 import { closeDatabase, openWriter } from "../shell/sqlite.ts";
 
 export const restore: Verb = {
   name: "restore",
   summary: "Put a backup in the place of a data directory's database, or only check it.",
-  operands: "FILE",
+  operands: "FILE | s3://bucket/prefix/FILE",
   flags: [{ name: "--check", sentence: "Unpack and look at all of it, and change nothing." }],
-  settings: ["data_dir"],
+  settings: ["data_dir", ...STORE_SETTINGS],
   example:
     "labd restore --check backups/labd-20261121T212500Z.json\n" +
     "labd restore backups/labd-20261121T212500Z.json --data-dir /var/lib/labd\n" +
+    "labd restore s3://lab-backups/labd/labd-20261121T212500Z.json --config /etc/labd/labd.toml\n" +
     "Stop the server first. The former database stays beside, as labd.sqlite.before-…",
   async run(call) {
     const [path, ...rest] = call.operands;
@@ -25,13 +34,13 @@ export const restore: Verb = {
       throw new Problem("usage", "Usage: labd restore [--check] FILE. See labd restore --help.");
     const known = MIGRATIONS.map(({ name }) => name);
     if (call.has("--check")) {
-      const manifest = await checkBackup(path, known);
+      const manifest = await checkBackup(await read(call, path), known);
       process.stdout.write(`${told(manifest)}\nThe backup is whole and can be restored.\n`);
       return 0;
     }
     const { config } = call.configuration();
     const { manifest, former } = await restoreBackup({
-      path,
+      backup: await read(call, path),
       to: config.data_dir,
       database: DATABASE,
       known,
@@ -53,6 +62,14 @@ export const restore: Verb = {
     return 0;
   },
 };
+
+/** A backup in a directory, or in a store of objects. */
+async function read(call: Call, path: string): Promise<ReadBackup> {
+  if (!isStoreAddress(path)) return readLocalBackup(path);
+  const at = path.lastIndexOf("/");
+  const store = new ObjectStore(path.slice(0, at), storeAccess(call.configuration().config));
+  return readStoredBackup(store, path.slice(at + 1));
+}
 
 /** The end of the audit log of a database that may be damaged. */
 function headOf(path: string): AuditHead | null {

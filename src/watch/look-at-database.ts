@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { refuseDamage } from "../backup/make-backup.ts";
-import { listBackups } from "../backup/manifest.ts";
+import { knownBackups } from "../backup/places.ts";
 import { type Migration, openReader, pendingMigrations } from "../shell/sqlite.ts";
 import { type Finding, ok, problem, size, warning } from "./finding.ts";
 
@@ -114,8 +114,8 @@ export function lookAtBackups(
   hours: number,
   now: number,
 ): Finding[] {
-  const newest = listBackups(directory).at(-1)?.manifest;
-  if (!newest)
+  const { manifest: newest, address } = knownBackups(dataDirectory, directory).at(-1) ?? {};
+  if (!newest || address === undefined)
     return [
       warning(
         "backup",
@@ -136,13 +136,14 @@ export function lookAtBackups(
         "The log of the server says why (backup failed); labd backup makes one now.",
       ),
     );
-  if (existsSync(dataDirectory) && statSync(directory).dev === statSync(dataDirectory).dev)
+  const isDirectory = existsSync(address) && existsSync(dataDirectory);
+  if (isDirectory && statSync(address).dev === statSync(dataDirectory).dev)
     found.push(
       warning(
         "backup",
         `${shown}. Backups lie on the disk of the data.`,
-        "Set backup_dir to another disk, or copy the directory to another machine.",
+        "Set backup_dir to another disk or to s3://…, or copy the directory to another machine.",
       ),
     );
-  return found.length > 0 ? found : [ok("backup", `${shown}, in ${directory}.`)];
+  return found.length > 0 ? found : [ok("backup", `${shown}, in ${address}.`)];
 }

@@ -1,6 +1,6 @@
 import { readdirSync, statfsSync, statSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { listBackups } from "../backup/manifest.ts";
+import { knownBackups } from "../backup/places.ts";
 import type { Metrics } from "../shell/metrics.ts";
 import type { QueryTime } from "../shell/slow-query.ts";
 import { allTallies } from "../shell/tally.ts";
@@ -105,7 +105,7 @@ export function declareVitals(metrics: Metrics, vital: Vital): () => void {
     "All bytes where the data directory lies.",
     () => room(vital.dataDirectory).size,
   );
-  const backup = remembered(() => listBackups(vital.backupDirectory).at(-1)?.manifest);
+  const backup = remembered(() => knownBackups(vital.dataDirectory, vital.backupDirectory).at(-1)?.manifest);
   gauge(
     "labd_backup_last_timestamp_seconds",
     "Seconds since 1970 at which the last backup was made; 0 for none.",

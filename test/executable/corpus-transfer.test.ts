@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { harmfulProxy, type ObjectServer, objectServer } from "../shell/object-server.ts";
-import { LABD, labd, scratch, serve } from "./labd.ts";
+import { killedWhen, labd, scratch, serve } from "./labd.ts";
 
 setDefaultTimeout(60_000);
 
@@ -15,21 +15,6 @@ beforeAll(async () => {
 afterAll(() => store[Symbol.asyncDispose]());
 
 const corporaOf = (data: string): string[] => readdirSync(join(data, "corpora")).sort();
-
-/** Starts a command and ends it by SIGKILL once `isReady`. */
-async function killedWhen(
-  words: string[],
-  env: Record<string, string>,
-  isReady: () => boolean,
-): Promise<void> {
-  const run = Bun.spawn([LABD, ...words], { stdout: "ignore", stderr: "ignore", env: { PATH: "", ...env } });
-  while (!isReady()) {
-    expect(run.exitCode).toBeNull();
-    await Bun.sleep(5);
-  }
-  run.kill("SIGKILL");
-  await run.exited;
-}
 
 test("pulled from a server by who has a token, pushed to a store and pulled from there, through kill -9 each time", async () => {
   using place = scratch();

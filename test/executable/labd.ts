@@ -34,6 +34,22 @@ export async function labd(
   return { code, stdout, stderr };
 }
 
+/** Starts a command and ends it by SIGKILL once `isReady`. */
+export async function killedWhen(
+  words: string[],
+  env: Record<string, string>,
+  isReady: () => boolean,
+): Promise<void> {
+  const run = Bun.spawn([LABD, ...words], { stdout: "ignore", stderr: "ignore", env: { PATH: "", ...env } });
+  while (!isReady()) {
+    if (run.exitCode !== null)
+      throw new Error(`labd ${words[0]} ended with ${run.exitCode} before it was killed.`);
+    await Bun.sleep(5);
+  }
+  run.kill("SIGKILL");
+  await run.exited;
+}
+
 /** A directory that goes when the test does. */
 export function scratch(): { directory: string } & Disposable {
   const directory = mkdtempSync(join(tmpdir(), "labd-test-"));

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, utimesSync } from "node:fs";
 import { createServer, type IncomingMessage, request as ask, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -13,6 +13,12 @@ const S3rver = require("@20minutes/s3rver") as new (options: object) => {
   run(): Promise<AddressInfo>;
   close(): Promise<void>;
 };
+
+// oxlint-disable-next-line typescript/no-require-imports
+const { DUMMY_ACCOUNT } = require("@20minutes/s3rver/lib/models/account") as {
+  DUMMY_ACCOUNT: { createKeyPair(name: string, secret: string): void };
+};
+const KEY = { accessKey: "GKlab", secretKey: "a-secret-of-the-store" };
 
 /** What goes wrong with a request, once. */
 export interface Fault {
@@ -36,6 +42,8 @@ export interface ObjectServer extends AsyncDisposable {
   variables: Record<string, string>;
   /** `s3://lab/…`: a prefix that nobody else uses. */
   address(): string;
+  /** Makes an object look as if it had been put there so long ago. */
+  age(address: string, name: string, milliseconds: number): void;
   /** Method and address of each request, in order. */
   asked: string[];
   /** Each comes true once, at the first request that it is meant for. */
@@ -45,6 +53,7 @@ export interface ObjectServer extends AsyncDisposable {
 /** Starts both on free ports. `directory`: where the objects are, to look at them. */
 export async function objectServer(): Promise<ObjectServer> {
   const directory = mkdtempSync(join(tmpdir(), "labd-s3-"));
+  DUMMY_ACCOUNT.createKeyPair(KEY.accessKey, KEY.secretKey);
   const start = async (lax: boolean) => {
     const server = new S3rver({
       port: 0,
@@ -65,8 +74,7 @@ export async function objectServer(): Promise<ObjectServer> {
   const access = {
     endpoint,
     region: "us-east-1",
-    accessKey: "S3RVER",
-    secretKey: "S3RVER",
+    ...KEY,
     sessionToken: "",
   };
   let prefixes = 0;
@@ -78,6 +86,10 @@ export async function objectServer(): Promise<ObjectServer> {
       LABD_S3_SECRET_KEY: access.secretKey,
     },
     address: () => `s3://lab/p${++prefixes}/deep`,
+    age(address, name, milliseconds) {
+      const time = new Date(Date.now() - milliseconds);
+      utimesSync(join(directory, address.slice("s3://".length), `${name}._S3rver_object`), time, time);
+    },
     asked: proxy.asked,
     faults: proxy.faults,
     async [Symbol.asyncDispose]() {

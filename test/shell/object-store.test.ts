@@ -99,6 +99,8 @@ test("an upload that ends in the middle leaves no object", async () => {
   expect(put).rejects.toMatchObject({ code: "store_failed" });
   await put.catch(() => {});
   server.faults.length = before;
+  // Parts that were sent cost money until somebody takes them away.
+  expect(server.asked.filter((line) => /^DELETE .*uploadId=/.test(line)).length).toBeGreaterThan(0);
   expect(await lab.list()).toEqual([]);
   expect(await lab.put("x", path, sha256)).toBe("new");
 });

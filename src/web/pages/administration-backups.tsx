@@ -12,6 +12,7 @@ import { ask, get } from "../request.ts";
 
 interface Backup {
   name: string;
+  place: string;
   created: string;
   reason: "asked" | "schedule" | "upgrade";
   labd: string;
@@ -47,12 +48,13 @@ function BackupsPage() {
       {value && (
         <>
           <p>
-            They lie on the server in <code>{value.directory}</code>.{" "}
+            {value.directory.startsWith("s3://") ? "They go to" : "They lie on the server in"}{" "}
+            <code>{value.directory}</code>.{" "}
             {value.hours === 0
               ? "None is made by itself (backup_hours is 0)."
               : `One is made every ${value.hours} hours.`}{" "}
-            Copy the whole directory to another machine, too. To go back to one, stop the server and run{" "}
-            <code>labd restore</code>.
+            {!value.directory.startsWith("s3://") && "Copy the whole directory to another machine, too. "}To
+            go back to one, stop the server and run <code>labd restore</code>.
           </p>
           <p>
             <Button look="primary" busy={busy} onClick={() => void act(PATH)}>
@@ -76,7 +78,7 @@ function BackupsPage() {
           caption="Backups"
           hideCaption
           rows={value.results}
-          keyOf={({ name }) => name}
+          keyOf={({ name, place }) => `${place}/${name}`}
           columns={[
             {
               name: "created",
@@ -87,7 +89,7 @@ function BackupsPage() {
                   <When at={row.created} />
                   <br />
                   <small>
-                    <code>{row.name}</code>
+                    <code>{row.place === value.directory ? row.name : `${row.place}/${row.name}`}</code>
                   </small>
                 </>
               ),
