@@ -114,7 +114,9 @@ export async function listen(config: Config, { otherPort = false } = {}): Promis
 function setUpLink(config: Config, accounts: Accounts, url: string): string | null {
   if (accounts.hasAdministrator()) return null;
   const { key } = accounts.links.make(null, SET_UP_HOURS);
-  return (config.public_url || url).replace(/\/+$/, "") + config.base_path + setUpPath(key);
+  // Nobody opens a socket in a browser: whoever set up the proxy before it knows the rest of the address.
+  const before = config.public_url || (url.startsWith("unix:") ? "" : url);
+  return before.replace(/\/+$/, "") + config.base_path + setUpPath(key);
 }
 
 const isSecret = (name: SettingName): boolean => "secret" in SETTINGS[name] && SETTINGS[name].secret === true;

@@ -8,6 +8,7 @@ import type { Store } from "./store.ts";
 import { fieldProblem, forbidden, type Writing } from "./writing.ts";
 import { nearest, Problem } from "../problem.ts";
 import type { Accounts } from "../shell/auth.ts";
+import { EMAIL, LONGEST_EMAIL } from "../shell/username.ts";
 
 /** Writing accounts, groups and memberships. Administrators may do everything, others change some of their own. */
 export interface People {
@@ -71,10 +72,7 @@ type Errors = Map<string, string[]>;
 const OWN = new Set(["full_name", "email", "password", "current_password"]);
 const SECRETS = ["password", "current_password"];
 const FLAGS = ["is_active", "is_superuser", "is_staff"];
-const EMAIL: Field = text("", {
-  maxLength: 254,
-  pattern: { expression: /^[^\s@]+@[^\s@]+$/, rule: "an address for mail" },
-});
+const MAIL: Field = text("", { maxLength: LONGEST_EMAIL, pattern: EMAIL });
 const NOT_YOURS = "Only an administrator may change this.";
 /** Made by the migrations. */
 const SYSTEM_GROUP = 1;
@@ -371,11 +369,11 @@ function readBody(kind: Kind, more: readonly string[], body: Json, mode: Mode, e
 
 function readValue(name: string, value: Json, field: Field | undefined): { value: Json } | { error: string } {
   if (FLAGS.includes(name)) {
-    const read = KINDS.flag.decode(value, EMAIL);
+    const read = KINDS.flag.decode(value, MAIL);
     return "error" in read ? read : { value: read.value === 1 };
   }
   if (SECRETS.includes(name)) return typeof value === "string" ? { value } : { error: "Not a valid string." };
-  if (name === "email") return KINDS.text.decode(value, EMAIL) as { value: Json };
+  if (name === "email") return KINDS.text.decode(value, MAIL) as { value: Json };
   if (field?.kind === "text") return KINDS.text.decode(value, field) as { value: Json };
   return { value };
 }

@@ -14,7 +14,7 @@ import type { Credentials } from "../shell/sign-in.ts";
 import type { Clock } from "../shell/clock.ts";
 import { basePathOf, ownPage, type Reach } from "../shell/origin.ts";
 import type { Session } from "../shell/session.ts";
-import { SCOPES, type Scope, type TokenRecord } from "../shell/token.ts";
+import { SCOPES, type Scope, tokenNameRule, type TokenRecord } from "../shell/token.ts";
 
 const SESSION_METHODS = "GET, POST, DELETE, HEAD, OPTIONS";
 const TOKENS_METHODS = "GET, POST, HEAD, OPTIONS";
@@ -201,8 +201,8 @@ function readToken(body: Json, now: number): { name: string; scope: Scope; expir
         `This is not a field of a token. Choices: ${TOKEN_FIELDS.join(", ")}.`,
       ]);
   const { name = "", scope = "write", expires = null, days = null } = body;
-  if (typeof name !== "string" || name.trim() === "" || name.length > 255)
-    errors.set("name", ["Expected what the token is for, in 1 to 255 characters."]);
+  const wrong = tokenNameRule(typeof name === "string" ? name : "");
+  if (wrong !== undefined) errors.set("name", [wrong]);
   if (!SCOPES.includes(scope as Scope)) errors.set("scope", [`Choices: ${SCOPES.join(", ")}.`]);
   let end: number | null = null;
   if (days !== null) {

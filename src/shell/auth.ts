@@ -13,7 +13,7 @@ import { type Credentials, SignIns } from "./sign-in.ts";
 import type { Database } from "./sqlite.ts";
 import { type Scope, Tokens } from "./token.ts";
 import { unauthenticated } from "./unauthenticated.ts";
-import { checkUsername } from "./username.ts";
+import { checkPerson, checkUsername } from "./username.ts";
 
 export { unauthenticated } from "./unauthenticated.ts";
 
@@ -129,7 +129,7 @@ export class Accounts {
    * @throws Problem not_found where the key is good for nothing (any more), invalid_request, conflict, busy
    */
   async setUp(key: string, user: NewUser & { password: string }): Promise<number> {
-    checkUsername(user.username);
+    checkPerson(user);
     const refuse = (): void => {
       if (this.hasAdministrator() || this.links.find(key)?.user !== null) throw usedUp();
     };
@@ -167,7 +167,7 @@ export class Accounts {
 
   /** Adds a user and returns its row. @throws Problem invalid_request, conflict, busy */
   async addUser(user: NewUser): Promise<number> {
-    checkUsername(user.username);
+    checkPerson(user);
     return this.insertUser(user, user.password === undefined ? null : await this.hash(user.password));
   }
 

@@ -47,5 +47,7 @@ export class Passwords {
 export function passwordRule(password: string): string | undefined {
   if (password.length < SHORTEST_PASSWORD) return `Expected at least ${SHORTEST_PASSWORD} characters.`;
   if (password.length > LONGEST_PASSWORD) return `Expected at most ${LONGEST_PASSWORD} characters.`;
+  // Nobody can type them into a form; a line break is one too many in a file.
+  if (/\p{Cc}/u.test(password)) return "Expected one line, without control characters.";
   return undefined;
 }

@@ -37,6 +37,12 @@ export interface TokenUse {
   scope: Scope;
 }
 
+/** What is wrong with the name of a token, or undefined. */
+export const tokenNameRule = (name: string): string | undefined =>
+  name.trim() === "" || name.length > 255 || /\p{Cc}/u.test(name)
+    ? "Expected what the token is for, in 1 to 255 printable characters."
+    : undefined;
+
 const PREFIX_LENGTH = 12;
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -59,8 +65,14 @@ export class Tokens {
     this.audit = auditOf(database, clock);
   }
 
-  /** Makes a token: the only time that it can be read, for its SHA-256 is what is kept. */
+  /**
+   * Makes a token: the only time that it can be read, for its SHA-256 is what is kept.
+   * @throws Problem invalid_request for a name that breaks the rule
+   */
   add(user: number, { name, scope = "write", expires = null }: NewToken): { token: string; id: string } {
+    const wrong = tokenNameRule(name);
+    if (wrong !== undefined)
+      throw new Problem("invalid_request", `name: ${wrong}`, { fields: { name: [wrong] } });
     const token = newSecret("labd_");
     const id = this.clock.newId();
     this.database

@@ -21,7 +21,7 @@ export const serve: Verb = {
 
 /** What to do where there is no administrator yet. */
 export const invitation = (setUp: string): string =>
-  `There is no administrator yet. To make one, open within 24 hours: ${setUp}`;
+  `There is no administrator yet. To make one, open within 24 hours${setUp.startsWith("/") ? ", behind the address of the reverse proxy" : ""}: ${setUp}`;
 
 /** Waits for SIGINT or SIGTERM, then lets running requests finish; a second signal ends at once. SIGHUP reads the certificate again. */
 export async function untilToldToStop(service: Listening): Promise<void> {

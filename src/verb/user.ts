@@ -2,6 +2,7 @@ import { openData, type Opened } from "../app/data-directory.ts";
 import { type Call, unknown, type Verb } from "../command-line.ts";
 import { Problem } from "../problem.ts";
 import { accountTable, minuteOf } from "./account-table.ts";
+import { readPassword } from "./password-input.ts";
 import { identitiesOf, link, unlink } from "./user-link.ts";
 
 export const user: Verb = {
@@ -13,7 +14,7 @@ export const user: Verb = {
     {
       name: "--password-stdin",
       sentence:
-        "add, password: read the password from standard input. An account without one signs in by tokens only.",
+        "add, password: read the password from standard input; at a terminal it is asked for and not shown. An account without one signs in by tokens only.",
     },
     { name: "--admin", sentence: "add: may do everything." },
     { name: "--full-name", value: "NAME", sentence: "add: the person's name." },
@@ -147,5 +148,3 @@ const ACTIONS: Record<string, (opened: Opened, call: Call, username: string) => 
     return `Enabled ${username}.\n`;
   },
 };
-
-const readPassword = async (): Promise<string> => (await Bun.stdin.text()).replace(/\r?\n$/, "");

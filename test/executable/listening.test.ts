@@ -71,8 +71,14 @@ test.skipIf(process.platform === "win32")(
           env: { PATH: "" },
         },
       );
-      for await (const chunk of run.stderr)
-        if (new TextDecoder().decode(chunk).includes("serves unix:")) break;
+      let said = "";
+      for await (const chunk of run.stderr) {
+        said += new TextDecoder().decode(chunk);
+        if (said.includes("/setup?key=")) break;
+      }
+      expect(said).toContain("serves unix:");
+      // What browsers can open is known to the proxy alone.
+      expect(said).toContain("behind the address of the reverse proxy: /setup?key=");
       return run;
     };
     const ask = async (): Promise<string> =>
