@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import type { Redis } from "ioredis";
 import { calibrationFileText } from "../scoring/calibration-file.ts";
-import type { Farm, FarmJobs, FarmSurroundings } from "../scoring/farm-jobs.ts";
+import type { Farm, FarmJobs, FarmSurroundings, Taken } from "../scoring/farm-jobs.ts";
 import { MAX_INTERRUPTIONS } from "../scoring/job.ts";
 import type { Progress } from "../scoring/pool.ts";
 import type { Log } from "../shell/log.ts";
@@ -37,6 +37,8 @@ export interface DispatcherOptions {
   grace?: number;
   /** Milliseconds between two reconciliations without a cause. */
   reconcileEvery?: number;
+  /** Milliseconds after which a queue that took no jobs is tried again. */
+  tryAgain?: number;
 }
 
 /** What the farm does, for those who look after it. */
@@ -315,7 +317,8 @@ export class Dispatcher implements Farm {
       line.waiting.clear();
       for (const { id, whereabouts, priority } of await line.list()) {
         there.add(id);
-        if (whereabouts === "waiting" && ours.get(id)?.worker === "") this.#nowWaits(line, id, priority);
+        const isSettled = line === this.#current && whereabouts === "waiting" && ours.get(id)?.worker === "";
+        if (isSettled) this.#nowWaits(line, id, priority);
         else line.touched.set(id, whereabouts);
       }
     }
@@ -362,9 +365,12 @@ export class Dispatcher implements Farm {
     this.#left(line, id);
     const holder = await line.holder(id);
     if (!holder) return;
-    if (this.#jobs.begin(id, holder.worker, holder.attempts, this.surroundings.timeout)) return;
+    const job = this.#jobs.find(id);
+    // That the one before it was lost may not have been told.
+    if (job?.state === "running" && job.worker !== holder.worker) this.#counts.returned++;
+    if (this.#jobs.begin({ id, ...holder }, this.surroundings.timeout)) return;
     // Where the pool has it by now, the first to finish counts.
-    if (this.#jobs.find(id) === null) await tellDropped(redis, holder.worker, id);
+    if (job === null) await tellDropped(redis, holder.worker, id);
   }
 
   /** A job waits no more. */
@@ -378,12 +384,12 @@ export class Dispatcher implements Farm {
   async #collect(line: Line, ids: readonly string[]): Promise<void> {
     const handed = await line.handedIn(ids);
     const finished: Parameters<FarmJobs["finish"]>[0][number][] = [];
-    for (const { id, worker, reason, result } of handed) {
+    for (const { id, worker, attempts, reason, result } of handed) {
       this.#left(line, id);
       this.#progress.delete(id);
       const prediction = result && readOrNull(result);
-      if (prediction) finished.push({ id, prediction, basis: line.kind.basis, worker });
-      else if (reason) this.#fail(id, reason, worker);
+      if (prediction) finished.push({ id, worker, attempts, prediction, basis: line.kind.basis });
+      else if (reason) this.#fail({ id, worker, attempts }, reason);
       else if (this.#jobs.release(id)) this.#counts.lost++;
     }
     const isPools = finished.map(({ id }) => this.#jobs.find(id)?.worker === null);
@@ -396,9 +402,9 @@ export class Dispatcher implements Farm {
     await Promise.all(ids.map((id) => line.remove(id)));
   }
 
-  #fail(id: string, reason: string, worker: string): void {
+  #fail(taken: Taken, reason: string): void {
     const isStalled = reason.startsWith("job stalled more than");
-    if (this.#jobs.fail(id, isStalled ? STALLED : reason, worker)) this.#counts.failed++;
+    if (this.#jobs.fail(taken, isStalled ? STALLED : reason)) this.#counts.failed++;
   }
 
   #fits({ queue, draining }: WorkerRecord): boolean {
@@ -434,7 +440,7 @@ export class Dispatcher implements Farm {
 
   /** Keeps so many jobs in the queue that workers find the next one there. */
   async #offer(now: number): Promise<void> {
-    if (this.#refuses && now - this.#tried < TRY_AGAIN) return;
+    if (this.#refuses && now - this.#tried < (this.options.tryAgain ?? TRY_AGAIN)) return;
     this.#tried = now;
     const places = this.#workers
       .filter((worker) => this.#fits(worker))

@@ -34,8 +34,12 @@ export interface FarmWorkerOptions {
   /** Megabytes that each thread may have; 0: all share half of the machine's. */
   workerMemory?: number;
   fetch?: FetchCorpus | undefined;
+  /** Address of the thread's module; tests put others in its place. */
+  workerUrl?: string;
   /** Milliseconds between two looks at the server's words. */
   interval?: number;
+  /** Milliseconds after which a corpus that could not be had is asked for again. */
+  askAgain?: number;
   /** Milliseconds after which a job of a worker that is gone is another's. */
   lock?: number;
 }
@@ -62,6 +66,8 @@ export class FarmWorker {
   #server: ServerRecord | null = null;
   #corpus: ProvenCorpus | null = null;
   #refusal: string | null = "It has not heard of a server yet.";
+  /** Queue whose corpus could not be had, and when that was. */
+  #unprovable: string | null = null;
   #askedAt = -Infinity;
   #turned: Worker<FarmTask, null>[] = [];
   #draining = false;
@@ -69,7 +75,7 @@ export class FarmWorker {
   #loop: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: FarmWorkerOptions) {
-    const { concurrency, workerMemory = 0, log } = options;
+    const { concurrency, workerMemory = 0, workerUrl, log } = options;
     this.name = `${hostname()}-${process.pid}-${crypto.randomUUID().slice(0, 8)}`;
     this.#pool = new Pool({
       store: this.#hand,
@@ -83,6 +89,7 @@ export class FarmWorker {
       log,
       size: concurrency,
       timeout: 600_000,
+      ...(workerUrl === undefined ? {} : { workerUrl }),
       ...(workerMemory === 0 ? {} : { workerMemory: workerMemory * 1024 * 1024 }),
     });
   }
@@ -132,8 +139,9 @@ export class FarmWorker {
   }
 
   async #follow(server: ServerRecord | null): Promise<void> {
-    if (server === null) return this.#refuse("No server has used this queue yet.");
     const { version, commit } = this.options;
+    // Redis may come back empty: what was proven stays so, and the server will say it again.
+    if (server === null) return this.#worker ? undefined : this.#refuse("No server has used this queue yet.");
     if (this.#server?.queue === server.queue && this.#worker) return;
     if (server.version !== version || server.basis.method.split(" ")[0] !== METHOD) {
       return this.#refuse(
@@ -146,15 +154,18 @@ export class FarmWorker {
       );
     }
     const now = performance.now();
-    if (this.#server?.queue === server.queue && now - this.#askedAt < ASK_AGAIN) return;
+    if (this.#unprovable === server.queue && now - this.#askedAt < (this.options.askAgain ?? ASK_AGAIN))
+      return;
     this.#askedAt = now;
     await this.#turnFrom();
     this.#server = server;
     try {
       this.#corpus = this.#proven.get(server.queue) ?? (await this.#prove(server));
     } catch (error) {
+      this.#unprovable = server.queue;
       return this.#refuse((error as Error).message);
     }
+    this.#unprovable = null;
     this.#proven.set(server.queue, this.#corpus);
     await this.#open(server.queue);
     this.#refusal = null;

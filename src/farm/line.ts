@@ -1,5 +1,6 @@
 import type { Queue, QueueEvents } from "bullmq";
 import type { Redis } from "ioredis";
+import type { Taken } from "../scoring/farm-jobs.ts";
 import type { Log } from "../shell/log.ts";
 import { type FarmTask, PREFIX, resultKey, type WorkKind } from "./layout.ts";
 import { BLOCKING_SILENCE, causeOf } from "./link.ts";
@@ -13,9 +14,7 @@ const EVENTS_KEPT = 10_000;
 const PRIORITY_UNIT = 2 ** 32;
 
 /** What one that was handed in has with it. */
-export interface HandedIn {
-  id: string;
-  worker: string;
+export interface HandedIn extends Taken {
   /** Why there is no prediction, where it failed. */
   reason: string | null;
   /** The prediction, packed; null where there is none. */
@@ -115,21 +114,21 @@ export class Line {
     ];
   }
 
-  /** Who has a job, and for which time. Null where it is not there. */
+  /** Who has or had a job, and for which time it is tried: that a worker was lost does not count. Null where it is not there. */
   async holder(id: string): Promise<{ worker: string; attempts: number } | null> {
-    const [worker, attempts, name] = await this.redis.hmget(this.queue.toKey(id), "pb", "ats", "name");
-    return name === null ? null : { worker: worker ?? "?", attempts: Number(attempts ?? 1) };
+    const [worker, failed, name] = await this.redis.hmget(this.queue.toKey(id), "pb", "atm", "name");
+    return name === null ? null : { worker: worker ?? "?", attempts: Number(failed ?? 0) + 1 };
   }
 
   /** What was handed in for jobs that have ended. */
   async handedIn(ids: readonly string[]): Promise<HandedIn[]> {
     return Promise.all(
       ids.map(async (id) => {
-        const [[worker, reason], result] = await Promise.all([
-          this.redis.hmget(this.queue.toKey(id), "pb", "failedReason"),
+        const [[worker, made, reason], result] = await Promise.all([
+          this.redis.hmget(this.queue.toKey(id), "pb", "atm", "failedReason"),
           this.redis.getBuffer(resultKey(this.name, id)),
         ]);
-        return { id, worker: worker ?? "?", reason, result };
+        return { id, worker: worker ?? "?", attempts: Math.max(1, Number(made ?? 1)), reason, result };
       }),
     );
   }

@@ -47,6 +47,15 @@ export interface FarmJob {
   worker: string | null;
 }
 
+/** A job in the hands of a worker elsewhere. */
+export interface Taken {
+  id: string;
+  /** Its name. */
+  worker: string;
+  /** 1 the first time that it is tried. */
+  attempts: number;
+}
+
 const LEASE = move("lease");
 const RELEASE = move("release");
 const ELSEWHERE = "(state = 'running' OR (state = 'queued' AND worker = ''))";
@@ -129,19 +138,24 @@ export class FarmJobs {
     return changes > 0;
   }
 
-  /** A worker elsewhere has begun with a job. @returns false where it does not wait */
-  begin(id: string, worker: string, attempts: number, milliseconds: number): boolean {
-    return withoutWaiting(this.database, () => this.#begin(id, worker, attempts, milliseconds));
+  /** A worker elsewhere has begun with a job. @returns false where it has ended, or the pool has it */
+  begin(taken: Taken, milliseconds: number): boolean {
+    return withoutWaiting(this.database, () => this.#begin(taken, milliseconds));
   }
 
-  #begin(id: string, worker: string, attempts: number, milliseconds: number): boolean {
+  #begin({ id, worker, attempts }: Taken, milliseconds: number): boolean {
     const now = this.clock.now();
-    const { changes } = this.database
-      .query(
-        `UPDATE job SET ${LEASE.set}, worker = ?, attempts = ?, started = ?, deadline = ? WHERE id = ? AND ${LEASE.where}`,
-      )
-      .run(worker, attempts, now, now + milliseconds, id);
-    return changes > 0;
+    const [values, rest] = [
+      [worker, attempts, now, now + milliseconds, id] as const,
+      "worker = ?, attempts = ?, started = ?, deadline = ? WHERE id = ?",
+    ];
+    const begun = this.database
+      .query(`UPDATE job SET ${LEASE.set}, ${rest} AND ${LEASE.where}`)
+      .run(...values);
+    if (begun.changes > 0) return true;
+    // Another worker had it before, or the same.
+    const again = this.database.query(`UPDATE job SET ${rest} AND ${RELEASE.where} AND worker IS NOT NULL`);
+    return again.run(...values).changes > 0;
   }
 
   /**
@@ -176,27 +190,32 @@ export class FarmJobs {
    * Stores predictions (JSON text) that were handed in, all in one transaction.
    * @returns for each whether it ended its job: false where that had ended already, or is unknown
    */
-  finish(handed: readonly { id: string; prediction: string; basis: Basis; worker: string }[]): boolean[] {
+  finish(handed: readonly (Taken & { prediction: string; basis: Basis })[]): boolean[] {
     return this.store.change(() =>
-      handed.map(({ id, prediction, basis, worker }) => {
-        const job = this.#running(id, worker);
-        return job !== null && this.store.finish(job, basis, prediction);
+      handed.map((taken) => {
+        const job = this.#taken(taken);
+        return job !== null && this.store.finish(job, taken.basis, taken.prediction);
       }),
     );
   }
 
   /** Ends a job without a result. @returns false where it had ended already, or is unknown */
-  fail(id: string, reason: string, worker: string): boolean {
+  fail(taken: Taken, reason: string): boolean {
     return this.store.change(() => {
-      const job = this.#running(id, worker);
+      const job = this.#taken(taken);
       return job !== null && this.store.fail(job.rid, reason);
     });
   }
 
-  /** The job, running: that it was begun may not have been told. */
-  #running(id: string, worker: string): FarmJob | null {
-    const job = this.find(id);
-    if (job?.state === "queued") this.#begin(id, worker, 1, 0);
+  /** The job with who has it: that it was begun, or by whom, may not have been told. */
+  #taken(taken: Taken): FarmJob | null {
+    const job = this.find(taken.id);
+    if (job?.state === "queued") this.#begin(taken, 0);
+    else if (job && job.worker !== null) {
+      this.database
+        .query("UPDATE job SET worker = ?, attempts = ? WHERE rid = ?")
+        .run(taken.worker, taken.attempts, job.rid);
+    }
     return job;
   }
 }

@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { E7, labd, scratch, serve, type Server } from "./labd.ts";
-import { hasRedis, jobsOf, RedisServer, resultsOf, startWorker } from "./redis.ts";
+import { hasRedis, RedisServer } from "../farm/redis-server.ts";
+import { jobsOf, resultsOf, startWorker } from "./farm-hand.ts";
 
 /**
  * The server, Redis and workers as one would have them, each a process of its own.

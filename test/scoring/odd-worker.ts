@@ -62,6 +62,9 @@ self.addEventListener("message", ({ data }: MessageEvent<WorkerTask | SearchTask
     }
     case "wait":
       return;
+    case "until":
+      while (!existsSync(argument)) Bun.sleepSync(5);
+      return finish();
     default:
       throw new Error(`no such word: ${word}`);
   }

@@ -1,75 +1,8 @@
-import { createServer } from "node:net";
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { LABD } from "./labd.ts";
 
-/** A Redis (or Valkey) of the test's own, and workers of the executable at it. */
-
-const PROGRAM = Bun.which("redis-server") ?? Bun.which("valkey-server");
-/** What the name of a test says that needs it. */
-export const hasRedis = PROGRAM !== null;
-
-async function freePort(): Promise<number> {
-  const { promise, resolve } = Promise.withResolvers<number>();
-  const server = createServer();
-  server.listen(0, "127.0.0.1", () => {
-    const address = server.address();
-    server.close(() => resolve((address as { port: number }).port));
-  });
-  return promise;
-}
-
-export class RedisServer implements AsyncDisposable {
-  #process: Bun.Subprocess | undefined;
-
-  private constructor(
-    private readonly directory: string,
-    readonly port: number,
-  ) {}
-
-  /** Its data outlives a kill: what it has answered is on the disk. */
-  static async start(directory: string): Promise<RedisServer> {
-    const redis = new RedisServer(directory, await freePort());
-    await redis.restart();
-    return redis;
-  }
-
-  get url(): string {
-    return `redis://:farm-secret@127.0.0.1:${this.port}/0`;
-  }
-
-  async restart(): Promise<void> {
-    const words = `--port ${this.port} --bind 127.0.0.1 --dir ${this.directory} --save  --appendonly yes --appendfsync always --requirepass farm-secret`;
-    this.#process = Bun.spawn([PROGRAM!, ...words.split(" ")], { stdout: "ignore", stderr: "ignore" });
-    for (let i = 0; i < 500; i++) {
-      try {
-        if ((await this.command("PING")) === "PONG") return;
-      } catch {
-        // It is not there yet.
-      }
-      await Bun.sleep(10);
-    }
-    throw new Error("redis-server does not answer");
-  }
-
-  async command(...words: string[]): Promise<unknown> {
-    const client = new Bun.RedisClient(this.url, { autoReconnect: false, connectionTimeout: 2000 });
-    try {
-      return await client.send(words[0], words.slice(1));
-    } finally {
-      client.close();
-    }
-  }
-
-  async end(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
-    this.#process?.kill(signal);
-    await this.#process?.exited;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.end();
-  }
-}
+/** Workers of the executable, and what a data directory says of their jobs. */
 
 export interface FarmHand extends AsyncDisposable {
   process: Bun.Subprocess<"ignore", "ignore", "pipe">;

@@ -1,0 +1,334 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Worker } from "bullmq";
+import { Redis } from "ioredis";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { FarmState } from "../../src/farm/index.ts";
+import { PREFIX, packPrediction, queueName, resultKey } from "../../src/farm/layout.ts";
+import { corpusFile } from "../../src/farm/proof.ts";
+import { Laboratory, until, VERSION } from "./laboratory.ts";
+import { hasRedis, RedisServer } from "./redis-server.ts";
+
+/** Everything here happens in one process, with workers that do as they are told; test/executable/farm.test.ts has processes. */
+
+let redis: RedisServer;
+let home: string;
+let databases = 0;
+const open = (): Laboratory => new Laboratory(redis.at(databases++));
+const withRedis = (what: string, run: () => Promise<void>, of = test.concurrent): void =>
+  hasRedis ? of(what, run, 30_000) : test.skip(`${what} (SKIPPED without redis-server)`, run);
+
+beforeAll(async () => {
+  if (!hasRedis) return;
+  home = mkdtempSync(join(tmpdir(), "labd-redis-"));
+  redis = await RedisServer.start(home);
+});
+afterAll(async () => {
+  if (!hasRedis) return;
+  await redis.end();
+  rmSync(home, { recursive: true, force: true });
+});
+
+withRedis(
+  "a failure is told once, with the client's reason; what was not foreseen stays in the log",
+  async () => {
+    await using lab = open();
+    const farm = lab.serve();
+    await lab.hire();
+    const [told, hidden] = [await lab.submit("fail-with"), await lab.submit("fail")];
+    farm.wake();
+    await until(() => lab.state(told) === "failed" && lab.state(hidden) === "failed");
+    expect(lab.store.get(told).failure).toBe("The corpus is gone.");
+    expect(lab.store.get(hidden).failure).toContain("defect of the program");
+    expect(lab.row(told).attempts).toBe(1);
+    expect(lab.logged.some((line) => line.includes("secret stack"))).toBe(true);
+    expect(farm.state().counts.failed).toBe(2);
+  },
+);
+
+withRedis("a thread that dies: one more attempt, then failed with a reason, or finished", async () => {
+  await using lab = open();
+  const farm = lab.serve();
+  await lab.hire({ concurrency: 2 });
+  const [dead, once] = [
+    await lab.submit("throw"),
+    await lab.submit(`die-once ${join(lab.directory, "died")}`),
+  ];
+  farm.wake();
+  await until(() => lab.state(dead) === "failed" && lab.state(once) === "finished");
+  expect(lab.store.get(dead).failure).toContain("ended 2 times");
+  expect(lab.row(once).attempts).toBe(2);
+});
+
+withRedis("the server's deadline ends a thread in an endless loop, and the next job is done", async () => {
+  await using lab = open();
+  const farm = lab.serve({ timeout: 300 });
+  await lab.hire();
+  const [spun, next] = [await lab.submit("spin"), await lab.submit("finish")];
+  farm.wake();
+  await until(() => lab.state(next) === "finished");
+  expect(lab.store.get(spun).failure).toContain("longer than the 0.3 seconds");
+});
+
+withRedis(
+  "progress comes back; a cancelled job ends at its worker, which goes on with the next",
+  async () => {
+    await using lab = open();
+    const farm = lab.serve();
+    await lab.hire();
+    const [slow, next, never] = [
+      await lab.submit("progress"),
+      await lab.submit("finish"),
+      await lab.submit("finish"),
+    ];
+    farm.wake();
+    await until(() => farm.progress(slow)?.stage === "homologs");
+    expect(farm.progress(slow)).toEqual({ stage: "homologs", fraction: 0.25 });
+    for (const id of [slow, never]) {
+      lab.store.cancel(id);
+      farm.drop(id);
+    }
+    await until(() => lab.state(next) === "finished");
+    expect([lab.state(slow), lab.state(never)]).toEqual(["cancelled", "cancelled"]);
+    expect(farm.progress(slow)).toBeNull();
+  },
+);
+
+withRedis("a cancelled job of which the queue was never told is found", async () => {
+  await using lab = open();
+  const farm = lab.serve();
+  await lab.hire();
+  const [slow, waiting, next] = [
+    await lab.submit("wait"),
+    await lab.submit("wait"),
+    await lab.submit("finish"),
+  ];
+  farm.wake();
+  await until(() => lab.state(slow) === "running");
+  lab.store.cancel(slow);
+  lab.store.cancel(waiting);
+  await until(() => lab.state(next) === "finished");
+});
+
+withRedis("a worker that is lost with its job: another has it, and the attempt does not count", async () => {
+  await using lab = open();
+  const farm = lab.serve();
+  const good = await lab.hire();
+  const busy = await lab.submit("wait");
+  await until(() => lab.state(busy) === "running");
+  // It takes a job, and is never heard of again.
+  const name = queueName({ version: VERSION, basis: lab.corpora.basis() });
+  const connection = new Redis(lab.queue, { maxRetriesPerRequest: null });
+  const never = (): Promise<never> => new Promise(() => {});
+  const silent = { skipLockRenewal: true, skipStalledCheck: true, lockDuration: 300 };
+  const lost = new Worker(name, never, { connection, prefix: PREFIX, name: "lost", ...silent });
+  const id = await lab.submit("finish");
+  await until(() => lab.row(id).worker === "lost");
+  lab.store.cancel(busy);
+  farm.drop(busy);
+  await until(() => lab.state(id) === "finished");
+  expect(lab.row(id)).toEqual({ worker: good.name, attempts: 1 });
+  await lost.close(true);
+  connection.disconnect();
+});
+
+withRedis("who finishes twice changes nothing, in whatever order", async () => {
+  await using lab = open();
+  const [id, other] = [await lab.submit("finish"), await lab.submit("finish")];
+  const basis = lab.corpora.basis();
+  const hand = (job: string, prediction: string) => ({
+    id: job,
+    prediction,
+    basis,
+    worker: "w",
+    attempts: 1,
+  });
+  expect(lab.jobs.finish([hand(id, "1"), hand(id, "2"), hand("unknown", "3")])).toEqual([true, false, false]);
+  expect(lab.jobs.fail(hand(id, ""), "late")).toBe(false);
+  expect(lab.jobs.fail(hand(other, ""), "first")).toBe(true);
+  expect(lab.jobs.finish([hand(other, "4")])).toEqual([false]);
+  expect(lab.store.prediction(id) as unknown).toBe(1);
+  expect(lab.store.counts()).toMatchObject({ finished: 1, failed: 1 });
+  expect(lab.database.query("SELECT count(*) AS n FROM result").get()).toEqual({ n: 1 });
+});
+
+withRedis("a prediction that its worker could not hand in any more is taken from where it lies", async () => {
+  await using lab = open();
+  const farm = lab.serve();
+  const id = await lab.submit("wait");
+  const name = queueName({ version: VERSION, basis: lab.corpora.basis() });
+  await lab.command("SET", resultKey(name, id), packPrediction('{"kept":1}') as unknown as string);
+  await lab.hire();
+  farm.wake();
+  await until(() => lab.state(id) === "finished");
+  expect(lab.store.prediction(id) as unknown).toEqual({ kept: 1 });
+});
+
+withRedis("a queue that is emptied under load: all is offered again, and ends once", async () => {
+  await using lab = open();
+  const farm = lab.serve();
+  await lab.hire({ concurrency: 2 });
+  const ids: string[] = [];
+  for (let i = 0; i < 60; i++) ids.push(await lab.submit("finish", `client ${i % 3}`));
+  farm.wake();
+  for (const at of [10, 30]) {
+    await until(() => lab.store.counts().finished > at);
+    await lab.command("FLUSHDB");
+  }
+  await until(
+    () => lab.store.counts().finished === 60,
+    () => lab.store.counts(),
+  );
+  for (const id of ids) {
+    const { query } = lab.store.request(id)!;
+    expect((lab.store.prediction(id) as unknown as { query: string }).query).toBe(query);
+  }
+});
+
+withRedis("a worker that drains finishes nothing new, and gives back what takes too long", async () => {
+  await using lab = open();
+  const farm = lab.serve();
+  const first = await lab.hire({ concurrency: 2 });
+  const [slow, quick] = [await lab.submit("wait"), await lab.submit("finish")];
+  farm.wake();
+  await until(() => lab.state(slow) === "running" && lab.state(quick) === "finished");
+  expect(await first.drain(50)).toBe(true);
+  const second = await lab.hire();
+  await until(() => lab.row(slow).worker === second.name);
+  expect(lab.row(slow).attempts).toBe(1);
+  expect(farm.state().counts.returned).toBeGreaterThan(0);
+});
+
+/** What the one worker says for itself. */
+const refusalOf = ({ workers }: FarmState): string => workers[0]?.refusal ?? "";
+
+withRedis("a worker of another version takes nothing and says why; the pool does the work", async () => {
+  await using lab = open();
+  const farm = lab.serve({ mode: "away" });
+  await lab.hire({ version: "9.9.9" });
+  await until(
+    () => refusalOf(farm.state()).includes("9.9.9"),
+    () => [farm.state(), lab.logged],
+  );
+  expect(refusalOf(farm.state())).toContain("The server has labd 1.2.3");
+  expect(refusalOf(farm.state())).toContain("install the same labd on both");
+  expect(farm.state().workers).toMatchObject([{ fits: false, queue: null }]);
+  const id = await lab.submit("finish");
+  farm.wake();
+  await until(() => lab.state(id) === "finished");
+  expect(lab.row(id).worker).toBeNull();
+});
+
+withRedis(
+  "a worker without the corpus, or with another below its name, takes nothing until it has it",
+  async () => {
+    await using lab = open();
+    const bytes = new TextEncoder().encode(">P1 one\nMKVLAARNDC\n>P2 two\nMKVLAARNDE\n");
+    const { hash, path } = await lab.corpora.add({ name: "two", bytes: new Blob([bytes]).stream() });
+    const farm = lab.serve();
+    const dataDirectory = join(lab.directory, "theirs");
+    let asked = 0;
+    const fetch = async (wanted: string): Promise<void> => {
+      const file = corpusFile(dataDirectory, wanted);
+      mkdirSync(dirname(file), { recursive: true });
+      const whole = new Uint8Array(await Bun.file(path).arrayBuffer());
+      // The first time one byte is another.
+      if (asked++ === 0) whole[whole.length - 1] ^= 1;
+      writeFileSync(file, whole);
+    };
+    await lab.hire({ dataDirectory, fetch, askAgain: 100 });
+    await until(
+      () => refusalOf(farm.state()).includes("altered"),
+      () => farm.state(),
+    );
+    const id = await lab.submit("finish");
+    farm.wake();
+    await Bun.sleep(100);
+    expect(lab.state(id)).toBe("queued");
+    rmSync(corpusFile(dataDirectory, hash));
+    await until(() => lab.state(id) === "finished");
+    expect(farm.state().workers[0].corpora).toEqual([hash]);
+    expect(asked).toBe(2);
+  },
+);
+
+withRedis(
+  "another corpus is taken into use: what waits is scored on it, what runs is finished with the old one",
+  async () => {
+    await using lab = open();
+    const farm = lab.serve();
+    const go = join(lab.directory, "go");
+    await lab.hire();
+    const before = lab.corpora.basis();
+    const slow = await lab.submit(`until ${go}`);
+    const waiting = await lab.submit("finish");
+    farm.wake();
+    await until(() => lab.state(slow) === "running");
+    const bytes = new Blob([">P1 one\nMKVLAARNDC\n"]).stream();
+    const { path, hash } = await lab.corpora.add({ name: "one", bytes });
+    farm.wake();
+    await until(async () => `${await lab.command("GET", `${PREFIX}:server`)}`.includes(hash));
+    const dataDirectory = join(lab.directory, "theirs");
+    mkdirSync(join(dataDirectory, "corpora"), { recursive: true });
+    writeFileSync(corpusFile(dataDirectory, hash), new Uint8Array(await Bun.file(path).arrayBuffer()));
+    await lab.hire({ dataDirectory });
+    await until(
+      () => lab.state(waiting) === "finished",
+      () => [farm.state(), lab.logged],
+    );
+    expect(lab.state(slow)).toBe("running");
+    writeFileSync(go, "");
+    await until(() => lab.state(slow) === "finished");
+    const basisOf = (id: string) =>
+      lab.database
+        .query("SELECT r.corpus FROM job AS j JOIN result AS r ON r.rid = j.result WHERE j.id = ?")
+        .get(id);
+    expect(basisOf(slow)).toEqual({ corpus: before.corpus });
+    expect(basisOf(waiting)).toEqual({ corpus: hash });
+  },
+);
+
+withRedis("a second server at the same queue leaves it alone and scores for itself", async () => {
+  await using lab = open();
+  const first = lab.serve();
+  await until(() => first.state().state === "there");
+  await using other = new Laboratory(lab.queue);
+  const second = other.serve({ mode: "away" });
+  await until(() => second.state().state === "taken");
+  expect(second.state().cause).toContain("each needs one of its own");
+  const id = await other.submit("finish");
+  second.wake();
+  await until(() => other.state(id) === "finished");
+  expect(first.state().state).toBe("there");
+});
+
+withRedis(
+  "a queue that takes no more jobs: the pool goes on, and the farm when it does",
+  async () => {
+    await using lab = open();
+    const farm = lab.serve({ mode: "away", tryAgain: 200 });
+    await lab.hire();
+    await until(() => farm.state().workers.some(({ fits }) => fits));
+    const configure = (bytes: string): Promise<unknown> => redis.command("CONFIG", "SET", "maxmemory", bytes);
+    await configure("1");
+    try {
+      const id = await lab.submit("finish");
+      farm.wake();
+      await until(
+        () => lab.state(id) === "finished",
+        () => farm.state(),
+      );
+      expect(lab.row(id).worker).toBeNull();
+      expect(farm.state()).toMatchObject({ state: "refuses" });
+    } finally {
+      await configure("0");
+    }
+    await until(() => farm.state().state === "there" && !farm.poolMayWork());
+    const id = await lab.submit("finish");
+    farm.wake();
+    await until(() => lab.state(id) === "finished");
+    expect(lab.row(id).worker).not.toBeNull();
+  },
+  test,
+);

@@ -1,0 +1,159 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { MIGRATIONS } from "../../db/index.ts";
+import {
+  Dispatcher,
+  type DispatcherOptions,
+  FarmWorker,
+  type FarmWorkerOptions,
+} from "../../src/farm/index.ts";
+import { Corpora } from "../../src/scoring/corpus.ts";
+import { FarmJobs } from "../../src/scoring/farm-jobs.ts";
+import { Pool } from "../../src/scoring/pool.ts";
+import { JobStore } from "../../src/scoring/store.ts";
+import { systemClock } from "../../src/shell/clock.ts";
+import { closeDatabase, openDatabase } from "../../src/shell/sqlite.ts";
+
+const ODD = new URL("../scoring/odd-worker.ts", import.meta.url).href;
+export const VERSION = "1.2.3";
+
+/** A server's part of the farm and workers, in this process, quick to notice and with workers that do as they are told. */
+export class Laboratory implements AsyncDisposable {
+  readonly directory = mkdtempSync(join(tmpdir(), "labd-farm-"));
+  readonly database = openDatabase(join(this.directory, "labd.sqlite"), MIGRATIONS);
+  readonly corpora = new Corpora(this.directory, this.database, systemClock);
+  readonly store: JobStore;
+  readonly jobs: FarmJobs;
+  readonly logged: string[] = [];
+  readonly #dispatchers: Dispatcher[] = [];
+  readonly #pools: Pool[] = [];
+  readonly #workers: FarmWorker[] = [];
+  #queries = 0;
+
+  constructor(readonly queue: string) {
+    const { database, corpora } = this;
+    this.store = new JobStore({ database, clock: systemClock, basis: () => corpora.basis() });
+    this.jobs = new FarmJobs(database, this.store, systemClock);
+  }
+
+  get #log() {
+    const write = (event: string, fields = {}): void =>
+      void this.logged.push(`${event} ${JSON.stringify(fields)}`);
+    return { info: write, problem: write };
+  }
+
+  /** The server's side, with a pool of one worker. */
+  serve(options: Partial<DispatcherOptions> & { timeout?: number } = {}): Dispatcher {
+    const { store, jobs, corpora } = this;
+    let dispatcher: Dispatcher | undefined;
+    const pool = new Pool({
+      store: {
+        lease: (milliseconds) => (dispatcher?.poolMayWork() ? store.lease(milliseconds) : null),
+        finish: (lease, basis, prediction) => store.finish(lease, basis, prediction),
+        fail: (rid, reason) => store.fail(rid, reason),
+        retry: (rid, attempts, reason) => store.retry(rid, attempts, reason),
+        release: (rid, counted) => store.release(rid, counted),
+      },
+      corpora,
+      log: this.#log,
+      size: 1,
+      timeout: 20_000,
+      workerUrl: ODD,
+    });
+    this.#pools.push(pool);
+    dispatcher = new Dispatcher(
+      {
+        place: { url: this.queue, ca: "" },
+        mode: "never",
+        log: this.#log,
+        version: VERSION,
+        commit: "test",
+        interval: 40,
+        grace: 300,
+        reconcileEvery: 500,
+        ...options,
+      },
+      {
+        jobs,
+        basis: () => corpora.basis(),
+        corpus: () => corpora.active(),
+        timeout: options.timeout ?? 20_000,
+        settled: () => {},
+        wakePool: () => pool.wake(),
+        dropFromPool: (id) => pool.drop(id),
+      },
+    );
+    this.#dispatchers.push(dispatcher);
+    return dispatcher;
+  }
+
+  /** A worker with a data directory of its own, without a corpus. */
+  async hire(options: Partial<FarmWorkerOptions> = {}): Promise<FarmWorker> {
+    const dataDirectory = join(this.directory, `worker-${this.#workers.length}`);
+    mkdirSync(dataDirectory);
+    const worker = new FarmWorker({
+      place: { url: this.queue, ca: "" },
+      log: this.#log,
+      dataDirectory,
+      concurrency: 1,
+      version: VERSION,
+      commit: "test",
+      workerUrl: ODD,
+      interval: 40,
+      lock: 400,
+      ...options,
+    });
+    this.#workers.push(worker);
+    await worker.start();
+    return worker;
+  }
+
+  /** A job that makes the odd worker do this; each has a query of its own. */
+  async submit(word: string, client = ""): Promise<string> {
+    const query = `Q${"A".repeat(++this.#queries)}`;
+    const request = { identifier: word, query, model: "continuous" as const, patterns: [] };
+    const id = await this.store.insert(request, client);
+    for (const one of [...this.#pools, ...this.#dispatchers]) one.wake();
+    return id;
+  }
+
+  /** Says something to Redis itself. */
+  async command(...words: (string | Uint8Array)[]): Promise<unknown> {
+    const client = new Bun.RedisClient(this.queue);
+    try {
+      return await client.send(words[0] as string, words.slice(1) as string[]);
+    } finally {
+      client.close();
+    }
+  }
+
+  state(id: string): string {
+    return this.store.get(id).state;
+  }
+
+  row(id: string): { worker: string | null; attempts: number } {
+    return this.database.query("SELECT worker, attempts FROM job WHERE id = ?").get(id) as {
+      worker: string | null;
+      attempts: number;
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#workers.map((worker) => worker.drain(0)));
+    await Promise.all(this.#dispatchers.map((dispatcher) => dispatcher.close()));
+    for (const pool of this.#pools) pool.close();
+    closeDatabase(this.database);
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  what?: () => unknown,
+): Promise<void> {
+  for (let i = 0; !(await condition()); i++) {
+    if (i > 3000) throw new Error(`It did not come true within 15 s. ${JSON.stringify(what?.())}`);
+    await Bun.sleep(5);
+  }
+}

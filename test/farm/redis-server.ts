@@ -1,0 +1,74 @@
+import { createServer } from "node:net";
+
+/** A Redis (or Valkey) of the test's own. */
+
+const PROGRAM = Bun.which("redis-server") ?? Bun.which("valkey-server");
+/** What the name of a test says that needs it. */
+export const hasRedis = PROGRAM !== null;
+
+async function freePort(): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const server = createServer();
+  server.listen(0, "127.0.0.1", () => {
+    const address = server.address();
+    server.close(() => resolve((address as { port: number }).port));
+  });
+  return promise;
+}
+
+export class RedisServer implements AsyncDisposable {
+  #process: Bun.Subprocess | undefined;
+
+  private constructor(
+    private readonly directory: string,
+    readonly port: number,
+  ) {}
+
+  /** Its data outlives a kill: what it has answered is on the disk. */
+  static async start(directory: string): Promise<RedisServer> {
+    const redis = new RedisServer(directory, await freePort());
+    await redis.restart();
+    return redis;
+  }
+
+  get url(): string {
+    return this.at(0);
+  }
+
+  /** Address of one of its databases. */
+  at(database: number): string {
+    return `redis://:farm-secret@127.0.0.1:${this.port}/${database}`;
+  }
+
+  async restart(): Promise<void> {
+    const words = `--port ${this.port} --bind 127.0.0.1 --dir ${this.directory} --save  --appendonly yes --appendfsync always --requirepass farm-secret`;
+    this.#process = Bun.spawn([PROGRAM!, ...words.split(" ")], { stdout: "ignore", stderr: "ignore" });
+    for (let i = 0; i < 500; i++) {
+      try {
+        if ((await this.command("PING")) === "PONG") return;
+      } catch {
+        // It is not there yet.
+      }
+      await Bun.sleep(10);
+    }
+    throw new Error("redis-server does not answer");
+  }
+
+  async command(...words: string[]): Promise<unknown> {
+    const client = new Bun.RedisClient(this.url, { autoReconnect: false, connectionTimeout: 2000 });
+    try {
+      return await client.send(words[0], words.slice(1));
+    } finally {
+      client.close();
+    }
+  }
+
+  async end(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
+    this.#process?.kill(signal);
+    await this.#process?.exited;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.end();
+  }
+}
