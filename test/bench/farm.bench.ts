@@ -14,7 +14,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { decode, readFasta } from "../../src/motif/index.ts";
 import { labd, serve, type Server } from "../executable/labd.ts";
-import { type FarmHand, RedisServer, startWorker } from "../executable/redis.ts";
+import { type FarmHand, startWorker } from "../executable/farm-hand.ts";
+import { RedisServer } from "../farm/redis-server.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
 
 const [file, ...numbers] = process.argv.slice(2);
