@@ -20,7 +20,7 @@ import {
   type WorkerRecord,
 } from "./layout.ts";
 import { causeOf, openLink, type Place, placeOf } from "./link.ts";
-import { type FetchCorpus, proveCorpus, type ProvenCorpus } from "./proof.ts";
+import { proveCorpus, type ProvideCorpus, type ProvenCorpus } from "./proof.ts";
 
 export interface FarmWorkerOptions {
   place: Place;
@@ -33,7 +33,7 @@ export interface FarmWorkerOptions {
   commit: string;
   /** Megabytes that each thread may have; 0: all share half of the machine's. */
   workerMemory?: number;
-  fetch?: FetchCorpus | undefined;
+  provide: ProvideCorpus;
   /** Address of the thread's module; tests put others in its place. */
   workerUrl?: string;
   /** Milliseconds between two looks at the server's words. */
@@ -66,6 +66,8 @@ export class FarmWorker {
   #server: ServerRecord | null = null;
   #corpus: ProvenCorpus | null = null;
   #refusal: string | null = "It has not heard of a server yet.";
+  /** The refusal that the log has. */
+  #told = "";
   /** Queue whose corpus could not be had, and when that was. */
   #unprovable: string | null = null;
   #askedAt = -Infinity;
@@ -166,6 +168,8 @@ export class FarmWorker {
       return this.#refuse((error as Error).message);
     }
     this.#unprovable = null;
+    this.#told = "";
+    if (this.#draining) return;
     this.#proven.set(server.queue, this.#corpus);
     await this.#open(server.queue);
     this.#refusal = null;
@@ -177,12 +181,30 @@ export class FarmWorker {
     });
   }
 
-  #prove(server: ServerRecord): Promise<ProvenCorpus> {
-    return proveCorpus(this.options.dataDirectory, server, this.options.fetch);
+  async #prove(server: ServerRecord): Promise<ProvenCorpus> {
+    const { dataDirectory, provide } = this.options;
+    const name = server.corpusName ?? "the corpus";
+    this.#refusal = `It makes sure of ${name} first.`;
+    return this.#whileBeating(
+      proveCorpus(dataDirectory, server, provide, (bytes, total) => {
+        this.#refusal = `It fetches ${name}: ${Math.floor((100 * bytes) / Math.max(1, total))} % are there.`;
+      }),
+    );
+  }
+
+  /** Goes on registering while something takes its time. */
+  async #whileBeating<T>(work: Promise<T>): Promise<T> {
+    const beat = setInterval(() => void this.#register().catch(() => {}), this.options.interval ?? 1000);
+    try {
+      return await work;
+    } finally {
+      clearInterval(beat);
+    }
   }
 
   async #refuse(reason: string): Promise<void> {
-    if (reason !== this.#refusal) this.options.log.problem("takes no work", { cause: reason });
+    if (reason !== this.#told) this.options.log.problem("takes no work", { cause: reason });
+    this.#told = reason;
     this.#refusal = reason;
     await this.#turnFrom();
   }
@@ -191,9 +213,7 @@ export class FarmWorker {
   async #turnFrom(): Promise<void> {
     if (!this.#worker) return;
     this.#refusal ??= "It finishes jobs of another corpus first.";
-    const beat = setInterval(() => void this.#register().catch(() => {}), this.options.interval ?? 1000);
-    await this.#close();
-    clearInterval(beat);
+    await this.#whileBeating(this.#close());
   }
 
   async #close(): Promise<void> {

@@ -55,7 +55,7 @@ export async function pullCorpus(corpora: Corpora, call: Call, config: Config, h
 }
 
 /** A token is a secret: it does not come as an argument, which all of the machine can see. */
-async function tokenOf(call: Call): Promise<string | undefined> {
+export async function tokenOf(call: Call): Promise<string | undefined> {
   const file = call.value("--token-file");
   if (file === undefined) return undefined;
   if (file !== "-" && !existsSync(file)) throw new Problem("not_found", `There is no file ${file}.`);

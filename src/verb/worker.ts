@@ -1,10 +1,13 @@
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import type { Verb } from "../command-line.ts";
+import { STORE_SETTINGS, storeAccess } from "../config.ts";
+import { fetchCorpus } from "../farm/corpus-fetch.ts";
 import { FarmWorker, placeOf } from "../farm/index.ts";
 import { Problem } from "../problem.ts";
 import { openLog } from "../shell/log.ts";
 import { COMMIT, VERSION } from "../version.ts";
+import { tokenOf } from "./corpus-transfer.ts";
 
 /** Seconds that running jobs have to finish after a request to stop. */
 const DRAIN = 60;
@@ -19,10 +22,21 @@ export const worker: Verb = {
       value: "SECONDS",
       sentence: `Seconds that running jobs have to finish after SIGTERM, ${DRAIN} by default; the rest goes back to the queue.`,
     },
+    {
+      name: "--from",
+      value: "SOURCE",
+      sentence:
+        "Where corpora come from that are not here: https://server or s3://bucket/prefix, several in the order in which they are asked.",
+    },
+    {
+      name: "--token-file",
+      value: "FILE",
+      sentence: "File with a token for the https:// sources; - reads standard input.",
+    },
   ],
-  settings: ["queue", "queue_ca", "data_dir", "worker_memory", "log"],
+  settings: ["queue", "queue_ca", "data_dir", "worker_memory", "log", ...STORE_SETTINGS],
   example:
-    "LABD_QUEUE=redis://:password@queue.example/0 labd worker --concurrency 8 --data-dir /var/lib/labd\n" +
+    "LABD_QUEUE=redis://:password@queue.example/0 labd worker --concurrency 8 --data-dir /var/lib/labd-worker \\\n  --from https://labd.example.org --token-file token.txt\n" +
     "Server and workers have the same labd; docs/farm.md sets both up in five minutes.",
   async run(call) {
     const { config } = call.configuration();
@@ -35,11 +49,17 @@ export const worker: Verb = {
     const concurrency = whole("--concurrency", call.value("--concurrency"), availableParallelism(), 1, 256);
     const drain = whole("--drain", call.value("--drain"), DRAIN, 0, 86_400);
     const log = openLog(config.log, (line) => process.stderr.write(line), Date.now);
+    const [sources, token] = [call.values("--from"), await tokenOf(call)];
+    const tell = (sentence: string): void => log.info("corpus", { said: sentence });
+    const access = storeAccess(config);
+    const dataDirectory = resolve(config.data_dir);
     const place = { url: config.queue, ca: config.queue_ca };
     const farmWorker = new FarmWorker({
       place,
       log,
-      dataDirectory: resolve(config.data_dir),
+      dataDirectory,
+      provide: (hash, calibration, report) =>
+        fetchCorpus(hash, sources, dataDirectory, { access, token, calibration, report, tell }),
       concurrency,
       version: VERSION,
       commit: COMMIT,

@@ -3,10 +3,10 @@ import { Worker } from "bullmq";
 import { Redis } from "ioredis";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { FarmState } from "../../src/farm/index.ts";
 import { PREFIX, packPrediction, queueName, resultKey } from "../../src/farm/layout.ts";
-import { corpusFile } from "../../src/farm/proof.ts";
+import { corpusPath } from "../../src/scoring/index.ts";
 import { Laboratory, until, VERSION } from "./laboratory.ts";
 import { hasRedis, RedisServer } from "./redis-server.ts";
 
@@ -227,28 +227,28 @@ withRedis(
     const bytes = new TextEncoder().encode(">P1 one\nMKVLAARNDC\n>P2 two\nMKVLAARNDE\n");
     const { hash, path } = await lab.corpora.add({ name: "two", bytes: new Blob([bytes]).stream() });
     const farm = lab.serve();
-    const dataDirectory = join(lab.directory, "theirs");
-    let asked = 0;
-    const fetch = async (wanted: string): Promise<void> => {
-      const file = corpusFile(dataDirectory, wanted);
-      mkdirSync(dirname(file), { recursive: true });
-      const whole = new Uint8Array(await Bun.file(path).arrayBuffer());
-      // The first time one byte is another.
-      if (asked++ === 0) whole[whole.length - 1] ^= 1;
-      writeFileSync(file, whole);
-    };
-    await lab.hire({ dataDirectory, fetch, askAgain: 100 });
+    await lab.hire({ askAgain: 100 });
     await until(
-      () => refusalOf(farm.state()).includes("altered"),
+      () => refusalOf(farm.state()).includes("There is no source"),
       () => farm.state(),
     );
+    let asked = 0;
+    await using store = Bun.serve({
+      port: 0,
+      async fetch({ url }) {
+        if (!url.endsWith(`/api/scoring/corpora/${hash}`)) return new Response("", { status: 404 });
+        const whole = await Bun.file(path).bytes();
+        // The first time one byte is another.
+        if (asked++ === 0) whole[whole.length - 1] ^= 1;
+        return new Response(whole);
+      },
+    });
+    const second = await lab.hire({ from: [`http://127.0.0.1:${store.port}`], askAgain: 300 });
+    await until(() => lab.logged.some((line) => line.includes("is not that corpus")));
     const id = await lab.submit("finish");
-    farm.wake();
-    await Bun.sleep(100);
-    expect(lab.state(id)).toBe("queued");
-    rmSync(corpusFile(dataDirectory, hash));
     await until(() => lab.state(id) === "finished");
-    expect(farm.state().workers[0].corpora).toEqual([hash]);
+    expect(farm.state().workers.find(({ name }) => name === second.name)?.corpora).toEqual([hash]);
+    expect(lab.row(id).worker).toBe(second.name);
     expect(asked).toBe(2);
   },
 );
@@ -271,7 +271,7 @@ withRedis(
     await until(async () => `${await lab.command("GET", `${PREFIX}:server`)}`.includes(hash));
     const dataDirectory = join(lab.directory, "theirs");
     mkdirSync(join(dataDirectory, "corpora"), { recursive: true });
-    writeFileSync(corpusFile(dataDirectory, hash), new Uint8Array(await Bun.file(path).arrayBuffer()));
+    writeFileSync(corpusPath(dataDirectory, hash), new Uint8Array(await Bun.file(path).arrayBuffer()));
     await lab.hire({ dataDirectory });
     await until(
       () => lab.state(waiting) === "finished",

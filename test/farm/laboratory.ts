@@ -8,6 +8,7 @@ import {
   FarmWorker,
   type FarmWorkerOptions,
 } from "../../src/farm/index.ts";
+import { fetchCorpus } from "../../src/farm/corpus-fetch.ts";
 import { Corpora } from "../../src/scoring/corpus.ts";
 import { FarmJobs } from "../../src/scoring/farm-jobs.ts";
 import { Pool } from "../../src/scoring/pool.ts";
@@ -16,6 +17,7 @@ import { systemClock } from "../../src/shell/clock.ts";
 import { closeDatabase, openDatabase } from "../../src/shell/sqlite.ts";
 
 const ODD = new URL("../scoring/odd-worker.ts", import.meta.url).href;
+const NO_STORE = { endpoint: "", region: "", accessKey: "", secretKey: "", sessionToken: "" };
 export const VERSION = "1.2.3";
 
 /** A server's part of the farm and workers, in this process, quick to notice and with workers that do as they are told. */
@@ -89,13 +91,18 @@ export class Laboratory implements AsyncDisposable {
   }
 
   /** A worker with a data directory of its own, without a corpus. */
-  async hire(options: Partial<FarmWorkerOptions> = {}): Promise<FarmWorker> {
-    const dataDirectory = join(this.directory, `worker-${this.#workers.length}`);
-    mkdirSync(dataDirectory);
+  async hire({
+    from = [],
+    ...options
+  }: Partial<FarmWorkerOptions> & { from?: string[] } = {}): Promise<FarmWorker> {
+    const dataDirectory = options.dataDirectory ?? join(this.directory, `worker-${this.#workers.length}`);
+    mkdirSync(dataDirectory, { recursive: true });
     const worker = new FarmWorker({
       place: { url: this.queue, ca: "" },
       log: this.#log,
       dataDirectory,
+      provide: (hash, calibration) =>
+        fetchCorpus(hash, from, dataDirectory, { access: NO_STORE, calibration }),
       concurrency: 1,
       version: VERSION,
       commit: "test",
