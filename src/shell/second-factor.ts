@@ -203,6 +203,22 @@ export class SecondFactors {
   }
 }
 
+/** How many accounts have a second factor, and whose codes cannot be checked with the key that there is. */
+export function countSecondFactors(
+  database: Database,
+  keyFile: string,
+): { all: number; unreadable: string[] } {
+  const rows = database
+    .query(
+      `SELECT f.user_rid AS user, u.username, f.secret FROM second_factor AS f JOIN user_account AS u ON u.rid = f.user_rid
+       WHERE f.confirmed IS NOT NULL ORDER BY u.username`,
+    )
+    .all() as { user: number; username: string; secret: Uint8Array }[];
+  const sealing = new Sealing(keyFile);
+  const unreadable = rows.filter(({ user, secret }) => sealing.open(secret, contextOf(user)) === undefined);
+  return { all: rows.length, unreadable: unreadable.map(({ username }) => username) };
+}
+
 const contextOf = (user: number): string => `second factor of ${user}`;
 const alreadyOn = (): Problem =>
   new Problem("conflict", "The account has a second factor. Take it away first, by a code of it.");

@@ -8,10 +8,12 @@ import { lookAtDirectory, lookAtProvider, readLdapOptions, readOidcOptions } fro
 import { Problem } from "../problem.ts";
 import { Corpora } from "../scoring/corpus.ts";
 import { systemClock } from "../shell/clock.ts";
+import { SECOND_FACTOR_KEY } from "../shell/second-factor.ts";
 import { lockDirectory, openReader } from "../shell/sqlite.ts";
 import { type Finding, ok, problem, warning } from "../watch/finding.ts";
 import { lookAtCertificate } from "../watch/look-at-certificate.ts";
 import { lookAtBackups, lookAtClock, lookAtDatabase } from "../watch/look-at-database.ts";
+import { lookAtSecondFactors } from "../watch/look-at-second-factors.ts";
 import { lookAtDisk, lookAtLimits, lookAtPermissions } from "../watch/look-at-place.ts";
 import { addressOf, overSocket } from "./open-inventory.ts";
 
@@ -60,6 +62,7 @@ async function examine(config: Config): Promise<Finding[]> {
     ...lookAtLimits(),
     ...lookAtClock(path, now, isSynchronized()),
     ...lookAtDatabase(path, MIGRATIONS),
+    ...lookAtSecondFactors(path, join(data, SECOND_FACTOR_KEY)),
     ...lookAtCorpora(data, path),
     ...lookAtBackups(backupDirectory(config), data, config.backup_hours, now),
     ...lookAtCertificate(config.tls_certificate, config.tls_key, now),

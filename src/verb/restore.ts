@@ -15,7 +15,9 @@ import { Problem } from "../problem.ts";
 import { type AuditHead, auditHead } from "../shell/audit.ts";
 import { noteBeside } from "../shell/audit-beside.ts";
 import { isStoreAddress, ObjectStore } from "../shell/object-store.ts";
+import { SECOND_FACTOR_KEY } from "../shell/second-factor.ts";
 import { closeDatabase, openWriter } from "../shell/sqlite.ts";
+import { lookAtSecondFactors } from "../watch/look-at-second-factors.ts";
 
 export const restore: Verb = {
   name: "restore",
@@ -59,6 +61,11 @@ export const restore: Verb = {
     });
     process.stdout.write(`${told(manifest)}\nRestored to ${config.data_dir}.\n`);
     if (former !== null) process.stdout.write(`The former database is ${former}.\n`);
+    const [key] = lookAtSecondFactors(
+      join(config.data_dir, DATABASE),
+      join(config.data_dir, SECOND_FACTOR_KEY),
+    );
+    if (key?.remedy !== undefined) process.stdout.write(`${key.found} ${key.remedy}\n`);
     return 0;
   },
 };

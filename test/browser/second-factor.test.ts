@@ -1,21 +1,12 @@
 import { expect } from "bun:test";
 import jsQR from "jsqr";
-import { codeOf, stepOf } from "../../src/shell/totp.ts";
 import { labd, scratch, serve } from "../executable/labd.ts";
+import { shownCode } from "../fixtures/authenticator.ts";
 import { arrive, browserTest, checkPage, fill, named, openPage, press, seeText } from "./browser.ts";
 
 /** Setting up a second factor where the settings ask for one, and signing in with it. */
 
 const PASSWORD = "a long password";
-const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-
-/** What an app shows for a secret, `steps` from now. */
-function shown(secret: string, steps = 0): string {
-  const bits = [...secret].map((one) => ALPHABET.indexOf(one).toString(2).padStart(5, "0")).join("");
-  const bytes = Uint8Array.from(bits.match(/.{8}/g)!, (byte) => Number.parseInt(byte, 2));
-  return codeOf(bytes, stepOf(Date.now()) + steps);
-}
-
 browserTest(
   "an administrator without a second factor is led to one, by keyboard; then signing in asks for a code",
   async () => {
@@ -76,7 +67,7 @@ browserTest(
     };
     await fillCode("12345");
     await seeText(page, "This is no code that the app shows now");
-    await fillCode(shown(secret));
+    await fillCode(shownCode(secret));
     await seeText(page, "They are shown this once.");
     await check("second-factor-recovery");
     const recovery = await page.evaluate(() =>
@@ -120,7 +111,7 @@ browserTest(
     headers.Cookie = session.headers.get("set-cookie")!.split(";")[0];
     headers["X-CSRFToken"] = ((await session.json()) as { csrf_token: string }).csrf_token;
     const begun = (await (await ask("/api/account/second-factor", {})).json()) as { secret: string };
-    const confirmed = await ask("/api/account/second-factor/confirm", { code: shown(begun.secret) });
+    const confirmed = await ask("/api/account/second-factor/confirm", { code: shownCode(begun.secret) });
     expect(confirmed.status).toBe(200);
     await page.goto(`${server.url}/administration/users`);
     await press(page, "button", "Reset codes of kim");

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { decode } from "../../src/motif/index.ts";
-import { codeOf, stepOf } from "../../src/shell/totp.ts";
+import { shownCode } from "../fixtures/authenticator.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
 import { labd, scratch, type Server, serve } from "./labd.ts";
 
@@ -115,11 +115,7 @@ const hook = () => ask("POST", "/api/webhooks/", { url: `http://127.0.0.1:${rece
 /** A second factor of the session's account, and one of its recovery codes for each that is asked for. */
 async function secondFactor(headers = session): Promise<string[]> {
   const { secret } = await ask("POST", "/api/account/second-factor", {}, headers);
-  const bits = [...String(secret)].map((one) =>
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(one).toString(2).padStart(5, "0"),
-  );
-  const bytes = Uint8Array.from(bits.join("").match(/.{8}/g)!, (byte) => Number.parseInt(byte, 2));
-  const code = codeOf(bytes, stepOf(Date.now()));
+  const code = shownCode(String(secret));
   return (await ask("POST", "/api/account/second-factor/confirm", { code }, headers)).recovery_codes;
 }
 const FASTA = readFileSync(join(import.meta.dir, "../../src/sample/proteins.fasta"), "utf8").slice(0, 16_000);

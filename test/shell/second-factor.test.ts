@@ -7,7 +7,7 @@ import type { AccountOptions } from "../../src/shell/account-options.ts";
 import { Accounts } from "../../src/shell/auth.ts";
 import { MOST_WRONG, SECOND_FACTOR_KEY } from "../../src/shell/second-factor.ts";
 import { openDatabase } from "../../src/shell/sqlite.ts";
-import { codeOf, stepOf } from "../../src/shell/totp.ts";
+import { bytesOf, shownCode } from "../fixtures/authenticator.ts";
 
 const PASSWORD = "correct horse";
 const START = 1_800_000_000_000;
@@ -26,7 +26,7 @@ async function opened(options: Partial<AccountOptions> = {}) {
   const ada = await accounts.addUser({ username: "ada", password: PASSWORD, superuser: true });
   await accounts.addUser({ username: "kim", password: PASSWORD });
   /** The code that an app shows, `steps` from now. */
-  const shown = (secret: string, steps = 0) => codeOf(bytesOf(secret), stepOf(clock.at) + steps);
+  const shown = (secret: string, steps = 0) => shownCode(secret, steps, clock.at);
   const enrol = (user = ada) => {
     const { secret } = accounts.secondFactors.begin(user, "ada", "labd");
     const recovery = accounts.secondFactors.confirm(user, shown(secret)) as string[];
@@ -41,14 +41,6 @@ async function opened(options: Partial<AccountOptions> = {}) {
       .reverse()
       .map(({ action, outcome, detail }) => `${action} ${outcome} ${String(detail.second_factor ?? "-")}`);
   return { accounts, database, clock, ada, shown, enrol, signIn, audited, reopened };
-}
-
-/** Base 32 as a stranger reads it. */
-function bytesOf(text: string): Uint8Array {
-  const bits = [...text].map((one) =>
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(one).toString(2).padStart(5, "0"),
-  );
-  return Uint8Array.from(bits.join("").match(/.{8}/g)!, (byte) => Number.parseInt(byte, 2));
 }
 
 const refusal = async (work: () => unknown): Promise<unknown> => {
