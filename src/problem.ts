@@ -108,6 +108,13 @@ export const PROBLEMS = {
     75,
     "The directory (LDAP) or provider (OpenID Connect) that knows the account does not answer; accounts with a password of their own sign in as ever.",
   ),
+  disk_full: row(507, "Server", 74, "The disk is full; nothing was written, and reading goes on."),
+  disk_failed: row(
+    503,
+    "Server",
+    74,
+    "The disk takes no writes, or cannot be read; the log has the system's own words.",
+  ),
   already_running: row(503, "Server", 75, "Another process serves this data directory."),
   bad_database: row(
     500,
@@ -175,9 +182,32 @@ export class Problem extends Error {
     return PROBLEMS[this.code].exitCode;
   }
 
+  /** What SQLite and the system say of a disk, or of another process that writes, in words of ours. */
+  static #ofDisk(cause: unknown): Problem | undefined {
+    const code = String((cause as { code?: unknown } | null)?.code ?? "");
+    const again = { cause, headers: { "Retry-After": "60" } };
+    if (/^(SQLITE_FULL|ENOSPC|EDQUOT)$/.test(code))
+      return new Problem(
+        "disk_full",
+        "The disk of the data is full: nothing was written. Reading goes on, and writing as soon as there is room.",
+        again,
+      );
+    if (/^(SQLITE_(READONLY|IOERR|CANTOPEN)\w*|EROFS|EIO)$/.test(code))
+      return new Problem(
+        "disk_failed",
+        "The disk of the data takes no writes (read-only, or failing): nothing was written. The log has the system's words.",
+        again,
+      );
+    if (code === "SQLITE_BUSY")
+      return new Problem("busy", "Another process is writing to the database. Try again.", { cause });
+    return undefined;
+  }
+
   /** Any thrown value as a Problem. What is not one becomes `internal`: its text is hidden, its cause kept for the log. */
   static from(error: unknown): Problem {
     if (error instanceof Problem) return error;
+    const ofDisk = Problem.#ofDisk(error);
+    if (ofDisk) return ofDisk;
     return new Problem("internal", "Internal error. The server's log has the cause.", { cause: error });
   }
 }

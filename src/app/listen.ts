@@ -69,7 +69,17 @@ export async function listen(config: Config, { otherPort = false } = {}): Promis
       service.log.problem("certificate not read", { cause: (error as Error).message });
     }
   };
-  noteStart(service.accounts.notes.audit, { version: VERSION, commit: COMMIT, settings: unusual(config) });
+  /** On a full disk the service still reads; that it began to, or ended, is then in the log alone. */
+  const noted = (what: string, note: () => void): void => {
+    try {
+      note();
+    } catch (error) {
+      service.log.problem(`${what} not in the audit log`, { cause: (error as Error).message });
+    }
+  };
+  noted("start", () =>
+    noteStart(service.accounts.notes.audit, { version: VERSION, commit: COMMIT, settings: unusual(config) }),
+  );
   const tellHead = (): void => {
     const head = service.accounts.notes.audit.head();
     if (head) service.log.info("audit head", { ...head });
@@ -96,7 +106,7 @@ export async function listen(config: Config, { otherPort = false } = {}): Promis
     clearTimeout(timer);
     await socket.stop(true);
     await writeTurn(service.database).free();
-    service.accounts.notes.audit.note({ action: "service.stop" });
+    noted("stop", () => service.accounts.notes.audit.note({ action: "service.stop" }));
     tellHead();
     await service.close();
   };

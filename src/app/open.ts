@@ -24,7 +24,7 @@ import { auditRoutes } from "../shell/route-audit.ts";
 import { metricsRoutes } from "../shell/route-metrics.ts";
 import { hasSessionCookie } from "../shell/session.ts";
 import { timeQueries } from "../shell/slow-query.ts";
-import { closeDatabase, type Database, lockDirectory, openDatabase } from "../shell/sqlite.ts";
+import { closeDatabase, type Database, lockDirectory, openDatabase, unwritable } from "../shell/sqlite.ts";
 import { writeTurn } from "../shell/write-turn.ts";
 import { COMMIT, VERSION } from "../version.ts";
 import { observer } from "../watch/observer.ts";
@@ -191,7 +191,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
   } catch (error) {
     database?.close();
     lock.release();
-    throw error;
+    throw unwritable(config.data_dir, error);
   }
 }
 

@@ -1,5 +1,4 @@
 import type { Sql } from "./model/operator.ts";
-import { Problem } from "../problem.ts";
 import type { Database } from "../shell/sqlite.ts";
 
 /** Prepared statements kept; the least recently used one goes first. */
@@ -73,12 +72,7 @@ export class Statements {
         throw error;
       }
     }
-    try {
-      return this.database.transaction(work).immediate();
-    } catch (error) {
-      if ((error as { code?: string }).code !== "SQLITE_BUSY") throw error;
-      throw new Problem("busy", "Another process is writing to the database. Try again.", { cause: error });
-    }
+    return this.database.transaction(work).immediate();
   }
 
   inTransaction(): boolean {

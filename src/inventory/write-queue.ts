@@ -58,7 +58,7 @@ export class WriteQueue {
       batch.map((one) => {
         const settle = attempt(one);
         if (this.statements.inTransaction()) return settle;
-        throw new Problem("busy", "The disk takes no more; nothing was written. Try again later.");
+        throw Problem.from({ code: "SQLITE_FULL" });
       }),
     );
   }

@@ -26,7 +26,8 @@ export function openLog(level: LogLevel, write: (line: string) => void, now: () 
 /** What the log says that the caller never sees: the stack of an internal error, and why others were not reached. */
 export function causeOf(problem: Problem): string | undefined {
   const cause = problem.cause;
-  if (problem.code === "identity_unavailable" && cause instanceof Error) return cause.message;
+  const isOutside = ["identity_unavailable", "disk_full", "disk_failed"].includes(problem.code);
+  if (isOutside && cause instanceof Error) return cause.message;
   if (problem.code !== "internal") return undefined;
   return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
 }

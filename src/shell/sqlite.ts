@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { existsSync, mkdirSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Problem } from "../problem.ts";
 
@@ -218,9 +218,10 @@ export function lockFile(path: string, patience = 0): DirectoryLock | null {
   try {
     lock.run(`PRAGMA busy_timeout = ${patience}`);
     lock.run("BEGIN EXCLUSIVE");
-  } catch {
+  } catch (error) {
     lock.close();
-    return null;
+    if ((error as { code?: string }).code === "SQLITE_BUSY") return null;
+    throw error;
   }
   held.add(lock);
   return {
@@ -231,14 +232,33 @@ export function lockFile(path: string, patience = 0): DirectoryLock | null {
   };
 }
 
+/** What keeps a process from starting on a data directory, where it is the disk; else the error as it is. */
+export function unwritable(directory: string, error: unknown): unknown {
+  const { code, cause } = Problem.from(error);
+  const isAccess = /^(EACCES|EPERM|ENOTDIR|EEXIST)$/.test(String((error as { code?: string }).code));
+  if (!isAccess && code !== "disk_failed" && code !== "disk_full") return error;
+  const why = cause instanceof Error ? cause.message : String(error);
+  return new Problem(
+    code === "disk_full" ? code : "disk_failed",
+    `The data directory ${directory} cannot be written: ${why}. See to the disk, its mount options, and the owner of the directory.`,
+    { cause: error },
+  );
+}
+
 /**
  * Takes the data directory for this process, by an exclusive transaction on a file of its own.
  * @param patience milliseconds to wait for whoever has it; a command has it for a moment only
- * @throws Problem already_running
+ * @throws Problem already_running, disk_failed
  */
 export function lockDirectory(directory: string, patience = 0): DirectoryLock {
-  mkdirSync(directory, { recursive: true });
-  const lock = lockFile(join(directory, "labd.lock"), patience);
+  let lock: DirectoryLock | null;
+  try {
+    mkdirSync(directory, { recursive: true });
+    accessSync(directory, constants.W_OK);
+    lock = lockFile(join(directory, "labd.lock"), patience);
+  } catch (error) {
+    throw unwritable(directory, error);
+  }
   if (lock) return lock;
   throw new Problem(
     "already_running",

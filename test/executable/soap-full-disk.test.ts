@@ -1,55 +1,17 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { closeSync, mkdirSync, openSync, rmSync, statSync, writeSync } from "node:fs";
+import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ask, E7, element, ended, labd, post, runJobMessage, scratch, serve } from "./labd.ts";
+import { CAN_MOUNT, fill, smallDisk, UNLESS_MOUNTED } from "./small-disk.ts";
 
 /** A data directory on a file system of a few megabytes that fills up. Needs the right to mount one. */
-
-const quietly = (...words: string[]): boolean => {
-  try {
-    return Bun.spawnSync(words, { stdout: "ignore", stderr: "ignore" }).exitCode === 0;
-  } catch {
-    return false;
-  }
-};
-
-/** A small file system in memory at a new directory; null where it cannot be mounted. */
-function smallDisk(place: string): (Disposable & { directory: string }) | null {
-  const directory = join(place, "disk");
-  mkdirSync(directory);
-  if (!quietly("mount", "-t", "tmpfs", "-o", "size=6m", "labd-test", directory)) return null;
-  return { directory, [Symbol.dispose]: () => void quietly("umount", "-l", directory) };
-}
-
-const CAN_MOUNT = ((): boolean => {
-  using place = scratch();
-  using disk = smallDisk(place.directory);
-  return disk !== null;
-})();
-
-/** Takes every byte that is left. */
-function fill(path: string): void {
-  const file = openSync(path, "w");
-  try {
-    for (let size = 65_536; size >= 1; size = size >> 4) {
-      const block = new Uint8Array(size);
-      try {
-        for (;;) writeSync(file, block);
-      } catch (error) {
-        if ((error as { code?: string }).code !== "ENOSPC") throw error;
-      }
-    }
-  } finally {
-    closeSync(file);
-  }
-}
 
 const submit = (url: string, tail: string): ReturnType<typeof post> =>
   post(url, runJobMessage({ sequence: E7 + tail, patterns: ["L.C.E"] }));
 
 test.skipIf(!CAN_MOUNT)(
-  `a full disk is a clear fault and harms nothing${CAN_MOUNT ? "" : " (SKIPPED: file systems cannot be mounted here)"}`,
+  `a full disk is a clear fault and harms nothing${UNLESS_MOUNTED}`,
   async () => {
     using place = scratch();
     using disk = smallDisk(place.directory)!;
