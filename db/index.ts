@@ -13,6 +13,7 @@ import coveringIndexes from "./0016-covering-indexes.sql" with { type: "text" };
 import webhooks from "./0017-webhooks.sql" with { type: "text" };
 import externalIdentities from "./0018-external-identities.sql" with { type: "text" };
 import webhookSecrets from "./0021-webhook-secrets.sql" with { type: "text" };
+import suspendedIdentities from "./0019-suspended-identities.sql" with { type: "text" };
 import secondFactors from "./0020-second-factors.sql" with { type: "text" };
 import farm from "./0022-farm.sql" with { type: "text" };
 
@@ -32,6 +33,7 @@ export const MIGRATIONS: readonly { name: string; sql: string }[] = [
   { name: "0016-covering-indexes.sql", sql: coveringIndexes },
   { name: "0017-webhooks.sql", sql: webhooks },
   { name: "0018-external-identities.sql", sql: externalIdentities },
+  { name: "0019-suspended-identities.sql", sql: suspendedIdentities },
   { name: "0020-second-factors.sql", sql: secondFactors },
   { name: "0021-webhook-secrets.sql", sql: webhookSecrets },
   { name: "0022-farm.sql", sql: farm },

@@ -1084,7 +1084,7 @@ CREATE TABLE external_identity (
   label TEXT NOT NULL,
   user_rid INTEGER NOT NULL REFERENCES user_account (rid) ON DELETE CASCADE,
   created INTEGER NOT NULL,
-  last_used INTEGER,
+  last_used INTEGER, suspended INTEGER,
   UNIQUE (provider, issuer, subject),
   UNIQUE (user_rid, provider)
 ) STRICT;

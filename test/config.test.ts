@@ -112,6 +112,7 @@ const VALUES: Record<SettingName, [bad: string, good: string]> = {
   ldap_group_map: ["genomics", "genomics=Genomics, imaging=Imaging"],
   ldap_new_accounts: ["x", "true"],
   ldap_timeout: ["0", "10"],
+  ldap_recheck_hours: ["-1", "0"],
   oidc_issuer: ["http://idp.example", "https://idp.example/realms/lab"],
   oidc_client_id: ["\u00e9", "labd"],
   oidc_client_secret: ["\u00e9", "a secret"],

@@ -180,6 +180,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       },
       async close() {
         stopMeasuring();
+        await identity.close();
         await tasks.close();
         await webhooks.deliverer.close();
         await imports.close();

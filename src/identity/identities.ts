@@ -24,6 +24,8 @@ export interface Identity extends Subject {
   user: number;
   created: number;
   last_used: number | null;
+  /** When the provider was found to have its owner no longer; null where it has. */
+  suspended: number | null;
 }
 
 /** Why somebody who has shown who they are does not come in. */
@@ -53,6 +55,11 @@ export class Identities {
     subject,
   }: Pick<Subject, "provider" | "issuer" | "subject">): Identity | undefined {
     return this.select("provider = ? AND issuer = ? AND subject = ?", provider, issuer, subject)[0];
+  }
+
+  /** All by one provider. */
+  by(provider: Provider): Identity[] {
+    return this.select("provider = ?", provider);
   }
 
   /** Those of an account. */
@@ -93,12 +100,34 @@ export class Identities {
     }
     return this.memberships.write((set) => {
       const user = known?.user ?? this.add(person, admission, set);
+      if (known && known.suspended !== null) this.accounts.setActive(user, true, { by: person.provider });
       this.follow(user, person, admission, known !== undefined, set);
       this.database
         .query("UPDATE external_identity SET last_used = ?, label = ? WHERE user_rid = ? AND provider = ?")
         .run(this.clock.now(), person.label, user, person.provider);
       return user;
     });
+  }
+
+  /** Has an account follow what the provider says now, without a sign-in; of somebody whom it lets in. */
+  refresh(person: Person, admission: Admission): void {
+    const { user, suspended } = this.find(person)!;
+    this.memberships.write((set) => {
+      if (suspended !== null) this.accounts.setActive(user, true, { by: person.provider });
+      this.follow(user, person, admission, true, set);
+    });
+  }
+
+  /** Shuts an account out until the provider lets its owner in again. @throws Problem conflict for the last administrator */
+  suspend({ user, provider }: Identity, reason: "gone" | "not_allowed"): void {
+    this.database
+      .transaction(() => {
+        this.accounts.setActive(user, false, { by: provider, reason });
+        this.database
+          .query("UPDATE external_identity SET suspended = ? WHERE user_rid = ? AND provider = ?")
+          .run(this.clock.now(), user, provider);
+      })
+      .immediate();
   }
 
   /** Whether and as whom somebody would come in: nothing is changed. `account` is null where it would be made. */
@@ -145,7 +174,7 @@ export class Identities {
   private select(condition: string, ...values: (string | number)[]): Identity[] {
     return this.database
       .query(
-        `SELECT provider, issuer, subject, label, user_rid AS user, created, last_used FROM external_identity
+        `SELECT provider, issuer, subject, label, user_rid AS user, created, last_used, suspended FROM external_identity
          WHERE ${condition} ORDER BY provider`,
       )
       .all(...values) as Identity[];
@@ -161,7 +190,8 @@ export class Identities {
   }
 
   private refusalOf(person: Person, admission: Admission, known: Identity | undefined): Refusal | undefined {
-    if (known && !this.holds(known.user, person.provider)) return "disabled";
+    // Whom the provider shut out, it lets in again.
+    if (known && known.suspended === null && !this.holds(known.user, person.provider)) return "disabled";
     if (admission.allowed.length > 0 && !isInOne(person.groups, admission.allowed)) return "not_allowed";
     if (known) return undefined;
     const name = accountNameOf(person.username);

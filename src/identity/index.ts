@@ -1,6 +1,7 @@
 import { Identities, type Memberships } from "./identities.ts";
 import { Ldap } from "./ldap.ts";
 import { readLdapOptions } from "./ldap-options.ts";
+import { scheduleRecheck } from "./ldap-recheck.ts";
 import { Oidc } from "./oidc.ts";
 import { readOidcOptions } from "./oidc-options.ts";
 import { oidcRoutes } from "./route.ts";
@@ -14,6 +15,7 @@ import type { Database } from "../shell/sqlite.ts";
 export { Identities, type Identity } from "./identities.ts";
 export { lookUp, passwordFits } from "./ldap.ts";
 export { readLdapOptions } from "./ldap-options.ts";
+export { recheckDirectory } from "./ldap-recheck.ts";
 export { lookAtDirectory } from "./look-at-directory.ts";
 export { lookAtProvider } from "./look-at-provider.ts";
 export { readOidcOptions } from "./oidc-options.ts";
@@ -37,14 +39,17 @@ export interface IdentityOptions {
 export function openIdentity(options: IdentityOptions): {
   identities: Identities;
   routes: ReturnType<typeof oidcRoutes>;
+  close(): Promise<void>;
 } {
   const { settings, database, clock, accounts, memberships } = options;
   const identities = new Identities(database, clock, accounts, memberships);
   const ldap = readLdapOptions(settings);
   if (ldap) accounts.elsewhere = new Ldap(ldap, identities, database, clock);
+  const hours = settings.ldap_recheck_hours;
+  const recheck = ldap && scheduleRecheck({ ...options, options: ldap, identities, hours });
   const provider = readOidcOptions(settings);
   const { login_failures_address: loginFailuresAddress, login_window: loginWindow } = settings;
   const oidc =
     provider && new Oidc({ ...options, options: provider, identities, loginFailuresAddress, loginWindow });
-  return { identities, routes: oidcRoutes(oidc) };
+  return { identities, routes: oidcRoutes(oidc), close: async () => recheck?.close() };
 }

@@ -1,4 +1,4 @@
-import { fillFilter } from "./ldap-filter.ts";
+import { escapeFilterValue, fillFilter } from "./ldap-filter.ts";
 import {
   type LdapConnection,
   type LdapEntry,
@@ -53,8 +53,36 @@ export async function lookUp(
   username: string,
 ): Promise<{ entry: LdapEntry; person: Person } | undefined> {
   return withDirectory(options, async (connection) => {
-    const entry = await findEntry(connection, options, username, /^[^=,]+=[^,]*,.*=/.test(username));
+    const isDn = /^[^=,]+=[^,]*,.*=/.test(username);
+    const entry = await findEntry(connection, options, isDn ? byDn(username) : byName(options, username));
     return entry && { entry, person: await describe(connection, options, entry) };
+  });
+}
+
+/**
+ * Somebody of whom only the identifier and the DN of last time are known; undefined where the directory has them no
+ * longer, or `userFilter` finds them no longer. @throws Problem identity_unavailable
+ */
+export async function lookUpAgain(
+  options: LdapOptions,
+  { subject, label, username }: { subject: string; label: string; username: string },
+): Promise<Person | undefined> {
+  return withDirectory(options, async (connection) => {
+    const find = async (where: Where): Promise<Person | undefined> => {
+      const entry = await findEntry(connection, options, where);
+      const person = entry && (await describe(connection, options, entry));
+      return person?.subject === subject ? person : undefined;
+    };
+    const found = await find(byName(options, username));
+    if (found) return found;
+    // The name may be another one than here: the entry knows. An identifier that is no text is found by none.
+    const byId = {
+      base: options.userBase,
+      filter: `(${options.id}=${escapeFilterValue(subject)})`,
+      scope: "sub",
+    } as const;
+    const there = (options.id === "dn" ? undefined : await find(byId)) ?? (await find(byDn(label)));
+    return there && find(byName(options, there.username));
   });
 }
 
@@ -72,7 +100,7 @@ async function authenticate(
   // Without a password servers let everybody bind, as nobody (RFC 4513, section 5.1.2).
   if (password === "" || username === "" || username.length > 150 || UNTYPED.test(username)) return undefined;
   return withDirectory(options, async (connection) => {
-    const entry = await findEntry(connection, options, username);
+    const entry = await findEntry(connection, options, byName(options, username));
     if (!entry) return undefined;
     attempt(entry.dn);
     if (!(await bindAs(connection, entry.dn, password))) return undefined;
@@ -116,24 +144,38 @@ export async function asked<T>(connection: LdapConnection, what: string, answer:
   }
 }
 
+/** Where to look for one entry. */
+interface Where {
+  base: string;
+  filter: string;
+  scope: "base" | "sub";
+}
+
+/** By the name that is typed at sign-in. */
+const byName = ({ userBase, userFilter }: LdapOptions, username: string): Where => ({
+  base: userBase,
+  filter: fillFilter(userFilter, { username }),
+  scope: "sub",
+});
+const byDn = (dn: string): Where => ({ base: dn, filter: "(objectClass=*)", scope: "base" });
+
+/** The one entry that is there; undefined where there is none, or several. */
 async function findEntry(
   connection: LdapConnection,
   options: LdapOptions,
-  username: string,
-  isDn = false,
+  { base, filter, scope }: Where,
 ): Promise<LdapEntry | undefined> {
   if (options.bindDn !== "") await bindReader(connection, options);
-  const filter = isDn ? "(objectClass=*)" : fillFilter(options.userFilter, { username });
-  const base = isDn ? username : options.userBase;
   const attributes = [options.id, options.username, options.fullName, options.email].filter(
     (name) => name !== "dn",
   );
   const found = await asked(
     connection,
     `search below ${base} for ${filter}`,
-    connection.search(base, filter, attributes, 2, isDn ? "base" : "sub").catch((error: unknown) => {
+    connection.search(base, filter, attributes, 2, scope).catch((error: unknown) => {
       // More than two; or, of a DN, none.
-      if (resultCodeOf(error) === SIZE_LIMIT || (isDn && resultCodeOf(error) === NO_SUCH_OBJECT)) return [];
+      if (resultCodeOf(error) === SIZE_LIMIT || (scope === "base" && resultCodeOf(error) === NO_SUCH_OBJECT))
+        return [];
       throw error;
     }),
   );

@@ -89,6 +89,10 @@ export const IDENTITY_SETTINGS = {
   ldap_timeout: integer(5, 1, 60, {
     sentence: "Seconds that the directory may take for one sign-in.",
   }),
+  ldap_recheck_hours: integer(24, 0, 8760, {
+    sentence:
+      "Hours after which the directory is asked again about everybody who signs in by it: who is gone, or in no group that may sign in, is shut out until that changes; 0 asks at sign-in only.",
+  }),
   oidc_issuer: text(
     "",
     "empty, or an address that begins with https (http on this machine only)",

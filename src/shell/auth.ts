@@ -1,5 +1,6 @@
 import { Problem } from "../problem.ts";
 import { type AccountOptions, USUAL } from "./account-options.ts";
+import type { Detail } from "./audit.ts";
 import { AccountNotes } from "./account-notes.ts";
 import type { ForeignPasswords } from "./foreign-password.ts";
 import { identify, type Via } from "./request-origin.ts";
@@ -233,15 +234,18 @@ export class Accounts {
   }
 
   /**
-   * Lets an account sign in, or not: then its sessions end, and its tokens do nothing while it lasts.
+   * Lets an account sign in, or not: then its sessions end, and its tokens do nothing while it lasts. `why` is for the
+   * audit log.
    * @throws Problem conflict for the system account and for the last administrator
    */
-  setActive(user: number, active: boolean): void {
+  setActive(user: number, active: boolean, why: Detail = {}): void {
     this.database.transaction(() => {
       if (user === SYSTEM) throw new Problem("conflict", "Nobody signs in as the account system.");
       if (!active) this.refuseLastAdministrator(user);
       this.database.query("UPDATE user_account SET is_active = ? WHERE rid = ?").run(active ? 1 : 0, user);
-      this.notes.user(user, active ? "account.enable" : "account.disable");
+      // Whoever did so before, it is this that counts.
+      this.database.query("UPDATE external_identity SET suspended = NULL WHERE user_rid = ?").run(user);
+      this.notes.user(user, active ? "account.enable" : "account.disable", why);
       if (active) return;
       this.sessions.closeAll(user);
       this.links.dropOf(user);

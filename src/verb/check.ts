@@ -3,6 +3,7 @@ import { SETTING_NAMES, shown } from "../config.ts";
 import { explain, RESOURCES } from "../inventory/index.ts";
 import { nearest, Problem } from "../problem.ts";
 import { checkLdap } from "./check-ldap.ts";
+import { readPassword } from "./password-input.ts";
 
 export const check: Verb = {
   name: "check",
@@ -45,9 +46,7 @@ export const check: Verb = {
     const { config, origin } = call.configuration();
     const who = call.value("--ldap");
     if (who !== undefined) {
-      const password = call.has("--password-stdin")
-        ? (await Bun.stdin.text()).replace(/\r?\n$/, "")
-        : undefined;
+      const password = call.has("--password-stdin") ? await readPassword() : undefined;
       const { text, good } = await checkLdap(config, who, password);
       process.stdout.write(text);
       return good ? 0 : 1;

@@ -1,8 +1,16 @@
 import type { Opened } from "../app/data-directory.ts";
 import type { Config } from "../config.ts";
-import { Identities, lookUp, readLdapOptions, readOidcOptions, type Subject } from "../identity/index.ts";
+import {
+  Identities,
+  lookUp,
+  readLdapOptions,
+  readOidcOptions,
+  recheckDirectory,
+  type Subject,
+} from "../identity/index.ts";
 import { openMemberships } from "../inventory/index.ts";
 import { Problem } from "../problem.ts";
+import { accountTable } from "./account-table.ts";
 import { systemClock } from "../shell/clock.ts";
 
 const PROVIDERS = ["ldap", "oidc"] as const;
@@ -51,4 +59,15 @@ export function unlink(opened: Opened, username: string, from: string | undefine
     throw new Problem("usage", `labd user unlink takes --from ${PROVIDERS.join(" or --from ")}.`);
   const { label } = identitiesOf(opened).unlink(opened.accounts.userOf(username), provider);
   return `Unlinked ${username} from ${label}, and ended its sessions. Tokens stay: labd token revoke --user ${username}\n`;
+}
+
+/** `labd user recheck`. @throws Problem invalid_setting, identity_unavailable, conflict */
+export async function recheck(opened: Opened, config: Config): Promise<string> {
+  const options = readLdapOptions(config);
+  if (!options) throw new Problem("invalid_setting", "ldap_url: expected an address; there is no directory.");
+  const all = await recheckDirectory({ options, identities: identitiesOf(opened), ...opened });
+  return accountTable(
+    ["username", "outcome", "why"],
+    all.map(({ username, outcome, why = "" }) => [username, outcome, why]),
+  );
 }

@@ -3,13 +3,14 @@ import { type Call, unknown, type Verb } from "../command-line.ts";
 import { Problem } from "../problem.ts";
 import { accountTable, minuteOf } from "./account-table.ts";
 import { readPassword } from "./password-input.ts";
-import { identitiesOf, link, unlink } from "./user-link.ts";
+import { identitiesOf, link, recheck, unlink } from "./user-link.ts";
 
 export const user: Verb = {
   name: "user",
-  summary: "Add, list, link, disable and enable the accounts that may write to the inventory; set passwords.",
+  summary:
+    "Add, list, link, disable and enable the accounts that may write to the inventory; set passwords; recheck: ask the directory about all who sign in by it.",
   operands:
-    "add NAME | list | password NAME | totp NAME | link NAME | unlink NAME | disable NAME | enable NAME",
+    "add NAME | list | password NAME | totp NAME | link NAME | unlink NAME | recheck | disable NAME | enable NAME",
   flags: [
     {
       name: "--password-stdin",
@@ -46,12 +47,12 @@ export const user: Verb = {
   ],
   settings: ["data_dir"],
   example:
-    "printf '%s' 'a long password' | labd user add kim --password-stdin --group Freezers\nlabd user list\nlabd user totp kim --reset\nlabd user link kim --ldap kim.kuhn\nlabd user disable kim",
+    "printf '%s' 'a long password' | labd user add kim --password-stdin --group Freezers\nlabd user list\nlabd user totp kim --reset\nlabd user link kim --ldap kim.kuhn\nlabd user recheck\nlabd user disable kim",
   async run(call) {
     const [action = "(none)", username, ...rest] = call.operands;
     const work = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
     if (!work) throw unknown("action of labd user", action, Object.keys(ACTIONS), "labd user --help");
-    const names = action === "list" ? 0 : 1;
+    const names = action === "list" || action === "recheck" ? 0 : 1;
     if (rest.length > 0 || (username === undefined ? 0 : 1) !== names)
       throw new Problem(
         "usage",
@@ -138,6 +139,7 @@ const ACTIONS: Record<string, (opened: Opened, call: Call, username: string) => 
       ldap: call.value("--ldap"),
       oidc: call.value("--oidc"),
     }),
+  recheck: (opened, call) => recheck(opened, call.configuration().config),
   unlink: (opened, call, username) => unlink(opened, username, call.value("--from")),
   disable({ accounts }, _, username) {
     accounts.setActive(accounts.userOf(username), false);

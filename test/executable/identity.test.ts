@@ -75,6 +75,8 @@ ldapTest(
     expect((await post("/api/account/second-factor/confirm", { code }, cookie)).status).toBe(200);
     expect(await signIn("lee")).toMatchObject({ status: 401, body: { code: "second_factor_required" } });
 
+    const again = await labd(["user", "recheck", ...config]);
+    expect([again.code, again.stdout]).toEqual([0, expect.stringMatching(/^kim +kept\nlee +kept$/m)]);
     await directory.kill();
     const away = await signIn("kim");
     expect(away).toMatchObject({ status: 503, body: { code: "identity_unavailable" } });

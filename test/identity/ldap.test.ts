@@ -1,13 +1,29 @@
 import { afterAll, beforeAll, expect } from "bun:test";
 import { resolveConfig } from "../../src/config.ts";
-import { lookAtDirectory, lookUp, openIdentity, readLdapOptions } from "../../src/identity/index.ts";
+import {
+  lookAtDirectory,
+  lookUp,
+  openIdentity,
+  readLdapOptions,
+  recheckDirectory,
+} from "../../src/identity/index.ts";
 import { openMemberships } from "../../src/inventory/index.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
 import type { Problem } from "../../src/problem.ts";
 import { openLog } from "../../src/shell/log.ts";
 import { DIRECT } from "../../src/shell/origin.ts";
 import { openLab } from "../inventory/harness.ts";
-import { BASE, type Directory, dnOf, hasSlapd, ldapTest, openDirectory, READER_DN, SECRET } from "./slapd.ts";
+import {
+  BASE,
+  type Directory,
+  dnOf,
+  hasSlapd,
+  ldapTest,
+  openDirectory,
+  person,
+  READER_DN,
+  SECRET,
+} from "./slapd.ts";
 
 /** Signing in by a real directory, in an installation as the program composes it. */
 
@@ -225,7 +241,7 @@ ldapTest("disabled accounts stay out, and without new_accounts only linked ones 
   expect(await ask()).toBe("kim");
   first.accounts.setActive(first.accounts.userOf("kim"), false);
   expect(await first.signIn("kim")).toBe("forbidden disabled");
-  expect(ask()).rejects.toMatchObject({ code: "forbidden" });
+  await expect(ask()).rejects.toMatchObject({ code: "forbidden" });
   const second = await open({ ldap_new_accounts: "false" });
   expect(await second.signIn("kim")).toBe("forbidden no_account");
 });
@@ -289,6 +305,81 @@ ldapTest(
     expect(String((thrown as Problem).cause)).toContain(`bind as ${READER_DN}`);
     expect(JSON.stringify([thrown, String((thrown as Problem).cause)])).not.toContain("not the reader's");
     expect(accounts.list().length).toBeGreaterThan(0);
+  },
+);
+
+ldapTest(
+  "who is gone is shut out when the directory is asked again, and let in when that changes",
+  async () => {
+    const settings = { ldap_groups_allowed: "labd-users", ldap_group_map: "genomics=Genomics" };
+    const { signIn, identities, database, accounts, groupsOf } = await open(settings);
+    const { config } = resolveConfig({ flags: { ...usual(), ...settings }, environment: {} });
+    const options = readLdapOptions(config)!;
+    const recheck = async () =>
+      Object.fromEntries(
+        (await recheckDirectory({ options, identities, accounts, database })).map((one) => [
+          one.username,
+          one.outcome,
+        ]),
+      );
+    await signIn("kim");
+    await signIn("lee");
+    const token = accounts.addToken("kim", "test");
+    const byToken = (): string | null =>
+      accounts.authenticate(new Request("http://lab/", { headers: { authorization: `Token ${token}` } }))
+        .username;
+    expect(await recheck()).toEqual({ kim: "kept", lee: "kept" });
+    try {
+      await members("labd-users", "lee");
+      await members("genomics", "lee");
+      expect(await recheck()).toEqual({ kim: "shut out", lee: "kept" });
+      expect(byToken).toThrow("Invalid token");
+      expect(await groupsOf("lee")).toContain("Genomics");
+      expect(await signIn("kim")).toBe("forbidden not_allowed");
+      const [disabled] = accounts.notes.audit.latest({ action: "account.disable" }, 1);
+      expect(disabled.detail).toEqual({ by: "ldap", reason: "not_allowed", username: "kim" });
+      // Back again, by the next look or by a sign-in.
+      await members("labd-users", "kim", "lee");
+      expect(await recheck()).toEqual({ kim: "let in", lee: "kept" });
+      expect(byToken()).toBe("kim");
+      await members("labd-users", "lee");
+      await recheck();
+      await members("labd-users", "kim", "lee");
+      expect(await signIn("kim")).toBe("kim");
+      // Who was disabled here stays out, whatever the directory says.
+      await members("labd-users", "lee");
+      await recheck();
+      accounts.setActive(accounts.userOf("kim"), false);
+      await members("labd-users", "kim", "lee");
+      expect(await recheck()).toEqual({ lee: "kept" });
+      expect(await signIn("kim")).toBe("forbidden disabled");
+      accounts.setActive(accounts.userOf("kim"), true);
+      // Another name is the same person; another entry of the same name is not.
+      const renamed = (from: string, to: string) =>
+        directory.modify(`dn: ${dnOf(from)}\nchangetype: modrdn\nnewrdn: uid=${to}\ndeleteoldrdn: 1\n`);
+      await renamed("kim", "kira");
+      await members("labd-users", "kira", "lee");
+      expect(await recheck()).toEqual({ kim: "kept", lee: "kept" });
+      await renamed("max", "kim");
+      await members("labd-users", "kim", "lee");
+      expect(await recheck()).toEqual({ kim: "shut out", lee: "kept" });
+      expect(await signIn("kim", "max's password")).toBe("forbidden name_taken");
+      await renamed("kim", "max");
+      await renamed("kira", "kim");
+      await members("labd-users", "kim", "lee");
+      expect(await recheck()).toEqual({ kim: "let in", lee: "kept" });
+      // Where most would be shut out nobody is.
+      const all = Array.from({ length: 5 }, (_, i) => `u${i}`);
+      for (const uid of all)
+        await directory.modify(person(uid, uid, "").replace("objectClass", "changetype: add\nobjectClass"));
+      await members("labd-users", "kim", "lee", ...all);
+      for (const uid of all) await signIn(uid);
+      await members("labd-users", "kim", "lee", "u0");
+      await expect(recheck()).rejects.toThrow("has 4 of 7 accounts no longer");
+    } finally {
+      await members("labd-users", "kim", "lee");
+      await members("genomics", "kim", "o'brien(x)*", "smith, j");
+    }
   },
 );
 
