@@ -66,12 +66,16 @@ export interface Server extends AsyncDisposable {
 }
 
 /** Starts `labd serve` on a free port and waits until it says where. */
-export async function serve(directory: string, words: string[] = []): Promise<Server> {
+export async function serve(
+  directory: string,
+  words: string[] = [],
+  env: Record<string, string> = {},
+): Promise<Server> {
   const process = Bun.spawn([LABD, "serve", "--data-dir", directory, "--port", "0", ...words], {
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
-    env: { PATH: "" },
+    env: { PATH: "", ...env },
     cwd: directory,
   });
   let written = "";
