@@ -25,13 +25,14 @@ export function openDatabase(path: string, migrations: readonly Migration[]): Da
   if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true });
   const database = new Database(path, { create: true, strict: true });
   try {
+    // First, for the next one waits where another process takes in the log of one that was killed.
+    database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT}`);
     // FULL: a commit is on the disk when it returns, so an accepted job or write survives a power cut too.
     database.run("PRAGMA journal_mode = WAL");
     database.run("PRAGMA synchronous = FULL");
     // 16 MB instead of 4 before the log is written back: pages that change with every commit are written less often.
     database.run("PRAGMA wal_autocheckpoint = 4000");
     database.run("PRAGMA foreign_keys = ON");
-    database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT}`);
     addFunctions(database);
     migrate(database, migrations);
     return database;
@@ -74,9 +75,9 @@ export function openReader(path: string): Database {
 /** A connection of its own for a thread that writes to a database that is open already. It waits for other writers. */
 export function openWriter(path: string): Database {
   const writer = new Database(path, { readwrite: true, create: false, strict: true });
+  writer.run(`PRAGMA busy_timeout = ${20 * BUSY_TIMEOUT}`);
   writer.run("PRAGMA synchronous = FULL");
   writer.run("PRAGMA foreign_keys = ON");
-  writer.run(`PRAGMA busy_timeout = ${20 * BUSY_TIMEOUT}`);
   addFunctions(writer);
   return writer;
 }
@@ -174,6 +175,7 @@ function readApplied(path: string): Applied[] {
   try {
     const reader = new Database(path, { readonly: true });
     try {
+      reader.run(`PRAGMA busy_timeout = ${20 * BUSY_TIMEOUT}`);
       return applied(reader);
     } finally {
       reader.close();

@@ -574,5 +574,18 @@ test("a restore names the backup, and where the log before ended", async () => {
   const [entry] = database.query("SELECT * FROM audit ORDER BY seq DESC LIMIT 1").all() as Entry[];
   expect(entry).toMatchObject({ action: "backup.restore", via: "command line" });
   expect(JSON.parse(entry.detail).former_head.seq).toBeGreaterThan(head);
+  // What a service was started with, such as where backups go and how long they are kept.
+  await using _again = await serve(place.directory, [
+    "--backup-keep-days",
+    "3",
+    "--metrics-token",
+    "SECRET-of-16-characters",
+  ]);
+  const [started] = database.query("SELECT * FROM audit ORDER BY seq DESC LIMIT 1").all() as Entry[];
+  expect(started).toMatchObject({ action: "service.start", via: "service" });
+  expect(JSON.parse(started.detail).settings).toMatchObject({
+    backup_keep_days: 3,
+    metrics_token: "********",
+  });
   expect((await labd(["audit", "verify", ...on])).code).toBe(0);
 }, 60_000);

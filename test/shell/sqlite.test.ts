@@ -108,6 +108,23 @@ test("one process per data directory, and the lock goes with its holder", async 
   lockDirectory(directory).release();
 });
 
+test("a start waits for another process that has the whole database for a moment", async () => {
+  openDatabase(path, MIGRATIONS).close();
+  // As one does that takes in the log which a killed one has left.
+  const holder = `
+    const { Database } = require("bun:sqlite");
+    const database = new Database(${JSON.stringify(path)});
+    database.run("PRAGMA locking_mode = EXCLUSIVE");
+    database.run("UPDATE session SET agent = ''");
+    console.log("held");
+    await Bun.sleep(400);
+    database.close();`;
+  const child = Bun.spawn([process.execPath, "-e", holder], { stdout: "pipe", stderr: "inherit" });
+  for await (const chunk of child.stdout) if (new TextDecoder().decode(chunk).includes("held")) break;
+  openDatabase(path, MIGRATIONS).close();
+  expect(await child.exited).toBe(0);
+});
+
 test("the embedded migrations are the files of db/, each number once", async () => {
   const files = [...new Bun.Glob("*.sql").scanSync(join(import.meta.dir, "../../db"))]
     .filter((name) => name !== "schema.sql")
