@@ -3,7 +3,7 @@ import type { Clock } from "./clock.ts";
 import { Sealing } from "./sealing.ts";
 import { sha256 } from "./secret.ts";
 import type { Database } from "./sqlite.ts";
-import { base32, matchingStep, newTotpSecret, otpauthUri } from "./totp.ts";
+import { base32, matchingStep, newTotpSecret, otpauthUri, stepOf } from "./totp.ts";
 import { Problem } from "../problem.ts";
 
 /** Whose accounts need a second factor. */
@@ -27,6 +27,12 @@ export type Taken = "none" | "code" | "recovery" | "missing" | "wrong" | "used" 
 const RECOVERY_CODES = 10;
 /** Wrong codes in a row, each with the right password, after which only recovery codes are taken. */
 export const MOST_WRONG = 20;
+
+/**
+ * Steps (ten minutes) by which the last good code may be ahead of the clock. One that is further was taken while the
+ * clock was wrong: it must not shut its owner out until that time comes.
+ */
+const MOST_AHEAD = 20;
 
 /** 80 random bits, in groups that can be typed. */
 const newRecoveryCode = (): string =>
@@ -171,9 +177,11 @@ export class SecondFactors {
     if (row.failures >= MOST_WRONG) return "locked";
     const secret = this.sealing.open(row.secret, contextOf(user));
     if (!secret) return "unreadable";
-    const step = matchingStep(secret, code, this.clock.now());
+    const now = this.clock.now();
+    const step = matchingStep(secret, code, now);
     if (step === undefined) return this.bad(user, "wrong");
-    return step <= row.last_step ? this.bad(user, "used") : this.good(user, step, "code");
+    const isUsed = step <= row.last_step && row.last_step - stepOf(now) <= MOST_AHEAD;
+    return isUsed ? this.bad(user, "used") : this.good(user, step, "code");
   }
 
   private good(user: number, step: number, taken: Taken): Taken {

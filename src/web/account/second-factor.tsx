@@ -197,7 +197,8 @@ function TurnedOn(props: { state: State; onCodes: (codes: string[]) => void; onO
   return (
     <>
       <p>
-        <span class="tag good">on</span> Since <When at={since} />. {left} recovery codes are left.
+        <span class="tag good">on</span> Since <When at={since} />.{" "}
+        {left === 1 ? "1 recovery code is" : `${left} recovery codes are`} left.
         {required && " Your account has to have one."}
       </p>
       {left < FEW && <p class="note warn">Make new recovery codes before the last is used.</p>}
