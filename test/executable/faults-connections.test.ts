@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import type { Socket } from "node:net";
+import { join } from "node:path";
+import { decode } from "../../src/motif/index.ts";
+import { random, randomProtein } from "../fixtures/random-protein.ts";
+import { E7, element, ended, labd, post, runJobMessage, scratch, serve, type Server } from "./labd.ts";
+import { dial } from "./raw-http.ts";
+import { quietly } from "./small-disk.ts";
+
+/**
+ * Connections without a word on them, peers that vanish, many sign-ins at once, and a kill while a command runs beside.
+ * `test/bench/starvation.bench.ts` measures how long others wait meanwhile. `LABD_SLOW=1` adds what takes a minute.
+ */
+
+const IS_LONG = process.env.LABD_SLOW === "1";
+const IS_LINUX = process.platform === "linux";
+const PASSWORD = "a password";
+
+const place = scratch();
+const env = { LABD_DATA_DIR: place.directory };
+let server: Server;
+let token = "";
+const start = (): Promise<Server> =>
+  serve(
+    place.directory,
+    "--workers 1 --log problems --trust-proxy true --login-failures-address 40".split(" "),
+  );
+beforeAll(async () => {
+  await labd(["corpus", "add", "--sample"], { env });
+  await labd(["user", "add", "ada", "--admin", "--password-stdin"], { env, stdin: `${PASSWORD}\n` });
+  token = (await labd(["token", "add", "ada"], { env })).stdout.trim();
+  server = await start();
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  place[Symbol.dispose]();
+});
+
+const get = (path: string): Promise<Response> =>
+  fetch(server.url + path, { headers: { Authorization: `Token ${token}` } });
+const files = (): number => (IS_LINUX ? readdirSync(`/proc/${server.process.pid}/fd`).length : 0);
+/** Megabytes of memory now; 0 where the system does not tell. */
+const memory = (): number =>
+  IS_LINUX
+    ? Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${server.process.pid}/status`, "utf8"))![1]) / 1024
+    : 0;
+const until = async (isSo: () => boolean, tries = 600): Promise<void> => {
+  for (let i = 0; !isSo(); i++) {
+    if (i > tries) throw new Error("it did not come true");
+    await Bun.sleep(50);
+  }
+};
+
+test("1,000 connections that rest take little, others are served beside them, and all end", async () => {
+  for (let i = 0; i < 20; i++) await (await get("/api/v2/locations/")).text();
+  const [filesBefore, memoryBefore] = [files(), memory()];
+  const sockets: Socket[] = Array.from({ length: 1000 }, () => dial(server.url));
+  let answered = 0;
+  for (const socket of sockets) {
+    socket.once("data", () => answered++);
+    socket.write("GET /healthz HTTP/1.1\r\nHost: lab\r\n\r\n");
+  }
+  await until(() => answered === 1000);
+  if (IS_LINUX) expect(files() - filesBefore).toBeGreaterThan(990);
+  for (let i = 0; i < 50; i++) expect((await get("/api/v2/locations/")).status).toBe(200);
+  const { text } = await post(server.url, runJobMessage({ sequence: E7, patterns: ["L.C.E"] }));
+  expect(await ended(server.url, element(text, "JobIdentifier")!)).toBe("finished");
+  expect(memory() - memoryBefore).toBeLessThan(150);
+  for (const socket of sockets) socket.destroy();
+  await until(() => files() - filesBefore < 20);
+});
+
+test("200 wrong sign-ins at once: forty of an address are looked at, reads and jobs go on, memory is bounded", async () => {
+  const before = memory();
+  let most = 0;
+  const waiting = { count: 200 };
+  const signIns = Array.from({ length: 200 }, async (_, i) => {
+    const response = await fetch(`${server.url}/api/v2/token-auth/`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", "X-Forwarded-For": "192.0.2.1" },
+      body: JSON.stringify({ username: `nobody${i}`, password: "wrong password" }),
+    });
+    await response.arrayBuffer();
+    waiting.count--;
+    return response.status;
+  });
+  let [reads, jobs] = [0, 0];
+  const read = async (): Promise<void> => {
+    while (waiting.count > 0) {
+      expect((await get("/api/v2/locations/")).status).toBe(200);
+      most = Math.max(most, memory());
+      if (waiting.count > 0) reads++;
+    }
+  };
+  const score = async (): Promise<void> => {
+    for (let i = 0; waiting.count > 0; i++) {
+      const message = runJobMessage({ sequence: E7 + "AC".repeat(i + 1), patterns: ["L.C.E"] });
+      const job = element((await post(server.url, message)).text, "JobIdentifier")!;
+      expect(await ended(server.url, job)).toBe("finished");
+      if (waiting.count > 0) jobs++;
+    }
+  };
+  await Promise.all([read(), score()]);
+  const statuses = await Promise.all(signIns);
+  expect([401, 429].map((status) => statuses.filter((one) => one === status).length)).toEqual([40, 160]);
+  // Each hash takes 19 MiB, and a few run at once.
+  expect(most - before).toBeLessThan(200);
+  expect(reads).toBeGreaterThan(20);
+  expect(jobs).toBeGreaterThan(1);
+  // Who comes from elsewhere is not concerned.
+  const right = await fetch(`${server.url}/api/v2/token-auth/`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", "X-Forwarded-For": "192.0.2.2" },
+    body: JSON.stringify({ username: "ada", password: PASSWORD }),
+  });
+  expect(right.status).toBe(200);
+}, 60_000);
+
+test("killed while a corpus is packed beside it, the service starts, and the same file is added", async () => {
+  const next = random(7);
+  const fasta = Array.from(
+    { length: 30_000 },
+    (_, i) => `>sp|T${i}|T${i}\n${decode(randomProtein(next, 300))}\n`,
+  ).join("");
+  const upload = (name: string): Promise<Response> =>
+    fetch(`${server.url}/api/admin/corpora?name=${name}`, {
+      method: "POST",
+      headers: { Authorization: `Token ${token}` },
+      body: fasta,
+    });
+  const accepted = await upload("many");
+  expect(accepted.status).toBe(202);
+  await accepted.arrayBuffer();
+  const child = (): boolean =>
+    !IS_LINUX ||
+    readFileSync(`/proc/${server.process.pid}/task/${server.process.pid}/children`, "utf8").trim() !== "";
+  await until(child);
+  await server.end("SIGKILL");
+  server = await start();
+  // What was begun may have gone on by itself; a file that is there already is told so.
+  for (let i = 0; ; i++) {
+    expect(i).toBeLessThan(10);
+    const again = await upload("many");
+    const { id } = (await again.json()) as { id: string };
+    expect(again.status).toBe(202);
+    let state = "running";
+    while (state === "running" || state === "waiting") {
+      await Bun.sleep(50);
+      ({ state } = (await (await get(`/api/admin/tasks/${id}`)).json()) as { state: string });
+    }
+    if (state === "done") break;
+    await Bun.sleep(500);
+  }
+  const listed = await labd(["corpus", "list"], { env });
+  expect(listed.stdout).toMatch(/many.* 30,000 sequences/);
+  expect(listed.stdout.match(/many/g)).toHaveLength(1);
+  expect((await labd(["corpus", "verify"], { env })).code).toBe(0);
+  await until(() => readdirSync(join(place.directory, "uploads")).length === 0);
+  // Nothing half-made is left.
+  const left = readdirSync(join(place.directory, "corpora")).filter((name) => !/\.(labc|source)$/.test(name));
+  expect(left).toEqual([]);
+}, 90_000);
+
+const SPACE = `labd-${process.pid}`;
+const CAN_SPLIT = IS_LINUX && IS_LONG && quietly("ip", "netns", "add", SPACE);
+
+test.skipIf(!CAN_SPLIT)(
+  `peers whose network is gone without a word are let go of (LABD_SLOW=1${IS_LONG && !CAN_SPLIT ? "; SKIPPED: no network of its own can be made here" : ""})`,
+  async () => {
+    const run = (...words: string[]): void => {
+      if (!quietly(...words)) throw new Error(words.join(" "));
+    };
+    const [here, there] = [`a${process.pid}`, `b${process.pid}`];
+    try {
+      run("ip", "link", "add", here, "type", "veth", "peer", "name", there);
+      run("ip", "link", "set", there, "netns", SPACE);
+      run("ip", "addr", "add", "10.213.7.1/24", "dev", here);
+      run("ip", "link", "set", here, "up");
+      run("ip", "netns", "exec", SPACE, "ip", "addr", "add", "10.213.7.2/24", "dev", there);
+      run("ip", "netns", "exec", SPACE, "ip", "link", "set", there, "up");
+      using other = scratch();
+      await using remote = await serve(other.directory, [
+        "--host",
+        "10.213.7.1",
+        "--workers",
+        "1",
+        "--log",
+        "off",
+      ]);
+      const count = (): number => readdirSync(`/proc/${remote.process.pid}/fd`).length;
+      const before = count();
+      const clients = Bun.spawn(
+        ["ip", "netns", "exec", SPACE, process.execPath, "-e", HALF_OPEN, new URL(remote.url).port],
+        { stdout: "pipe" },
+      );
+      await clients.stdout.getReader().read();
+      const open = count() - before;
+      expect(open).toBeGreaterThan(250);
+      // Neither FIN nor RST comes through any more.
+      run("ip", "link", "set", here, "down");
+      clients.kill("SIGKILL");
+      const begun = performance.now();
+      while (count() - before > 5) {
+        expect(performance.now() - begun).toBeLessThan(180_000);
+        await Bun.sleep(500);
+      }
+      process.stderr.write(
+        `${open} half-open connections were gone after ${Math.round((performance.now() - begun) / 1000)} s\n`,
+      );
+    } finally {
+      quietly("ip", "netns", "del", SPACE);
+      quietly("ip", "link", "del", here);
+    }
+  },
+  300_000,
+);
+
+/** A hundred connections each: at rest after an answer, amid a head, amid a body. */
+const HALF_OPEN = `
+  const { connect } = require("node:net");
+  const texts = [
+    "GET /healthz HTTP/1.1\\r\\nHost: lab\\r\\n\\r\\n",
+    "GET /healthz HTTP/1.1\\r\\nHo",
+    "POST /soap/ConservationScorer HTTP/1.1\\r\\nHost: lab\\r\\nContent-Type: text/xml\\r\\nContent-Length: 5000\\r\\n\\r\\n<a",
+  ];
+  for (let i = 0; i < 300; i++) connect(Number(process.argv[1]), "10.213.7.1").on("error", () => {}).write(texts[i % 3]);
+  setTimeout(() => console.log("open"), 2000);
+  setInterval(() => {}, 1000);
+`;
