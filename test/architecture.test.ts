@@ -32,7 +32,7 @@ const RULES: Record<string, Rule> = {
   },
   "src/backup": { rooms: ["src/shell", "src/problem.ts"], packages: ["node:"] },
   "src/administration": {
-    rooms: ["src/backup", "src/scoring/index.ts", "src/shell", "src/problem.ts"],
+    rooms: ["src/backup", "src/identity/index.ts", "src/scoring/index.ts", "src/shell", "src/problem.ts"],
     packages: ["elysia", "node:"],
   },
   "src/webhook": { rooms: ["src/shell", "src/problem.ts"], packages: ["elysia", "node:"] },

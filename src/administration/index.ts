@@ -1,9 +1,11 @@
 import { join } from "node:path";
+import type { Identities } from "../identity/index.ts";
 import type { Reach } from "../shell/origin.ts";
 import { accountEndpoints } from "./account.ts";
 import type { Administered } from "./administered.ts";
 import { corpusEndpoints, motifEndpoints } from "./corpora.ts";
 import { type Endpoint, requireAdministrator } from "./endpoint.ts";
+import { identityEndpoints } from "./identities.ts";
 import { backupEndpoints, healthEndpoints, jobEndpoints } from "./operation.ts";
 import { endpointRoutes } from "./route.ts";
 import { secondFactorEndpoints } from "./second-factor.ts";
@@ -16,12 +18,17 @@ export { Tasks } from "./tasks.ts";
 
 /** What people do with their accounts, and administrators with the service. */
 export function administrationRoutes(
-  administered: Administered & { reach: Reach },
+  administered: Administered & {
+    reach: Reach;
+    identities: Identities;
+    settings: Parameters<typeof identityEndpoints>[2];
+  },
 ): ReturnType<typeof endpointRoutes> {
   sweepUploads(join(administered.dataDirectory, "uploads"));
   return endpointRoutes([
     ...accountEndpoints(administered.accounts, administered.reach),
     ...secondFactorEndpoints(administered.accounts, administered.reach),
+    ...identityEndpoints(administered.accounts, administered.identities, administered.settings),
     ...serviceEndpoints(administered),
   ]);
 }

@@ -148,6 +148,8 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
         identity.routes,
         administrationRoutes({
           accounts,
+          identities: identity.identities,
+          settings: config,
           scoring,
           clock,
           tasks,

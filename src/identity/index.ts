@@ -19,7 +19,9 @@ export { recheckDirectory } from "./ldap-recheck.ts";
 export { lookAtDirectory } from "./look-at-directory.ts";
 export { lookAtProvider } from "./look-at-provider.ts";
 export { readOidcOptions } from "./oidc-options.ts";
-export type { Subject } from "./person.ts";
+export { providersOf, whoIsMeant } from "./linking.ts";
+export { type Provider, PROVIDERS } from "./person.ts";
+export type { IdentitySettings } from "./settings.ts";
 
 export interface IdentityOptions {
   settings: IdentitySettings & {

@@ -8,7 +8,7 @@ import {
   withDirectory,
 } from "./ldap-connection.ts";
 import type { Identities } from "./identities.ts";
-import type { Admission, Person } from "./person.ts";
+import { type Admission, type Person, plainEmail, plainText } from "./person.ts";
 import { AtOnce } from "../shell/at-once.ts";
 import type { Clock } from "../shell/clock.ts";
 import type { ForeignPasswords } from "../shell/foreign-password.ts";
@@ -36,6 +36,8 @@ export interface LdapOptions extends LdapServer, Admission {
   loginWindow: number;
 }
 
+/** Characters; of those that are kept here, too. */
+const LONGEST_PASSWORD = 1024;
 /** Connections at once. */
 const AT_ONCE = 16;
 /** Groups of one person; more are not looked at. */
@@ -98,7 +100,8 @@ async function authenticate(
   attempt: (dn: string) => void,
 ): Promise<Person | undefined> {
   // Without a password servers let everybody bind, as nobody (RFC 4513, section 5.1.2).
-  if (password === "" || username === "" || username.length > 150 || UNTYPED.test(username)) return undefined;
+  if (password === "" || password.length > LONGEST_PASSWORD) return undefined;
+  if (username === "" || username.length > 150 || UNTYPED.test(username)) return undefined;
   return withDirectory(options, async (connection) => {
     const entry = await findEntry(connection, options, byName(options, username));
     if (!entry) return undefined;
@@ -188,15 +191,14 @@ async function describe(connection: LdapConnection, options: LdapOptions, entry:
   const id = options.id === "dn" ? entry.dn.toLowerCase() : first(options.id);
   if (id === "")
     throw unavailable(`${entry.dn} has no attribute ${options.id} that may be read; see ldap_attribute_id`);
-  const email = first(options.email);
   return {
     provider: "ldap",
     issuer: "",
     subject: id,
     label: entry.dn,
     username,
-    fullName: first(options.fullName).slice(0, 200),
-    email: /^[^\s@]+@[^\s@]+$/.test(email) && email.length <= 254 ? email : "",
+    fullName: plainText(first(options.fullName)),
+    email: plainEmail(first(options.email)),
     groups: await groupsOf(connection, options, entry.dn, username),
   };
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type * as oauth from "oauth4webapi";
 import type { OidcOptions } from "./oidc-options.ts";
-import type { Person } from "./person.ts";
+import { type Person, plainEmail, plainText } from "./person.ts";
 
 /**
  * Milliseconds for which what a provider says of itself is taken as it was: by who comes back, and by who leaves, which
@@ -185,15 +185,14 @@ export class OidcProvider {
       return typeof value === "string" ? value.trim() : "";
     };
     const listed = valueAt(claims, groups);
-    const address = text(email);
     return {
       provider: "oidc",
       issuer,
       subject,
-      label: `${text(username) || subject} at ${issuer}`.slice(0, 500),
+      label: plainText(`${text(username) || subject} at ${issuer}`, 500),
       username: text(username),
-      fullName: text(fullName).slice(0, 200),
-      email: /^[^\s@]+@[^\s@]+$/.test(address) && address.length <= 254 ? address : "",
+      fullName: plainText(text(fullName)),
+      email: plainEmail(text(email)),
       groups: (Array.isArray(listed) ? listed : [listed]).filter((name) => typeof name === "string"),
     };
   }

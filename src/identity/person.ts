@@ -1,5 +1,6 @@
 /** Who shows that somebody is who they say: a directory, or a provider of OpenID Connect. */
-export type Provider = "ldap" | "oidc";
+export const PROVIDERS = ["ldap", "oidc"] as const;
+export type Provider = (typeof PROVIDERS)[number];
 
 /** Somebody at a provider. */
 export interface Subject {
@@ -68,3 +69,15 @@ export const readMap = (setting: string): [string, string][] =>
 
 /** The name of an account for a name elsewhere: in lower case, so that two that differ in case alone are not two people. */
 export const accountNameOf = (username: string): string => fold(username.trim());
+
+/** A name or an address as others have it, without what is no text in it; at most so many characters. */
+export const plainText = (value: string, longest = 200): string =>
+  value
+    .normalize("NFC")
+    .replace(/\p{C}+/gu, " ")
+    .trim()
+    .slice(0, longest);
+
+/** An address for mail; empty for what is none. */
+export const plainEmail = (value: string): string =>
+  /^[^\s@]+@[^\s@]+$/.test(value) && value.length <= 254 ? value : "";

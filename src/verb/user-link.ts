@@ -1,19 +1,10 @@
 import type { Opened } from "../app/data-directory.ts";
 import type { Config } from "../config.ts";
-import {
-  Identities,
-  lookUp,
-  readLdapOptions,
-  readOidcOptions,
-  recheckDirectory,
-  type Subject,
-} from "../identity/index.ts";
+import { Identities, PROVIDERS, readLdapOptions, recheckDirectory, whoIsMeant } from "../identity/index.ts";
 import { openMemberships } from "../inventory/index.ts";
 import { Problem } from "../problem.ts";
 import { accountTable } from "./account-table.ts";
 import { systemClock } from "../shell/clock.ts";
-
-const PROVIDERS = ["ldap", "oidc"] as const;
 
 /** Which accounts others vouch for, in a data directory. */
 export const identitiesOf = ({ database, accounts }: Pick<Opened, "database" | "accounts">): Identities =>
@@ -29,27 +20,11 @@ export async function link(
   if ((ldap === undefined) === (oidc === undefined))
     throw new Problem("usage", "labd user link takes --ldap WHO or --oidc SUBJECT.");
   const user = opened.accounts.userOf(username);
-  const subject = ldap === undefined ? ofProvider(config, oidc!) : await inDirectory(config, ldap);
+  const subject = await (ldap === undefined
+    ? whoIsMeant(config, "oidc", oidc!)
+    : whoIsMeant(config, "ldap", ldap));
   identitiesOf(opened).link(user, subject);
   return `Linked ${username} to ${subject.label}, who signs in as this account from now on.\n`;
-}
-
-async function inDirectory(config: Config, who: string): Promise<Subject> {
-  const options = readLdapOptions(config);
-  if (!options) throw new Problem("invalid_setting", "ldap_url: expected an address; there is no directory.");
-  const found = await lookUp(options, who);
-  if (!found) throw new Problem("not_found", `The directory has nobody, or several, by ${who}.`);
-  return found.person;
-}
-
-/** Nobody but the person can show that a provider has such a subject. */
-function ofProvider(config: Config, subject: string): Subject {
-  const options = readOidcOptions(config);
-  if (!options)
-    throw new Problem("invalid_setting", "oidc_issuer: expected an address; there is no provider.");
-  if (subject === "") throw new Problem("usage", "--oidc: expected the subject (sub) of somebody.");
-  const { issuer } = options;
-  return { provider: "oidc", issuer, subject, label: `${subject} at ${issuer}` };
 }
 
 /** `labd user unlink`. @throws Problem usage, not_found */

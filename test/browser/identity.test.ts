@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { scratch, serve } from "../executable/labd.ts";
 import { CLIENT, openProvider } from "../identity/provider.ts";
 import { freePort } from "../identity/slapd.ts";
-import { browserTest, checkPage, fill, named, openPage, press, seeText } from "./browser.ts";
+import { ADMIN, arrive, browserTest, checkPage, fill, named, openPage, press, seeText } from "./browser.ts";
 
 browserTest(
   "people sign in at a provider and come back to the page that they wanted; who may not is told why",
@@ -12,10 +12,12 @@ browserTest(
     await using provider = await openProvider([`${url}/api/oidc/callback`], {
       kim: { preferred_username: "kim", name: "Kim Kuhn", groups: ["staff"] },
       max: { preferred_username: "max" },
+      ann: { preferred_username: "admin", groups: ["staff"] },
     });
     using directory = scratch();
     const settings = {
       port: String(port),
+      "admin-password": ADMIN.password,
       "public-url": url,
       "oidc-issuer": provider.issuer,
       "oidc-client-id": CLIENT.id,
@@ -53,6 +55,31 @@ browserTest(
     ]);
     expect(page.url()).toBe(`${url}/`);
     await named(page, "link", "Sign in");
+    // A name that is taken: the administrator says that it is the same person, and not.
+    const forgetPerson = async () => page.deleteCookie(...(await page.cookies(provider.issuer)));
+    await forgetPerson();
+    await pass("ann");
+    await seeText(page, "There is an account of your name that is not linked to you.");
+    await fill(page, "Name", ADMIN.username);
+    await fill(page, "Password", ADMIN.password);
+    await page.keyboard.press("Enter");
+    await arrive(page, "/profile");
+    await page.goto(`${url}/administration/users`, { waitUntil: "load" });
+    await press(page, "button", "Links of admin");
+    await fill(page, "Subject at the provider", "ann");
+    await checkPage({ ...opened, faults: [] }, "administration-identity");
+    await press(page, "button", "Link");
+    await seeText(page, "admin is linked to ann at");
+    await page.deleteCookie(...(await page.cookies(url)));
+    await forgetPerson();
+    await pass("ann");
+    expect(page.url()).toBe(`${url}/profile`);
+    await named(page, "link", "admin");
+    await page.goto(`${url}/administration/users`, { waitUntil: "load" });
+    await press(page, "button", "Links of admin");
+    await press(page, "button", "Unlink Provider (OpenID Connect)");
+    // Its sessions ended, that of the administrator among them.
+    await seeText(page, "Sign in, and you come back to this page.");
     // Accounts with a password here need no provider.
     await provider.pause();
     await Bun.sleep(1000);

@@ -70,6 +70,21 @@ ldapTest(
       Cookie: session.headers.get("set-cookie")!.split(";")[0],
       "X-CSRFToken": session.body.csrf_token,
     };
+    // What the page People does.
+    const links = "/api/admin/users/max/identities";
+    const linked = await post(links, { provider: "ldap", who: "max" }, cookie);
+    expect(linked).toMatchObject({ status: 200, body: { label: `uid=max,ou=people,${BASE}` } });
+    expect(await post(links, { provider: "ldap", who: "nobody" }, cookie)).toMatchObject({ status: 404 });
+    expect(await post(links, { provider: "x", who: "max" }, cookie)).toMatchObject({ status: 400 });
+    expect((await post(links, { provider: "ldap", who: "max" })).status).toBe(401);
+    const list = await fetch(`${server.url}/api/admin/identities`, { headers: cookie });
+    expect(await list.json()).toMatchObject({
+      total: 3,
+      providers: ["ldap"],
+      results: expect.arrayContaining([expect.objectContaining({ username: "max", last_used: null })]),
+    });
+    const unlink = () => fetch(`${server.url}${links}/ldap`, { method: "DELETE", headers: cookie });
+    expect([(await unlink()).status, (await unlink()).status]).toEqual([204, 404]);
     const begun = await post("/api/account/second-factor", {}, cookie);
     const code = shownCode(begun.body.secret);
     expect((await post("/api/account/second-factor/confirm", { code }, cookie)).status).toBe(200);

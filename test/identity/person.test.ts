@@ -1,6 +1,13 @@
 import { expect, test } from "bun:test";
 import { fillFilter } from "../../src/identity/ldap-filter.ts";
-import { accountNameOf, membershipsBy, readMap, readNames } from "../../src/identity/person.ts";
+import {
+  accountNameOf,
+  membershipsBy,
+  plainEmail,
+  plainText,
+  readMap,
+  readNames,
+} from "../../src/identity/person.ts";
 
 test("what is filled into a filter cannot end it", () => {
   expect(fillFilter("(&(a=b)(uid={username}))", { username: "*)(uid=*" })).toBe(
@@ -25,4 +32,11 @@ test("names that differ in case or in how letters are put together are one accou
   expect(accountNameOf(" Kim ")).toBe("kim");
   expect(accountNameOf("ju\u0308rgen")).toBe("j\u00fcrgen");
   expect(accountNameOf("\uff4b\uff49\uff4d")).toBe("kim");
+});
+
+test("names and addresses of others are text, or nothing", () => {
+  expect(plainText(" Kim\u0000\u202e\nKuhn ")).toBe("Kim Kuhn");
+  expect(plainText("x".repeat(300))).toHaveLength(200);
+  expect(plainEmail("kim@lab.example")).toBe("kim@lab.example");
+  for (const none of ["kim", "k im@lab", `${"k".repeat(260)}@lab`]) expect(plainEmail(none)).toBe("");
 });

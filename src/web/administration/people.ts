@@ -32,3 +32,23 @@ export const secondFactorPath = (username: string): string =>
 export const groupPath = (name: string): string => `/api/v2/groups/${encodeURIComponent(name)}/`;
 /** It owns what every installation has, and stays. */
 export const SYSTEM_GROUP = "SYSTEM_GROUP";
+
+/** Who vouches for people. */
+export type ProviderName = "ldap" | "oidc";
+export const PROVIDER_NAMES: Readonly<Record<ProviderName, string>> = {
+  ldap: "Directory (LDAP)",
+  oidc: "Provider (OpenID Connect)",
+};
+
+/** Somebody there who signs in as an account here. */
+export interface Identity {
+  username: string;
+  provider: ProviderName;
+  label: string;
+  last_used: string | null;
+  /** When the directory was found to let them in no more. */
+  suspended: string | null;
+}
+
+export const identityPath = (username: string): string =>
+  `/api/admin/users/${encodeURIComponent(username)}/identities`;

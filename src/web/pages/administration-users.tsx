@@ -2,7 +2,16 @@ import { useState } from "preact/hooks";
 import { Confirm, type Question } from "../administration/confirm.tsx";
 import { Administration } from "../administration/frame.tsx";
 import { Groups } from "../administration/groups.tsx";
-import { type Group, type Listed, secondFactorPath, type User, userPath } from "../administration/people.ts";
+import { IdentityDialog } from "../administration/identity-dialog.tsx";
+import {
+  type Group,
+  type Identity,
+  type Listed,
+  type ProviderName,
+  secondFactorPath,
+  type User,
+  userPath,
+} from "../administration/people.ts";
 import { When } from "../administration/show.tsx";
 import { ShownOnce } from "../administration/shown-once.tsx";
 import { UserDialog } from "../administration/user-dialog.tsx";
@@ -22,6 +31,9 @@ function UsersPage() {
   const factors = useLoaded("second-factors", (signal) =>
     get<Listed<{ username: string }>>("/api/admin/second-factors", {}, signal),
   );
+  const identities = useLoaded("identities", (signal) =>
+    get<Listed<Identity> & { providers: ProviderName[] }>("/api/admin/identities", {}, signal),
+  );
   const users = useLoaded("users", (signal) => get<Listed<User>>("/api/v2/users/", ALL, signal));
   const groups = useLoaded("groups", (signal) =>
     get<Listed<Group>>("/api/v2/groups/", { page_size: "max" }, signal),
@@ -29,9 +41,11 @@ function UsersPage() {
   const session = useSession();
   const [question, setQuestion] = useState<Question | null>(null);
   const [edited, setEdited] = useState<User | "new" | null>(null);
+  const [linked, setLinked] = useState<string | null>(null);
   const [link, setLink] = useState<{ username: string; url: string; expires: string } | null>(null);
   const reload = (): void => {
     factors.reload();
+    identities.reload();
     users.reload();
     groups.reload();
   };
@@ -48,7 +62,10 @@ function UsersPage() {
     }
   };
   const hasSecond = new Set(factors.value?.results.map(({ username }) => username));
-  const error = factors.error ?? users.error ?? groups.error;
+  const linksOf = (username: string): Identity[] =>
+    (identities.value?.results ?? []).filter((identity) => identity.username === username);
+  const mayLink = (identities.value?.providers.length ?? 0) > 0;
+  const error = factors.error ?? identities.error ?? users.error ?? groups.error;
   // Nobody signs in as the account that owns what comes with the program.
   const rows = (users.value?.results ?? []).filter(({ username }) => username !== "system");
   return (
@@ -83,6 +100,11 @@ function UsersPage() {
                   <>
                     {row.username} {row.is_superuser && <span class="tag">administrator</span>}{" "}
                     {hasSecond.has(row.username) && <span class="tag good">second factor</span>}{" "}
+                    {linksOf(row.username).map(({ provider }) => (
+                      <span class="tag" key={provider}>
+                        {provider}
+                      </span>
+                    ))}{" "}
                     {!row.is_active && <span class="tag warn">shut out</span>}
                   </>
                 ),
@@ -118,6 +140,15 @@ function UsersPage() {
                         }
                       >
                         Reset codes
+                      </Button>
+                    )}
+                    {(mayLink || linksOf(row.username).length > 0) && (
+                      <Button
+                        look="quiet"
+                        aria-label={`Links of ${row.username}`}
+                        onClick={() => setLinked(row.username)}
+                      >
+                        Links
                       </Button>
                     )}
                     {row.is_active ? (
@@ -181,6 +212,18 @@ function UsersPage() {
             setEdited(null);
             reload();
             if (wantsLink) void makeLink(username);
+          }}
+        />
+      )}
+      {linked !== null && (
+        <IdentityDialog
+          username={linked}
+          linked={linksOf(linked)}
+          providers={identities.value?.providers ?? []}
+          onClose={() => setLinked(null)}
+          onDone={() => {
+            setLinked(null);
+            reload();
           }}
         />
       )}
