@@ -5,7 +5,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FarmState } from "../../src/farm/index.ts";
-import { PREFIX, packPrediction, queueName, resultKey } from "../../src/farm/layout.ts";
+import {
+  packPrediction,
+  PREFIX,
+  queueName,
+  registerWorker,
+  resultKey,
+  type WorkerRecord,
+} from "../../src/farm/layout.ts";
 import { corpusPath } from "../../src/scoring/index.ts";
 import { Laboratory, until, VERSION } from "./laboratory.ts";
 import { hasRedis, RedisServer } from "./redis-server.ts";
@@ -17,7 +24,25 @@ let home: string;
 let databases = 0;
 const open = (): Laboratory => new Laboratory(redis.at(databases++));
 const withRedis = (what: string, run: () => Promise<void>, of = test.concurrent): void =>
-  hasRedis ? of(what, run, 30_000) : test.skip(`${what} (SKIPPED without redis-server)`, run);
+  hasRedis ? of(what, run, 60_000) : test.skip(`${what} (SKIPPED without redis-server)`, run);
+
+const EMPTY_HANDED: WorkerRecord = {
+  name: "",
+  host: "elsewhere",
+  pid: 1,
+  version: VERSION,
+  commit: "test",
+  method: "labd-2",
+  concurrency: 1,
+  corpora: [],
+  queue: null,
+  refusal: null,
+  draining: false,
+  jobs: [],
+  counts: { finished: 0, failed: 0, returned: 0 },
+  memory: 0,
+  since: 0,
+};
 
 beforeAll(async () => {
   if (!hasRedis) return;
@@ -114,21 +139,19 @@ withRedis("a cancelled job of which the queue was never told is found", async ()
 withRedis("a worker that is lost with its job: another has it, and the attempt does not count", async () => {
   await using lab = open();
   const farm = lab.serve();
-  const good = await lab.hire();
-  const busy = await lab.submit("wait");
-  await until(() => lab.state(busy) === "running");
   // It takes a job, and is never heard of again.
-  const name = queueName({ version: VERSION, basis: lab.corpora.basis() });
+  const queue = queueName({ version: VERSION, basis: lab.corpora.basis() });
   const connection = new Redis(lab.queue, { maxRetriesPerRequest: null });
+  await registerWorker(connection, { ...EMPTY_HANDED, name: "lost", queue });
   const never = (): Promise<never> => new Promise(() => {});
   const silent = { skipLockRenewal: true, skipStalledCheck: true, lockDuration: 300 };
-  const lost = new Worker(name, never, { connection, prefix: PREFIX, name: "lost", ...silent });
+  const lost = new Worker(queue, never, { connection, prefix: PREFIX, name: "lost", ...silent });
   const id = await lab.submit("finish");
   await until(() => lab.row(id).worker === "lost");
-  lab.store.cancel(busy);
-  farm.drop(busy);
+  const good = await lab.hire({ lock: 500 });
   await until(() => lab.state(id) === "finished");
   expect(lab.row(id)).toEqual({ worker: good.name, attempts: 1 });
+  expect(farm.state().counts.returned).toBeGreaterThan(0);
   await lost.close(true);
   connection.disconnect();
 });

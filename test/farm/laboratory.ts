@@ -108,7 +108,7 @@ export class Laboratory implements AsyncDisposable {
       commit: "test",
       workerUrl: ODD,
       interval: 40,
-      lock: 400,
+      lock: 2000,
       ...options,
     });
     this.#workers.push(worker);
@@ -160,7 +160,7 @@ export async function until(
   what?: () => unknown,
 ): Promise<void> {
   for (let i = 0; !(await condition()); i++) {
-    if (i > 3000) throw new Error(`It did not come true within 15 s. ${JSON.stringify(what?.())}`);
+    if (i > 8000) throw new Error(`It did not come true within 40 s. ${JSON.stringify(what?.())}`);
     await Bun.sleep(5);
   }
 }
