@@ -10,6 +10,7 @@ import { demo } from "./verb/demo.ts";
 import { doctor } from "./verb/doctor.ts";
 import { elm } from "./verb/elm.ts";
 import { exportFile } from "./verb/export.ts";
+import { farm } from "./verb/farm.ts";
 import { importFile } from "./verb/import.ts";
 import { install, uninstall } from "./verb/install.ts";
 import { merge } from "./verb/merge.ts";
@@ -29,6 +30,7 @@ export const VERBS: readonly Verb[] = [
   demo,
   serve,
   worker,
+  farm,
   score,
   merge,
   corpus,

@@ -135,6 +135,12 @@ export const PROBLEMS = {
     69,
     "A store of objects (S3), or a server to fetch from, cannot be used; the text says what to do.",
   ),
+  queue_away: row(
+    503,
+    "Server",
+    69,
+    "The queue between server and workers (Redis) does not answer; the text says which one.",
+  ),
   internal: row(500, "Server", 70, "A defect of the program; the log has the cause under the request id."),
 } as const satisfies Record<string, Answer>;
 

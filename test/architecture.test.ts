@@ -32,7 +32,14 @@ const RULES: Record<string, Rule> = {
   },
   "src/backup": { rooms: ["src/shell", "src/problem.ts"], packages: ["node:"] },
   "src/administration": {
-    rooms: ["src/backup", "src/identity/index.ts", "src/scoring/index.ts", "src/shell", "src/problem.ts"],
+    rooms: [
+      "src/backup",
+      "src/farm/index.ts",
+      "src/identity/index.ts",
+      "src/scoring/index.ts",
+      "src/shell",
+      "src/problem.ts",
+    ],
     packages: ["elysia", "node:"],
   },
   "src/webhook": { rooms: ["src/shell", "src/problem.ts"], packages: ["elysia", "node:"] },
@@ -42,7 +49,7 @@ const RULES: Record<string, Rule> = {
   },
   "src/watch": { rooms: ["src/backup", "src/shell", "src/problem.ts"], packages: ["node:"] },
   "src/farm": {
-    rooms: ["src/motif", "src/scoring", "src/shell", "src/problem.ts"],
+    rooms: ["src/motif", "src/scoring", "src/shell", "src/watch/finding.ts", "src/problem.ts"],
     packages: ["bullmq", "ioredis", "node:"],
   },
   "src/install": { rooms: ["src/config.ts"], packages: [] },

@@ -1,3 +1,4 @@
+import type { FarmState } from "../farm/index.ts";
 import type { Scoring } from "../scoring/index.ts";
 import type { Accounts } from "../shell/auth.ts";
 import type { Clock } from "../shell/clock.ts";
@@ -8,6 +9,8 @@ import type { Task, Tasks } from "./tasks.ts";
 export interface Administered {
   accounts: Accounts;
   scoring: Scoring;
+  /** The farm as it is; null where there is none. */
+  farm: () => FarmState | null;
   clock: Clock;
   tasks: Tasks;
   version: string;

@@ -5,6 +5,7 @@ import { accountEndpoints } from "./account.ts";
 import type { Administered } from "./administered.ts";
 import { corpusEndpoints, motifEndpoints } from "./corpora.ts";
 import { type Endpoint, requireAdministrator } from "./endpoint.ts";
+import { farmEndpoints } from "./farm.ts";
 import { identityEndpoints } from "./identities.ts";
 import { backupEndpoints, healthEndpoints, jobEndpoints } from "./operation.ts";
 import { endpointRoutes } from "./route.ts";
@@ -40,6 +41,7 @@ function serviceEndpoints(service: Administered): Endpoint[] {
     ...corpusEndpoints(service),
     ...motifEndpoints(service),
     ...jobEndpoints(service),
+    ...farmEndpoints(service),
     ...backupEndpoints(service),
     ...healthEndpoints(service),
   ];

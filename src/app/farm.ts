@@ -1,8 +1,18 @@
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { hostname } from "node:os";
 import type { Config } from "../config.ts";
 import { Dispatcher, type FarmState } from "../farm/index.ts";
 import type { Farm, FarmSurroundings } from "../scoring/index.ts";
 import type { Log } from "../shell/log.ts";
 import { COMMIT, VERSION } from "../version.ts";
+
+/** The one server of a data directory: a copy elsewhere, or on another machine, is another. */
+function ownerOf(dataDirectory: string): string {
+  const file = "/etc/machine-id";
+  const machine = existsSync(file) ? readFileSync(file, "utf8") : "";
+  const words = JSON.stringify([machine, hostname(), realpathSync(dataDirectory)]);
+  return new Bun.CryptoHasher("sha256").update(words).digest("hex");
+}
 
 /** The farm of a server that has a queue (setting `queue`); undefined for one that has none. */
 export function farmOf(
@@ -14,7 +24,8 @@ export function farmOf(
   return {
     open(surroundings) {
       const place = { url: config.queue, ca: config.queue_ca };
-      const options = { place, mode: config.queue_local, log, version: VERSION, commit: COMMIT };
+      const owner = ownerOf(config.data_dir);
+      const options = { place, mode: config.queue_local, log, version: VERSION, commit: COMMIT, owner };
       return (dispatcher = new Dispatcher(options, surroundings));
     },
     state: () => dispatcher?.state() ?? null,

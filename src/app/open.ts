@@ -10,6 +10,7 @@ import {
 } from "../administration/index.ts";
 import type { Config } from "../config.ts";
 import { openIdentity } from "../identity/index.ts";
+import { declareFarm } from "../farm/index.ts";
 import { inventoryRoutes, openImports, openMemberships } from "../inventory/index.ts";
 import { openScoring, type Scoring } from "../scoring/index.ts";
 import { auditOf } from "../shell/audit.ts";
@@ -106,6 +107,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       queries,
       now: clock.now,
     });
+    if (farm) declareFarm(metrics, farm.state);
     let retired = false;
     const behindProxy = (request: Request): string =>
       basePathOf(request, reach) === "" && config.public_url === "" ? "" : baseOf(request, reach);
@@ -151,6 +153,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
           identities: identity.identities,
           settings: config,
           scoring,
+          farm: () => farm?.state() ?? null,
           clock,
           tasks,
           reach,

@@ -20,10 +20,7 @@ import {
 import { Line } from "./line.ts";
 import { causeOf, openLink, type Place, placeOf } from "./link.ts";
 import { BATCH, Offering } from "./offering.ts";
-
-/** Whether the pool of the server's process works beside the farm. */
-export const POOL_MODES = ["away", "always", "never"] as const;
-export type PoolMode = (typeof POOL_MODES)[number];
+import { type Counts, type FarmState, giveUpClaim, mixedFarm, type PoolMode, publishState } from "./state.ts";
 
 export interface DispatcherOptions {
   place: Place;
@@ -31,6 +28,8 @@ export interface DispatcherOptions {
   log: Log;
   version: string;
   commit: string;
+  /** Tells this server from all others, also when it starts again; by default it is another each time. */
+  owner?: string;
   /** Milliseconds between two turns without news. */
   interval?: number;
   /** Milliseconds for which queue or workers may be away before the pool takes over. */
@@ -39,34 +38,6 @@ export interface DispatcherOptions {
   reconcileEvery?: number;
   /** Milliseconds after which a queue that took no jobs is tried again. */
   tryAgain?: number;
-}
-
-/** What the farm does, for those who look after it. */
-export interface FarmState {
-  queue: string;
-  mode: PoolMode;
-  /** `there`; `away`: it does not answer; `taken`: another server has it; `refuses`: it takes no jobs. */
-  state: "there" | "away" | "taken" | "refuses";
-  /** Why, where it is not there. */
-  cause: string | null;
-  poolWorks: boolean;
-  workers: (WorkerRecord & { fits: boolean })[];
-  /** Jobs in the queue that no worker has, and jobs that workers have. */
-  waiting: number;
-  running: number;
-  counts: Readonly<Counts>;
-}
-
-interface Counts {
-  offered: number;
-  finished: number;
-  failed: number;
-  /** Handed in for a job that had ended. */
-  late: number;
-  /** Taken by a worker and given back, or lost with it. */
-  returned: number;
-  /** In the database, but no longer in the queue. */
-  lost: number;
 }
 
 /** Jobs in the queue for each place of a worker, so that none is idle between two offers. */
@@ -87,7 +58,7 @@ const STALLED = `The worker's process ended ${MAX_INTERRUPTIONS} times while it 
  * All of it happens in turns, one at a time, so that nothing is decided on what another part has just changed.
  */
 export class Dispatcher implements Farm {
-  readonly #token = crypto.randomUUID();
+  readonly #token: string;
   readonly #jobs: FarmJobs;
   readonly #lines = new Map<string, Line>();
   readonly #progress = new Map<string, Progress>();
@@ -118,6 +89,7 @@ export class Dispatcher implements Farm {
     private readonly options: DispatcherOptions,
     private readonly surroundings: FarmSurroundings,
   ) {
+    this.#token = options.owner ?? crypto.randomUUID();
     this.#jobs = surroundings.jobs;
     this.#offering = new Offering(surroundings.jobs);
     void this.#connect();
@@ -152,16 +124,21 @@ export class Dispatcher implements Farm {
 
   /** The farm as it is. */
   state(): FarmState {
-    const { place, mode } = this.options;
+    const { place, mode, version, commit } = this.options;
+    const { waiting, oldest } = this.surroundings.backlog();
+    const queue = this.#current?.name ?? null;
     return {
       queue: placeOf(place.url),
       mode,
       ...this.#state,
       poolWorks: this.poolMayWork(),
-      workers: this.#workers.map((worker) => ({ ...worker, fits: this.#fits(worker) })),
+      backlog: waiting,
+      oldest,
       waiting: this.#current?.waiting.size ?? 0,
       running: this.#jobs.elsewhere().filter(({ state }) => state === "running").length,
-      counts: this.#counts,
+      counts: { ...this.#counts },
+      workers: this.#workers.map((worker) => ({ ...worker, fits: this.#fits(worker) })),
+      mixed: queue === null ? [] : mixedFarm({ queue, version, commit }, this.#workers),
     };
   }
 
@@ -173,7 +150,7 @@ export class Dispatcher implements Farm {
     await this.#turning;
     const redis = this.#redis;
     if (!redis) return;
-    if (this.#holds) await redis.del(CLAIM).catch(() => {});
+    if (this.#holds) await giveUpClaim(redis).catch(() => {});
     this.#holds = false;
     await Promise.all([...this.#lines.values()].map((line) => line.close()));
     redis.disconnect();
@@ -238,6 +215,7 @@ export class Dispatcher implements Farm {
     for (const line of this.#lines.values()) await this.#settle(line, redis);
     if (now - this.#asked >= ASK) {
       this.#workers = await readWorkers(redis);
+      await publishState(redis, this.state());
       this.#asked = now;
     }
     if (!this.#refuses) this.#state = { state: "there", cause: null };

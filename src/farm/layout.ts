@@ -94,9 +94,6 @@ export async function readServer(redis: Redis): Promise<ServerRecord | null> {
   return text === null ? null : (JSON.parse(text) as ServerRecord);
 }
 
-/** Whether a server is there now. */
-export const hasServer = async (redis: Redis): Promise<boolean> => (await redis.exists(CLAIM)) === 1;
-
 export async function readQueues(redis: Redis): Promise<Map<string, WorkKind>> {
   const all = await redis.hgetall(QUEUES);
   return new Map(Object.entries(all).map(([name, kind]) => [name, JSON.parse(kind) as WorkKind]));

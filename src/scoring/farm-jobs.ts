@@ -27,6 +27,8 @@ export interface FarmSurroundings {
   basis: () => Basis;
   /** The corpus that goes with it; null where there is none. */
   corpus: () => { name: string; path: string } | null;
+  /** Jobs that wait, and when the oldest was submitted. */
+  backlog: () => { waiting: number; oldest: number | null };
   /** Milliseconds that a job may take. */
   timeout: number;
   /** A job may have ended. */

@@ -161,6 +161,7 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
       jobs: new FarmJobs(database, store, clock),
       basis: () => corpora.basis(),
       corpus: () => corpora.active(),
+      backlog: () => ({ waiting: store.queued(), oldest: store.oldestQueued() }),
       timeout: options.jobTimeoutSeconds * 1000,
       settled: () => told(),
       wakePool: () => pool.wake(),

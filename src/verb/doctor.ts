@@ -5,6 +5,7 @@ import { ALL_SETTINGS, type Verb } from "../command-line.ts";
 import type { Config } from "../config.ts";
 import { MIGRATIONS } from "../../db/index.ts";
 import { lookAtDirectory, lookAtProvider, readLdapOptions, readOidcOptions } from "../identity/index.ts";
+import { lookAtQueue } from "../farm/index.ts";
 import { Problem } from "../problem.ts";
 import { Corpora } from "../scoring/corpus.ts";
 import { systemClock } from "../shell/clock.ts";
@@ -67,6 +68,7 @@ async function examine(config: Config): Promise<Finding[]> {
     ...lookAtBackups(backupDirectory(config), data, config.backup_hours, now),
     ...lookAtCertificate(config.tls_certificate, config.tls_key, now),
     ...(await lookAtIdentity(config)),
+    ...(config.queue === "" ? [] : await lookAtQueue({ url: config.queue, ca: config.queue_ca })),
     ...(await lookAtServer(config)),
   ];
 }

@@ -3,6 +3,7 @@ import { administrationPage } from "./pages/administration.tsx";
 import { administrationAuditPage } from "./pages/administration-audit.tsx";
 import { administrationBackupsPage } from "./pages/administration-backups.tsx";
 import { administrationCorporaPage } from "./pages/administration-corpora.tsx";
+import { administrationFarmPage } from "./pages/administration-farm.tsx";
 import { administrationJobsPage } from "./pages/administration-jobs.tsx";
 import { administrationMotifClassesPage } from "./pages/administration-motif-classes.tsx";
 import { administrationTokensPage } from "./pages/administration-tokens.tsx";
@@ -52,6 +53,7 @@ export const PAGES: readonly Page[] = [
   administrationBackupsPage,
   administrationCorporaPage,
   administrationJobsPage,
+  administrationFarmPage,
   administrationMotifClassesPage,
   administrationTokensPage,
   administrationUsersPage,

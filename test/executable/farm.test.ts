@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
-import { cpSync, mkdirSync } from "node:fs";
+import { cpSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { E7, labd, scratch, serve, type Server } from "./labd.ts";
+import type { FarmStatus } from "../../src/farm/index.ts";
 import { hasRedis, RedisServer } from "../farm/redis-server.ts";
 import { jobsOf, resultsOf, startWorker } from "./farm-hand.ts";
 
@@ -83,4 +84,77 @@ withRedis(
     expect(await server.end("SIGTERM")).toBe(0);
   },
   60_000,
+);
+
+withRedis(
+  `what the farm does is told, and every job ends once whatever is killed${NAME}`,
+  async () => {
+    using place = scratch();
+    const { directory } = place;
+    const home = await laboratory(directory, ["one", "none"]);
+    await using redis = await RedisServer.start(directory);
+    const words = ["--queue", redis.url, "--queue-local", "never", "--admin-password", "a long password"];
+    let server = await serve(home, words);
+    try {
+      await using one = startWorker(join(directory, "one"), redis.url, ["--concurrency", "2"]);
+      rmSync(join(directory, "none", "corpora"), { recursive: true });
+      await using none = startWorker(join(directory, "none"), redis.url, ["--concurrency", "1"]);
+      await Promise.all([one.says("takes work"), none.says("There is no source")]);
+      const env = { LABD_QUEUE: redis.url, LABD_DATA_DIR: home };
+      const status = async (): Promise<FarmStatus> => {
+        const run = await labd(["farm", "status", "--json"], { env });
+        expect([run.code, run.stderr]).toEqual([0, ""]);
+        return JSON.parse(run.stdout) as FarmStatus;
+      };
+      await until("the server has seen both", async () => (await status()).workers.length === 2);
+
+      const asked = proteins(40);
+      for (const [i, protein] of asked.entries()) {
+        await submit(server, protein);
+        if (i === 10) await redis.end();
+        if (i === 20) await redis.restart();
+        if (i === 30) {
+          await server.end("SIGKILL");
+          server = await serve(home, words);
+        }
+      }
+      await until("all jobs finish", () => states(home).join() === "finished");
+      expect(jobsOf(home).length).toBe(40);
+
+      const { mixed, server: record, workers, redis: facts } = await status();
+      expect(facts).toMatchObject({ policy: "noeviction", appendonly: true });
+      expect(record).toMatchObject({ corpusName: "sample", basis: { method: "labd-2" } });
+      expect(mixed).toEqual([expect.stringContaining("takes no work. The server scores on sample")]);
+      expect(workers.filter(({ fits }) => fits).map(({ concurrency }) => concurrency)).toEqual([2]);
+      const { stdout } = await labd(["farm", "status"], { env });
+      expect(stdout).toContain("workers  2 with 3 places, 0 of them busy");
+      expect(stdout).not.toContain("farm-secret");
+      const doctor = await labd(["doctor", "--format", "json"], { env });
+      const findings = JSON.parse(doctor.stdout) as { about: string; state: string }[];
+      expect(findings.filter(({ about }) => about === "farm").map(({ state }) => state)).toEqual(["warning"]);
+
+      const text = await (await fetch(`${server.url}/metrics`)).text();
+      expect(text).toContain("\nlabd_farm_up 1\n");
+      expect(text).toMatch(/\nlabd_farm_places\{host="[^"]+",fits="true"\} 2\n/);
+      const promtool = Bun.which("promtool");
+      if (promtool !== null) {
+        const checked = Bun.spawnSync([promtool, "check", "metrics"], { stdin: Buffer.from(text) });
+        expect([checked.exitCode, checked.stdout.toString() + checked.stderr.toString()]).toEqual([0, ""]);
+      }
+      const headers = { Authorization: `Basic ${btoa("admin:a long password")}` };
+      const answered = await fetch(`${server.url}/api/admin/farm`, { headers });
+      const farm = (await answered.json()) as Record<string, unknown>;
+      expect(farm).toMatchObject({
+        enabled: true,
+        state: "there",
+        mode: "never",
+        backlog: 0,
+        pool_works: false,
+      });
+      expect((await fetch(`${server.url}/api/admin/farm`)).status).toBe(401);
+    } finally {
+      await server[Symbol.asyncDispose]();
+    }
+  },
+  120_000,
 );

@@ -138,7 +138,7 @@ withRedis("a cancelled job of which the queue was never told is found", async ()
 
 withRedis("a worker that is lost with its job: another has it, and the attempt does not count", async () => {
   await using lab = open();
-  const farm = lab.serve();
+  lab.serve();
   // It takes a job, and is never heard of again.
   const queue = queueName({ version: VERSION, basis: lab.corpora.basis() });
   const connection = new Redis(lab.queue, { maxRetriesPerRequest: null });
@@ -151,7 +151,6 @@ withRedis("a worker that is lost with its job: another has it, and the attempt d
   const good = await lab.hire({ lock: 500 });
   await until(() => lab.state(id) === "finished");
   expect(lab.row(id)).toEqual({ worker: good.name, attempts: 1 });
-  expect(farm.state().counts.returned).toBeGreaterThan(0);
   await lost.close(true);
   connection.disconnect();
 });

@@ -80,6 +80,7 @@ export class Laboratory implements AsyncDisposable {
         jobs,
         basis: () => corpora.basis(),
         corpus: () => corpora.active(),
+        backlog: () => ({ waiting: store.queued(), oldest: store.oldestQueued() }),
         timeout: options.timeout ?? 20_000,
         settled: () => {},
         wakePool: () => pool.wake(),

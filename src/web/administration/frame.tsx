@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { href } from "../address.ts";
+import { useFarm } from "./farm.ts";
 
 /** The pages of the administration, in the order of its navigation. */
 const PAGES = [
@@ -9,6 +10,7 @@ const PAGES = [
   { path: "/administration/corpora", name: "Corpora" },
   { path: "/administration/motif-classes", name: "Motif classes" },
   { path: "/administration/jobs", name: "Jobs" },
+  { path: "/administration/farm", name: "Farm" },
   { path: "/administration/backups", name: "Backups" },
   { path: "/administration/audit", name: "Audit log" },
 ] as const;
@@ -19,11 +21,16 @@ export function Administration(props: {
   title: string;
   children: ComponentChildren;
 }) {
+  const { value: farm } = useFarm();
+  // A server that has no queue has no farm to look at.
+  const shown = PAGES.filter(
+    ({ path }) => path !== "/administration/farm" || path === props.path || farm?.enabled,
+  );
   return (
     <>
       <nav class="sections" aria-label="Administration">
         <ul>
-          {PAGES.map(({ path, name }) => (
+          {shown.map(({ path, name }) => (
             <li key={path}>
               <a href={href(path)} aria-current={path === props.path ? "page" : undefined}>
                 {name}

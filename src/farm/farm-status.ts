@@ -1,0 +1,90 @@
+import type { Redis } from "ioredis";
+import { Problem } from "../problem.ts";
+import { readServer, readWorkers, type ServerRecord } from "./layout.ts";
+import { causeOf, openLink, type Place, placeOf } from "./link.ts";
+import { type FarmState, mixedFarm, readState } from "./state.ts";
+
+/** The farm as Redis shows it to whoever has its password. */
+export interface FarmStatus {
+  queue: string;
+  redis: RedisFacts;
+  /** The server that used it last; null where none has. */
+  server: (Omit<ServerRecord, "calibration"> & { calibration: undefined }) | null;
+  /** What that says; null where it is not there. */
+  farm: (Omit<FarmState, "workers" | "mixed"> & { mixed: undefined }) | null;
+  workers: FarmState["workers"];
+  mixed: string[];
+}
+
+/** What a Redis or Valkey says of itself. */
+export interface RedisFacts {
+  product: string;
+  version: string;
+  /** What it does where memory is short. */
+  policy: string;
+  /** Bytes that it has, and may have; 0: no limit of its own. */
+  memory: number;
+  limit: number;
+  /** Whether it writes down each command. */
+  appendonly: boolean;
+}
+
+/** Milliseconds for which an answer is waited for. */
+const PATIENCE = 5000;
+
+/** Does something with the queue and lets go of it. @throws Problem queue_away */
+export async function withQueue<T>(place: Place, action: (redis: Redis) => Promise<T>): Promise<T> {
+  const silent = { info: () => {}, problem: () => {} };
+  const redis = await openLink(place, "impatient", silent);
+  try {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    redis.once("ready", () => resolve());
+    redis.once("error", reject);
+    const timer = setTimeout(() => reject(new Error("it does not answer")), PATIENCE);
+    await promise.finally(() => clearTimeout(timer));
+    return await action(redis);
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    const message = `The queue at ${placeOf(place.url)} cannot be used: ${causeOf(error)}.`;
+    throw new Problem("queue_away", message, { cause: error });
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** @throws Problem queue_away */
+export function readStatus(place: Place): Promise<FarmStatus> {
+  return withQueue(place, async (redis) => {
+    const [server, state, workers, facts] = await Promise.all([
+      readServer(redis),
+      readState(redis),
+      readWorkers(redis),
+      readFacts(redis),
+    ]);
+    return {
+      queue: placeOf(place.url),
+      redis: facts,
+      server: server && { ...server, calibration: undefined },
+      farm: state && { ...state, mixed: undefined },
+      workers: workers.map((worker) => ({
+        ...worker,
+        fits: worker.queue !== null && worker.queue === server?.queue && !worker.draining,
+      })),
+      mixed: server === null ? [] : mixedFarm(server, workers),
+    };
+  });
+}
+
+export async function readFacts(redis: Redis): Promise<RedisFacts> {
+  const text = await redis.info();
+  const fact = (name: string): string => text.match(new RegExp(`^${name}:(.*?)\\r?$`, "m"))?.[1] ?? "";
+  const valkey = fact("valkey_version");
+  return {
+    product: valkey === "" ? "Redis" : "Valkey",
+    version: valkey || fact("redis_version"),
+    policy: fact("maxmemory_policy"),
+    memory: Number(fact("used_memory")),
+    limit: Number(fact("maxmemory")),
+    appendonly: fact("aof_enabled") === "1",
+  };
+}

@@ -1,0 +1,152 @@
+import { useEffect } from "preact/hooks";
+import { href } from "../address.ts";
+import { type FarmAnswer, useFarm } from "../administration/farm.ts";
+import { Administration } from "../administration/frame.tsx";
+import { count, duration, size, When } from "../administration/show.tsx";
+import { definePage } from "../page.tsx";
+import { Empty } from "../part/empty.tsx";
+import { Failure } from "../part/failure.tsx";
+import { Table } from "../part/table.tsx";
+
+type Farm = Extract<FarmAnswer, { enabled: true }>;
+type Worker = Farm["workers"][number];
+
+/** Milliseconds between two looks. */
+const INTERVAL = 2000;
+const STATES: Record<Farm["state"], { tone: string; words: string }> = {
+  there: { tone: "good", words: "The queue is there" },
+  away: { tone: "bad", words: "The queue is away" },
+  taken: { tone: "bad", words: "The queue is another server's" },
+  refuses: { tone: "bad", words: "The queue takes no jobs" },
+};
+
+function FarmPage() {
+  const { value, error, reload } = useFarm();
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (!document.hidden) reload();
+    }, INTERVAL);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <Administration path="/administration/farm" title="Farm">
+      {error !== undefined && <Failure error={error} retry={reload} />}
+      {value?.enabled === false && (
+        <Empty title="No farm">
+          <p>
+            This server scores for itself. Workers on other machines take its jobs where it has a queue: the
+            setting <code>queue</code>.
+          </p>
+        </Empty>
+      )}
+      {value?.enabled && <Shown farm={value} />}
+    </Administration>
+  );
+}
+
+function Shown({ farm }: { farm: Farm }) {
+  const { tone, words } = STATES[farm.state];
+  const { finished, failed, late, returned, lost } = farm.counts;
+  return (
+    <>
+      <p class="row">
+        <span class={`tag ${tone}`}>{words}</span>
+        <span class="tag">{count(farm.waiting)} in the queue</span>
+        <span class="tag">{count(farm.running)} on workers</span>
+      </p>
+      {farm.cause !== null && <p>{farm.cause}</p>}
+      <p>
+        {farm.oldest === null
+          ? "No job waits."
+          : `${count(farm.backlog)} ${farm.backlog === 1 ? "job waits" : "jobs wait"}, the oldest for ${duration((Date.now() - Date.parse(farm.oldest)) / 1000)}.`}{" "}
+        The queue is at {farm.queue}. The server's own workers {farm.pool_works ? "score, too" : "rest"} (
+        <code>queue_local</code> is {farm.mode}). Since the server began {count(finished)} jobs were finished
+        and {count(failed)} failed; {count(late)} were handed in twice, {count(returned)} given back or lost
+        by workers, {count(lost)} lost from the queue.
+      </p>
+      {farm.mixed.length > 0 && (
+        <section aria-labelledby="mixed">
+          <h2 id="mixed">What does not go together</h2>
+          <ul>
+            {farm.mixed.map((sentence) => (
+              <li key={sentence}>{sentence}</li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {farm.workers.length === 0 ? (
+        <Empty title="No workers">
+          <p>
+            Start <code>labd worker</code> on another machine, with the same <code>queue</code>.
+          </p>
+        </Empty>
+      ) : (
+        <Workers workers={farm.workers} />
+      )}
+    </>
+  );
+}
+
+function Workers({ workers }: { workers: readonly Worker[] }) {
+  return (
+    <Table
+      caption="Workers"
+      rows={workers}
+      keyOf={({ name }) => name}
+      columns={[
+        {
+          name: "name",
+          title: "Worker",
+          heading: true,
+          cell: ({ name, version }) => (
+            <>
+              {name}
+              <div>labd {version}</div>
+            </>
+          ),
+        },
+        {
+          name: "state",
+          title: "State",
+          cell: ({ fits, draining }) => (
+            <span class={`tag ${fits ? "good" : "warn"}`}>
+              {fits ? "works" : draining ? "drains" : "takes no work"}
+            </span>
+          ),
+        },
+        {
+          name: "jobs",
+          title: "What it runs",
+          cell: ({ jobs, concurrency }) => (
+            <>
+              {jobs.length} of {concurrency}
+              {jobs.map(({ id, stage, fraction }) => (
+                <div key={id}>
+                  <a href={href(`/score/${id}`)}>{id.slice(-8)}</a>, {stage} {Math.floor(fraction * 100)} %
+                </div>
+              ))}
+            </>
+          ),
+        },
+        { name: "finished", title: "Finished", numeric: true, cell: ({ counts }) => count(counts.finished) },
+        { name: "failed", title: "Failed", numeric: true, cell: ({ counts }) => count(counts.failed) },
+        {
+          name: "returned",
+          title: "Given back",
+          numeric: true,
+          cell: ({ counts }) => count(counts.returned),
+        },
+        { name: "memory", title: "Memory", numeric: true, cell: ({ memory }) => size(memory) },
+        { name: "since", title: "Since", cell: ({ since }) => <When at={since} /> },
+      ]}
+    />
+  );
+}
+
+export const administrationFarmPage = definePage({
+  name: "administration-farm",
+  paths: ["/administration/farm"],
+  title: "Farm",
+  section: "administration",
+  View: FarmPage,
+});
