@@ -12,6 +12,7 @@ import { Database } from "bun:sqlite";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { packPrediction } from "../../src/farm/layout.ts";
 import { decode, readFasta } from "../../src/motif/index.ts";
 import { labd, serve, type Server } from "../executable/labd.ts";
 import { type FarmHand, startWorker } from "../executable/farm-hand.ts";
@@ -127,6 +128,18 @@ async function untilDone({ home, hands, name }: Side, after: number): Promise<nu
   return rows.map(({ ended }) => ended);
 }
 
+/** The prediction of middle length among those of a side. */
+function middling({ home }: Side): string {
+  using database = new Database(join(home, "labd.sqlite"), { readonly: true });
+  const rows = database.query("SELECT prediction FROM result ORDER BY length(prediction)").all() as {
+    prediction: string;
+  }[];
+  const { prediction } = rows[Math.floor(rows.length / 2)];
+  const packed = packPrediction(prediction).length;
+  say(`  a prediction of middle length has ${prediction.length} bytes, packed ${packed}`);
+  return prediction;
+}
+
 const lastJob = ({ home }: Side): number => {
   using database = new Database(join(home, "labd.sqlite"), { readonly: true });
   return (database.query("SELECT coalesce(max(rid), 0) AS rid FROM job").get() as { rid: number }).rid;
@@ -154,17 +167,40 @@ async function together(side: Side, queries: readonly string[]): Promise<number>
   return (1000 * ends.length) / (performance.now() - began);
 }
 
-/** Processor time of its processes, in seconds. */
-async function cost({ server, hands, redis }: Side): Promise<Record<string, number>> {
+/** Seconds of processor time of its processes, commands to Redis and bytes through it, so far. */
+async function costs({ server, hands, redis }: Side): Promise<number[]> {
   const info = redis ? String(await redis.command("INFO")) : "";
   const figure = (name: string): number => Number(new RegExp(`^${name}:(.*)$`, "m").exec(info)?.[1] ?? 0);
-  return {
-    server: processorTime(server.process),
-    workers: hands.reduce((sum, hand) => sum + processorTime(hand.process), 0),
-    redis: figure("used_cpu_user") + figure("used_cpu_sys"),
-    commands: figure("total_commands_processed"),
-    bytes: figure("total_net_input_bytes") + figure("total_net_output_bytes"),
-  };
+  return [
+    processorTime(server.process),
+    hands.reduce((sum, hand) => sum + processorTime(hand.process), 0),
+    figure("used_cpu_user") + figure("used_cpu_sys"),
+    figure("total_commands_processed"),
+    figure("total_net_input_bytes") + figure("total_net_output_bytes"),
+  ];
+}
+
+/** What the work of each side has cost, without what it does while it has none. */
+const spent = new Map<string, { jobs: number; sums: number[] }>();
+
+async function counted<T>(side: Side, jobs: number, work: () => Promise<T>): Promise<T> {
+  const before = await costs(side);
+  const value = await work();
+  const after = await costs(side);
+  const entry = spent.get(side.name) ?? { jobs: 0, sums: [0, 0, 0, 0, 0] };
+  entry.jobs += jobs;
+  entry.sums = entry.sums.map((sum, i) => sum + after[i] - before[i]);
+  spent.set(side.name, entry);
+  return value;
+}
+
+function sayCosts({ name }: Side): void {
+  const { jobs, sums } = spent.get(name)!;
+  const [server, workers, redis, commands, bytes] = sums.map((sum) => sum / jobs);
+  const ms = (seconds: number): string => `${(1000 * seconds).toFixed(2)} ms`;
+  say(
+    `  a job costs, ${name}: server ${ms(server)}, workers ${ms(workers)}, Redis ${ms(redis)}, ${commands.toFixed(0)} commands, ${(bytes / 1024).toFixed(1)} KiB through Redis`,
+  );
 }
 
 async function inTurns(sides: Side[], work: (side: Side) => Promise<void>): Promise<void> {
@@ -185,46 +221,15 @@ try {
   say(
     `a trivial job alone, submission to the news of its end, ms: pool ${shown(waits.pool)}, farm ${shown(waits.farm)}`,
   );
-  const before = Object.fromEntries(
-    await Promise.all(sides.map(async (side) => [side.name, await cost(side)])),
-  );
   await inTurns(sides, async (side) => {
-    rates[side.name].push(await together(side, Array.from({ length: trivialJobs }, trivial)));
+    const queries = Array.from({ length: trivialJobs }, trivial);
+    rates[side.name].push(await counted(side, queries.length, () => together(side, queries)));
   });
   say(
     `trivial jobs all at once, jobs/s: pool ${shown(rates.pool, 0)}, farm with one worker ${shown(rates.farm, 0)}`,
   );
-  for (const side of sides) {
-    const now = await cost(side);
-    const jobs = rounds * trivialJobs;
-    const per = (part: string): number => (now[part] - before[side.name][part]) / jobs;
-    say(
-      `  a job costs, ${side.name}: server ${(1e6 * per("server")).toFixed(0)} µs, workers ${(1e6 * per("workers")).toFixed(0)} µs, Redis ${(1e6 * per("redis")).toFixed(0)} µs, ${per("commands").toFixed(1)} commands, ${(per("bytes") / 1024).toFixed(1)} KiB through Redis`,
-    );
-  }
+  sides.forEach(sayCosts);
   for (const side of sides) await end(side);
-
-  // What waits when workers come: no submission is in the way of the queue.
-  const ceilings: Record<string, number[]> = {};
-  for (const places of [[4], [4, 4], [16, 16]]) {
-    const name = `${places.length} x ${places[0]}`;
-    const farm = await side(`ceiling-${places.join("-")}`, tiny, places);
-    ceilings[name] = [];
-    // Threads start with their first job.
-    await together(farm, Array.from({ length: 400 }, trivial));
-    for (let round = 0; round < rounds; round++) {
-      const after = lastJob(farm);
-      for (const hand of farm.hands) hand.process.kill("SIGSTOP");
-      await submitAll(farm, Array.from({ length: trivialJobs }, trivial));
-      for (const hand of farm.hands) hand.process.kill("SIGCONT");
-      const ends = await untilDone(farm, after);
-      // The first and last tenth have starts and gaps in them.
-      const [from, to] = [Math.floor(ends.length * 0.1), Math.floor(ends.length * 0.9)];
-      ceilings[name].push((1000 * (to - from)) / (ends[to] - ends[from]));
-    }
-    say(`trivial jobs that wait, jobs/s, workers x places ${name}: ${shown(ceilings[name], 0)}`);
-    await end(farm);
-  }
 
   const full = await laboratory("full", file);
   const real = [
@@ -235,14 +240,11 @@ try {
   const speed: Record<string, number[]> = { pool1: [], farm1: [], farm2: [] };
   const alone: Record<string, number[]> = { pool1: [], farm1: [], farm2: [] };
   for (const side of real) await together(side, Array.from({ length: 4 }, drawn));
-  const start = Object.fromEntries(
-    await Promise.all(real.map(async (side) => [side.name, await cost(side)])),
-  );
   for (let round = 0; round < rounds; round++) {
     const queries = Array.from({ length: realJobs }, drawn);
     const single = Array.from({ length: 5 }, drawn);
     for (const side of round % 2 === 0 ? real : real.toReversed()) {
-      speed[side.name].push((await together(side, queries)) * 60);
+      speed[side.name].push(60 * (await counted(side, queries.length, () => together(side, queries))));
       alone[side.name].push(median(await oneByOne(side, single)));
     }
   }
@@ -254,15 +256,49 @@ try {
   say(
     `  one worker to the pool ${shown(ratios("farm1", "pool1"), 2)}, two to one ${shown(ratios("farm2", "farm1"), 2)}`,
   );
-  for (const side of real) {
-    const now = await cost(side);
-    const jobs = rounds * (realJobs + 5);
-    const per = (part: string): number => (now[part] - start[side.name][part]) / jobs;
+  real.forEach(sayCosts);
+  const prediction = join(root, "prediction.json");
+  writeFileSync(prediction, middling(real[1]));
+  for (const side of real) await end(side);
+
+  // Workers that compute nothing come to jobs that wait: no submission is in the way, and results are of real size.
+  const hollow = await side("hollow", tiny, [1]);
+  for (const hand of hollow.hands) await hand.end("SIGTERM");
+  for (const places of [[32], [32, 32]]) {
+    const name = `hollow${places.length}`;
+    const seen = { ...hollow, name, hands: [] };
+    const through: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const after = lastJob(hollow);
+      await submitAll(hollow, Array.from({ length: trivialJobs }, trivial));
+      const ends = await counted(seen, trivialJobs, async () => {
+        const workers = places.map((count) =>
+          Bun.spawn(
+            [
+              "bun",
+              join(import.meta.dir, "farm/hollow-worker.ts"),
+              hollow.redis!.url,
+              String(count),
+              prediction,
+            ],
+            { stdin: "ignore", stdout: "ignore", stderr: "inherit" },
+          ),
+        );
+        const times = await untilDone(hollow, after);
+        for (const worker of workers) worker.kill("SIGKILL");
+        await Promise.all(workers.map(({ exited }) => exited));
+        return times;
+      });
+      // The first and last tenth have starts and gaps in them.
+      const [from, to] = [Math.floor(ends.length * 0.1), Math.floor(ends.length * 0.9)];
+      through.push((1000 * (to - from)) / (ends[to] - ends[from]));
+    }
     say(
-      `  a job costs, ${side.name}: server ${(1e3 * per("server")).toFixed(1)} ms, workers ${(1e3 * per("workers")).toFixed(0)} ms, Redis ${(1e3 * per("redis")).toFixed(2)} ms, ${per("commands").toFixed(0)} commands, ${(per("bytes") / 1024).toFixed(0)} KiB through Redis`,
+      `jobs that cost nothing, ${places.length} hollow workers of ${places[0]} places, jobs/s: ${shown(through, 0)}`,
     );
-    await end(side);
+    sayCosts(seen);
   }
+  await end(hollow);
 } finally {
   rmSync(root, { recursive: true, force: true });
 }

@@ -1,0 +1,55 @@
+/**
+ * A worker of the farm that computes nothing: it hands in the same prediction for whatever it takes. What is left is the work
+ * of server, Redis and the queue between.
+ *
+ *   bun run hollow-worker.ts redis://… PLACES FILE-WITH-A-PREDICTION
+ */
+import { readFileSync } from "node:fs";
+import { Worker } from "bullmq";
+import { Redis } from "ioredis";
+import {
+  packPrediction,
+  PREFIX,
+  readServer,
+  registerWorker,
+  resultKey,
+  type WorkerRecord,
+} from "../../../src/farm/layout.ts";
+
+const [url, places, file] = process.argv.slice(2);
+const redis = new Redis(url, { maxRetriesPerRequest: null, replyMapping: "legacy" });
+const packed = packPrediction(readFileSync(file, "utf8"));
+const server = await readServer(redis);
+if (server === null) throw new Error("no server");
+const { queue, version, commit } = server;
+const record: WorkerRecord = {
+  name: `hollow-${process.pid}`,
+  host: "hollow",
+  pid: process.pid,
+  version,
+  commit,
+  method: "none",
+  concurrency: Number(places),
+  corpora: [],
+  queue,
+  refusal: null,
+  draining: false,
+  jobs: [],
+  counts: { finished: 0, failed: 0, returned: 0 },
+  memory: 0,
+  since: Date.now(),
+};
+const worker = new Worker<unknown, null>(
+  queue,
+  async (job) => {
+    // As a worker does: the prediction is there before the job counts as done.
+    if ((await redis.exists(resultKey(queue, job.id!))) === 0)
+      await redis.set(resultKey(queue, job.id!), packed, "EX", 600);
+    return null;
+  },
+  { connection: redis, prefix: PREFIX, name: record.name, concurrency: record.concurrency },
+);
+worker.on("error", (error) => console.error(error.message));
+const register = (): Promise<string[]> => registerWorker(redis, record);
+await register();
+setInterval(() => void register(), 1000);
