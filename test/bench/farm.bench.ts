@@ -128,16 +128,13 @@ async function untilDone({ home, hands, name }: Side, after: number): Promise<nu
   return rows.map(({ ended }) => ended);
 }
 
-/** The prediction of middle length among those of a side. */
-function middling({ home }: Side): string {
+/** The prediction of middle length among those of a side, and the longest. */
+function predictionsOf({ home }: Side): string[] {
   using database = new Database(join(home, "labd.sqlite"), { readonly: true });
   const rows = database.query("SELECT prediction FROM result ORDER BY length(prediction)").all() as {
     prediction: string;
   }[];
-  const { prediction } = rows[Math.floor(rows.length / 2)];
-  const packed = packPrediction(prediction).length;
-  say(`  a prediction of middle length has ${prediction.length} bytes, packed ${packed}`);
-  return prediction;
+  return [rows[Math.floor(rows.length / 2)], rows.at(-1)!].map(({ prediction }) => prediction);
 }
 
 const lastJob = ({ home }: Side): number => {
@@ -257,16 +254,21 @@ try {
     `  one worker to the pool ${shown(ratios("farm1", "pool1"), 2)}, two to one ${shown(ratios("farm2", "farm1"), 2)}`,
   );
   real.forEach(sayCosts);
-  const prediction = join(root, "prediction.json");
-  writeFileSync(prediction, middling(real[1]));
+  const predictions = predictionsOf(real[1]);
   for (const side of real) await end(side);
 
   // Workers that compute nothing come to jobs that wait: no submission is in the way, and results are of real size.
   const hollow = await side("hollow", tiny, [1]);
   for (const hand of hollow.hands) await hand.end("SIGTERM");
-  for (const places of [[32], [32, 32]]) {
-    const name = `hollow${places.length}`;
-    const seen = { ...hollow, name, hands: [] };
+  const cases: [string, number[]][] = [
+    [predictions[0], [32]],
+    [predictions[0], [32, 32]],
+    [predictions[1], [32, 32]],
+  ];
+  for (const [i, [text, places]] of cases.entries()) {
+    const prediction = join(root, "prediction.json");
+    writeFileSync(prediction, text);
+    const seen = { ...hollow, name: `hollow ${i}`, hands: [] };
     const through: number[] = [];
     for (let round = 0; round < rounds; round++) {
       const after = lastJob(hollow);
@@ -294,7 +296,7 @@ try {
       through.push((1000 * (to - from)) / (ends[to] - ends[from]));
     }
     say(
-      `jobs that cost nothing, ${places.length} hollow workers of ${places[0]} places, jobs/s: ${shown(through, 0)}`,
+      `predictions of ${text.length} bytes (packed ${packPrediction(text).length}) that cost nothing, ${places.length} x ${places[0]} places, jobs/s: ${shown(through, 0)}`,
     );
     sayCosts(seen);
   }
