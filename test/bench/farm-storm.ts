@@ -49,6 +49,7 @@ try {
       events[`${part} ${what}`] = (events[`${part} ${what}`] ?? 0) + 1;
       if (what === "kill") {
         await stage.kill(part);
+        if (part.startsWith("worker") && random() < 0.5) stage.wipe(part);
         await Bun.sleep(time);
         stage.start(part);
       } else {

@@ -28,8 +28,9 @@ test.skipIf(why !== null)(
       redisKeeps: true,
     });
     const submitting = stage.submitAll(questions, 250);
-    await Bun.sleep(2000);
+    await Bun.sleep(1000);
     await stage.kill("worker1");
+    stage.wipe("worker1");
     await Bun.sleep(500);
     await stage.kill("server");
     stage.start("worker1");

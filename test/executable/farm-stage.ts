@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { LABD, labd, serve } from "./labd.ts";
@@ -14,6 +14,8 @@ export type Part = "server" | "redis" | "worker1" | "worker2";
 const PARTS: readonly Part[] = ["server", "redis", "worker1", "worker2"];
 const WORKERS: readonly Part[] = ["worker1", "worker2"];
 const PORT = 8480;
+/** File with what workers show to the server for its corpus. */
+const TOKEN = "worker.token";
 
 export interface StageOptions {
   /** Holds everything that the parts write. */
@@ -96,17 +98,18 @@ export class FarmStage implements AsyncDisposable {
     const { directory, proteins } = options;
     for (const part of PARTS) mkdirSync(join(directory, part), { recursive: true });
     const what = proteins === undefined ? ["--sample"] : [proteins];
-    const added = await labd(["corpus", "add", ...what], {
-      env: { LABD_DATA_DIR: join(directory, "server") },
-    });
+    const env = { LABD_DATA_DIR: join(directory, "server") };
+    const added = await labd(["corpus", "add", ...what], { env });
     if (added.code !== 0) throw new Error(added.stderr);
-    for (const worker of WORKERS)
-      cpSync(join(directory, "server/corpora"), join(directory, worker, "corpora"), { recursive: true });
+    await labd(["user", "add", "farm", "--password-stdin"], { env, stdin: "a long password\n" });
+    const token = await labd(["token", "add", "farm"], { env });
+    writeFileSync(join(directory, TOKEN), token.stdout, { mode: 0o600 });
     const stage = new FarmStage(options, await makeHosts(PARTS));
     try {
       for (const part of ["redis", "server", ...WORKERS] as Part[]) stage.start(part);
       await stage.untilAnswers();
       await stage.#register();
+      for (const worker of WORKERS) await stage.#untilTakesWork(worker);
       return stage;
     } catch (error) {
       const said = stage.log();
@@ -132,7 +135,9 @@ export class FarmStage implements AsyncDisposable {
     const { address } = this.#host(part);
     const data = join(directory, part);
     const network = this.hosts.address.replace(/\.\d+$/, ".0/24");
-    const work = `${LABD} worker --queue ${this.queue} --concurrency ${concurrency} --data-dir ${data}`;
+    const work =
+      `${LABD} worker --queue ${this.queue} --concurrency ${concurrency} --data-dir ${data} --from ${this.url} ` +
+      `--token-file ${join(directory, TOKEN)}`;
     const commands: Record<Part, string> = {
       redis:
         `redis-server --bind ${address} --port 6379 --protected-mode no --dir ${data} ` +
@@ -160,6 +165,11 @@ export class FarmStage implements AsyncDisposable {
     if (process.exitCode !== null) throw new Error(`${part} had ended by itself: ${this.log()}`);
     process.kill("SIGKILL");
     await process.exited;
+  }
+
+  /** Takes away what a worker has on its disk, as if it came on a new machine. */
+  wipe(worker: Part): void {
+    rmSync(join(this.options.directory, worker), { recursive: true });
   }
 
   cut(part: Part, how: Parameters<Host["cut"]>[0]): Promise<void> {
@@ -192,6 +202,13 @@ export class FarmStage implements AsyncDisposable {
       await Bun.sleep(50);
     }
     throw new Error(`the server does not answer: ${this.log()}`);
+  }
+
+  async #untilTakesWork(worker: Part): Promise<void> {
+    for (let i = 0; !readFileSync(this.#logFile(worker), "utf8").includes("takes work"); i++) {
+      if (i === 600) throw new Error(`${worker} takes no work: ${this.log()}`);
+      await Bun.sleep(100);
+    }
   }
 
   /** Has itself told of the end of each job. */
