@@ -43,6 +43,8 @@ export class Line {
     const options = { prefix: PREFIX, streams: { events: { maxLen: EVENTS_KEPT } } };
     const queue = new Queue<FarmTask, null>(name, { connection: redis, ...options });
     queue.on("error", () => {});
+    // One that loses its connection at its start stays broken: the next turn opens another.
+    await queue.waitUntilReady();
     const [last] = await redis.xrevrange(queue.toKey("events"), "+", "-", "COUNT", 1);
     // It waits for events, and for the queue's return: commands of the server do not.
     const patient = { maxRetriesPerRequest: null, enableOfflineQueue: true, socketTimeout: BLOCKING_SILENCE };

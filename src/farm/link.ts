@@ -58,7 +58,8 @@ export async function openLink(place: Place, patience: Patience, log: Log): Prom
   const redis = new Redis({
     ...optionsOf(place),
     replyMapping: "legacy",
-    lazyConnect: true,
+    // A copy of a lazy connection gives up where its first attempt fails: BullMQ copies this one for what blocks.
+    lazyConnect: false,
     maxRetriesPerRequest: patience === "patient" ? null : 0,
     enableOfflineQueue: patience === "patient",
     autoResendUnfulfilledCommands: patience === "patient",
@@ -77,7 +78,6 @@ export async function openLink(place: Place, patience: Patience, log: Log): Prom
     isTold = false;
     log.info("queue there", { queue: at });
   });
-  redis.connect().catch(() => {});
   return redis;
 }
 

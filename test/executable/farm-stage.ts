@@ -109,7 +109,7 @@ export class FarmStage implements AsyncDisposable {
       for (const part of ["redis", "server", ...WORKERS] as Part[]) stage.start(part);
       await stage.untilAnswers();
       await stage.#register();
-      for (const worker of WORKERS) await stage.#untilTakesWork(worker);
+      for (const worker of WORKERS) await stage.untilTakesWork(worker);
       return stage;
     } catch (error) {
       const said = stage.log();
@@ -204,8 +204,10 @@ export class FarmStage implements AsyncDisposable {
     throw new Error(`the server does not answer: ${this.log()}`);
   }
 
-  async #untilTakesWork(worker: Part): Promise<void> {
-    for (let i = 0; !readFileSync(this.#logFile(worker), "utf8").includes("takes work"); i++) {
+  /** Waits until a worker, the so-manieth that was started there, has said that it takes work. */
+  async untilTakesWork(worker: Part, times = 1): Promise<void> {
+    const said = (): number => readFileSync(this.#logFile(worker), "utf8").split('"takes work"').length - 1;
+    for (let i = 0; said() < times; i++) {
       if (i === 600) throw new Error(`${worker} takes no work: ${this.log()}`);
       await Bun.sleep(100);
     }
@@ -276,13 +278,23 @@ export class FarmStage implements AsyncDisposable {
     return Object.fromEntries((rows as { state: string; n: number }[]).map(({ state, n }) => [state, n]));
   }
 
-  /** Who scored how many. */
+  /** Who has scored how many of those that are finished. */
   byWorker(): Record<string, number> {
     using database = new Database(this.#database, { readonly: true });
     const rows = database
-      .query("SELECT coalesce(substr(worker, 1, 30), 'pool') AS who, count(*) AS n FROM job GROUP BY who")
+      .query(
+        "SELECT coalesce(substr(worker, 1, 30), 'pool') AS who, count(*) AS n FROM job WHERE state = 'finished' GROUP BY who",
+      )
       .all();
     return Object.fromEntries((rows as { who: string; n: number }[]).map(({ who, n }) => [who, n]));
+  }
+
+  /** Waits until so many workers have each finished a job. */
+  async untilHandedIn(workers: number): Promise<void> {
+    for (let i = 0; Object.keys(this.byWorker()).length < workers; i++) {
+      if (i === 1200) throw new Error(`only ${JSON.stringify(this.byWorker())}: ${this.log()}`);
+      await Bun.sleep(50);
+    }
   }
 
   /** Waits until no job waits or runs. @throws after so many seconds without the end of a job */
@@ -351,18 +363,22 @@ export async function resultsOfOne(
   const what = proteins === undefined ? ["--sample"] : [proteins];
   await labd(["corpus", "add", ...what], { env: { LABD_DATA_DIR: directory } });
   await using server = await serve(directory, ["--log", "problems", "--backup-hours", "0"]);
-  const results: string[] = [];
-  for (const [i, question] of questions.entries()) {
+  const results: { events: string; result: string }[] = [];
+  for (const question of questions) {
     const answer = await fetch(`${server.url}/api/scoring/jobs`, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify(question),
     });
-    const { links } = (await answer.json()) as { links: { events: string; result: string } };
-    await (await fetch(links.events)).text();
-    const result = await fetch(links.result);
-    if (result.status !== 200) throw new Error(`${question.identifier}: ${await result.text()}`);
-    results[i] = await result.text();
+    if (answer.status !== 202) throw new Error(`${question.identifier}: ${await answer.text()}`);
+    results.push(((await answer.json()) as { links: { events: string; result: string } }).links);
   }
-  return results;
+  const texts: string[] = [];
+  for (const { events, result } of results) {
+    await (await fetch(events)).text();
+    const answer = await fetch(result);
+    if (answer.status !== 200) throw new Error(`${result}: ${await answer.text()}`);
+    texts.push(await answer.text());
+  }
+  return texts;
 }

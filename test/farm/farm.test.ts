@@ -354,3 +354,34 @@ withRedis(
   },
   test,
 );
+
+withRedis(
+  "Redis goes while a worker makes sure of its corpus: it takes work when Redis is back",
+  async () => {
+    const directory = mkdtempSync(join(tmpdir(), "labd-redis-"));
+    await using own = await RedisServer.start(directory);
+    await using lab = new Laboratory(own.at(0));
+    const farm = lab.serve();
+    await until(() => farm.state().state === "there");
+    await lab.corpora.add({ name: "one", bytes: `>P1\n${"MKLTACDEFGHIKLMNPQRSTVWY".repeat(4)}\n` });
+    farm.wake();
+    let isGone = false;
+    await lab.hire({
+      provide: async (hash) => {
+        await own.end();
+        isGone = true;
+        return corpusPath(lab.directory, hash);
+      },
+    });
+    await until(() => isGone);
+    const job = await lab.submit("finish");
+    // The worker opens its queue in the meantime.
+    await Bun.sleep(500);
+    await own.restart();
+    await until(
+      () => lab.state(job) === "finished",
+      () => farm.state(),
+    );
+    rmSync(directory, { recursive: true, force: true });
+  },
+);
