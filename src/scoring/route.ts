@@ -11,7 +11,7 @@ import {
   type SoapAnswer,
   type SoapVersion,
 } from "./contract/encode.ts";
-import { discard, type Envelope, readEnvelope, readWholeEnvelope } from "./contract/envelope.ts";
+import { type Envelope, readEnvelope, readWholeEnvelope } from "./contract/envelope.ts";
 import type { MessageLimits } from "./contract/limits.ts";
 import type { Request as Asked } from "./contract/service.ts";
 import { wsdl } from "./contract/wsdl.ts";
@@ -129,7 +129,6 @@ async function receive(options: RouteOptions, request: Request): Promise<Envelop
   const { limits, namespace, receiveTimeout } = options;
   const declared = Number(request.headers.get("content-length") ?? 0);
   if (declared > limits.bytes) {
-    await discard(request.body);
     throw new Problem(
       "too_large",
       `The message has ${declared} bytes; at most ${limits.bytes} are read (setting max_message_bytes).`,
@@ -214,8 +213,8 @@ function fault({ log, namespace }: RouteOptions, error: unknown, version: SoapVe
   const answer = encodeFault(problem, version, namespace);
   const status = HTTP_FAULTS.has(problem.code) ? problem.status : answer.status;
   const headers = { ...answer.headers };
-  // The rest of such a message is not read, so that the connection is of no more use.
-  if (problem.code === "too_large" || problem.code === "timeout") headers.Connection = "close";
+  // The rest of such a message is not waited for.
+  if (problem.code === "timeout") headers.Connection = "close";
   return respond({ ...answer, status, headers });
 }
 

@@ -42,49 +42,17 @@ export async function readEnvelope(body: MessageBody, options: EnvelopeOptions):
     reader.fail(error);
   }
   const envelope = reader.finish();
-  if (reader.isDone) await leave(source, envelope.problem);
+  // What is left of a refused message the server reads and forgets while the answer is on its way already: were the
+  // connection ended while bytes arrive, TCP would tell the client of a reset in its place (RFC 9112, section 9.6).
+  if (reader.isDone) source.cancel();
   source.close();
   return envelope;
 }
 
-/** Reads a body to its end, or as far as is decent, and keeps nothing of it. */
-export async function discard(body: ReadableStream<Uint8Array> | null): Promise<void> {
-  if (body === null) return;
-  const source = openSource(body);
-  await linger(source);
-  source.close();
-}
-
-/**
- * What is left of a refused message is not waited for, but where the connection will be ended: were it ended while
- * bytes arrive, TCP would tell the client of a reset, and most would never see the answer (RFC 9112, section 9.6).
- */
-async function leave(source: Source, problem: Problem | null): Promise<void> {
-  if (problem?.code === "too_large") await linger(source);
-  source.cancel();
-}
-
-/** How long the rest of a refused message is read: bytes, milliseconds in all, milliseconds without any byte. */
-const LINGER = { bytes: 134_217_728, time: 2000, silence: 100 };
-
-async function linger(source: Source): Promise<void> {
-  const started = performance.now();
-  let left = LINGER.bytes;
-  try {
-    while (left > 0 && performance.now() - started < LINGER.time) {
-      const chunk = await source.next(LINGER.silence);
-      if (chunk === null) return;
-      left -= chunk.length;
-    }
-  } catch {
-    // It has gone, or it is silent.
-  }
-}
-
 /** The bytes of a body, piece by piece. */
 interface Source {
-  /** The next bytes; null at the end. Rejects when the signal fires, or when none come for so many milliseconds. */
-  next(patience?: number): Promise<Uint8Array | null>;
+  /** The next bytes; null at the end. Rejects when the signal fires. */
+  next(): Promise<Uint8Array | null>;
   /** No more are wanted. */
   cancel(): void;
   /** Forgets the signal. */
@@ -103,16 +71,11 @@ function openSource(
   const onAbort = (): void => interrupt?.(signal!.reason);
   signal?.addEventListener("abort", onAbort);
   return {
-    next: (patience) =>
+    next: () =>
       new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason);
-        const timer =
-          patience === undefined ? undefined : setTimeout(() => reject(new Error("silence")), patience);
         interrupt = reject;
-        read().then(({ done, value }) => {
-          clearTimeout(timer);
-          resolve(done ? null : (value ?? null));
-        }, reject);
+        read().then(({ done, value }) => resolve(done ? null : (value ?? null)), reject);
       }),
     cancel: () => quietly("cancel" in chunks ? chunks.cancel() : chunks.return?.()),
     close: () => signal?.removeEventListener("abort", onAbort),
