@@ -69,7 +69,9 @@ function Shown({ farm }: { farm: Farm }) {
           <h2 id="mixed">What does not go together</h2>
           <ul>
             {farm.mixed.map((sentence) => (
-              <li key={sentence}>{sentence}</li>
+              <li key={sentence} class="anywhere">
+                {sentence}
+              </li>
             ))}
           </ul>
         </section>
@@ -101,7 +103,9 @@ function Workers({ workers }: { workers: readonly Worker[] }) {
           cell: ({ name, version }) => (
             <>
               {name}
-              <div>labd {version}</div>
+              <div>
+                <small>labd {version}</small>
+              </div>
             </>
           ),
         },
@@ -121,7 +125,7 @@ function Workers({ workers }: { workers: readonly Worker[] }) {
             <>
               {jobs.length} of {concurrency}
               {jobs.map(({ id, stage, fraction }) => (
-                <div key={id}>
+                <div key={id} class="nowrap">
                   <a href={href(`/score/${id}`)}>{id.slice(-8)}</a>, {stage} {Math.floor(fraction * 100)} %
                 </div>
               ))}
