@@ -61,9 +61,22 @@ export class AccountNotes {
 
   /** The same of one that is throttled, the first time within the window. */
   async throttled(username: string, address: string | undefined, method: Method): Promise<void> {
-    const key = `${username.slice(0, 150)} ${address ?? ""}`;
-    if (this.told.wait(key) > 0) return;
+    if (this.isFirst(`${username.slice(0, 150)} ${address ?? ""}`))
+      await this.refusal(username, "throttled", method);
+  }
+
+  /**
+   * The same of one that has the password and no code of the second factor, the first time within the window: people who
+   * sign in step by step are such, and programs that try again and again.
+   */
+  async stopped(username: string, address: string | undefined, method: Method, why: Detail): Promise<void> {
+    if (this.isFirst(`code ${username} ${address ?? ""}`))
+      await this.refusal(username, "refused", method, why);
+  }
+
+  private isFirst(key: string): boolean {
+    if (this.told.wait(key) > 0) return false;
     this.told.count(key);
-    await this.refusal(username, "throttled", method);
+    return true;
   }
 }

@@ -66,13 +66,13 @@ export class SignIns {
 
   private find(credentials: Credentials, method: Method, request?: Request): Promise<Found> {
     const { username } = credentials;
-    return this.attempt(username, method, request, async () => {
+    return this.attempt(username, method, request, async (address) => {
       const found = await this.passwordFits(credentials, method);
       if (!found) {
         await this.notes.refusal(username, "refused", method);
         throw unauthenticated("Unable to log in with provided credentials.");
       }
-      await this.finish(found, credentials.code ?? "", method);
+      await this.finish(found, credentials.code ?? "", method, address);
       return found;
     });
   }
@@ -97,7 +97,7 @@ export class SignIns {
     username: string,
     method: Method,
     request: Request | undefined,
-    work: () => Promise<T>,
+    work: (address: string | undefined) => Promise<T>,
   ): Promise<T> {
     const address = request && callerNetwork(request, this.options);
     const account = throttleKey(username);
@@ -112,7 +112,7 @@ export class SignIns {
     this.byAccount.count(account);
     if (address !== undefined) this.byAddress.count(address);
     try {
-      const result = await work();
+      const result = await work(address);
       this.byAccount.forget(account);
       if (address !== undefined) this.byAddress.forgive(address);
       return result;
@@ -143,7 +143,12 @@ export class SignIns {
   }
 
   /** Once the password was right, by whoever it was known: the second factor, and the note that somebody signed in. */
-  private async finish({ user, by }: Found, code: string, method: Method): Promise<void> {
+  private async finish(
+    { user, by }: Found,
+    code: string,
+    method: Method,
+    address: string | undefined,
+  ): Promise<void> {
     await writeTurn(this.database).free();
     if (method === "check") return this.noteSignIn(user);
     const { username } = this.database.query("SELECT username FROM user_account WHERE rid = ?").get(user) as {
@@ -166,7 +171,9 @@ export class SignIns {
       .immediate();
     const problem = refusalFor(taken, method);
     if (!problem) return;
-    await this.notes.refusal(username, "refused", method, { second_factor: taken });
+    const why = { second_factor: taken };
+    if (problem.code === "second_factor_wrong") await this.notes.refusal(username, "refused", method, why);
+    else await this.notes.stopped(username, address, method, why);
     throw problem;
   }
 
