@@ -19,7 +19,7 @@ import {
 } from "./layout.ts";
 import { Line } from "./line.ts";
 import { causeOf, openLink, type Place, placeOf } from "./link.ts";
-import { BATCH, Offering } from "./offering.ts";
+import { BATCH, jobsAhead, Offering } from "./offering.ts";
 import { type Counts, type FarmState, giveUpClaim, mixedFarm, type PoolMode, publishState } from "./state.ts";
 
 export interface DispatcherOptions {
@@ -40,9 +40,6 @@ export interface DispatcherOptions {
   tryAgain?: number;
 }
 
-/** Jobs in the queue for each place of a worker, so that none is idle between two offers. */
-const AHEAD = 32;
-const AHEAD_BESIDE_POOL = 2;
 /** Milliseconds for which news is gathered. */
 const GATHER = 10;
 /** Milliseconds between two looks at who works, and at whether a queue that takes no jobs takes some again. */
@@ -423,7 +420,7 @@ export class Dispatcher implements Farm {
     const places = this.#workers
       .filter((worker) => this.#fits(worker))
       .reduce((sum, { concurrency }) => sum + concurrency, 0);
-    const most = places * (this.options.mode === "always" ? AHEAD_BESIDE_POOL : AHEAD);
+    const most = jobsAhead(places, this.options.mode === "always");
     try {
       this.#counts.offered += await this.#offering.fill(this.#current!, most, this.surroundings.timeout);
     } catch (error) {

@@ -6,6 +6,17 @@ import type { Line } from "./line.ts";
 /** Jobs that are offered, or stored, in one go. */
 export const BATCH = 256;
 
+/** Jobs in the queue for each place of a worker, so that none is idle between two offers, nor soon while the server is away. */
+const AHEAD = 32;
+/** The least; with the pool beside them no more, or it would have nothing to do. */
+const LEAST_AHEAD = 2;
+/** With so many, comparing both sides keeps the server's answers waiting for some 0.3 s (test/bench/farm-crowd.ts). */
+const MOST = 32_768;
+
+/** How many jobs are to wait in the queue for so many places. */
+export const jobsAhead = (places: number, isBesidePool: boolean): number =>
+  isBesidePool ? places * LEAST_AHEAD : Math.max(places * LEAST_AHEAD, Math.min(places * AHEAD, MOST));
+
 /** Puts jobs of the database into a queue of BullMQ, in turns between clients. */
 export class Offering {
   readonly priority = new FairPriority();
