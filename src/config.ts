@@ -193,6 +193,10 @@ export const SETTINGS = {
     secret: true,
     sentence: "What goes with keys that are lent for a time; empty is AWS_SESSION_TOKEN.",
   }),
+  litestream: truth(false, {
+    sentence:
+      "Whether Litestream replicates the database: labd then leaves writing back SQLite's log to it, without which its copies can be damaged.",
+  }),
   gzip_threshold: integer(1024, 0, 1_073_741_824, {
     sentence: "Bytes from which on an answer is compressed for clients that accept gzip.",
   }),

@@ -141,6 +141,7 @@ const VALUES: Record<SettingName, [bad: string, good: string]> = {
   s3_access_key: ["a b", "GK31c2f218a2e44f485b94239e"],
   s3_secret_key: ["a b", "b892c0665f0ada8a"],
   s3_session_token: ["a b", "lent"],
+  litestream: ["perhaps", "true"],
   gzip_threshold: ["1e3", "0"],
   queue: ["http://queue", "redis://:secret@queue.example:6379/0"],
   queue_ca: ["\0", "/etc/labd/queue.pem"],

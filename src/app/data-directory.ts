@@ -87,7 +87,7 @@ export async function openData(config: Config): Promise<Opened> {
         openLog("off", () => {}, systemClock.now),
       )
     : undefined;
-  const database = openDatabase(path, MIGRATIONS);
+  const database = openDatabase(path, MIGRATIONS, { checkpoints: !config.litestream });
   const audit = auditOf(database, systemClock);
   audit.standing = atCommandLine();
   if (saved) audit.note(saved);

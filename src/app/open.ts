@@ -25,7 +25,14 @@ import { auditRoutes } from "../shell/route-audit.ts";
 import { metricsRoutes } from "../shell/route-metrics.ts";
 import { hasSessionCookie } from "../shell/session.ts";
 import { timeQueries } from "../shell/slow-query.ts";
-import { closeDatabase, type Database, lockDirectory, openDatabase, unwritable } from "../shell/sqlite.ts";
+import {
+  closeDatabase,
+  type Database,
+  isReplicated,
+  lockDirectory,
+  openDatabase,
+  unwritable,
+} from "../shell/sqlite.ts";
 import { writeTurn } from "../shell/write-turn.ts";
 import { COMMIT, VERSION } from "../version.ts";
 import { observer } from "../watch/observer.ts";
@@ -60,7 +67,11 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
   let database: Database | undefined;
   try {
     const saved = await backUpBeforeUpgrade(config, log);
-    database = openDatabase(join(config.data_dir, DATABASE), MIGRATIONS);
+    database = openDatabase(join(config.data_dir, DATABASE), MIGRATIONS, {
+      checkpoints: !config.litestream,
+    });
+    if (!config.litestream && isReplicated(database))
+      log.problem("litestream is not set", { see: "labd doctor" });
     if (saved) auditOf(database, clock).note(saved);
     const queries =
       config.slow_query_ms === 0

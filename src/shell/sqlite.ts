@@ -18,9 +18,14 @@ const BUSY_TIMEOUT = 500;
 /**
  * Opens (or makes) the database at `path` (":memory:" for tests) and brings it to the newest migration.
  * A database that holds an unknown or altered migration is refused before anything is written to it.
+ * @param checkpoints false: the log is never written back here, since a program beside does that and has to see all of it
  * @throws Problem bad_database
  */
-export function openDatabase(path: string, migrations: readonly Migration[]): Database {
+export function openDatabase(
+  path: string,
+  migrations: readonly Migration[],
+  { checkpoints = true }: { checkpoints?: boolean } = {},
+): Database {
   if (path !== ":memory:" && existsSync(path)) refuseForeign(path, migrations);
   if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true });
   const database = new Database(path, { create: true, strict: true });
@@ -31,10 +36,11 @@ export function openDatabase(path: string, migrations: readonly Migration[]): Da
     database.run("PRAGMA journal_mode = WAL");
     database.run("PRAGMA synchronous = FULL");
     // 16 MB instead of 4 before the log is written back: pages that change with every commit are written less often.
-    database.run("PRAGMA wal_autocheckpoint = 4000");
+    database.run(`PRAGMA wal_autocheckpoint = ${checkpoints ? 4000 : 0}`);
     database.run("PRAGMA foreign_keys = ON");
     addFunctions(database);
     migrate(database, migrations);
+    if (!checkpoints) unchecked.add(database);
     return database;
   } catch (error) {
     database.close();
@@ -64,6 +70,14 @@ export function openSnapshot(database: Database): Database | undefined {
   }
 }
 
+/** Whether Litestream has replicated this database at some time: it leaves tables of its own in it. */
+export function isReplicated(database: Database): boolean {
+  return (
+    database.query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '_litestream_seq'").get() !==
+    null
+  );
+}
+
 /** A connection that only reads, to a database that others may write to meanwhile. */
 export function openReader(path: string): Database {
   const reader = new Database(path, { readonly: true, strict: true });
@@ -77,6 +91,8 @@ export function openWriter(path: string): Database {
   const writer = new Database(path, { readwrite: true, create: false, strict: true });
   writer.run(`PRAGMA busy_timeout = ${20 * BUSY_TIMEOUT}`);
   writer.run("PRAGMA synchronous = FULL");
+  // The log is written back by the connection beside which this one writes, or by whoever does that in its place.
+  writer.run("PRAGMA wal_autocheckpoint = 0");
   writer.run("PRAGMA foreign_keys = ON");
   addFunctions(writer);
   return writer;
@@ -112,9 +128,15 @@ export function fold(text: string): string {
   return text.normalize("NFKC").toLowerCase();
 }
 
-/** Writes the log back into the main file and closes; without `true` the -wal file would stay behind. */
+/** Databases whose log another program writes back. */
+const unchecked = new WeakSet<Database>();
+
+/**
+ * Writes the log back into the main file, unless another program does that, and closes; without `true` the -wal file
+ * would stay behind.
+ */
 export function closeDatabase(database: Database): void {
-  database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  if (!unchecked.has(database)) database.run("PRAGMA wal_checkpoint(TRUNCATE)");
   database.close(true);
 }
 

@@ -62,7 +62,7 @@ async function examine(config: Config): Promise<Finding[]> {
     ...lookAtDisk(data, statSync(path, { throwIfNoEntry: false })?.size ?? 0),
     ...lookAtLimits(),
     ...lookAtClock(path, now, isSynchronized()),
-    ...lookAtDatabase(path, MIGRATIONS),
+    ...lookAtDatabase(path, MIGRATIONS, config.litestream),
     ...lookAtSecondFactors(path, join(data, SECOND_FACTOR_KEY)),
     ...lookAtCorpora(data, path),
     ...lookAtBackups(backupDirectory(config), data, config.backup_hours, now),

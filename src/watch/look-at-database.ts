@@ -1,14 +1,24 @@
 import { existsSync, statSync } from "node:fs";
 import { refuseDamage } from "../backup/make-backup.ts";
 import { knownBackups } from "../backup/places.ts";
-import { type Migration, openReader, pendingMigrations } from "../shell/sqlite.ts";
+import { isReplicated, type Migration, openReader, pendingMigrations } from "../shell/sqlite.ts";
 import { type Finding, ok, problem, size, warning } from "./finding.ts";
 
 const HOUR = 3_600_000;
 const LARGE_LOG = 256_000_000;
 
+/** What there is to say where Litestream replicates a database whose log labd writes back itself. */
+const UNSET = [
+  "Litestream replicates it, or did, and the setting litestream is false: its copies may be damaged.",
+  "Set litestream = true, restart the server, remove .labd.sqlite-litestream in the data directory, and start Litestream. Where it is not used any more: DROP TABLE _litestream_seq; DROP TABLE _litestream_lock.",
+] as const;
+
 /** Migrations, integrity, references, and the log; a read-only connection changes nothing. */
-export function lookAtDatabase(path: string, migrations: readonly Migration[]): Finding[] {
+export function lookAtDatabase(
+  path: string,
+  migrations: readonly Migration[],
+  litestream = false,
+): Finding[] {
   if (!existsSync(path))
     return [
       warning(
@@ -34,6 +44,7 @@ export function lookAtDatabase(path: string, migrations: readonly Migration[]): 
     const reader = openReader(path);
     try {
       refuseDamage(reader, path);
+      if (!litestream && isReplicated(reader)) found.push(warning("database", ...UNSET));
     } finally {
       reader.close();
     }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createHash, createHmac } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -127,6 +128,70 @@ test.each([
     expect(message).toMatch(expected);
     expect(message).not.toMatch(/wrong|Signature=/);
   }
+});
+
+/** Signature of a request without a body, by AWS Signature Version 4, from its headers and the address as it came. */
+function signatureOf(request: Request, secret: string): string {
+  const { pathname, search } = new URL(request.url);
+  const [, scope, names] = /Credential=[^/]+\/(\S+), ?SignedHeaders=([^,]+),/.exec(
+    request.headers.get("authorization")!,
+  )!;
+  const hash = (text: string): string => createHash("sha256").update(text).digest("hex");
+  const hmac = (key: string | Buffer, text: string): Buffer =>
+    createHmac("sha256", key).update(text).digest();
+  const query = search.slice(1).split("&").toSorted().join("&");
+  const headers = names.split(";").map((name) => `${name}:${request.headers.get(name)!.trim()}\n`);
+  const canonical = [
+    request.method,
+    pathname,
+    query,
+    headers.join(""),
+    names,
+    request.headers.get("x-amz-content-sha256"),
+  ].join("\n");
+  const text = ["AWS4-HMAC-SHA256", request.headers.get("x-amz-date"), scope, hash(canonical)].join("\n");
+  const key = scope.split("/").reduce<string | Buffer>((last, part) => hmac(last, part), `AWS4${secret}`);
+  return hmac(key, text).toString("hex");
+}
+
+test("listings are signed for the address as it is sent, and read to their last page", async () => {
+  // What s3rver 5.0.0 has wrong: the signature of a listing, its order, and its tokens.
+  const keys = Array.from({ length: 25 }, (_, i) => `a b/é/${String(i).padStart(2, "0")}`);
+  const pages: (string | null)[] = [];
+  using http = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch(request) {
+      const { searchParams } = new URL(request.url);
+      const given = /Signature=(\w+)/.exec(request.headers.get("authorization") ?? "")?.[1];
+      if (given !== signatureOf(request, "hidden"))
+        return new Response("<Error><Code>SignatureDoesNotMatch</Code></Error>", { status: 403 });
+      const token = searchParams.get("continuation-token");
+      pages.push(token);
+      const from = Number(/\d+/.exec(token ?? "0"));
+      const rows = keys
+        .filter((key) => key.startsWith(searchParams.get("prefix")!))
+        .slice(from, from + 10)
+        .map(
+          (key) =>
+            `<Contents><Key>${key}</Key><LastModified>2026-11-21T12:00:00.000Z</LastModified><Size>7</Size></Contents>`,
+        );
+      const next =
+        from + 10 < keys.length ? `<NextContinuationToken>at+/=${from + 10}</NextContinuationToken>` : "";
+      return new Response(
+        `<?xml version="1.0"?><ListBucketResult><Name>lab</Name><IsTruncated>${next !== ""}</IsTruncated>${next}${rows.join("")}</ListBucketResult>`,
+        { headers: { "Content-Type": "application/xml" } },
+      );
+    },
+  });
+  const access = { ...server.access, endpoint: `http://127.0.0.1:${http.port}`, secretKey: "hidden" };
+  const found = await new ObjectStore("s3://lab", access).list("a b/é/");
+  expect(found.map(({ name }) => name)).toEqual(keys);
+  expect(found[0]).toEqual({ name: keys[0], bytes: 7, modified: Date.parse("2026-11-21T12:00:00Z") });
+  expect(pages).toEqual([null, "at+/=10", "at+/=20"]);
+  expect(new ObjectStore("s3://lab", { ...access, secretKey: "other" }).list()).rejects.toThrow(
+    /refuses the keys/,
+  );
 });
 
 test("without keys, and with addresses that are none", () => {

@@ -1,10 +1,17 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
 import { Problem } from "../../src/problem.ts";
-import { closeDatabase, lockDirectory, openDatabase, pendingMigrations } from "../../src/shell/sqlite.ts";
+import {
+  closeDatabase,
+  isReplicated,
+  lockDirectory,
+  openDatabase,
+  openWriter,
+  pendingMigrations,
+} from "../../src/shell/sqlite.ts";
 
 const FIRST = [{ name: "0001-a.sql", sql: "CREATE TABLE a (x INTEGER) STRICT;" }];
 const BOTH = [
@@ -38,6 +45,21 @@ test("WAL, FULL, foreign keys: what durability and references rest on", () => {
   expect(pragma("synchronous")).toBe(2);
   expect(pragma("foreign_keys")).toBe(1);
   closeDatabase(database);
+  expect(existsSync(`${path}-wal`)).toBe(false);
+});
+
+test("the log is left to a program that writes it back in our place, and that one is known by its tables", () => {
+  const left = openDatabase(path, FIRST, { checkpoints: false });
+  const beside = openWriter(path);
+  for (const connection of [left, beside])
+    expect(connection.query("PRAGMA wal_autocheckpoint").get()).toEqual({ wal_autocheckpoint: 0 });
+  expect(isReplicated(left)).toBe(false);
+  left.run("CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)");
+  expect(isReplicated(beside)).toBe(true);
+  const before = statSync(`${path}-wal`).size;
+  closeDatabase(left);
+  expect(statSync(`${path}-wal`).size).toBe(before);
+  closeDatabase(beside);
   expect(existsSync(`${path}-wal`)).toBe(false);
 });
 
