@@ -63,7 +63,7 @@ export const SETTINGS = {
     {
       secret: true,
       sentence:
-        "Redis or Valkey through which labd worker on other machines takes jobs, a database of its own for each server: redis://user:password@host:6379/0, rediss:// with TLS, or unix:/path. Empty scores in this process alone.",
+        "Redis or Valkey through which labd worker on other machines takes jobs, a database of its own for each server: redis://user:password@host:6379/0, rediss:// with TLS, or unix://user:password@/path. Empty scores in this process alone.",
     },
   ),
   queue_ca: text("", "empty, or a path", /^[^\0]*$/, {

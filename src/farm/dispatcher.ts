@@ -18,7 +18,7 @@ import {
   type WorkerRecord,
 } from "./layout.ts";
 import { Line } from "./line.ts";
-import { causeOf, openLink, type Place, placeOf } from "./link.ts";
+import { causeOf, openLink, optionsOf, type Place, placeOf } from "./link.ts";
 import { BATCH, jobsAhead, Offering } from "./offering.ts";
 import { type Counts, type FarmState, giveUpClaim, mixedFarm, type PoolMode, publishState } from "./state.ts";
 
@@ -86,6 +86,8 @@ export class Dispatcher implements Farm {
     private readonly options: DispatcherOptions,
     private readonly surroundings: FarmSurroundings,
   ) {
+    // What is wrong with the settings is told at the start, and not by the farm.
+    optionsOf(options.place);
     this.#token = options.owner ?? crypto.randomUUID();
     this.#jobs = surroundings.jobs;
     this.#offering = new Offering(surroundings.jobs);

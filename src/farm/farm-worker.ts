@@ -99,9 +99,12 @@ export class FarmWorker {
   /** Connects, registers and takes work as soon as there is some of its own kind. */
   async start(): Promise<void> {
     this.#redis = await openLink(this.options.place, "patient", this.options.log);
+    let last = "";
     const loop = async (): Promise<void> => {
       while (!this.#ended) {
-        await this.#look().catch((error) => this.options.log.problem("farm", { cause: causeOf(error) }));
+        const cause = await this.#look().then(() => "", causeOf);
+        if (cause !== "" && cause !== last) this.options.log.problem("farm", { cause });
+        last = cause;
         await Bun.sleep(this.options.interval ?? 1000);
       }
     };

@@ -16,34 +16,47 @@ const SILENCE = 5000;
 /** A blocking command may be silent for ten seconds. */
 export const BLOCKING_SILENCE = 15_000;
 
+const SOCKET = /^unix:(?:\/\/(?:([^:@/]*)(?::([^@/]*))?@)?)?(\/[^?]*)(?:\?db=(\d+))?$/;
+
 /** The address without user and password, as it may be shown. */
 export function placeOf(url: string): string {
-  if (url.startsWith("unix:")) return url;
+  const socket = SOCKET.exec(url);
+  if (socket) return `unix:${socket[3]}${socket[4] === undefined ? "" : `?db=${socket[4]}`}`;
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
 }
 
 /** Options of a connection. @throws Problem invalid_setting */
 export function optionsOf({ url, ca }: Place): RedisOptions {
-  if (url.startsWith("unix:")) return { path: url.slice(5).replace(/^\/\//, "") };
-  let parsed: URL;
-  try {
-    parsed = new URL(url);
-  } catch {
+  const [, user = "", secret = "", path, database] = SOCKET.exec(url) ?? [];
+  if (path !== undefined) return { path, ...credentials(user, secret), db: Number(database ?? 0) };
+  if (!URL.canParse(url) || !/^\/?\d{0,4}$/.test(new URL(url).pathname)) {
     throw new Problem(
       "invalid_setting",
-      "queue: the address is not allowed (not shown); expected redis://user:password@host:6379/0.",
+      "queue: the address is not allowed (not shown); expected redis://user:password@host:6379/0, rediss://… with TLS, or unix://user:password@/path.",
     );
   }
-  const { protocol, hostname, port, username, password, pathname } = parsed;
+  const { protocol, hostname, port, username, password, pathname } = new URL(url);
   return {
     host: hostname.replace(/^\[|\]$/g, ""),
     port: Number(port || 6379),
-    ...(username === "" ? {} : { username: decodeURIComponent(username) }),
-    ...(password === "" ? {} : { password: decodeURIComponent(password) }),
+    ...credentials(username, password),
     db: Number(pathname.slice(1) || 0),
-    ...(protocol === "rediss:" ? { tls: ca === "" ? {} : { ca: [readFileSync(ca, "utf8")] } } : {}),
+    ...(protocol === "rediss:" ? { tls: ca === "" ? {} : { ca: [certificates(ca)] } } : {}),
   };
+}
+
+const credentials = (username: string, password: string): RedisOptions => ({
+  ...(username === "" ? {} : { username: decodeURIComponent(username) }),
+  ...(password === "" ? {} : { password: decodeURIComponent(password) }),
+});
+
+function certificates(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new Problem("invalid_setting", `queue_ca: ${file} cannot be read.`, { cause: error });
+  }
 }
 
 /** Whether commands wait for the queue to return, or fail at once. */
@@ -84,5 +97,6 @@ export async function openLink(place: Place, patience: Patience, log: Log): Prom
 /** Errors of several attempts to connect have their words in parts. */
 export function causeOf(error: unknown): string {
   const parts = error instanceof AggregateError ? error.errors : [error];
-  return [...new Set(parts.map((part) => (part instanceof Error ? part.message : String(part))))].join("; ");
+  const words = parts.map((part) => (part instanceof Error ? part.message : String(part)));
+  return [...new Set(words)].join("; ").replace(/\.$/, "");
 }
