@@ -298,11 +298,23 @@ export class Dispatcher implements Farm {
         if (isSettled) this.#nowWaits(line, id, priority);
         else line.touched.set(id, whereabouts);
       }
+      await this.#collectKept(line, there);
     }
     const gone = this.#jobs.elsewhere().filter(({ id }) => !there.has(id));
     const lost = gone.filter(({ id }) => this.#jobs.release(id)).length;
     if (lost > 0) this.options.log.info("farm jobs lost from the queue", { jobs: lost });
     this.#counts.lost += lost;
+  }
+
+  /** Takes predictions whose job is no longer in the queue: a worker had lost its hold on it, or it had ended. */
+  async #collectKept(line: Line, there: ReadonlySet<string>): Promise<void> {
+    const kept = (await line.kept()).filter((id) => !there.has(id));
+    const isWanted = (id: string): boolean =>
+      // What waits is scored on what is in use now.
+      line === this.#current || this.#jobs.find(id)?.state === "running";
+    const wanted = kept.filter(isWanted);
+    for (let i = 0; i < wanted.length; i += BATCH) await this.#collect(line, wanted.slice(i, i + BATCH));
+    await Promise.all(kept.filter((id) => !wanted.includes(id)).map((id) => line.remove(id)));
   }
 
   #nowWaits(line: Line, id: string, priority: number): void {

@@ -8,14 +8,13 @@ import type { Log } from "../shell/log.ts";
 import { GivenBack, Hand, JobFailure } from "./hand.ts";
 import {
   type FarmTask,
-  packPrediction,
+  keepResult,
   PREFIX,
   queueName,
   readServer,
   registerWorker,
   removeWorker,
-  RESULT_LIFE,
-  resultKey,
+  resultsKey,
   type ServerRecord,
   type WorkerRecord,
 } from "./layout.ts";
@@ -266,8 +265,7 @@ export class FarmWorker {
   /** Scores a job; what was found is in Redis before the job counts as done, so that it outlives a lost lock. */
   async #process(queue: string, job: Job<FarmTask, null>): Promise<void> {
     const id = job.id!;
-    const key = resultKey(queue, id);
-    if ((await this.#redis!.exists(key)) === 1) return;
+    if ((await this.#redis!.hexists(resultsKey(queue), id)) === 1) return;
     this.#jobs.set(id, { job, since: Date.now(), told: "" });
     try {
       const { request, timeout } = job.data;
@@ -279,7 +277,7 @@ export class FarmWorker {
       });
       this.#pool.wake();
       const prediction = await held;
-      await this.#redis!.set(key, packPrediction(prediction), "EX", RESULT_LIFE);
+      await keepResult(this.#redis!, queue, id, prediction);
       this.#counts.finished++;
     } finally {
       this.#jobs.delete(id);

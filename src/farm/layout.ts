@@ -21,10 +21,10 @@ const workerKey = (name: string): string => `${PREFIX}:worker:${name}`;
 /** Jobs that a worker need not go on with. */
 const droppedKey = (worker: string): string => `${PREFIX}:dropped:${worker}`;
 const DROPPED_LIFE = 600;
-/** A prediction, from when a worker has it until the server has stored it. */
-export const resultKey = (queue: string, job: string): string => `${PREFIX}:result:${queue}:${job}`;
-/** Seconds that a prediction waits for the server. */
-export const RESULT_LIFE = 7 * 86_400;
+/** Predictions by job, each from when a worker has it until the server has stored it. */
+export const resultsKey = (queue: string): string => `${PREFIX}:results:${queue}`;
+/** Seconds that predictions wait for the server. */
+const RESULT_LIFE = 7 * 86_400;
 
 /** Of what kind the work in one queue is: a worker takes none of a kind that is not exactly its own. */
 export interface WorkKind {
@@ -140,6 +140,17 @@ export interface FarmTask {
   client: string;
   /** Milliseconds that it may take. */
   timeout: number;
+}
+
+/** Keeps a prediction for the server, whatever becomes of the worker and of its hold on the job. */
+export async function keepResult(
+  redis: Redis,
+  queue: string,
+  job: string,
+  prediction: string,
+): Promise<void> {
+  const key = resultsKey(queue);
+  await redis.multi().hset(key, job, packPrediction(prediction)).expire(key, RESULT_LIFE).exec();
 }
 
 /** A prediction on its way: JSON text, compressed. */

@@ -1,8 +1,8 @@
 import type { Queue, QueueEvents } from "bullmq";
 import type { Redis } from "ioredis";
-import type { Taken } from "../scoring/farm-jobs.ts";
+import { type Taken, UNKNOWN_WORKER } from "../scoring/farm-jobs.ts";
 import type { Log } from "../shell/log.ts";
-import { type FarmTask, PREFIX, resultKey, type WorkKind } from "./layout.ts";
+import { type FarmTask, PREFIX, resultsKey, type WorkKind } from "./layout.ts";
 import { BLOCKING_SILENCE, causeOf } from "./link.ts";
 
 /** Where a job is in a queue. */
@@ -119,7 +119,7 @@ export class Line {
   /** Who has or had a job, and for which time it is tried: that a worker was lost does not count. Null where it is not there. */
   async holder(id: string): Promise<{ worker: string; attempts: number } | null> {
     const [worker, failed, name] = await this.redis.hmget(this.queue.toKey(id), "pb", "atm", "name");
-    return name === null ? null : { worker: worker ?? "?", attempts: Number(failed ?? 0) + 1 };
+    return name === null ? null : { worker: worker ?? UNKNOWN_WORKER, attempts: Number(failed ?? 0) + 1 };
   }
 
   /** What was handed in for jobs that have ended. */
@@ -128,9 +128,15 @@ export class Line {
       ids.map(async (id) => {
         const [[worker, made, reason], result] = await Promise.all([
           this.redis.hmget(this.queue.toKey(id), "pb", "atm", "failedReason"),
-          this.redis.getBuffer(resultKey(this.name, id)),
+          this.redis.hgetBuffer(resultsKey(this.name), id),
         ]);
-        return { id, worker: worker ?? "?", attempts: Math.max(1, Number(made ?? 1)), reason, result };
+        return {
+          id,
+          worker: worker ?? UNKNOWN_WORKER,
+          attempts: Math.max(1, Number(made ?? 1)),
+          reason,
+          result,
+        };
       }),
     );
   }
@@ -139,12 +145,18 @@ export class Line {
   async remove(id: string): Promise<boolean> {
     this.waiting.delete(id);
     if ((await this.queue.remove(id)) === 0) return false;
-    await this.redis.del(resultKey(this.name, id));
+    await this.redis.hdel(resultsKey(this.name), id);
     return true;
+  }
+
+  /** Jobs whose predictions are kept. */
+  kept(): Promise<string[]> {
+    return this.redis.hkeys(resultsKey(this.name));
   }
 
   /** Takes the whole queue out of Redis. */
   async obliterate(): Promise<void> {
+    await this.redis.del(resultsKey(this.name));
     await this.queue.obliterate({ force: true });
   }
 

@@ -49,6 +49,9 @@ export interface FarmJob {
   worker: string | null;
 }
 
+/** The name where that is not known any more. */
+export const UNKNOWN_WORKER = "unknown";
+
 /** A job in the hands of a worker elsewhere. */
 export interface Taken {
   id: string;
@@ -213,7 +216,7 @@ export class FarmJobs {
   #taken(taken: Taken): FarmJob | null {
     const job = this.find(taken.id);
     if (job?.state === "queued") this.#begin(taken, 0);
-    else if (job && job.worker !== null) {
+    else if (job && job.worker !== null && taken.worker !== UNKNOWN_WORKER) {
       this.database
         .query("UPDATE job SET worker = ?, attempts = ? WHERE rid = ?")
         .run(taken.worker, taken.attempts, job.rid);

@@ -10,7 +10,7 @@ import {
   PREFIX,
   queueName,
   registerWorker,
-  resultKey,
+  resultsKey,
   type WorkerRecord,
 } from "../../src/farm/layout.ts";
 import { corpusPath } from "../../src/scoring/index.ts";
@@ -180,7 +180,7 @@ withRedis("a prediction that its worker could not hand in any more is taken from
   const farm = lab.serve();
   const id = await lab.submit("wait");
   const name = queueName({ version: VERSION, basis: lab.corpora.basis() });
-  await lab.command("SET", resultKey(name, id), packPrediction('{"kept":1}') as unknown as string);
+  await lab.command("HSET", resultsKey(name), id, packPrediction('{"kept":1}'));
   await lab.hire();
   farm.wake();
   await until(() => lab.state(id) === "finished");

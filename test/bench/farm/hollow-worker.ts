@@ -12,7 +12,7 @@ import {
   PREFIX,
   readServer,
   registerWorker,
-  resultKey,
+  resultsKey,
   type WorkerRecord,
 } from "../../../src/farm/layout.ts";
 
@@ -43,8 +43,8 @@ const worker = new Worker<unknown, null>(
   queue,
   async (job) => {
     // As a worker does: the prediction is there before the job counts as done.
-    if ((await redis.exists(resultKey(queue, job.id!))) === 0)
-      await redis.set(resultKey(queue, job.id!), packed, "EX", 600);
+    if ((await redis.hexists(resultsKey(queue), job.id!)) === 0)
+      await redis.hset(resultsKey(queue), job.id!, packed);
     return null;
   },
   { connection: redis, prefix: PREFIX, name: record.name, concurrency: record.concurrency },
