@@ -126,9 +126,12 @@ withRedis(
       expect(record).toMatchObject({ corpusName: "sample", basis: { method: "labd-2" } });
       expect(mixed).toEqual([expect.stringContaining("takes no work. The server scores on sample")]);
       expect(workers.filter(({ fits }) => fits).map(({ concurrency }) => concurrency)).toEqual([2]);
-      const { stdout } = await labd(["farm", "status"], { env });
-      expect(stdout).toContain("workers  2 with 3 places, 0 of them busy");
-      expect(stdout).not.toContain("farm-secret");
+      // What each says of itself is up to a second old.
+      await until("nobody is busy", async () => {
+        const { stdout } = await labd(["farm", "status"], { env });
+        expect(stdout).not.toContain("farm-secret");
+        return stdout.includes("workers  2 with 3 places, 0 of them busy");
+      });
       const doctor = await labd(["doctor", "--format", "json"], { env });
       const findings = JSON.parse(doctor.stdout) as { about: string; state: string }[];
       expect(findings.filter(({ about }) => about === "farm").map(({ state }) => state)).toEqual(["warning"]);
