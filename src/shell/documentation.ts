@@ -13,6 +13,7 @@ export interface Documentation {
 }
 
 const PATH = "/docs";
+const DOCUMENTS_KEPT = 4;
 
 /** The viewer runs scripts and styles of its own, from here only; it may call this server and no other. */
 export const DOCUMENTATION_POLICY =
@@ -56,12 +57,28 @@ export function documentation(options: Documentation): AnyElysia {
       ...OFFLINE,
     },
   });
+  /** The document by the address of the service: megabytes of JSON, which nobody should wait for twice. */
+  const documents = new Map<string, { text: string; tag: string }>();
+  const answer = (request: Request, { text, tag }: { text: string; tag: string }): Response => {
+    const headers = { "Content-Type": "application/json", "Cache-Control": "no-cache", ETag: tag };
+    const isKnown = request.headers.get("if-none-match")?.includes(tag.slice(2));
+    return isKnown ? new Response(null, { status: 304, headers }) : new Response(text, { headers });
+  };
   // The plugin's page and document carry no headers of their own to speak of; the viewer may be kept for a day.
   return new Elysia({ name: "documentation" })
+    .onBeforeHandle({ as: "scoped" }, ({ path, request }) => {
+      const known = path === `${PATH}/json` ? documents.get(options.baseOf?.(request) ?? "") : undefined;
+      return known && answer(request, known);
+    })
     .onAfterHandle({ as: "scoped" }, ({ path, set, request, response }) => {
       if (path === PATH) set.headers["Content-Security-Policy"] = DOCUMENTATION_POLICY;
-      const base = path === `${PATH}/json` ? options.baseOf?.(request) : undefined;
-      return base ? { ...(response as object), servers: [{ url: base }] } : undefined;
+      if (path !== `${PATH}/json` || response instanceof Response) return undefined;
+      const base = options.baseOf?.(request) ?? "";
+      const text = JSON.stringify(base ? { ...(response as object), servers: [{ url: base }] } : response);
+      const made = { text, tag: `W/"${Bun.hash(text).toString(36)}"` };
+      // Behind a proxy that is trusted a client chooses the address.
+      if (documents.size < DOCUMENTS_KEPT) documents.set(base, made);
+      return answer(request, made);
     })
     .use(reference as AnyElysia)
     .get(

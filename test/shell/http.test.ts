@@ -146,6 +146,12 @@ test("the reference needs nothing from outside", async () => {
   expect(Object.keys(((await (await ask("/docs/json")).json()) as { paths: object }).paths)).toContain(
     "/healthz",
   );
+  // Made once, and known by its tag.
+  const [one, other] = [await ask("/docs/json"), await ask("/docs/json")];
+  const tag = one.headers.get("etag")!;
+  expect([other.headers.get("etag"), await other.text()]).toEqual([tag, await one.text()]);
+  const again = await ask("/docs/json", { headers: { "if-none-match": tag } });
+  expect([again.status, await again.text()]).toEqual([304, ""]);
 });
 
 test("Connection: close is announced", async () => {

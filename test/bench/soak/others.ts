@@ -151,6 +151,10 @@ export async function read(lane: Lane): Promise<void> {
 export async function signIn(lane: Lane, kept: Pick<Account, "tokens" | "failedSignIns">): Promise<void> {
   const { next, config } = lane;
   const { username, password } = config;
+  // Nor may an address fail a hundred times.
+  const elsewhere = () => ({
+    "X-Forwarded-For": `10.2.${Math.floor(next() * 256)}.${Math.floor(next() * 256)}`,
+  });
   while (!lane.stopped()) {
     const lot = next();
     // No account may fail ten times in five minutes: wrong names are names of nobody.
@@ -162,7 +166,7 @@ export async function signIn(lane: Lane, kept: Pick<Account, "tokens" | "failedS
         "POST",
         "/api/v2/token-auth/",
         { username: name, password: isRight ? password : "not the password" },
-        { Authorization: "" },
+        { Authorization: "", ...elsewhere() },
       );
       const what = isRight ? "sign in" : "sign in wrongly";
       const outcome = judge(lane, what, answer, isRight ? [200] : [401]);
@@ -174,7 +178,10 @@ export async function signIn(lane: Lane, kept: Pick<Account, "tokens" | "failedS
       }
     } else {
       const basic = `Basic ${btoa(`${username}:${password}`)}`;
-      const answer = await send(lane, "GET", "/api/v2/tokens/", undefined, { Authorization: basic });
+      const answer = await send(lane, "GET", "/api/v2/tokens/", undefined, {
+        Authorization: basic,
+        ...elsewhere(),
+      });
       judge(lane, "read by password", answer, [200]);
     }
     await Bun.sleep(100 + next() * 300);
