@@ -66,6 +66,9 @@ async function laboratory(name: string, corpus: string): Promise<string> {
   return home;
 }
 
+/** Those that have not ended: whatever goes wrong, none stays behind. */
+const open = new Set<Side>();
+
 async function side(name: string, template: string, places: number[]): Promise<Side> {
   const home = join(root, name);
   cpSync(template, home, { recursive: true });
@@ -77,18 +80,23 @@ async function side(name: string, template: string, places: number[]): Promise<S
   const redis = await RedisServer.start(`${home}-redis`);
   await redis.command("CONFIG", "SET", "appendfsync", "everysec");
   const server = await serve(home, [...words, "--queue", redis.url, "--queue-local", "never"]);
-  const hands = places.map((concurrency, i) => {
+  const hands: FarmHand[] = [];
+  const farm: Side = { name, home, server, hands, redis };
+  open.add(farm);
+  for (const [i, concurrency] of places.entries()) {
     const directory = `${home}-worker${i}`;
     cpSync(join(home, "corpora"), join(directory, "corpora"), { recursive: true });
-    return startWorker(directory, redis.url, ["--concurrency", String(concurrency)]);
-  });
+    hands.push(startWorker(directory, redis.url, ["--concurrency", String(concurrency)]));
+  }
   await Promise.all(hands.map((hand) => hand.says("takes work")));
   // The server has to have seen them.
   await Bun.sleep(2000);
-  return { name, home, server, hands, redis };
+  return farm;
 }
 
-async function end({ server, hands, redis }: Side): Promise<void> {
+async function end(side: Side): Promise<void> {
+  const { server, hands, redis } = side;
+  open.delete(side);
   await Promise.all(hands.map((hand) => hand.end("SIGKILL")));
   await server.end("SIGKILL");
   await redis?.end();
@@ -302,5 +310,6 @@ try {
   }
   await end(hollow);
 } finally {
+  for (const side of open) await end(side);
   rmSync(root, { recursive: true, force: true });
 }
