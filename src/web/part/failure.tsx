@@ -10,12 +10,13 @@ export function Failure({ error, retry, focus }: { error: unknown; retry?: () =>
     if (focus) box.current?.focus();
   }, [focus, error]);
   const refusal = error instanceof Refusal ? error : undefined;
+  const next = nextStep(refusal);
   return (
     <div class="failure" role="alert" tabIndex={-1} ref={box}>
       <p>
         <strong>{(error as Error).message}</strong>
       </p>
-      <p>{nextStep(refusal)}</p>
+      {next !== "" && <p>{next}</p>}
       {refusal?.status === 401 ? (
         <a class="button" href={href("/sign-in", { next: here() })}>
           Sign in
@@ -39,6 +40,8 @@ function nextStep(refusal: Refusal | undefined): string {
     case 401:
       return "Sign in, and you come back to this page.";
     case 403:
+      // Who is let in by nobody is told all of it already.
+      if (refusal.body.reason !== undefined) return "";
       return "Your account may not do this. An administrator can give you the right.";
     case 404:
       return "It may have been removed, or the link may be incomplete.";
