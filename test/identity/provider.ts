@@ -2,7 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import type { AddressInfo } from "node:net";
-import Provider from "oidc-provider";
+import type Provider from "oidc-provider";
 
 /** A real provider of OpenID Connect (the npm package oidc-provider) on a free port, with a page to sign in. */
 
@@ -38,7 +38,8 @@ export async function openProvider(returnTo: string[], people: People): Promise<
   // It warns of what is meant for tests only.
   const { info, warn } = console;
   Object.assign(console, { info() {}, warn() {} });
-  const provider = new Provider(issuer, {
+  const { default: OidcProvider } = await import("oidc-provider");
+  const provider = new OidcProvider(issuer, {
     clients: [
       { ...client, client_id: CLIENT.id, client_secret: CLIENT.secret },
       { ...client, client_id: "public", token_endpoint_auth_method: "none" },
