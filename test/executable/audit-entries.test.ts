@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { decode } from "../../src/motif/index.ts";
 import { shownCode } from "../fixtures/authenticator.ts";
@@ -24,6 +24,8 @@ const words = [
   "true",
   "--webhook-allow",
   "127.0.0.0/8",
+  "--config",
+  join(place.directory, "provider.toml"),
 ];
 let server: Server;
 let database: Database;
@@ -32,6 +34,9 @@ const shared: Record<string, string> = {};
 
 beforeAll(async () => {
   receiver = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("ok") });
+  // Nobody asks it anything.
+  const provider = 'oidc_issuer = "https://idp.example"\noidc_client_id = "labd"\n';
+  writeFileSync(join(place.directory, "provider.toml"), provider);
   server = await serve(place.directory, words);
   while (!server.log().includes("/setup?key=")) await Bun.sleep(10);
   shared.key = server.log().match(/\/setup\?key=(\S+)/)![1];
@@ -216,6 +221,16 @@ const OPERATIONS: [what: string, does: () => unknown, leaves: string[]][] = [
       await ask("DELETE", "/api/admin/users/kim/second-factor");
     },
     ["second_factor.reset"],
+  ],
+  [
+    "POST /api/admin/users/{username}/identities",
+    () => ask("POST", "/api/admin/users/kim/identities", { provider: "oidc", who: "the subject of kim" }),
+    ["account.link"],
+  ],
+  [
+    "DELETE /api/admin/users/{username}/identities/{provider}",
+    () => ask("DELETE", "/api/admin/users/kim/identities/oidc"),
+    ["account.unlink"],
   ],
   [
     "POST /api/admin/users/{username}/password-link",
@@ -462,6 +477,12 @@ const OPERATIONS: [what: string, does: () => unknown, leaves: string[]][] = [
     },
     ["second_factor.reset"],
   ],
+  [
+    "labd user link",
+    () => verb("user", "link", "lee", "--oidc", "1", "--config", join(place.directory, "provider.toml")),
+    ["account.link"],
+  ],
+  ["labd user unlink", () => verb("user", "unlink", "lee", "--from", "oidc"), ["account.unlink"]],
   ["labd user disable", () => verb("user", "disable", "lee"), ["account.disable"]],
   ["labd user enable", () => verb("user", "enable", "lee"), ["account.enable"]],
   ["labd token add", () => verb("token", "add", "lee"), ["token.create"]],
