@@ -11,7 +11,9 @@ const find = (name: string): string | null =>
   null;
 const SLAPD = find("slapd");
 const SLAPADD = find("slapadd");
+const SCHEMAS = "/etc/ldap/schema";
 const missing = [
+  [SCHEMAS, existsSync(SCHEMAS) ? SCHEMAS : null],
   ["slapd", SLAPD],
   ["slapadd", SLAPADD],
   ["ldapmodify", Bun.which("ldapmodify")],
@@ -183,9 +185,7 @@ export async function openDirectory(): Promise<Directory> {
   const at = (file: string): string => join(directory, file);
   mkdirSync(at("db"));
   await Promise.all([certify(directory, "own"), certify(directory, "stranger")]);
-  const schemas = ["core", "cosine", "inetorgperson"].map(
-    (name) => `include /etc/ldap/schema/${name}.schema`,
-  );
+  const schemas = ["core", "cosine", "inetorgperson"].map((name) => `include ${SCHEMAS}/${name}.schema`);
   writeFileSync(
     at("slapd.conf"),
     `${schemas.join("\n")}
