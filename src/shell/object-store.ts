@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { Problem } from "../problem.ts";
+import { encodedKey, signedGet, type SigningKey } from "./aws-signature.ts";
 import { download, type DownloadOptions } from "./download.ts";
 
 /** How objects are reached: the settings that begin with `s3_`. What is empty comes from `AWS_…` variables. */
@@ -28,8 +29,6 @@ const AT_ONCE = 2;
 const RETRIES = 5;
 /** Milliseconds in which parts under way have to arrive. */
 const STALL = 120_000;
-/** Seconds for which an address that is signed is good: a cut connection gets another. */
-const SIGNED_SECONDS = 900;
 
 export const isStoreAddress = (text: string): boolean => /^s3:/i.test(text);
 
@@ -48,6 +47,8 @@ export class ObjectStore {
   readonly #bucket: string;
   readonly #prefix: string;
   readonly #at: string;
+  readonly #endpoint: string;
+  readonly #key: SigningKey;
 
   /** @param address `s3://bucket` or `s3://bucket/prefix`. @throws Problem invalid_request for another */
   constructor(
@@ -78,13 +79,15 @@ export class ObjectStore {
         "store_failed",
         `${this.address}: there are no keys for it. Set s3_access_key and s3_secret_key (LABD_S3_ACCESS_KEY, LABD_S3_SECRET_KEY, or AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY).`,
       );
+    // Without an endpoint Bun would take one from the environment.
+    this.#endpoint = (endpoint ?? `https://s3.${region}.amazonaws.com`).replace(/\/+$/, "");
+    this.#key = { region, accessKeyId, secretAccessKey, sessionToken };
     this.#client = new Bun.S3Client({
       bucket: this.#bucket,
+      endpoint: this.#endpoint,
       region,
       accessKeyId,
       secretAccessKey,
-      // Without it Bun takes one from the environment.
-      ...(endpoint === undefined ? { endpoint: `https://s3.${region}.amazonaws.com` } : { endpoint }),
       ...(sessionToken ? { sessionToken } : {}),
     });
   }
@@ -135,9 +138,14 @@ export class ObjectStore {
   }
 
   #get(name: string, range: string | undefined, signal: AbortSignal): Promise<Response> {
-    return fetch(this.#client.presign(this.#prefix + name, { method: "GET", expiresIn: SIGNED_SECONDS }), {
+    const url = new URL(`${this.#endpoint}/${this.#bucket}/${encodedKey(this.#prefix + name)}`);
+    return fetch(url, {
       signal,
-      headers: { "Accept-Encoding": "identity", ...(range === undefined ? {} : { Range: range }) },
+      redirect: "manual",
+      headers: {
+        ...signedGet(url, this.#key, range === undefined ? {} : { range }, Date.now()),
+        "Accept-Encoding": "identity",
+      },
     });
   }
 

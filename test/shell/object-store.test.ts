@@ -3,6 +3,7 @@ import { createHash, createHmac } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { encodedKey, signedGet } from "../../src/shell/aws-signature.ts";
 import { ObjectStore } from "../../src/shell/object-store.ts";
 import type { Problem } from "../../src/problem.ts";
 import { type ObjectServer, objectServer } from "./object-server.ts";
@@ -153,6 +154,20 @@ function signatureOf(request: Request, secret: string): string {
   const key = scope.split("/").reduce<string | Buffer>((last, part) => hmac(last, part), `AWS4${secret}`);
   return hmac(key, text).toString("hex");
 }
+
+test("a GET is signed as in the example of the documentation of S3", () => {
+  // AWS, "Signature Calculations for the Authorization Header", example: GET Object.
+  const key = {
+    accessKeyId: "AKIAIOSFODNN7EXAMPLE",
+    secretAccessKey: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+    region: "us-east-1",
+  };
+  const url = new URL("https://examplebucket.s3.amazonaws.com/test.txt");
+  expect(signedGet(url, key, { range: "bytes=0-9" }, Date.parse("2013-05-24T00:00:00Z")).authorization).toBe(
+    "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, SignedHeaders=host;range;x-amz-content-sha256;x-amz-date, Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41",
+  );
+  expect(encodedKey("a b/é+:(x)*/c~.json")).toBe("a%20b/%C3%A9%2B%3A%28x%29%2A/c~.json");
+});
 
 test("listings are signed for the address as it is sent, and read to their last page", async () => {
   // What s3rver 5.0.0 has wrong: the signature of a listing, its order, and its tokens.
