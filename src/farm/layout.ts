@@ -137,7 +137,6 @@ export async function tellDropped(redis: Redis, worker: string, job: string): Pr
 export interface FarmTask {
   /** The request as JSON text. */
   request: string;
-  client: string;
   /** Milliseconds that it may take. */
   timeout: number;
 }

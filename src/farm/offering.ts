@@ -41,9 +41,9 @@ export class Offering {
       });
       try {
         await line.queue.addBulk(
-          fitting.map(({ id, request, client, priority }) => ({
+          fitting.map(({ id, request, priority }) => ({
             name: "score",
-            data: { request, client, timeout },
+            data: { request, timeout },
             opts: {
               jobId: id,
               priority,

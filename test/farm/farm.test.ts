@@ -136,10 +136,8 @@ withRedis("a cancelled job of which the queue was never told is found", async ()
   await until(() => lab.state(next) === "finished");
 });
 
-withRedis("a worker that is lost with its job: another has it, and the attempt does not count", async () => {
-  await using lab = open();
-  lab.serve();
-  // It takes a job, and is never heard of again.
+/** A job that a worker has taken who is never heard of again. */
+async function loseWorker(lab: Laboratory): Promise<{ id: string; queue: string } & AsyncDisposable> {
   const queue = queueName({ version: VERSION, basis: lab.corpora.basis() });
   const connection = new Redis(lab.queue, { maxRetriesPerRequest: null });
   await registerWorker(connection, { ...EMPTY_HANDED, name: "lost", queue });
@@ -148,11 +146,36 @@ withRedis("a worker that is lost with its job: another has it, and the attempt d
   const lost = new Worker(queue, never, { connection, prefix: PREFIX, name: "lost", ...silent });
   const id = await lab.submit("finish");
   await until(() => lab.row(id).worker === "lost");
+  return {
+    id,
+    queue,
+    async [Symbol.asyncDispose]() {
+      await lost.close(true);
+      connection.disconnect();
+    },
+  };
+}
+
+withRedis("a worker that is lost with its job: another has it, and the attempt does not count", async () => {
+  await using lab = open();
+  lab.serve();
+  await using lost = await loseWorker(lab);
   const good = await lab.hire({ lock: 500 });
-  await until(() => lab.state(id) === "finished");
-  expect(lab.row(id)).toEqual({ worker: good.name, attempts: 1 });
-  await lost.close(true);
-  connection.disconnect();
+  await until(() => lab.state(lost.id) === "finished");
+  expect(lab.row(lost.id)).toEqual({ worker: good.name, attempts: 1 });
+});
+
+withRedis("a job whose worker was lost ten times is taken for the cause", async () => {
+  await using lab = open();
+  lab.serve();
+  await using lost = await loseWorker(lab);
+  // BullMQ counts here how often; this is the tenth time.
+  await lab.command("HSET", `${PREFIX}:${lost.queue}:${lost.id}`, "stc", "9");
+  await lab.hire({ lock: 500 });
+  await until(() => lab.state(lost.id) === "failed");
+  expect(lab.store.get(lost.id).failure).toBe(
+    "The worker's process ended 10 times while it scored this job.",
+  );
 });
 
 withRedis("who finishes twice changes nothing, in whatever order", async () => {
