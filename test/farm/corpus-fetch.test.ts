@@ -71,9 +71,9 @@ async function filled(): Promise<string> {
 }
 const isWhole = (path: string): boolean => readFileSync(path).equals(bytes);
 const lies = (): string[] => readdirSync(join(directory, "corpora")).sort();
-const isGet = (method: string, url: string): boolean => method === "GET" && url.includes(".labc?");
+const isGet = (method: string, url: string): boolean => method === "GET" && url.endsWith(".labc");
 const downloads = (from: number): string[] =>
-  server.asked.slice(from).filter((line) => /^GET .*\.labc\?/.test(line));
+  server.asked.slice(from).filter((line) => /^GET .*\.labc$/.test(line));
 
 test("from a store, with what was cut off gone on with; nothing is left beside it", async () => {
   const address = await filled();
