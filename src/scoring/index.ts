@@ -1,3 +1,4 @@
+import { Problem } from "../problem.ts";
 import type { Clock } from "../shell/clock.ts";
 import type { Log } from "../shell/log.ts";
 import { DIRECT, type Reach } from "../shell/origin.ts";
@@ -155,8 +156,14 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
   });
   let sweeper: { close(): void } | undefined;
   if (options.workers > 0) {
-    const recovered = store.recover(options.farm !== undefined);
-    if (recovered.requeued + recovered.failed > 0) log.info("jobs recovered", recovered);
+    try {
+      const recovered = store.recover(options.farm !== undefined);
+      if (recovered.requeued + recovered.failed > 0) log.info("jobs recovered", recovered);
+    } catch (error) {
+      // On a full disk results are read all the same; the pool goes on when there is room.
+      if (options.farm || Problem.from(error).code !== "disk_full") throw error;
+      log.problem("jobs not recovered", { cause: (error as Error).message });
+    }
     farm = options.farm?.({
       jobs: new FarmJobs(database, store, clock),
       basis: () => corpora.basis(),

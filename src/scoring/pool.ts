@@ -1,6 +1,7 @@
 import { totalmem } from "node:os";
 import type { Hit, Stage } from "../motif/index.ts";
-import type { Log } from "../shell/log.ts";
+import { Problem } from "../problem.ts";
+import { causeOf, type Log } from "../shell/log.ts";
 import { JointSearch } from "./joint-search.ts";
 import type { Basis } from "./store.ts";
 import type { Lease } from "./turns.ts";
@@ -166,7 +167,14 @@ export class Pool {
     for (const timer of this.#retries) clearTimeout(timer);
     const jobs = this.#seats.map((seat) => this.#leave(seat));
     for (const seat of this.#seats) this.#dismiss(seat);
-    for (const job of jobs) if (job) this.#options.store.release(job.lease.rid, false);
+    for (const job of jobs) {
+      try {
+        if (job) this.#options.store.release(job.lease.rid, false);
+      } catch (error) {
+        // The disk is full, say: the next start recovers it.
+        this.#options.log.problem("job", { job: job?.lease.id, cause: describe(error) });
+      }
+    }
   }
 
   /** Starts the oldest job; false where none waits. */
@@ -396,5 +404,5 @@ export class Pool {
 }
 
 function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return causeOf(Problem.from(error)) ?? String(error);
 }

@@ -114,6 +114,8 @@ export class JobStore {
   readonly #submissions: GroupCommit<Submitted, string>;
   /** Whether a lease may find something: false once one has found nothing, until a job is queued or another ends. */
   #mayLease = true;
+  /** Whether what a former process left is still to be put back: the disk was full when this one began. */
+  #mustRecover = false;
 
   constructor(options: StoreOptions) {
     this.#database = options.database;
@@ -196,6 +198,7 @@ export class JobStore {
 
   /** Takes the job whose turn it is for a worker, for at most `milliseconds`; null where none can start now. */
   lease(milliseconds: number): Lease | null {
+    if (this.#mustRecover) this.recover();
     if (!this.#mayLease) return null;
     const now = this.#clock.now();
     // Where a power cut takes the lease back the job waits, as it does after every start.
@@ -332,13 +335,15 @@ export class JobStore {
 
   /**
    * At start, before any worker: no job of this process can be running, so every one that claims to be was cut off by its
-   * end. Those of workers elsewhere go on; without a farm they are ours again.
+   * end. Those of workers elsewhere go on; without a farm they are ours again. Where it throws, nothing is leased before
+   * it was done.
    */
   recover(hasFarm = false): { requeued: number; failed: number } {
+    this.#mustRecover = true;
     const abandoned = this.#database.query(
       `UPDATE job SET interruptions = interruptions + 1 WHERE ${RELEASE.where} AND worker IS NULL RETURNING rid, interruptions`,
     );
-    return this.#inTransaction(() => {
+    const recovered = this.#inTransaction(() => {
       if (!hasFarm) {
         this.#database.run(
           `UPDATE job SET ${RELEASE.set}, worker = NULL, deadline = NULL, started = NULL WHERE ${RELEASE.where} AND worker IS NOT NULL`,
@@ -358,6 +363,9 @@ export class JobStore {
       const requeued = states.filter((state) => state === "queued").length;
       return { requeued, failed: states.length - requeued };
     });
+    // Only now is it on the disk.
+    this.#mustRecover = false;
+    return recovered;
   }
 
   /** @throws Problem unknown_job */

@@ -136,7 +136,11 @@ const unchecked = new WeakSet<Database>();
  * would stay behind.
  */
 export function closeDatabase(database: Database): void {
-  if (!unchecked.has(database)) database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  try {
+    if (!unchecked.has(database)) database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  } catch {
+    // The disk is full, say. The log stays beside, where the next start finds it.
+  }
   database.close(true);
 }
 

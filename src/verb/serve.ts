@@ -12,9 +12,11 @@ export const serve: Verb = {
     "SOAP answers at /soap/ConservationScorer, REST below /api/v2/, the reference at /docs.",
   async run(call) {
     const service = await listen(call.configuration().config);
+    // Who reads that it serves may tell it to stop.
+    const stopped = untilToldToStop(service);
     process.stderr.write(`labd ${VERSION} serves ${service.url}\n`);
     if (service.setUp !== null) process.stderr.write(`${invitation(service.setUp)}\n`);
-    await untilToldToStop(service);
+    await stopped;
     return 0;
   },
 };
@@ -25,13 +27,13 @@ export const invitation = (setUp: string): string =>
 
 /** Waits for SIGINT or SIGTERM, then lets running requests finish; a second signal ends at once. SIGHUP reads the certificate again. */
 export async function untilToldToStop(service: Listening): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
   let asked = false;
   const stop = (): void => {
     if (asked) process.exit(1);
     asked = true;
     process.stderr.write("Stopping: running requests finish, running jobs go back to the queue.\n");
-    void service.stop().then(resolve);
+    void service.stop().then(resolve, reject);
   };
   process.on("SIGINT", stop);
   process.on("SIGTERM", stop);

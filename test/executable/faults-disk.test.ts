@@ -43,6 +43,15 @@ async function openLab(data: string) {
       });
       return { status: response.status, text: await response.text() };
     },
+    /** State of a job once it has ended. */
+    async ended(job: string): Promise<string> {
+      for (;;) {
+        const { text } = await lab.ask("GET", `/api/scoring/jobs/${job}`);
+        const { state } = JSON.parse(text) as { state: string };
+        if (state !== "queued" && state !== "running") return state;
+        await Bun.sleep(50);
+      }
+    },
     async labels(): Promise<string[]> {
       const { text } = await lab.ask("GET", `${LIST}?page_size=max&fields=label`);
       return (JSON.parse(text) as { results: { label: string }[] }).results.map(({ label }) => label);
@@ -103,6 +112,12 @@ test.skipIf(!CAN_MOUNT)(
     const lab = await openLab(join(disk.directory, "data"));
     const first = JSON.parse((await lab.ask("POST", LIST, { label: "first" })).text) as { id: string };
     const accepted = ["first"];
+    // Some of these will be running when the process is killed.
+    const jobs: string[] = [];
+    for (let i = 0; i < 12; i++) {
+      const body = { querySequence: E7.repeat(12) + "A".repeat(i), patterns: ["L.C.E"] };
+      jobs.push((JSON.parse((await lab.ask("POST", "/api/scoring/jobs", body)).text) as { id: string }).id);
+    }
     const filler = join(disk.directory, "filler");
     fill(filler);
     expect(statSync(filler).size).toBeGreaterThan(100_000);
@@ -127,9 +142,12 @@ test.skipIf(!CAN_MOUNT)(
     expect(lab.server.log()).toContain("database or disk is full");
     expect(lab.server.log()).not.toContain("    at ");
     expect(await lab.labels()).toEqual(accepted.toSorted());
-    // Killed amid that, it reads again on the same full disk, where nothing is left to be done.
-    await lab.server.end("SIGKILL");
-    lab.server = await lab.start();
+    // Killed amid that, and then stopped, it reads again on the same full disk; jobs wait until there is room.
+    for (const signal of ["SIGKILL", "SIGTERM"] as const) {
+      const code = await lab.server.end(signal);
+      if (signal === "SIGTERM") expect([code, lab.server.log()]).toEqual([0, expect.any(String)]);
+      lab.server = await lab.start();
+    }
     await readsGoOn(lab, first.id);
     expect(await lab.labels()).toEqual(accepted.toSorted());
     // By itself, as soon as there is room.
@@ -139,6 +157,7 @@ test.skipIf(!CAN_MOUNT)(
       (await lab.ask("POST", "/api/scoring/jobs", { querySequence: E7, patterns: ["L.C.E"] })).status,
     ).toBe(202);
     expect(await lab.labels()).toEqual([...accepted.toSorted(), "zuletzt"]);
+    for (const job of jobs) expect([job, await lab.ended(job)]).toEqual([job, "finished"]);
     await isWhole(lab);
     expect(await lab.server.end("SIGTERM")).toBe(0);
   },
