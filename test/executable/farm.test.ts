@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { cpSync, mkdirSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { E7, labd, scratch, serve, type Server } from "./labd.ts";
 import type { FarmStatus } from "../../src/farm/index.ts";
-import { hasRedis, RedisServer } from "../farm/redis-server.ts";
+import { freePort, hasRedis, RedisServer } from "../farm/redis-server.ts";
 import { jobsOf, resultsOf, startWorker } from "./farm-hand.ts";
 
 /**
@@ -160,4 +160,70 @@ withRedis(
     }
   },
   120_000,
+);
+
+const OPENSSL = Bun.which("openssl");
+
+/** A certificate for this machine, signed by an authority of the test's own. */
+function certify(directory: string): { ca: string; words: string[] } {
+  const at = (name: string): string => join(directory, name);
+  const run = (words: string): void => {
+    const { exitCode, stderr } = Bun.spawnSync([OPENSSL!, ...words.split(" ")], { cwd: directory });
+    if (exitCode !== 0) throw new Error(stderr.toString());
+  };
+  run("req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -days 2 -subj /CN=authority");
+  run("req -newkey rsa:2048 -nodes -keyout own.key -out own.csr -subj /CN=localhost");
+  writeFileSync(at("names"), "subjectAltName=DNS:localhost,IP:127.0.0.1");
+  run("x509 -req -in own.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out own.pem -days 2 -extfile names");
+  const words = `--tls-cert-file ${at("own.pem")} --tls-key-file ${at("own.key")} --tls-ca-cert-file ${at("ca.pem")} --tls-auth-clients no`;
+  return { ca: at("ca.pem"), words: words.split(" ") };
+}
+
+(OPENSSL === null ? test.skip : withRedis)(
+  `a queue with TLS, one behind a socket, and one that is set up badly${NAME}${OPENSSL === null ? " (SKIPPED without openssl)" : ""}`,
+  async () => {
+    using place = scratch();
+    const { directory } = place;
+    const port = await freePort();
+    const socket = join(directory, "redis.sock");
+    const { ca, words } = certify(directory);
+    const more = [
+      "--tls-port",
+      String(port),
+      ...words,
+      "--unixsocket",
+      socket,
+      "--maxmemory-policy",
+      "allkeys-lru",
+    ];
+    await using redis = await RedisServer.start(directory, more);
+    const status = (queue: string, more: Record<string, string> = {}): ReturnType<typeof labd> =>
+      labd(["farm", "status"], { env: { LABD_QUEUE: queue, ...more } });
+    const secure = `rediss://:farm-secret@localhost:${port}/0`;
+    const there = await status(secure, { LABD_QUEUE_CA: ca });
+    expect([there.code, there.stdout]).toEqual([
+      0,
+      expect.stringContaining(`queue    rediss://localhost:${port}/0`),
+    ]);
+    const stranger = await status(secure);
+    expect([stranger.code, stranger.stderr]).toEqual([
+      69,
+      expect.stringMatching(/cannot be used: .*certificate/),
+    ]);
+    const unknown = await status(secure.replace("farm-secret", "guess"), { LABD_QUEUE_CA: ca });
+    expect([unknown.code, unknown.stderr]).toEqual([69, expect.stringContaining("WRONGPASS")]);
+    expect(there.stdout + stranger.stderr + unknown.stderr).not.toMatch(/farm-secret|guess/);
+    const local = await status(`unix://:farm-secret@${socket}?db=1`);
+    expect([local.code, local.stdout]).toEqual([0, expect.stringContaining(`queue    unix:${socket}?db=1`)]);
+
+    await redis.command("CONFIG", "SET", "appendonly", "no");
+    const env = { LABD_QUEUE: redis.url, LABD_DATA_DIR: directory };
+    const { stdout } = await labd(["doctor", "--format", "json"], { env });
+    const findings = JSON.parse(stdout) as { about: string; state: string; found: string }[];
+    expect(findings.filter(({ about }) => about === "queue")).toEqual([
+      expect.objectContaining({ state: "problem", found: expect.stringContaining("allkeys-lru") }),
+      expect.objectContaining({ state: "warning", found: expect.stringContaining("appendonly") }),
+    ]);
+  },
+  60_000,
 );

@@ -6,7 +6,7 @@ const PROGRAM = Bun.which("redis-server") ?? Bun.which("valkey-server");
 /** What the name of a test says that needs it. */
 export const hasRedis = PROGRAM !== null;
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
   const server = createServer();
   server.listen(0, "127.0.0.1", () => {
@@ -22,11 +22,12 @@ export class RedisServer implements AsyncDisposable {
   private constructor(
     private readonly directory: string,
     readonly port: number,
+    private readonly more: readonly string[],
   ) {}
 
   /** Its data outlives a kill: what it has answered is on the disk. */
-  static async start(directory: string): Promise<RedisServer> {
-    const redis = new RedisServer(directory, await freePort());
+  static async start(directory: string, more: readonly string[] = []): Promise<RedisServer> {
+    const redis = new RedisServer(directory, await freePort(), more);
     await redis.restart();
     return redis;
   }
@@ -42,7 +43,10 @@ export class RedisServer implements AsyncDisposable {
 
   async restart(): Promise<void> {
     const words = `--port ${this.port} --bind 127.0.0.1 --dir ${this.directory} --save  --appendonly yes --appendfsync always --requirepass farm-secret`;
-    this.#process = Bun.spawn([PROGRAM!, ...words.split(" ")], { stdout: "ignore", stderr: "ignore" });
+    this.#process = Bun.spawn([PROGRAM!, ...words.split(" "), ...this.more], {
+      stdout: "ignore",
+      stderr: "ignore",
+    });
     for (let i = 0; i < 500; i++) {
       try {
         if ((await this.command("PING")) === "PONG") return;
