@@ -120,7 +120,8 @@ test.each([
 ])(
   "%s for good: a clear error, no backup, nothing left here, and the next is whole",
   async (_what, fault) => {
-    fill();
+    // The others are refused at the first byte.
+    if ("cutRequest" in fault) fill();
     for (let i = 0; i < 60; i++) server.faults.push(fault);
     const { code, message } = await problemOf(backUp());
     expect(code).toBe("store_failed");
