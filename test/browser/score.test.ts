@@ -178,6 +178,8 @@ browserTest("a link shows what its maker saw: match, filter, order, and part of 
   await page.mouse.down();
   await page.mouse.move(box.x + box.width * 0.5, box.y + 40, { steps: 4 });
   await page.mouse.up();
+  // On a busy machine the page takes a moment to follow.
+  await page.waitForFunction(() => new URL(location.href).searchParams.has("from"));
   const drawn = new URL(page.url()).searchParams;
   expect([Number(drawn.get("from")), Number(drawn.get("to"))]).toEqual([99, 197]);
 
