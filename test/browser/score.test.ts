@@ -129,7 +129,8 @@ browserTest("a job is followed step by step, to its result", async () => {
   await seeText(page, "FSDLWKLL at 19–26");
   const seen = await page.evaluate(() => [...(globalThis as unknown as { seen: Set<string> }).seen]);
   expect(seen).toContain("Step 1 of 3");
-  expect(seen.join()).toContain("homologs · ");
+  // News come five times a second: on a machine that is quick just then a step may be over in between.
+  expect(seen.join()).toMatch(/homologs · |Step [23] of 3/);
   expect(jobs.length).toBe(3);
 });
 
