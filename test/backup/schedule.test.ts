@@ -62,7 +62,8 @@ test("a backup is due when the newest is old, from the future, or there is none;
     expect(schedule.isDue()).toBeTrue();
     code = 0;
     now += 2 * HOUR;
-    await until(() => lines.length === 2);
+    // It is due still, and so may have made another before this looks.
+    await until(() => lines.length >= 2);
     expect(lines[1].event).toBe("backup");
     backup(now);
   } finally {
