@@ -56,13 +56,13 @@ export const NO_CORPUS =
 
 /**
  * Maps a corpus file: every worker that maps it shares the same pages of memory. The mapping is private, so that no
- * stray write could reach the file. It has its own null with it, where one was made. Windows, where Bun does not map files, reads it into memory.
+ * stray write could reach the file. It has its own null with it, where one was made.
  * @throws Problem bad_corpus
  */
 export function openCorpusFile(path: string): Corpus {
   let bytes: Uint8Array;
   try {
-    bytes = process.platform === "win32" ? readFileSync(path) : Bun.mmap(path, { shared: false });
+    bytes = mapOrRead(path);
   } catch (error) {
     throw new Problem("bad_corpus", `corpora/${basename(path)} cannot be read.`, { cause: error });
   }
@@ -71,6 +71,23 @@ export function openCorpusFile(path: string): Corpus {
     return Object.assign(openCorpus(bytes), own && { calibration: own.calibration });
   } catch (error) {
     throw corpusProblem(error, `corpora/${basename(path)}`);
+  }
+}
+
+/** Codes of a file that may be read and not written. */
+const ONLY_READ = new Set(["EROFS", "EACCES", "EPERM"]);
+
+/**
+ * Bun maps files on no Windows, and elsewhere only those that it may open for writing. Others are read into memory,
+ * once for every worker.
+ */
+function mapOrRead(path: string): Uint8Array {
+  if (process.platform === "win32") return readFileSync(path);
+  try {
+    return Bun.mmap(path, { shared: false });
+  } catch (error) {
+    if (!ONLY_READ.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    return readFileSync(path);
   }
 }
 

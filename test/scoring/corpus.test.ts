@@ -1,11 +1,20 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
 import { decode } from "../../src/motif/alphabet.ts";
 import { Corpora, emptyCorpus, openCorpusFile } from "../../src/scoring/corpus.ts";
 import { openDatabase } from "../../src/shell/sqlite.ts";
+import { CAN_MOUNT, quietly, smallDisk, UNLESS_MOUNTED } from "../executable/small-disk.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
 
 const root = mkdtempSync(join(tmpdir(), "labd-corpus-"));
@@ -295,6 +304,15 @@ test("verify finds one altered residue", async () => {
   bytes[at] ^= 1;
   writeFileSync(path, bytes);
   expect(() => corpora.verify(corpora.active()!)).toThrow(expect.objectContaining({ code: "bad_corpus" }));
+});
+
+test.skipIf(!CAN_MOUNT)(`a corpus is opened where nothing can be written${UNLESS_MOUNTED}`, async () => {
+  using disk = smallDisk(directory)!;
+  const { hash, path: packed } = await corpora.add({ name: "three", bytes: FASTA });
+  const path = join(disk.directory, "packed.labc");
+  copyFileSync(packed, path);
+  expect(quietly("mount", "-o", "remount,ro", disk.directory)).toBe(true);
+  expect(openCorpusFile(path)).toMatchObject({ hash, sequenceCount: 3 });
 });
 
 test("without any there is an empty one", () => {
