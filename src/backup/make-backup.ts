@@ -2,6 +2,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statfsSync,
@@ -65,6 +66,7 @@ export async function makeBackup(options: BackupOptions): Promise<{ path: string
       reason,
       database: { file: name + DATABASE_ENDING, ...sums, ...found },
       corpora,
+      calibrations: calibrationsIn(from),
     };
     const path = join(to, `${name}.json`);
     writeFileSync(`${path}.partial`, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
@@ -192,6 +194,16 @@ async function keepCorpora(
     entries.push({ file, ...sums });
   }
   return entries;
+}
+
+/** The nulls of corpora: a few kilobytes each, so that they lie in the manifest. */
+function calibrationsIn(from: string): NonNullable<Manifest["calibrations"]> {
+  const folder = join(from, "corpora");
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".null")) : [];
+  return names.sort().map((name) => ({
+    file: `corpora/${name}`,
+    text: readFileSync(join(folder, name), "utf8"),
+  }));
 }
 
 /** Removes what interrupted backups left, a day after. */

@@ -24,6 +24,8 @@ export interface Manifest {
     audit?: AuditHead | null;
   };
   corpora: FileEntry[];
+  /** The nulls of corpora, as they were; unlike corpora they may be made anew. Backups of older versions have none. */
+  calibrations?: { /** Path from the data directory. */ file: string; text: string }[];
 }
 
 /** Why a backup was made: somebody asked, the time had come, or a migration was about to run. */

@@ -1,4 +1,13 @@
-import { copyFileSync, existsSync, linkSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Problem } from "../problem.ts";
@@ -57,6 +66,7 @@ export async function checkBackup(backup: ReadBackup, known: readonly string[]):
   try {
     await unpackDatabase(backup, join(scratch, "labd.sqlite"), known);
     for (const corpus of manifest.corpora) await unpack(corpus, backup);
+    calibrationsOf(backup);
     return manifest;
   } finally {
     rmSync(scratch, { recursive: true, force: true });
@@ -89,6 +99,14 @@ export async function restoreBackup(options: {
       if (existsSync(target) && (await hashFile(target)) === corpus.sha256) continue;
       mkdirSync(dirname(target), { recursive: true });
       await unpack(corpus, backup, `${target}.restoring`);
+      renameSync(`${target}.restoring`, target);
+    }
+    // It belongs to the numbers of the results that the backup holds.
+    for (const { file, text } of calibrationsOf(backup)) {
+      const target = join(to, file);
+      mkdirSync(dirname(target), { recursive: true });
+      writeFileSync(`${target}.restoring`, text);
+      sync(`${target}.restoring`);
       renameSync(`${target}.restoring`, target);
     }
     const former = setAside(join(to, options.database), options.now);
@@ -135,6 +153,16 @@ async function unpack(entry: FileEntry, { open, where }: ReadBackup, to?: string
   }
   if (to !== undefined) rmSync(to, { force: true });
   throw new Problem("bad_backup", `${where(file)} is damaged: ${why.replace(/\.$/, "")}.`);
+}
+
+/** @throws Problem bad_backup where one would lie elsewhere than beside a corpus */
+function calibrationsOf({ manifest, where }: ReadBackup): NonNullable<Manifest["calibrations"]> {
+  const found = manifest.calibrations ?? [];
+  for (const { file } of found) {
+    if (!/^corpora\/[\w-][\w.-]*\.null$/.test(file))
+      throw new Problem("bad_backup", `${where(file)}, which the manifest names, is no null of a corpus.`);
+  }
+  return found;
 }
 
 /** Gives the database a second name, under which it stays when the first is given to another. */

@@ -108,6 +108,9 @@ test("what is damaged or not whole is refused with its name, and nothing is chan
   using place = scratch();
   const [data, to, broken] = ["data", "backups", "broken"].map((name) => join(place.directory, name));
   await labd(["corpus", "add", "--sample", "--data-dir", data]);
+  const [corpusFile] = readdirSync(join(data, "corpora"));
+  const own = join(data, "corpora", corpusFile.replace(/\.\w+$/, ".labd-2.null"));
+  writeFileSync(own, "its null\n");
   const { stdout } = await labd(["backup", "--data-dir", data, "--to", to]);
   const name = stdout.split("\n")[0].split("/").at(-1)!;
   const packed = name.replace(".json", ".sqlite.zst");
@@ -129,6 +132,15 @@ test("what is damaged or not whole is refused with its name, and nothing is chan
     ["the database", () => rmSync(join(broken, packed)), packed],
     ["the manifest", () => rmSync(join(broken, name)), "no file"],
     ["the corpus", () => rmSync(join(broken, "corpora"), { recursive: true }), "corpora/"],
+    [
+      "a null that lies elsewhere",
+      () => {
+        const manifest = JSON.parse(readFileSync(join(broken, name), "utf8")) as Manifest;
+        manifest.calibrations![0].file = "corpora/../../x.null";
+        writeFileSync(join(broken, name), JSON.stringify(manifest));
+      },
+      "no null of a corpus",
+    ],
     [
       "another version",
       () => {
@@ -160,8 +172,10 @@ test("what is damaged or not whole is refused with its name, and nothing is chan
   );
   const bytes = readFileSync(corpus);
   writeFileSync(corpus, bytes.toReversed());
+  rmSync(own);
   const restored = await labd(["restore", join(to, packed), "--data-dir", data]);
   expect(readFileSync(corpus).equals(bytes)).toBeTrue();
+  expect(readFileSync(own, "utf8")).toBe("its null\n");
   expect(restored.code).toBe(0);
   expect(existsSync(restored.stdout.match(/former database is (.*)\.\n/)![1])).toBeTrue();
 });
