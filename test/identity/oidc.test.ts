@@ -89,6 +89,7 @@ test("through the pages of a real provider and back: account, groups, session, a
     oidc_groups_allowed: "genomics",
     oidc_groups_admin: "it",
     oidc_group_map: "genomics=Genomics",
+    oidc_timeout: "60",
   });
   const start = `${LAB}/api/oidc/sign-in?next=${encodeURIComponent("/inventory/locations?page=2")}`;
   const jar = new Jar();
@@ -118,7 +119,7 @@ test("through the pages of a real provider and back: account, groups, session, a
 
   // Groups are taken back at the next sign-in, and nobody's name opens a local account.
   people.kim.groups = ["genomics"];
-  await passProvider(start, "kim", new Jar(), lab.visit);
+  expect(await passProvider(start, "kim", new Jar(), lab.visit)).toBe(arrived);
   expect(lab.accounts.list().find(({ username }) => username === "kim")?.is_superuser).toBe(0);
 
   const open2 = await open({
