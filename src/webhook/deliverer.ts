@@ -107,13 +107,19 @@ export class Deliverer {
   /** Collects what happened, and begins to deliver what is due. */
   async look(): Promise<void> {
     const { store, sources, turn, clock } = this.#options;
-    const webhooks = store.active();
-    if (webhooks.length === 0 || this.#closed) return;
-    await turn();
-    for (const webhook of webhooks) {
-      if (webhook.formerUntil !== null && webhook.formerUntil <= clock.now()) store.forgetFormer(webhook);
-      this.#collect(webhook);
+    if (store.active().length === 0) return;
+    for (let isBehind = true; isBehind && !this.#closed;) {
+      await turn();
+      isBehind = false;
+      for (const webhook of store.active()) {
+        if (webhook.formerUntil !== null && webhook.formerUntil <= clock.now()) store.forgetFormer(webhook);
+        if (this.#collect(webhook)) isBehind = true;
+      }
+      this.#begin();
+      // After many changes: requests are answered in between.
+      if (isBehind) await Bun.sleep(0);
     }
+    if (this.#closed) return;
     const ofJobs = store.list().filter(({ events }) => events.some(isOfJobs));
     const read = Math.min(...ofJobs.map(({ jobCursor }) => jobCursor));
     // Those that are failing, or whose owners are disabled, have not read yet what came since.
@@ -121,7 +127,6 @@ export class Deliverer {
       sources.jobs.forget(read);
       this.#forgotten = read;
     }
-    this.#begin();
   }
 
   #isDue(webhook: Webhook): boolean {
@@ -146,13 +151,15 @@ export class Deliverer {
     }
   }
 
-  #collect(webhook: Webhook): void {
+  /** Notes the next of what happened as deliveries. @returns whether there is more of it, and room */
+  #collect(webhook: Webhook): boolean {
     const { store, sources, actorOf, log } = this.#options;
     const cursors = { record: webhook.recordCursor, job: webhook.jobCursor };
-    const isBehind =
+    const isBehind = (): boolean =>
       (webhook.events.some(isOfRecords) && sources.records.last() > cursors.record) ||
       (webhook.events.some(isOfJobs) && sources.jobs.last() > cursors.job);
-    if (!isBehind || store.waiting(webhook) >= MOST_WAITING) return;
+    const hasRoom = (): boolean => store.waiting(webhook) < MOST_WAITING;
+    if (!isBehind() || !hasRoom()) return false;
     const found: NewDelivery[] = [];
     const actor = actorOf(webhook.user);
     try {
@@ -167,7 +174,7 @@ export class Deliverer {
       // A filter on what this version has no more.
       store.fail(webhook);
       log.problem("webhook failing", { webhook: webhook.id, cause: error.message });
-      return;
+      return false;
     }
     if (webhook.events.some(isOfJobs)) {
       const { ends, cursor } = sources.jobs.since(cursors.job, clientOf(actor), LOOK);
@@ -188,6 +195,8 @@ export class Deliverer {
       found.filter(({ event }) => webhook.events.includes(event)),
       cursors,
     );
+    const isMoved = cursors.record > webhook.recordCursor || cursors.job > webhook.jobCursor;
+    return isMoved && isBehind() && hasRoom();
   }
 
   /** One after the other, until the next is not due or fails. */

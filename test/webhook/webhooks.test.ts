@@ -315,11 +315,13 @@ test("ends of jobs: to whoever asked for them, and all to administrators", async
 test("a backlog longer than one look, with a filter, is told whole; what is collected twice is told once", async () => {
   await hook("bob", { resource: "locations" });
   lab.database.run("UPDATE webhook SET record_cursor = 0");
-  for (let i = 0; i < 130; i++) await change(`words ${i}`);
+  for (let i = 0; i < 250; i++) await change(`words ${i}`);
   const wanted = lab.database
     .query("SELECT count(*) AS n FROM record_change WHERE object_kind = 'location'")
     .get() as { n: number };
-  await webhooks.deliverer.settle();
+  // One look takes all that there is room for.
+  await webhooks.deliverer.look();
+  expect(lab.database.query("SELECT count(*) AS n FROM webhook_delivery").get()).toMatchObject({ n: 200 });
   await webhooks.deliverer.settle();
   await webhooks.deliverer.settle();
   const { length } = receiver.got;
