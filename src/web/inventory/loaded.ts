@@ -25,3 +25,16 @@ export function useLoaded<T>(key: string | null, load: (signal: AbortSignal) => 
   const reload = useCallback(() => again((count) => count + 1), []);
   return { value: state.value, error: state.error, busy: state.busy, reload };
 }
+
+/** Milliseconds between two looks. */
+const INTERVAL = 2000;
+
+/** Asks again every two seconds while somebody looks at the page. */
+export function useRepeated(reload: () => void): void {
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (!document.hidden) reload();
+    }, INTERVAL);
+    return () => clearInterval(timer);
+  }, []);
+}

@@ -1,8 +1,8 @@
-import { useEffect } from "preact/hooks";
 import { href } from "../address.ts";
 import { type FarmAnswer, useFarm } from "../administration/farm.ts";
 import { Administration } from "../administration/frame.tsx";
 import { count, duration, size, When } from "../administration/show.tsx";
+import { useRepeated } from "../inventory/loaded.ts";
 import { definePage } from "../page.tsx";
 import { Empty } from "../part/empty.tsx";
 import { Failure } from "../part/failure.tsx";
@@ -11,8 +11,6 @@ import { Table } from "../part/table.tsx";
 type Farm = Extract<FarmAnswer, { enabled: true }>;
 type Worker = Farm["workers"][number];
 
-/** Milliseconds between two looks. */
-const INTERVAL = 2000;
 const STATES: Record<Farm["state"], { tone: string; words: string }> = {
   there: { tone: "good", words: "The queue is there" },
   away: { tone: "bad", words: "The queue is away" },
@@ -22,12 +20,7 @@ const STATES: Record<Farm["state"], { tone: string; words: string }> = {
 
 function FarmPage() {
   const { value, error, reload } = useFarm();
-  useEffect(() => {
-    const timer = setInterval(() => {
-      if (!document.hidden) reload();
-    }, INTERVAL);
-    return () => clearInterval(timer);
-  }, []);
+  useRepeated(reload);
   return (
     <Administration path="/administration/farm" title="Farm">
       {error !== undefined && <Failure error={error} retry={reload} />}

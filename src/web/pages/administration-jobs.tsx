@@ -1,9 +1,9 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { Confirm, type Question } from "../administration/confirm.tsx";
 import { Administration } from "../administration/frame.tsx";
 import { count, duration, size, When } from "../administration/show.tsx";
-import { useLoaded } from "../inventory/loaded.ts";
+import { useLoaded, useRepeated } from "../inventory/loaded.ts";
 import { definePage, useQuery } from "../page.tsx";
 import { Button } from "../part/button.tsx";
 import { Empty } from "../part/empty.tsx";
@@ -49,8 +49,6 @@ const TONE: Record<State, string> = {
   cancelled: "warn",
   expired: "",
 };
-/** Milliseconds between two looks. */
-const INTERVAL = 2000;
 
 function JobsPage() {
   const [query, setQuery] = useQuery();
@@ -59,12 +57,7 @@ function JobsPage() {
     get<Jobs>("/api/admin/jobs", { state }, signal),
   );
   const [question, setQuestion] = useState<Question | null>(null);
-  useEffect(() => {
-    const timer = setInterval(() => {
-      if (!document.hidden) reload();
-    }, INTERVAL);
-    return () => clearInterval(timer);
-  }, []);
+  useRepeated(reload);
   return (
     <Administration path="/administration/jobs" title="Jobs and workers">
       {error !== undefined && <Failure error={error} retry={reload} />}
