@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { When } from "../administration/show.tsx";
 import { ShownOnce } from "../administration/shown-once.tsx";
-import { useLoaded } from "../inventory/loaded.ts";
+import { useLoaded } from "../loaded.ts";
 import { announce } from "../part/announce.tsx";
 import { Button, LinkButton } from "../part/button.tsx";
 import { Failure } from "../part/failure.tsx";

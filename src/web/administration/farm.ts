@@ -1,4 +1,4 @@
-import { useLoaded } from "../inventory/loaded.ts";
+import { useLoaded } from "../loaded.ts";
 import { get } from "../request.ts";
 
 /** What `GET /api/admin/farm` answers. */

@@ -1,11 +1,13 @@
 import { useState } from "preact/hooks";
 import { NewPassword, useNewPassword } from "../account/new-password.tsx";
+import { PersonFields, usePerson } from "../account/person-fields.tsx";
 import { useSubmission } from "../account/submission.tsx";
+import { UsernameField } from "../account/username-field.tsx";
 import { announce } from "../part/announce.tsx";
 import { Button } from "../part/button.tsx";
 import { Dialog } from "../part/dialog.tsx";
 import { Failure } from "../part/failure.tsx";
-import { Checkbox, Choice, TextField } from "../part/field.tsx";
+import { Checkbox, Choice } from "../part/field.tsx";
 import { ask } from "../request.ts";
 import { SYSTEM_GROUP, type User, userPath } from "./people.ts";
 
@@ -18,8 +20,7 @@ export function UserDialog(props: {
 }) {
   const { user, groups, onClose, onDone } = props;
   const [username, setUsername] = useState(user?.username ?? "");
-  const [fullName, setFullName] = useState(user?.full_name ?? "");
-  const [email, setEmail] = useState(user?.email ?? "");
+  const person = usePerson({ ...user });
   const [isAdmin, setAdmin] = useState(user?.is_superuser ?? false);
   const [primary, setPrimary] = useState(user?.primary_group.name ?? SYSTEM_GROUP);
   const [member, setMember] = useState(new Set(user?.groups.map(({ name }) => name) ?? []));
@@ -28,8 +29,7 @@ export function UserDialog(props: {
     const { password } = chosen;
     const body = {
       ...(user ? {} : { username }),
-      full_name: fullName,
-      ...(email === "" && !user?.email ? {} : { email }),
+      ...person.body,
       is_superuser: isAdmin,
       primary_group: primary,
       groups: [...new Set([...member, primary])],
@@ -50,35 +50,16 @@ export function UserDialog(props: {
       )}
       <form onSubmit={submit}>
         {!user && (
-          <TextField
+          <UsernameField
             label="Name to sign in with"
             hint="It stays as it is."
-            autocomplete="off"
-            autocapitalize="none"
-            spellcheck={false}
-            required
             value={username}
             onInput={setUsername}
             errors={fields.username}
+            ofAnother
           />
         )}
-        <TextField
-          label="Full name"
-          optional
-          autocomplete="off"
-          value={fullName}
-          onInput={setFullName}
-          errors={fields.full_name}
-        />
-        <TextField
-          label="E-mail"
-          optional
-          type="email"
-          autocomplete="off"
-          value={email}
-          onInput={setEmail}
-          errors={fields.email}
-        />
+        <PersonFields of={person} errors={fields} ofAnother />
         <Choice
           label="Primary group"
           hint="It owns what the person makes."

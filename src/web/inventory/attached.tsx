@@ -1,12 +1,12 @@
 import { useRef, useState } from "preact/hooks";
 import { href } from "../address.ts";
+import { useLoaded } from "../loaded.ts";
 import { announce } from "../part/announce.tsx";
 import { Button } from "../part/button.tsx";
 import { Failure } from "../part/failure.tsx";
 import { TextArea } from "../part/field.tsx";
 import { get, send } from "../request.ts";
 import { api, type Declaration } from "./declaration.ts";
-import { useLoaded } from "./loaded.ts";
 import { localTime, type Row } from "./record.tsx";
 import { announceDone } from "./writing.ts";
 

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { useLoaded } from "../loaded.ts";
 import { Button } from "../part/button.tsx";
 import { Dialog } from "../part/dialog.tsx";
 import { Failure } from "../part/failure.tsx";
@@ -6,7 +7,6 @@ import { get, Refusal } from "../request.ts";
 import { api, type Declaration, titleOf, writableFields } from "./declaration.ts";
 import { asText, readPage, type Row } from "./record.tsx";
 import { ShareForm, wishOf } from "./sharing.tsx";
-import { useLoaded } from "./loaded.ts";
 import { bodyValue, ValueInput } from "./value-input.tsx";
 import {
   announceDone,

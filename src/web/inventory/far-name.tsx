@@ -1,7 +1,7 @@
 import { href } from "../address.ts";
+import { useLoaded } from "../loaded.ts";
 import { get } from "../request.ts";
 import { api, type FieldInfo, pageOf } from "./declaration.ts";
-import { useLoaded } from "./loaded.ts";
 import { asText, localTime, type Value } from "./record.tsx";
 
 const known = new Map<string, Promise<string>>();

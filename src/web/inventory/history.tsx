@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { useLoaded } from "../loaded.ts";
 import { Button } from "../part/button.tsx";
 import { Failure } from "../part/failure.tsx";
 import { announce } from "../part/announce.tsx";
@@ -6,7 +7,6 @@ import { get, send } from "../request.ts";
 import { sayValue } from "./annotations.tsx";
 import { api, type Declaration } from "./declaration.ts";
 import { PlainValue } from "./far-name.tsx";
-import { useLoaded } from "./loaded.ts";
 import { localTime, type Row, type Value } from "./record.tsx";
 import { announceDone } from "./writing.ts";
 

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { href } from "../address.ts";
+import { useLoaded } from "../loaded.ts";
 import { announce } from "../part/announce.tsx";
 import { Button } from "../part/button.tsx";
 import { Checkbox, TextField } from "../part/field.tsx";
@@ -9,7 +10,6 @@ import type { Session } from "../session.ts";
 import { LIST_ACTIONS } from "./actions.ts";
 import { api, columnTitle, type Declaration, isCommon, pageOf, usualColumns } from "./declaration.ts";
 import { filtersOf, viewQuery } from "./list-address.ts";
-import { useLoaded } from "./loaded.ts";
 import { Menu } from "./menu.tsx";
 import { undo } from "./writing.ts";
 

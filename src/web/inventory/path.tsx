@@ -1,6 +1,6 @@
 import { href } from "../address.ts";
+import { useLoaded } from "../loaded.ts";
 import { get } from "../request.ts";
-import { useLoaded } from "./loaded.ts";
 
 /** One thing of the tree of locations. */
 export interface Node {

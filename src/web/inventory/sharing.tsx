@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { useLoaded } from "../loaded.ts";
 import { Button } from "../part/button.tsx";
 import { Failure } from "../part/failure.tsx";
 import { Checkbox, Choice } from "../part/field.tsx";
@@ -6,7 +7,6 @@ import { announce } from "../part/announce.tsx";
 import { get, send } from "../request.ts";
 import { api } from "./declaration.ts";
 import { Picker } from "./picker.tsx";
-import { useLoaded } from "./loaded.ts";
 import { announceDone } from "./writing.ts";
 
 /** Who has which rights on a record, and how to give and take them. */

@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import { Administration } from "../administration/frame.tsx";
 import { count, When } from "../administration/show.tsx";
-import { useLoaded } from "../inventory/loaded.ts";
 import { href } from "../address.ts";
+import { useLoaded } from "../loaded.ts";
 import { definePage, useQuery } from "../page.tsx";
 import { Button, LinkButton } from "../part/button.tsx";
 import { Empty } from "../part/empty.tsx";

@@ -3,7 +3,7 @@ import { Confirm, type Question } from "../administration/confirm.tsx";
 import { Administration } from "../administration/frame.tsx";
 import { count, size, When } from "../administration/show.tsx";
 import { TaskList, useTasks } from "../administration/tasks.tsx";
-import { useLoaded } from "../inventory/loaded.ts";
+import { useLoaded } from "../loaded.ts";
 import { definePage } from "../page.tsx";
 import { announce } from "../part/announce.tsx";
 import { Button } from "../part/button.tsx";

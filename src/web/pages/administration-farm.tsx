@@ -2,7 +2,7 @@ import { href } from "../address.ts";
 import { type FarmAnswer, useFarm } from "../administration/farm.ts";
 import { Administration } from "../administration/frame.tsx";
 import { count, duration, size, When } from "../administration/show.tsx";
-import { useRepeated } from "../inventory/loaded.ts";
+import { useRepeated } from "../loaded.ts";
 import { definePage } from "../page.tsx";
 import { Empty } from "../part/empty.tsx";
 import { Failure } from "../part/failure.tsx";

@@ -3,7 +3,7 @@ import { href } from "../address.ts";
 import { Confirm, type Question } from "../administration/confirm.tsx";
 import { Administration } from "../administration/frame.tsx";
 import { count, duration, size, When } from "../administration/show.tsx";
-import { useLoaded, useRepeated } from "../inventory/loaded.ts";
+import { useLoaded, useRepeated } from "../loaded.ts";
 import { definePage, useQuery } from "../page.tsx";
 import { Button } from "../part/button.tsx";
 import { Empty } from "../part/empty.tsx";

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { Confirm, type Question } from "../administration/confirm.tsx";
 import { Administration } from "../administration/frame.tsx";
 import { count, When } from "../administration/show.tsx";
-import { useLoaded } from "../inventory/loaded.ts";
+import { useLoaded } from "../loaded.ts";
 import { definePage } from "../page.tsx";
 import { announce } from "../part/announce.tsx";
 import { Button } from "../part/button.tsx";

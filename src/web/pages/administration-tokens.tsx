@@ -1,6 +1,6 @@
 import { type TokenRow, TokenTable } from "../account/token-table.tsx";
 import { Administration } from "../administration/frame.tsx";
-import { useLoaded } from "../inventory/loaded.ts";
+import { useLoaded } from "../loaded.ts";
 import { definePage, useQuery } from "../page.tsx";
 import { Empty } from "../part/empty.tsx";
 import { Failure } from "../part/failure.tsx";

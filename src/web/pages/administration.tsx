@@ -2,7 +2,7 @@ import { useEffect } from "preact/hooks";
 import { Administration } from "../administration/frame.tsx";
 import { duration, size, When } from "../administration/show.tsx";
 import { type Task, useTasks } from "../administration/tasks.tsx";
-import { useLoaded } from "../inventory/loaded.ts";
+import { useLoaded } from "../loaded.ts";
 import { definePage } from "../page.tsx";
 import { announce } from "../part/announce.tsx";
 import { Button } from "../part/button.tsx";

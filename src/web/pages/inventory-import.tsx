@@ -21,8 +21,8 @@ import {
   useImport,
 } from "../inventory/import-run.ts";
 import { Verdict } from "../inventory/import-verdict.tsx";
-import { useLoaded } from "../inventory/loaded.ts";
 import { undo } from "../inventory/writing.ts";
+import { useLoaded } from "../loaded.ts";
 import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
 import { announce } from "../part/announce.tsx";
 import { Button, LinkButton } from "../part/button.tsx";

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { api, pageOf, titleOf } from "../inventory/declaration.ts";
 import { filtersOf } from "../inventory/list-address.ts";
-import { useLoaded } from "../inventory/loaded.ts";
+import { useLoaded } from "../loaded.ts";
 import { definePage, useQuery } from "../page.tsx";
 import { Button } from "../part/button.tsx";
 import { Choice, TextField } from "../part/field.tsx";

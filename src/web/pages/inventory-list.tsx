@@ -14,9 +14,9 @@ import {
 import { FilterPanel } from "../inventory/filter-panel.tsx";
 import { chosenColumns, filtersOf, filtersOrAll, pageQuery } from "../inventory/list-address.ts";
 import { ColumnsMenu, MoreMenu, ViewsMenu } from "../inventory/list-tools.tsx";
-import { useLoaded } from "../inventory/loaded.ts";
 import { asText, readPage, type Row, Shown } from "../inventory/record.tsx";
 import { Shortcuts } from "../inventory/shortcuts.tsx";
+import { useLoaded } from "../loaded.ts";
 import { definePage, go, useParams, useQuery, useTitle } from "../page.tsx";
 import { Button, LinkButton } from "../part/button.tsx";
 import { Empty } from "../part/empty.tsx";

@@ -1,8 +1,8 @@
 import { href } from "../address.ts";
 import { api, declaration, pageOf, segmentOf, titleOf, writableFields } from "../inventory/declaration.ts";
-import { useLoaded } from "../inventory/loaded.ts";
 import { readRecord, sent } from "../inventory/record.tsx";
 import { RecordForm } from "../inventory/record-form.tsx";
+import { useLoaded } from "../loaded.ts";
 import { definePage, go, useParams, useQuery, useTitle } from "../page.tsx";
 import { Failure } from "../part/failure.tsx";
 import { ask } from "../request.ts";

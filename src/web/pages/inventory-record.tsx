@@ -15,7 +15,6 @@ import {
   titleOf,
 } from "../inventory/declaration.ts";
 import { History } from "../inventory/history.tsx";
-import { useLoaded } from "../inventory/loaded.ts";
 import { Menu } from "../inventory/menu.tsx";
 import { PathOf } from "../inventory/path.tsx";
 import { asText, isFar, localTime, readRecord, type Row, Shown } from "../inventory/record.tsx";
@@ -23,6 +22,7 @@ import { RecordForm } from "../inventory/record-form.tsx";
 import { SharingOf } from "../inventory/sharing.tsx";
 import { Shortcuts } from "../inventory/shortcuts.tsx";
 import { announceDone, changeRecord, Conflict } from "../inventory/writing.ts";
+import { useLoaded } from "../loaded.ts";
 import { definePage, go, useParams, useQuery, useTitle } from "../page.tsx";
 import { announce } from "../part/announce.tsx";
 import { Button, LinkButton } from "../part/button.tsx";

@@ -1,6 +1,6 @@
 import { href } from "../address.ts";
 import { api, GROUPS, pageOf, titleOf } from "../inventory/declaration.ts";
-import { useLoaded } from "../inventory/loaded.ts";
+import { useLoaded } from "../loaded.ts";
 import { definePage } from "../page.tsx";
 import { LinkButton } from "../part/button.tsx";
 import { get } from "../request.ts";

@@ -1,12 +1,14 @@
 import { useEffect, useState } from "preact/hooks";
 import { NewPassword, useNewPassword } from "../account/new-password.tsx";
+import { PersonFields, usePerson } from "../account/person-fields.tsx";
 import { SecondFactor } from "../account/second-factor.tsx";
 import { Unplaced, useSubmission } from "../account/submission.tsx";
 import { type TokenRow, TokenTable } from "../account/token-table.tsx";
+import { KnownUsername } from "../account/username-field.tsx";
 import { Confirm, type Question } from "../administration/confirm.tsx";
 import { browserName, When } from "../administration/show.tsx";
 import { ShownOnce } from "../administration/shown-once.tsx";
-import { useLoaded } from "../inventory/loaded.ts";
+import { useLoaded } from "../loaded.ts";
 import { definePage } from "../page.tsx";
 import { announce } from "../part/announce.tsx";
 import { Button } from "../part/button.tsx";
@@ -41,11 +43,10 @@ function Profile() {
 }
 
 function Person({ session: { user } }: { session: Session }) {
-  const [fullName, setFullName] = useState(String(user.full_name ?? ""));
-  const [email, setEmail] = useState(String(user.email ?? ""));
+  const person = usePerson(user);
   const form = useSubmission(async () => {
     await ask("PATCH", `/api/v2/users/${encodeURIComponent(user.username)}/`, {
-      body: { full_name: fullName, ...(email === "" && !user.email ? {} : { email }) },
+      body: person.body,
     });
     announce("Your profile is saved.");
   });
@@ -59,23 +60,7 @@ function Person({ session: { user } }: { session: Session }) {
       </p>
       <Unplaced of={form} />
       <form onSubmit={form.submit}>
-        <TextField
-          label="Full name"
-          optional
-          autocomplete="name"
-          value={fullName}
-          onInput={setFullName}
-          errors={form.fields.full_name}
-        />
-        <TextField
-          label="E-mail"
-          optional
-          type="email"
-          autocomplete="email"
-          value={email}
-          onInput={setEmail}
-          errors={form.fields.email}
-        />
+        <PersonFields of={person} errors={form.fields} />
         <Button type="submit" busy={form.busy}>
           Save
         </Button>
@@ -103,7 +88,7 @@ function Password({ username }: { username: string }) {
       <p class="muted">Changing it signs you out everywhere else. Tokens stay.</p>
       <Unplaced of={form} />
       <form onSubmit={form.submit}>
-        <input class="unseen" autocomplete="username" value={username} readOnly tabIndex={-1} aria-hidden />
+        <KnownUsername value={username} />
         <TextField
           label="Current password"
           type="password"

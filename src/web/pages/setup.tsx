@@ -1,24 +1,24 @@
 import { useEffect, useState } from "preact/hooks";
 import { NewPassword, useNewPassword } from "../account/new-password.tsx";
+import { PersonFields, usePerson } from "../account/person-fields.tsx";
 import { Unplaced, useSubmission } from "../account/submission.tsx";
+import { UsernameField } from "../account/username-field.tsx";
 import { definePage, go, useQuery } from "../page.tsx";
 import { Button } from "../part/button.tsx";
-import { TextField } from "../part/field.tsx";
 import { ask } from "../request.ts";
 
 function Setup() {
   const [query, setQuery] = useQuery();
   const [key] = useState(query.get("key") ?? "");
   const [username, setUsername] = useState("");
-  const [fullName, setFullName] = useState("");
-  const [email, setEmail] = useState("");
+  const person = usePerson();
   const chosen = useNewPassword();
   // Neither history nor a look over the shoulder is to have it.
   useEffect(() => setQuery({ key: null }, { replace: true }), []);
   const form = useSubmission(async () => {
     if (!chosen.isTwice) return false;
     await ask("POST", "/api/setup", {
-      body: { key, username, password: chosen.password, full_name: fullName, email },
+      body: { key, username, password: chosen.password, ...person.body },
     });
     go("/administration");
     return true;
@@ -29,34 +29,13 @@ function Setup() {
       <p class="lead">Make the first administrator, who adds everybody else. This page is shown once.</p>
       <Unplaced of={form} focus />
       <form onSubmit={form.submit} method="post">
-        <TextField
+        <UsernameField
           label="Name to sign in with"
-          name="username"
-          autocomplete="username"
-          autocapitalize="none"
-          spellcheck={false}
-          required
           value={username}
           onInput={setUsername}
           errors={form.fields.username}
         />
-        <TextField
-          label="Full name"
-          optional
-          autocomplete="name"
-          value={fullName}
-          onInput={setFullName}
-          errors={form.fields.full_name}
-        />
-        <TextField
-          label="E-mail"
-          optional
-          type="email"
-          autocomplete="email"
-          value={email}
-          onInput={setEmail}
-          errors={form.fields.email}
-        />
+        <PersonFields of={person} errors={form.fields} />
         <NewPassword chosen={chosen} label="Password" errors={form.fields.password} twice />
         <Button look="primary" type="submit" busy={form.busy}>
           Make the administrator

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { CodeField } from "../account/code-field.tsx";
 import { Unplaced, useSubmission } from "../account/submission.tsx";
+import { KnownUsername, UsernameField } from "../account/username-field.tsx";
 import { href, nextAddress } from "../address.ts";
 import { definePage, useQuery } from "../page.tsx";
 import { Button } from "../part/button.tsx";
@@ -51,14 +52,7 @@ function SignIn() {
         {isSecond ? (
           <>
             <p role="status">The password is right. Your account has a second factor, too.</p>
-            <input
-              class="unseen"
-              autocomplete="username"
-              value={username}
-              readOnly
-              tabIndex={-1}
-              aria-hidden
-            />
+            <KnownUsername value={username} />
             <CodeField
               kind={isRecovery ? "recovery" : "app"}
               value={code}
@@ -69,13 +63,8 @@ function SignIn() {
           </>
         ) : (
           <>
-            <TextField
+            <UsernameField
               label="Name"
-              name="username"
-              autocomplete="username"
-              autocapitalize="none"
-              spellcheck={false}
-              required
               value={username}
               onInput={setUsername}
               errors={form.fields.username}

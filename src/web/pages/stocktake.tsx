@@ -1,11 +1,11 @@
 import { useEffect, useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { api, pageOf, titleOf } from "../inventory/declaration.ts";
-import { useLoaded } from "../inventory/loaded.ts";
 import { PathOf } from "../inventory/path.tsx";
 import { localTime } from "../inventory/record.tsx";
 import { Scanner } from "../inventory/scanner.tsx";
 import { announceDone, type Preview } from "../inventory/writing.ts";
+import { useLoaded } from "../loaded.ts";
 import { definePage, go, useParams, useQuery, useTitle } from "../page.tsx";
 import { announce } from "../part/announce.tsx";
 import { Button, LinkButton } from "../part/button.tsx";
