@@ -1,8 +1,7 @@
+import { type Model, MOST_PER_JOB } from "../score/job.ts";
 import type { Entry } from "../score/protein-input.ts";
 
 /** Several proteins with the same motifs: which jobs they are, kept in this browser so that a reload goes on. */
-
-type Model = "continuous" | "discontinuous";
 
 /** Motifs that go into one job, which takes only so many. */
 export interface Group {
@@ -30,9 +29,6 @@ export interface Batch {
   items: Item[];
 }
 
-/** Patterns, and as many motif classes, that one job takes. */
-const PER_JOB = 5;
-
 export function newBatch(
   entries: readonly Entry[],
   patterns: readonly string[],
@@ -40,10 +36,10 @@ export function newBatch(
   model: Model,
 ): Batch {
   const groups: Group[] = [];
-  for (let at = 0; at < Math.max(patterns.length, classes.length); at += PER_JOB)
+  for (let at = 0; at < Math.max(patterns.length, classes.length); at += MOST_PER_JOB)
     groups.push({
-      patterns: patterns.slice(at, at + PER_JOB),
-      motifClasses: classes.slice(at, at + PER_JOB),
+      patterns: patterns.slice(at, at + MOST_PER_JOB),
+      motifClasses: classes.slice(at, at + MOST_PER_JOB),
     });
   const items = entries.flatMap(({ name, sequence }, i) =>
     groups.map((_, group): Item => ({

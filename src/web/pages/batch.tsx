@@ -16,17 +16,14 @@ import { definePage, go, useParams, useQuery, useTitle } from "../page.tsx";
 import { announce } from "../part/announce.tsx";
 import { Button, LinkButton } from "../part/button.tsx";
 import { Empty } from "../part/empty.tsx";
-import { Choice } from "../part/field.tsx";
 import { Progress } from "../part/progress.tsx";
 import { draft, keepDraft } from "../score/draft.ts";
 import { EXAMPLES } from "../score/examples.ts";
-import { MotifChooser } from "../score/motif-chooser.tsx";
-import { PatternList } from "../score/pattern-list.tsx";
+import type { Model } from "../score/job.ts";
+import { ModelChoice, MotifsCard, useMotifChoice } from "../score/motif-choice.tsx";
 import { download } from "../score/picture.tsx";
 import { ProteinField } from "../score/protein-field.tsx";
 import { type Entry, readProtein } from "../score/protein-input.ts";
-
-type Model = "continuous" | "discontinuous";
 
 function BatchPage() {
   const { id } = useParams();
@@ -36,13 +33,13 @@ function BatchPage() {
 function NewBatch() {
   const [query, setQuery] = useQuery();
   const [text, setText] = useState("");
-  const [classes, setClasses] = useState<string[]>(query.getAll("class"));
-  const [patterns, setPatterns] = useState<string[]>(query.getAll("pattern"));
+  const motifs = useMotifChoice(query);
+  const { classes } = motifs;
+  const wanted = [...new Set(motifs.wanted)];
   const [model, setModel] = useState<Model>("continuous");
   const [error, setError] = useState<{ protein?: string; motifs?: string; storage?: string }>({});
   const understood = readProtein(text);
   const entries: readonly Entry[] = understood.kind === "proteins" ? understood.entries : [];
-  const wanted = [...new Set(patterns.map((pattern) => pattern.trim()).filter((pattern) => pattern !== ""))];
   useEffect(() => setText((shown) => shown || draft()), []);
   useEffect(() => {
     setQuery({ class: classes, pattern: wanted }, { replace: true });
@@ -52,8 +49,7 @@ function NewBatch() {
     event.preventDefault();
     if (entries.length === 0)
       return setError({ protein: "Paste sequences or accessions first, or drop a file." });
-    if (classes.length + wanted.length === 0)
-      return setError({ motifs: "Choose motifs, or write a pattern below." });
+    if (count === 0) return setError({ motifs: "Choose motifs, or write a pattern below." });
     const batch = newBatch(entries, wanted, classes, model);
     if (!keepBatch(batch))
       return setError({
@@ -64,7 +60,7 @@ function NewBatch() {
     go(`/batch/${batch.id}`);
   }
 
-  const motifs = classes.length + wanted.length;
+  const count = classes.length + wanted.length;
   return (
     <>
       <h1>Score many proteins</h1>
@@ -76,7 +72,7 @@ function NewBatch() {
           <Button
             onClick={() => {
               setText(EXAMPLES.map(({ name, sequence }) => `>${name}\n${sequence}`).join("\n"));
-              setClasses(["MDM2-SWIB", "LxCxE", "Cyclin-RxL"]);
+              motifs.setClasses(["MDM2-SWIB", "LxCxE", "Cyclin-RxL"]);
               setError({});
             }}
           >
@@ -100,25 +96,12 @@ function NewBatch() {
             }}
             errors={error.protein === undefined ? undefined : [error.protein]}
           />
-          <Choice<Model>
-            label="A homolog counts"
-            value={model}
-            onChange={setModel}
-            choices={[
-              { value: "continuous", name: "by how far it keeps the match (continuous)" },
-              { value: "discontinuous", name: "all or none (discontinuous)" },
-            ]}
-          />
+          <ModelChoice value={model} onChange={setModel} />
         </section>
-        <section class="card" aria-labelledby="motifs">
-          <h2 id="motifs">Motifs</h2>
-          <MotifChooser
-            chosen={classes}
-            onChange={setClasses}
-            errors={error.motifs === undefined ? undefined : [error.motifs]}
-          />
-          <PatternList patterns={patterns} onChange={setPatterns} />
-        </section>
+        <MotifsCard
+          choice={motifs}
+          errors={error.motifs === undefined ? {} : { motifClasses: [error.motifs] }}
+        />
         <div class="submit">
           {error.storage !== undefined && (
             <p class="failure" role="alert">
@@ -130,7 +113,7 @@ function NewBatch() {
               Score the batch
             </Button>
             <span class="muted" role="status">
-              {entries.length > 0 && motifs > 0 && sizeOf(entries.length, motifs)}
+              {entries.length > 0 && count > 0 && sizeOf(entries.length, count)}
             </span>
           </div>
         </div>

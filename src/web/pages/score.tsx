@@ -3,28 +3,29 @@ import { href } from "../address.ts";
 import { definePage, go, useQuery } from "../page.tsx";
 import { Button } from "../part/button.tsx";
 import { Failure } from "../part/failure.tsx";
-import { Choice } from "../part/field.tsx";
 import { ask, get, Refusal } from "../request.ts";
 import { draft, keepDraft } from "../score/draft.ts";
 import { type Example, EXAMPLES } from "../score/examples.ts";
-import { type Job, jobPath, type RecentJob, recentJobs, rememberJob } from "../score/job.ts";
-import { MotifChooser } from "../score/motif-chooser.tsx";
-import { PatternList } from "../score/pattern-list.tsx";
+import {
+  type Job,
+  jobPath,
+  type Model,
+  MOST_PER_JOB,
+  type RecentJob,
+  recentJobs,
+  rememberJob,
+} from "../score/job.ts";
+import { ModelChoice, MotifsCard, useMotifChoice } from "../score/motif-choice.tsx";
 import { ProteinField } from "../score/protein-field.tsx";
 import { readProtein } from "../score/protein-input.ts";
 import type { Result } from "../score/result.ts";
-
-/** As many patterns, and as many named motifs, as one job takes. */
-const MOST = 5;
-
-type Model = "continuous" | "discontinuous";
 
 function Score() {
   const [query, setQuery] = useQuery();
   const [protein, setProtein] = useState(query.get("protein") ?? "");
   const [name, setName] = useState("");
-  const [classes, setClasses] = useState<string[]>(query.getAll("class"));
-  const [patterns, setPatterns] = useState<string[]>(query.getAll("pattern"));
+  const motifs = useMotifChoice(query);
+  const { classes, setClasses, patterns, setPatterns, wanted } = motifs;
   const [model, setModel] = useState<Model>(
     query.get("model") === "discontinuous" ? "discontinuous" : "continuous",
   );
@@ -32,8 +33,9 @@ function Score() {
   const [busy, setBusy] = useState(false);
   const understood = readProtein(protein);
   const entries = understood.kind === "proteins" ? understood.entries : [];
+  /** As addresses have it. */
+  const chosen = { class: classes, pattern: wanted };
   const accession = entries.length === 1 && entries[0].sequence === null ? entries[0].name : null;
-  const wanted = patterns.map((pattern) => pattern.trim()).filter((pattern) => pattern !== "");
 
   const from = query.get("from");
   useEffect(() => {
@@ -45,8 +47,7 @@ function Score() {
     setQuery(
       {
         protein: accession,
-        class: classes,
-        pattern: wanted,
+        ...chosen,
         model: model === "continuous" ? null : model,
         from,
       },
@@ -81,7 +82,7 @@ function Score() {
     event.preventDefault();
     const missing = missingOf(understood.kind, classes.length + wanted.length);
     if (missing) return setError(missing);
-    if (entries.length > 1) return go("/batch", motifs());
+    if (entries.length > 1) return go("/batch", chosen);
     setBusy(true);
     try {
       const job = await ask<Job>("POST", "/api/scoring/jobs", { body: body() });
@@ -93,7 +94,6 @@ function Score() {
     }
   }
 
-  const motifs = () => ({ class: classes, pattern: wanted });
   function body(): object {
     const common = { patterns: wanted, motifClasses: classes, scoringModel: model };
     if (accession !== null) return { accession, ...common };
@@ -150,21 +150,9 @@ function Score() {
               />
             </div>
           )}
-          <Choice<Model>
-            label="A homolog counts"
-            value={model}
-            onChange={setModel}
-            choices={[
-              { value: "continuous", name: "by how far it keeps the match (continuous)" },
-              { value: "discontinuous", name: "all or none (discontinuous)" },
-            ]}
-          />
+          <ModelChoice value={model} onChange={setModel} />
         </section>
-        <section class="card" aria-labelledby="motifs">
-          <h2 id="motifs">Motifs</h2>
-          <MotifChooser chosen={classes} onChange={setClasses} most={MOST} errors={fields.motifClasses} />
-          <PatternList patterns={patterns} onChange={setPatterns} most={MOST} errors={fields.patterns} />
-        </section>
+        <MotifsCard choice={motifs} most={MOST_PER_JOB} errors={fields} />
         <div class="submit">
           {error !== null && !hasFields && <Failure error={error} focus />}
           {entries.length > 1 ? (
@@ -178,7 +166,7 @@ function Score() {
               Score
             </Button>
           )}{" "}
-          <a href={href("/batch", motifs())}>Many proteins at once</a>
+          <a href={href("/batch", chosen)}>Many proteins at once</a>
         </div>
       </form>
       <Recent />

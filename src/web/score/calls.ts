@@ -1,9 +1,11 @@
+import type { Model } from "./job.ts";
+
 /** The calls that give the same result, for those who go on with programs. What they print is tested. */
 
 export interface Asked {
   identifier: string;
   sequence: string;
-  model: "continuous" | "discontinuous";
+  model: Model;
   patterns: readonly string[];
   motifClasses: readonly string[];
 }

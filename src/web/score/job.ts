@@ -2,6 +2,12 @@ import { useEffect, useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { get } from "../request.ts";
 
+/** How retention in a homolog counts. */
+export type Model = "continuous" | "discontinuous";
+
+/** As many patterns, and as many named motifs, as one job takes. */
+export const MOST_PER_JOB = 5;
+
 /** A job as `GET /api/scoring/jobs/{id}` shows it. */
 export interface Job {
   id: string;
@@ -16,7 +22,7 @@ export interface Job {
   expires: string | null;
   failure: string | null;
   queryLength: number | null;
-  scoringModel: "continuous" | "discontinuous" | null;
+  scoringModel: Model | null;
   patterns: { expression: string; name: string | null }[];
 }
 

@@ -1,3 +1,5 @@
+import type { Model } from "./job.ts";
+
 /** What the scoring service answers (docs/scoring-api.md), as far as pages show it. */
 
 export type State = "conserved" | "shifted" | "substituted" | "gap" | "missing";
@@ -48,7 +50,7 @@ export interface PatternResult {
 export interface Result {
   identifier: string;
   method: string;
-  model: "continuous" | "discontinuous";
+  model: Model;
   queryLength: number;
   corpus: { name: string; hash: string; sequences: number } | null;
   homologs: Homolog[];
