@@ -14,6 +14,7 @@ import { farm } from "./verb/farm.ts";
 import { importFile } from "./verb/import.ts";
 import { install, uninstall } from "./verb/install.ts";
 import { merge } from "./verb/merge.ts";
+import { problemOfSystem } from "./verb/named-file.ts";
 import { openapi } from "./verb/openapi.ts";
 import { restore } from "./verb/restore.ts";
 import { score } from "./verb/score.ts";
@@ -83,7 +84,7 @@ export async function main(
     }
     return await verb.run(call);
   } catch (error) {
-    const problem = Problem.from(error);
+    const problem = problemOfSystem(error) ?? Problem.from(error);
     process.stderr.write(`labd: ${problem.message}\n`);
     const cause = causeOf(problem);
     if (cause) process.stderr.write(`${cause}\n`);

@@ -39,7 +39,7 @@ export { findMatches, sightOf } from "./automaton-matches.ts";
 export type { Match } from "./automaton-matches.ts";
 
 /** Letters to codes and back; everything within the library works on codes. */
-export { decode, encode } from "./alphabet.ts";
+export { decode, encode, looksLikeNucleotides } from "./alphabet.ts";
 
 /** A tree alone: distances of aligned rows, neighbour joining, Newick. */
 export { distances } from "./distance.ts";

@@ -1,4 +1,4 @@
-import { STANDARD } from "./alphabet.ts";
+import { looksLikeNucleotides, STANDARD } from "./alphabet.ts";
 import type { Match } from "./automaton-matches.ts";
 import type { Conservation } from "./conserve.ts";
 import type { Family } from "./divergence.ts";
@@ -18,6 +18,9 @@ export function familyWarnings({ query, homologs }: Family): string[] {
   const warnings: string[] = [];
   if (query.every((residue) => residue >= STANDARD.length)) {
     warnings.push("The query has none of the twenty residues.");
+  }
+  if (looksLikeNucleotides(query)) {
+    warnings.push("The query looks like DNA or RNA; proteins are scored: translate it first.");
   }
   if (homologs.length === 0) {
     warnings.push("No homologs were found: nothing can be said about conservation.");

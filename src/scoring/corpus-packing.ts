@@ -5,6 +5,7 @@ import {
   CorpusError,
   type FastaEntry,
   fastaReader,
+  looksLikeNucleotides,
   openCorpus,
   packCorpus,
   type PackedCorpus,
@@ -46,6 +47,9 @@ interface SegmentEnd {
   rest: string;
   line: number;
 }
+
+/** So many sequences tell whether a file holds nucleotides. */
+const TELLING = 100;
 
 const sha256 = (): Bun.CryptoHasher => new Bun.CryptoHasher("sha256");
 
@@ -93,9 +97,25 @@ export async function packFasta(request: PackingRequest): Promise<Packed> {
   const tail: Uint8Array[] = [];
   let tailBytes = 0;
   let since = 0;
+  /** The first sequences, as long as all of them look like nucleotides. */
+  let nucleotides = 0;
+  let hasProteins = builder.sequenceCount > 0;
 
+  const refuseNucleotides = (): never => {
+    dropSegments(directory, name);
+    throw new Problem(
+      "invalid_request",
+      `${name}: the sequences look like DNA or RNA. A corpus is of proteins: translate them first.`,
+    );
+  };
+  const look = (entry: FastaEntry): void => {
+    if (hasProteins) return;
+    if (!looksLikeNucleotides(entry.residues)) hasProteins = true;
+    else if (++nucleotides === TELLING) refuseNucleotides();
+  };
   const feed = (piece: Uint8Array): void => {
     for (const entry of reader.feed(piece)) {
+      look(entry);
       builder.add(entry);
       held.push(entry);
     }
@@ -140,7 +160,11 @@ export async function packFasta(request: PackingRequest): Promise<Packed> {
     if (since >= segmentBytes && held.length > 0) setDown();
   }
   if (end && read < end.read) return begin(request);
-  for (const entry of reader.finish()) builder.add(entry);
+  for (const entry of reader.finish()) {
+    look(entry);
+    builder.add(entry);
+  }
+  if (!hasProteins && nucleotides > 0) refuseNucleotides();
   report?.(builder.sequenceCount, builder.residueCount);
   const { sequenceCount: sequences, residueCount: residues } = builder;
   return { ...builder.finish(sha256), sequences, residues, source: hasher.digest("hex") };

@@ -33,6 +33,7 @@ export { calibrateCorpus } from "./calibration.ts";
 export { calibrationPath, readCalibration, readCalibrationText } from "./calibration-file.ts";
 export { Corpora, type CorpusInfo, corpusPath, type CorpusSource, verifyCorpusFile } from "./corpus.ts";
 export { writeDurably } from "./durable-file.ts";
+export { decompressed } from "./fasta-stream.ts";
 export type { Farm, FarmSurroundings } from "./farm-jobs.ts";
 export { jobEnds } from "./job-ends.ts";
 export type { MotifClass, MotifClasses } from "./motif-classes.ts";

@@ -5,6 +5,7 @@ import { calibrationName, fetchCorpus, objectName } from "../farm/corpus-fetch.t
 import { Problem } from "../problem.ts";
 import { calibrationPath, type Corpora } from "../scoring/index.ts";
 import { ObjectStore } from "../shell/object-store.ts";
+import { namedBytes } from "./named-file.ts";
 import { transferLine } from "./progress.ts";
 
 const tell = (sentence: string): void => void process.stderr.write(`labd: ${sentence}\n`);
@@ -58,8 +59,9 @@ export async function pullCorpus(corpora: Corpora, call: Call, config: Config, h
 export async function tokenOf(call: Call): Promise<string | undefined> {
   const file = call.value("--token-file");
   if (file === undefined) return undefined;
-  if (file !== "-" && !existsSync(file)) throw new Problem("not_found", `There is no file ${file}.`);
-  const token = (await (file === "-" ? Bun.stdin : Bun.file(file)).text()).trim();
+  const token = Buffer.from(await namedBytes(file))
+    .toString()
+    .trim();
   if (!/^\S{1,1000}$/.test(token)) throw new Problem("usage", `--token-file: ${file} holds no token.`);
   return token;
 }

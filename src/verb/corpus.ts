@@ -7,6 +7,7 @@ import type { Corpora } from "../scoring/index.ts";
 import { STORE_SETTINGS } from "../config.ts";
 import { calibrate } from "./calibrate.ts";
 import { pullCorpus, pushCorpus } from "./corpus-transfer.ts";
+import { namedFile } from "./named-file.ts";
 import { progressLine } from "./progress.ts";
 
 /** Name under which the embedded proteins are kept. */
@@ -95,7 +96,7 @@ async function add(corpora: Corpora, call: Call, file: string | undefined): Prom
   const before = new Set(corpora.list().map(({ hash }) => hash));
   const added = await corpora.add({
     name,
-    bytes: file === undefined ? PROTEINS : await contentOf(file),
+    bytes: file === undefined ? PROTEINS : namedFile(file),
     tell: (sentence) => void process.stderr.write(`labd: ${sentence}\n`),
     report: (sequences, residues) =>
       progress.show(`${sequences.toLocaleString("en")} sequences, ${residues.toLocaleString("en")} residues`),
@@ -114,13 +115,6 @@ function verify(corpora: Corpora, name: string | undefined): void {
     corpora.verify(info);
     process.stdout.write(`${info.name} is whole: ${info.hash}\n`);
   }
-}
-
-async function contentOf(file: string): Promise<ReadableStream<Uint8Array> | Blob> {
-  if (file === "-") return Bun.stdin.stream();
-  const handle = Bun.file(file);
-  if (!(await handle.exists())) throw new Problem("not_found", `There is no file ${file}.`);
-  return handle;
 }
 
 function nameOf(file: string): string {

@@ -3,6 +3,7 @@ import { openData, openScoringOf } from "../app/data-directory.ts";
 import { unknown, type Verb } from "../command-line.ts";
 import { Problem } from "../problem.ts";
 import type { MotifTables } from "../scoring/index.ts";
+import { namedBytes } from "./named-file.ts";
 
 const ACTIONS = ["import", "list", "remove"];
 
@@ -24,7 +25,7 @@ export const elm: Verb = {
       throw new Problem("usage", `Usage: labd elm ${elm.operands}. See labd elm --help.`);
     }
     const { config } = call.configuration();
-    const bytes = file === undefined ? null : await contentOf(file);
+    const bytes = file === undefined ? null : await namedBytes(file);
     const opened = await openData(config);
     try {
       const { classes } = await openScoringOf(opened, config);
@@ -38,13 +39,6 @@ export const elm: Verb = {
     return 0;
   },
 };
-
-async function contentOf(file: string): Promise<Uint8Array> {
-  if (file === "-") return Bun.stdin.bytes();
-  const handle = Bun.file(file);
-  if (!(await handle.exists())) throw new Problem("not_found", `There is no file ${file}.`);
-  return handle.bytes();
-}
 
 function summary(classes: MotifTables): string {
   const table = classes.imported();

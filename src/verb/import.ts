@@ -9,6 +9,7 @@ import {
   SERVICE_SETTINGS,
   USER_FLAG,
 } from "./open-inventory.ts";
+import { namedBytes } from "./named-file.ts";
 import { progressLine } from "./progress.ts";
 
 /** Exit code where cells are wrong (EX_DATAERR of sysexits.h); after Ctrl-C, as shells have it. */
@@ -54,7 +55,7 @@ export const importFile: Verb = {
       const value = call.value(`--${name}`);
       if (value !== undefined) parameters.set(name, value);
     }
-    const bytes = await bytesOf(file);
+    const bytes = await namedBytes(file);
     const service = await openInventory(call);
     try {
       const sent = await service.send(`${segment}/import/?${parameters}`, { method: "POST", body: bytes });
@@ -70,13 +71,6 @@ export const importFile: Verb = {
     }
   },
 };
-
-async function bytesOf(file: string): Promise<Uint8Array<ArrayBuffer>> {
-  if (file === "-") return (await Bun.stdin.bytes()) as Uint8Array<ArrayBuffer>;
-  const handle = Bun.file(file);
-  if (!(await handle.exists())) throw new Problem("not_found", `There is no file ${file}.`);
-  return handle.bytes();
-}
 
 /** Reads lines until the report, and shows how far it is; Ctrl-C calls the import off. @throws Problem */
 async function followed(service: OpenInventory, response: Response): Promise<ImportReport> {

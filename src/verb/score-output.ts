@@ -75,6 +75,8 @@ export function* chunksOf(path: string, from: number, to: number): Generator<Uin
  * file must not be there. @throws Problem conflict
  */
 export function openOutput(path: string, request: string, resume: boolean): ScoreOutput {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory())
+    throw new Problem("usage", `${path} is a directory; expected a file.`);
   const markPath = markOf(path);
   const mark = existsSync(markPath) ? (JSON.parse(readFileSync(markPath, "utf8")) as Mark) : null;
   const isThere = existsSync(path) && statSync(path).size > 0;

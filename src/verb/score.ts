@@ -4,6 +4,7 @@ import { METHOD, METHODS, type Options, SCORING_MODELS, type ScoringModel } from
 import { Problem } from "../problem.ts";
 import {
   beginningOf,
+  decompressed,
   PRINTERS,
   type NamedQuestion,
   type PrinterName,
@@ -13,6 +14,7 @@ import {
   type ShardBeginning,
 } from "../scoring/index.ts";
 import { VERSION } from "../version.ts";
+import { namedFile } from "./named-file.ts";
 import { progressBar, progressLine } from "./progress.ts";
 import { isComplete, openOutput, type ScoreOutput, standardOutput } from "./score-output.ts";
 import { beginningLine, endLine, openShard } from "./shard-file.ts";
@@ -29,7 +31,11 @@ export const score: Verb = {
   name: "score",
   summary: "Score motif matches in sequences against the corpus in use, without a server.",
   flags: [
-    { name: "--fasta", value: "FILE", sentence: "Sequences to score; - reads standard input." },
+    {
+      name: "--fasta",
+      value: "FILE",
+      sentence: "Sequences to score, also compressed with gzip or zstd; - reads standard input.",
+    },
     {
       name: "--alignment",
       value: "FILE",
@@ -234,9 +240,17 @@ function chosen<T extends string>(flag: string, value: string | undefined, choic
   return found;
 }
 
+/** Text in UTF-8, whatever it was compressed with. @throws Problem that names the file */
 async function textOf(file: string): Promise<Uint8Array> {
-  if (file === "-") return Bun.stdin.bytes();
-  const handle = Bun.file(file);
-  if (!(await handle.exists())) throw new Problem("not_found", `There is no file ${file}.`);
-  return handle.bytes();
+  try {
+    return Buffer.concat(await Array.fromAsync(decompressed(namedFile(file))));
+  } catch (error) {
+    throw inFile(file, error);
+  }
+}
+
+/** Says in which file something is wrong. */
+function inFile(file: string, error: unknown): unknown {
+  if (file === "-" || !(error instanceof Problem) || error.code !== "invalid_request") return error;
+  return new Problem(error.code, `${file}: ${error.message}`, { cause: error });
 }

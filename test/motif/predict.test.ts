@@ -232,6 +232,15 @@ describe("every input has a defined result", () => {
   const empty = corpusOf([]);
 
   test.each([
+    ["AUGGCNACGTACGTACGTACGTACGTACGT", true],
+    ["AUGGCNACGTACGTACGTACGTACGTACG", false],
+    ["AUGGCNACGTACGTACGTKCGTACGTACGT", false],
+  ])("%s looks like nucleotides: %p", (query, looks) => {
+    const { warnings } = predict({ query, patterns: [pattern("A")], model }, empty);
+    expect(warnings.join(" ").includes("looks like DNA or RNA")).toBe(looks);
+  });
+
+  test.each([
     ["", 0, "empty"],
     [" \r\n\t", 0, "empty"],
     ["M", 1, "No homologs"],

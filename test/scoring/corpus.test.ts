@@ -116,6 +116,8 @@ describe("add", () => {
     ["MKL\n>a\nMK", "line 1"],
     [">a\nMK\n>b\nM1K", "line 4"],
     [">a\n>b\nMK", "no residues"],
+    [`>a\n${"ACGT".repeat(20)}\n>b\n${"ACGUN".repeat(9)}`, "look like DNA or RNA"],
+    [`>a\n${"ACGT".repeat(20)}\n`.repeat(150) + ">p\nMKLV", "look like DNA or RNA"],
     [Bun.gzipSync(plain).slice(0, 60), "cut short"],
     [Bun.zstdCompressSync(plain).slice(0, 40), "cut short"],
   ] as [string | Uint8Array<ArrayBuffer>, string][])(

@@ -57,7 +57,10 @@ test.each([
   [["import", "a", "b"], "Usage"],
   [[], "There is no action of labd elm (none)"],
   [["imprt", "a"], "Did you mean import?"],
-  [["import", "/nowhere/to/be/found"], "There is no file /nowhere/to/be/found."],
+  [
+    ["import", "/nowhere/to/be/found"],
+    "There is no file /nowhere/to/be/found, nor its directory /nowhere/to/be.",
+  ],
 ])("%p is refused", async (words, text) => {
   await expect(run(...words)).rejects.toThrow(text);
 });
