@@ -269,7 +269,7 @@ export class ObjectStore {
         `${this.#at} refuses the keys (${code}). Check s3_access_key, s3_secret_key, s3_region and the clock, and that the keys may read, write, list and delete there.`,
       );
     if (
-      /^(ConnectionRefused|ConnectionClosed|FailedToOpenSocket|ECONN\w+|ETIMEDOUT|DNSException|ENOTFOUND|UnableToConnect|timeout)$/i.test(
+      /^(ConnectionRefused|ConnectionClosed|FailedToOpenSocket|ECONN\w+|ETIMEDOUT|DNS\w+|ENOTFOUND|UnableToConnect|timeout)$/i.test(
         code,
       )
     )

@@ -111,7 +111,14 @@ function bind(options: SocketOptions, answer: Answer, pair: Pair | undefined): B
     } catch (error) {
       const taken = (error as { code?: string }).code === "EADDRINUSE";
       if (taken && port + 1 < options.port + attempts && port > 0) continue;
-      const hint = taken ? `port ${port} is in use; choose another with --port` : (error as Error).message;
+      const code = String((error as { code?: string }).code);
+      const hint = taken
+        ? `port ${port} is in use; choose another with --port`
+        : code === "EACCES"
+          ? "this account may not take a port below 1024; choose another with --port, or put a reverse proxy before it"
+          : /^(EADDRNOTAVAIL|EINVAL|ENOTFOUND)$/.test(code)
+            ? "this machine has no such address; --host takes 127.0.0.1, ::1, 0.0.0.0, or an address of its own"
+            : (error as Error).message;
       throw new Problem("invalid_setting", `Cannot listen on ${host}:${port}: ${hint}.`, { cause: error });
     }
   }
@@ -176,6 +183,7 @@ function readPair({ certificate, key }: SocketOptions): Pair {
   const pair = { cert: read("tls_certificate", certificate), key: read("tls_key", key), stamp };
   let belongs: boolean;
   try {
+    // The first of the file is the server's own, those behind it are its chain.
     belongs = new X509Certificate(pair.cert).checkPrivateKey(createPrivateKey(pair.key));
   } catch (error) {
     throw new Problem(
@@ -185,7 +193,10 @@ function readPair({ certificate, key }: SocketOptions): Pair {
     );
   }
   if (!belongs)
-    throw new Problem("invalid_setting", `tls_key: ${key} is not the key of the certificate ${certificate}.`);
+    throw new Problem(
+      "invalid_setting",
+      `tls_key: ${key} is not the key of the first certificate in ${certificate}; the server's own comes first, its chain behind it.`,
+    );
   return pair;
 }
 

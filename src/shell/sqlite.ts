@@ -263,13 +263,22 @@ export function lockFile(path: string, patience = 0): DirectoryLock | null {
 /** What keeps a process from starting on a data directory, where it is the disk; else the error as it is. */
 export function unwritable(directory: string, error: unknown): unknown {
   const { code, cause } = Problem.from(error);
-  const isAccess = /^(EACCES|EPERM|ENOTDIR|EEXIST)$/.test(String((error as { code?: string }).code));
-  if (!isAccess && code !== "disk_failed" && code !== "disk_full") return error;
-  const why = cause instanceof Error ? cause.message : String(error);
+  const system = String((error as { code?: string }).code);
+  const words: Record<string, string> = {
+    EACCES: `this account (uid ${process.getuid?.()}) may not`,
+    EPERM: `this account (uid ${process.getuid?.()}) may not`,
+    ENOTDIR: "a part of the path is a file",
+    EEXIST: "it is a file",
+    ENOENT: "it cannot be made there",
+    EROFS: "the disk is read-only",
+  };
+  const known = words[system];
+  if (known === undefined && code !== "disk_failed" && code !== "disk_full") return error;
+  const why = known ?? (cause instanceof Error ? cause.message : String(error));
   return new Problem(
     code === "disk_full" ? code : "disk_failed",
-    `The data directory ${directory} cannot be written: ${why}. See to the disk, its mount options, and the owner of the directory.`,
-    { cause: error },
+    `The data directory ${directory} cannot be written: ${why}. See to the disk, its mount options, and the owner of the directory, or name another with --data-dir.`,
+    known === undefined ? { cause: error } : {},
   );
 }
 

@@ -2,13 +2,14 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { backupDirectory, DATABASE } from "../app/data-directory.ts";
 import { ALL_SETTINGS, type Verb } from "../command-line.ts";
-import type { Config } from "../config.ts";
+import { type Config, storeAccess } from "../config.ts";
 import { MIGRATIONS } from "../../db/index.ts";
 import { lookAtDirectory, lookAtProvider, readLdapOptions, readOidcOptions } from "../identity/index.ts";
 import { lookAtQueue } from "../farm/index.ts";
 import { Problem } from "../problem.ts";
 import { Corpora } from "../scoring/corpus.ts";
 import { systemClock } from "../shell/clock.ts";
+import { isStoreAddress, ObjectStore } from "../shell/object-store.ts";
 import { SECOND_FACTOR_KEY } from "../shell/second-factor.ts";
 import { lockDirectory, openReader } from "../shell/sqlite.ts";
 import { type Finding, ok, problem, warning } from "../watch/finding.ts";
@@ -66,6 +67,7 @@ async function examine(config: Config): Promise<Finding[]> {
     ...lookAtSecondFactors(path, join(data, SECOND_FACTOR_KEY)),
     ...lookAtCorpora(data, path),
     ...lookAtBackups(backupDirectory(config), data, config.backup_hours, now),
+    ...(await lookAtStore(config)),
     ...lookAtCertificate(config.tls_certificate, config.tls_key, now),
     ...(await lookAtIdentity(config)),
     ...(config.queue === "" ? [] : await lookAtQueue({ url: config.queue, ca: config.queue_ca })),
@@ -122,6 +124,20 @@ function lookAtSettings(config: Config): Finding[] {
       ),
     );
   return found.length > 0 ? found : [ok("settings", "All are allowed, and go together.")];
+}
+
+/** Whether the store of the backups can be asked; what lies there is known without it. */
+async function lookAtStore(config: Config): Promise<Finding[]> {
+  const to = backupDirectory(config);
+  if (!isStoreAddress(to)) return [];
+  try {
+    await new ObjectStore(to, storeAccess(config)).list();
+    return [];
+  } catch (error) {
+    return [
+      problem("backup", (error as Error).message, "Until then no backup is made: labd backup tries it."),
+    ];
+  }
 }
 
 /** Those who vouch for people. */

@@ -95,7 +95,8 @@ function headOf(path: string): AuditHead | null {
 
 function told({ created, labd, database, corpora }: Manifest): string {
   const rows = Object.entries(database.rows)
-    .filter(([, count]) => count > 0)
+    // Indexes of words are tables too, and nothing that people would miss.
+    .filter(([table, count]) => count > 0 && !table.includes("_fts") && table !== "migration")
     .map(([table, count]) => `${table} ${count}`);
   return `Made ${created} by labd ${labd}, up to ${database.migrations.at(-1) ?? "nothing"}; corpora: ${corpora.length}.\nRows: ${rows.join(", ")}.`;
 }

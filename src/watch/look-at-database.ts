@@ -74,7 +74,9 @@ export function lookAtDatabase(
         "Restart the server; it writes the log back when it stops.",
       ),
     );
-  return found.length > 0 ? found : [ok("database", `${size(statSync(path).size)}, whole, and up to date.`)];
+  return found.length > 0
+    ? found
+    : [ok("database", `${size(statSync(path).size + log)}, whole, and up to date.`)];
 }
 
 /** Whether the clock goes forward: it stamps records, and ends tokens and sessions. */

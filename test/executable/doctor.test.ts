@@ -18,6 +18,8 @@ test("doctor beside a server, after it, with a spoilt corpus, and without a data
   const none = await examine();
   expect([none.code, none.of("permissions")[0].state]).toEqual([2, "problem"]);
   await labd(["corpus", "add", "--sample", "--data-dir", data]);
+  const store = (await examine("--backup-dir", "s3://backups")).of("backup").map(({ found }) => found);
+  expect(store).toContainEqual(expect.stringContaining("there are no keys"));
   chmodSync(data, 0o750);
   {
     await using server = await serve(place.directory, ["--data-dir", data]);
