@@ -3,7 +3,7 @@ import { parameterProblem } from "./model/filter.ts";
 import { DEFAULT_PAGE_SIZE, invalidPage } from "./model/listing.ts";
 import { pagesOf, position } from "./model/page.ts";
 import { type Answers } from "./answer.ts";
-import { runBatch, unwrap } from "./answer-writing.ts";
+import { runBatch, runInTurn, unwrap } from "./answer-writing.ts";
 import { listTag } from "./entity-tag.ts";
 import { once } from "./idempotency.ts";
 import type { Part } from "./history.ts";
@@ -126,14 +126,12 @@ export function openHistoryAnswers(answers: Answers, store: Store, maxMessageByt
     purge(request, { resource, find }) {
       const call = answers.begin(request, ACT);
       if (call.method === "OPTIONS") return options(ACT);
-      return store.inTurn(() =>
-        runBatch(
-          store,
-          call,
-          { kind: "purge" },
-          (writing) => writing.purge(resource, find(call), call.actor),
-          () => respond(null, 204, "", { Allow: ACT }),
-        ),
+      return runInTurn(
+        store,
+        call,
+        "purge",
+        (writing) => writing.purge(resource, find(call), call.actor),
+        () => respond(null, 204, "", { Allow: ACT }),
       );
     },
     batches(request) {

@@ -87,12 +87,6 @@ export function openWriteAnswers(tools: Tools): WriteAnswers {
     shown: (value: T) => Response,
   ): Response => runBatch(store, call, { kind }, work, shown);
 
-  const runInTurn = <T>(
-    call: Call,
-    kind: BatchKind,
-    work: (writing: Writing) => T,
-    shown: (value: T) => Response,
-  ): Promise<Response> => store.inTurn(() => run(call, kind, work, shown));
   const inTurn = (call: Call, value: Json, work: () => Response): Promise<Response> =>
     store.inTurn(() => once(store, call, value, work));
 
@@ -103,6 +97,7 @@ export function openWriteAnswers(tools: Tools): WriteAnswers {
       if (call.method !== "POST") {
         const mode = modeOf(call.method);
         return runInTurn(
+          store,
           call,
           "bulk_update",
           // The filter is looked up in the transaction of the write.
@@ -131,6 +126,7 @@ export function openWriteAnswers(tools: Tools): WriteAnswers {
       tools.checkAnswer(call, resource);
       const value = call.method === "DELETE" ? null : await body(call);
       return runInTurn(
+        store,
         call,
         call.method === "DELETE" ? "delete" : "update",
         (writing) => {
@@ -213,6 +209,15 @@ export function runBatch<T>(
   if (outcome.batch !== null) response.headers.set("Batch-Id", outcome.batch);
   return response;
 }
+
+/** The same in a batch of its own, when its turn to write has come. */
+export const runInTurn = <T>(
+  store: Store,
+  call: Call,
+  kind: BatchKind,
+  work: (writing: Writing) => T,
+  shown: (value: T) => Response,
+): Promise<Response> => store.inTurn(() => runBatch(store, call, { kind }, work, shown));
 
 /** Parameters that are no filters. */
 const MANNER = new Set(["dry_run", "changes", "confirm", "id", "ids", "explain", "strict"]);

@@ -7,8 +7,9 @@ import {
 import type { Actor } from "./model/access.ts";
 import { compare } from "./model/condition.ts";
 import { type Attachment, STAMPS } from "./attached-description.ts";
-import { type Json, KINDS, parseUuid, printInstant, prose, quoted } from "./model/field.ts";
+import { type Json, KINDS, parseUuid, prose, quoted } from "./model/field.ts";
 import type { Resource } from "./model/resource.ts";
+import { type Life, ofRecord, type PartRow, selectParts, stampsOf } from "./part-row.ts";
 import { Problem } from "../problem.ts";
 import { PARTS } from "./resources/index.ts";
 import type { Reading } from "./reading.ts";
@@ -22,9 +23,6 @@ export interface Source {
   reading: Reading;
   actor: Actor;
 }
-
-/** Which are read: those that live, those that are deleted, or both. */
-export type Life = "living" | "deleted" | "all";
 
 /**
  * Annotations and notes of records. Who may view the record may read them, who may change the record may write them:
@@ -50,11 +48,9 @@ export interface Attached {
   change(writing: Writing, what: Attachment, part: number, body: Json, actor: Actor): void;
 }
 
-type Row = Record<string, string | number | null>;
 type Members = { [key: string]: Json };
 
 const KIND: Record<Attachment, Resource> = { annotations: PARTS.annotation, notes: PARTS.note };
-const LIVES: Record<Life, string> = { living: " AND a.deleted = 0", deleted: " AND a.deleted = 1", all: "" };
 const NOTE = prose("", { blank: false });
 
 export function openAttached(store: Store): Attached {
@@ -62,26 +58,19 @@ export function openAttached(store: Store): Attached {
   const values: AnnotationValues = openAnnotationValues(statements, resources);
   const kinds = ["annotation_type", "custom_property_type"].map((name) => resources.get(name)!);
 
-  const rowsOf = (from: Statements, what: Attachment, where: string, ...args: (string | number)[]): Row[] =>
+  const rowsOf = (
+    from: Statements,
+    what: Attachment,
+    where: string,
+    ...args: (string | number)[]
+  ): PartRow[] =>
     from.all({
-      text:
-        `SELECT a.*, c.username AS creator, m.username AS modifier, d.username AS remover FROM ${KIND[what].table} AS a` +
-        " JOIN user_account AS c ON c.rid = a.created_by JOIN user_account AS m ON m.rid = a.modified_by" +
-        ` LEFT JOIN user_account AS d ON d.rid = a.deleted_by WHERE ${where} ORDER BY a.rid`,
+      text: `${selectParts(KIND[what].table)} WHERE ${where} ORDER BY a.rid`,
       args,
     });
 
-  const print = (what: Attachment, row: Row, source: Source): { [name: string]: Json } => {
-    const about = {
-      created: printInstant(Number(row.created)),
-      created_by: row.creator,
-      modified: printInstant(Number(row.modified)),
-      modified_by: row.modifier,
-      deleted: row.deleted === 1,
-      deleted_date: row.deleted_date === null ? null : printInstant(Number(row.deleted_date)),
-      deleted_by: row.remover,
-      version: row.version,
-    };
+  const print = (what: Attachment, row: PartRow, source: Source): { [name: string]: Json } => {
+    const about = stampsOf(row);
     if (what === "notes") return { id: row.id, content: row.content, ...about };
     // By the rows of today, for a type that is deleted or not to be seen has no row in the past; its id never changes.
     const type = statements.get({
@@ -111,7 +100,7 @@ export function openAttached(store: Store): Attached {
   };
 
   /** @throws Problem invalid_request */
-  const typeFor = (resource: Resource, rid: number, body: Members, actor: Actor): Row => {
+  const typeFor = (resource: Resource, rid: number, body: Members, actor: Actor): PartRow => {
     const given = body.annotation_type_id ?? body.annotation_type ?? null;
     const word =
       given !== null && typeof given === "object" && !Array.isArray(given) ? (given.id ?? given.name) : given;
@@ -147,7 +136,7 @@ export function openAttached(store: Store): Attached {
     return seen.length === 0 ? undefined : String(seen[0].id);
   };
 
-  const valueOf = (type: Row, body: Members, actor: Actor): string => {
+  const valueOf = (type: PartRow, body: Members, actor: Actor): string => {
     const described: ValueType = {
       type: String(type.type),
       multiple: type.multiple === 1,
@@ -174,13 +163,9 @@ export function openAttached(store: Store): Attached {
 
   return {
     list: (what, resource, rid, life, source) =>
-      rowsOf(
-        source.statements,
-        what,
-        `a.object_kind = ? AND a.object_rid = ?${LIVES[life]}`,
-        resource.name,
-        rid,
-      ).map((row) => print(what, row, source)),
+      rowsOf(source.statements, what, ofRecord(life), resource.name, rid).map((row) =>
+        print(what, row, source),
+      ),
     show(what, part, source) {
       const [row] = rowsOf(source.statements, what, "a.rid = ?", part);
       return row && print(what, row, source);

@@ -1,9 +1,10 @@
 import type { Source } from "./attached.ts";
 import type { Actor } from "./model/access.ts";
-import { type Json, parseUuid, printInstant } from "./model/field.ts";
+import { type Json, parseUuid } from "./model/field.ts";
 import { columnOf } from "./model/resource.ts";
 import type { StoredRecord } from "./model/stored.ts";
 import { type Host } from "./part-request.ts";
+import { ofRecord, type PartRow, selectParts, stampsOf } from "./part-row.ts";
 import type { Upload } from "./request-body.ts";
 import { PARTS, type Routed } from "./resources/index.ts";
 import type { Store } from "./store.ts";
@@ -24,7 +25,7 @@ export interface Owner {
 export interface Attachments {
   /** The record that `app`, `model` and `object_id` name. @throws Problem invalid_request */
   owner(named: URLSearchParams): Owner;
-  /** Row of a file, deleted or not, and its record. @throws Problem not_found */
+  /** PartRow of a file, deleted or not, and its record. @throws Problem not_found */
   find(id: string): { part: number; owner: Owner };
   /** Files of a record, the newest first. */
   list(resource: Routed, host: Host, base: string, ascending: boolean): Json[];
@@ -40,32 +41,19 @@ export interface Attachments {
   rename(writing: Writing, part: number, body: Json, actor: Actor): void;
 }
 
-type Row = Record<string, string | number | null>;
-
 const NAME_LENGTH = 255;
-const LIVES = { living: " AND a.deleted = 0", deleted: " AND a.deleted = 1", all: "" };
-const SELECT =
-  "SELECT a.*, c.username AS creator, m.username AS modifier, d.username AS remover FROM attachment AS a" +
-  " JOIN user_account AS c ON c.rid = a.created_by JOIN user_account AS m ON m.rid = a.modified_by" +
-  " LEFT JOIN user_account AS d ON d.rid = a.deleted_by";
+const SELECT = selectParts("attachment");
 
 export function openAttachments(store: Store, resources: readonly Routed[]): Attachments {
   const { statements } = store;
 
-  const print = (row: Row, base: string): { [name: string]: Json } => ({
+  const print = (row: PartRow, base: string): { [name: string]: Json } => ({
     id: row.id,
     name: row.name,
     media_type: row.media_type,
     size: row.size,
     sha256: row.sha256,
-    created: printInstant(Number(row.created)),
-    created_by: row.creator,
-    modified: printInstant(Number(row.modified)),
-    modified_by: row.modifier,
-    deleted: row.deleted === 1,
-    deleted_date: row.deleted_date === null ? null : printInstant(Number(row.deleted_date)),
-    deleted_by: row.remover,
-    version: row.version,
+    ...stampsOf(row),
     url: `${base}attachments/${String(row.id)}/`,
   });
 
@@ -103,7 +91,7 @@ export function openAttachments(store: Store, resources: readonly Routed[]): Att
     list: (resource, { statements: from, rid, life }, base, ascending) =>
       from
         .all({
-          text: `${SELECT} WHERE a.object_kind = ? AND a.object_rid = ?${LIVES[life]} ORDER BY a.rid ${ascending ? "ASC" : "DESC"}`,
+          text: `${SELECT} WHERE ${ofRecord(life)} ORDER BY a.rid ${ascending ? "ASC" : "DESC"}`,
           args: [resource.name, rid],
         })
         .map((row) => print(row, base)),

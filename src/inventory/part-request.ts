@@ -1,10 +1,11 @@
 import { ALIVE } from "./bulk.ts";
-import type { Life, Source } from "./attached.ts";
+import type { Source } from "./attached.ts";
 import { listTag, recordTag } from "./entity-tag.ts";
 import { and } from "./model/condition.ts";
 import { type Json, KINDS } from "./model/field.ts";
 import { parameterProblem } from "./model/filter.ts";
 import type { Resource } from "./model/resource.ts";
+import type { Life } from "./part-row.ts";
 import { showOther } from "./other-answer.ts";
 import type { Call } from "./response.ts";
 import type { Store } from "./store.ts";

@@ -13,7 +13,7 @@ import {
   sentSchema,
   SHOWN,
 } from "./attached-description.ts";
-import { runBatch, unwrap } from "./answer-writing.ts";
+import { runBatch, runInTurn, unwrap } from "./answer-writing.ts";
 import { inPath, inQuery } from "./route-description.ts";
 import { checkVersion } from "./entity-tag.ts";
 import { once } from "./idempotency.ts";
@@ -138,23 +138,21 @@ export function addAttached(
       changeableHost(store, call, resource, id);
       const removes = call.method === "DELETE";
       const value = removes ? null : await body(call);
-      return store.inTurn(() =>
-        runBatch(
-          store,
-          call,
-          { kind: removes ? "delete" : "update" },
-          (writing) => {
-            const rid = attached.find(what, resource, changeableHost(store, call, resource, id), own);
-            const { deleted, version } = writing.current(part, rid);
-            if (deleted === 1) throw new Problem("not_found", "Not found.");
-            checkVersion(call, Number(version));
-            if (removes) writing.mark(part, rid, call.actor);
-            else attached.change(writing, what, rid, value, call.actor);
-            return rid;
-          },
-          (rid) =>
-            removes ? respond(null, 204, "", { Allow: ONE_METHODS }) : showOne(call, rid, 200, ONE_METHODS),
-        ),
+      return runInTurn(
+        store,
+        call,
+        removes ? "delete" : "update",
+        (writing) => {
+          const rid = attached.find(what, resource, changeableHost(store, call, resource, id), own);
+          const { deleted, version } = writing.current(part, rid);
+          if (deleted === 1) throw new Problem("not_found", "Not found.");
+          checkVersion(call, Number(version));
+          if (removes) writing.mark(part, rid, call.actor);
+          else attached.change(writing, what, rid, value, call.actor);
+          return rid;
+        },
+        (rid) =>
+          removes ? respond(null, 204, "", { Allow: ONE_METHODS }) : showOne(call, rid, 200, ONE_METHODS),
       );
     };
 

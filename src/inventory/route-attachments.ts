@@ -1,7 +1,7 @@
 import type { DocumentDecoration, Elysia } from "elysia";
 import type { Answers } from "./answer.ts";
 import type { HistoryAnswers } from "./answer-history.ts";
-import { runBatch, unwrap } from "./answer-writing.ts";
+import { runBatch, runInTurn, unwrap } from "./answer-writing.ts";
 import {
   answered,
   ATTACHED_FILE,
@@ -116,25 +116,23 @@ export function addAttachments(
     changeableHost(store, call, owner.resource, owner.id);
     const upload = call.method === "PUT" ? await readUpload(request, maxMessageBytes) : undefined;
     const body: Json = call.method === "PATCH" ? unwrap(await readJson(request, maxMessageBytes)) : null;
-    return store.inTurn(() =>
-      runBatch(
-        store,
-        call,
-        { kind: call.method === "DELETE" ? "delete" : "update" },
-        (writing) => {
-          changeableHost(store, call, owner.resource, owner.id);
-          const { deleted, version } = writing.current(part, rid);
-          if (deleted === 1) throw new Problem("not_found", "Not found.");
-          checkVersion(call, Number(version));
-          if (call.method === "DELETE") writing.mark(part, rid, call.actor);
-          else if (upload) attachments.replace(writing, rid, upload, call.actor);
-          else attachments.rename(writing, rid, body, call.actor);
-        },
-        () =>
-          call.method === "DELETE"
-            ? respond(null, 204, "", { Allow: ONE_METHODS })
-            : showOne(call, rid, 200, ONE_METHODS),
-      ),
+    return runInTurn(
+      store,
+      call,
+      call.method === "DELETE" ? "delete" : "update",
+      (writing) => {
+        changeableHost(store, call, owner.resource, owner.id);
+        const { deleted, version } = writing.current(part, rid);
+        if (deleted === 1) throw new Problem("not_found", "Not found.");
+        checkVersion(call, Number(version));
+        if (call.method === "DELETE") writing.mark(part, rid, call.actor);
+        else if (upload) attachments.replace(writing, rid, upload, call.actor);
+        else attachments.rename(writing, rid, body, call.actor);
+      },
+      () =>
+        call.method === "DELETE"
+          ? respond(null, 204, "", { Allow: ONE_METHODS })
+          : showOne(call, rid, 200, ONE_METHODS),
     );
   };
 

@@ -1,7 +1,7 @@
 import type { DocumentDecoration, Elysia } from "elysia";
 import { type Answers, ITEM_METHODS, unwrap } from "./answer.ts";
 import type { HistoryAnswers } from "./answer-history.ts";
-import { runBatch } from "./answer-writing.ts";
+import { runInTurn } from "./answer-writing.ts";
 import { content, inQuery, refusalsOf } from "./route-description.ts";
 import type { Json } from "./model/field.ts";
 import { parameterProblem } from "./model/filter.ts";
@@ -120,14 +120,12 @@ export function addPeople(
         Array.isArray(value) || call.method === "PUT" ? value : [value],
       );
       const change = (before: ReadonlySet<number>) => (call.method === "PUT" ? named : before.union(named));
-      return store.inTurn(() =>
-        runBatch(
-          store,
-          call,
-          { kind: "update" },
-          (writing) => people.setMembers(writing, group, change, call.actor),
-          () => showMembers(call, group),
-        ),
+      return runInTurn(
+        store,
+        call,
+        "update",
+        (writing) => people.setMembers(writing, group, change, call.actor),
+        () => showMembers(call, group),
       );
     }
     return showMembers(call, group);
@@ -141,14 +139,12 @@ export function addPeople(
     const one = new Set([user]);
     const change = (before: ReadonlySet<number>) =>
       call.method === "PUT" ? before.union(one) : before.difference(one);
-    return store.inTurn(() =>
-      runBatch(
-        store,
-        call,
-        { kind: "update" },
-        (writing) => people.setMembers(writing, group, change, call.actor),
-        () => respond(null, 204, "", { Allow: MEMBER_METHODS }),
-      ),
+    return runInTurn(
+      store,
+      call,
+      "update",
+      (writing) => people.setMembers(writing, group, change, call.actor),
+      () => respond(null, 204, "", { Allow: MEMBER_METHODS }),
     );
   };
 

@@ -1,7 +1,7 @@
 import type { DocumentDecoration, Elysia } from "elysia";
 import { type Answers, unwrap } from "./answer.ts";
 import type { HistoryAnswers } from "./answer-history.ts";
-import { runBatch } from "./answer-writing.ts";
+import { runInTurn } from "./answer-writing.ts";
 import { OF_PARTS } from "./attached-description.ts";
 import { ALIVE } from "./bulk.ts";
 import { content, inPath, refusalsOf } from "./route-description.ts";
@@ -66,21 +66,19 @@ export function addSharing(app: Elysia, { answers, store, history, maxMessageByt
       changeableHost(store, call, resource, id);
       if (call.method === "OPTIONS") return respond(null, 204, "", { Allow: ONE_METHODS });
       const value = await body(call);
-      return store.inTurn(() =>
-        runBatch(
-          store,
-          call,
-          { kind: "update" },
-          (writing) => {
-            // While the body was read, the record may have changed hands.
-            const rid = changeableHost(store, call, resource, id);
-            checkTag(call, listTag(JSON.stringify(showSharing(statements, resource, rid))));
-            const wish = readWish(statements, value);
-            openSharing(statements, writing).set(resource, rid, wish, modeOf(call), call.actor);
-            return rid;
-          },
-          (rid) => show(call, resource, rid, statements),
-        ),
+      return runInTurn(
+        store,
+        call,
+        "update",
+        (writing) => {
+          // While the body was read, the record may have changed hands.
+          const rid = changeableHost(store, call, resource, id);
+          checkTag(call, listTag(JSON.stringify(showSharing(statements, resource, rid))));
+          const wish = readWish(statements, value);
+          openSharing(statements, writing).set(resource, rid, wish, modeOf(call), call.actor);
+          return rid;
+        },
+        (rid) => show(call, resource, rid, statements),
       );
     };
 
@@ -92,26 +90,24 @@ export function addSharing(app: Elysia, { answers, store, history, maxMessageByt
       const value = await body(call);
       const wish = readWish(statements, value, ["ids"]);
       const ids = readIds((value as { ids?: Json }).ids);
-      return store.inTurn(() =>
-        runBatch(
-          store,
-          call,
-          { kind: "bulk_update" },
-          (writing) => {
-            const sharing = openSharing(statements, writing);
-            for (const id of ids) {
-              const rid = find(call, resource, id);
-              if (rid === undefined) throw new Problem("not_found", `Not found: ${quoted(id)}.`);
-              if (!writing.allows(resource, rid, "change", call.actor))
-                throw new Problem("forbidden", `You do not have permission to share ${quoted(id)}.`);
-              sharing.set(resource, rid, wish, modeOf(call), call.actor);
-            }
-          },
-          () =>
-            respond(JSON.stringify({ shared: ids.length, ids }), 200, MEDIA_TYPES.json, {
-              Allow: SEVERAL_METHODS,
-            }),
-        ),
+      return runInTurn(
+        store,
+        call,
+        "bulk_update",
+        (writing) => {
+          const sharing = openSharing(statements, writing);
+          for (const id of ids) {
+            const rid = find(call, resource, id);
+            if (rid === undefined) throw new Problem("not_found", `Not found: ${quoted(id)}.`);
+            if (!writing.allows(resource, rid, "change", call.actor))
+              throw new Problem("forbidden", `You do not have permission to share ${quoted(id)}.`);
+            sharing.set(resource, rid, wish, modeOf(call), call.actor);
+          }
+        },
+        () =>
+          respond(JSON.stringify({ shared: ids.length, ids }), 200, MEDIA_TYPES.json, {
+            Allow: SEVERAL_METHODS,
+          }),
       );
     };
 

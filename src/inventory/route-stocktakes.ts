@@ -1,6 +1,6 @@
 import type { Elysia } from "elysia";
 import type { Answers } from "./answer.ts";
-import { runBatch } from "./answer-writing.ts";
+import { runInTurn } from "./answer-writing.ts";
 import { content, detail, inQuery, refusalsOf } from "./route-description.ts";
 import { csvText } from "./export-file.ts";
 import type { Json } from "./model/field.ts";
@@ -65,17 +65,15 @@ export function addStocktakes(app: Elysia, answers: Answers, store: Store, maxMe
     const call = answers.beginKnown(request, APPLY);
     if (call.method === "OPTIONS") return respond(null, 204, "", { Allow: APPLY });
     const missing = readMissing(await readJson(request, maxMessageBytes));
-    return store.inTurn(() =>
-      runBatch(
-        store,
-        call,
-        { kind: "bulk_update" },
-        (writing) => {
-          const rid = changeableHost(store, call, STOCKTAKE, params.id ?? "");
-          return taking.apply(writing, rid, missing, call.actor);
-        },
-        (counted) => respond(JSON.stringify(counted), 200, MEDIA_TYPES.json, { Allow: APPLY }),
-      ),
+    return runInTurn(
+      store,
+      call,
+      "bulk_update",
+      (writing) => {
+        const rid = changeableHost(store, call, STOCKTAKE, params.id ?? "");
+        return taking.apply(writing, rid, missing, call.actor);
+      },
+      (counted) => respond(JSON.stringify(counted), 200, MEDIA_TYPES.json, { Allow: APPLY }),
     );
   };
 
