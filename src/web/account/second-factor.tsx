@@ -5,9 +5,9 @@ import { useLoaded } from "../loaded.ts";
 import { announce } from "../part/announce.tsx";
 import { Button, LinkButton } from "../part/button.tsx";
 import { Failure } from "../part/failure.tsx";
+import { Unplaced, useSubmission } from "../part/submission.tsx";
 import { ask, get } from "../request.ts";
 import { CodeField } from "./code-field.tsx";
-import { Unplaced, useSubmission } from "./submission.tsx";
 
 const PATH = "/api/account/second-factor";
 

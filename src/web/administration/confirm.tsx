@@ -1,8 +1,8 @@
-import { useState } from "preact/hooks";
 import { announce } from "../part/announce.tsx";
 import { Button } from "../part/button.tsx";
 import { Dialog } from "../part/dialog.tsx";
 import { Failure } from "../part/failure.tsx";
+import { useSubmission } from "../part/submission.tsx";
 
 /** Something that is asked about before it is done. */
 export interface Question {
@@ -26,27 +26,20 @@ export function Confirm({
   onClose: () => void;
   onDone: () => void;
 }) {
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  const run = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      await question.run();
-      announce(question.done);
-      onClose();
-      onDone();
-    } catch (problem) {
-      setError(problem);
-      setBusy(false);
-    }
-  };
+  const { submit, busy, error } = useSubmission(async () => {
+    await question.run();
+    announce(question.done);
+    onClose();
+    onDone();
+    return true;
+  });
   return (
     <Dialog
       title={question.title}
       onClose={onClose}
       actions={
         <>
-          <Button look="danger" busy={busy} onClick={() => void run()}>
+          <Button look="danger" busy={busy} onClick={submit}>
             {question.verb}
           </Button>
           <Button onClick={onClose}>Leave it</Button>

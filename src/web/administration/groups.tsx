@@ -2,10 +2,10 @@ import { useState } from "preact/hooks";
 import { announce } from "../part/announce.tsx";
 import { Button } from "../part/button.tsx";
 import { Dialog } from "../part/dialog.tsx";
-import { Failure } from "../part/failure.tsx";
 import { Checkbox, TextField } from "../part/field.tsx";
+import { Unplaced, useSubmission } from "../part/submission.tsx";
 import { Table } from "../part/table.tsx";
-import { ask, Refusal } from "../request.ts";
+import { ask } from "../request.ts";
 import type { Question } from "./confirm.tsx";
 import { type Group, groupPath, SYSTEM_GROUP, type User } from "./people.ts";
 
@@ -92,31 +92,19 @@ function GroupDialog(props: {
   const [name, setName] = useState(group?.name ?? "");
   const [description, setDescription] = useState(group?.description ?? "");
   const [members, setMembers] = useState(new Set(props.members));
-  const [error, setError] = useState<unknown>(null);
-  const [busy, setBusy] = useState(false);
-  const fields = error instanceof Refusal ? error.fields : {};
   const isSystem = group?.name === SYSTEM_GROUP;
-  const save = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    if (busy) return;
-    setBusy(true);
+  const form = useSubmission(async () => {
     // The account of the program is in its group and is not shown.
     const body = { name, description, members: [...members, ...(isSystem ? ["system"] : [])] };
-    try {
-      await (group
-        ? ask("PATCH", groupPath(group.name), { body })
-        : ask("POST", "/api/v2/groups/", { body }));
-      announce(group ? `${name} is changed.` : `${name} is added.`);
-      onDone();
-    } catch (problem) {
-      setError(problem);
-      setBusy(false);
-    }
-  };
+    await (group ? ask("PATCH", groupPath(group.name), { body }) : ask("POST", "/api/v2/groups/", { body }));
+    announce(group ? `${name} is changed.` : `${name} is added.`);
+    onDone();
+    return true;
+  });
   return (
     <Dialog title={group ? `Change ${group.name}` : "Add a group"} onClose={onClose}>
-      {error !== null && Object.keys(fields).length === 0 && <Failure error={error} />}
-      <form onSubmit={save}>
+      <Unplaced of={form} />
+      <form onSubmit={form.submit}>
         <TextField
           label="Group name"
           required
@@ -124,14 +112,14 @@ function GroupDialog(props: {
           disabled={isSystem}
           value={name}
           onInput={setName}
-          errors={fields.name}
+          errors={form.fields.name}
         />
         <TextField
           label="What it is"
           optional
           value={description}
           onInput={setDescription}
-          errors={fields.description}
+          errors={form.fields.description}
         />
         <fieldset class="bare-set">
           <legend>Members</legend>
@@ -152,10 +140,10 @@ function GroupDialog(props: {
               }
             />
           ))}
-          {fields.members && <p class="error">{fields.members.join(" ")}</p>}
+          {form.fields.members && <p class="error">{form.fields.members.join(" ")}</p>}
         </fieldset>
         <p class="actions">
-          <Button look="primary" type="submit" busy={busy}>
+          <Button look="primary" type="submit" busy={form.busy}>
             {group ? "Save" : "Add"}
           </Button>
           <Button onClick={onClose}>Leave it</Button>

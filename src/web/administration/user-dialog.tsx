@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks";
 import { NewPassword, useNewPassword } from "../account/new-password.tsx";
 import { PersonFields, usePerson } from "../account/person-fields.tsx";
-import { useSubmission } from "../account/submission.tsx";
 import { UsernameField } from "../account/username-field.tsx";
 import { announce } from "../part/announce.tsx";
 import { Button } from "../part/button.tsx";
 import { Dialog } from "../part/dialog.tsx";
 import { Failure } from "../part/failure.tsx";
 import { Checkbox, Choice } from "../part/field.tsx";
+import { useSubmission } from "../part/submission.tsx";
 import { ask } from "../request.ts";
 import { SYSTEM_GROUP, type User, userPath } from "./people.ts";
 

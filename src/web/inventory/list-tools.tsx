@@ -136,7 +136,7 @@ export function ViewsMenu(props: {
       {views.value?.length === 0 && (
         <p class="muted">None yet. Filter, order and choose columns; then save it here.</p>
       )}
-      <ul class="bare views">
+      <ul class="bare">
         {views.value?.map((view) => (
           <li key={view.id}>
             <a href={`${href(pageOf(of.name))}?${view.query}`} title={view.description || undefined}>

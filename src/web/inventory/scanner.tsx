@@ -27,7 +27,7 @@ export function Scanner({ onCode, hint }: { onCode: (code: string) => void; hint
     return () => removeEventListener("keydown", keep);
   }, []);
   return (
-    <div class="scanner screen">
+    <div class="screen">
       <form
         ref={form}
         onSubmit={(event) => {

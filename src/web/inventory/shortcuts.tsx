@@ -53,7 +53,7 @@ export function Shortcuts({ shortcuts }: { shortcuts: readonly Shortcut[] }) {
       </button>
       {help && (
         <Dialog title="Keys" onClose={() => showHelp(false)}>
-          <dl class="pairs keys">
+          <dl class="pairs">
             {shortcuts.map(({ keys, does }) => [
               <dt key={does}>
                 {keys.map((key) => (

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { href } from "../address.ts";
-import { BatchTable, type Kind, kindOf, KINDS, rowsOf } from "../batch/batch-table.tsx";
+import { BatchTable, kindOf, KINDS, rowsOf } from "../batch/batch-table.tsx";
 import {
   type Batch,
   forgetBatch,
@@ -24,6 +24,7 @@ import { ModelChoice, MotifsCard, useMotifChoice } from "../score/motif-choice.t
 import { download } from "../score/picture.tsx";
 import { ProteinField } from "../score/protein-field.tsx";
 import { type Entry, readProtein } from "../score/protein-input.ts";
+import { VerdictFilter } from "../score/verdict-filter.tsx";
 
 function BatchPage() {
   const { id } = useParams();
@@ -293,18 +294,11 @@ function Running({ batch }: { batch: Batch }) {
         </p>
       )}
       <div class="filters screen">
-        <label>
-          Verdict{" "}
-          <select
-            value={filter.verdict}
-            onChange={(event) => setQuery({ verdict: event.currentTarget.value }, { replace: true })}
-          >
-            <option value="">all</option>
-            {KINDS.map((kind: Kind) => (
-              <option key={kind}>{kind}</option>
-            ))}
-          </select>
-        </label>
+        <VerdictFilter
+          choices={KINDS}
+          value={filter.verdict}
+          onChange={(verdict) => setQuery({ verdict }, { replace: true })}
+        />
         <label>
           Find{" "}
           <input

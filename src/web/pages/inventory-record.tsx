@@ -28,6 +28,7 @@ import { announce } from "../part/announce.tsx";
 import { Button, LinkButton } from "../part/button.tsx";
 import { Dialog } from "../part/dialog.tsx";
 import { Failure } from "../part/failure.tsx";
+import { useSubmission } from "../part/submission.tsx";
 import { get, send } from "../request.ts";
 
 function InventoryRecord() {
@@ -292,25 +293,18 @@ function Edit(props: { of: Declaration; row: Row; onClose: () => void; onChanged
 }
 
 function DeleteDialog({ of, row, onClose }: { of: Declaration; row: Row; onClose: () => void }) {
-  const [error, setError] = useState<unknown>(null);
-  const [busy, setBusy] = useState(false);
-  const remove = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      await send("DELETE", api(of.name, `${row.id}/`), { headers: { "If-Match": `"${row.version}"` } });
-      location.reload();
-    } catch (problem) {
-      setError(problem);
-      setBusy(false);
-    }
-  };
+  const { submit, busy, error } = useSubmission(async () => {
+    await send("DELETE", api(of.name, `${row.id}/`), { headers: { "If-Match": `"${row.version}"` } });
+    location.reload();
+    return true;
+  });
   return (
     <Dialog
       title={`Delete ${asText(row.values[of.key])}?`}
       onClose={onClose}
       actions={
         <>
-          <Button look="danger" busy={busy} onClick={() => void remove()}>
+          <Button look="danger" busy={busy} onClick={submit}>
             Delete
           </Button>
           <Button onClick={onClose}>Cancel</Button>

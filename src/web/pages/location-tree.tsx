@@ -13,6 +13,7 @@ import { Button, LinkButton } from "../part/button.tsx";
 import { Dialog } from "../part/dialog.tsx";
 import { Empty } from "../part/empty.tsx";
 import { Failure } from "../part/failure.tsx";
+import { useSubmission } from "../part/submission.tsx";
 import { send } from "../request.ts";
 import { useSession } from "../session.ts";
 
@@ -223,27 +224,19 @@ function MoveDialog({ node, onClose, onMoved }: { node: Node; onClose: () => voi
   const into = INTO[node.segment];
   const [segment, setSegment] = useState(Object.keys(into)[0]);
   const [chosen, setChosen] = useState({ id: "", name: "" });
-  const [error, setError] = useState<unknown>(null);
-  const [busy, setBusy] = useState(false);
   const declared = useLoaded(segment, () => declaration(segment));
-  const carryOut = async (): Promise<void> => {
-    setBusy(true);
-    setError(null);
-    try {
-      await move(node, { segment, ...chosen }, onMoved);
-      onClose();
-    } catch (problem) {
-      setError(problem);
-      setBusy(false);
-    }
-  };
+  const { submit, busy, error } = useSubmission(async () => {
+    await move(node, { segment, ...chosen }, onMoved);
+    onClose();
+    return true;
+  });
   return (
     <Dialog
       title={`Move ${node.name}`}
       onClose={onClose}
       actions={
         <>
-          <Button look="primary" busy={busy} disabled={chosen.id === ""} onClick={() => void carryOut()}>
+          <Button look="primary" busy={busy} disabled={chosen.id === ""} onClick={submit}>
             Move it there
           </Button>
           <Button onClick={onClose}>Cancel</Button>

@@ -15,6 +15,7 @@ import { best, matchesOf, nameOf, type Result, VERDICTS } from "../score/result.
 import { Calls, Downloads } from "../score/same-result.tsx";
 import { filtered, HomologTable, MatchTable, Meanings } from "../score/tables.tsx";
 import { ProteinTrack, type Span } from "../score/track.tsx";
+import { VerdictFilter } from "../score/verdict-filter.tsx";
 
 function ResultPage() {
   const id = useParams().job ?? "";
@@ -150,18 +151,11 @@ function Whole({ job, result }: { job: Job; result: Result }) {
                   : `${shown.length} of ${matches.length} matches`}
               </h2>
               <div class="filters screen">
-                <label>
-                  Verdict{" "}
-                  <select
-                    value={filter.verdict}
-                    onChange={(event) => setQuery({ verdict: event.currentTarget.value }, { replace: true })}
-                  >
-                    <option value="">all</option>
-                    {VERDICTS.map((verdict) => (
-                      <option key={verdict}>{verdict}</option>
-                    ))}
-                  </select>
-                </label>
+                <VerdictFilter
+                  choices={VERDICTS}
+                  value={filter.verdict}
+                  onChange={(verdict) => setQuery({ verdict }, { replace: true })}
+                />
                 {result.patterns.length > 1 && (
                   <label>
                     Pattern{" "}

@@ -1,10 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
 import { NewPassword, useNewPassword } from "../account/new-password.tsx";
 import { PersonFields, usePerson } from "../account/person-fields.tsx";
-import { Unplaced, useSubmission } from "../account/submission.tsx";
 import { UsernameField } from "../account/username-field.tsx";
 import { definePage, go, useQuery } from "../page.tsx";
 import { Button } from "../part/button.tsx";
+import { Unplaced, useSubmission } from "../part/submission.tsx";
 import { ask } from "../request.ts";
 
 function Setup() {

@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks";
 import { CodeField } from "../account/code-field.tsx";
-import { Unplaced, useSubmission } from "../account/submission.tsx";
 import { KnownUsername, UsernameField } from "../account/username-field.tsx";
 import { href, nextAddress } from "../address.ts";
 import { definePage, useQuery } from "../page.tsx";
 import { Button } from "../part/button.tsx";
 import { TextField } from "../part/field.tsx";
 import { ProviderSignIn } from "../part/provider.tsx";
+import { Unplaced, useSubmission } from "../part/submission.tsx";
 import { Refusal } from "../request.ts";
 import { signIn } from "../session.ts";
 

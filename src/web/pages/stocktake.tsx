@@ -12,6 +12,7 @@ import { Button, LinkButton } from "../part/button.tsx";
 import { Dialog } from "../part/dialog.tsx";
 import { Choice, TextField } from "../part/field.tsx";
 import { Failure } from "../part/failure.tsx";
+import { useSubmission } from "../part/submission.tsx";
 import { ask, get, send } from "../request.ts";
 import { useSession } from "../session.ts";
 
@@ -400,33 +401,26 @@ type Missing = "status" | "clear" | "keep";
 function Apply(props: { path: string; count: Count; onClose: () => void; onDone: () => void }) {
   const { path, count, onClose, onDone } = props;
   const [missing, setMissing] = useState<Missing>("status");
-  const [error, setError] = useState<unknown>(null);
-  const [busy, setBusy] = useState(false);
   const body = { missing };
   const tried = useLoaded(missing, (signal) =>
     ask<Preview>("POST", path, { body, query: { dry_run: "1", changes: "0" }, signal }),
   );
   // The stocktake itself is written too.
   const records = Math.max(0, (tried.value?.count ?? 1) - 1);
-  const apply = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      const response = await send("POST", path, { body, query: { confirm: tried.value?.confirm } });
-      announceDone("The stocktake is applied.", response.headers.get("Batch-Id"), onDone);
-      onDone();
-      onClose();
-    } catch (problem) {
-      setError(problem);
-      setBusy(false);
-    }
-  };
+  const { submit, busy, error } = useSubmission(async () => {
+    const response = await send("POST", path, { body, query: { confirm: tried.value?.confirm } });
+    announceDone("The stocktake is applied.", response.headers.get("Batch-Id"), onDone);
+    onDone();
+    onClose();
+    return true;
+  });
   return (
     <Dialog
       title="Apply the stocktake"
       onClose={onClose}
       actions={
         <>
-          <Button look="primary" busy={busy} disabled={!tried.value} onClick={() => void apply()}>
+          <Button look="primary" busy={busy} disabled={!tried.value} onClick={submit}>
             Apply
           </Button>
           <Button onClick={onClose}>Cancel</Button>

@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
-import { Failure } from "../part/failure.tsx";
+import { Failure } from "./failure.tsx";
 import { Refusal } from "../request.ts";
 
-/** What is sent by a form: once at a time, and what was refused stays shown until it is done. */
+/** What is sent by a form or a button: once at a time, and what was refused stays shown until it is done. */
 export interface Submission {
-  submit: (event: Event) => void;
+  submit: (event?: Event) => void;
   busy: boolean;
   /** What is wrong with each field. */
   fields: Refusal["fields"];
@@ -28,7 +28,7 @@ export function useSubmission(work: () => Promise<boolean | void>): Submission {
   };
   return {
     submit(event) {
-      event.preventDefault();
+      event?.preventDefault();
       if (!busy) void run();
     },
     busy,
