@@ -46,7 +46,11 @@ export function openWriteAnswers(tools: Tools): WriteAnswers {
   const found = (call: Call, resource: Routed, parameters: URLSearchParams): string[] => {
     for (const name of ["page", "page_size"])
       if (parameters.has(name)) throw parameterProblem(name, "Bulk operations take all pages.");
-    const listing = readListing(store.resources, resource, filtersIn(parameters), call.actor);
+    const filters = filtersIn(parameters);
+    const empty = [...filters].find(fitsAll);
+    if (empty && [...filters].every(fitsAll))
+      throw parameterProblem(empty[0], "It is empty, which finds all records; deleted=false says that.");
+    const listing = readListing(store.resources, resource, filters, call.actor);
     const { rids } = store.reading.list(resource, { ...listing, page: 1, size: "max" }, call.actor);
     const look = { format: undefined, shape: "flat", fields: ["id"] } as const;
     return store.reading.records(resource, look, call.actor, rids, AROUND).values.map(({ id }) => String(id));
@@ -230,6 +234,11 @@ const isFiltered = (parameters: URLSearchParams): boolean => [...parameters.keys
 
 const filtersIn = (parameters: URLSearchParams): URLSearchParams =>
   new URLSearchParams([...parameters].filter(([name]) => isFilter(name)));
+
+/** Whether every record fits: a script's variable that was empty, and not what was meant. */
+const fitsAll = ([name, value]: [string, string]): boolean =>
+  value.trim() === "" &&
+  /^(name|description|query|query_expression)$|__i?(contains|startswith|endswith)$/.test(name);
 
 /** Filters of a body as parameters of an address. */
 function parametersOf(filters: { [name: string]: Json }): URLSearchParams {

@@ -98,6 +98,10 @@ describe("by the filter of the list", () => {
       ["PATCH", "locations/?name=Box&page=1", { label: "x" }, "page"],
       ["DELETE", "locations/bulk_delete/", undefined, "id"],
       ["DELETE", "locations/bulk_delete/?labl=Box", undefined, "labl"],
+      // A script's variable that was empty would mean all records.
+      ["DELETE", "locations/bulk_delete/?query=", undefined, "query"],
+      ["DELETE", "locations/bulk_delete/?label__icontains=&name=+", undefined, "label__icontains"],
+      ["PATCH", "locations/", { filters: { description: "" }, label: "x" }, "description"],
     ] as const) {
       const before = await all();
       const answer = await ask(method, path, body);
