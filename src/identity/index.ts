@@ -13,7 +13,8 @@ import type { Reach } from "../shell/origin.ts";
 import type { Database } from "../shell/sqlite.ts";
 
 export { Identities, type Identity } from "./identities.ts";
-export { lookUp, passwordFits } from "./ldap.ts";
+export { stateOf } from "./active-directory.ts";
+export { leftOut, lookUp, passwordFits } from "./ldap.ts";
 export { readLdapOptions } from "./ldap-options.ts";
 export { recheckDirectory } from "./ldap-recheck.ts";
 export { lookAtDirectory } from "./look-at-directory.ts";
@@ -46,7 +47,7 @@ export function openIdentity(options: IdentityOptions): {
   const { settings, database, clock, accounts, memberships } = options;
   const identities = new Identities(database, clock, accounts, memberships);
   const ldap = readLdapOptions(settings);
-  if (ldap) accounts.elsewhere = new Ldap(ldap, identities, database, clock);
+  if (ldap) accounts.elsewhere = new Ldap(ldap, identities, database, options.log, clock);
   const hours = settings.ldap_recheck_hours;
   const recheck = ldap && scheduleRecheck({ ...options, options: ldap, identities, hours });
   const provider = readOidcOptions(settings);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import net from "node:net";
 import tls from "node:tls";
-import type { Client, Entry } from "ldapts";
+import type { Entry, Filter } from "ldapts";
 import { Problem } from "../problem.ts";
 
 /** How a directory is reached. */
@@ -23,12 +23,15 @@ export interface LdapConnection {
   /** At most `limit` entries; attributes as texts, what is no text in hexadecimal. */
   search(
     base: string,
-    filter: string,
+    filter: LdapFilter,
     attributes: readonly string[],
     limit: number,
     scope?: "base" | "sub",
   ): Promise<LdapEntry[]>;
 }
+
+/** In the language of filters, or an attribute and a value as an entry has printed it. */
+export type LdapFilter = string | { attribute: string; value: string };
 
 export interface LdapEntry {
   dn: string;
@@ -48,12 +51,12 @@ export async function withDirectory<T>(
   work: (connection: LdapConnection) => Promise<T>,
 ): Promise<T> {
   // Loaded where it is used: few installations have a directory.
-  const { Client } = await import("ldapts");
+  const library = await import("ldapts");
   const failures: string[] = [];
   for (const url of server.urls) {
     let connected: Awaited<ReturnType<typeof connect>>;
     try {
-      connected = await connect(Client, url, server);
+      connected = await connect(library, url, server);
     } catch (error) {
       failures.push(`${url}: ${(error as Error).message || String(error)}`);
       continue;
@@ -76,7 +79,7 @@ export const unavailable = (why: string): Problem =>
   );
 
 async function connect(
-  LdapClient: typeof Client,
+  library: typeof import("ldapts"),
   url: string,
   { startTls, caFile, timeout }: LdapServer,
 ): Promise<{ connection: LdapConnection; close(): void }> {
@@ -99,7 +102,7 @@ async function connect(
     return socket;
   };
   const isSecure = url.startsWith("ldaps:");
-  const client = new LdapClient({
+  const client = new library.Client({
     url: path === undefined ? url : "ldap://localhost",
     timeout,
     connectTimeout: timeout,
@@ -161,7 +164,7 @@ async function connect(
       async search(base, filter, attributes, limit, scope = "sub") {
         const { searchEntries } = await inTime(
           client.search(base, {
-            filter,
+            filter: typeof filter === "string" ? filter : equality(library, filter),
             scope,
             sizeLimit: limit,
             attributes: attributes.length === 0 ? ["1.1"] : [...attributes],
@@ -172,6 +175,18 @@ async function connect(
       },
     },
   };
+}
+
+/** What is no text is asked for as the bytes that it is: the language of filters has them, but not the library. */
+function equality(
+  { EqualityFilter, OrFilter }: typeof import("ldapts"),
+  { attribute, value }: { attribute: string; value: string },
+): Filter {
+  const text = new EqualityFilter({ attribute, value });
+  if (!/^([0-9a-f]{2})+$/.test(value)) return text;
+  return new OrFilter({
+    filters: [text, new EqualityFilter({ attribute, value: Buffer.from(value, "hex") })],
+  });
 }
 
 /** That somebody unknown may not look says that the server is there. */

@@ -46,7 +46,8 @@ export async function recheckDirectory({
     // Somebody disabled it here.
     if (!isActive && identity.suspended === null) continue;
     const person = await lookUpAgain(options, { ...identity, username });
-    const isAllowed = person && (options.allowed.length === 0 || isInOne(person.groups, options.allowed));
+    const isAllowed =
+      person && !person.closed && (options.allowed.length === 0 || isInOne(person.groups, options.allowed));
     seen.push({ identity, username, person, refused: !isAllowed });
   }
   const leaving = seen.filter(({ identity, refused }) => refused && identity.suspended === null);
@@ -62,8 +63,12 @@ export async function recheckDirectory({
       identities.refresh(person, options);
       return { username, outcome: wasOut ? "let in" : "kept" };
     }
-    const reason = person ? "not_allowed" : "gone";
-    const why = person ? "in no group that may sign in" : "not in the directory, or not by ldap_user_filter";
+    const reason = person && !person.closed ? "not_allowed" : "gone";
+    const why = person
+      ? person.closed
+        ? "disabled in the directory, or expired"
+        : "in no group that may sign in"
+      : "not in the directory, or not by ldap_user_filter";
     if (wasOut) return { username, outcome: "shut out", why };
     try {
       identities.suspend(identity, reason);

@@ -1,7 +1,15 @@
-import { escapeFilterValue, fillFilter } from "./ldap-filter.ts";
+import {
+  type DirectoryRefusal,
+  refusalInWords,
+  refusalOf,
+  STATE_ATTRIBUTES,
+  stateOf,
+} from "./active-directory.ts";
+import { fillFilter } from "./ldap-filter.ts";
 import {
   type LdapConnection,
   type LdapEntry,
+  type LdapFilter,
   type LdapServer,
   resultCodeOf,
   unavailable,
@@ -11,7 +19,8 @@ import type { Identities } from "./identities.ts";
 import { type Admission, type Person, plainEmail, plainText } from "./person.ts";
 import { AtOnce } from "../shell/at-once.ts";
 import type { Clock } from "../shell/clock.ts";
-import type { ForeignPasswords } from "../shell/foreign-password.ts";
+import type { ForeignPasswords, ForeignRefusal } from "../shell/foreign-password.ts";
+import type { Log } from "../shell/log.ts";
 import { Throttle, throttled } from "../shell/throttle.ts";
 import type { Database } from "../shell/sqlite.ts";
 import { writeTurn } from "../shell/write-turn.ts";
@@ -45,6 +54,8 @@ const GROUPS = 1000;
 /** What a server answers where a password does not fit, or the account may not be used: RFC 4511, appendix A. */
 const REFUSED = new Set([19, 32, 34, 48, 49, 50, 53]);
 const SIZE_LIMIT = 4;
+/** The server takes no password without TLS: RFC 4511, appendix A (strongerAuthRequired, confidentialityRequired). */
+const WANTS_TLS = new Set([8, 13]);
 const NO_SUCH_OBJECT = 32;
 /** What nobody has in a name that is typed: directories leave some of it out when they compare. */
 const UNTYPED = /[\p{Cc}\p{Cn}\p{Co}\p{Cs}]/u;
@@ -77,10 +88,10 @@ export async function lookUpAgain(
     };
     const found = await find(byName(options, username));
     if (found) return found;
-    // The name may be another one than here: the entry knows. An identifier that is no text is found by none.
+    // The name may be another one than here: the entry knows.
     const byId = {
       base: options.userBase,
-      filter: `(${options.id}=${escapeFilterValue(subject)})`,
+      filter: { attribute: options.id, value: subject },
       scope: "sub",
     } as const;
     const there = (options.id === "dn" ? undefined : await find(byId)) ?? (await find(byDn(label)));
@@ -89,7 +100,21 @@ export async function lookUpAgain(
 }
 
 /**
- * Somebody by name and password: looks the entry up, and binds as it. Undefined where they do not fit.
+ * An entry with this name that `userFilter` leaves out, for who wonders why it is not found: its DN.
+ * @throws Problem identity_unavailable
+ */
+export const leftOut = (options: LdapOptions, username: string): Promise<LdapEntry | undefined> =>
+  withDirectory(options, (connection) =>
+    findEntry(connection, options, {
+      base: options.userBase,
+      filter: { attribute: options.username, value: username },
+      scope: "sub",
+    }),
+  );
+
+/**
+ * Somebody by name and password: looks the entry up, and binds as it. Undefined where they do not fit; a refusal where
+ * the directory says that it is something else.
  * `attempt` is told the DN before the password is sent, and counts it.
  * @throws Problem identity_unavailable, and what `attempt` throws
  */
@@ -98,7 +123,7 @@ async function authenticate(
   username: string,
   password: string,
   attempt: (dn: string) => void,
-): Promise<Person | undefined> {
+): Promise<Person | EntryRefusal | undefined> {
   // Without a password servers let everybody bind, as nobody (RFC 4513, section 5.1.2).
   if (password === "" || password.length > LONGEST_PASSWORD) return undefined;
   if (username === "" || username.length > 150 || UNTYPED.test(username)) return undefined;
@@ -106,25 +131,55 @@ async function authenticate(
     const entry = await findEntry(connection, options, byName(options, username));
     if (!entry) return undefined;
     attempt(entry.dn);
-    if (!(await bindAs(connection, entry.dn, password))) return undefined;
+    const bound = await bindAs(connection, entry.dn, password);
+    if (bound !== true) return bound && { ...bound, label: entry.dn };
     if (options.groupBase !== "" && options.bindDn !== "") await bindReader(connection, options);
     return describe(connection, options, entry);
   });
 }
 
-/** Whether this is the password of an entry; what did not fit is not counted. @throws Problem identity_unavailable */
-export const passwordFits = (options: LdapOptions, dn: string, password: string): Promise<boolean> =>
-  withDirectory(options, async (connection) => password !== "" && (await bindAs(connection, dn, password)));
+/** What the directory says of somebody whom it does not let in although the password may be right. */
+interface EntryRefusal extends DirectoryRefusal {
+  label: string;
+}
+
+/** Whether this is the password of an entry, or why it is refused; what did not fit is not counted. @throws Problem identity_unavailable */
+export const passwordFits = (
+  options: LdapOptions,
+  dn: string,
+  password: string,
+): Promise<true | DirectoryRefusal | undefined> =>
+  withDirectory(options, async (connection) =>
+    password === "" ? undefined : bindAs(connection, dn, password),
+  );
 
 /** @throws Problem identity_unavailable where the answer is about anything but the password */
-async function bindAs(connection: LdapConnection, dn: string, password: string): Promise<boolean> {
+async function bindAs(
+  connection: LdapConnection,
+  dn: string,
+  password: string,
+): Promise<true | DirectoryRefusal | undefined> {
   try {
     await connection.bind(dn, password);
     return true;
   } catch (error) {
-    if (REFUSED.has(resultCodeOf(error) ?? -1)) return false;
-    throw unavailable((error as Error).message);
+    if (REFUSED.has(resultCodeOf(error) ?? -1)) return refusalOf(error);
+    throw unavailable(`${connection.url}: ${inWords(error)}`);
   }
+}
+
+/** What a server answers, with what to do about it where that is known. */
+function inWords(error: unknown): string {
+  const code = resultCodeOf(error);
+  const said = refusalInWords(error);
+  return [
+    (error as Error).message,
+    code === undefined ? "" : ` (result code ${code})`,
+    said === "" ? "" : `: ${said}`,
+    WANTS_TLS.has(code ?? -1)
+      ? ": the server takes passwords by TLS alone: write ldaps:// in ldap_url, or set ldap_start_tls"
+      : "",
+  ].join("");
 }
 
 /** Signs in as the account that looks people up. @throws Problem identity_unavailable */
@@ -140,17 +195,14 @@ export async function asked<T>(connection: LdapConnection, what: string, answer:
   try {
     return await answer;
   } catch (error) {
-    const code = resultCodeOf(error);
-    throw unavailable(
-      `${connection.url}: ${what}: ${(error as Error).message}${code === undefined ? "" : ` (result code ${code})`}`,
-    );
+    throw unavailable(`${connection.url}: ${what}: ${inWords(error)}`);
   }
 }
 
 /** Where to look for one entry. */
 interface Where {
   base: string;
-  filter: string;
+  filter: LdapFilter;
   scope: "base" | "sub";
 }
 
@@ -169,12 +221,11 @@ async function findEntry(
   { base, filter, scope }: Where,
 ): Promise<LdapEntry | undefined> {
   if (options.bindDn !== "") await bindReader(connection, options);
-  const attributes = [options.id, options.username, options.fullName, options.email].filter(
-    (name) => name !== "dn",
-  );
+  const { id, username, fullName, email } = options;
+  const attributes = [id, username, fullName, email, ...STATE_ATTRIBUTES].filter((name) => name !== "dn");
   const found = await asked(
     connection,
-    `search below ${base} for ${filter}`,
+    `search below ${base} for ${typeof filter === "string" ? filter : `(${filter.attribute}=${filter.value})`}`,
     connection.search(base, filter, attributes, 2, scope).catch((error: unknown) => {
       // More than two; or, of a DN, none.
       if (resultCodeOf(error) === SIZE_LIMIT || (scope === "base" && resultCodeOf(error) === NO_SUCH_OBJECT))
@@ -200,6 +251,7 @@ async function describe(connection: LdapConnection, options: LdapOptions, entry:
     fullName: plainText(first(options.fullName)),
     email: plainEmail(first(options.email)),
     groups: await groupsOf(connection, options, entry.dn, username),
+    closed: stateOf(entry.values, Date.now()).closed,
   };
 }
 
@@ -229,21 +281,27 @@ export class Ldap implements ForeignPasswords {
     private readonly options: LdapOptions,
     private readonly identities: Identities,
     private readonly database: Database,
+    private readonly log: Log,
     clock: Clock,
   ) {
     this.failures = new Throttle(options.loginFailures, options.loginWindow * 1000, clock);
   }
 
-  async verify(username: string, password: string): Promise<number | undefined> {
+  async verify(username: string, password: string): Promise<number | ForeignRefusal | undefined> {
     if (!this.identities.mayBeElsewhere(username, "ldap")) return undefined;
     const person = await this.turns.run(() => this.authenticate(username, password));
     if (!person) return undefined;
+    if ("words" in person) {
+      const { label, reason, words } = person;
+      this.log.info("ldap refused", { label, why: words });
+      return { reason, label };
+    }
     await writeTurn(this.database).free();
     return this.identities.admit(person, this.options);
   }
 
   /** One entry may have many names that can be typed: attempts are counted by DN, too. @throws Problem throttled */
-  private async authenticate(username: string, password: string): Promise<Person | undefined> {
+  private async authenticate(username: string, password: string): Promise<Person | EntryRefusal | undefined> {
     let tried: string | undefined;
     try {
       const person = await authenticate(this.options, username, password, (dn) => {
@@ -252,7 +310,7 @@ export class Ldap implements ForeignPasswords {
         this.failures.count(dn);
         tried = dn;
       });
-      if (person) this.failures.forget(person.label);
+      if (person && !("words" in person)) this.failures.forget(person.label);
       return person;
     } catch (error) {
       if (tried !== undefined) this.failures.forgive(tried);

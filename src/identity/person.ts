@@ -21,6 +21,8 @@ export interface Person extends Subject {
   email: string;
   /** Names of the provider's groups. */
   groups: readonly string[];
+  /** Whether the provider has them, and says that they may do nothing. */
+  closed?: boolean;
 }
 
 /** Who may come in, and as what. Names of the provider's groups are compared without regard to case. */

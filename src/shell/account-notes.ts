@@ -55,7 +55,9 @@ export class AccountNotes {
       action: "sign_in",
       outcome,
       subject: { kind: "user", id: row?.id ?? null },
-      detail: row ? { username, method, active: row.is_active === 1, ...more } : { method, known: false },
+      detail: row
+        ? { username, method, active: row.is_active === 1, ...more }
+        : { method, known: false, ...more },
     });
   }
 

@@ -1,12 +1,21 @@
+/** Why somebody is refused whom it knows, such as that a password has expired: for the audit log, never for who asks. */
+export interface ForeignRefusal {
+  /** A word. */
+  reason: string;
+  /** What it knows them by. */
+  label: string;
+}
+
 /** Who knows passwords of accounts besides this database: a directory, such as LDAP. */
 export interface ForeignPasswords {
   /** What the audit log calls it. */
   readonly name: string;
   /**
-   * The row of the account that signs in with this name and password there; undefined where they do not fit.
+   * The row of the account that signs in with this name and password there; undefined where they do not fit, and why
+   * where that is not all.
    * @throws Problem identity_unavailable where it does not answer, forbidden where it knows who it is and that is nobody here
    */
-  verify(username: string, password: string): Promise<number | undefined>;
+  verify(username: string, password: string): Promise<number | ForeignRefusal | undefined>;
   /** Whether what it said of an account a short while ago still counts, as far as is known without asking. */
   holds(user: number): boolean;
 }

@@ -2,7 +2,7 @@ import { Problem } from "../problem.ts";
 import type { AccountNotes, Method } from "./account-notes.ts";
 import { callerNetwork } from "./caller.ts";
 import type { Clock } from "./clock.ts";
-import type { ForeignPasswords } from "./foreign-password.ts";
+import type { ForeignPasswords, ForeignRefusal } from "./foreign-password.ts";
 import type { Reach } from "./origin.ts";
 import type { Passwords } from "./password.ts";
 import { RememberedPasswords } from "./remembered-password.ts";
@@ -68,8 +68,8 @@ export class SignIns {
     const { username } = credentials;
     return this.attempt(username, method, request, async (address) => {
       const found = await this.passwordFits(credentials, method);
-      if (!found) {
-        await this.notes.refusal(username, "refused", method);
+      if (!found || "reason" in found) {
+        await this.notes.refusal(username, "refused", method, found && { ...found });
         throw unauthenticated("Unable to log in with provided credentials.");
       }
       await this.finish(found, credentials.code ?? "", method, address);
@@ -131,7 +131,7 @@ export class SignIns {
   private async passwordFits(
     { username, password }: Credentials,
     method: Method,
-  ): Promise<Found | undefined> {
+  ): Promise<Found | (ForeignRefusal & { by: string }) | undefined> {
     const user = this.database
       .query("SELECT rid, password_hash FROM user_account WHERE username = ? AND is_active")
       .get(username) as { rid: number; password_hash: string | null } | null;
@@ -139,7 +139,12 @@ export class SignIns {
       return { user: user.rid };
     if (method === "check" || !this.elsewhere) return undefined;
     const found = await this.elsewhere.verify(username, password);
-    return found === undefined ? undefined : { user: found, by: this.elsewhere.name };
+    const by = this.elsewhere.name;
+    return typeof found === "object"
+      ? { ...found, by }
+      : found === undefined
+        ? undefined
+        : { user: found, by };
   }
 
   /** Once the password was right, by whoever it was known: the second factor, and the note that somebody signed in. */

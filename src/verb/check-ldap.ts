@@ -3,7 +3,14 @@ import { join } from "node:path";
 import { DATABASE } from "../app/data-directory.ts";
 import { accountOptions } from "../app/options.ts";
 import type { Config } from "../config.ts";
-import { lookAtDirectory, lookUp, passwordFits, readLdapOptions } from "../identity/index.ts";
+import {
+  leftOut,
+  lookAtDirectory,
+  lookUp,
+  passwordFits,
+  readLdapOptions,
+  stateOf,
+} from "../identity/index.ts";
 import { isInOne, membershipsBy } from "../identity/person.ts";
 import { Problem } from "../problem.ts";
 import { Accounts } from "../shell/auth.ts";
@@ -36,7 +43,9 @@ export async function checkLdap(
     if (about === "ldap" && state !== "warning") rows.push(["server", found]);
   const end = (good: boolean) => {
     const width = Math.max(...rows.map(([name]) => name.length));
-    return { good, text: rows.map(([name, said]) => `${name.padEnd(width)}  ${said}\n`).join("") };
+    // What others wrote must not tell a terminal what to do.
+    const lines = rows.map(([name, said]) => `${name.padEnd(width)}  ${said.replace(/\p{C}/gu, "\ufffd")}\n`);
+    return { good, text: lines.join("") };
   };
   if (!servers.some(({ state }) => state === "ok")) return end(false);
   const found = await lookUp(options, who).catch((error: unknown) => {
@@ -49,6 +58,11 @@ export async function checkLdap(
       "person",
       `nobody, or several, below ${options.userBase} by ${options.userFilter} with ${who}`,
     ]);
+    const other = await leftOut(options, who).catch(() => undefined);
+    if (other) {
+      const state = stateOf(other.values, Date.now()).words.join(", ");
+      rows.push(["left out", `${other.dn}${state === "" ? "" : `: ${state}`}`]);
+    }
     return end(false);
   }
   const { person } = found;
@@ -58,15 +72,22 @@ export async function checkLdap(
     ["name", `${person.username}, ${person.fullName || "no full name"}, ${person.email || "no e-mail"}`],
     ["groups", person.groups.join(", ") || (options.groupBase === "" ? "not asked for" : "none")],
   );
+  const state = stateOf(found.entry.values, Date.now());
+  if (state.words.length > 0) rows.push(["account", state.words.join(", ")]);
   let fits = true;
   if (password !== undefined) {
-    fits = await passwordFits(options, found.entry.dn, password);
-    rows.push(["password", fits ? "fits" : "does not fit"]);
+    const bound = await passwordFits(options, found.entry.dn, password);
+    fits = bound === true;
+    rows.push(["password", bound === true ? "fits" : bound ? `is refused: ${bound.words}` : "does not fit"]);
   }
   if (options.administrators.length > 0)
     rows.push(["administrator", isInOne(person.groups, options.administrators) ? "yes" : "no"]);
   for (const [group, isIn] of membershipsBy(options.map, person.groups))
     rows.push(["group", `${group}: ${isIn ? "member" : "no member"}`]);
+  if (state.closed) {
+    rows.push(["signs in", "no: the directory lets the account do nothing"]);
+    return end(false);
+  }
   const isAllowed = options.allowed.length === 0 || isInOne(person.groups, options.allowed);
   const path = join(config.data_dir, DATABASE);
   if (!existsSync(path)) {

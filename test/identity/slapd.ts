@@ -129,8 +129,8 @@ export function freePort(): number {
   return port;
 }
 
-/** A self-made authority and a certificate for localhost and 127.0.0.1 by it, in files that begin with a name. */
-export async function certify(directory: string, name: string): Promise<void> {
+/** A self-made authority and a certificate for localhost and an address by it, in files that begin with a name. */
+export async function certify(directory: string, name: string, address = "127.0.0.1"): Promise<void> {
   const at = (file: string): string => join(directory, `${name}-${file}`);
   const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
   await run([
@@ -158,7 +158,7 @@ export async function certify(directory: string, name: string): Promise<void> {
     "-subj",
     "/CN=localhost",
   ]);
-  writeFileSync(at("ext"), "subjectAltName=DNS:localhost,IP:127.0.0.1\n");
+  writeFileSync(at("ext"), `subjectAltName=DNS:localhost,IP:${address}\n`);
   await run([
     "openssl",
     "x509",

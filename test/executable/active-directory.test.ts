@@ -1,0 +1,185 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import {
+  type ActiveDirectory,
+  BASE,
+  openActiveDirectory,
+  REALM,
+  whyNoActiveDirectory,
+} from "../identity/active-directory.ts";
+import { labd, scratch, serve } from "./labd.ts";
+
+// A domain takes a while to make.
+setDefaultTimeout(240_000);
+
+/** The settings of docs/identity.md, against a domain controller (Samba). */
+
+const why = await whyNoActiveDirectory();
+if (why !== null) process.stderr.write(`THE TEST WITH ACTIVE DIRECTORY IS SKIPPED: ${why}.\n`);
+
+const PASSWORD = "Passw0rd-1";
+const READER_PASSWORD = "Read3r-Passw0rd";
+
+/** The block of settings that the documentation gives for Active Directory, with what is this domain's in it. */
+async function documented(directory: ActiveDirectory): Promise<string> {
+  const page = await Bun.file(`${import.meta.dir}/../../docs/identity.md`).text();
+  const block = /Active Directory:\n\n```toml\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
+  expect(block).toContain('ldap_attribute_id = "objectGUID"');
+  return block
+    .replace(/^ldap_url = .*$/m, `ldap_url = "${directory.secure}"`)
+    .replace(/^ldap_ca_file = "[^"]*"/m, `ldap_ca_file = "${directory.authority}"`)
+    .replace(/^ldap_bind_password = "[^"]*"/m, `ldap_bind_password = "${READER_PASSWORD}"`);
+}
+
+/** The moment in the past or future, as Windows counts: 100 ns since 1601-01-01. */
+const windowsTime = (milliseconds: number): string => String((milliseconds + 11_644_473_600_000) * 10_000);
+
+test.skipIf(why !== null)(
+  `people of an Active Directory sign in as documented${why === null ? "" : ` (SKIPPED: ${why})`}`,
+  async () => {
+    using place = scratch();
+    await using directory = await openActiveDirectory();
+    await directory.addPerson("svc-labd", READER_PASSWORD);
+    // As Active Directory Users and Computers names people: with a comma.
+    const kim = await directory.addPerson("kim", PASSWORD, {
+      cn: "Kuhn, Kim (x)",
+      displayName: "Kim Kuhn",
+      mail: "kim@lab.example",
+    });
+    const people: Record<string, string> = { kim };
+    for (const name of ["lee", "mustchange", "locked", "max", "olga"])
+      people[name] = await directory.addPerson(name, PASSWORD);
+    people.disabled = await directory.addPerson("disabled", PASSWORD, { userAccountControl: "514" });
+    people.over = await directory.addPerson("over", PASSWORD, {
+      accountExpires: windowsTime(Date.parse("2020-01-01")),
+    });
+    await directory.set(people.mustchange, "pwdLastSet", "0");
+    const others = Object.entries(people).flatMap(([name, dn]) =>
+      name === "kim" || name === "max" ? [] : [dn],
+    );
+    const inner = await directory.addGroup("lab-genomics", [kim]);
+    await directory.addGroup("lab-staff", [inner, ...others]);
+    await directory.addGroup("lab-it", [people.lee]);
+
+    const file = `${place.directory}/labd.toml`;
+    const write = async (change: (settings: string) => string = (same) => same): Promise<void> => {
+      await Bun.write(
+        file,
+        `data_dir = "${place.directory}"\nldap_timeout = 60\n${change(await documented(directory))}`,
+      );
+    };
+    await write();
+    const config = ["--config", file];
+    const check = async (name: string, password?: string): Promise<string> =>
+      (
+        await labd(
+          ["check", "--ldap", name, ...(password === undefined ? [] : ["--password-stdin"]), ...config],
+          {
+            stdin: `${password ?? ""}\n`,
+          },
+        )
+      ).stdout;
+
+    await labd(["user", "add", "local", "--admin", "--password-stdin", ...config], { stdin: PASSWORD });
+    expect((await labd(["doctor", ...config])).stdout).toMatch(/^ok +ldap +ldaps:.* answers in/m);
+    // Groups within groups count; somebody in none does not come in.
+    expect(await check("kim", PASSWORD)).toMatch(
+      /person +CN=Kuhn\\, Kim \(x\),CN=Users,.*\nid +[0-9a-f]{32} \(objectGUID\)\nname +kim, Kim Kuhn, kim@lab\.example\ngroups +(lab-genomics, lab-staff|lab-staff, lab-genomics)\npassword +fits\n(.*\n)*signs in +yes, as kim, which is made then/,
+    );
+    expect(await check("max", PASSWORD)).toMatch(/signs in +no: none of the groups/);
+    // Why somebody cannot sign in is told to who administers.
+    expect(await check("kim", "wrong")).toMatch(/password +does not fit/);
+    expect(await check("disabled")).toMatch(/person +nobody.*\nleft out +CN=disabled,.*: disabled/);
+    expect(await check("over", PASSWORD)).toMatch(
+      /account +expired\npassword +is refused: the account has expired\n(.*\n)*signs in +no: the directory lets/,
+    );
+    expect(await check("mustchange", PASSWORD)).toMatch(
+      /password +is refused: the password has to be changed before/,
+    );
+
+    {
+      await using server = await serve(place.directory, config);
+      const signIn = async (username: string, password = PASSWORD): Promise<string> => {
+        const response = await fetch(`${server.url}/api/v2/session/`, {
+          method: "POST",
+          body: JSON.stringify({ username, password }),
+          headers: { "Content-Type": "application/json" },
+        });
+        const body = (await response.json()) as {
+          code?: string;
+          message?: string;
+          user: { username: string; is_superuser: boolean };
+        };
+        return response.ok
+          ? `${body.user.username}${body.user.is_superuser ? ", administrator" : ""}`
+          : `${body.code}: ${body.message}`;
+      };
+      // By sAMAccountName and userPrincipalName, in any case, it is the same account.
+      for (const name of ["kim", "KIM", `kim@${REALM}`])
+        expect([name, await signIn(name)]).toEqual([name, "kim"]);
+      expect(await signIn("lee")).toBe("lee, administrator");
+      expect(await signIn("olga")).toBe("olga");
+      expect(await signIn("local")).toBe("local, administrator");
+      expect(await signIn("max")).toStartWith("forbidden");
+      // Whoever signs in is told no more than that it does not work.
+      const wrong = await signIn("kim", "wrong");
+      expect(wrong).toStartWith("unauthenticated");
+      for (const name of ["disabled", "over", "mustchange", "nobody"])
+        expect([name, await signIn(name)]).toEqual([name, wrong]);
+      for (const _ of Array(3)) await signIn("locked", "wrong");
+      expect(await signIn("locked")).toBe(wrong);
+      const told = await labd(["audit", "export", "--action", "sign_in", ...config]);
+      for (const [name, reason] of [
+        ["over", "account_expired"],
+        ["mustchange", "must_change_password"],
+        ["locked", "locked_out"],
+      ])
+        expect(told.stdout).toMatch(
+          new RegExp(
+            `"reason":"${reason}","label":"CN=${name},|"label":"CN=${name},[^}]*"reason":"${reason}"`,
+          ),
+        );
+      while (!server.log().includes("the account is locked out after wrong passwords")) await Bun.sleep(10);
+      expect(server.log()).not.toContain(PASSWORD);
+      expect(await check("locked")).toMatch(/account +locked out after wrong passwords/);
+
+      // Another name, another DN: the same account, which is found by its objectGUID; the name is free for others.
+      await directory.rename(kim, `CN=Kim Kahn,CN=Users,${BASE}`);
+      const renamed = `CN=Kim Kahn,CN=Users,${BASE}`;
+      await directory.set(renamed, "sAMAccountName", "kahn");
+      await directory.set(renamed, "userPrincipalName", `kahn@${REALM}`);
+      const again = await labd(["user", "recheck", ...config]);
+      expect(again.stdout).toMatch(/^kim +kept$/m);
+      expect(await signIn("kahn")).toBe("kim");
+      const other = await directory.addPerson("kim", PASSWORD);
+      await directory.set(`CN=lab-it,CN=Users,${BASE}`, "member", people.lee, other);
+      await directory.set(`CN=lab-staff,CN=Users,${BASE}`, "member", inner, ...others, other);
+      expect(await signIn("kim")).toStartWith("forbidden");
+
+      // Who is disabled, expired or gone is shut out by the next look, and let in again.
+      await directory.set(people.olga, "accountExpires", windowsTime(Date.now() - 60_000));
+      await directory.set(people.lee, "userAccountControl", "514");
+      const recheck = async (): Promise<string> => (await labd(["user", "recheck", ...config])).stdout;
+      const seen = await recheck();
+      expect(seen).toMatch(/^kim +kept$/m);
+      expect(seen).toMatch(/^lee +shut out +not in the directory, or not by ldap_user_filter$/m);
+      expect(seen).toMatch(/^olga +shut out +disabled in the directory, or expired$/m);
+      await directory.set(people.olga, "accountExpires", "0");
+      expect(await recheck()).toMatch(/^olga +let in/m);
+      await directory.remove(people.olga);
+      expect(await recheck()).toMatch(/^olga +shut out +not in the directory/m);
+    }
+
+    // Without TLS a controller takes no password: that is said, with what to set. StartTLS will do, too.
+    const plain = (settings: string): string => settings.replace(directory.secure, directory.plain);
+    await write((settings) => `${plain(settings)}ldap_plain = true\n`);
+    expect((await labd(["doctor", ...config])).stdout).toMatch(
+      /^problem +ldap +.*takes passwords by TLS alone: write ldaps:\/\/ in ldap_url, or set ldap_start_tls/m,
+    );
+    await write((settings) => `${plain(settings)}ldap_start_tls = true\n`);
+    expect(await check("kahn", PASSWORD)).toMatch(/password +fits\n(.*\n)*signs in +yes, as kim/);
+    await write((settings) => settings.replace(READER_PASSWORD, "wrong"));
+    expect((await labd(["doctor", ...config])).stdout).toMatch(
+      /^problem +ldap +.*the name or the password is wrong/m,
+    );
+  },
+);
