@@ -13,16 +13,22 @@ export interface Schema {
   items?: Schema;
 }
 
-/** As JSON Schema: `nullable` of OpenAPI 3.0 is a union with null; `required` may be missing, but nothing else may be there. */
-function strictly(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(strictly);
+type Keywords = { [keyword: string]: unknown };
+
+/** As JSON Schema: `nullable` of OpenAPI 3.0 is a union with null. @param change what else becomes of each schema in it */
+export function withNull(schema: unknown, change: (rest: Keywords) => void = () => {}): unknown {
+  if (Array.isArray(schema)) return schema.map((one) => withNull(one, change));
   if (schema === null || typeof schema !== "object") return schema;
   const { nullable, ...rest } = Object.fromEntries(
-    Object.entries(schema).map(([key, value]) => [key, strictly(value)]),
-  );
-  // Keywords that annotate, and formats that the document names for people.
-  for (const key of ["readOnly", "example", "format"]) if (typeof rest[key] !== "object") delete rest[key];
+    Object.entries(schema).map(([key, value]) => [key, withNull(value, change)]),
+  ) as Keywords;
+  change(rest);
   return nullable === true ? { anyOf: [rest, { type: "null" }] } : rest;
+}
+
+/** Without the keywords that annotate, and the formats that the document names for people. */
+function unannotated(rest: Keywords): void {
+  for (const key of ["readOnly", "example", "format"]) if (typeof rest[key] !== "object") delete rest[key];
 }
 
 const checks = new Map<string, ReturnType<typeof Compile>>();
@@ -42,7 +48,7 @@ export function complaints(
   if (answer.text === "") return described.content ? [`${where}: has no body, but is described to`] : [];
   if (!content) return [`${where}: a body of type ${type} is not described`];
   if (type !== "application/json") return [];
-  const check = checks.get(where) ?? Compile(strictly(content.schema) as never);
+  const check = checks.get(where) ?? Compile(withNull(content.schema, unannotated) as never);
   checks.set(where, check);
   return [...check.Errors(JSON.parse(answer.text) as never)].map(
     ({ instancePath, message }) => `${where}: ${instancePath} ${message}`,

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Json } from "../../src/inventory/model/field.ts";
 import { type Lab, openLab } from "./harness.ts";
 import { type Random, seeded } from "./random.ts";
+import { EMPTY } from "./sample.ts";
 
 /** What each of many users sees, changes and deletes equals what a plain model of the rules says. */
 
@@ -21,18 +22,6 @@ interface Thing {
   label: string;
   grants: { user: number | null; group: number | null; view: boolean; change: boolean; remove: boolean }[];
 }
-
-const EMPTY = {
-  addresses: [{ name: "x" }],
-  places: [],
-  equipment: [],
-  locations: [],
-  categories: [],
-  terms: [],
-  field_metas: [],
-  annotation_types: [],
-  custom_property_types: [],
-};
 
 let lab: Lab;
 const people: Person[] = [];

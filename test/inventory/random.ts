@@ -1,4 +1,6 @@
-/** Seeded pseudo-random numbers (mulberry32), so that a failure can be seen again. */
+import { seeded as generator } from "../../src/motif/seeded.ts";
+
+/** Seeded pseudo-random numbers, so that a failure can be seen again. */
 export interface Random {
   /** From 0 to just below 1. */
   real(): number;
@@ -10,14 +12,7 @@ export interface Random {
 }
 
 export function seeded(seed: number): Random {
-  let state = seed >>> 0;
-  const real = (): number => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
+  const real = generator(seed);
   const below = (limit: number): number => Math.floor(real() * limit);
   return {
     real,

@@ -6,6 +6,7 @@ import { inventoryRoutes, RESOURCES } from "../../src/inventory/index.ts";
 import { listParameters, listSchema } from "../../src/inventory/model/schema.ts";
 import { isGuarded } from "../../src/inventory/model/resource.ts";
 import { DECLARED } from "../../src/inventory/resources/index.ts";
+import { withNull } from "../described.ts";
 import { type Lab, openLab } from "./harness.ts";
 
 /** The OpenAPI document says what the interface does. */
@@ -40,16 +41,6 @@ beforeAll(async () => {
   paths = document.paths;
 });
 afterAll(() => lab.database.close());
-
-/** OpenAPI 3.0 says `nullable` where JSON Schema has a union with null. */
-function withNull(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(withNull);
-  if (schema === null || typeof schema !== "object") return schema;
-  const { nullable, ...rest } = Object.fromEntries(
-    Object.entries(schema).map(([key, value]) => [key, withNull(value)]),
-  );
-  return nullable === true ? { anyOf: [rest, { type: "null" }] } : rest;
-}
 
 test("every operation has a name, a summary, a tag and described answers, and no address is there twice", () => {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));

@@ -118,3 +118,21 @@ export const SAMPLE: InventorySample = {
   views: [{ id: IDS.view, name: "Cold room", list: "locations", query: "place__room=101&ordering=-label" }],
   stocktakes: [{ id: IDS.stocktake, name: "Shelf 1 in spring", location: IDS.shelf }],
 };
+
+/** Nothing but what every installation needs. */
+export const EMPTY: InventorySample = {
+  addresses: [{ name: "x" }],
+  places: [],
+  equipment: [],
+  locations: [],
+  categories: [],
+  terms: [],
+  field_metas: [],
+  annotation_types: [],
+  custom_property_types: [],
+  projects: [],
+  experiments: [],
+  assays: [],
+  consumables: [],
+  specimens: [],
+};

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Json } from "../../src/inventory/model/field.ts";
 import { type Lab, openLab } from "./harness.ts";
 import { type Random, seeded } from "./random.ts";
+import { EMPTY } from "./sample.ts";
 
 /**
  * Random users, groups, memberships, rights, records and requests. What every one of them gets, through whatever
@@ -42,22 +43,6 @@ interface Location extends Thing {
 type Caller = Person | null;
 
 const GROUPS = ["G1", "G2", "G3", "G4"];
-const EMPTY = {
-  addresses: [{ name: "x" }],
-  places: [],
-  equipment: [],
-  locations: [],
-  categories: [],
-  terms: [],
-  field_metas: [],
-  annotation_types: [],
-  custom_property_types: [],
-  projects: [],
-  experiments: [],
-  assays: [],
-  consumables: [],
-  specimens: [],
-};
 
 let lab: Lab;
 const random: Random = seeded(20260);

@@ -16,6 +16,7 @@ import { Corpora, emptyCorpus, openCorpusFile } from "../../src/scoring/corpus.t
 import { openDatabase } from "../../src/shell/sqlite.ts";
 import { CAN_MOUNT, quietly, smallDisk, UNLESS_MOUNTED } from "../executable/small-disk.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
+import { rejection } from "./rejection.ts";
 
 const root = mkdtempSync(join(tmpdir(), "labd-corpus-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -46,16 +47,6 @@ function pieces(bytes: Uint8Array<ArrayBuffer>, size: number): ReadableStream<Ui
       controller.enqueue(bytes.slice(at, (at += size)));
     },
   });
-}
-
-/** The rejection of a promise, or a failure of the test. */
-async function rejection(promise: Promise<unknown>): Promise<Error & { code?: string }> {
-  try {
-    await promise;
-  } catch (error) {
-    return error as Error & { code?: string };
-  }
-  throw new Error("it was not rejected");
 }
 
 describe("add", () => {

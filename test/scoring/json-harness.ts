@@ -1,15 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { swagger } from "@elysiajs/swagger";
 import { type AnyElysia, Elysia } from "elysia";
-import { MIGRATIONS } from "../../db/index.ts";
 import { Problem } from "../../src/problem.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
-import { openScoring, type Scoring, type ScoringOptions } from "../../src/scoring/index.ts";
-import { systemClock } from "../../src/shell/clock.ts";
+import type { Scoring, ScoringOptions } from "../../src/scoring/index.ts";
 import { problemResponse } from "../../src/shell/http.ts";
-import { closeDatabase, type Database, openDatabase } from "../../src/shell/sqlite.ts";
+import type { Database } from "../../src/shell/sqlite.ts";
+import { openScoringAlone } from "./scoring-harness.ts";
 
 /** The scoring service with the sample proteins, asked without a socket. */
 export interface Service {
@@ -37,20 +33,7 @@ export interface Answered {
 export const API = "http://lab/api/scoring";
 
 export async function openService(options: Partial<ScoringOptions> = {}, corpus = true): Promise<Service> {
-  const directory = mkdtempSync(join(tmpdir(), "labd-json-"));
-  const database = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
-  const scoring = await openScoring({
-    database,
-    clock: systemClock,
-    log: { info: () => {}, problem: () => {} },
-    dataDirectory: directory,
-    workers: 1,
-    jobTimeoutSeconds: 30,
-    maxQueryLength: 1000,
-    maxMessageBytes: 100_000,
-    namespace: "urn:test",
-    ...options,
-  });
+  const { scoring, database, close } = await openScoringAlone({ workers: 1, ...options });
   if (corpus) await scoring.corpora.add({ name: "sample", bytes: proteins });
   const app = new Elysia({ handler: { standardHostname: false }, systemRouter: false, strictPath: true })
     .onError({ as: "global" }, ({ error, code }) =>
@@ -81,11 +64,7 @@ export async function openService(options: Partial<ScoringOptions> = {}, corpus 
         json: isJson && text !== "" ? JSON.parse(text) : null,
       };
     },
-    async close() {
-      await scoring.close();
-      closeDatabase(database);
-      rmSync(directory, { recursive: true, force: true });
-    },
+    close,
   };
 }
 

@@ -4,6 +4,7 @@ import { Compile } from "typebox/compile";
 import { Problem } from "../../src/problem.ts";
 import { calibrationPath, calibrationText } from "../../src/scoring/calibration-file.ts";
 import { expireJobs } from "../../src/scoring/expiry.ts";
+import { withNull } from "../described.ts";
 import { type Answered, ended, openService, P53, type Service } from "./json-harness.ts";
 
 // A busy machine takes its time.
@@ -44,16 +45,6 @@ afterAll(async () => {
   await service.close();
   await waiting.close();
 });
-
-/** OpenAPI 3.0 says `nullable` where JSON Schema has a union with null. */
-function withNull(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(withNull);
-  if (schema === null || typeof schema !== "object") return schema;
-  const { nullable, ...rest } = Object.fromEntries(
-    Object.entries(schema).map(([key, value]) => [key, withNull(value)]),
-  );
-  return nullable === true ? { anyOf: [rest, { type: "null" }] } : rest;
-}
 
 const errorsOf = (schema: object, value: unknown): unknown[] => [
   ...Compile(withNull(schema) as never).Errors(value as never),

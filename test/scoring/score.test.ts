@@ -1,46 +1,27 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { MIGRATIONS } from "../../db/index.ts";
 import { readFasta } from "../../src/motif/index.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
-import { openScoring, type Scoring } from "../../src/scoring/index.ts";
+import type { Scoring } from "../../src/scoring/index.ts";
 import { scoreParallel } from "../../src/scoring/score-parallel.ts";
-import { systemClock } from "../../src/shell/clock.ts";
-import { closeDatabase, type Database, openDatabase } from "../../src/shell/sqlite.ts";
+import { openScoringAlone, type ScoringAlone } from "./scoring-harness.ts";
 
 // A busy machine takes its time.
 setDefaultTimeout(30_000);
 
 /** Scoring without jobs: the pairs of a table, and an alignment of the user's. */
 
-let directory: string;
-let database: Database;
+let alone: ScoringAlone;
 let scoring: Scoring;
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), "labd-batch-"));
-  database = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
-  scoring = await openScoring({
-    database,
-    clock: systemClock,
-    log: { info: () => {}, problem: () => {} },
-    dataDirectory: directory,
-    workers: 0,
-    jobTimeoutSeconds: 30,
-    maxQueryLength: 400,
-    maxMessageBytes: 1_000_000,
-    namespace: "urn:test",
-  });
+  alone = await openScoringAlone({ maxQueryLength: 400 });
+  ({ scoring } = alone);
   await scoring.corpora.add({ name: "sample", bytes: proteins });
 });
-afterAll(async () => {
-  await scoring.close();
-  closeDatabase(database);
-  rmSync(directory, { recursive: true, force: true });
-});
+afterAll(() => alone.close());
 
 const P53 = proteins.split(">P04637")[1].split("\n>")[0].split("\n").slice(1).join("");
 const P53_RECORD = `>P04637\n${P53}`;
@@ -165,7 +146,7 @@ describe("threads", () => {
   const options = { model: "continuous" as const, corpusPath: null, workers: 2 };
 
   test("that end, or cannot answer, are told of; nobody is left waiting", async () => {
-    const odd = join(directory, "odd-scorer.ts");
+    const odd = join(alone.directory, "odd-scorer.ts");
     for (const [body, words] of [
       ["process.exit(3)", "ended before"],
       ["throw new Error('broken')", "broken"],

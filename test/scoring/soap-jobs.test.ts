@@ -1,33 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { MIGRATIONS } from "../../db/index.ts";
 import { expireJobs } from "../../src/scoring/expiry.ts";
-import { openScoring, type Scoring } from "../../src/scoring/index.ts";
-import { systemClock } from "../../src/shell/clock.ts";
-import { closeDatabase, type Database, openDatabase } from "../../src/shell/sqlite.ts";
+import type { Scoring } from "../../src/scoring/index.ts";
+import type { Database } from "../../src/shell/sqlite.ts";
+import { openScoringAlone, type ScoringAlone } from "./scoring-harness.ts";
 
 /** What jobs become and what settings forbid, as SOAP clients see it. No worker runs: jobs stay where they are put. */
 
 const NAMESPACE = "urn:test:scorer";
 
-let directory: string;
+let alone: ScoringAlone;
 let database: Database;
 let scoring: Scoring;
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), "labd-soap-jobs-"));
-  database = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
-  scoring = await openScoring({
-    database,
-    clock: systemClock,
-    log: { info: () => {}, problem: () => {} },
-    dataDirectory: directory,
-    workers: 0,
-    jobTimeoutSeconds: 30,
-    maxQueryLength: 1000,
-    maxMessageBytes: 100_000,
+  alone = await openScoringAlone({
     namespace: NAMESPACE,
     retentionDays: 30,
     maxQueuedPerClient: 3,
@@ -35,12 +21,9 @@ beforeAll(async () => {
     messageLimits: { depth: 5, textLength: 2000 },
     clientOf: (request) => request.headers.get("x-test-client") ?? "nobody",
   });
+  ({ scoring, database } = alone);
 });
-afterAll(async () => {
-  await scoring.close();
-  closeDatabase(database);
-  rmSync(directory, { recursive: true, force: true });
-});
+afterAll(() => alone.close());
 
 const message = (body: string): string =>
   `<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body>${body}</s:Body></s:Envelope>`;

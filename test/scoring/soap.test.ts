@@ -1,14 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Elysia } from "elysia";
-import { MIGRATIONS } from "../../db/index.ts";
 import { METHOD } from "../../src/motif/index.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
-import { openScoring, type Scoring } from "../../src/scoring/index.ts";
-import { systemClock } from "../../src/shell/clock.ts";
-import { closeDatabase, type Database, openDatabase } from "../../src/shell/sqlite.ts";
+import type { Scoring } from "../../src/scoring/index.ts";
+import type { Database } from "../../src/shell/sqlite.ts";
+import { openScoringAlone, type ScoringAlone } from "./scoring-harness.ts";
 
 const NAMESPACE = "urn:test:scorer";
 const SOAP_11 = "http://schemas.xmlsoap.org/soap/envelope/";
@@ -17,37 +13,27 @@ const URL_ = "http://lab/soap/ConservationScorer";
 const P53 = proteins.split(">P04637")[1].split("\n>")[0].split("\n").slice(1).join("\n");
 const MAX_BYTES = 100_000;
 
-let directory: string;
+let alone: ScoringAlone;
 let database: Database;
 let scoring: Scoring;
 let send: (request: Request) => Promise<Response>;
 const logged: unknown[] = [];
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), "labd-soap-"));
-  database = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
-  scoring = await openScoring({
-    database,
-    clock: systemClock,
+  alone = await openScoringAlone({
     log: { info: () => {}, problem: (...words) => void logged.push(words) },
-    dataDirectory: directory,
     workers: 2,
-    jobTimeoutSeconds: 30,
-    maxQueryLength: 1000,
     maxMessageBytes: MAX_BYTES,
     namespace: NAMESPACE,
   });
+  ({ scoring, database } = alone);
   await scoring.corpora.add({ name: "sample", bytes: proteins });
   const app = new Elysia({ handler: { standardHostname: false }, systemRouter: false, strictPath: true })
     .onError(() => new Response("JSON land", { status: 599 }))
     .use(scoring.routes);
   send = async (request) => app.fetch(request);
 });
-afterAll(async () => {
-  await scoring.close();
-  closeDatabase(database);
-  rmSync(directory, { recursive: true, force: true });
-});
+afterAll(() => alone.close());
 
 const envelope = (body: string, soap = SOAP_11): string =>
   `<?xml version="1.0"?><s:Envelope xmlns:s="${soap}"><s:Body>${body}</s:Body></s:Envelope>`;

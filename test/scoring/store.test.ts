@@ -7,6 +7,7 @@ import { digestOf, type JobRequest, MAX_INTERRUPTIONS } from "../../src/scoring/
 import { JobStore, type StoreOptions } from "../../src/scoring/store.ts";
 import { openDatabase } from "../../src/shell/sqlite.ts";
 import { writeTurn } from "../../src/shell/write-turn.ts";
+import { rejection } from "./rejection.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "labd-store-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -37,16 +38,6 @@ const PREDICTION = JSON.stringify({ method: "test-1", warnings: ["a"] });
 async function answered(store: JobStore): Promise<void> {
   await store.insert(request());
   store.finish(store.lease(1000)!, BASIS, PREDICTION);
-}
-
-/** The rejection of a promise, or a failure of the test. */
-async function rejection(promise: Promise<unknown>): Promise<Error & { code?: string }> {
-  try {
-    await promise;
-  } catch (error) {
-    return error as Error & { code?: string };
-  }
-  throw new Error("it was not rejected");
 }
 
 test("jobs wait while somebody else has the turn to write, and are accepted then", async () => {
