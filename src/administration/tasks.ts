@@ -23,8 +23,7 @@ export interface Task {
   result: unknown;
 }
 
-export const TASK_KINDS = ["corpus-add", "corpus-verify", "backup", "backup-verify", "examination"] as const;
-export type TaskKind = (typeof TASK_KINDS)[number];
+export type TaskKind = "corpus-add" | "corpus-verify" | "backup" | "backup-verify" | "examination";
 
 /** What the work says while it is done. */
 export interface Report {

@@ -15,7 +15,7 @@ import { receive, SILENCE } from "../shell/body.ts";
 import type { Report } from "./tasks.ts";
 
 /** Bytes that an uploaded file may have: the largest collections of proteins, compressed. */
-export const LARGEST_UPLOAD = 64 * 1024 ** 3;
+const LARGEST_UPLOAD = 64 * 1024 ** 3;
 /** Bytes that stay free on the disk whatever is uploaded: the database needs them more. */
 const RESERVE = 512 * 1024 ** 2;
 

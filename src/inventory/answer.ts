@@ -28,11 +28,11 @@ import { unauthenticated } from "../shell/auth.ts";
 import { basePathOf, ownOrigin, type Reach } from "../shell/origin.ts";
 
 /** In this order in the Allow header (specification, "Collection responses"). */
-export const COLLECTION_METHODS = "GET, POST, PUT, PATCH, HEAD, OPTIONS";
+const COLLECTION_METHODS = "GET, POST, PUT, PATCH, HEAD, OPTIONS";
 export const ITEM_METHODS = "GET, PUT, PATCH, DELETE, HEAD, OPTIONS";
 const READ_METHODS = "GET, HEAD, OPTIONS";
 const NO_CREDENTIALS = "Authentication credentials were not provided.";
-export const BULK_DELETE_METHODS = "POST, DELETE, OPTIONS";
+const BULK_DELETE_METHODS = "POST, DELETE, OPTIONS";
 
 /** Records of a file that are read at once. */
 const EXPORT_CHUNK = 500;

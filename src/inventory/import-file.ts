@@ -16,7 +16,7 @@ export interface Table {
   rows(): Generator<{ number: number; cells: Cell[] }>;
 }
 
-export const ROW_LIMIT = 200_000;
+const ROW_LIMIT = 200_000;
 const COLUMN_LIMIT = 200;
 const PACK = 500;
 /** Bytes that the parts of an XLSX file may unfold to: it is a ZIP archive, and small ones can hold very much. */

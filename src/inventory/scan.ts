@@ -25,7 +25,7 @@ const LOOK = { format: undefined, shape: "flat" } as const;
 const BEGINNING = /^[0-9a-f]{8}(-?[0-9a-f]{0,4}(-?[0-9a-f]{0,4}(-?[0-9a-f]{0,4}(-?[0-9a-f]{0,12})?)?)?)?$/i;
 
 /** The beginning of an id as it is stored; undefined where the text is none. */
-export function idBeginning(text: string): string | undefined {
+function idBeginning(text: string): string | undefined {
   if (!BEGINNING.test(text)) return undefined;
   const digits = text.replaceAll("-", "").toLowerCase();
   return [8, 12, 16, 20, 32]

@@ -30,7 +30,7 @@ export const BRANCH = 2;
 export const START = 3;
 export const END = 4;
 export const LOOK = 5;
-export const NOT_LOOK = 6;
+const NOT_LOOK = 6;
 
 export interface Automaton {
   program: Program;

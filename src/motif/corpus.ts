@@ -58,7 +58,7 @@ export interface PackedCorpus {
 }
 
 const MAGIC = "labdcrps";
-export const CORPUS_VERSION = 1;
+const CORPUS_VERSION = 1;
 const SECTIONS = [
   "name",
   "residues",
@@ -81,7 +81,7 @@ const TABLE_AT = 40;
 const HASH_AT = TABLE_AT + SECTIONS.length * 16;
 const HEADER_BYTES = HASH_AT + 32;
 /** Offsets are 32 bits wide: so many residues, and so many bytes of descriptions, fit into one corpus. */
-export const MAX_BYTES_PER_SECTION = 0xffff_ffff;
+const MAX_BYTES_PER_SECTION = 0xffff_ffff;
 const CHUNK_BYTES = 1 << 22;
 const MAX_CODE = 25;
 

@@ -16,7 +16,7 @@ export const GAP_NEXT = 1;
  * the covariance of the two lengths: Park, Sheetlin, Ma, Madden & Spouge, BMC Res. Notes 2012, 5:286; values as
  * NCBI BLAST prints them.
  */
-export const LAMBDA = 0.267;
+const LAMBDA = 0.267;
 export const K = 0.041;
 const A = 1.9;
 const ALPHA = 42.6028;

@@ -32,7 +32,7 @@ export interface CalibrationRequest {
 const CHUNK = 16;
 
 /** A minute or two on two processors with half a million proteins. */
-export const MAX_PROTEINS = 640;
+const MAX_PROTEINS = 640;
 
 /**
  * Makes the empirical null of a corpus from random matches in its own proteins, and stores it beside the corpus: jobs that

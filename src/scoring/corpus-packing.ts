@@ -64,7 +64,7 @@ const segmentPath = (directory: string, name: string, n: number): string =>
   join(directory, `${sha256().update(name).digest("hex").slice(0, 16)}.${n}${BEGUN}`);
 
 /** What packing of this name has set down, in order. */
-export function segmentsOf(directory: string, name: string): string[] {
+function segmentsOf(directory: string, name: string): string[] {
   const paths: string[] = [];
   for (let n = 0; ; n++) {
     const path = segmentPath(directory, name, n);

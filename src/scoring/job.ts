@@ -57,11 +57,6 @@ export function after(state: State, event: JobEvent): State | null {
   return from.includes(state) ? to : null;
 }
 
-/** Whether a job in this state stays in it for ever. */
-export function isFinal(state: State): boolean {
-  return EVENTS.every((event) => after(state, event) === null);
-}
-
 /** Whether a job in this state has ended: nothing more is computed for it. */
 export function hasEnded(state: State): boolean {
   return state !== "queued" && state !== "running";

@@ -7,7 +7,7 @@ import type { MotifClasses } from "./motif-classes.ts";
 
 /** What the fields of a submission may be; the OpenAPI document says the same. */
 export const MAX_PATTERNS = 5;
-export const SUBMISSION_FIELDS = [
+const SUBMISSION_FIELDS = [
   "identifier",
   "querySequence",
   "accession",
@@ -76,7 +76,7 @@ export function problemOf(expression: string): { text: string; position: number 
 }
 
 /** What is wrong with a sequence, or null. */
-export function sequenceProblem(sequence: string, maxLength: number): string | null {
+function sequenceProblem(sequence: string, maxLength: number): string | null {
   const at = sequence.search(/[^A-Z \t\r\n]/);
   if (at >= 0) {
     return `character ${at + 1} is ${showCharacter(sequence.slice(at))}; allowed are the letters A to Z and white space (space, tab, CR, LF).`;

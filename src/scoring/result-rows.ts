@@ -18,7 +18,7 @@ export const COLUMNS = [
 ] as const;
 
 /** Stands in the column `verdict` of the one row of a pattern that matches nowhere. */
-export const NO_MATCH = "no match";
+const NO_MATCH = "no match";
 
 /** The first line of the table, with its line end. */
 export const HEADER_ROW = `${COLUMNS.join("\t")}\n`;

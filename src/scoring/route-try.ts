@@ -18,7 +18,7 @@ export interface TryOptions extends SubmissionContext {
 }
 
 /** Where the form of the endpoint's page is sent, and below it a page per job, whose address can be shared. */
-export const TRY = `${ENDPOINT}/try`;
+const TRY = `${ENDPOINT}/try`;
 
 const HTML = { "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store" };
 const HIDDEN = { parse: "none", detail: { hide: true } } as const;

@@ -16,7 +16,7 @@ const PATH = "/docs";
 const DOCUMENTS_KEPT = 4;
 
 /** The viewer runs scripts and styles of its own, from here only; it may call this server and no other. */
-export const DOCUMENTATION_POLICY =
+const DOCUMENTATION_POLICY =
   "default-src 'none'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
   "font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; base-uri 'none'; frame-ancestors 'none'";
 

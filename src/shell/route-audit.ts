@@ -2,7 +2,7 @@ import { type AnyElysia, Elysia } from "elysia";
 import { Problem } from "../problem.ts";
 import { type Audit, type AuditFilter, canonical } from "./audit.ts";
 
-export const AUDIT_PATH = "/api/admin/audit/";
+const AUDIT_PATH = "/api/admin/audit/";
 const LINES = "application/x-ndjson";
 const METHODS = "GET, HEAD";
 const PAGE = 100;

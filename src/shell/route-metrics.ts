@@ -11,7 +11,7 @@ export interface MetricsAccess {
   token: string;
 }
 
-export const METRICS_PATH = "/metrics";
+const METRICS_PATH = "/metrics";
 const TYPE = "text/plain; version=0.0.4; charset=utf-8";
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/i;
 /** By these a request says that a proxy brought it, and so that its other end may be anywhere. */

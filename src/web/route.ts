@@ -9,7 +9,7 @@ import { PAGES } from "./pages.ts";
 import { missingPage } from "./pages/missing.tsx";
 
 /** Scripts, styles and requests from this server and to it, and nothing else; no script in the HTML. */
-export const PAGE_POLICY =
+const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; form-action 'self'; " +
   "base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
 

@@ -22,7 +22,7 @@ export interface Label {
 const DIGITS = 12;
 
 /** The first digits of an id; the whole id where another record begins with them. */
-export function shortCode(statements: Statements, tables: readonly string[], id: string): string {
+function shortCode(statements: Statements, tables: readonly string[], id: string): string {
   const short = id.slice(0, DIGITS + 1);
   const found = tables.reduce((sum, table) => {
     const text = `SELECT count(*) AS total FROM (SELECT 1 FROM ${table} WHERE id >= ? AND id < ? LIMIT 2)`;

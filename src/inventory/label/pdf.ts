@@ -12,7 +12,7 @@ const MM = 72 / 25.4;
 /** From the edge of a label, in millimetres: printers shift by a millimetre or so. */
 const PAD = 1.2;
 /** The narrowest module that readers in a laboratory and printers of 300 dpi manage, in millimetres. */
-export const NARROWEST = { qr: 0.19, code128: 0.165 } as const;
+const NARROWEST = { qr: 0.19, code128: 0.165 } as const;
 /** Sizes of letters in points. */
 const SIZES = { most: 11, least: 4.5, step: 0.5 };
 /** Height of a line of DejaVu Sans, and how far down its capitals stand, in sizes. */

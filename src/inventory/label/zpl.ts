@@ -13,7 +13,7 @@ const DOTS = 2;
 const PAD = 1;
 
 /** Dots of one module; less than two where the code does not fit. */
-export function zplModule(label: Label, sheet: Sheet, symbol: Symbology, dpi: number): number {
+function zplModule(label: Label, sheet: Sheet, symbol: Symbology, dpi: number): number {
   const count = symbol === "qr" ? qrMatrix(label.address).size : modulesOf(code128Widths(label.bars));
   return Math.min(10, Math.floor((moduleOn(sheet.label, symbol, count) / 25.4) * dpi + 0.01));
 }

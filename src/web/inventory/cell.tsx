@@ -8,7 +8,7 @@ import { bodyValue, ValueInput } from "./value-input.tsx";
 import { announceDone, changeRecord, Conflict } from "./writing.ts";
 
 /** Whether a field can be changed in its cell. */
-export const isEditable = (field: FieldInfo | undefined): boolean =>
+const isEditable = (field: FieldInfo | undefined): boolean =>
   field !== undefined && field.write !== "never" && field.kind !== "json" && field.kind !== "computed";
 
 /** A value of a record in a table: for those who may change it, a button that opens an editor in its place. */

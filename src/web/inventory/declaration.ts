@@ -77,7 +77,7 @@ async function read(segment: string): Promise<Declaration> {
 export const api = (segment: string, rest = ""): string => `/api/v2/${segment}/${rest}`;
 
 /** Segments hold slashes, addresses of pages do not: `stocks/consumables` is at `/inventory/stocks-consumables`. */
-export const slugOf = (segment: string): string => segment.replaceAll("/", "-");
+const slugOf = (segment: string): string => segment.replaceAll("/", "-");
 export const segmentOf = (slug: string): string => slug.replaceAll("-", "/");
 
 /** The path of the page of a list, or of one of its records. */

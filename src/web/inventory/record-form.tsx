@@ -22,7 +22,7 @@ function groupsOf(of: Declaration, superuser: boolean): { title: string; names: 
 }
 
 /** What is in the form before anything is typed. */
-export function initialValues(of: Declaration, row: Row | undefined): Record<string, string> {
+function initialValues(of: Declaration, row: Row | undefined): Record<string, string> {
   return Object.fromEntries(
     writableFields(of).map(([name, field]) => [name, row ? sent(row.values[name], field) : ""]),
   );

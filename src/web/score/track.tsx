@@ -29,7 +29,7 @@ const HEIGHTS: Record<Verdict, number> = {
   "not conserved": 5,
   "insufficient data": 10,
 };
-export const classOfVerdict = (verdict: Verdict): string => verdict.replaceAll(" ", "-");
+const classOfVerdict = (verdict: Verdict): string => verdict.replaceAll(" ", "-");
 
 /** The protein from end to end: conservation and disorder of each residue, and where the patterns match. */
 export function ProteinTrack(props: {
