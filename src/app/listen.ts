@@ -5,6 +5,7 @@ import { type Config, SETTING_NAMES, SETTINGS, type SettingName } from "../confi
 import { Problem } from "../problem.ts";
 import { noteStart } from "../shell/audit-beside.ts";
 import type { Accounts } from "../shell/auth.ts";
+import { takeInheritedSockets } from "../shell/inherited-sockets.ts";
 import { ownProgram } from "../shell/own-program.ts";
 import { openSocket, type Socket } from "../shell/socket.ts";
 import { writeTurn } from "../shell/write-turn.ts";
@@ -40,6 +41,7 @@ export async function listen(config: Config, { otherPort = false } = {}): Promis
   if ((config.tls_certificate === "") !== (config.tls_key === ""))
     throw new Problem("invalid_setting", "tls_certificate and tls_key are set together or not at all.");
   const unix = config.listen.replace(/^unix:/, "");
+  const inherited = takeInheritedSockets();
   if (unix !== "" && config.tls_key !== "")
     throw new Problem("invalid_setting", "tls_certificate: a Unix socket (listen) has no TLS.");
   const service = await open(config);
@@ -50,6 +52,7 @@ export async function listen(config: Config, { otherPort = false } = {}): Promis
         host: config.host,
         port: config.port,
         unix,
+        inherited,
         certificate: config.tls_certificate,
         key: config.tls_key,
         attempts: otherPort ? 100 : 1,
@@ -60,6 +63,11 @@ export async function listen(config: Config, { otherPort = false } = {}): Promis
     await service.close();
     throw error;
   }
+  if (inherited.length > 0 && !isAsSet(config, socket))
+    service.log.problem("socket of systemd is not as the settings", {
+      socket: socket.url,
+      see: "labd install",
+    });
   const reload = (): void => {
     if (config.tls_key === "") return;
     try {
@@ -119,6 +127,10 @@ export async function listen(config: Config, { otherPort = false } = {}): Promis
     stop: () => (stopped ??= stop()),
   };
 }
+
+/** Whether a socket of systemd is where the settings say, by which other commands find the server. */
+const isAsSet = ({ listen, port }: Config, socket: Socket): boolean =>
+  (listen === "") === socket.port > 0 && (listen !== "" || port === socket.port);
 
 /** A new link for making the first administrator, while there is none. */
 function setUpLink(config: Config, accounts: Accounts, url: string): string | null {

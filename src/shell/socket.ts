@@ -1,19 +1,19 @@
-import { X509Certificate, createPrivateKey } from "node:crypto";
-import { chmodSync, lstatSync, readFileSync, rmSync, statSync } from "node:fs";
+import { chmodSync, lstatSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { Problem } from "../problem.ts";
+import { type Pair, type PairFiles, readPair, stampOf } from "./certificate.ts";
+import { type Behind, type Gate, openGate } from "./gate.ts";
 import type { Answer } from "./http.ts";
 import { IDLE, withoutIdleTimeout } from "./idle-timeout.ts";
 
 /** Where to listen. */
-export interface SocketOptions {
+export interface SocketOptions extends PairFiles {
   host: string;
   port: number;
   /** Path of a Unix socket, instead of host and port; else empty. */
   unix: string;
-  /** Files in PEM: the certificate with its chain, and its key; both empty for HTTP without TLS. */
-  certificate: string;
-  key: string;
+  /** Descriptors of sockets that listen already, instead of all of these; else empty. */
+  inherited: readonly number[];
   /** How many ports to try, from `port` on. */
   attempts: number;
 }
@@ -31,25 +31,94 @@ export interface Socket {
   stop(cut: boolean): Promise<void>;
 }
 
-interface Pair {
-  cert: string;
-  key: string;
-  /** Changes when either file does. */
-  stamp: string;
-}
-
-/** Listens. @throws Problem invalid_setting where the address cannot be had, or certificate and key cannot be used */
+/**
+ * Listens. `certificate` and `key` are both empty for HTTP without TLS.
+ * @throws Problem invalid_setting where the address cannot be had, or certificate and key cannot be used
+ */
 export async function openSocket(options: SocketOptions, answer: Answer): Promise<Socket> {
+  if (options.inherited.length > 0 || options.certificate !== "") return openGated(options, answer);
   if (options.unix !== "") return openUnix(options.unix, answer);
-  let pair = options.certificate === "" ? undefined : readPair(options);
-  let server = bind(options, answer, pair);
-  // Those whose certificate was replaced: they answer what is under way.
-  const former = new Set<Bun.Server<undefined>>();
-  const host = options.host === "0.0.0.0" || options.host === "::" ? "localhost" : options.host;
+  const server = trying(options, (port) =>
+    // With Bun's default, a second instance would share the port in silence.
+    serveOn({ hostname: options.host, port, reusePort: false }, answer),
+  );
   const port = server.port ?? options.port;
   return {
-    url: `${pair ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    url: `http://${authority(options.host, port)}`,
     port,
+    outdated: () => undefined,
+    reload() {},
+    stop: (cut) => server.stop(cut),
+  };
+}
+
+/** Milliseconds that a stop waits for what clients that are connected ask next. */
+const LAST_WORDS = 1000;
+
+/** A server behind a gate, of which there is one for each certificate. */
+interface Inner extends Behind {
+  server: Bun.Server<undefined>;
+  /** Each answer is the last on its connection. */
+  retired: boolean;
+}
+
+/**
+ * Behind a gate: with sockets of systemd, and with a certificate, which is changed by another server behind the same
+ * gate. The one before answers whoever is connected to it, and ends with the last of them: nobody is cut off.
+ */
+function openGated(options: SocketOptions, answer: Answer): Socket {
+  const { inherited } = options;
+  let pair = options.certificate === "" ? undefined : readPair(options);
+  let url = "";
+  const inners = new Set<Inner>();
+  const open = (): Inner => {
+    const inner: Inner = { passages: new Map(), count: 0, retired: false, port: 0, left, server: undefined! };
+    inner.server = serveOn(
+      { hostname: "127.0.0.1", port: 0, reusePort: false, ...(pair ? { tls: pair } : {}) },
+      async (request, arrival) => {
+        const passage = inner.passages.get(inner.server.requestIP(request)?.port ?? 0);
+        // The port is for the gate alone, whoever else on this machine finds it.
+        if (!passage) return new Response(null, { status: 403, headers: { Connection: "close" } });
+        const { address } = passage;
+        const response = await answer(request, {
+          ...arrival,
+          address: () => address,
+          isUnix: address === null,
+          origin: () => url,
+        });
+        if (inner.retired) response.headers.set("Connection", "close");
+        return response;
+      },
+    );
+    inner.port = inner.server.port!;
+    inners.add(inner);
+    return inner;
+  };
+  let done = (): void => {};
+  function left(inner: Behind): void {
+    if (inner.count > 0) return;
+    done();
+    if (inner === current || !inners.delete(inner as Inner)) return;
+    void (inner as Inner).server.stop(true);
+  }
+  let current = open();
+  let gates: Gate[];
+  try {
+    gates =
+      inherited.length > 0
+        ? inherited.map((fd) => openGate({ fd }, () => current))
+        : [trying(options, (port) => openGate({ hostname: options.host, port }, () => current))];
+  } catch (error) {
+    void current.server.stop(true);
+    throw error;
+  }
+  const scheme = pair ? "https" : "http";
+  const at = gates.find(({ hostname }) => hostname !== undefined);
+  url = at ? `${scheme}://${authority(at.hostname!, at.port)}` : "http://localhost";
+  const isQuiet = (): boolean => [...inners].every(({ count }) => count === 0);
+  return {
+    url: at ? url : `unix:${options.unix}`,
+    port: at?.port ?? 0,
     outdated() {
       const stamp = pair && stampOf(options);
       return stamp === pair?.stamp ? undefined : stamp;
@@ -57,19 +126,35 @@ export async function openSocket(options: SocketOptions, answer: Answer): Promis
     reload() {
       if (!pair) return;
       pair = readPair(options);
-      const old = server;
-      // Bun has no way to change the certificate of a server (1.4.5): the next one shares the port, then the first goes.
-      server = serveOn({ hostname: options.host, port, reusePort: true, tls: pair }, answer);
-      former.add(old);
-      void old.stop(false).then(() => former.delete(old));
+      const before = current;
+      current = open();
+      before.retired = true;
+      left(before);
     },
     async stop(cut) {
-      await Promise.all([server, ...former].map((one) => one.stop(cut)));
+      for (const gate of gates) gate.close();
+      for (const inner of inners) inner.retired = true;
+      if (!cut && !isQuiet()) {
+        // Whoever is connected and about to ask is answered, and told that this was the last on that connection.
+        const quiet = Promise.withResolvers<void>();
+        done = () => isQuiet() && quiet.resolve();
+        const timer = setTimeout(quiet.resolve, LAST_WORDS);
+        await quiet.promise;
+        clearTimeout(timer);
+      }
+      await Promise.all([...inners].map(({ server }) => server.stop(cut)));
+      await Promise.all(gates.map((gate) => (cut ? gate.cut() : gate.emptied())));
     },
   };
 }
 
-type Place = { hostname: string; port: number; reusePort: boolean; tls?: Pair } | { unix: string };
+const authority = (host: string, port: number): string => {
+  const name = host === "0.0.0.0" || host === "::" ? "localhost" : host;
+  return `${name.includes(":") ? `[${name}]` : name}:${port}`;
+};
+
+type Place =
+  { hostname: string; port: number; reusePort: boolean; tls?: Pick<Pair, "cert" | "key"> } | { unix: string };
 
 function serveOn(place: Place, answer: Answer): Bun.Server<undefined> {
   const { tls, ...where } = { tls: undefined, ...place };
@@ -94,28 +179,19 @@ function serveOn(place: Place, answer: Answer): Bun.Server<undefined> {
   } as Bun.Serve.Options<undefined>);
 }
 
-function bind(options: SocketOptions, answer: Answer, pair: Pair | undefined): Bun.Server<undefined> {
-  const { host, attempts } = options;
-  for (let port = options.port; ; port++) {
+/** What listens at the first port that is free. @throws Problem invalid_setting */
+function trying<T>({ host, port: first, attempts }: SocketOptions, listen: (port: number) => T): T {
+  for (let port = first; ; port++) {
     try {
-      // With Bun's default, a second instance would share the port in silence.
-      const alone = serveOn(
-        { hostname: host, port, reusePort: false, ...(pair ? { tls: pair } : {}) },
-        answer,
-      );
-      if (!pair) return alone;
-      // Nobody else has the port: now it is taken so that a next certificate can share it.
-      const taken = alone.port ?? port;
-      void alone.stop(true);
-      return serveOn({ hostname: host, port: taken, reusePort: true, tls: pair }, answer);
+      return listen(port);
     } catch (error) {
       const taken = (error as { code?: string }).code === "EADDRINUSE";
-      if (taken && port + 1 < options.port + attempts && port > 0) continue;
+      if (taken && port + 1 < first + attempts && port > 0) continue;
       const code = String((error as { code?: string }).code);
       const hint = taken
         ? `port ${port} is in use; choose another with --port`
         : code === "EACCES"
-          ? "this account may not take a port below 1024; choose another with --port, or put a reverse proxy before it"
+          ? "this account may not take a port below 1024; choose another with --port, have systemd listen there (labd install --systemd --socket), or put a reverse proxy before it"
           : /^(EADDRNOTAVAIL|EINVAL|ENOTFOUND)$/.test(code)
             ? "this machine has no such address; --host takes 127.0.0.1, ::1, 0.0.0.0, or an address of its own"
             : (error as Error).message;
@@ -162,49 +238,4 @@ function isAnswered(path: string): Promise<boolean> {
     });
     probe.on("error", () => resolve(false));
   });
-}
-
-/** @throws Problem invalid_setting where the files cannot be read or do not belong together */
-function readPair({ certificate, key }: SocketOptions): Pair {
-  const read = (setting: string, path: string): string => {
-    try {
-      return readFileSync(path, "utf8");
-    } catch (error) {
-      throw new Problem(
-        "invalid_setting",
-        `${setting}: ${path} cannot be read: ${(error as Error).message}.`,
-        {
-          cause: error,
-        },
-      );
-    }
-  };
-  const stamp = stampOf({ certificate, key });
-  const pair = { cert: read("tls_certificate", certificate), key: read("tls_key", key), stamp };
-  let belongs: boolean;
-  try {
-    // The first of the file is the server's own, those behind it are its chain.
-    belongs = new X509Certificate(pair.cert).checkPrivateKey(createPrivateKey(pair.key));
-  } catch (error) {
-    throw new Problem(
-      "invalid_setting",
-      `tls_certificate, tls_key: ${certificate} or ${key} is not in PEM, or the key has a password: ${(error as Error).message}.`,
-      { cause: error },
-    );
-  }
-  if (!belongs)
-    throw new Problem(
-      "invalid_setting",
-      `tls_key: ${key} is not the key of the first certificate in ${certificate}; the server's own comes first, its chain behind it.`,
-    );
-  return pair;
-}
-
-function stampOf({ certificate, key }: Pick<SocketOptions, "certificate" | "key">): string {
-  return [certificate, key]
-    .map((path) => {
-      const stat = statSync(path, { throwIfNoEntry: false });
-      return stat ? `${stat.ino} ${stat.size} ${stat.mtimeMs}` : "";
-    })
-    .join(" ");
 }
