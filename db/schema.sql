@@ -174,7 +174,7 @@ CREATE TABLE session (
   created INTEGER NOT NULL,
   last_used INTEGER NOT NULL,
   expires INTEGER NOT NULL
-, agent TEXT NOT NULL DEFAULT '', vouched INTEGER NOT NULL DEFAULT 0 CHECK (vouched IN (0, 1))) STRICT, WITHOUT ROWID;
+, agent TEXT NOT NULL DEFAULT '', vouched INTEGER NOT NULL DEFAULT 0 CHECK (vouched IN (0, 1)), confirmed INTEGER NOT NULL DEFAULT 0, provider_session TEXT) STRICT, WITHOUT ROWID;
 
 CREATE INDEX session_user ON session (user_rid);
 
@@ -1113,3 +1113,8 @@ CREATE INDEX job_turn ON job (client) WHERE state = 'queued' AND twin = 0 AND wo
 CREATE INDEX job_offered ON job (client) WHERE state = 'queued' AND worker = '';
 
 CREATE INDEX job_taken ON job (digest) WHERE state = 'running' OR (state = 'queued' AND worker = '');
+
+CREATE TABLE logout_token (
+  sha256 TEXT PRIMARY KEY,
+  until INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;

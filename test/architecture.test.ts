@@ -45,7 +45,7 @@ const RULES: Record<string, Rule> = {
   "src/webhook": { rooms: ["src/shell", "src/problem.ts"], packages: ["elysia", "node:"] },
   "src/identity": {
     rooms: ["src/setting.ts", "src/shell", "src/watch/finding.ts", "src/problem.ts"],
-    packages: ["elysia", "ldapts", "oauth4webapi", "node:"],
+    packages: ["elysia", "jose", "ldapts", "oauth4webapi", "node:"],
   },
   "src/watch": { rooms: ["src/backup", "src/shell", "src/problem.ts"], packages: ["node:"] },
   "src/farm": {

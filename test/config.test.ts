@@ -128,6 +128,7 @@ const VALUES: Record<SettingName, [bad: string, good: string]> = {
   oidc_group_map: ["genomics", "genomics=Genomics"],
   oidc_new_accounts: ["x", "true"],
   oidc_sign_out: ["x", "true"],
+  oidc_session_hours: ["0", "8"],
   oidc_timeout: ["61", "5"],
   new_account_group: ["", "Newcomers"],
   trust_proxy: ["perhaps", "true"],

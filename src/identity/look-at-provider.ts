@@ -1,3 +1,4 @@
+import { OIDC_BACK_CHANNEL } from "./oidc.ts";
 import type { OidcOptions } from "./oidc-options.ts";
 import { OidcProvider } from "./oidc-provider.ts";
 import { type Finding, ok, problem, warning } from "../watch/finding.ts";
@@ -17,6 +18,13 @@ export async function lookAtProvider(options: OidcOptions, publicUrl: string): P
           "oidc",
           "The provider does not say that it knows PKCE (S256).",
           "Ask for it, or bring it up to date.",
+        ),
+      );
+    if (server.backchannel_logout_supported === true)
+      findings.push(
+        ok(
+          "oidc",
+          `It can tell of who signs out there: let it do so at ${publicUrl === "" ? "…" : publicUrl.replace(/\/$/, "")}${OIDC_BACK_CHANNEL}.`,
         ),
       );
   } catch (error) {

@@ -19,6 +19,8 @@ export interface OidcOptions extends Admission {
   groups: string;
   /** Whether signing out leads there, too. */
   signOut: boolean;
+  /** Hours after which the provider is to be asked again. */
+  sessionHours: number;
   /** Milliseconds for one answer. */
   timeout: number;
 }
@@ -48,6 +50,7 @@ export function readOidcOptions(settings: IdentitySettings): OidcOptions | undef
     email: settings.oidc_claim_email,
     groups: settings.oidc_claim_groups,
     signOut: settings.oidc_sign_out,
+    sessionHours: settings.oidc_session_hours,
     timeout: settings.oidc_timeout * 1000,
     newAccounts: settings.oidc_new_accounts,
     allowed: readNames(settings.oidc_groups_allowed),

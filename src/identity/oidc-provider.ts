@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
 import type * as oauth from "oauth4webapi";
+import type { JWTVerifyGetKey } from "jose";
+import { readLogoutToken, type SignedOut } from "./logout-token.ts";
 import type { OidcOptions } from "./oidc-options.ts";
 import { type Person, plainEmail, plainText } from "./person.ts";
 
@@ -24,6 +26,17 @@ export interface Begun {
   returnTo: string;
 }
 
+/** Somebody whom a provider vouches for. */
+export interface Vouching {
+  person: Person;
+  /** What it said, signed: where somebody signs out, it shows the provider who asks. */
+  idToken: string;
+  /** What it calls the session there; null where it does not say. */
+  session: string | null;
+  /** When the person showed it who it is: milliseconds since 1970-01-01 UTC, 0 where it does not say. */
+  confirmed: number;
+}
+
 /** Why a provider does not vouch for somebody. `away`: it was not reached; `refused`: it says no; `invalid`: it says what does not hold. */
 export class NotVouched extends Error {
   constructor(
@@ -37,14 +50,18 @@ export class NotVouched extends Error {
 /** One provider of OpenID Connect: the code flow with PKCE, state and nonce (OpenID Connect Core 1.0, RFC 9700). */
 export class OidcProvider {
   private known: { server: oauth.AuthorizationServer; at: number } | undefined;
+  private keys: { from: string; get: JWTVerifyGetKey } | undefined;
 
   constructor(
     private readonly options: OidcOptions,
     private readonly now: () => number,
   ) {}
 
-  /** The address at the provider that a browser is sent to, and what has to be kept meanwhile. @throws NotVouched */
-  async begin(returnTo: string): Promise<{ url: URL; begun: Begun }> {
+  /**
+   * The address at the provider that a browser is sent to, and what has to be kept meanwhile. `again`: it shall have the
+   * person show who it is, though it knows. @throws NotVouched
+   */
+  async begin(returnTo: string, again = false): Promise<{ url: URL; begun: Begun }> {
     const library = await load();
     const server = await this.discover(MOMENT);
     const begun = {
@@ -63,13 +80,14 @@ export class OidcProvider {
       nonce: begun.nonce,
       code_challenge: await library.calculatePKCECodeChallenge(begun.verifier),
       code_challenge_method: "S256",
+      ...(again ? { prompt: "login", max_age: "0" } : {}),
     }))
       url.searchParams.set(name, value);
     return { url, begun };
   }
 
   /** Who comes back with the parameters of `answer`. @throws NotVouched */
-  async finish(answer: URLSearchParams, begun: Begun): Promise<Person> {
+  async finish(answer: URLSearchParams, begun: Begun): Promise<Vouching> {
     const library = await load();
     const server = await this.discover();
     try {
@@ -81,10 +99,10 @@ export class OidcProvider {
 
   /**
    * Where the provider lets people sign out (OpenID Connect RP-Initiated Logout 1.0), and sends them back from to
-   * `returnTo`; undefined where it does not, or does not answer. It asks them, since nothing of theirs is kept here by
-   * which it could know that they mean it.
+   * `returnTo`; undefined where it does not, or does not answer. By the ID token that it has given it knows who asks;
+   * without one, many ask people whether they mean it.
    */
-  async signOutAddress(returnTo: string): Promise<URL | undefined> {
+  async signOutAddress(returnTo: string, idToken: string | undefined): Promise<URL | undefined> {
     if (!this.options.signOut) return undefined;
     try {
       const { end_session_endpoint: address } = await this.discover(MOMENT);
@@ -92,9 +110,39 @@ export class OidcProvider {
       const url = this.endpoint(address);
       url.searchParams.set("client_id", this.options.clientId);
       url.searchParams.set("post_logout_redirect_uri", returnTo);
+      if (idToken !== undefined) url.searchParams.set("id_token_hint", idToken);
       return url;
     } catch {
       return undefined;
+    }
+  }
+
+  /** Who has signed out there, by a logout token of which all holds but that it is new. @throws NotVouched */
+  async signedOut(token: string): Promise<SignedOut> {
+    const library = await load();
+    const { createRemoteJWKSet, customFetch } = await import("jose");
+    const server = await this.discover();
+    const from = this.endpoint(server.jwks_uri).href;
+    // It asks for keys that it does not know anew, and not too often, whoever sends tokens.
+    if (this.keys?.from !== from) {
+      const fetchKeys = this.ways(library)[library.customFetch] as unknown as FetchKeys;
+      this.keys = { from, get: createRemoteJWKSet(new URL(from), { [customFetch]: fetchKeys }) };
+    }
+    const algorithms = (server.id_token_signing_alg_values_supported ?? ["RS256"]).filter((name) =>
+      ASYMMETRIC.test(name),
+    );
+    const { clientId } = this.options;
+    try {
+      const { get } = this.keys;
+      return await readLogoutToken(token, {
+        issuer: server.issuer,
+        clientId,
+        algorithms,
+        keys: get,
+        now: this.now(),
+      });
+    } catch (error) {
+      throw error instanceof NotVouched ? error : new NotVouched("invalid", (error as Error).message);
     }
   }
 
@@ -121,7 +169,7 @@ export class OidcProvider {
     server: oauth.AuthorizationServer,
     answer: URLSearchParams,
     begun: Begun,
-  ): Promise<Person> {
+  ): Promise<Vouching> {
     const { clientId, clientSecret } = this.options;
     const client = { client_id: clientId, [library.clockTolerance]: TOLERANCE };
     const parameters = library.validateAuthResponse(server, client, answer, begun.state);
@@ -149,7 +197,13 @@ export class OidcProvider {
       // What is signed counts.
       for (const [name, value] of Object.entries(more)) claims[name] ??= value as Claims[string];
     }
-    return this.person(subject, claims);
+    const { sid, auth_time: at } = library.getValidatedIdTokenClaims(tokens)!;
+    return {
+      person: this.person(subject, claims),
+      idToken: tokens.id_token!,
+      session: typeof sid === "string" && sid !== "" ? sid : null,
+      confirmed: typeof at === "number" && at > 0 ? at * 1000 : 0,
+    };
   }
 
   /** By the provider's keys; a key that is not known yet may have been made since these were read. */
@@ -226,6 +280,9 @@ export class OidcProvider {
   }
 }
 
+type FetchKeys = (url: string, options: object) => Promise<Response>;
+/** Ways to sign for which the provider alone has the key. */
+const ASYMMETRIC = /^(RS|PS|ES)\d{3}$|^EdDSA$|^Ed25519$/;
 type Claims = Record<string, oauth.JsonValue | undefined>;
 type Ways = oauth.DiscoveryRequestOptions &
   oauth.TokenEndpointRequestOptions &

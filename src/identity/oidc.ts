@@ -3,6 +3,7 @@ import type { OidcOptions } from "./oidc-options.ts";
 import { type Begun, NotVouched, OidcProvider } from "./oidc-provider.ts";
 import { Problem } from "../problem.ts";
 import type { Accounts } from "../shell/auth.ts";
+import { readText } from "../shell/body.ts";
 import { callerNetwork } from "../shell/caller.ts";
 import type { Clock } from "../shell/clock.ts";
 import type { Log } from "../shell/log.ts";
@@ -11,17 +12,23 @@ import { identify } from "../shell/request-origin.ts";
 import { Sealing } from "../shell/sealing.ts";
 import { sha256 } from "../shell/secret.ts";
 import type { Database } from "../shell/sqlite.ts";
-import { Throttle } from "../shell/throttle.ts";
+import { Throttle, throttled } from "../shell/throttle.ts";
 import { writeTurn } from "../shell/write-turn.ts";
 
 export const OIDC_SIGN_IN = "/api/oidc/sign-in";
 export const OIDC_SIGN_OUT = "/api/oidc/sign-out";
 export const OIDC_CALLBACK = "/api/oidc/callback";
+export const OIDC_BACK_CHANNEL = "/api/oidc/back-channel-logout";
 
 /** Minutes that somebody may take at the provider. */
 const MINUTES = 15;
 /** Characters of the address to come back to. */
 const LONGEST_NEXT = 1500;
+/** Characters of a cookie, of which browsers keep 4096 with its name and attributes. */
+const LONGEST_COOKIE = 3800;
+const HINT = "labd_oidc_hint";
+/** Bytes of a request by the provider. */
+const LARGEST_LOGOUT = 65_536;
 const PRIVATE = { "Cache-Control": "no-store" };
 
 /** Why a sign-in came to nothing, as the sign-in page is told: a word, never what somebody else wrote. */
@@ -50,24 +57,32 @@ export interface OidcParts {
 export class Oidc {
   private readonly provider: OidcProvider;
   private readonly failures: Throttle;
+  private readonly refusedLogouts: Throttle;
   /** What a sign-in needs on its way back is in a cookie that nobody else can read: nothing is kept here. */
   private readonly sealing = new Sealing(null);
 
   constructor(private readonly parts: OidcParts) {
     this.provider = new OidcProvider(parts.options, parts.clock.now);
-    this.failures = new Throttle(parts.loginFailuresAddress, parts.loginWindow * 1000, parts.clock);
+    const { loginFailuresAddress, loginWindow, clock } = parts;
+    this.failures = new Throttle(loginFailuresAddress, loginWindow * 1000, clock);
+    this.refusedLogouts = new Throttle(loginFailuresAddress, loginWindow * 1000, clock);
   }
 
   /** Sends a browser to the provider. */
   async leave(request: Request): Promise<Response> {
     const { reach, clock } = this.parts;
-    const wanted = ownPage(new URL(request.url).searchParams.get("next"));
+    const query = new URL(request.url).searchParams;
+    const wanted = ownPage(query.get("next"));
     const next =
       wanted !== undefined && wanted.length <= LONGEST_NEXT ? wanted : `${basePathOf(request, reach)}/`;
     try {
-      const { url, begun } = await this.provider.begin(baseOf(request, reach) + OIDC_CALLBACK);
+      const { url, begun } = await this.provider.begin(
+        baseOf(request, reach) + OIDC_CALLBACK,
+        query.get("again") === "1",
+      );
       const pending: Pending = { ...begun, next, until: clock.now() + MINUTES * 60_000 };
-      return redirect(url.href, this.cookie(request, begun.state, this.seal(pending), MINUTES * 60));
+      const cookie = this.stateCookie(request, begun.state, this.seal(pending, "oidc"), MINUTES * 60);
+      return redirect(url.href, cookie);
     } catch (error) {
       return this.backToPage(request, this.outcomeOf(error), next);
     }
@@ -80,16 +95,17 @@ export class Oidc {
     const pending = this.pendingOf(request, state);
     const address = callerNetwork(request, this.parts.reach) ?? "";
     const end = (response: Response): Response => {
-      if (state !== "") response.headers.append("Set-Cookie", this.cookie(request, state, "", 0));
+      if (state !== "") response.headers.append("Set-Cookie", this.stateCookie(request, state, "", 0));
       return response;
     };
     if (!pending) return end(this.backToPage(request, "expired", ""));
     if (this.failures.wait(address) > 0) return end(this.backToPage(request, "throttled", pending.next));
     this.failures.count(address);
     try {
-      const cookie = await this.signIn(request, answer, pending);
+      const { cookie, idToken } = await this.signIn(request, answer, pending);
       this.failures.forgive(address);
       const response = redirect(pending.next, cookie);
+      response.headers.append("Set-Cookie", this.hintCookie(request, idToken));
       return end(response);
     } catch (error) {
       const outcome = this.outcomeOf(error);
@@ -101,12 +117,69 @@ export class Oidc {
   /** Sends a browser whose session here has ended to where it signs out at the provider; home where that is nowhere. */
   async signOut(request: Request): Promise<Response> {
     const home = `${baseOf(request, this.parts.reach)}/`;
-    return redirect((await this.provider.signOutAddress(home))?.href ?? home);
+    const idToken = this.opened<string>(cookieOf(request, HINT), HINT);
+    return redirect(
+      (await this.provider.signOutAddress(home, idToken))?.href ?? home,
+      this.hintCookie(request, undefined),
+    );
   }
 
-  private async signIn(request: Request, answer: URLSearchParams, pending: Pending): Promise<string> {
+  /**
+   * Takes the provider's word that somebody has signed out there, and ends the sessions here that came by it (OpenID
+   * Connect Back-Channel Logout 1.0). @throws Problem throttled, too_large, timeout
+   */
+  async signOutThere(request: Request): Promise<Response> {
+    const { identities, accounts, options, database, clock, log } = this.parts;
+    const address = callerNetwork(request, this.parts.reach) ?? "";
+    const wait = this.refusedLogouts.wait(address);
+    if (wait > 0) throw throttled(wait);
+    this.refusedLogouts.count(address);
+    try {
+      const [token, ...more] = new URLSearchParams(await readText(request, LARGEST_LOGOUT)).getAll(
+        "logout_token",
+      );
+      if (token === undefined || more.length > 0)
+        throw new NotVouched("invalid", "expected one logout_token");
+      const { jti, until, subject, session } = await this.provider.signedOut(token);
+      await writeTurn(database).free();
+      const ended = database
+        .transaction((): number => {
+          database.query("DELETE FROM logout_token WHERE until <= ?").run(clock.now());
+          const { changes } = database
+            .query("INSERT OR IGNORE INTO logout_token (sha256, until) VALUES (?, ?)")
+            .run(sha256(jti), until);
+          if (changes === 0) throw new NotVouched("invalid", "it was sent before (jti)");
+          const of = session === undefined ? {} : { session };
+          const why = { by: "oidc", reason: "signed_out_there" };
+          if (subject === undefined) return accounts.sessions.endVouched(of, why);
+          const user = identities.find({ provider: "oidc", issuer: options.issuer, subject })?.user;
+          return user === undefined ? 0 : accounts.sessions.endVouched({ ...of, user }, why);
+        })
+        .immediate();
+      this.refusedLogouts.forgive(address);
+      log.info("oidc signed out there", { sessions: ended });
+      return new Response(null, { status: 200, headers: PRIVATE });
+    } catch (error) {
+      if (!(error instanceof NotVouched)) throw error;
+      log.problem("oidc", { reason: "logout_token", cause: error.message });
+      const said = {
+        error: "invalid_request",
+        error_description:
+          error.reason === "away"
+            ? "The keys of the provider cannot be read."
+            : "The logout token does not hold.",
+      };
+      return Response.json(said, { status: 400, headers: PRIVATE });
+    }
+  }
+
+  private async signIn(
+    request: Request,
+    answer: URLSearchParams,
+    pending: Pending,
+  ): Promise<{ cookie: string; idToken: string }> {
     const { identities, accounts, options, database, clock } = this.parts;
-    const person = await this.provider.finish(answer, pending);
+    const { person, idToken, session, confirmed } = await this.provider.finish(answer, pending);
     await writeTurn(database).free();
     const user = identities.admit(person, options);
     identify({ username: accounts.actorOf(user).username, via: "oidc" });
@@ -115,7 +188,8 @@ export class Oidc {
         database.query("UPDATE user_account SET last_login = ? WHERE rid = ?").run(clock.now(), user);
         accounts.notes.user(user, "sign_in", { method: "session", by: "oidc", issuer: person.issuer });
         // Which factors it took is the provider's business.
-        return accounts.sessions.open(user, request, { vouched: true }).cookie;
+        const vouched = { hours: options.sessionHours, session, confirmed };
+        return { cookie: accounts.sessions.open(user, request, vouched).cookie, idToken };
       })
       .immediate();
   }
@@ -144,33 +218,50 @@ export class Oidc {
     return redirect(`${basePathOf(request, this.parts.reach)}/sign-in?${query}`);
   }
 
-  private seal(pending: Pending): string {
-    return Buffer.from(this.sealing.seal(Buffer.from(JSON.stringify(pending)), "oidc")).toString("base64url");
+  private seal(value: unknown, of: string): string {
+    return Buffer.from(this.sealing.seal(Buffer.from(JSON.stringify(value)), of)).toString("base64url");
+  }
+
+  private opened<T>(sealed: string | undefined, of: string): T | undefined {
+    const value = sealed === undefined ? undefined : this.sealing.open(Buffer.from(sealed, "base64url"), of);
+    return value && (JSON.parse(Buffer.from(value).toString()) as T);
   }
 
   private pendingOf(request: Request, state: string): Pending | undefined {
-    const name = nameOf(state);
-    const value = request.headers
-      .get("cookie")
-      ?.split(";")
-      .map((pair) => pair.trim())
-      .find((pair) => pair.startsWith(`${name}=`))
-      ?.slice(name.length + 1);
-    if (value === undefined) return undefined;
-    const opened = this.sealing.open(Buffer.from(value, "base64url"), "oidc");
-    if (!opened) return undefined;
-    const pending = JSON.parse(Buffer.from(opened).toString()) as Pending;
-    return pending.state === state && pending.until > this.parts.clock.now() ? pending : undefined;
+    const pending = this.opened<Pending>(cookieOf(request, nameOf(state)), "oidc");
+    return pending?.state === state && pending.until > this.parts.clock.now() ? pending : undefined;
   }
 
   /** One for each sign-in under way, so that two windows do not take each other's. */
-  private cookie(request: Request, state: string, value: string, seconds: number): string {
+  private stateCookie(request: Request, state: string, value: string, seconds: number): string {
+    return `${nameOf(state)}=${value}; ${this.attributes(request, OIDC_CALLBACK, seconds, "Lax")}`;
+  }
+
+  /**
+   * What shows the provider who signs out, until then: no page but ours makes a browser send it. Without a token, or
+   * with one that no cookie holds, that takes it away.
+   */
+  private hintCookie(request: Request, idToken: string | undefined): string {
+    const sealed = idToken === undefined ? "" : this.seal(idToken, HINT);
+    const value = sealed.length > LONGEST_COOKIE ? "" : sealed;
+    const seconds = value === "" ? 0 : this.parts.options.sessionHours * 3600;
+    return `${HINT}=${value}; ${this.attributes(request, OIDC_SIGN_OUT, seconds, "Strict")}`;
+  }
+
+  private attributes(request: Request, path: string, seconds: number, site: "Lax" | "Strict"): string {
     const { reach } = this.parts;
     const secure = ownOrigin(request, reach).startsWith("https:") ? "; Secure" : "";
-    const path = `${basePathOf(request, reach)}${OIDC_CALLBACK}`;
-    return `${nameOf(state)}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
+    return `Path=${basePathOf(request, reach)}${path}; Max-Age=${seconds}; HttpOnly; SameSite=${site}${secure}`;
   }
 }
+
+const cookieOf = (request: Request, name: string): string | undefined =>
+  request.headers
+    .get("cookie")
+    ?.split(";")
+    .map((pair) => pair.trim())
+    .find((pair) => pair.startsWith(`${name}=`))
+    ?.slice(name.length + 1);
 
 const nameOf = (state: string): string => `labd_oidc_${sha256(state).slice(0, 8)}`;
 

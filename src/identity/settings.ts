@@ -144,6 +144,10 @@ export const IDENTITY_SETTINGS = {
     sentence:
       "Whether signing out leads to the provider, which asks whether to sign out there, too; else the next one at a shared computer comes in without a question. It is told to let people return to the home page.",
   }),
+  oidc_session_hours: integer(24, 1, 87_600, {
+    sentence:
+      "Hours after which somebody who came in by the provider has to come by it again, at most session_hours: who is known there no longer is out by then.",
+  }),
   oidc_timeout: integer(10, 1, 60, {
     sentence: "Seconds that the provider may take for one answer.",
   }),

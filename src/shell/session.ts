@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import { type Audit, auditOf } from "./audit.ts";
+import { type Audit, auditOf, type Detail } from "./audit.ts";
 import type { Clock } from "./clock.ts";
 import { basePathOf, csrfFailed, fromOwnPage, isUnsafe, type Reach, ownOrigin } from "./origin.ts";
 import { hasSecretForm, newSecret, sha256 } from "./secret.ts";
@@ -19,6 +19,18 @@ export interface Session {
   expires: number;
   /** Whether another service vouched for the person, by whatever factors it asks for. */
   vouched: boolean;
+  /** When the owner last showed who it is: milliseconds since 1970-01-01 UTC, 0 where that is not known. */
+  confirmed: number;
+}
+
+/** What another service says of somebody for whom it vouches. */
+export interface Vouched {
+  /** Hours after which it is to be asked again. */
+  hours: number;
+  /** What it calls the session there; null where it does not say. */
+  session: string | null;
+  /** When the person showed it who it is: milliseconds since 1970-01-01 UTC, 0 where it does not say. */
+  confirmed: number;
 }
 
 /** A session as its owner may see it. Times are milliseconds since 1970-01-01 UTC. */
@@ -54,23 +66,35 @@ export class Sessions {
   }
 
   /** A new session in the place of the one that the request may have; `cookie` is for Set-Cookie. */
-  open(user: number, request: Request, { vouched = false } = {}): { session: Session; cookie: string } {
+  open(user: number, request: Request, vouched?: Vouched): { session: Session; cookie: string } {
     const now = this.clock.now();
     const secret = newSecret("");
-    const expires = now + this.options.sessionHours * HOUR;
+    const hours = Math.min(this.options.sessionHours, vouched?.hours ?? Number.POSITIVE_INFINITY);
+    const expires = now + hours * HOUR;
+    const confirmed = vouched ? Math.min(now, vouched.confirmed) : now;
     this.close(request);
     this.database.transaction(() => {
       this.database.query("DELETE FROM session WHERE expires <= ?").run(now);
       this.database
         .query(
-          "INSERT INTO session (sha256, user_rid, created, last_used, expires, agent, vouched) VALUES (?, ?, ?, ?, ?, ?, ?)",
+          `INSERT INTO session (sha256, user_rid, created, last_used, expires, agent, vouched, confirmed, provider_session)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         )
-        .run(sha256(secret), user, now, now, expires, agentOf(request), vouched ? 1 : 0);
+        .run(
+          sha256(secret),
+          user,
+          now,
+          now,
+          expires,
+          agentOf(request),
+          vouched ? 1 : 0,
+          confirmed,
+          vouched?.session ?? null,
+        );
     })();
-    const seconds = this.options.sessionHours * 3600;
     return {
-      session: { user, csrfToken: csrfTokenOf(secret), expires, vouched },
-      cookie: this.cookie(secret, seconds, request),
+      session: { user, csrfToken: csrfTokenOf(secret), expires, vouched: vouched !== undefined, confirmed },
+      cookie: this.cookie(secret, hours * 3600, request),
     };
   }
 
@@ -82,7 +106,7 @@ export class Sessions {
     const hash = sha256(secret);
     const row = this.database
       .query(
-        `SELECT s.user_rid, s.last_used, s.expires, s.vouched FROM session AS s JOIN user_account AS u ON u.rid = s.user_rid
+        `SELECT s.user_rid, s.last_used, s.expires, s.vouched, s.confirmed FROM session AS s JOIN user_account AS u ON u.rid = s.user_rid
          WHERE s.sha256 = ? AND s.expires > ? AND s.last_used > ? AND u.is_active`,
       )
       .get(hash, now, now - this.options.sessionIdleMinutes * MINUTE) as {
@@ -90,11 +114,21 @@ export class Sessions {
       last_used: number;
       expires: number;
       vouched: number;
+      confirmed: number;
     } | null;
     if (!row) return undefined;
     if (now - row.last_used >= MINUTE) this.touch(hash, now);
-    const { user_rid: user, expires, vouched } = row;
-    return { user, csrfToken: csrfTokenOf(secret), expires, vouched: vouched === 1 };
+    const { user_rid: user, expires, vouched, confirmed } = row;
+    return { user, csrfToken: csrfTokenOf(secret), expires, vouched: vouched === 1, confirmed };
+  }
+
+  /** Notes that the owner of the session of a request has just shown who it is. */
+  confirm(request: Request): void {
+    const secret = secretOf(request);
+    if (secret === undefined) return;
+    this.database
+      .query("UPDATE session SET confirmed = ? WHERE sha256 = ?")
+      .run(this.clock.now(), sha256(secret));
   }
 
   /** Ends the session of a request; returns the cookie that removes its own. */
@@ -159,13 +193,37 @@ export class Sessions {
     return this.endNoting(user, "sha256 <> ?", own === undefined ? "" : sha256(own));
   }
 
+  /**
+   * Ends the sessions for which another service vouched: of an account, of what that service calls a session, or both.
+   * `why` is for the audit log. @returns how many
+   */
+  endVouched(of: { user?: number; session?: string }, why: Detail): number {
+    const users = this.database
+      .query(
+        `SELECT DISTINCT user_rid AS user FROM session WHERE vouched AND ($user IS NULL OR user_rid = $user)
+         AND ($session IS NULL OR provider_session = $session)`,
+      )
+      .all({ user: of.user ?? null, session: of.session ?? null }) as { user: number }[];
+    return users.reduce(
+      (count, { user }) =>
+        count +
+        this.endNoting(
+          user,
+          "vouched AND provider_session IS coalesce(?, provider_session)",
+          of.session ?? null,
+          why,
+        ),
+      0,
+    );
+  }
+
   /** Ends the sessions of an account for which a condition holds. @returns how many */
-  private endNoting(user: number, where: string, hash: string): number {
+  private endNoting(user: number, where: string, value: string | null, why: Detail = {}): number {
     return this.database
       .transaction(() => {
         const { changes } = this.database
           .query(`DELETE FROM session WHERE user_rid = ? AND ${where}`)
-          .run(user, hash);
+          .run(user, value);
         const { id, username } = this.database
           .query("SELECT id, username FROM user_account WHERE rid = ?")
           .get(user) as { id: string; username: string };
@@ -173,7 +231,7 @@ export class Sessions {
           this.audit.note({
             action: "session.end",
             subject: { kind: "user", id },
-            detail: { username, count: changes },
+            detail: { username, count: changes, ...why },
           });
         return changes;
       })

@@ -15,6 +15,11 @@ export interface OddProvider extends Disposable {
   odd: Odd;
   /** Signs with another key from now on; `publish`: and says so. */
   rotate(publish: boolean): Promise<void>;
+  /** A token that says that somebody signed out: valid but for what `change` and `header` make of it. */
+  logoutToken(
+    change?: (claims: Record<string, unknown>) => Record<string, unknown>,
+    header?: Record<string, unknown>,
+  ): Promise<string>;
   /** Requests by path. */
   asked: Record<string, number>;
   /** Bodies of requests for tokens. */
@@ -47,6 +52,28 @@ export async function openOddProvider(tls?: { cert: string; key: string }): Prom
   };
   await rotate(true);
   const codes = new Map<string, { nonce: string; challenge: string }>();
+  const sign = async (claims: object, header: object = {}): Promise<string> => {
+    const signed = `${base64({ alg: "ES256", kid: String(kid), ...header })}.${base64(claims)}`;
+    const signature = await crypto.subtle.sign(ALGORITHM, key.privateKey, Buffer.from(signed));
+    return `${signed}.${Buffer.from(signature).toString("base64url")}`;
+  };
+  const logoutToken: OddProvider["logoutToken"] = (
+    change = (same) => same,
+    header = { typ: "logout+jwt" },
+  ) => {
+    const now = Math.floor(Date.now() / 1000);
+    const events = { "http://schemas.openid.net/event/backchannel-logout": {} };
+    const claims = {
+      iss: issuer,
+      sub: "1",
+      aud: "labd",
+      iat: now,
+      exp: now + 60,
+      jti: crypto.randomUUID(),
+      events,
+    };
+    return sign(change(claims), header);
+  };
   const idToken = async (nonce: string): Promise<string> => {
     const now = Math.floor(Date.now() / 1000);
     const claims = odd.claims({
@@ -61,9 +88,7 @@ export async function openOddProvider(tls?: { cert: string; key: string }): Prom
       email: "kim@lab.example",
       groups: ["genomics"],
     });
-    const signed = `${base64({ alg: "ES256", kid: String(kid) })}.${base64(claims)}`;
-    const signature = await crypto.subtle.sign(ALGORITHM, key.privateKey, Buffer.from(signed));
-    return odd.token(`${signed}.${Buffer.from(signature).toString("base64url")}`);
+    return odd.token(await sign(claims));
   };
   let issuer = "";
   const server: Bun.Server<undefined> = Bun.serve({
@@ -113,5 +138,5 @@ export async function openOddProvider(tls?: { cert: string; key: string }): Prom
     },
   });
   issuer = `${tls ? "https://localhost" : "http://127.0.0.1"}:${server.port}`;
-  return { issuer, odd, asked, grants, rotate, [Symbol.dispose]: () => void server.stop(true) };
+  return { issuer, odd, asked, grants, rotate, logoutToken, [Symbol.dispose]: () => void server.stop(true) };
 }

@@ -2,72 +2,13 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Elysia } from "elysia";
-import { resolveConfig } from "../../src/config.ts";
-import { openIdentity } from "../../src/identity/index.ts";
-import { openMemberships } from "../../src/inventory/index.ts";
-import { Problem } from "../../src/problem.ts";
-import type { Log } from "../../src/shell/log.ts";
-import { DIRECT, type Reach } from "../../src/shell/origin.ts";
-import { openLab } from "../inventory/harness.ts";
-import { openOddProvider, type OddProvider, USUAL } from "./odd-provider.ts";
+import { DIRECT } from "../../src/shell/origin.ts";
+import { openOddProvider, USUAL } from "./odd-provider.ts";
+import { CALLBACK, LAB, open, withOdd } from "./oidc-lab.ts";
 import { certify } from "./slapd.ts";
-import { browse, CLIENT, Jar, openProvider, passProvider } from "./provider.ts";
+import { browse, Jar, openProvider, passProvider } from "./provider.ts";
 
 /** Signing in by a provider, in an installation as the program composes it. */
-
-const LAB = "http://lab.example";
-const CALLBACK = `${LAB}/api/oidc/callback`;
-
-async function open(
-  settings: Record<string, string>,
-  reach: Reach = DIRECT,
-  network: (request: Request) => Promise<Response> = fetch,
-) {
-  const lab = await openLab();
-  const { database, clock, accounts } = lab;
-  // Tokens tell the time.
-  clock.set(Date.now());
-  const problems: string[] = [];
-  const log: Log = {
-    info() {},
-    problem: (event, fields) => void problems.push(JSON.stringify([event, fields])),
-  };
-  const usual = { oidc_client_id: CLIENT.id, oidc_client_secret: CLIENT.secret, oidc_new_accounts: "true" };
-  const { config } = resolveConfig({ flags: { ...usual, ...settings }, environment: {} });
-  const memberships = openMemberships(database, clock);
-  const { routes, identities } = openIdentity({
-    settings: config,
-    database,
-    clock,
-    accounts,
-    memberships,
-    log,
-    reach,
-  });
-  const app = new Elysia({ handler: { standardHostname: false } })
-    .onError({ as: "global" }, ({ error }) => {
-      throw Problem.from(error).cause ?? error;
-    })
-    .use(routes);
-  /** Our own addresses go to the installation, all others to the network. */
-  const visit = async (request: Request): Promise<Response> => {
-    if (!request.url.startsWith(LAB)) return network(request);
-    const { pathname } = new URL(request.url);
-    return pathname.startsWith("/api/oidc/") ? app.fetch(request) : new Response("a page");
-  };
-  const whoIs = (jar: Jar): string | null =>
-    accounts.authenticate(new Request(`${LAB}/api/v2/`, { headers: { cookie: jar.of(LAB) } })).username;
-  /** Signs in at a provider that asks nothing. @returns who is signed in, or the address of the page that says why not */
-  const pass = async (next = "/inventory"): Promise<string> => {
-    const jar = new Jar();
-    const start = `${LAB}/api/oidc/sign-in?next=${encodeURIComponent(next)}`;
-    const { url } = await browse(start, jar, visit);
-    const query = new URL(url).searchParams;
-    return query.get("refused") ?? `${whoIs(jar)} ${url.slice(LAB.length)}`;
-  };
-  return { ...lab, visit, app, whoIs, pass, identities, problems };
-}
 
 const signInPage = (refused: string, next = "/inventory") =>
   `${LAB}/sign-in?${new URLSearchParams({ refused, next })}`;
@@ -143,12 +84,6 @@ test("through the pages of a real provider and back: account, groups, session, a
   await provider.resume();
   expect((await browse(start, new Jar(), away.visit)).url).toStartWith(`${provider.issuer}/interaction/`);
 });
-
-/** Every installation here asks the same odd provider. */
-async function withOdd(work: (odd: OddProvider) => Promise<void>): Promise<void> {
-  using odd = await openOddProvider();
-  await work(odd);
-}
 
 test("what a provider says is believed only where all of it holds", () =>
   withOdd(async (odd) => {

@@ -19,8 +19,14 @@ export interface RealProvider extends AsyncDisposable {
 
 export const CLIENT = { id: "labd", secret: "a secret of the client" };
 
-/** @param returnTo where clients may come back to; the second client, `public`, has no secret */
-export async function openProvider(returnTo: string[], people: People): Promise<RealProvider> {
+/**
+ * @param places where clients may come back to, or what says so once the provider has an address; the second client,
+ * `public`, has no secret
+ */
+export async function openProvider(
+  places: string[] | ((issuer: string) => Promise<string[]>),
+  people: People,
+): Promise<RealProvider> {
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const server = createServer();
   const listen = (port: number): Promise<void> =>
@@ -28,12 +34,17 @@ export async function openProvider(returnTo: string[], people: People): Promise<
   await listen(0);
   const { port } = server.address() as AddressInfo;
   const issuer = `http://127.0.0.1:${port}`;
+  const returnTo = typeof places === "function" ? await places(issuer) : places;
   const homes = returnTo.map((address) => new URL("/", address).href);
+  const told = returnTo.map((address) => new URL("/api/oidc/back-channel-logout", address).href)[0];
   const client = {
     redirect_uris: returnTo,
     post_logout_redirect_uris: homes,
     response_types: ["code"],
     grant_types: ["authorization_code"],
+    ...(told === undefined
+      ? {}
+      : { backchannel_logout_uri: told, backchannel_logout_session_required: true }),
   };
   // It warns of what is meant for tests only.
   const { info, warn } = console;
@@ -59,6 +70,7 @@ export async function openProvider(returnTo: string[], people: People): Promise<
     renderError: (context: { body: unknown }, out: object) => void (context.body = JSON.stringify(out)),
     features: {
       devInteractions: { enabled: false },
+      backchannelLogout: { enabled: true },
       rpInitiatedLogout: {
         enabled: true,
         logoutSource: (context: { body: unknown }, form: string) =>

@@ -217,7 +217,11 @@ test("who needs one and has none opens a session that can do nothing, and gets n
   const kim = accounts.userOf("kim");
   const opened2 = await all.openSession({ username: "kim", password: PASSWORD }, new Request("http://lab/"));
   expect(all.mustEnrol(opened2.session)).toBe(true);
-  const vouched = all.sessions.open(kim, new Request("http://lab/"), { vouched: true });
+  const vouched = all.sessions.open(kim, new Request("http://lab/"), {
+    hours: 1,
+    session: null,
+    confirmed: 0,
+  });
   const by = new Request("http://lab/", { headers: { cookie: vouched.cookie.split(";")[0] } });
   expect(all.authenticate(by).username).toBe("kim");
 });

@@ -1,0 +1,180 @@
+import { expect, test } from "bun:test";
+import { USUAL } from "./odd-provider.ts";
+import { LAB, open, withOdd } from "./oidc-lab.ts";
+import { browse, Jar } from "./provider.ts";
+
+/** Who signs out at the provider, and for how long its word counts (OpenID Connect Back-Channel Logout 1.0). */
+
+const ENDED = "200 no-store";
+const REFUSED = "400 no-store invalid_request";
+
+const HOUR = 3_600_000;
+
+test("who signs out there is signed out here: one session, or all that came by the provider, and no other", () =>
+  withOdd(async (odd) => {
+    const lab = await open({ oidc_issuer: odd.issuer, oidc_client_id: "labd" });
+    const signIn = async (sid?: string, sub = "1"): Promise<Jar> => {
+      odd.odd.claims = (claims) => ({
+        ...claims,
+        sub,
+        preferred_username: `kim${sub}`,
+        ...(sid ? { sid } : {}),
+      });
+      const jar = new Jar();
+      await browse(`${LAB}/api/oidc/sign-in`, jar, lab.visit);
+      expect(lab.whoIs(jar)).toBe(`kim${sub}`);
+      return jar;
+    };
+    const [one, two, bare, other] = [
+      await signIn("s1"),
+      await signIn("s2"),
+      await signIn(),
+      await signIn("s1", "2"),
+    ];
+    const kim = lab.accounts.userOf("kim1");
+    const own = lab.accounts.sessions.open(kim, new Request(LAB)).cookie.split(";")[0];
+    const isOwn = (): boolean =>
+      lab.accounts.sessions.find(new Request(LAB, { headers: { cookie: own } })) !== undefined;
+    const left = (): string => [one, two, bare, other].map((jar) => lab.whoIs(jar) ?? "out").join(" ");
+    // Of somebody who is not known here, and of a session that is not.
+    expect(await lab.tell(await odd.logoutToken((claims) => ({ ...claims, sub: "9" })))).toBe(ENDED);
+    expect(await lab.tell(await odd.logoutToken((claims) => ({ ...claims, sid: "s9" })))).toBe(ENDED);
+    expect(left()).toBe("kim1 kim1 kim1 kim2");
+    // A session and whose: only both together.
+    expect(await lab.tell(await odd.logoutToken((claims) => ({ ...claims, sid: "s1" })))).toBe(ENDED);
+    expect(left()).toBe("out kim1 kim1 kim2");
+    expect(
+      await lab.tell(await odd.logoutToken((claims) => ({ ...claims, sub: undefined, sid: "s1" }))),
+    ).toBe(ENDED);
+    expect(left()).toBe("out kim1 kim1 out");
+    expect(await lab.tell(await odd.logoutToken())).toBe(ENDED);
+    expect(left()).toBe("out out out out");
+    // What does not come from there goes on.
+    expect(isOwn()).toBe(true);
+    expect(
+      lab.accounts.notes.audit.latest({ action: "session.end" }, 9).map(({ detail }) => detail),
+    ).toContainEqual({ username: "kim1", count: 2, by: "oidc", reason: "signed_out_there" });
+    Object.assign(odd.odd, USUAL);
+  }));
+
+test("a logout token counts where all of it holds, and once", () =>
+  withOdd(async (odd) => {
+    const lab = await open({
+      oidc_issuer: odd.issuer,
+      oidc_client_id: "labd",
+      login_failures_address: "100",
+    });
+    const jar = new Jar();
+    await browse(`${LAB}/api/oidc/sign-in`, jar, lab.visit);
+    const now = Math.floor(Date.now() / 1000);
+    const good = await odd.logoutToken((claims) => ({ ...claims, sub: "9" }));
+    const [head, body, signature] = good.split(".");
+    const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+    const lies: [string, string | readonly string[]][] = [
+      ["another issuer", await odd.logoutToken((claims) => ({ ...claims, iss: "http://127.0.0.1:1" }))],
+      ["for another service", await odd.logoutToken((claims) => ({ ...claims, aud: "other" }))],
+      ["for two", await odd.logoutToken((claims) => ({ ...claims, aud: ["labd", "other"], azp: "other" }))],
+      ["over", await odd.logoutToken((claims) => ({ ...claims, iat: now - 300, exp: now - 200 }))],
+      ["old", await odd.logoutToken((claims) => ({ ...claims, iat: now - 7200, exp: now + 7200 }))],
+      ["of the future", await odd.logoutToken((claims) => ({ ...claims, iat: now + 600, exp: now + 900 }))],
+      ["without end", await odd.logoutToken((claims) => ({ ...claims, exp: undefined }))],
+      ["without beginning", await odd.logoutToken((claims) => ({ ...claims, iat: undefined }))],
+      ["without jti", await odd.logoutToken((claims) => ({ ...claims, jti: undefined }))],
+      ["without events", await odd.logoutToken((claims) => ({ ...claims, events: undefined }))],
+      ["of another event", await odd.logoutToken((claims) => ({ ...claims, events: { other: {} } }))],
+      [
+        "of an event that is none",
+        await odd.logoutToken((claims) => ({
+          ...claims,
+          events: { "http://schemas.openid.net/event/backchannel-logout": true },
+        })),
+      ],
+      ["with a nonce", await odd.logoutToken((claims) => ({ ...claims, nonce: "1" }))],
+      ["of nobody", await odd.logoutToken((claims) => ({ ...claims, sub: undefined }))],
+      ["of what is no name", await odd.logoutToken((claims) => ({ ...claims, sub: 1 }))],
+      ["of a session that is no name", await odd.logoutToken((claims) => ({ ...claims, sid: {} }))],
+      ["of another type", await odd.logoutToken((claims) => claims, { typ: "at+jwt" })],
+      ["of what has to be known", await odd.logoutToken((claims) => claims, { crit: ["x"], x: 1 })],
+      ["a wrong signature", [`${head}.${body}.${signature.slice(0, -8)}AAAAAAAA`]],
+      ["of something else", [`${head}.${encoded({ sub: "1" })}.${signature}`]],
+      ["not signed", [`${encoded({ alg: "none" })}.${body}.`]],
+      ["signed with what is public", [`${encoded({ alg: "HS256", kid: "1" })}.${body}.${signature}`]],
+      ["with a key that the provider does not name", await odd.logoutToken((claims) => claims, { kid: "7" })],
+      ["nothing", []],
+      ["two", [good, good]],
+      ["no token", "x"],
+    ];
+    for (const [what, token] of lies) expect([what, await lab.tell(token)]).toEqual([what, REFUSED]);
+    expect(lab.whoIs(jar)).toBe("kim");
+    expect(await lab.tell(good)).toBe(ENDED);
+    expect(await lab.tell(good)).toBe(REFUSED);
+    // Nor after a start: what was taken is in the database, until it is refused for its age.
+    expect(lab.database.query("SELECT count(*) AS n FROM logout_token").get()).toEqual({ n: 1 });
+    lab.clock.set(Date.now() + HOUR);
+    expect(await lab.tell(good)).toBe(REFUSED);
+    lab.clock.set(Date.now());
+    // Without a type, as providers send that are older than it, and with that of any.
+    expect(await lab.tell(await odd.logoutToken((claims) => ({ ...claims, sub: "9" }), {}))).toBe(ENDED);
+    expect(await lab.tell(await odd.logoutToken((claims) => claims, { typ: "JWT" }))).toBe(ENDED);
+    expect(lab.whoIs(jar)).toBeNull();
+    // Nothing of a token is in the log; and who sends what does not hold is not listened to for ever.
+    expect(lab.problems.length).toBeGreaterThan(20);
+    expect(lab.problems.join()).not.toContain("eyJ");
+    const asked = odd.asked["/jwks"];
+    expect(asked).toBeLessThan(4);
+    const strict = await open({
+      oidc_issuer: odd.issuer,
+      oidc_client_id: "labd",
+      login_failures_address: "3",
+    });
+    for (let i = 0; i < 3; i++) expect(await strict.tell("x")).toBe(REFUSED);
+    await expect(strict.tell("x")).rejects.toMatchObject({ code: "throttled" });
+    const got = Promise.resolve(lab.app.fetch(new Request(`${LAB}/api/oidc/back-channel-logout`)));
+    await expect(got).rejects.toMatchObject({ code: "method_not_allowed" });
+  }));
+
+test("the provider's word counts for so many hours", () =>
+  withOdd(async (odd) => {
+    const lab = await open({ oidc_issuer: odd.issuer, oidc_client_id: "labd", oidc_session_hours: "8" });
+    const jar = new Jar();
+    await browse(`${LAB}/api/oidc/sign-in`, jar, lab.visit);
+    const began = lab.clock.now();
+    lab.clock.set(began + 8 * HOUR - 1000);
+    expect(lab.whoIs(jar)).toBe("kim");
+    lab.clock.set(began + 8 * HOUR);
+    expect(lab.whoIs(jar)).toBeNull();
+  }));
+
+test("the provider is shown who signs out, from a page of ours", () =>
+  withOdd(async (odd) => {
+    odd.odd.configuration = (it) => ({ ...it, end_session_endpoint: `${odd.issuer}/end` });
+    const lab = await open({ oidc_issuer: odd.issuer, oidc_client_id: "labd" });
+    const jar = new Jar();
+    await browse(`${LAB}/api/oidc/sign-in`, jar, lab.visit);
+    const address = `${LAB}/api/oidc/sign-out`;
+    // Browsers send it there alone, and for no other page.
+    expect(jar.of(`${LAB}/`)).not.toContain("labd_oidc_hint");
+    const headers = { cookie: jar.of(address) };
+    const response = await lab.app.fetch(new Request(address, { headers }));
+    const there = new URL(response.headers.get("location")!).searchParams;
+    expect(there.get("client_id")).toBe("labd");
+    const [, claims] = there.get("id_token_hint")!.split(".");
+    expect(JSON.parse(Buffer.from(claims, "base64url").toString())).toMatchObject({
+      iss: odd.issuer,
+      sub: "1",
+    });
+    expect(response.headers.getSetCookie()[0]).toMatch(
+      /^labd_oidc_hint=; Path=\/api\/oidc\/sign-out; Max-Age=0; HttpOnly; SameSite=Strict$/,
+    );
+    for (const cookie of ["labd_oidc_hint=", "labd_oidc_hint=AAAA", `labd_oidc_hint=${"A".repeat(400)}`]) {
+      const lost = await lab.app.fetch(new Request(address, { headers: { cookie } }));
+      expect(lost.headers.get("location")).not.toContain("id_token_hint");
+    }
+    // One that no cookie holds is left out.
+    odd.odd.claims = (claims) => ({ ...claims, groups: Array.from({ length: 500 }, (_, i) => `group ${i}`) });
+    const large = new Jar();
+    await browse(`${LAB}/api/oidc/sign-in`, large, lab.visit);
+    expect(lab.whoIs(large)).toBe("kim");
+    expect(large.of(address)).not.toContain("labd_oidc_hint");
+    Object.assign(odd.odd, USUAL);
+  }));
