@@ -5,7 +5,7 @@ import { nearest, Problem } from "../problem.ts";
 import { auditOf } from "../shell/audit.ts";
 import type { Clock } from "../shell/clock.ts";
 import type { Database } from "../shell/sqlite.ts";
-import { readCalibration, removeCalibration } from "./calibration-file.ts";
+import { calibrationStamp, readCalibration, removeCalibration } from "./calibration-file.ts";
 import { digestOf, dropSegments, packFasta, type Packed } from "./corpus-packing.ts";
 import { PART, writeDurably } from "./durable-file.ts";
 import type { FastaSource } from "./fasta-stream.ts";
@@ -115,6 +115,8 @@ export function verifyCorpusFile(path: string, hash: string): Corpus {
 export class Corpora {
   readonly #directory: string;
   #emptyHash: string | undefined;
+  /** Method of what is scored with the null of a corpus, as it was last read. */
+  #null: { path: string; stamp: string; method: string } | undefined;
 
   constructor(
     dataDirectory: string,
@@ -319,8 +321,14 @@ export class Corpora {
   basis(): Basis {
     const active = this.active();
     if (!active) return { corpus: (this.#emptyHash ??= emptyCorpus().hash), method: METHOD };
-    const own = readCalibration(active.path);
-    return { corpus: active.hash, method: own ? `${METHOD} ${own.hash}` : METHOD };
+    const stamp = calibrationStamp(active.path);
+    if (stamp === "") return { corpus: active.hash, method: METHOD };
+    // Read again only where the file is another: it is asked for with every job.
+    if (this.#null?.path !== active.path || this.#null.stamp !== stamp) {
+      const own = readCalibration(active.path);
+      this.#null = { path: active.path, stamp, method: own ? `${METHOD} ${own.hash}` : METHOD };
+    }
+    return { corpus: active.hash, method: this.#null.method };
   }
 
   /** The corpus in use, mapped; the empty one where none was added. @throws Problem bad_corpus */

@@ -20,6 +20,11 @@ export class GroupCommit<Item, Answer> {
     private readonly turn: () => Promise<void> | undefined = () => undefined,
   ) {}
 
+  /** Whether it takes no more. */
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
   /** @throws Problem busy where the disk takes no more or the service stops; whatever `write` answered */
   add(item: Item): Promise<Answer> {
     if (this.#closed) {

@@ -11,6 +11,7 @@ import { type Farm, FarmJobs, type FarmSurroundings } from "./farm-jobs.ts";
 import { openSweeper } from "./expiry.ts";
 import { scoringHandlers, type Workforce } from "./handlers.ts";
 import { jobId, type State } from "./job.ts";
+import { type JobRecord, recentJobs } from "./job-records.ts";
 import { jsonAnswers } from "./json-answers.ts";
 import { MotifTables } from "./motif-tables.ts";
 import { Pool, type SeatView } from "./pool.ts";
@@ -27,7 +28,7 @@ import {
   type ScoreRequest,
   scoreSequences,
 } from "./score.ts";
-import { type JobRecord, JobStore, type JobView } from "./store.ts";
+import { JobStore, type JobView } from "./store.ts";
 
 export { calibrateCorpus } from "./calibration.ts";
 export { calibrationPath, readCalibration, readCalibrationText } from "./calibration-file.ts";
@@ -142,7 +143,7 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
   const pool = new Pool({
     store: {
       lease: (milliseconds) => (farm?.poolMayWork() === false ? null : store.lease(milliseconds)),
-      finish: (lease, basis, prediction) => store.finish(lease, basis, prediction),
+      finish: (lease, basis, prediction) => store.handIn(lease, basis, prediction),
       fail: (rid, reason) => store.fail(rid, reason),
       retry: (rid, attempts, reason) => store.retry(rid, attempts, reason),
       release: (rid, counted) => store.release(rid, counted),
@@ -234,7 +235,7 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     counts: () => store.counts(),
     oldestQueued: () => store.oldestQueued(),
     workers: () => pool.vitals(),
-    recentJobs: (limit, state) => store.recent(limit, state),
+    recentJobs: (limit, state) => recentJobs(database, limit, state),
     seats: () => pool.seats(),
     cancel: (job) => workforce.cancel(job),
     corpusName: () => corpora.active()?.name ?? null,

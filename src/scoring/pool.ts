@@ -19,6 +19,7 @@ export interface Progress {
 export interface JobSource {
   /** The next job, for at most so many milliseconds; null where none waits. */
   lease(milliseconds: number): Lease | null;
+  /** A promise where others' ends are waited for, which then are written together. */
   finish(lease: Lease, basis: Basis, prediction: string): unknown;
   fail(rid: number, reason: string): unknown;
   retry(rid: number, attempts: number, reason: string): unknown;
@@ -267,11 +268,12 @@ export class Pool {
     this.#leave(seat);
     this.#settle(id, () => {
       if (report.kind === "finished") {
-        this.#options.store.finish(job.lease, job.basis, report.prediction);
-      } else {
-        this.#options.log.problem("job", { job: id, cause: report.cause });
-        this.#options.store.fail(rid, report.reason ?? DEFECT);
+        // Until it is written the job runs, and is as far as it was.
+        this.#progress.set(id, job.progress);
+        return this.#options.store.finish(job.lease, job.basis, report.prediction);
       }
+      this.#options.log.problem("job", { job: id, cause: report.cause });
+      return this.#options.store.fail(rid, report.reason ?? DEFECT);
     });
   }
 
@@ -353,14 +355,26 @@ export class Pool {
     });
   }
 
-  /** Writes what became of a job, then takes the next. What the disk refuses is tried again; should the process end before, the next start recovers the job. */
-  #settle(id: string, write: () => void): void {
-    try {
-      write();
-    } catch (error) {
+  /**
+   * Writes what became of a job, then takes the next; where writing takes its time, meanwhile. What the disk refuses is
+   * tried again; should the process end before, the next start recovers the job.
+   */
+  #settle(id: string, write: () => unknown): void {
+    const again = (error: unknown): void =>
       this.#again(error, "job", { job: id }, () => this.#settle(id, write));
+    const settled = (): void => {
+      this.#progress.delete(id);
+      this.#options.settled?.();
+      this.wake();
+    };
+    try {
+      const written = write();
+      if (!(written instanceof Promise)) return settled();
+      void written.then(settled, again);
+    } catch (error) {
+      again(error);
+      this.#options.settled?.();
     }
-    this.#options.settled?.();
     this.wake();
   }
 

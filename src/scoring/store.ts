@@ -31,19 +31,6 @@ export interface JobView {
   place: number | null;
 }
 
-/** A job as administrators see it: who asked, and nothing of what was asked but its name and size. */
-export interface JobRecord extends Pick<
-  JobView,
-  "id" | "state" | "submitted" | "started" | "ended" | "failure"
-> {
-  /** A user or a network address. */
-  client: string;
-  attempts: number;
-  name: string | null;
-  /** Of the query; null once the job has expired. */
-  residues: number | null;
-}
-
 /** What a result depends on besides the request. */
 export interface Basis {
   /** Content hash of the corpus. */
@@ -68,10 +55,18 @@ export interface StoreOptions {
 }
 
 interface Submitted {
+  kind: "submitted";
   id: string;
   client: string;
   request: string;
   digest: string;
+}
+
+interface HandedIn {
+  kind: "handed in";
+  lease: Pick<Lease, "rid" | "digest">;
+  basis: Basis;
+  prediction: string;
 }
 
 interface JobRow {
@@ -94,6 +89,11 @@ const FAIL = move("fail");
 const INHERIT = move("inherit");
 const CANCEL = move("cancel");
 const UNFINISHED = "state IN ('queued', 'running')";
+/**
+ * Jobs that wait, by a partial index. The second term says nothing new, but SQLite does not see by itself that who waits
+ * is unfinished, and would look at every job that waits instead of at those with the same question.
+ */
+const WAITS = `${QUEUED} AND ${UNFINISHED}`;
 const INSERT_QUEUED = `INSERT INTO job (state, id, client, request, digest, submitted, twin) VALUES ('queued', ?, ?, ?, ?, ?,
   EXISTS (SELECT 1 FROM job WHERE digest = ? AND client = ? AND ${UNFINISHED}))`;
 /** Two steps of a job's life in one: queued and, by `reuse`, finished. */
@@ -111,7 +111,7 @@ export class JobStore {
   readonly #retention: number | null;
   readonly #newId: () => string;
   readonly #turns: Turns;
-  readonly #submissions: GroupCommit<Submitted, string>;
+  readonly #changes: GroupCommit<Submitted | HandedIn, string>;
   /** Whether a lease may find something: false once one has found nothing, until a job is queued or another ends. */
   #mayLease = true;
   /** Whether what a former process left is still to be put back: the disk was full when this one began. */
@@ -126,8 +126,8 @@ export class JobStore {
     this.#retention = options.retention ?? null;
     this.#newId = options.newId ?? (() => this.#clock.newId());
     this.#turns = new Turns(options.database);
-    this.#submissions = new GroupCommit(
-      (jobs) => this.#write(jobs),
+    this.#changes = new GroupCommit(
+      (changes) => this.#write(changes),
       () => writeTurn(options.database).free(),
     );
   }
@@ -139,7 +139,8 @@ export class JobStore {
    * @throws Problem busy where the queue is full or the disk takes no more
    */
   insert(request: JobRequest, client = ""): Promise<string> {
-    return this.#submissions.add({
+    return this.#changes.add({
+      kind: "submitted",
       id: this.#newId(),
       client,
       request: JSON.stringify(request),
@@ -147,29 +148,49 @@ export class JobStore {
     });
   }
 
-  /** Writes the jobs that wait for it; `insert` calls it by itself. */
+  /**
+   * Finishes a job as `finish` does, together with all that is submitted and handed in meanwhile: one transaction and
+   * one fsync for them. It is finished when the promise is kept; where the disk refuses, hand it in again.
+   */
+  async handIn(lease: Pick<Lease, "rid" | "digest">, basis: Basis, prediction: string): Promise<void> {
+    if (this.#changes.isClosed) return void this.finish(lease, basis, prediction);
+    try {
+      await this.#changes.add({ kind: "handed in", lease, basis, prediction });
+    } catch (error) {
+      // Not in the words for who submits.
+      throw (error as Problem).cause ?? error;
+    }
+  }
+
+  /** Writes the jobs that wait for it; `insert` and `handIn` call it by themselves. */
   flush(): void {
-    this.#submissions.flush();
+    this.#changes.flush();
   }
 
   /** Writes what waits and accepts no more jobs. The database stays open: it is not ours. */
   close(): void {
-    this.#submissions.close();
+    this.#changes.close();
   }
 
-  #write(jobs: readonly Submitted[]): (string | Problem)[] {
+  /** Ends come first: who asks the same at that moment has the answer at once. */
+  #write(changes: readonly (Submitted | HandedIn)[]): (string | Problem)[] {
     const database = this.#database;
     const insertQueued = database.query(INSERT_QUEUED);
     const insertFinished = database.query(INSERT_FINISHED);
     let mayLease = this.#mayLease;
     const write = database.transaction(() => {
+      const ends = changes.filter((change) => change.kind === "handed in");
+      for (const { lease, basis, prediction } of ends) this.finish(lease, basis, prediction);
+      mayLease ||= ends.length > 0;
       const now = this.#clock.now();
       const expiry = this.#expiry(now);
       const basis = this.#basis();
       const results = new Map<string, number | null>();
       let waiting = this.queued();
       const ofClient = new Map<string, number>();
-      return jobs.map(({ id, client, request, digest }): string | Problem => {
+      return changes.map((change): string | Problem => {
+        if (change.kind === "handed in") return "";
+        const { id, client, request, digest } = change;
         let result = results.get(digest);
         if (result === undefined) {
           result = this.#resultOf(digest, basis);
@@ -237,7 +258,7 @@ export class JobStore {
         this.#database
           .query(
             `UPDATE job SET ${REUSE.set}, twin = 0, started = ?, ended = ?, expires = ?, result = ?
-             WHERE digest = ? AND ${REUSE.where}`,
+             WHERE digest = ? AND ${WAITS}`,
           )
           .run(now, now, this.#expiry(now), result, digest);
       }
@@ -263,7 +284,7 @@ export class JobStore {
       this.#database
         .query(
           `UPDATE job SET ${INHERIT.set}, twin = 0, ended = ?, expires = ?, failure = ?
-           WHERE digest = ? AND ${INHERIT.where}`,
+           WHERE digest = ? AND ${WAITS}`,
         )
         .run(now, this.#expiry(now), INHERITED + reason, failed.digest);
       return true;
@@ -299,7 +320,7 @@ export class JobStore {
   #promote(digest: string, client: string): void {
     this.#database
       .query(
-        `UPDATE job SET twin = 0 WHERE rid = (SELECT min(rid) FROM job WHERE digest = ?1 AND client = ?2 AND ${QUEUED})
+        `UPDATE job SET twin = 0 WHERE rid = (SELECT min(rid) FROM job WHERE digest = ?1 AND client = ?2 AND ${WAITS})
          AND NOT EXISTS (SELECT 1 FROM job WHERE digest = ?1 AND client = ?2 AND ${UNFINISHED} AND twin = 0)`,
       )
       .run(digest, client);
@@ -405,17 +426,6 @@ export class JobStore {
     } | null;
     if (!row) throw unknownJob();
     return row.request === null ? null : (JSON.parse(row.request) as JobRequest);
-  }
-
-  /** The newest jobs, of one state or of all, for who looks after the service. */
-  recent(limit: number, state?: State): JobRecord[] {
-    return this.#database
-      .query(
-        `SELECT id, state, client, submitted, started, ended, failure, attempts,
-           json_extract(request, '$.identifier') AS name, length(json_extract(request, '$.query')) AS residues
-         FROM job ${state === undefined ? "" : "WHERE state = $state"} ORDER BY rid DESC LIMIT $limit`,
-      )
-      .all({ limit, ...(state === undefined ? {} : { state }) }) as JobRecord[];
   }
 
   /** Number of jobs by state. */

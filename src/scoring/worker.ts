@@ -1,3 +1,4 @@
+import { setPriority } from "node:os";
 import {
   type Corpus,
   DEFAULTS,
@@ -59,6 +60,14 @@ export type DrawReport =
   { ticket: number; kind: "drawn"; drawn: Draw[][] } | Extract<WorkerReport, { kind: "failed" }>;
 
 declare const self: Worker;
+
+/**
+ * How much a worker stands back, from 0 to 19, where the processors do not suffice for all: the thread that answers
+ * requests, and takes jobs, comes first.
+ */
+const NICENESS = 5;
+// Of a thread on Linux; elsewhere it would be the whole process'.
+if (process.platform === "linux") setPriority(NICENESS);
 
 /**
  * Characters that a prediction may have as JSON. Predictions of real motifs have some ten thousand; a pattern

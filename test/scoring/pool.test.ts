@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
 import { decode } from "../../src/motif/index.ts";
 import { Corpora } from "../../src/scoring/corpus.ts";
-import { Pool, type PoolOptions } from "../../src/scoring/pool.ts";
+import { type JobSource, Pool, type PoolOptions } from "../../src/scoring/pool.ts";
 import { JobStore, type JobView } from "../../src/scoring/store.ts";
 import { workerAddress } from "../../src/scoring/worker-entrypoints.ts";
 import { systemClock } from "../../src/shell/clock.ts";
@@ -40,7 +40,23 @@ function open(options: Partial<PoolOptions> = {}): Pool {
     info: () => {},
     problem: (event: string, fields: Record<string, unknown> = {}) => void logged.push({ event, ...fields }),
   };
-  return (pool = new Pool({ store, corpora, log, size: 2, timeout: 20_000, workerUrl: ODD, ...options }));
+  // As the service has it.
+  const source: JobSource = {
+    lease: (milliseconds) => store.lease(milliseconds),
+    finish: (lease, basis, prediction) => store.handIn(lease, basis, prediction),
+    fail: (rid, reason) => store.fail(rid, reason),
+    retry: (rid, attempts, reason) => store.retry(rid, attempts, reason),
+    release: (rid, counted) => store.release(rid, counted),
+  };
+  return (pool = new Pool({
+    store: source,
+    corpora,
+    log,
+    size: 2,
+    timeout: 20_000,
+    workerUrl: ODD,
+    ...options,
+  }));
 }
 
 let queries = 0;

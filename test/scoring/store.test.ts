@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
 import { digestOf, type JobRequest, MAX_INTERRUPTIONS } from "../../src/scoring/job.ts";
 import { JobStore, type StoreOptions } from "../../src/scoring/store.ts";
-import { openDatabase } from "../../src/shell/sqlite.ts";
+import { type Database, openDatabase } from "../../src/shell/sqlite.ts";
 import { writeTurn } from "../../src/shell/write-turn.ts";
 import { rejection } from "./rejection.ts";
 
@@ -53,18 +53,104 @@ test("jobs wait while somebody else has the turn to write, and are accepted then
   expect([accepted, store.counts().queued]).toEqual([2, 2]);
 });
 
+/** Counts the transactions of a database from now on. */
+function countCommits(database: Database): () => number {
+  let commits = 0;
+  const original = database.transaction.bind(database);
+  database.transaction = ((inside: () => unknown) => {
+    commits++;
+    return original(inside);
+  }) as typeof database.transaction;
+  return () => commits;
+}
+
+describe("handIn", () => {
+  test("ends and submissions that come together share a transaction, and the question of an end is answered at once", async () => {
+    const { store, database } = open();
+    const asked = await Promise.all(["A", "C", "D"].map((query) => store.insert(request(query))));
+    const leases = asked.map(() => store.lease(1000)!);
+    const commits = countCommits(database);
+    const [same] = await Promise.all([
+      store.insert(request("A")),
+      ...leases.map((lease) => store.handIn(lease, BASIS, PREDICTION)),
+      store.insert(request("E")),
+    ]);
+    expect(commits()).toBe(1);
+    expect(store.counts()).toMatchObject({ queued: 1, running: 0, finished: 4 });
+    expect(store.get(same as string).state).toBe("finished");
+  });
+
+  test("a twin that nobody else's end leads to may be leased after it", async () => {
+    const { store, basis } = open();
+    await store.insert(request(), "anna");
+    await store.insert(request(), "bert");
+    const lease = store.lease(1000)!;
+    // The other's waits for the same answer.
+    expect(store.lease(1000)).toBeNull();
+    // On another corpus the answer is not the one that it needs.
+    basis.corpus = "decaf";
+    await store.handIn(lease, BASIS, PREDICTION);
+    expect(store.lease(1000)).not.toBeNull();
+  });
+
+  test("is in nobody's way where the job has ended otherwise, and writes at once where the store is closed", async () => {
+    const { store } = open();
+    const [one, two] = await Promise.all(["A", "C"].map((query) => store.insert(request(query))));
+    const leases = [store.lease(1000)!, store.lease(1000)!];
+    const handed = store.handIn(leases[0], BASIS, PREDICTION);
+    store.cancel(one);
+    await handed;
+    expect(store.get(one).state).toBe("cancelled");
+    store.close();
+    void store.handIn(leases[1], BASIS, PREDICTION);
+    expect(store.get(two).state).toBe("finished");
+  });
+
+  test("where it cannot be written, it says what the database says, and can be handed in again", async () => {
+    const { store, database } = open();
+    const id = await store.insert(request());
+    const lease = store.lease(1000)!;
+    database.run(
+      "CREATE TEMP TRIGGER refuse BEFORE INSERT ON result BEGIN SELECT RAISE(ABORT, 'no room'); END",
+    );
+    expect((await rejection(store.handIn(lease, BASIS, PREDICTION))).message).toBe("no room");
+    expect(store.get(id).state).toBe("running");
+    database.run("DROP TRIGGER refuse");
+    await store.handIn(lease, BASIS, PREDICTION);
+    expect(store.get(id).state).toBe("finished");
+  });
+});
+
+test("the end of a job looks at those that ask the same, not at all that wait", async () => {
+  const { store, database } = open();
+  for (const query of ["A", "C", "D"]) await store.insert(request(query));
+  const asked = new Set<string>();
+  const original = database.query.bind(database);
+  database.query = ((sql: string) => {
+    asked.add(sql);
+    return original(sql);
+  }) as typeof database.query;
+  store.finish(store.lease(1000)!, BASIS, PREDICTION);
+  store.fail(store.lease(1000)!.rid, "No.");
+  store.cancel(store.lease(1000)!.id);
+  const plans = [...asked].flatMap((sql) => {
+    const places = new Set(sql.match(/\?\d*/g)).size === 1 ? (sql.match(/\?/g) ?? []).length : 2;
+    return original(`EXPLAIN QUERY PLAN ${sql}`).all(...Array.from({ length: places }, () => null)) as {
+      detail: string;
+    }[];
+  });
+  const details = plans.map(({ detail }) => detail);
+  expect(details.some((detail) => detail.includes("job_question"))).toBe(true);
+  expect(details.filter((detail) => /job_state|SCAN (job|result)/.test(detail))).toEqual([]);
+});
+
 describe("insert", () => {
   test("jobs that come together share a transaction, and each gets its own identifier", async () => {
     const { store, database } = open();
-    let commits = 0;
-    const original = database.transaction.bind(database);
-    database.transaction = ((inside: () => unknown) => {
-      commits++;
-      return original(inside);
-    }) as typeof database.transaction;
+    const commits = countCommits(database);
     const ids = await Promise.all(Array.from({ length: 50 }, () => store.insert(request())));
     expect(new Set(ids).size).toBe(50);
-    expect(commits).toBe(1);
+    expect(commits()).toBe(1);
     expect(store.counts()).toMatchObject({ queued: 50, running: 0, finished: 0 });
   });
 
