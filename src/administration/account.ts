@@ -9,6 +9,7 @@ import {
   instant,
   json,
   list,
+  ofAccount,
   parameter,
   readTexts,
   requireAdministrator,
@@ -34,10 +35,11 @@ export function purposeOf(accounts: Accounts, key: string): "set-up" | "password
 
 /** First set-up, passwords by link, and what everybody does with the own account. */
 export function accountEndpoints(accounts: Accounts, reach: Reach): Endpoint[] {
-  const signedIn = async (username: string, password: string, request: Request): Promise<Response> => {
-    const { session, cookie } = await accounts.openSession({ username, password }, request);
-    return json({ username, csrf_token: session.csrfToken }, 200, { "Set-Cookie": cookie });
-  };
+  /** What tells of a session that was begun. */
+  const begun = (username: string, { session, cookie }: ReturnType<Accounts["sessions"]["open"]>): Response =>
+    json({ username, csrf_token: session.csrfToken }, 200, { "Set-Cookie": cookie });
+  const signedIn = async (username: string, password: string, request: Request): Promise<Response> =>
+    begun(username, await accounts.openSession({ username, password }, request));
   return [
     {
       path: "/api/setup",
@@ -94,8 +96,7 @@ export function accountEndpoints(accounts: Accounts, reach: Reach): Endpoint[] {
             if (wrong !== undefined)
               throw new Problem("invalid_request", wrong, { fields: { current_password: [wrong] } });
             await accounts.setPassword(user, password);
-            const { session, cookie } = accounts.sessions.open(user, request);
-            return json({ username, csrf_token: session.csrfToken }, 200, { "Set-Cookie": cookie });
+            return begun(username!, accounts.sessions.open(user, request));
           },
         },
       },
@@ -152,7 +153,7 @@ export function accountEndpoints(accounts: Accounts, reach: Reach): Endpoint[] {
         POST: {
           detail: described("A link by which somebody sets a password", {
             description: `Good for one use, within ${PASSWORD_HOURS} hours, in the place of any before. The password stays until then.`,
-            parameters: [parameter("path", "username", "Of the account.")],
+            parameters: [ofAccount()],
             answers: { 200: "`url`, which is shown this once, and when it is over." },
             refusals: [401, 403, 404],
           }),

@@ -1,4 +1,4 @@
-import { Problem } from "../problem.ts";
+import { Problem, PROBLEMS } from "../problem.ts";
 import { type Accounts, type Actor, unauthenticated } from "../shell/auth.ts";
 import { readText } from "../shell/body.ts";
 
@@ -104,7 +104,7 @@ export const instant = (at: number | null): string | null =>
 
 const MEANINGS: Record<number, string> = {
   400: "A value breaks a rule; the field is named.",
-  401: "Credentials are missing or not valid.",
+  401: PROBLEMS.unauthenticated.meaning,
   403: "Not for this caller; the text says for whom.",
   404: "There is none.",
   409: "Not now: the text says why.",
@@ -167,6 +167,9 @@ export const texts = (required: readonly string[], optional: readonly string[] =
     },
   },
 });
+
+/** Whose account it is about. */
+export const ofAccount = (): object => parameter("path", "username", "Of the account.");
 
 export const parameter = (where: "path" | "query", name: string, description: string) => ({
   name,

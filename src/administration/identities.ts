@@ -7,6 +7,7 @@ import {
   done,
   type Endpoint,
   json,
+  ofAccount,
   parameter,
   readTexts,
   requireAdministrator,
@@ -58,7 +59,7 @@ export function identityEndpoints(
           detail: described("Link an account", {
             description:
               "To `who`: somebody of the directory (`ldap`) by the name that is typed at sign-in, or the DN; somebody of the provider (`oidc`) by the subject.",
-            parameters: [parameter("path", "username", "Of the account.")],
+            parameters: [ofAccount()],
             body: texts(["provider", "who"]),
             answers: { 200: "`label` is whom it is linked to." },
             refusals: [400, 401, 403, 404, 409],
@@ -81,10 +82,7 @@ export function identityEndpoints(
         DELETE: {
           detail: described("Unlink an account", {
             description: "Its sessions end; tokens stay.",
-            parameters: [
-              parameter("path", "username", "Of the account."),
-              parameter("path", "provider", "`ldap` or `oidc`."),
-            ],
+            parameters: [ofAccount(), parameter("path", "provider", "`ldap` or `oidc`.")],
             answers: { 204: "Done." },
             refusals: [400, 401, 403, 404],
           }),

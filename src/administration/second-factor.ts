@@ -10,7 +10,7 @@ import {
   instant,
   json,
   list,
-  parameter,
+  ofAccount,
   readTexts,
   requireAdministrator,
   requireUser,
@@ -165,7 +165,7 @@ export function secondFactorEndpoints(accounts: Accounts, reach: Reach): Endpoin
           detail: described("Reset somebody's second factor", {
             description:
               "For who has lost the phone. The sessions of the account end; the password alone signs in.",
-            parameters: [parameter("path", "username", "Of the account.")],
+            parameters: [ofAccount()],
             answers: { 204: "Done." },
             refusals: [401, 403, 404, 409],
           }),

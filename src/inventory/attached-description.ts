@@ -1,6 +1,5 @@
-import { inQuery } from "./route-description.ts";
+import { content, inQuery, refusalsOf } from "./route-description.ts";
 import type { Json } from "./model/field.ts";
-import { PROBLEM_SCHEMA } from "./model/schema.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 
 /** What is attached to records, and files that are taken in, say of themselves: for OpenAPI 3.0 and for OPTIONS. */
@@ -132,7 +131,6 @@ export const IMPORT_STATUS = object(
 
 const MEANINGS: Record<number, string> = {
   400: "A value or a parameter breaks a rule; the field is named.",
-  401: "Credentials are missing or not valid.",
   403: "The caller may view the record, but not change it.",
   404: "No such record, or none that the caller may view.",
   409: "It has ended already, or it would come out otherwise than confirmed.",
@@ -143,19 +141,12 @@ const MEANINGS: Record<number, string> = {
   503: "Too much is under way; try again later.",
 };
 
-export const json = (schema: object) => ({
-  "application/json": { schema: schema as Record<string, unknown> },
-});
-
 /** Refusals of these statuses. */
-export const refused = (...statuses: number[]): Responses =>
-  Object.fromEntries(
-    statuses.map((status) => [status, { description: MEANINGS[status], content: json(PROBLEM_SCHEMA) }]),
-  );
+export const refused = refusalsOf(MEANINGS);
 
 /** An answer in JSON. */
 export const answered = (status: 200 | 201, description: string, schema: object): Responses => ({
-  [status]: { description, content: json(schema) },
+  [status]: { description, content: content(schema) },
 });
 
 /** Bytes of one of these types. */

@@ -1,4 +1,4 @@
-import type { DocumentDecoration, Elysia } from "elysia";
+import type { Elysia } from "elysia";
 import type { Answers } from "./answer.ts";
 import type { HistoryAnswers } from "./answer-history.ts";
 import type { Attached } from "./attached.ts";
@@ -6,7 +6,6 @@ import {
   answered,
   type Attachment,
   fieldsOf,
-  json,
   OF_PARTS,
   optionsOf,
   refused,
@@ -14,7 +13,7 @@ import {
   SHOWN,
 } from "./attached-description.ts";
 import { runBatch, runInTurn, unwrap } from "./answer-writing.ts";
-import { inPath, inQuery } from "./route-description.ts";
+import { content, detail, inPath, inQuery } from "./route-description.ts";
 import { checkVersion } from "./entity-tag.ts";
 import { once } from "./idempotency.ts";
 import { and } from "./model/condition.ts";
@@ -160,8 +159,6 @@ export function addAttached(
     const id = inPath("id", `Identifier of the ${resource.name}.`);
     const own = inPath("attached", `Identifier of one of the ${what}.`);
     const flat = inQuery("response_format", 'flat: the answer is wrapped as {"results": …}.');
-    const detail = (value: object): DocumentDecoration =>
-      ({ tags: ["inventory"], ...value }) as DocumentDecoration;
     const [lists, adds, about] = DOCS[what];
     const security = [{ token: [] }];
     const listed = {
@@ -172,7 +169,7 @@ export function addAttached(
     const sends = (change: boolean) => ({
       required: true,
       description: about,
-      content: json(sentSchema(what, change)),
+      content: content(sentSchema(what, change)),
     });
     const changed = detail({
       summary: `Change one of the ${what}: ${resource.segment}`,

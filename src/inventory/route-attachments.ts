@@ -1,4 +1,4 @@
-import type { DocumentDecoration, Elysia } from "elysia";
+import type { Elysia } from "elysia";
 import type { Answers } from "./answer.ts";
 import type { HistoryAnswers } from "./answer-history.ts";
 import { runBatch, runInTurn, unwrap } from "./answer-writing.ts";
@@ -6,14 +6,13 @@ import {
   answered,
   ATTACHED_FILE,
   bytes,
-  json,
   OF_PARTS,
   optionsOf,
   refused,
   UPLOAD_FORM,
 } from "./attached-description.ts";
 import type { Attachments } from "./attachments.ts";
-import { inPath, inQuery } from "./route-description.ts";
+import { content, detail, inPath, inQuery } from "./route-description.ts";
 import { checkVersion, isKnown } from "./entity-tag.ts";
 import { once } from "./idempotency.ts";
 import { and } from "./model/condition.ts";
@@ -136,8 +135,6 @@ export function addAttachments(
     );
   };
 
-  const detail = (value: object): DocumentDecoration =>
-    ({ tags: ["inventory"], ...value }) as DocumentDecoration;
   const security = [{ token: [] }];
   const record = [
     inQuery("app", "App of the record, such as stocks."),
@@ -210,7 +207,7 @@ export function addAttachments(
         summary: "Rename a file",
         security,
         parameters: [...id, ...DRY_RUN, ...MATCH],
-        requestBody: { required: true, content: json(named) },
+        requestBody: { required: true, content: content(named) },
         responses: written,
       }),
     })

@@ -1,4 +1,5 @@
 import type { DocumentDecoration } from "elysia";
+import { PROBLEMS } from "../problem.ts";
 import { PROBLEM_SCHEMA } from "./model/schema.ts";
 
 /** What descriptions of routes for OpenAPI are made of. */
@@ -6,6 +7,9 @@ import { PROBLEM_SCHEMA } from "./model/schema.ts";
 export type Detail = DocumentDecoration;
 
 export const detail = (value: object): Detail => ({ tags: ["inventory"], ...value }) as Detail;
+
+/** The same for what only those who sign in may do. */
+export const secured = (value: object): Detail => detail({ security: [{ token: [] }], ...value });
 
 /** A body in JSON of this schema. */
 export const content = (schema: object) => ({
@@ -17,7 +21,13 @@ export const refusalsOf =
   (meanings: Readonly<Record<number, string>>) =>
   (...statuses: number[]) =>
     Object.fromEntries(
-      statuses.map((status) => [status, { description: meanings[status], content: content(PROBLEM_SCHEMA) }]),
+      statuses.map((status) => [
+        status,
+        {
+          description: meanings[status] ?? (status === 401 ? PROBLEMS.unauthenticated.meaning : undefined),
+          content: content(PROBLEM_SCHEMA),
+        },
+      ]),
     );
 
 export const inPath = (name: string, description: string) => ({

@@ -21,7 +21,6 @@ const maybe = (schema: object) => ({ ...schema, nullable: true });
 
 const MEANINGS: Record<number, string> = {
   400: "A value breaks a rule; it is named.",
-  401: "Credentials are missing or not valid.",
   403: "The caller may view this, but not do that with it.",
   404: "No such record or batch, or none that the caller may view.",
   409: "Others refer to it, or later changes would be lost; `rows` says which.",

@@ -1,16 +1,15 @@
-import type { DocumentDecoration, Elysia } from "elysia";
+import type { Elysia } from "elysia";
 import type { Answers } from "./answer.ts";
 import {
   bytes,
   IMPORT_REPORT,
   IMPORT_STATUS,
-  json,
   optionsOf as metadataOf,
   refused,
   SPREADSHEETS,
   UPLOAD_FORM,
 } from "./attached-description.ts";
-import { inQuery } from "./route-description.ts";
+import { content, detail, inQuery } from "./route-description.ts";
 import type { ImportOptions } from "./import.ts";
 import { type Imports, refusalOf, type Running } from "./imports.ts";
 import { importTemplate } from "./import-template.ts";
@@ -93,7 +92,6 @@ export function addImport(
   };
 
   const path = `${ROOT}${resource.segment}/import/`;
-  const detail = (value: object) => ({ tags: ["inventory"], ...value }) as DocumentDecoration;
   app
     .get(path, handler, {
       detail: detail({
@@ -126,7 +124,7 @@ export function addImport(
               "application/x-ndjson": { schema: { type: "string" } },
             },
           },
-          202: { description: "Accepted; `Location` tells of it.", content: json(IMPORT_STATUS) },
+          202: { description: "Accepted; `Location` tells of it.", content: content(IMPORT_STATUS) },
           ...refused(400, 401, 403, 409, 413, 503),
         },
       }),

@@ -1,7 +1,7 @@
-import type { DocumentDecoration, Elysia } from "elysia";
+import type { Elysia } from "elysia";
 import type { Answers } from "./answer.ts";
 import { answered, IMPORT_STATUS, object, refused } from "./attached-description.ts";
-import { inPath } from "./route-description.ts";
+import { detail, inPath } from "./route-description.ts";
 import { importJson, importPage } from "./import-page.ts";
 import type { Imports, ImportStatus } from "./imports.ts";
 import { parameterProblem } from "./model/filter.ts";
@@ -53,7 +53,6 @@ export function addImports(app: Elysia, answers: Answers, imports: Imports): voi
     return told(call, ended);
   };
 
-  const detail = (value: object) => ({ tags: ["inventory"], ...value }) as DocumentDecoration;
   const security = [{ token: [] }];
   const path = `${ROOT}imports/`;
   app

@@ -158,7 +158,6 @@ const unreadable = ({ name }: Sheet, symbol: Symbology, record: string, how: str
 
 const MEANINGS: Record<number, string> = {
   400: "A parameter is wrong or unknown; it is named.",
-  401: "Credentials are missing or not valid.",
   404: "Nothing is found.",
   413: "More records than labels are made at once.",
 };

@@ -1,8 +1,8 @@
-import type { DocumentDecoration, Elysia } from "elysia";
+import type { Elysia } from "elysia";
 import { type Answers, ITEM_METHODS, unwrap } from "./answer.ts";
 import type { HistoryAnswers } from "./answer-history.ts";
 import { runInTurn } from "./answer-writing.ts";
-import { content, inQuery, refusalsOf } from "./route-description.ts";
+import { content, type Detail, inPath, inQuery, refusalsOf, secured } from "./route-description.ts";
 import type { Json } from "./model/field.ts";
 import { parameterProblem } from "./model/filter.ts";
 import { bodySchema, listParameters, listSchema, recordSchema } from "./model/schema.ts";
@@ -192,25 +192,13 @@ export function addPeople(
   });
 }
 
-type Detail = DocumentDecoration;
-
 const REFUSALS: Record<number, string> = {
   400: "A value breaks a rule; the field is named.",
-  401: "Credentials are missing or not valid.",
   403: "Only administrators may do this.",
   404: "There is none.",
   409: "It is needed as it is.",
 };
 const refusals = refusalsOf(REFUSALS);
-const detail = (value: object): Detail =>
-  ({ tags: ["inventory"], security: [{ token: [] }], ...value }) as Detail;
-const inPath = (name: string, description: string) => ({
-  name,
-  in: "path",
-  required: true,
-  description,
-  schema: { type: "string" },
-});
 
 function describeRoutes(
   kind: Kind,
@@ -240,7 +228,7 @@ function describeRoutes(
     return { required: true, content: content({ ...schema, properties }) };
   };
   return {
-    list: detail({
+    list: secured({
       summary: `List ${segment}`,
       description: `${summary} For callers with credentials.`,
       parameters,
@@ -249,26 +237,26 @@ function describeRoutes(
         ...refusals(400, 401),
       },
     }),
-    create: detail({
+    create: secured({
       summary: `Add to ${segment}`,
       description: "For administrators.",
       parameters: looks,
       requestBody: sends(false),
       responses: { ...one(201, "As stored."), ...refusals(400, 401, 403) },
     }),
-    read: detail({
+    read: secured({
       summary: kind === "user" ? "One account" : "One group",
       description: "With `response_format=flat` in `results`.",
       parameters: [name, ...looks],
       responses: { ...one(200, "As stored."), ...refusals(401, 404) },
     }),
-    replace: detail({
+    replace: secured({
       summary: `Replace one of ${segment}`,
       parameters: [name, ...looks],
       requestBody: sends(false),
       responses: { ...one(200, "As stored."), ...refusals(400, 401, 403, 404, 409) },
     }),
-    change: detail({
+    change: secured({
       summary: `Change one of ${segment}`,
       description:
         kind === "user"
@@ -278,7 +266,7 @@ function describeRoutes(
       requestBody: sends(true),
       responses: { ...one(200, "As stored."), ...refusals(400, 401, 403, 404, 409) },
     }),
-    remove: detail({
+    remove: secured({
       summary: kind === "user" ? "Disable an account" : "Delete a group",
       description:
         kind === "user"
@@ -321,29 +309,29 @@ const page = {
 };
 
 const MEMBERS: Record<"list" | "set" | "add" | "join" | "leave", Detail> = {
-  list: detail({
+  list: secured({
     summary: "Members of a group",
     parameters: [group, inQuery("as_of", "A time, or the id of a batch: the members of then.")],
     responses: { ...page, ...refusals(400, 401, 404) },
   }),
-  set: detail({
+  set: secured({
     summary: "Set the members of a group",
     parameters: [group, ...DRY_RUN],
     requestBody: { required: true, content: content(memberList) },
     responses: { ...page, ...refusals(400, 401, 403, 404) },
   }),
-  add: detail({
+  add: secured({
     summary: "Add members to a group",
     parameters: [group, ...DRY_RUN],
     requestBody: { required: true, content: content(memberList) },
     responses: { ...page, ...refusals(400, 401, 403, 404) },
   }),
-  join: detail({
+  join: secured({
     summary: "Add a member to a group",
     parameters: [group, aMember, ...DRY_RUN],
     responses: { 204: { description: "It is one." }, ...refusals(401, 403, 404) },
   }),
-  leave: detail({
+  leave: secured({
     summary: "Remove a member from a group",
     parameters: [group, aMember, ...DRY_RUN],
     responses: { 204: { description: "It is none." }, ...refusals(400, 401, 403, 404) },

@@ -223,7 +223,6 @@ function whole(parameters: URLSearchParams, name: string, usual: number, most: n
 const ok = (description: string, schema: object) => ({ 200: { description, content: content(schema) } });
 const MEANINGS: Record<number, string> = {
   400: "A parameter is wrong or unknown; it is named.",
-  401: "Credentials are missing or not valid.",
   404: "No such record, or none that the caller may view.",
 };
 const refusals = refusalsOf(MEANINGS);

@@ -1,9 +1,9 @@
 import type { DocumentDecoration, Elysia } from "elysia";
 import type { Answers } from "./answer.ts";
-import { PROBLEM_SCHEMA } from "./model/schema.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import { RESOURCES } from "./resources/index.ts";
 import { respond, ROOT } from "./response.ts";
+import { content, refusalsOf } from "./route-description.ts";
 import { scan } from "./scan.ts";
 import type { Store } from "./store.ts";
 import { Problem } from "../problem.ts";
@@ -28,7 +28,6 @@ export function addScan(app: Elysia, answers: Answers, { reading }: Store): void
     const body = JSON.stringify({ code: code.trim(), total: results.length, results });
     return respond(body, 200, MEDIA_TYPES.json, { Allow: METHODS });
   };
-  const json = (schema: object) => ({ "application/json": { schema: schema as Record<string, unknown> } });
   const text = { type: "string" };
   app.get(`${ROOT}scan/`, found, {
     detail: {
@@ -42,7 +41,7 @@ export function addScan(app: Elysia, answers: Answers, { reading }: Store): void
       responses: {
         200: {
           description: "None, one, or all that it may mean.",
-          content: json({
+          content: content({
             type: "object",
             required: ["code", "total", "results"],
             properties: {
@@ -64,8 +63,7 @@ export function addScan(app: Elysia, answers: Answers, { reading }: Store): void
             },
           }),
         },
-        400: { description: "There is no code.", content: json(PROBLEM_SCHEMA) },
-        401: { description: "Credentials are missing or not valid.", content: json(PROBLEM_SCHEMA) },
+        ...refusalsOf({ 400: "There is no code." })(400, 401),
       },
     } as DocumentDecoration,
   });

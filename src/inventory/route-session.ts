@@ -1,11 +1,11 @@
-import type { DocumentDecoration, Elysia } from "elysia";
+import type { Elysia } from "elysia";
 import type { Answers } from "./answer.ts";
 import { type Json, KINDS, printInstant } from "./model/field.ts";
-import { PROBLEM_SCHEMA } from "./model/schema.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import { readJson, readPairs } from "./request-body.ts";
 import { PEOPLE } from "./resources/index.ts";
 import { respond, ROOT } from "./response.ts";
+import { content, detail, refusalsOf, secured } from "./route-description.ts";
 import type { Store } from "./store.ts";
 import { fieldProblem } from "./writing.ts";
 import { Problem } from "../problem.ts";
@@ -33,8 +33,6 @@ interface SignInOptions {
   reach: Reach;
 }
 type Params = Record<string, string | null>;
-type Detail = DocumentDecoration;
-
 /** Signing in: a token for a name and a password, sessions of browsers, and the tokens of the caller. */
 export function addSignIn(app: Elysia, options: SignInOptions): void {
   addTokenAuth(app, options);
@@ -221,21 +219,13 @@ function readToken(body: Json, now: number): { name: string; scope: Scope; expir
   return { name: String(name).trim(), scope: scope as Scope, expires: end };
 }
 
-const content = (schema: object) => ({ "application/json": { schema: schema as Record<string, unknown> } });
-const refusals = (...statuses: number[]) => {
-  const meanings: Record<number, string> = {
-    400: "A field is missing or wrong.",
-    401: "The credentials are missing or wrong. With the code second_factor_required the password is right, and `code` is missing.",
-    403: "A page of another origin asks, the token may only read, or a second factor has to be set up first.",
-    404: "There is none.",
-    429: "Too many failed sign-ins; Retry-After says for how many seconds to wait.",
-  };
-  return Object.fromEntries(
-    statuses.map((status) => [status, { description: meanings[status], content: content(PROBLEM_SCHEMA) }]),
-  );
-};
-const detail = (value: object): Detail => ({ tags: ["inventory"], ...value }) as Detail;
-const secured = (value: object): Detail => detail({ security: [{ token: [] }], ...value });
+const refusals = refusalsOf({
+  400: "A field is missing or wrong.",
+  401: "The credentials are missing or wrong. With the code second_factor_required the password is right, and `code` is missing.",
+  403: "A page of another origin asks, the token may only read, or a second factor has to be set up first.",
+  404: "There is none.",
+  429: "Too many failed sign-ins; Retry-After says for how many seconds to wait.",
+});
 const text = { type: "string" };
 const time = { type: "string", format: "date-time" };
 const object = (properties: Record<string, object>, needed = Object.keys(properties)) => ({

@@ -1,10 +1,10 @@
-import type { DocumentDecoration, Elysia } from "elysia";
+import type { Elysia } from "elysia";
 import { type Answers, unwrap } from "./answer.ts";
 import type { HistoryAnswers } from "./answer-history.ts";
 import { runInTurn } from "./answer-writing.ts";
 import { OF_PARTS } from "./attached-description.ts";
 import { ALIVE } from "./bulk.ts";
-import { content, inPath, refusalsOf } from "./route-description.ts";
+import { content, type Detail, inPath, refusalsOf, secured } from "./route-description.ts";
 import { checkTag, listTag } from "./entity-tag.ts";
 import { and } from "./model/condition.ts";
 import { type Json, parseUuid, quoted } from "./model/field.ts";
@@ -169,7 +169,6 @@ function readIds(value: Json | undefined): string[] {
   return ids;
 }
 
-type Detail = DocumentDecoration;
 const text = { type: "string" };
 const flag = { type: "boolean" };
 const object = (properties: Record<string, object>, required: string[]) => ({
@@ -199,7 +198,6 @@ const wished = (name: string) => ({
 const WISH = { public: flag, users: wished("user"), groups: wished("group") };
 const MEANINGS: Record<number, string> = {
   400: "A value breaks a rule; the field is named.",
-  401: "Credentials are missing or not valid.",
   403: "The caller may view the record, but not change it.",
   404: "No such record, or none that the caller may view.",
   409: "It would come out otherwise than confirmed.",
@@ -218,10 +216,8 @@ function describeRoutes(
     description: `Identifier of the ${name}.`,
     schema: text,
   };
-  const detail = (value: object): Detail =>
-    ({ tags: ["inventory"], security: [{ token: [] }], ...value }) as Detail;
   const one = (summary: string, description: string, sends: boolean): Detail =>
-    detail({
+    secured({
       summary,
       description,
       parameters: sends ? [id, ...DRY_RUN, ...MATCH] : [id, ...OF_PARTS, ...NONE_MATCH],
@@ -233,7 +229,7 @@ function describeRoutes(
       },
     });
   const several = (summary: string, description: string): Detail =>
-    detail({
+    secured({
       summary,
       description: `${description} All of the records or none.`,
       parameters: DRY_RUN,

@@ -201,7 +201,6 @@ function reportCsv(count: Count): string {
 const HIDDEN = { parse: "none", detail: { hide: true } } as const;
 const MEANINGS: Record<number, string> = {
   400: "A parameter or a field is wrong or unknown; it is named.",
-  401: "Credentials are missing or not valid.",
   403: "The caller may view the stocktake, but not change it.",
   404: "No such stocktake for this caller, or its location is gone.",
   409: "The stocktake was applied already, or it would come out otherwise than confirmed.",

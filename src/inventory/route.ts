@@ -1,4 +1,4 @@
-import { type AnyElysia, type DocumentDecoration, Elysia } from "elysia";
+import { type AnyElysia, Elysia } from "elysia";
 import { type Answers, openAnswers } from "./answer.ts";
 import { openHistoryAnswers } from "./answer-history.ts";
 import { openAttached } from "./attached.ts";
@@ -9,7 +9,6 @@ import {
   LOOKUP_NOTE,
   listParameters,
   listSchema,
-  PROBLEM_SCHEMA,
   recordSchema,
   valueSchema,
 } from "./model/schema.ts";
@@ -23,6 +22,7 @@ import { addAttached } from "./route-attached.ts";
 import { addImport } from "./route-import.ts";
 import { addImports } from "./route-imports.ts";
 import { type Imports, openImports } from "./imports.ts";
+import { content, type Detail, detail, refusalsOf } from "./route-description.ts";
 import { addLabels } from "./route-labels.ts";
 import { addPeople } from "./route-people.ts";
 import { addSignIn } from "./route-session.ts";
@@ -111,8 +111,6 @@ export function inventoryRoutes(options: InventoryOptions): AnyElysia {
 /** Parts of the path; null where one cannot be decoded, such as `%`. */
 type Params = Record<string, string | null>;
 
-type Detail = DocumentDecoration;
-
 /** Members of the answer of the resolver. */
 const RESOLVED = ["id", "name", "model_type", "model_name", "app_name"];
 
@@ -121,9 +119,8 @@ const HIDDEN = { parse: "none", detail: { hide: true } } as const;
 function addRoot(app: Elysia, answers: Answers): void {
   const root = ({ request }: { request: Request }) =>
     answers.root(request, [...RESOURCES, ...Object.values(PEOPLE)]);
-  const detail: Detail = {
+  const shown = detail({
     summary: "Addresses of all lists",
-    tags: ["inventory"],
     responses: {
       200: {
         description: "Segment and address of every list.",
@@ -131,14 +128,13 @@ function addRoot(app: Elysia, answers: Answers): void {
       },
       ...refusals(401),
     },
-  };
-  app.get(ROOT, root, { detail });
+  });
+  app.get(ROOT, root, { detail: shown });
   for (const path of [ROOT, ROOT.slice(0, -1)]) app.all(path, root, HIDDEN);
   const version = ({ request }: { request: Request }) => answers.version(request);
   app.get(`${ROOT}version/`, version, {
-    detail: {
+    detail: detail({
       summary: "Version of the interface",
-      tags: ["inventory"],
       responses: {
         200: {
           description: "Its version.",
@@ -150,7 +146,7 @@ function addRoot(app: Elysia, answers: Answers): void {
         },
         ...refusals(401),
       },
-    },
+    }),
   });
   for (const path of [`${ROOT}version/`, `${ROOT}version`]) app.all(path, version, HIDDEN);
 }
@@ -171,11 +167,9 @@ function addLookups(app: Elysia, answers: Answers): void {
     },
     ...refusals(401),
   };
-  const tags = ["inventory"];
   app.get(`${ROOT}resolver/`, find, {
-    detail: {
+    detail: detail({
       summary: "What a name or an id is",
-      tags,
       parameters: [
         {
           name: "query",
@@ -186,9 +180,9 @@ function addLookups(app: Elysia, answers: Answers): void {
         },
       ],
       responses,
-    },
+    }),
   });
-  app.get(`${ROOT}resolver/:id/`, resolve, { detail: { summary: "What an id is", tags, responses } });
+  app.get(`${ROOT}resolver/:id/`, resolve, { detail: detail({ summary: "What an id is", responses }) });
   for (const end of ["", "/"]) {
     app.all(`${ROOT}resolver${end}`, find, HIDDEN);
     app.all(`${ROOT}resolver/:id${end}`, resolve, HIDDEN);
@@ -228,7 +222,6 @@ function addResource(app: Elysia, answers: Answers, resource: Routed): void {
 
 const MEANINGS: Record<number, string> = {
   400: "A value or a parameter breaks a rule; the field is named.",
-  401: "Credentials are missing or not valid.",
   403: "The caller may view this record, but not do that with it.",
   404: "No such record, or none that the caller may view; or no such page or format.",
   406: "The answer cannot be given as asked for.",
@@ -237,16 +230,7 @@ const MEANINGS: Record<number, string> = {
   415: "The body is no JSON.",
   422: "The Idempotency-Key was used with another request.",
 };
-
-type Responses = NonNullable<Detail["responses"]>;
-
-const content = (schema: object) => ({ "application/json": { schema: schema as Record<string, unknown> } });
-
-function refusals(...statuses: number[]): Responses {
-  return Object.fromEntries(
-    statuses.map((status) => [status, { description: MEANINGS[status], content: content(PROBLEM_SCHEMA) }]),
-  ) as Responses;
-}
+const refusals = refusalsOf(MEANINGS);
 
 /** What the OpenAPI document says of a resource's operations. */
 function describe(
@@ -257,14 +241,12 @@ function describe(
 > {
   const { segment, name } = resource;
   const record = recordSchema(DECLARED, resource);
-  const tags = ["inventory"];
   const security = [{ token: [] }];
   const parameters = listParameters(DECLARED, resource);
   const looks = parameters.filter((parameter) =>
     ["format", "response_format", "fields"].includes(parameter.name),
   );
-  const one = (description: string): Responses =>
-    ({ 200: { description, content: content(record) } }) as Responses;
+  const one = (description: string) => ({ 200: { description, content: content(record) } });
   const sends = (schema: object, description: string) => ({
     required: true,
     description,
@@ -295,7 +277,6 @@ function describe(
   const deleted = parameters.filter((parameter) =>
     ["deleted", "strict", "explain", "as_of"].includes(parameter.name),
   );
-  const detail = (value: object): Detail => ({ tags, ...value }) as Detail;
   return {
     list: detail({
       summary: `List ${segment}`,

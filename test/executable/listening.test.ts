@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { copyFileSync, existsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect } from "node:tls";
+import { OPENSSL, selfSigned } from "./certificate.ts";
 import { labd, LABD, scratch, serve } from "./labd.ts";
 
 /** Base path, Unix socket, and TLS whose certificate is renewed, in the executable. */
@@ -107,30 +108,14 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-const OPENSSL = Bun.which("openssl");
-
 test.skipIf(OPENSSL === null || process.platform === "win32")(
   "a renewed certificate is shown after SIGHUP, one that cannot be used is not, and running requests are answered",
   async () => {
     using data = scratch();
     const [certificate, key] = ["lab.crt", "lab.key"].map((name) => join(data.directory, name));
     for (const name of ["old", "new"]) {
-      const made = Bun.spawnSync(
-        [
-          OPENSSL!,
-          "req",
-          "-x509",
-          "-newkey",
-          "ec",
-          "-pkeyopt",
-          "ec_paramgen_curve:prime256v1",
-          "-nodes",
-        ].concat(
-          ["-keyout", join(data.directory, `${name}.key`), "-out", join(data.directory, `${name}.crt`)],
-          ["-days", "2", "-subj", `/CN=${name}`],
-        ),
-      );
-      expect(made.exitCode).toBe(0);
+      const [of, by] = ["crt", "key"].map((kind) => join(data.directory, `${name}.${kind}`));
+      selfSigned({ certificate: of, key: by }, name, 2);
     }
     const use = (name: string): void => {
       copyFileSync(join(data.directory, `${name}.crt`), certificate);

@@ -2,6 +2,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { OPENSSL, selfSigned } from "./certificate.ts";
 import { ask, E7, element, ended, labd, post, runJobMessage, scratch, serve } from "./labd.ts";
 
 // A busy machine takes its time.
@@ -9,7 +10,6 @@ setDefaultTimeout(60_000);
 
 /** The examples of packaging/ behind which SOAP, JSON, events, REST and pages work, with the servers themselves. */
 
-const OPENSSL = Bun.which("openssl");
 const EXAMPLES = join(import.meta.dir, "../../packaging");
 const example = (name: string): string => readFileSync(join(EXAMPLES, name), "utf8");
 
@@ -99,13 +99,8 @@ async function callThrough(name: string): Promise<void> {
   const env = { LABD_DATA_DIR: data };
   expect((await labd(["corpus", "add", "--sample"], { env })).code).toBe(0);
   await labd(["user", "add", "ada", "--admin", "--password-stdin"], { env, stdin: "correct horse\n" });
-  const made = Bun.spawnSync(
-    [OPENSSL!, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"].concat(
-      ["-keyout", join(directory, "lab.key"), "-out", join(directory, "lab.crt")],
-      ["-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"],
-    ),
-  );
-  expect(made.exitCode).toBe(0);
+  const [certificate, key] = ["lab.crt", "lab.key"].map((file) => join(directory, file));
+  selfSigned({ certificate, key }, "localhost", 2);
   const port = await freePort();
   const outside = `https://localhost:${port}`;
   await using server = await serve(data, [

@@ -1,10 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { swagger } from "@elysiajs/swagger";
-import { type AnyElysia, Elysia } from "elysia";
-import { inventoryRoutes, RESOURCES } from "../../src/inventory/index.ts";
+import { RESOURCES } from "../../src/inventory/index.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
 import { complaints, type Operation, type Schema } from "../described.ts";
-import { type Lab, openLab, PASSWORD } from "./harness.ts";
+import { type Lab, openLab, PASSWORD, pathsOf } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
 /**
@@ -16,19 +14,7 @@ let lab: Lab;
 let paths: Record<string, Record<string, Operation>> = {};
 beforeEach(async () => {
   lab = await openLab({ passwords: true });
-  const { database, clock, accounts } = lab;
-  const routes = inventoryRoutes({
-    database,
-    clock,
-    accounts,
-    authenticate: (request) => accounts.authenticate(request),
-    anonymousRead: true,
-  });
-  const app = new Elysia({ handler: { standardHostname: false }, systemRouter: false, strictPath: true })
-    .use(routes)
-    .use(swagger({ path: "/docs" }) as AnyElysia);
-  paths = ((await (await app.fetch(new Request("http://lab/docs/json"))).json()) as { paths: typeof paths })
-    .paths;
+  paths = await pathsOf<Operation>(lab);
 });
 afterEach(() => lab.database.close());
 

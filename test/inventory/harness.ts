@@ -1,4 +1,5 @@
-import { Elysia } from "elysia";
+import { swagger } from "@elysiajs/swagger";
+import { type AnyElysia, Elysia } from "elysia";
 import { MIGRATIONS } from "../../db/index.ts";
 import { inventoryRoutes, loadInventory } from "../../src/inventory/index.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
@@ -151,4 +152,24 @@ export async function openLab(
       return { status: response.status, headers: response.headers, bytes };
     },
   };
+}
+
+/** What the OpenAPI document says of every address, by method. */
+export async function pathsOf<Operation>({
+  database,
+  clock,
+  accounts,
+}: Lab): Promise<Record<string, Record<string, Operation>>> {
+  const routes = inventoryRoutes({
+    database,
+    clock,
+    accounts,
+    authenticate: (request) => accounts.authenticate(request),
+    anonymousRead: true,
+  });
+  const app = new Elysia({ handler: { standardHostname: false }, systemRouter: false, strictPath: true })
+    .use(routes)
+    .use(swagger({ path: "/docs" }) as AnyElysia);
+  const document = await (await app.fetch(new Request("http://lab/docs/json"))).json();
+  return (document as { paths: Record<string, Record<string, Operation>> }).paths;
 }

@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { swagger } from "@elysiajs/swagger";
-import { type AnyElysia, Elysia } from "elysia";
 import { Compile } from "typebox/compile";
-import { inventoryRoutes, RESOURCES } from "../../src/inventory/index.ts";
+import { RESOURCES } from "../../src/inventory/index.ts";
 import { listParameters, listSchema } from "../../src/inventory/model/schema.ts";
 import { isGuarded } from "../../src/inventory/model/resource.ts";
 import { DECLARED } from "../../src/inventory/resources/index.ts";
 import { withNull } from "../described.ts";
-import { type Lab, openLab } from "./harness.ts";
+import { type Lab, openLab, pathsOf } from "./harness.ts";
 
 /** The OpenAPI document says what the interface does. */
 
@@ -24,21 +22,7 @@ let lab: Lab;
 let paths: Record<string, Record<string, Operation>> = {};
 beforeAll(async () => {
   lab = await openLab();
-  const { database, clock, accounts } = lab;
-  const routes = inventoryRoutes({
-    database,
-    clock,
-    accounts,
-    authenticate: (request) => accounts.authenticate(request),
-    anonymousRead: true,
-  });
-  const app = new Elysia({ handler: { standardHostname: false }, systemRouter: false, strictPath: true })
-    .use(routes)
-    .use(swagger({ path: "/docs" }) as AnyElysia);
-  const document = (await (await app.fetch(new Request("http://lab/docs/json"))).json()) as {
-    paths: typeof paths;
-  };
-  paths = document.paths;
+  paths = await pathsOf<Operation>(lab);
 });
 afterAll(() => lab.database.close());
 

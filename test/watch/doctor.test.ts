@@ -9,6 +9,7 @@ import type { Finding } from "../../src/watch/finding.ts";
 import { lookAtCertificate } from "../../src/watch/look-at-certificate.ts";
 import { lookAtBackups, lookAtClock, lookAtDatabase } from "../../src/watch/look-at-database.ts";
 import { lookAtDisk, lookAtLimits, lookAtPermissions } from "../../src/watch/look-at-place.ts";
+import { OPENSSL, selfSigned } from "../executable/certificate.ts";
 
 // A busy machine takes its time.
 setDefaultTimeout(30_000);
@@ -120,25 +121,11 @@ test("limits of open files", () => {
   expect(lookAtLimits(join(directory, "none"))).toEqual([]);
 });
 
-const OPENSSL = Bun.which("openssl");
-
 test.skipIf(OPENSSL === null)(
   "a certificate: valid, soon over, over, with another's key, no certificate",
   () => {
     const [certificate, key] = ["lab.crt", "lab.key"].map((name) => join(directory, name));
-    const made = Bun.spawnSync(
-      [
-        OPENSSL!,
-        "req",
-        "-x509",
-        "-newkey",
-        "ec",
-        "-pkeyopt",
-        "ec_paramgen_curve:prime256v1",
-        "-nodes",
-      ].concat(["-keyout", key, "-out", certificate, "-days", "90", "-subj", "/CN=lab"]),
-    );
-    expect(made.exitCode).toBe(0);
+    selfSigned({ certificate, key }, "lab", 90);
     const after = (days: number): number => Date.now() + days * 24 * HOUR;
     expect(lookAtCertificate("", "", NOW)).toEqual([]);
     expect(worst(lookAtCertificate(certificate, key, after(1)))).toEqual(["ok", said("valid until")]);
