@@ -152,7 +152,7 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     log,
     size: options.workers,
     timeout: options.jobTimeoutSeconds * 1000,
-    settled: () => told(),
+    changed: () => told(),
     turn: () => writeTurn(database).free(),
     ...(workerMemory === 0 ? {} : { workerMemory: workerMemory * 1024 * 1024 }),
   });

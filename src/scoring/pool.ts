@@ -48,8 +48,8 @@ export interface PoolOptions {
   retryInterval?: number;
   /** Undefined where one may write now, else a promise of that: an import may hold the database for seconds. */
   turn?: () => Promise<void> | undefined;
-  /** Called when a job may have ended. */
-  settled?: () => void;
+  /** Called when a job has begun or is in another step, and when it may have ended. */
+  changed?: () => void;
   /** Sequences that a corpus has at least where idle workers help to search it. */
   shareFrom?: number;
 }
@@ -157,7 +157,7 @@ export class Pool {
       this.#leave(seat);
       this.#dismiss(seat);
     }
-    this.#options.settled?.();
+    this.#options.changed?.();
     this.wake();
   }
 
@@ -195,6 +195,7 @@ export class Pool {
     seat.job = job;
     this.#guard ??= setInterval(() => this.#lookAtMemory(), MEMORY_INTERVAL);
     this.#progress.set(lease.id, progress);
+    this.#options.changed?.();
     if (search) this.#join(seat, job, search);
     else this.#score(seat, job);
     return true;
@@ -258,9 +259,10 @@ export class Pool {
     }
     if (report.kind === "progress") {
       const { progress } = job;
-      progress.fraction =
-        report.stage === progress.stage ? Math.max(progress.fraction, report.fraction) : report.fraction;
+      const isSame = report.stage === progress.stage;
+      progress.fraction = isSame ? Math.max(progress.fraction, report.fraction) : report.fraction;
       progress.stage = report.stage;
+      if (!isSame) this.#options.changed?.();
       return;
     }
     if (report.kind === "searched") return this.#gather(job, report.hits);
@@ -364,7 +366,7 @@ export class Pool {
       this.#again(error, "job", { job: id }, () => this.#settle(id, write));
     const settled = (): void => {
       this.#progress.delete(id);
-      this.#options.settled?.();
+      this.#options.changed?.();
       this.wake();
     };
     try {
@@ -373,7 +375,7 @@ export class Pool {
       void written.then(settled, again);
     } catch (error) {
       again(error);
-      this.#options.settled?.();
+      this.#options.changed?.();
     }
     this.wake();
   }

@@ -134,7 +134,7 @@ test.each([
     const { path } = await backUp();
     await restore(path);
   },
-  30_000,
+  300_000,
 );
 
 test("what is altered on its way is no backup", async () => {
@@ -186,4 +186,4 @@ test("retention is that of directories: manifests first, corpora that nobody nam
     [rest[0], rest[2], rest[3]].map(({ path }) => path),
   );
   await restore(rest[0].path);
-}, 30_000);
+}, 300_000);

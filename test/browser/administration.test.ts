@@ -57,7 +57,7 @@ browserTest(
     await seeText(page, "Runs for");
     expect((await page.goto(link))!.status()).toBe(404);
   },
-  60_000,
+  300_000,
 );
 
 browserTest(
@@ -127,7 +127,7 @@ browserTest(
     }
     await checkPage(opened, "administration-refused");
   },
-  60_000,
+  300_000,
 );
 
 browserTest(
@@ -175,7 +175,7 @@ browserTest(
     await press(page, "button", "Shut out");
     await seeText(page, "This is the only active administrator.");
   },
-  60_000,
+  300_000,
 );
 
 browserTest(
@@ -206,7 +206,7 @@ browserTest(
     await seeText(page, "yeast-2026 is removed.");
     await page.waitForFunction(() => !document.querySelector("table")!.innerText.includes("yeast-2026"));
   },
-  60_000,
+  300_000,
 );
 
 browserTest(
@@ -233,7 +233,7 @@ browserTest(
     await press(page, "button", "Give it up");
     await seeText(page, "They come with the program.");
   },
-  60_000,
+  300_000,
 );
 
 browserTest(
@@ -273,7 +273,7 @@ browserTest(
     await seeText(page, "What to do:");
     await checkPage(opened, "administration-health");
   },
-  60_000,
+  300_000,
 );
 
 browserTest(
@@ -306,7 +306,7 @@ browserTest(
     await page.screenshot({ path: join(ARTEFACTS, "administration-jobs-busy-light.png") as `${string}.png` });
     await Promise.all(submitted.map((id) => fetch(`${url}/api/scoring/jobs/${id}`, { method: "DELETE" })));
   },
-  60_000,
+  300_000,
 );
 
 browserTest("the audit log tells who signed in, page by page, by name and by action", async () => {

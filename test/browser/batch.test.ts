@@ -2,7 +2,7 @@ import { expect, setDefaultTimeout } from "bun:test";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { arrive, browserTest, checkPage, fill, named, openPage, press, seeText } from "./browser.ts";
 
-setDefaultTimeout(120_000);
+setDefaultTimeout(300_000);
 
 /** p53, p21, p27, E7: from the sample, each with a motif of its own. */
 const PROTEINS = ["P04637", "P38936", "P46527", "P03129"];

@@ -31,6 +31,8 @@ export const ADMIN = { username: "admin", password: "a password for tests" };
 
 interface Site {
   url: string;
+  /** The data directory of the demonstration. */
+  directory: string;
   browser: Browser;
   close(): Promise<void>;
 }
@@ -73,7 +75,7 @@ async function openSite(): Promise<Site> {
     await server.exited;
     await Bun.$`rm -rf ${directory}`.quiet();
   };
-  return { url, browser, close };
+  return { url, directory, browser, close };
 }
 
 /** Id of a consumable of the demonstration, whose label lies before the camera all the time. */
@@ -136,7 +138,7 @@ export async function openPage(path: string, { signedIn = false, width = 1200 } 
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
   const faults: string[] = [];
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(120_000);
   page.on("request", (request) => {
     const address = request.url();
     if (!address.startsWith(`${url}/`) && !/^(data|blob|about):/.test(address))

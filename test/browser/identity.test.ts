@@ -88,5 +88,5 @@ browserTest(
     await seeText(page, "It does not answer.");
     await fill(page, "Name", "somebody");
   },
-  60_000,
+  300_000,
 );

@@ -61,7 +61,7 @@ browserTest(
     await press(page, "button", "Make the labels");
     await seeText(page, "is too small for the bars");
   },
-  60_000,
+  300_000,
 );
 
 browserTest("a scanner that types opens the record, and so does the address on a label", async () => {
@@ -143,5 +143,5 @@ browserTest(
     expect(await at()).toBe("Cold room shelf 1");
     expect(page.url()).toStartWith(`${url}/inventory/stocktake/`);
   },
-  90_000,
+  300_000,
 );

@@ -121,5 +121,5 @@ browserTest(
     delete headers.Cookie;
     expect((await ask("/api/v2/token-auth/", { username: "kim", password: PASSWORD })).status).toBe(200);
   },
-  60_000,
+  300_000,
 );

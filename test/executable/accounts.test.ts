@@ -4,7 +4,7 @@ import { type Ended, LABD, labd, scratch, serve } from "./labd.ts";
 /** Accounts and tokens at the command line, as whoever looks after a server types them. */
 
 // A busy machine takes its time.
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const INVALID = 65;
 const NOT_FOUND = 66;

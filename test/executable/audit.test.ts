@@ -141,7 +141,7 @@ test("what is done is in the audit log, which survives kill -9 and shows what wa
     stdout: expect.stringContaining(`broken at entry ${head.seq}: it was noted, and is gone`),
   });
   database.close();
-}, 60_000);
+}, 300_000);
 
 test("processes that write at the same time make one chain", async () => {
   using place = scratch();
@@ -152,4 +152,4 @@ test("processes that write at the same time make one chain", async () => {
   const { stdout } = await labd(["audit", "export", "--action", "token.create", ...on]);
   expect(stdout.trim().split("\n")).toHaveLength(made.filter(({ code }) => code === 0).length);
   expect((await labd(["audit", "verify", ...on])).code).toBe(0);
-}, 60_000);
+}, 300_000);

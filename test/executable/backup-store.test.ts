@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type ObjectServer, objectServer } from "../shell/object-server.ts";
 import { killedWhen, labd, scratch, serve } from "./labd.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 /** Backups off the machine: to a store of objects, by hand, by the server, and through `kill -9`. */
 

@@ -5,7 +5,7 @@ import type { Manifest } from "../../src/backup/manifest.ts";
 import { E7, labd, scratch, serve } from "./labd.ts";
 
 // A busy machine takes its time.
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 /** The drill: back up a server under writes, restore elsewhere, and look for everything that it had accepted. */
 

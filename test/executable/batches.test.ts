@@ -16,7 +16,7 @@ import { labd, LABD } from "./labd.ts";
 import { startSlurm, whyNoSlurm } from "./slurm-cluster.ts";
 
 // A busy machine takes its time.
-setDefaultTimeout(180_000);
+setDefaultTimeout(300_000);
 
 /** The examples of packaging/batches as they stand, with the programs that they are for. */
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { harmfulProxy, type ObjectServer, objectServer } from "../shell/object-server.ts";
 import { killedWhen, labd, scratch, serve } from "./labd.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 /** Corpora on their way between machines: by a server, by a store of objects, and through `kill -9`. */
 

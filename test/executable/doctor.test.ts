@@ -5,7 +5,7 @@ import type { Finding } from "../../src/watch/finding.ts";
 import { labd, scratch, serve } from "./labd.ts";
 
 // A busy machine takes its time.
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 test("doctor beside a server, after it, with a spoilt corpus, and without a data directory", async () => {
   using place = scratch();

@@ -4,7 +4,7 @@ import { scratch } from "./labd.ts";
 import { whyNoHosts } from "./network-hosts.ts";
 
 // A busy machine takes its time.
-setDefaultTimeout(240_000);
+setDefaultTimeout(300_000);
 
 /**
  * A farm on machines of its own while its parts are killed and cut off. `bun run test/bench/farm-storm.ts` does the same for

@@ -83,7 +83,7 @@ withRedis(
     expect(await one.end("SIGTERM")).toBe(0);
     expect(await server.end("SIGTERM")).toBe(0);
   },
-  60_000,
+  300_000,
 );
 
 withRedis(
@@ -159,7 +159,7 @@ withRedis(
       await server[Symbol.asyncDispose]();
     }
   },
-  120_000,
+  300_000,
 );
 
 const OPENSSL = Bun.which("openssl");
@@ -225,5 +225,5 @@ function certify(directory: string): { ca: string; words: string[] } {
       expect.objectContaining({ state: "warning", found: expect.stringContaining("appendonly") }),
     ]);
   },
-  60_000,
+  300_000,
 );

@@ -162,5 +162,5 @@ test.skipIf(!CAN_FAKE)(
     expect(server.log()).not.toContain('"severity":"error"');
     expect(await server.end("SIGTERM")).toBe(0);
   },
-  90_000,
+  300_000,
 );

@@ -115,7 +115,7 @@ test("200 wrong sign-ins at once: forty of an address are looked at, reads and j
     body: JSON.stringify({ username: "ada", password: PASSWORD }),
   });
   expect(right.status).toBe(200);
-}, 60_000);
+}, 300_000);
 
 test("killed while a corpus is packed beside it, the service starts, and the same file is added", async () => {
   const next = random(7);
@@ -160,7 +160,7 @@ test("killed while a corpus is packed beside it, the service starts, and the sam
   // Nothing half-made is left.
   const left = readdirSync(join(place.directory, "corpora")).filter((name) => !/\.(labc|source)$/.test(name));
   expect(left).toEqual([]);
-}, 90_000);
+}, 300_000);
 
 const SPACE = `labd-${process.pid}`;
 const CAN_SPLIT = IS_LINUX && IS_LONG && quietly("ip", "netns", "add", SPACE);

@@ -161,7 +161,7 @@ test.skipIf(!CAN_MOUNT)(
     await isWhole(lab);
     expect(await lab.server.end("SIGTERM")).toBe(0);
   },
-  60_000,
+  300_000,
 );
 
 test.skipIf(!CAN_FAIL)(
@@ -198,5 +198,5 @@ test.skipIf(!CAN_FAIL)(
     await isWhole(lab);
     await lab.server.end("SIGKILL");
   },
-  60_000,
+  300_000,
 );

@@ -4,7 +4,7 @@ import { BASE, ldapTest, openDirectory, READER_DN, SECRET } from "../identity/sl
 import { shownCode } from "../fixtures/authenticator.ts";
 import { labd, scratch, serve } from "./labd.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 ldapTest(
   "people of a directory sign in, with a second factor, and not while it is away; verbs tell of it",

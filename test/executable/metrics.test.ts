@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ask, E7, element, ended, labd, post, runJobMessage, scratch, serve } from "./labd.ts";
 
 // A busy machine takes its time.
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const TOKEN = "0123456789abcdefgh";
 const PROMTOOL = Bun.which("promtool");

@@ -163,4 +163,4 @@ test("odd queries, patterns and corpora: each face says what docs/scoring-api.md
   const fresh = page.replace(TABLE, (_, begin, end) => `${begin}${table}${end}`);
   if (process.env.DOCS === "write") writeFileSync(PAGE, fresh);
   else expect(page).toBe(fresh);
-}, 120_000);
+}, 300_000);

@@ -17,7 +17,7 @@ beforeAll(async () => {
   expect((await labd(kim, { env, stdin: "correct horse\n" })).code).toBe(0);
   token = (await labd(["token", "add", "kim"], { env })).stdout.trim();
   server = await serve(place.directory);
-}, 60_000);
+}, 300_000);
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
   place[Symbol.dispose]();
@@ -143,4 +143,4 @@ test("a file of many rows is taken in without filling the memory", async () => {
     .catch(() => "");
   const megabytes = Number(/VmRSS:\s+(\d+)/.exec(rss)?.[1] ?? 0) / 1000;
   expect(megabytes).toBeLessThan(500);
-}, 60_000);
+}, 300_000);

@@ -6,7 +6,7 @@ import { OPENSSL, selfSigned } from "./certificate.ts";
 import { ask, E7, element, ended, labd, post, runJobMessage, scratch, serve } from "./labd.ts";
 
 // A busy machine takes its time.
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 /** The examples of packaging/ behind which SOAP, JSON, events, REST and pages work, with the servers themselves. */
 

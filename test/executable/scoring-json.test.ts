@@ -7,7 +7,7 @@ import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { E7, LABD, labd, scratch, serve, type Server } from "./labd.ts";
 
 // A busy machine takes its time.
-setDefaultTimeout(30_000);
+setDefaultTimeout(300_000);
 
 /** The JSON service of the executable, called as docs/scoring-api.md says, and the forms of `labd score`. */
 
@@ -147,7 +147,7 @@ test("a server that stops does not wait for those who watch", async () => {
   const text = await watching;
   expect(text).toMatch(/^retry: \d+\n\nevent: state\n/);
   expect(text).not.toContain('"state":"finished"');
-}, 60_000);
+}, 300_000);
 
 describe("labd score", () => {
   const PAIRS = `query\tpattern\nP04637\tF...W..[VIL]\n${E7}\tL.C.E\nP04637\tLIG_PCNA_PIPBox_1\n`;

@@ -7,7 +7,7 @@ import { labd, scratch, type Server, serve } from "./labd.ts";
 /** A second factor as programs meet it: no way in by a password gets around it, and a backup does not hold it. */
 
 // A busy machine takes its time.
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const PASSWORD = "a long password";
 const KEY = "second-factor.key";

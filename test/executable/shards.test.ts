@@ -6,7 +6,7 @@ import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { labd, LABD, type Ended } from "./labd.ts";
 
 // A busy machine takes its time.
-setDefaultTimeout(120_000);
+setDefaultTimeout(300_000);
 
 /** Shards of one run, and what puts them together: byte for byte what the run without shards prints. */
 

@@ -131,7 +131,7 @@ for (const { name, isThere, command } of TOOLKITS) {
       }
       expect(lines).toHaveLength(EXPECTED.length);
     },
-    60_000,
+    300_000,
   );
 }
 

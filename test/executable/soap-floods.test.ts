@@ -149,7 +149,7 @@ test("who has sent all of a flood before it reads has the answer, and the connec
   await has(["500", "200"]);
   socket.destroy();
   expect(memory(server.process.pid) - before).toBeLessThan(FLAT);
-}, 60_000);
+}, 300_000);
 
 test("bombs of gzip are not unpacked", async () => {
   const bomb = Bun.gzipSync(Buffer.alloc(50_000_000, 0x41));
@@ -193,7 +193,7 @@ test("100 MB within the limits are read through, memory flat", async () => {
     `100 MB read in ${Math.round(milliseconds)} ms; memory grew by ${Math.round(grown)} MB at most\n`,
   );
   expect(grown).toBeLessThan(FLAT);
-}, 30_000);
+}, 300_000);
 
 /** Patterns whose characters are allowed and whose size is not, or which explode elsewhere. */
 const PATTERNS: Record<string, [string, string]> = {
@@ -230,4 +230,4 @@ test("patterns that explode elsewhere are refused or finished; neighbours do not
       expect(text.length).toBeLessThan(1500);
     }
   }
-}, 60_000);
+}, 300_000);

@@ -69,7 +69,7 @@ test.skipIf(!CAN_MOUNT)(
     expect(database.query("PRAGMA integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
     database.close();
   },
-  60_000,
+  300_000,
 );
 
 const serveIn = (data: string): ReturnType<typeof serve> =>

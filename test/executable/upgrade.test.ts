@@ -7,7 +7,7 @@ import type { Manifest } from "../../src/backup/manifest.ts";
 import { labd, scratch, serve } from "./labd.ts";
 
 // A busy machine takes its time.
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 /** The database of every released version: this one starts on it, after a backup, and has all that was there. */
 

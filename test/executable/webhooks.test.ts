@@ -5,7 +5,7 @@ import { isSigned, openReceiver } from "../webhook/receiver.ts";
 import { E7, labd, scratch, serve } from "./labd.ts";
 
 // A busy machine takes its time.
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const until = async (what: () => boolean): Promise<void> => {
   for (let i = 0; i < 1500 && !what(); i++) await Bun.sleep(20);

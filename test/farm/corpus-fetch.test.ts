@@ -129,7 +129,7 @@ test("a wrong file is thrown away with its hash and source, and the next source 
   // One that was damaged later is found, too.
   writeFileSync(path, changed);
   expect(isWhole(await fetchCorpus(hash, [right], directory, options()))).toBe(true);
-}, 30_000);
+}, 300_000);
 
 test("many who ask at once share one download, and another process is waited for", async () => {
   const address = await filled();

@@ -24,7 +24,7 @@ let home: string;
 let databases = 0;
 const open = (): Laboratory => new Laboratory(redis.at(databases++));
 const withRedis = (what: string, run: () => Promise<void>, of = test.concurrent): void =>
-  hasRedis ? of(what, run, 60_000) : test.skip(`${what} (SKIPPED without redis-server)`, run);
+  hasRedis ? of(what, run, 300_000) : test.skip(`${what} (SKIPPED without redis-server)`, run);
 
 const EMPTY_HANDED: WorkerRecord = {
   name: "",

@@ -202,5 +202,5 @@ test.each(Array.from({ length: SEEDS }, (_, i) => i + 1))(
       lab.database.close();
     }
   },
-  60_000,
+  300_000,
 );

@@ -111,7 +111,7 @@ describe("scores", () => {
     const [together] = kernel.scores(query, [relative, relative]);
     expect(kernel.scores(query, [relative])).toEqual(Int32Array.of(together));
     expect(kernel.scores(query, [relative], () => true)).toEqual(Int32Array.of(together));
-  }, 30_000);
+  }, 300_000);
 
   test("empty, single and odd residues", () => {
     const none = new Uint8Array(0);

@@ -33,4 +33,4 @@ test("the module at hand is what its source compiles to", async () => {
   } else {
     expect(MODULE).toBe(fresh);
   }
-}, 60_000);
+}, 300_000);

@@ -70,7 +70,7 @@ test("a corpus gets a null of its own beside it, the same on one thread and on t
   corpora.use("another");
   corpora.remove("families");
   expect(existsSync(calibrationPath(corpus.path))).toBe(false);
-}, 60_000);
+}, 300_000);
 
 test("too small a corpus keeps the built-in null, and says why", async () => {
   const corpus = await corpora.add({ name: "one family", bytes: familiesAsFasta(1) });

@@ -6,7 +6,7 @@ import { compressed } from "../../src/shell/compression.ts";
 import { withoutIdleTimeout } from "../../src/shell/idle-timeout.ts";
 
 // A busy machine takes its time.
-setDefaultTimeout(30_000);
+setDefaultTimeout(300_000);
 
 /** Streams of events over jobs that the test moves by hand. */
 
@@ -265,7 +265,7 @@ describe("over a socket", () => {
     await Bun.sleep(5000);
     job.now = finished;
     expect(((await next).value as Seen).id).toBe("finished");
-  }, 10_000);
+  }, 300_000);
 
   test("two hundred clients that go at once leave nothing behind", async () => {
     const job = open({ heartbeat: 50 });

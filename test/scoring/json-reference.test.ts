@@ -8,7 +8,7 @@ import { withNull } from "../described.ts";
 import { type Answered, ended, openService, P53, type Service } from "./json-harness.ts";
 
 // A busy machine takes its time.
-setDefaultTimeout(30_000);
+setDefaultTimeout(300_000);
 
 /** The OpenAPI document says what the JSON service takes and answers: every operation is called, every answer held to it. */
 

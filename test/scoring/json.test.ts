@@ -6,7 +6,7 @@ import { random } from "../fixtures/random-protein.ts";
 import { ended, openService, P53, type Service } from "./json-harness.ts";
 
 // A busy machine takes its time.
-setDefaultTimeout(30_000);
+setDefaultTimeout(300_000);
 
 /** The JSON service: what its addresses answer, and that it is the service of SOAP. */
 

@@ -11,7 +11,7 @@ import { COLUMNS } from "../../src/scoring/result-rows.ts";
 import { EMPTY, SAMPLE } from "./sample-prediction.ts";
 
 // A busy machine takes its time.
-setDefaultTimeout(30_000);
+setDefaultTimeout(300_000);
 
 /** What a prediction becomes in every form: golden files, `GOLDEN=write` writes them, and parsers of others. */
 

@@ -9,7 +9,7 @@ import { scoreParallel } from "../../src/scoring/score-parallel.ts";
 import { openScoringAlone, type ScoringAlone } from "./scoring-harness.ts";
 
 // A busy machine takes its time.
-setDefaultTimeout(30_000);
+setDefaultTimeout(300_000);
 
 /** Scoring without jobs: the pairs of a table, and an alignment of the user's. */
 
@@ -125,7 +125,7 @@ test("sequences on threads have the numbers and the order of one after the other
   }
   expect(await onThreads(fasta, 1, 7)).toEqual(alone.slice(7));
   expect(() => scoring.readSequences({ ...request, fasta: "" })).toThrow(/no sequence/);
-}, 120_000);
+}, 300_000);
 
 test("options of the method reach every way of scoring", async () => {
   const options = { maxHomologs: 3 };

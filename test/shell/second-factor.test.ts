@@ -10,7 +10,7 @@ import { openDatabase } from "../../src/shell/sqlite.ts";
 import { bytesOf, shownCode } from "../fixtures/authenticator.ts";
 
 // A busy machine takes its time.
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 const PASSWORD = "correct horse";
 const START = 1_800_000_000_000;

@@ -12,7 +12,7 @@ import { lookAtDisk, lookAtLimits, lookAtPermissions } from "../../src/watch/loo
 import { OPENSSL, selfSigned } from "../executable/certificate.ts";
 
 // A busy machine takes its time.
-setDefaultTimeout(30_000);
+setDefaultTimeout(300_000);
 
 const NOW = Date.parse("2026-11-21T12:00:00Z");
 const HOUR = 3_600_000;
