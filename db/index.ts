@@ -16,6 +16,7 @@ import webhookSecrets from "./0021-webhook-secrets.sql" with { type: "text" };
 import suspendedIdentities from "./0019-suspended-identities.sql" with { type: "text" };
 import secondFactors from "./0020-second-factors.sql" with { type: "text" };
 import sessionProofs from "./0024-session-proofs.sql" with { type: "text" };
+import sealedWebhookSecrets from "./0026-sealed-webhook-secrets.sql" with { type: "text" };
 import farm from "./0022-farm.sql" with { type: "text" };
 
 /** The migrations in order, embedded as text: forward only, never edited once released. */
@@ -39,4 +40,5 @@ export const MIGRATIONS: readonly { name: string; sql: string }[] = [
   { name: "0021-webhook-secrets.sql", sql: webhookSecrets },
   { name: "0022-farm.sql", sql: farm },
   { name: "0024-session-proofs.sql", sql: sessionProofs },
+  { name: "0026-sealed-webhook-secrets.sql", sql: sealedWebhookSecrets },
 ];

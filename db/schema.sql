@@ -1010,7 +1010,7 @@ CREATE TABLE webhook (
   user_rid INTEGER NOT NULL REFERENCES user_account (rid) ON DELETE CASCADE,
   url TEXT NOT NULL,
   -- The key of the signatures: it has to be kept as it is, for both sides compute with it.
-  secret TEXT NOT NULL,
+  sealed_secret TEXT NOT NULL,
   -- Names of events, a list.
   events TEXT NOT NULL CHECK (json_valid(events)),
   -- 1 where events of jobs are among them.
@@ -1023,7 +1023,7 @@ CREATE TABLE webhook (
   -- The last rows of record_change and of job_end that were looked at.
   record_cursor INTEGER NOT NULL,
   job_cursor INTEGER NOT NULL
-, former_secret TEXT, former_until INTEGER) STRICT;
+, former_sealed_secret TEXT, former_until INTEGER) STRICT;
 
 CREATE INDEX webhook_user ON webhook (user_rid);
 

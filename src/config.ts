@@ -245,6 +245,9 @@ export interface Sources {
   file?: string | undefined;
 }
 
+/** Variables that are no settings: where their file is, and for which task of the administration a command runs. */
+const OTHER_VARIABLES: ReadonlySet<string> = new Set(["LABD_CONFIG", "LABD_TASK"]);
+
 /**
  * The configuration from all sources.
  * @throws Problem invalid_setting that names the setting, its value, where it was set and what is allowed
@@ -252,7 +255,7 @@ export interface Sources {
 export function resolveConfig(sources: Sources): Resolved {
   const file = readFile(sources.file ?? sources.environment.LABD_CONFIG);
   for (const variable of Object.keys(sources.environment)) {
-    if (!variable.startsWith("LABD_") || variable === "LABD_CONFIG") continue;
+    if (!variable.startsWith("LABD_") || OTHER_VARIABLES.has(variable)) continue;
     refuseUnknown(variable, "the environment", SETTING_NAMES.map(variableOf));
   }
   for (const key of Object.keys(file.values)) refuseUnknown(key, file.path, SETTING_NAMES);
@@ -298,10 +301,12 @@ export const STORE_SETTINGS = [
   "s3_session_token",
 ] as const satisfies SettingName[];
 
+/** Whether a setting's value is for nobody to see. */
+export const isSecret = (name: SettingName): boolean => (SETTINGS[name] as Setting<unknown>).secret === true;
+
 /** A value as it may be shown: secrets are masked, whatever they hold. */
 export function shown(name: SettingName, config: Config): string {
-  const setting: Setting<unknown> = SETTINGS[name];
-  if (setting.secret) return config[name] === "" ? '""' : "********";
+  if (isSecret(name)) return config[name] === "" ? '""' : "********";
   return JSON.stringify(config[name]);
 }
 

@@ -42,7 +42,10 @@ const RULES: Record<string, Rule> = {
     ],
     packages: ["elysia", "node:"],
   },
-  "src/webhook": { rooms: ["src/shell", "src/problem.ts"], packages: ["elysia", "node:"] },
+  "src/webhook": {
+    rooms: ["src/shell", "src/watch/finding.ts", "src/problem.ts"],
+    packages: ["elysia", "node:"],
+  },
   "src/identity": {
     rooms: ["src/setting.ts", "src/shell", "src/watch/finding.ts", "src/problem.ts"],
     packages: ["elysia", "jose", "ldapts", "oauth4webapi", "node:"],

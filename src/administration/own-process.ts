@@ -1,4 +1,5 @@
 import { Problem } from "../problem.ts";
+import { TASK_VARIABLE } from "../shell/audit-beside.ts";
 import { ownProgram } from "../shell/own-program.ts";
 import type { Report } from "./tasks.ts";
 
@@ -26,7 +27,7 @@ export async function runCommand(
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
-    env: { ...process.env, ...environment },
+    env: { ...process.env, ...environment, [TASK_VARIABLE]: report.task },
   });
   const kill = (): void => child.kill("SIGKILL");
   report.signal.addEventListener("abort", kill);

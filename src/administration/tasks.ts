@@ -27,6 +27,8 @@ export type TaskKind = "corpus-add" | "corpus-verify" | "backup" | "backup-verif
 
 /** What the work says while it is done. */
 export interface Report {
+  /** Id of the task. */
+  task: string;
   say(text: string): void;
   at(fraction: number): void;
   /** Aborted when somebody calls it off or the server stops. */
@@ -93,12 +95,13 @@ export class Tasks {
     };
     const stop = new AbortController();
     const report: Report = {
+      task: task.id,
       say: (text) => void (task.said = text),
       at: (fraction) => void (task.fraction = fraction),
       signal: stop.signal,
     };
     this.log.info("administration", { task: kind, subject, by });
-    // What the command beside the server notes itself is done by the system's account.
+    // What a command beside the server notes itself is done by the system's account on behalf of who is named here.
     this.#note("task.start", task);
     const done = work(report).then(
       ({ said, result = null }) => Object.assign(task, { state: "done", said, result, fraction: 1 }),

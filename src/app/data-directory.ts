@@ -89,7 +89,7 @@ export async function openData(config: Config): Promise<Opened> {
     : undefined;
   const database = openDatabase(path, MIGRATIONS, { checkpoints: !config.litestream });
   const audit = auditOf(database, systemClock);
-  audit.standing = atCommandLine();
+  audit.standing = atCommandLine(audit);
   if (saved) audit.note(saved);
   return {
     database,

@@ -1,7 +1,7 @@
 import { SET_UP_HOURS, setUpPath } from "../administration/index.ts";
 import { placeOf } from "../backup/places.ts";
 import { openSchedule, type Schedule } from "../backup/schedule.ts";
-import { type Config, SETTING_NAMES, SETTINGS, type SettingName } from "../config.ts";
+import { type Config, isSecret, SETTING_NAMES, SETTINGS } from "../config.ts";
 import { Problem } from "../problem.ts";
 import { noteStart } from "../shell/audit-beside.ts";
 import type { Accounts } from "../shell/auth.ts";
@@ -140,8 +140,6 @@ function setUpLink(config: Config, accounts: Accounts, url: string): string | nu
   const before = config.public_url || (url.startsWith("unix:") ? "" : url);
   return before.replace(/\/+$/, "") + config.base_path + setUpPath(key);
 }
-
-const isSecret = (name: SettingName): boolean => "secret" in SETTINGS[name] && SETTINGS[name].secret === true;
 
 /** Settings that are not the usual ones; secrets only by name. */
 const unusual = (config: Config): Record<string, string | number | boolean> =>

@@ -1,9 +1,11 @@
+import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { recordEvents } from "../inventory/index.ts";
 import { jobEnds } from "../scoring/index.ts";
 import type { Accounts } from "../shell/auth.ts";
 import { type Clock, systemClock } from "../shell/clock.ts";
 import { type Log, openLog } from "../shell/log.ts";
+import { SECOND_FACTOR_KEY } from "../shell/second-factor.ts";
 import type { Database } from "../shell/sqlite.ts";
 import { VERSION } from "../version.ts";
 import { openWebhooks, type Webhooks } from "../webhook/index.ts";
@@ -28,5 +30,6 @@ export function webhooksOf(
     plain: config.webhook_http,
     base,
     version: VERSION,
+    keyFile: join(config.data_dir, SECOND_FACTOR_KEY),
   });
 }

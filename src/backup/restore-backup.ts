@@ -58,13 +58,20 @@ export async function readStoredBackup(store: ObjectStore, name: string): Promis
  * Unpacks a backup and looks at all of it: hashes, integrity, references, rows, corpora, and whether this version of
  * the program knows its migrations.
  * @param known names of the migrations of this version
+ * @param look is shown the unpacked database, while it is there
  * @throws Problem bad_backup, bad_database
  */
-export async function checkBackup(backup: ReadBackup, known: readonly string[]): Promise<Manifest> {
+export async function checkBackup(
+  backup: ReadBackup,
+  known: readonly string[],
+  look: (database: string) => void = () => {},
+): Promise<Manifest> {
   const { manifest } = backup;
   const scratch = mkdtempSync(join(tmpdir(), "labd-restore-"));
   try {
-    await unpackDatabase(backup, join(scratch, "labd.sqlite"), known);
+    const database = join(scratch, "labd.sqlite");
+    await unpackDatabase(backup, database, known);
+    look(database);
     for (const corpus of manifest.corpora) await unpack(corpus, backup);
     calibrationsOf(backup);
     return manifest;

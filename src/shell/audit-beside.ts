@@ -1,16 +1,24 @@
-import { type Audit, auditOf, type Detail, hasAudit, type Note } from "./audit.ts";
+import { type Audit, auditOf, type Detail, hasAudit, type Note, ON_BEHALF } from "./audit.ts";
 import { systemClock } from "./clock.ts";
 import type { Origin } from "./request-origin.ts";
 import { openWriter } from "./sqlite.ts";
 
+/** The variable by which a task of the administration tells a command of its own which task it is. */
+export const TASK_VARIABLE = "LABD_TASK";
+
 /**
  * Who acts where a verb does: the account of the operating system, by its number, which nobody can set as they can set
- * the variable USER. No account of labd has a colon in its name.
+ * the variable USER. No account of labd has a colon in its name. Of a command that a task of the administration began
+ * it says on behalf of whom, as the entry of that task has it: a name that is merely given is not believed, and the
+ * number stands there in any case.
  */
-export function atCommandLine(): Origin {
+export function atCommandLine(audit: Audit): Origin {
   const uid = process.getuid?.();
+  const task = process.env[TASK_VARIABLE];
+  const starter = task === undefined ? null : audit.starterOf(task);
+  const words = [uid === undefined ? "" : `uid:${uid}`, starter === null ? "" : `${ON_BEHALF}${starter}`];
   return {
-    actor: uid === undefined ? null : `uid:${uid}`,
+    actor: words.filter(Boolean).join(" ") || null,
     via: "command line",
     token: null,
     address: null,
@@ -25,7 +33,9 @@ export function atCommandLine(): Origin {
 export function noteBeside(path: string, note: Note): void {
   const writer = openWriter(path);
   try {
-    if (hasAudit(writer)) auditOf(writer, systemClock).note(note, atCommandLine());
+    if (!hasAudit(writer)) return;
+    const audit = auditOf(writer, systemClock);
+    audit.note(note, atCommandLine(audit));
   } finally {
     writer.close();
   }

@@ -47,6 +47,7 @@ export interface AuditFilter {
   /** Milliseconds since 1970-01-01 UTC; from this on, and before that. */
   since?: number | undefined;
   until?: number | undefined;
+  /** Whoever it is, and whoever acts on behalf of that account. */
   actor?: string | undefined;
   /** Whole, or what is before its dot. */
   action?: string | undefined;
@@ -75,6 +76,11 @@ interface Row {
   hash: string;
 }
 
+/** Before the name of the account that somebody acts for, in the actor. No name of an account has a space. */
+export const ON_BEHALF = "on behalf of ";
+/** That name. */
+const BEHIND = `substr(actor, nullif(instr(actor, '${ON_BEHALF}'), 0) + ${ON_BEHALF.length})`;
+
 const UNKNOWN: Origin = { actor: null, via: "service", token: null, address: null, request: null };
 
 /** The audit log of one database. What is noted within a transaction is noted with it or not at all. */
@@ -92,6 +98,16 @@ export class Audit {
     // Not within another one, where it would be a savepoint.
     if (this.database.inTransaction) this.#append(note, by);
     else this.database.transaction(() => this.#append(note, by)).immediate();
+  }
+
+  /** Who began a task of the administration; null where there is none. */
+  starterOf(task: string): string | null {
+    const row = this.database
+      .query(
+        "SELECT actor FROM audit WHERE action = 'task.start' AND subject_kind = 'task' AND subject_id = ?",
+      )
+      .get(task) as { actor: string | null } | null;
+    return row?.actor ?? null;
   }
 
   /** Of the last entry; null where there is none. */
@@ -160,7 +176,7 @@ export class Audit {
     const conditions = [
       ["time >= ?", since],
       ["time < ?", until],
-      ["actor = ?", actor],
+      [`(actor = ? OR ${BEHIND} = ?)`, actor],
       ["(action = ? OR substr(action, 1, instr(action, '.') - 1) = ?)", action],
       ["seq < ?", before],
       ["seq > ?", after],

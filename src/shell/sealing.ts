@@ -1,5 +1,15 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
 import { dirname } from "node:path";
 
 /** AES-256-GCM: the nonce, what was encrypted, the tag. */
@@ -48,13 +58,23 @@ export class Sealing {
     return key;
   }
 
-  /** On the disk before anything is encrypted by it. */
+  /** On the disk before anything is encrypted by it, and whole: another process may make one at the same time. */
   #make(): Buffer {
     const key = randomBytes(KEY);
-    const file = openSync(this.path!, "wx", 0o600);
+    const beside = `${this.path!}.${process.pid}`;
+    const file = openSync(beside, "w", 0o600);
     writeSync(file, `${key.toString("hex")}\n`);
     fsyncSync(file);
     closeSync(file);
+    try {
+      linkSync(beside, this.path!);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "EEXIST") return this.#read()!;
+      // A file system without links.
+      renameSync(beside, this.path!);
+    } finally {
+      rmSync(beside, { force: true });
+    }
     const folder = openSync(dirname(this.path!), "r");
     fsyncSync(folder);
     closeSync(folder);

@@ -2,7 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { backupDirectory, DATABASE } from "../app/data-directory.ts";
 import { ALL_SETTINGS, type Verb } from "../command-line.ts";
-import { type Config, storeAccess } from "../config.ts";
+import { isSecret, type Resolved, SETTING_NAMES, type Config, storeAccess } from "../config.ts";
 import { MIGRATIONS } from "../../db/index.ts";
 import { lookAtDirectory, lookAtProvider, readLdapOptions, readOidcOptions } from "../identity/index.ts";
 import { lookAtQueue } from "../farm/index.ts";
@@ -16,6 +16,8 @@ import { type Finding, ok, problem, warning } from "../watch/finding.ts";
 import { lookAtCertificate } from "../watch/look-at-certificate.ts";
 import { lookAtBackups, lookAtClock, lookAtDatabase } from "../watch/look-at-database.ts";
 import { lookAtSecondFactors } from "../watch/look-at-second-factors.ts";
+import { lookAtSecrets } from "../webhook/index.ts";
+import { lookAtSecretFiles } from "../watch/look-at-secret-files.ts";
 import { lookAtDisk, lookAtLimits, lookAtPermissions } from "../watch/look-at-place.ts";
 import { addressOf, overSocket } from "./open-inventory.ts";
 
@@ -36,8 +38,8 @@ export const doctor: Verb = {
     const format = call.value("--format") ?? "text";
     if (!FORMATS.includes(format))
       throw new Problem("usage", `--format: ${format} is not one of ${FORMATS.join(", ")}.`);
-    const { config } = call.configuration();
-    const findings = await examine(config);
+    const resolved = call.configuration();
+    const findings = await examine(resolved);
     if (format === "json") process.stdout.write(`${JSON.stringify(findings, null, 2)}\n`);
     else {
       const width = Math.max(...findings.map(({ about }) => about.length));
@@ -51,11 +53,14 @@ export const doctor: Verb = {
   },
 };
 
-async function examine(config: Config): Promise<Finding[]> {
+async function examine({ config, origin }: Resolved): Promise<Finding[]> {
   const data = config.data_dir;
   const path = join(data, DATABASE);
   const now = Date.now();
-  const permissions = lookAtPermissions(data, process.getuid?.());
+  const permissions = [
+    ...lookAtSecretFiles(secretFiles(config, origin)),
+    ...lookAtPermissions(data, process.getuid?.()),
+  ];
   if (!existsSync(data)) return [...lookAtSettings(config), ...permissions];
   return [
     ...lookAtSettings(config),
@@ -65,6 +70,7 @@ async function examine(config: Config): Promise<Finding[]> {
     ...lookAtClock(path, now, isSynchronized()),
     ...lookAtDatabase(path, MIGRATIONS, config.litestream),
     ...lookAtSecondFactors(path, join(data, SECOND_FACTOR_KEY)),
+    ...lookAtSecrets(path, join(data, SECOND_FACTOR_KEY)),
     ...lookAtCorpora(data, path),
     ...lookAtBackups(backupDirectory(config), data, config.backup_hours, now),
     ...(await lookAtStore(config)),
@@ -73,6 +79,14 @@ async function examine(config: Config): Promise<Finding[]> {
     ...(config.queue === "" ? [] : await lookAtQueue({ url: config.queue, ca: config.queue_ca })),
     ...(await lookAtServer(config)),
   ];
+}
+
+/** The settings file where it has secrets, and the key of the certificate. */
+function secretFiles(config: Config, origin: Resolved["origin"]): { path: string; holds: string }[] {
+  const named = SETTING_NAMES.filter((name) => isSecret(name) && origin[name].startsWith("file "));
+  const files = named.length === 0 ? [] : [{ path: origin[named[0]].slice(5), holds: named.join(", ") }];
+  if (config.tls_key !== "") files.push({ path: config.tls_key, holds: "the key of the certificate" });
+  return files;
 }
 
 /** Settings that are allowed, but together are rarely what was meant. */

@@ -53,7 +53,10 @@ export async function openInventory(call: Call): Promise<OpenInventory> {
     if (!(error instanceof Problem) || error.code !== "already_running") throw error;
   }
   const data = own ? { accounts: own.accounts, close: () => own.close() } : await openData(config);
-  if (own) auditOf(own.database, own.clock).standing = atCommandLine();
+  if (own) {
+    const audit = auditOf(own.database, own.clock);
+    audit.standing = atCommandLine(audit);
+  }
   let token: ReturnType<typeof tokenFor>;
   try {
     token = tokenFor(data.accounts, user);

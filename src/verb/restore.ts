@@ -18,6 +18,7 @@ import { isStoreAddress, ObjectStore } from "../shell/object-store.ts";
 import { SECOND_FACTOR_KEY } from "../shell/second-factor.ts";
 import { closeDatabase, openWriter } from "../shell/sqlite.ts";
 import { lookAtSecondFactors } from "../watch/look-at-second-factors.ts";
+import { lookAtSecrets } from "../webhook/index.ts";
 
 export const restore: Verb = {
   name: "restore",
@@ -34,13 +35,16 @@ export const restore: Verb = {
     const [path, ...rest] = call.operands;
     if (path === undefined || rest.length > 0)
       throw new Problem("usage", "Usage: labd restore [--check] FILE. See labd restore --help.");
+    const { config } = call.configuration();
     const known = MIGRATIONS.map(({ name }) => name);
     if (call.has("--check")) {
-      const manifest = await checkBackup(await read(call, path), known);
-      process.stdout.write(`${told(manifest)}\nThe backup is whole and can be restored.\n`);
+      let keys = "";
+      const manifest = await checkBackup(await read(call, path), known, (database) => {
+        keys = unfit(database, config.data_dir);
+      });
+      process.stdout.write(`${told(manifest)}\nThe backup is whole and can be restored.\n${keys}`);
       return 0;
     }
-    const { config } = call.configuration();
     const { manifest, former } = await restoreBackup({
       backup: await read(call, path),
       to: config.data_dir,
@@ -61,14 +65,18 @@ export const restore: Verb = {
     });
     process.stdout.write(`${told(manifest)}\nRestored to ${config.data_dir}.\n`);
     if (former !== null) process.stdout.write(`The former database is ${former}.\n`);
-    const [key] = lookAtSecondFactors(
-      join(config.data_dir, DATABASE),
-      join(config.data_dir, SECOND_FACTOR_KEY),
-    );
-    if (key?.remedy !== undefined) process.stdout.write(`${key.found} ${key.remedy}\n`);
+    process.stdout.write(unfit(join(config.data_dir, DATABASE), config.data_dir));
     return 0;
   },
 };
+
+/** What of a database the key of a data directory does not open, in words; empty where it opens all. */
+const unfit = (database: string, directory: string): string =>
+  [lookAtSecondFactors, lookAtSecrets]
+    .flatMap((look) => look(database, join(directory, SECOND_FACTOR_KEY)))
+    .filter(({ remedy }) => remedy !== undefined)
+    .map(({ found, remedy }) => `${found} ${remedy}\n`)
+    .join("");
 
 /** A backup in a directory, or in a store of objects. */
 async function read(call: Call, path: string): Promise<ReadBackup> {

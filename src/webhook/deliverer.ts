@@ -231,7 +231,9 @@ export class Deliverer {
     const seconds = Math.floor(clock.now() / 1000);
     let came: Omit<Attempt, "state" | "due">;
     let wait = 0;
+    const secrets = secretsOf(webhook, clock.now());
     try {
+      if (secrets === undefined) throw new Error(UNREADABLE);
       const {
         status,
         text,
@@ -241,7 +243,7 @@ export class Deliverer {
         {
           "Content-Type": "application/json",
           "User-Agent": `labd/${version}`,
-          ...signedHeaders(secretsOf(webhook, clock.now()), delivery.id, seconds, delivery.payload),
+          ...signedHeaders(secrets, delivery.id, seconds, delivery.payload),
         },
         delivery.payload,
       );
@@ -284,9 +286,15 @@ export class Deliverer {
   }
 }
 
-/** The secret, and the one before while receivers may still have that. */
-const secretsOf = ({ secret, formerSecret, formerUntil }: Webhook, now: number): string[] =>
-  formerSecret !== null && (formerUntil ?? 0) > now ? [secret, formerSecret] : [secret];
+/** The secret, and the one before while receivers may still have that; undefined where it cannot be read. */
+function secretsOf({ secret, formerSecret, formerUntil }: Webhook, now: number): string[] | undefined {
+  if (secret === null) return undefined;
+  return formerSecret !== null && (formerUntil ?? 0) > now ? [secret, formerSecret] : [secret];
+}
+
+/** What is not signed is not sent. */
+const UNREADABLE =
+  "Its secret cannot be read: the key file of the server is missing or another one, as after a restore elsewhere. Give it another secret.";
 
 const isOfJobs = (event: string): boolean => event.startsWith("job.");
 const isOfRecords = (event: string): boolean => event.startsWith("record.");

@@ -7,10 +7,12 @@ import { readNetworks } from "./address.ts";
 import { Deliverer } from "./deliverer.ts";
 import { WebhookManagement } from "./management.ts";
 import { post, type PostOptions } from "./post.ts";
+import { Sealing } from "../shell/sealing.ts";
 import { webhookRoutes } from "./route.ts";
 import type { Sources } from "./source.ts";
 import { WebhookStore } from "./store.ts";
 
+export { lookAtSecrets } from "./look-at-secrets.ts";
 export { EVENTS } from "./source.ts";
 export type { Webhook } from "./store.ts";
 
@@ -28,6 +30,8 @@ export interface WebhooksOptions {
   /** Address before /api/, for links. */
   base: string;
   version: string;
+  /** File of the key that secrets are encrypted by; null keeps it in memory. */
+  keyFile: string | null;
   /** Addresses of a name, and numbers from 0 to 1; for tests. */
   resolve?: PostOptions["resolve"];
   random?: () => number;
@@ -49,7 +53,14 @@ export function openWebhooks(options: WebhooksOptions): Webhooks {
   const { database, clock, log, sources, authenticate, actorOf, plain, base, version, resolve, random } =
     options;
   const allowed = readNetworks(options.allow);
-  const store = new WebhookStore(database, clock);
+  const store = new WebhookStore(database, clock, new Sealing(options.keyFile));
+  try {
+    const count = store.sealOld();
+    if (count > 0) log.info("webhook secrets sealed", { webhooks: count });
+  } catch (error) {
+    // A full disk, or one that only reads: they go on as they are, and the next start tries again.
+    log.problem("webhook secrets not sealed", { cause: (error as Error).message });
+  }
   const deliverer = new Deliverer({
     store,
     sources,

@@ -1,6 +1,7 @@
 /** Signatures as the Standard Webhooks specification (1.0.0) has them, so that its libraries verify them. */
 
-const BEGINNING = "whsec_";
+/** How a secret begins, in the clear. */
+export const BEGINNING = "whsec_";
 
 /** A new secret: 32 random bytes. */
 export const newSigningSecret = (): string =>

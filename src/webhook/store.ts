@@ -1,7 +1,9 @@
 import type { Clock } from "../shell/clock.ts";
 import { type Audit, auditOf, type Detail } from "../shell/audit.ts";
+import type { Sealing } from "../shell/sealing.ts";
 import { sha256 } from "../shell/secret.ts";
 import { type Database, withoutWaiting } from "../shell/sqlite.ts";
+import { sealed, sealOld, unsealed } from "./sealed-secret.ts";
 import type { Filter } from "./source.ts";
 
 /** A webhook as it is kept. Times are milliseconds since 1970-01-01 UTC. */
@@ -11,7 +13,8 @@ export interface Webhook extends Filter {
   user: number;
   username: string;
   url: string;
-  secret: string;
+  /** Null where the key that it is encrypted by is missing or another one. */
+  secret: string | null;
   /** The one before, which signs, too, up to `formerUntil`. */
   formerSecret: string | null;
   formerUntil: number | null;
@@ -56,8 +59,8 @@ export interface Attempt {
 /** Deliveries of one webhook that are kept once they have ended. */
 const KEPT = 1000;
 
-const WEBHOOK = `SELECT w.rid, w.id, w.user_rid AS user, u.username, w.url, w.secret, w.events,
-  w.former_secret AS formerSecret, w.former_until AS formerUntil, w.resource, w.expression,
+const WEBHOOK = `SELECT w.rid, w.id, w.user_rid AS user, u.username, w.url, w.sealed_secret AS secret, w.events,
+  w.former_sealed_secret AS formerSecret, w.former_until AS formerUntil, w.resource, w.expression,
   w.state, w.created, w.record_cursor AS recordCursor, w.job_cursor AS jobCursor
   FROM webhook AS w JOIN user_account AS u ON u.rid = w.user_rid`;
 
@@ -68,8 +71,14 @@ export class WebhookStore {
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
+    private readonly sealing: Sealing,
   ) {
     this.audit = auditOf(database, clock);
+  }
+
+  /** Encrypts secrets of before they were; see `sealOld`. */
+  sealOld(): number {
+    return sealOld(this.database, this.sealing);
   }
 
   /** Of a user, or of all, in the order in which they were made. */
@@ -88,14 +97,18 @@ export class WebhookStore {
 
   private read(where: string, args: (string | number)[]): Webhook[] {
     const rows = this.database.query(`${WEBHOOK} ${where} ORDER BY w.rid`).all(...args) as Webhook[];
-    // As they come from the database the names of events are one text.
-    for (const row of rows) row.events = JSON.parse(String(row.events)) as string[];
+    for (const row of rows) {
+      // As they come from the database the names of events are one text, and secrets are encrypted.
+      row.events = JSON.parse(String(row.events)) as string[];
+      for (const name of ["secret", "formerSecret"] as const)
+        row[name] = row[name] === null ? null : unsealed(this.sealing, row[name], row.id);
+    }
     return rows;
   }
 
   /** Adds a webhook that is told of what happens from now on. */
   add(
-    about: Pick<Webhook, "user" | "url" | "secret" | "events" | "resource" | "expression">,
+    about: Pick<Webhook, "user" | "url" | "events" | "resource" | "expression"> & { secret: string },
     cursors: { record: number; job: number },
   ): Webhook {
     const id = this.clock.newId();
@@ -106,14 +119,14 @@ export class WebhookStore {
     const insert = (): unknown =>
       this.database
         .query(
-          `INSERT INTO webhook (id, user_rid, url, secret, events, jobs, resource, expression, created, record_cursor, job_cursor)
+          `INSERT INTO webhook (id, user_rid, url, sealed_secret, events, jobs, resource, expression, created, record_cursor, job_cursor)
            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         )
         .run(
           id,
           about.user,
           url,
-          about.secret,
+          sealed(this.sealing, about.secret, id),
           JSON.stringify(events),
           events.some((event) => event.startsWith("job.")) ? 1 : 0,
           resource,
@@ -134,15 +147,20 @@ export class WebhookStore {
 
   /** Sets another secret; the one before goes on for `overlap` milliseconds. */
   rotate(webhook: Webhook, secret: string, overlap: number): void {
-    const until = overlap === 0 ? null : this.clock.now() + overlap;
+    const { id, secret: present } = webhook;
+    // One that cannot be read signs nothing any more.
+    const until = overlap === 0 || present === null ? null : this.clock.now() + overlap;
+    const kept = until === null || present === null ? null : sealed(this.sealing, present, id);
     const former = until === null ? null : new Date(until).toISOString();
     this.noting(
       webhook,
       "webhook.secret",
       () =>
         this.database
-          .query("UPDATE webhook SET secret = ?, former_secret = ?, former_until = ? WHERE rid = ?")
-          .run(secret, until === null ? null : webhook.secret, until, webhook.rid),
+          .query(
+            "UPDATE webhook SET sealed_secret = ?, former_sealed_secret = ?, former_until = ? WHERE rid = ?",
+          )
+          .run(sealed(this.sealing, secret, id), kept, until, webhook.rid),
       { former_until: former },
     );
   }
@@ -151,7 +169,7 @@ export class WebhookStore {
   forgetFormer(webhook: Webhook): void {
     withoutWaiting(this.database, () =>
       this.database
-        .query("UPDATE webhook SET former_secret = NULL, former_until = NULL WHERE rid = ?")
+        .query("UPDATE webhook SET former_sealed_secret = NULL, former_until = NULL WHERE rid = ?")
         .run(webhook.rid),
     );
   }

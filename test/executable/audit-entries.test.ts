@@ -556,8 +556,11 @@ test.each(OPERATIONS)(
       // An import has the rights of the account that it names, by a token of a moment.
       const known = /^labd (?!import)/.test(what)
         ? via === "command line" && /^uid:\d+$/.test(actor ?? "")
-        : // Who sets a password by a link is nobody yet; what a task does is done by the system's account.
-          actor !== null || /setup|link/.test(what);
+        : via === "command line"
+          ? // What a task does.
+            /^uid:\d+ on behalf of ada$/.test(actor ?? "")
+          : // Who sets a password by a link is nobody yet.
+            actor !== null || /setup|link/.test(what);
       expect({ what, actor, via, known }).toMatchObject({ known: true });
       expect(detail).not.toMatch(/a long password|SECRET|whsec_|labd_[\w-]{20}/);
     }
@@ -582,6 +585,21 @@ test("every operation of the interface that changes something is above, or has a
     }
   }
   expect(missing).toEqual([]);
+});
+
+test("on whose behalf a command runs is what the log says of its task, and nothing that somebody claims", async () => {
+  const backedUp = async (task: string): Promise<string | null> => {
+    const before = lastSeq();
+    const words = ["backup", ...on];
+    expect((await labd(words, { env: { LABD_TASK: task } })).code).toBe(0);
+    return entriesAfter(before).find(({ action }) => action === "backup.make")!.actor;
+  };
+  for (const claimed of ["ada", crypto.randomUUID(), "' OR 1 --"])
+    expect(await backedUp(claimed)).toMatch(/^uid:\d+$/);
+  const behalf = await ask("GET", "/api/admin/audit/?actor=ada&action=backup.make");
+  expect(behalf.results[0].actor).toMatch(/^uid:\d+ on behalf of ada$/);
+  for (const other of ["ad", "da", "_da", "%25"])
+    expect((await ask("GET", `/api/admin/audit/?actor=${other}&action=backup.make`)).results).toEqual([]);
 });
 
 test("a restore names the backup, and where the log before ended", async () => {

@@ -138,11 +138,33 @@ test("after a restore elsewhere codes of apps are not taken, recovery codes are,
   expect((await labd(["doctor", ...on])).stdout).toMatch(
     /^ok +second factor +1 accounts have one, and the key fits/m,
   );
+  const hook = await labd(["webhook", "add", "https://lab.example/hook", "--user", "ada", ...on]);
+  const [, id, secret] = /^webhook (\S+)\nsecret  whsec_(\S+)\n$/.exec(hook.stdout)!;
   const [path] = (await labd(["backup", ...on])).stdout.split("\n");
+  for (const [dir, secrets] of [
+    [place.directory, ""],
+    [
+      elsewhere.directory,
+      `${KEY} is missing: nothing can be signed for 1 of 1, so they are told nothing: ${id}`,
+    ],
+  ]) {
+    const checked = await labd(["restore", "--check", path, "--data-dir", dir]);
+    expect(checked.code).toBe(0);
+    expect(checked.stdout).toContain("can be restored.\n");
+    expect(checked.stdout.split("can be restored.\n")[1]).toContain(secrets);
+    expect(checked.stdout.includes(KEY)).toBe(secrets !== "");
+  }
+  const packed = await Bun.file(path.replace(/\.json$/, ".sqlite.zst")).bytes();
+  const copy = Buffer.from(await Bun.zstdDecompress(packed));
+  expect(copy.includes(id)).toBeTrue();
+  expect([copy.includes("whsec_"), copy.includes(secret)]).toEqual([false, false]);
   const there = ["--data-dir", elsewhere.directory];
   const restored = await labd(["restore", path, ...there]);
   expect(restored).toMatchObject({ code: 0, stdout: expect.stringContaining(`${KEY} is missing`) });
   expect((await labd(["doctor", ...there])).stdout).toMatch(/^problem +second factor +.*from ada\.$/m);
+  expect((await labd(["doctor", ...there])).stdout).toMatch(
+    /^problem +webhooks +.*nothing can be signed for 1 of 1/m,
+  );
   await using server = await serve(elsewhere.directory);
   expect(await signIn(server, shownCode(made.secret, 1))).toMatchObject({
     status: 401,

@@ -1,4 +1,7 @@
-import { afterEach, beforeEach, expect, setSystemTime, test } from "bun:test";
+import { afterAll, afterEach, beforeEach, expect, setSystemTime, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { swagger } from "@elysiajs/swagger";
 import { type AnyElysia, Elysia } from "elysia";
 import { recordEvents } from "../../src/inventory/index.ts";
@@ -16,6 +19,9 @@ let lab: Lab;
 let receiver: Receiver;
 let webhooks: Webhooks;
 const logged: string[] = [];
+const place = mkdtempSync(join(tmpdir(), "labd-test-"));
+afterAll(() => rmSync(place, { recursive: true }));
+let keyFile: string;
 
 const openAll = (): Webhooks =>
   openWebhooks({
@@ -32,11 +38,13 @@ const openAll = (): Webhooks =>
     plain: true,
     base: "https://lab.example/labd",
     version: "1",
+    keyFile,
     random: () => 1,
   });
 
 beforeEach(async () => {
   lab = await openLab();
+  keyFile = join(place, crypto.randomUUID());
   receiver = openReceiver();
   webhooks = openAll();
   logged.length = 0;
@@ -419,4 +427,58 @@ test("with another secret both sign for a while, in one header; then the new one
   expect(noted[0]).toMatchObject({ actor: null, subject: { kind: "webhook", id } });
   // The rest of the address may be secret.
   expect(JSON.stringify(noted)).not.toMatch(/whsec|key=1/);
+});
+
+test("secrets lie encrypted; those of before are when it starts; without the key nothing is sent, and another secret goes on", async () => {
+  const { id, secret } = await hook("alice");
+  const kept = (): string => JSON.stringify(lab.database.query("SELECT * FROM webhook").all());
+  const reopen = async (): Promise<void> => {
+    await webhooks.deliverer.close();
+    webhooks = openAll();
+  };
+  const told = async (): Promise<Receiver["got"][number]> => {
+    setSystemTime(lab.clock.now());
+    await change(`at ${receiver.got.length}`);
+    await webhooks.deliverer.settle();
+    return receiver.got.at(-1)!;
+  };
+  const next = (await ask("POST", `${id}/secret/`, "alice")).body.secret as string;
+  expect(kept()).not.toContain("whsec_");
+  expect([secret, next].every((one) => !kept().includes(one.slice(6)))).toBeTrue();
+  // As a version before left them.
+  lab.database
+    .query("UPDATE webhook SET sealed_secret = ?, former_sealed_secret = ? WHERE id = ?")
+    .run(next, secret, id);
+  await reopen();
+  expect(kept()).not.toContain("whsec_");
+  const both = await told();
+  expect([isSigned(secret, both), isSigned(next, both)]).toEqual([true, true]);
+  // What is of one webhook is nothing for another.
+  const other = await hook("bob");
+  const moved =
+    "UPDATE webhook SET sealed_secret = (SELECT sealed_secret FROM webhook WHERE id = ?) WHERE id = ?";
+  lab.database.query(moved).run(id, other.id);
+  expect(webhooks.store.find(other.id)?.secret).toBeNull();
+  await ask("DELETE", `${other.id}/`, "bob");
+
+  const right = keyFile;
+  keyFile = join(place, "another");
+  await reopen();
+  const before = receiver.got.length;
+  await told();
+  expect(receiver.got).toHaveLength(before);
+  expect((await ask("GET", `${id}/`, "alice")).body.last_error).toContain("Its secret cannot be read");
+  // The key is put back.
+  keyFile = right;
+  await reopen();
+  advance(3_600_000);
+  await webhooks.deliverer.settle();
+  expect(receiver.got).toHaveLength(before + 1);
+  keyFile = join(place, "another");
+  await reopen();
+  const fresh = (await ask("POST", `${id}/secret/`, "alice")).body;
+  expect(fresh.former_secret_until).toBeNull();
+  const last = await told();
+  expect(last.headers.get("webhook-signature")).toMatch(/^v1,\S{44}$/);
+  expect(isSigned(String(fresh.secret), last)).toBeTrue();
 });
