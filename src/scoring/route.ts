@@ -11,7 +11,7 @@ import {
   type SoapAnswer,
   type SoapVersion,
 } from "./contract/encode.ts";
-import { type Envelope, readEnvelope, readWholeEnvelope } from "./contract/envelope.ts";
+import { type Envelope, type EnvelopeOptions, readEnvelope, readWholeEnvelope } from "./contract/envelope.ts";
 import type { MessageLimits } from "./contract/limits.ts";
 import type { Request as Asked } from "./contract/service.ts";
 import { wsdl } from "./contract/wsdl.ts";
@@ -72,7 +72,7 @@ const HIDDEN = { parse: "none" as const, detail: { hide: true } };
 /** The SOAP endpoint, its WSDL and schemas, and a page for people. Whatever goes wrong is answered by a SOAP fault. */
 export function scoringRoutes(options: RouteOptions) {
   const { namespace } = options;
-  const call = (request: Request) => guarded(options, request, () => perform(options, request));
+  const call = (request: Request) => perform(options, request);
   const show = (request: Request) =>
     guarded(options, request, () => {
       const endpoint = endpointOf(request, options.reach);
@@ -106,21 +106,24 @@ export function scoringRoutes(options: RouteOptions) {
     .all(PREDICTION, ({ request }) => otherDocument(request), HIDDEN);
 }
 
+/** One function with few awaits, and everything that is thrown caught in it: clients ask again and again by this way. */
 async function perform(options: RouteOptions, request: Request): Promise<Response> {
-  const encoding = request.headers.get("content-encoding") ?? "identity";
-  if (!/^\s*(identity)?\s*$/i.test(encoding)) {
-    throw new Problem(
-      "unsupported_media_type",
-      "Content-Encoding: only identity is read; send the message as it is.",
-    );
-  }
-  const envelope = await receive(options, request);
-  const { soapVersion } = envelope;
-  if (envelope.problem) return fault(options, envelope.problem, soapVersion);
+  let version: SoapVersion | undefined;
   try {
-    return respond(await handle(options, request, envelope, soapVersion));
+    const encoding = request.headers.get("content-encoding");
+    if (encoding !== null && !/^\s*(identity)?\s*$/i.test(encoding)) {
+      throw new Problem(
+        "unsupported_media_type",
+        "Content-Encoding: only identity is read; send the message as it is.",
+      );
+    }
+    const envelope = await receive(options, request);
+    version = envelope.soapVersion;
+    if (envelope.problem) return fault(options, envelope.problem, version);
+    const answer = handle(options, request, envelope, version);
+    return respond(answer instanceof Promise ? await answer : answer);
   } catch (error) {
-    return fault(options, error, soapVersion);
+    return fault(options, error, version ?? versionOf(request));
   }
 }
 
@@ -134,7 +137,7 @@ async function receive(options: RouteOptions, request: Request): Promise<Envelop
       `The message has ${declared} bytes; at most ${limits.bytes} are read (setting max_message_bytes).`,
     );
   }
-  const reading = { contentType: request.headers.get("content-type"), limits, namespace };
+  const reading: EnvelopeOptions = { contentType: request.headers.get("content-type"), limits, namespace };
   // A small message is taken in one piece, which is quicker than a stream of one chunk.
   if (declared > 0 && declared <= SMALL)
     return readWholeEnvelope(await whole(request, receiveTimeout), reading);
@@ -151,12 +154,16 @@ async function receive(options: RouteOptions, request: Request): Promise<Envelop
 function whole(request: Request, milliseconds: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(tooSlow(milliseconds)), milliseconds);
-    request
-      .bytes()
-      .then(resolve, (cause: unknown) => {
+    request.bytes().then(
+      (bytes) => {
+        clearTimeout(timer);
+        resolve(bytes);
+      },
+      (cause: unknown) => {
+        clearTimeout(timer);
         reject(new Problem("malformed", "The message was cut off before its end.", { cause }));
-      })
-      .finally(() => clearTimeout(timer));
+      },
+    );
   });
 }
 
@@ -167,17 +174,18 @@ function tooSlow(milliseconds: number): Problem {
   );
 }
 
-async function handle(
+/** A promise only where the disk has to be waited for. */
+function handle(
   { handlers, namespace, clientOf }: RouteOptions,
   request: Request,
   asked: Asked,
   version: SoapVersion,
-): Promise<SoapAnswer> {
+): SoapAnswer | Promise<SoapAnswer> {
   switch (asked.operation) {
-    case "RunJob": {
-      const JobIdentifier = await handlers.runJob(asked.value, clientOf(request));
-      return encodeRunJobResponse({ JobIdentifier }, version, namespace);
-    }
+    case "RunJob":
+      return handlers
+        .runJob(asked.value, clientOf(request))
+        .then((JobIdentifier) => encodeRunJobResponse({ JobIdentifier }, version, namespace));
     case "GetStatus": {
       const { status, details } = handlers.getStatus(asked.value.JobIdentifier);
       return encodeGetStatusResponse({ Status: status, StatusDetails: details }, version, namespace);
@@ -198,9 +206,13 @@ async function guarded(
   try {
     return await answer();
   } catch (error) {
-    const is12 = /^\s*application\/soap\+xml\b/i.test(request.headers.get("content-type") ?? "");
-    return fault(options, error, is12 ? "1.2" : "1.1");
+    return fault(options, error, versionOf(request));
   }
+}
+
+/** The version in which to answer where the message does not say. */
+function versionOf(request: Request): SoapVersion {
+  return /^\s*application\/soap\+xml\b/i.test(request.headers.get("content-type") ?? "") ? "1.2" : "1.1";
 }
 
 /** Faults whose HTTP status says more than 500: HTTP itself is at fault, and no SOAP toolkit sends such a request. */
@@ -218,8 +230,15 @@ function fault({ log, namespace }: RouteOptions, error: unknown, version: SoapVe
   return respond({ ...answer, status, headers });
 }
 
+/** Headers of answers that have no others than their type: made once, and copied. */
+const USUAL = new Map<string, Headers>();
+
 function respond({ status, headers, body }: SoapAnswer): Response {
-  return new Response(body, { status, headers: { ...SECURITY_HEADERS, ...headers } });
+  const { "Content-Type": type, ...others } = headers;
+  for (const _ in others) return new Response(body, { status, headers: { ...SECURITY_HEADERS, ...headers } });
+  let usual = USUAL.get(type);
+  if (!usual) USUAL.set(type, (usual = new Headers({ ...SECURITY_HEADERS, "Content-Type": type })));
+  return new Response(body, { status, headers: usual });
 }
 
 function document(text: string, contentType: string): Response {

@@ -5,7 +5,11 @@ const COMPRESSIBLE = /^(text\/(?!event-stream)|application\/(json|javascript|xml
  * The response as gzip where the client accepts it, the type shrinks and the body reaches `threshold` bytes.
  * A body that is a stream stays one: only its first `threshold` bytes are held back.
  */
-export async function compressed(request: Request, response: Response, threshold: number): Promise<Response> {
+export function compressed(
+  request: Request,
+  response: Response,
+  threshold: number,
+): Response | Promise<Response> {
   const headers = response.headers;
   if (!COMPRESSIBLE.test(headers.get("content-type") ?? "") || headers.has("content-encoding")) {
     return response;
@@ -13,9 +17,16 @@ export async function compressed(request: Request, response: Response, threshold
   headers.append("Vary", "Accept-Encoding");
   if (!acceptsGzip(request.headers.get("accept-encoding"))) return response;
   // Looked at last: it makes a stream of a text, which is sent more slowly.
-  if (!response.body) return response;
+  return response.body ? squeezed(response, response.body, threshold) : response;
+}
 
-  const reader = response.body.getReader();
+async function squeezed(
+  response: Response,
+  body: ReadableStream<Uint8Array>,
+  threshold: number,
+): Promise<Response> {
+  const { headers } = response;
+  const reader = body.getReader();
   const head: Uint8Array[] = [];
   let size = 0;
   let ended = false;

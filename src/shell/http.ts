@@ -122,18 +122,20 @@ export function openHttp(options: HttpOptions): Answer {
     const request = withoutBase(addressed(received, arrival), basePath);
     if (arrival) rememberArrival(request, arrival);
     if (isUnsafe(request.method)) allowTime(request, options.receiveTimeout);
+    const path = pathOf(request);
     let response: Response;
     try {
       // Only the interface asks who calls: what else comes by here costs no password's hash.
-      const isInterface = pathOf(request).startsWith("/api/");
+      const isInterface = path.startsWith("/api/");
       const answer = async (): Promise<Response> => {
-        if (isInterface) await options.admit(request);
-        return route(app, request, options, basePath);
+        await options.admit(request);
+        return route(app, request, path, options, basePath);
       };
       response = await (isInterface
         ? withinRequest(id, () => options.addressOf?.(request) ?? null, answer)
-        : answer());
-      response = await compressed(request, response, options.gzipThreshold);
+        : route(app, request, path, options, basePath));
+      const sent = compressed(request, response, options.gzipThreshold);
+      response = sent instanceof Promise ? await sent : sent;
     } catch (error) {
       const problem = Problem.from(error);
       problemOf.set(request, problem);
@@ -142,7 +144,6 @@ export function openHttp(options: HttpOptions): Answer {
     finish(request, response, id);
     const { method } = request;
     const { status } = response;
-    const path = pathOf(request);
     const took = performance.now() - started;
     observe?.({ method, route: nameOf(path), status, seconds: took / 1000 });
     const milliseconds = Math.round(took * 100) / 100;
@@ -190,19 +191,20 @@ function hasUsableHost(request: Request): boolean {
   return (unnamed.get(request) ?? null) === null;
 }
 
-async function route(
+/** @throws Problem, at once or by the promise */
+function route(
   app: AnyElysia,
   request: Request,
+  path: string,
   { maxMessageBytes, isUpload }: HttpOptions,
   basePath: string,
-): Promise<Response> {
-  if (!hasUsableHost(request) && !pathOf(request).startsWith("/soap/"))
+): Response | Promise<Response> {
+  if (!hasUsableHost(request) && !path.startsWith("/soap/"))
     throw new Problem("invalid_request", "The request has no usable Host header.");
-  if (basePath !== "" && pathOf(request) === basePath)
+  if (basePath !== "" && path === basePath)
     return new Response(null, { status: 308, headers: { Location: `${basePath}/` } });
   const declared = Number(request.headers.get("content-length") ?? 0);
   // A body of unknown length is counted where it is read; the SOAP face answers its own faults.
-  const path = pathOf(request);
   if (declared > maxMessageBytes && !path.startsWith("/soap/") && !isUpload?.(path)) {
     throw bodyTooLarge(maxMessageBytes);
   }

@@ -17,7 +17,10 @@ const node = (): Node => ({ fixed: new Map() });
  */
 export function routeNames(patterns: Iterable<string>): (path: string) => string {
   const root = node();
+  /** Patterns without parameters, which are paths. */
+  const exact = new Set<string>();
   for (const pattern of patterns) {
+    if (!/[:*]/.test(pattern)) exact.add(pattern);
     let at = root;
     for (const part of pattern.split("/").slice(1)) {
       if (part === "*") {
@@ -42,5 +45,5 @@ export function routeNames(patterns: Iterable<string>): (path: string) => string
       at.rest
     );
   };
-  return (path) => find(root, path.split("/").slice(1), 0) ?? "none";
+  return (path) => (exact.has(path) ? path : (find(root, path.split("/").slice(1), 0) ?? "none"));
 }

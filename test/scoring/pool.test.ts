@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
@@ -381,6 +381,28 @@ test("the real worker starts from source and says what it cannot do", async () =
   await until(() => state(id) === "failed");
   expect(store.get(id).failure).toMatch(/^corpora\/[0-9a-f]{64}\.labc cannot be read\.$/);
 });
+
+test.skipIf(process.platform !== "linux")(
+  "a worker stands back, the thread that answers does not",
+  async () => {
+    const threads = (): string[] => readdirSync("/proc/self/task");
+    /** proc(5), field 19; "" where the thread has ended meanwhile. */
+    const nicenessOf = (thread: string): string => {
+      try {
+        return readFileSync(`/proc/self/task/${thread}/stat`, "utf8").split(") ")[1].split(" ")[16];
+      } catch {
+        return "";
+      }
+    };
+    const before = new Set(threads());
+    open({ size: 1, workerUrl: workerAddress() });
+    const id = await submit("anything");
+    await until(() => state(id) === "finished");
+    const others = threads().filter((thread) => !before.has(thread));
+    expect(others.map(nicenessOf)).toContain("5");
+    expect(nicenessOf(String(process.pid))).toBe("0");
+  },
+);
 
 test.each([
   ["file:///opt/labd/src/scoring/worker-entrypoints.ts", "file:///opt/labd/src/scoring/worker.ts"],

@@ -184,7 +184,8 @@ export function openRequestDecoder(namespace: string, limits: MessageLimits): Re
     const missing = slots.find(({ field }, i) => values[i].length < field.least);
     if (missing) fail(place, `${missing.name} is missing.`);
     const result: Record<string, string | string[]> = {};
-    for (const [i, { name, field }] of slots.entries()) {
+    for (let i = 0; i < slots.length; i++) {
+      const { name, field } = slots[i];
       // An empty one of many is the default, and means none.
       result[name] = field.most === 1 ? values[i][0] : values[i].filter((item) => !isXmlSpace(item));
     }

@@ -101,6 +101,16 @@ const LATIN_1 = new TextDecoder("latin1");
 /** XML as UTF-8, as toolkits say it: the headers that need no closer look. A missing one says nothing else. */
 const PLAIN_TYPE = /^(?:text|application)\/(?:soap\+)?xml(?: *; *charset=(?:utf-8|"utf-8"))?$/i;
 
+const completed = new WeakMap<Partial<MessageLimits>, MessageLimits>();
+
+/** Limits with what they leave open; of the same ones made once. */
+function limitsWith(limits: Partial<MessageLimits> | undefined): MessageLimits {
+  if (!limits) return MESSAGE_LIMITS;
+  let complete = completed.get(limits);
+  if (!complete) completed.set(limits, (complete = { ...MESSAGE_LIMITS, ...limits }));
+  return complete;
+}
+
 /** The request of a plain message in UTF-8; null for all others, which are for the parser. */
 function readPlainEnvelope(
   bytes: Uint8Array,
@@ -109,8 +119,8 @@ function readPlainEnvelope(
   if (bytes.length > PLAIN || bytes.length > (limits?.bytes ?? MESSAGE_LIMITS.bytes)) return null;
   if (contentType !== null && !PLAIN_TYPE.test(contentType)) return null;
   // Whatever the bytes beyond ASCII are read as: they are refused there.
-  const plain = readPlainMessage(LATIN_1.decode(bytes), namespace, { ...MESSAGE_LIMITS, ...limits });
-  return plain === null ? null : { problem: null, ...plain };
+  const plain = readPlainMessage(LATIN_1.decode(bytes), namespace, limitsWith(limits));
+  return plain === null ? null : Object.assign(plain, { problem: null });
 }
 
 /** Takes the bytes of one message piece by piece. */

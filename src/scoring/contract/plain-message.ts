@@ -71,7 +71,9 @@ export function readPlainMessage(
   const isNamed = (name: string): boolean => local === name;
   const declare = (attributes: string): boolean => {
     const outer: Scope | null = scope;
-    for (const [, prefix = "", value] of attributes.matchAll(DECLARED)) {
+    DECLARED.lastIndex = 0;
+    for (let found; (found = DECLARED.exec(attributes)) !== null;) {
+      const [, prefix = "", value] = found;
       if (++declarations > MOST_DECLARATIONS || /^xml/i.test(prefix) || value !== value.trim()) return false;
       if (value.startsWith("http://www.w3.org/XML/") || value.startsWith("http://www.w3.org/2000/xmlns"))
         return false;
