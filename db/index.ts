@@ -18,6 +18,7 @@ import secondFactors from "./0020-second-factors.sql" with { type: "text" };
 import sessionProofs from "./0024-session-proofs.sql" with { type: "text" };
 import sealedWebhookSecrets from "./0026-sealed-webhook-secrets.sql" with { type: "text" };
 import farm from "./0022-farm.sql" with { type: "text" };
+import packedPredictions from "./0028-packed-predictions.sql" with { type: "text" };
 
 /** The migrations in order, embedded as text: forward only, never edited once released. */
 export const MIGRATIONS: readonly { name: string; sql: string }[] = [
@@ -41,4 +42,5 @@ export const MIGRATIONS: readonly { name: string; sql: string }[] = [
   { name: "0022-farm.sql", sql: farm },
   { name: "0024-session-proofs.sql", sql: sessionProofs },
   { name: "0026-sealed-webhook-secrets.sql", sql: sealedWebhookSecrets },
+  { name: "0028-packed-predictions.sql", sql: packedPredictions },
 ];

@@ -22,7 +22,7 @@ CREATE TABLE result (
   corpus TEXT NOT NULL,
   method TEXT NOT NULL,
   prediction TEXT NOT NULL CHECK (json_valid(prediction)),
-  computed INTEGER NOT NULL,
+  computed INTEGER NOT NULL, packed BLOB,
   UNIQUE (digest, corpus, method)
 ) STRICT;
 

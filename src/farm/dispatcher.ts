@@ -7,14 +7,12 @@ import type { Progress } from "../scoring/pool.ts";
 import type { Log } from "../shell/log.ts";
 import {
   announceServer,
-  CLAIM,
-  CLAIM_LIFE,
   forgetQueue,
   queueName,
   readQueues,
   readWorkers,
+  takeClaim,
   tellDropped,
-  unpackPrediction,
   type WorkerRecord,
 } from "./layout.ts";
 import { Line } from "./line.ts";
@@ -47,6 +45,7 @@ const ASK = 900;
 const TRY_AGAIN = 5000;
 /** Milliseconds after its deadline at which a job of a worker that cannot be asked is taken back. */
 const PATIENCE = 60_000;
+const NONE: ReadonlySet<string> = new Set();
 const STALLED = `The worker's process ended ${MAX_INTERRUPTIONS} times while it scored this job.`;
 
 /**
@@ -74,6 +73,8 @@ export class Dispatcher implements Farm {
   #refuses = false;
   #tried = -Infinity;
   #asked = -Infinity;
+  /** When the claim was renewed. */
+  #claimed = -Infinity;
   #reconciled = -Infinity;
   #lackingSince: number | null = performance.now();
   #isAway = false;
@@ -113,7 +114,7 @@ export class Dispatcher implements Farm {
     if (!this.#holds) return;
     const told = async (): Promise<void> => {
       for (const line of this.#lines.values()) {
-        const holder = await line.holder(id);
+        const [holder] = await line.holders([id]);
         if (holder && !(await line.remove(id))) await tellDropped(this.#redis!, holder.worker, id);
       }
     };
@@ -134,7 +135,7 @@ export class Dispatcher implements Farm {
       backlog: waiting,
       oldest,
       waiting: this.#current?.waiting.size ?? 0,
-      running: this.#jobs.elsewhere().filter(({ state }) => state === "running").length,
+      running: this.#jobs.running(),
       counts: { ...this.#counts },
       workers: this.#workers.map((worker) => ({ ...worker, fits: this.#fits(worker) })),
       mixed: queue === null ? [] : mixedFarm({ queue, version, commit }, this.#workers),
@@ -226,8 +227,9 @@ export class Dispatcher implements Farm {
 
   /** One server has a database of Redis: two would take each other's jobs for strays. */
   async #claim(redis: Redis): Promise<boolean> {
-    const isNew = (await redis.set(CLAIM, this.#token, "PX", CLAIM_LIFE, "NX")) === "OK";
-    if (!isNew && (await redis.get(CLAIM)) !== this.#token) {
+    if (this.#holds && performance.now() - this.#claimed < ASK) return true;
+    const claim = await takeClaim(redis, this.#token);
+    if (claim === "taken") {
       if (this.#state.state !== "taken") {
         this.options.log.problem("farm", {
           cause: "another server uses this database of Redis, or did so a moment ago",
@@ -239,11 +241,11 @@ export class Dispatcher implements Farm {
       return false;
     }
     // A claim that was lost, as by a flush, has taken everything else with it.
-    if (isNew || !this.#holds) {
+    if (claim === "new" || !this.#holds) {
       this.#reconciled = -Infinity;
       this.#announced = "";
     }
-    if (!isNew) await redis.pexpire(CLAIM, CLAIM_LIFE);
+    this.#claimed = performance.now();
     this.#holds = true;
     return true;
   }
@@ -331,12 +333,12 @@ export class Dispatcher implements Farm {
     const at = (wanted: string): string[] =>
       touched.flatMap(([id, whereabouts]) => (whereabouts === wanted ? [id] : []));
     for (const id of at("waiting")) await this.#returned(line, id);
-    await Promise.all(at("active").map((id) => this.#began(line, id, redis)));
-    const ended = [...at("completed"), ...at("failed")];
-    for (let i = 0; i < ended.length; i += BATCH) await this.#collect(line, ended.slice(i, i + BATCH));
+    await this.#began(line, at("active"), redis);
+    const failed = new Set(at("failed"));
+    const ended = [...at("completed"), ...failed];
+    for (let i = 0; i < ended.length; i += BATCH)
+      await this.#collect(line, ended.slice(i, i + BATCH), failed);
     this.surroundings.settled();
-    // Those that wait for the same answer, and other questions, may have their turn now.
-    this.#again = true;
   }
 
   /** A job waits in the queue that a worker had, or that we did not know to be there. */
@@ -350,16 +352,21 @@ export class Dispatcher implements Farm {
     if (await line.remove(id)) this.#jobs.release(id);
   }
 
-  async #began(line: Line, id: string, redis: Redis): Promise<void> {
-    this.#left(line, id);
-    const holder = await line.holder(id);
-    if (!holder) return;
-    const job = this.#jobs.find(id);
+  async #began(line: Line, ids: readonly string[], redis: Redis): Promise<void> {
+    if (ids.length === 0) return;
+    const holders = await line.holders(ids);
+    const taken = ids.flatMap((id, i) => {
+      this.#left(line, id);
+      const holder = holders[i];
+      return holder ? [{ id, ...holder, job: this.#jobs.find(id) }] : [];
+    });
     // That the one before it was lost may not have been told.
-    if (job?.state === "running" && job.worker !== holder.worker) this.#counts.returned++;
-    if (this.#jobs.begin({ id, ...holder }, this.surroundings.timeout)) return;
+    for (const { job, worker } of taken)
+      if (job?.state === "running" && job.worker !== worker) this.#counts.returned++;
+    const begun = this.#jobs.begin(taken, this.surroundings.timeout);
     // Where the pool has it by now, the first to finish counts.
-    if (job === null) await tellDropped(redis, holder.worker, id);
+    const dropped = taken.filter(({ job }, i) => !begun[i] && job === null);
+    await Promise.all(dropped.map(({ worker, id }) => tellDropped(redis, worker, id)));
   }
 
   /** A job waits no more. */
@@ -369,26 +376,28 @@ export class Dispatcher implements Farm {
     if (line === this.#current) this.#offering.priority.begun(priority);
   }
 
-  /** Stores what was handed in, then takes it out of the queue: a kill in between leaves what the next look drops. */
-  async #collect(line: Line, ids: readonly string[]): Promise<void> {
+  /**
+   * Stores what was handed in, then lets go of it: a kill in between leaves what the next look drops.
+   * @param failed those of them that failed, and stay in the queue until they are taken out
+   */
+  async #collect(line: Line, ids: readonly string[], failed: ReadonlySet<string> = NONE): Promise<void> {
     const handed = await line.handedIn(ids);
     const finished: Parameters<FarmJobs["finish"]>[0][number][] = [];
-    for (const { id, worker, attempts, reason, result } of handed) {
+    for (const { id, worker, attempts, reason, packed } of handed) {
       this.#left(line, id);
       this.#progress.delete(id);
-      const prediction = result && readOrNull(result);
-      if (prediction) finished.push({ id, worker, attempts, prediction, basis: line.kind.basis });
+      if (packed) finished.push({ id, worker, attempts, prediction: packed, basis: line.kind.basis });
       else if (reason) this.#fail({ id, worker, attempts }, reason);
       else if (this.#jobs.release(id)) this.#counts.lost++;
     }
-    const isPools = finished.map(({ id }) => this.#jobs.find(id)?.worker === null);
-    const ends = this.#jobs.finish(finished);
-    for (const [i, hasEnded] of ends.entries()) {
+    for (const hasEnded of this.#jobs.finish(finished, (id) => this.surroundings.dropFromPool(id))) {
       if (hasEnded) this.#counts.finished++;
       else this.#counts.late++;
-      if (hasEnded && isPools[i]) this.surroundings.dropFromPool(finished[i].id);
     }
-    await Promise.all(ids.map((id) => line.remove(id)));
+    await line.forget(finished.map(({ id }) => id));
+    // A job that was completed has left the queue by itself.
+    const stays = handed.flatMap(({ id, packed }) => (packed && !failed.has(id) ? [] : [id]));
+    await Promise.all(stays.map((id) => line.remove(id)));
   }
 
   #fail(taken: Taken, reason: string): void {
@@ -454,13 +463,5 @@ export class Dispatcher implements Farm {
       await line.close();
       this.#lines.delete(line.name);
     }
-  }
-}
-
-function readOrNull(bytes: Buffer): string | null {
-  try {
-    return unpackPrediction(new Uint8Array(bytes));
-  } catch {
-    return null;
   }
 }

@@ -3,6 +3,7 @@ import type { Job, Worker } from "bullmq";
 import type { Redis } from "ioredis";
 import { METHOD } from "../motif/index.ts";
 import { MAX_INTERRUPTIONS, type JobRequest } from "../scoring/job.ts";
+import { packPrediction } from "../scoring/packed-prediction.ts";
 import { Pool } from "../scoring/pool.ts";
 import type { Log } from "../shell/log.ts";
 import { GivenBack, Hand, JobFailure } from "./hand.ts";
@@ -277,7 +278,12 @@ export class FarmWorker {
       });
       this.#pool.wake();
       const prediction = await held;
-      await keepResult(this.#redis!, queue, id, prediction);
+      const packed = packPrediction(prediction);
+      await keepResult(this.#redis!, queue, id, {
+        worker: this.name,
+        attempts: job.attemptsMade + 1,
+        packed,
+      });
       this.#counts.finished++;
     } finally {
       this.#jobs.delete(id);

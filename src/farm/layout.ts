@@ -5,7 +5,7 @@ import type { Basis } from "../scoring/store.ts";
 
 export const PREFIX = "labd";
 /** Changes when server and worker of another version could not understand each other. */
-const PROTOCOL = 1;
+const PROTOCOL = 2;
 
 /** The server's claim on this database of Redis: it goes with it. */
 export const CLAIM = `${PREFIX}:claim`;
@@ -141,22 +141,53 @@ export interface FarmTask {
   timeout: number;
 }
 
-/** Keeps a prediction for the server, whatever becomes of the worker and of its hold on the job. */
-export async function keepResult(
-  redis: Redis,
-  queue: string,
-  job: string,
-  prediction: string,
-): Promise<void> {
-  const key = resultsKey(queue);
-  await redis.multi().hset(key, job, packPrediction(prediction)).expire(key, RESULT_LIFE).exec();
+/** A prediction as a worker hands it in, and who that was. */
+export interface Kept {
+  worker: string;
+  /** 1 the first time that the job is tried. */
+  attempts: number;
+  packed: Uint8Array<ArrayBuffer>;
 }
 
-/** A prediction on its way: JSON text, compressed. */
-export const packPrediction = (text: string): Buffer => Buffer.from(Bun.zstdCompressSync(text));
-/** @throws where it was damaged */
-export function unpackPrediction(bytes: Uint8Array<ArrayBuffer>): string {
-  const text = new TextDecoder("utf-8", { fatal: true }).decode(Bun.zstdDecompressSync(bytes));
-  JSON.parse(text);
-  return text;
+/** Keeps a prediction for the server, whatever becomes of the worker and of its hold on the job. */
+export async function keepResult(redis: Redis, queue: string, job: string, kept: Kept): Promise<void> {
+  const key = resultsKey(queue);
+  await redis.multi().hset(key, job, sealKept(kept)).expire(key, RESULT_LIFE).exec();
 }
+
+const checksum = (bytes: Uint8Array): string => Bun.hash(bytes).toString(16);
+
+/** A line of JSON, and the prediction as it will be stored behind it. */
+export function sealKept({ worker, attempts, packed }: Kept): Buffer {
+  const line = JSON.stringify([worker, attempts, checksum(packed)]);
+  return Buffer.concat([Buffer.from(`${line}\n`), packed]);
+}
+
+/** What was kept; null where it was damaged, or is of another version. */
+export function openKept(bytes: Buffer): Kept | null {
+  const end = bytes.indexOf(10);
+  const packed = new Uint8Array(bytes.subarray(end + 1));
+  try {
+    const [worker, attempts, sum] = JSON.parse(bytes.toString("utf8", 0, Math.max(0, end))) as [
+      string,
+      number,
+      string,
+    ];
+    return sum === checksum(packed) ? { worker, attempts, packed } : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Takes this database of Redis for the server, or renews what it has: two servers would take each other's jobs for strays.
+ * @returns whether it has it now, and whether it was there for anybody: it goes with all else where Redis was emptied
+ */
+export async function takeClaim(redis: Redis, token: string): Promise<"ours" | "new" | "taken"> {
+  const answer = await redis.eval(TAKE_CLAIM, 1, CLAIM, token, CLAIM_LIFE);
+  return (["taken", "ours", "new"] as const)[answer as number];
+}
+const TAKE_CLAIM = `local holder = redis.call("GET", KEYS[1])
+if holder and holder ~= ARGV[1] then return 0 end
+redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2])
+return holder and 1 or 2`;

@@ -1,9 +1,9 @@
-import type { Queue, QueueEvents } from "bullmq";
+import type { Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import { type Taken, UNKNOWN_WORKER } from "../scoring/farm-jobs.ts";
 import type { Log } from "../shell/log.ts";
-import { type FarmTask, PREFIX, resultsKey, type WorkKind } from "./layout.ts";
-import { BLOCKING_SILENCE, causeOf } from "./link.ts";
+import { EventReader, type QueueEvent } from "./event-reader.ts";
+import { type FarmTask, openKept, PREFIX, resultsKey, type WorkKind } from "./layout.ts";
 
 /** Where a job is in a queue. */
 export type Whereabouts = "waiting" | "active" | "completed" | "failed";
@@ -17,8 +17,8 @@ const PRIORITY_UNIT = 2 ** 32;
 export interface HandedIn extends Taken {
   /** Why there is no prediction, where it failed. */
   reason: string | null;
-  /** The prediction, packed; null where there is none. */
-  result: Buffer | null;
+  /** The prediction, packed; null where there is none, or it was damaged. */
+  packed: Uint8Array<ArrayBuffer> | null;
 }
 
 /** A queue of BullMQ for one kind of work, as the server has it open. */
@@ -34,45 +34,29 @@ export class Line {
     readonly name: string,
     readonly kind: WorkKind,
     readonly queue: Queue<FarmTask, null>,
-    private readonly events: QueueEvents,
     private readonly redis: Redis,
   ) {}
 
+  #events: EventReader | undefined;
+
   static async open(redis: Redis, name: string, kind: WorkKind, log: Log): Promise<Line> {
-    const { Queue, QueueEvents } = await import("bullmq");
+    const { Queue } = await import("bullmq");
     const options = { prefix: PREFIX, streams: { events: { maxLen: EVENTS_KEPT } } };
     const queue = new Queue<FarmTask, null>(name, { connection: redis, ...options });
     queue.on("error", () => {});
     // One that loses its connection at its start stays broken: the next turn opens another.
     await queue.waitUntilReady();
-    const [last] = await redis.xrevrange(queue.toKey("events"), "+", "-", "COUNT", 1);
-    // It waits for events, and for the queue's return: commands of the server do not.
-    const patient = { maxRetriesPerRequest: null, enableOfflineQueue: true, socketTimeout: BLOCKING_SILENCE };
-    const connection = redis.duplicate(patient);
-    connection.on("error", () => {});
-    const events = new QueueEvents(name, { connection, prefix: PREFIX, lastEventId: last?.[0] ?? "0-0" });
-    let told = "";
-    events.on("error", (error) => {
-      if (told === error.message) return;
-      told = error.message;
-      log.problem("queue events", { cause: causeOf(error) });
-    });
-    const line = new Line(name, kind, queue, events, redis);
-    const touch = (id: string, whereabouts: Whereabouts): void => {
-      line.touched.set(id, whereabouts);
-      line.heard();
-    };
-    events.on("active", ({ jobId }) => touch(jobId, "active"));
-    events.on("completed", ({ jobId }) => touch(jobId, "completed"));
-    events.on("failed", ({ jobId }) => touch(jobId, "failed"));
-    // The one who offered it knows that it waits: this is news only of one that was active.
-    events.on("stalled", ({ jobId }) => touch(jobId, "waiting"));
-    events.on("delayed", ({ jobId }) => touch(jobId, "waiting"));
-    events.on("waiting", ({ jobId, prev }) => {
-      if (prev === "active") touch(jobId, "waiting");
-    });
-    events.on("progress", ({ jobId, data }) => line.progressed(jobId, data));
+    const line = new Line(name, kind, queue, redis);
+    line.#events = await EventReader.open(redis, queue.toKey("events"), log, (event) => line.#hear(event));
     return line;
+  }
+
+  #hear({ event, jobId, prev, data }: QueueEvent): void {
+    if (event === "progress") return this.progressed(jobId, JSON.parse(data));
+    const whereabouts = heardOf(event, prev);
+    if (whereabouts === null) return;
+    this.touched.set(jobId, whereabouts);
+    this.heard();
   }
 
   /** Where every job of it is, at one moment, and the priority of those that wait. */
@@ -116,36 +100,49 @@ export class Line {
     ];
   }
 
-  /** Who has or had a job, and for which time it is tried: that a worker was lost does not count. Null where it is not there. */
-  async holder(id: string): Promise<{ worker: string; attempts: number } | null> {
-    const [worker, failed, name] = await this.redis.hmget(this.queue.toKey(id), "pb", "atm", "name");
-    return name === null ? null : { worker: worker ?? UNKNOWN_WORKER, attempts: Number(failed ?? 0) + 1 };
+  /** Who has or had jobs, and for which time each is tried: that a worker was lost does not count. Null where it is not there. */
+  async holders(ids: readonly string[]): Promise<({ worker: string; attempts: number } | null)[]> {
+    const found = await this.#ask(ids, (key) => ["hmget", key, "pb", "atm", "name"]);
+    return found.map(([worker, failed, name]) =>
+      name === null ? null : { worker: worker ?? UNKNOWN_WORKER, attempts: Number(failed ?? 0) + 1 },
+    );
   }
 
   /** What was handed in for jobs that have ended. */
   async handedIn(ids: readonly string[]): Promise<HandedIn[]> {
-    return Promise.all(
-      ids.map(async (id) => {
-        const [[worker, made, reason], result] = await Promise.all([
-          this.redis.hmget(this.queue.toKey(id), "pb", "atm", "failedReason"),
-          this.redis.hgetBuffer(resultsKey(this.name), id),
-        ]);
-        return {
-          id,
-          worker: worker ?? UNKNOWN_WORKER,
-          attempts: Math.max(1, Number(made ?? 1)),
-          reason,
-          result,
-        };
-      }),
-    );
+    if (ids.length === 0) return [];
+    const kept = await this.redis.hmgetBuffer(resultsKey(this.name), ...ids);
+    const read = ids.map((id, i) => ({ id, kept: kept[i] && openKept(kept[i]) }));
+    const lacking = read.flatMap((one) => (one.kept ? [] : [one.id]));
+    const failures = await this.#ask(lacking, (key) => ["hmget", key, "pb", "atm", "failedReason"]);
+    return read.map(({ id, kept }) => {
+      if (kept) return Object.assign(kept, { id, reason: null });
+      const [worker, made, reason] = failures[lacking.indexOf(id)];
+      const attempts = Math.max(1, Number(made ?? 1));
+      return { id, worker: worker ?? UNKNOWN_WORKER, attempts, reason, packed: null };
+    });
+  }
+
+  /** The same of many jobs, in one go. */
+  async #ask(ids: readonly string[], command: (key: string) => string[]): Promise<(string | null)[][]> {
+    if (ids.length === 0) return [];
+    const answers = await this.redis.pipeline(ids.map((id) => command(this.queue.toKey(id)))).exec();
+    return (answers ?? []).map(([error, value]) => {
+      if (error) throw error;
+      return value as (string | null)[];
+    });
+  }
+
+  /** Lets go of predictions that were stored. */
+  async forget(ids: readonly string[]): Promise<void> {
+    if (ids.length > 0) await this.redis.hdel(resultsKey(this.name), ...ids);
   }
 
   /** Takes a job out, and what was handed in for it. @returns false where a worker has it: then it stays */
   async remove(id: string): Promise<boolean> {
     this.waiting.delete(id);
     if ((await this.queue.remove(id)) === 0) return false;
-    await this.redis.hdel(resultsKey(this.name), id);
+    await this.forget([id]);
     return true;
   }
 
@@ -161,6 +158,25 @@ export class Line {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.events.close().catch(() => {}), this.queue.close().catch(() => {})]);
+    this.#events?.close();
+    await this.queue.close().catch(() => {});
+  }
+}
+
+/** Where a job is by an event; null where that is no news. */
+function heardOf(event: string, prev: string | undefined): Whereabouts | null {
+  switch (event) {
+    case "active":
+    case "completed":
+    case "failed":
+      return event;
+    // The one who offered it knows that it waits: this is news only of one that was active.
+    case "waiting":
+      return prev === "active" ? "waiting" : null;
+    case "stalled":
+    case "delayed":
+      return "waiting";
+    default:
+      return null;
   }
 }

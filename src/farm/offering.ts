@@ -49,7 +49,8 @@ export class Offering {
               priority,
               attempts: MAX_ATTEMPTS,
               backoff: { type: "exponential", delay: 1000 },
-              removeOnComplete: false,
+              // What was handed in lies beside the queue until it is stored.
+              removeOnComplete: true,
               removeOnFail: false,
               stackTraceLimit: 1,
             },

@@ -47,6 +47,7 @@ export interface FarmJob {
   state: State;
   digest: string;
   worker: string | null;
+  attempts: number;
 }
 
 /** The name where that is not known any more. */
@@ -83,6 +84,7 @@ export class FarmJobs {
 
   /** Sets at most so many jobs aside for workers elsewhere, in turns between clients; until they are withdrawn the pool leaves them alone. */
   offer(most: number): Offer[] {
+    if (!this.#turns.mayOffer()) return [];
     // Where a power cut takes this back, the next look at the queue between puts it right.
     return withoutWaiting(this.database, () =>
       this.database
@@ -114,7 +116,7 @@ export class FarmJobs {
   elsewhere(): FarmJob[] {
     return this.database
       .query(
-        `SELECT rid, id, client, state, digest, worker FROM job INDEXED BY job_taken WHERE ${ELSEWHERE} AND worker IS NOT NULL`,
+        `SELECT rid, id, client, state, digest, worker, attempts FROM job INDEXED BY job_taken WHERE ${ELSEWHERE} AND worker IS NOT NULL`,
       )
       .all() as FarmJob[];
   }
@@ -123,7 +125,7 @@ export class FarmJobs {
   find(id: string): FarmJob | null {
     return this.database
       .query(
-        `SELECT rid, id, client, state, digest, worker FROM job WHERE id = ? AND state IN ('queued', 'running')`,
+        `SELECT rid, id, client, state, digest, worker, attempts FROM job WHERE id = ? AND state IN ('queued', 'running')`,
       )
       .get(id) as FarmJob | null;
   }
@@ -143,9 +145,24 @@ export class FarmJobs {
     return changes > 0;
   }
 
-  /** A worker elsewhere has begun with a job. @returns false where it has ended, or the pool has it */
-  begin(taken: Taken, milliseconds: number): boolean {
-    return withoutWaiting(this.database, () => this.#begin(taken, milliseconds));
+  /** How many jobs workers elsewhere have. */
+  running(): number {
+    const row = this.database
+      .query(
+        "SELECT count(*) AS n FROM job INDEXED BY job_state WHERE state = 'running' AND worker IS NOT NULL",
+      )
+      .get();
+    return (row as { n: number }).n;
+  }
+
+  /**
+   * Workers elsewhere have begun with jobs, all noted in one transaction.
+   * @returns for each false where it has ended, or the pool has it
+   */
+  begin(taken: readonly Taken[], milliseconds: number): boolean[] {
+    return withoutWaiting(this.database, () =>
+      this.database.transaction(() => taken.map((one) => this.#begin(one, milliseconds))).immediate(),
+    );
   }
 
   #begin({ id, worker, attempts }: Taken, milliseconds: number): boolean {
@@ -192,16 +209,25 @@ export class FarmJobs {
   }
 
   /**
-   * Stores predictions (JSON text) that were handed in, all in one transaction.
+   * Stores predictions (JSON text, or packed) that were handed in, all in one transaction.
+   * @param wasPools told of each whose job the pool of this process had
    * @returns for each whether it ended its job: false where that had ended already, or is unknown
    */
-  finish(handed: readonly (Taken & { prediction: string; basis: Basis })[]): boolean[] {
-    return this.store.change(() =>
+  finish(
+    handed: readonly (Taken & { prediction: string | Uint8Array<ArrayBuffer>; basis: Basis })[],
+    wasPools: (id: string) => void = () => {},
+  ): boolean[] {
+    if (handed.length === 0) return [];
+    const pools: string[] = [];
+    const ends = this.store.change(() =>
       handed.map((taken) => {
         const job = this.#taken(taken);
+        if (job?.worker === null && job.state === "running") pools.push(job.id);
         return job !== null && this.store.finish(job, taken.basis, taken.prediction);
       }),
     );
+    for (const id of pools) wasPools(id);
+    return ends;
   }
 
   /** Ends a job without a result. @returns false where it had ended already, or is unknown */
@@ -216,7 +242,12 @@ export class FarmJobs {
   #taken(taken: Taken): FarmJob | null {
     const job = this.find(taken.id);
     if (job?.state === "queued") this.#begin(taken, 0);
-    else if (job && job.worker !== null && taken.worker !== UNKNOWN_WORKER) {
+    else if (
+      job &&
+      job.worker !== null &&
+      taken.worker !== UNKNOWN_WORKER &&
+      (job.worker !== taken.worker || job.attempts !== taken.attempts)
+    ) {
       this.database
         .query("UPDATE job SET worker = ?, attempts = ? WHERE rid = ?")
         .run(taken.worker, taken.attempts, job.rid);

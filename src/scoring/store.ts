@@ -14,6 +14,7 @@ import {
   STATES,
   TRANSITIONS,
 } from "./job.ts";
+import { packPrediction, resultOf, type StoredPrediction, storeResult, textOf } from "./packed-prediction.ts";
 import { type Lease, Turns } from "./turns.ts";
 
 /** A job as its owner may see it. Times are milliseconds since 1970-01-01 UTC. */
@@ -193,7 +194,7 @@ export class JobStore {
         const { id, client, request, digest } = change;
         let result = results.get(digest);
         if (result === undefined) {
-          result = this.#resultOf(digest, basis);
+          result = resultOf(this.#database, digest, basis);
           results.set(digest, result);
         }
         if (result !== null) {
@@ -229,30 +230,31 @@ export class JobStore {
   }
 
   /**
-   * Stores a prediction (JSON text), finishes its job, and with it those that ask the same and still wait.
+   * Stores a prediction (JSON text, or packed), finishes its job, and with it those that ask the same and still wait.
    * @returns false where the job is not running any more
    */
-  finish({ rid, digest }: Pick<Lease, "rid" | "digest">, basis: Basis, prediction: string): boolean {
+  finish(
+    { rid, digest }: Pick<Lease, "rid" | "digest">,
+    basis: Basis,
+    prediction: string | Uint8Array<ArrayBuffer>,
+  ): boolean {
     const now = this.#clock.now();
+    const packed = typeof prediction === "string" ? packPrediction(prediction) : prediction;
     return this.#inTransaction(() => {
       const running = this.#database
         .query(`SELECT client FROM job WHERE rid = ? AND ${FINISH.where}`)
         .get(rid);
       if (!running) return false;
       // The method is deterministic: where another job was quicker, what it stored is the same.
-      this.#database
-        .query(
-          `INSERT INTO result (digest, corpus, method, prediction, computed) VALUES (?, ?, ?, ?, ?)
-           ON CONFLICT DO NOTHING`,
-        )
-        .run(digest, basis.corpus, basis.method, prediction, now);
+      const stored = storeResult(this.#database, digest, basis, packed, now);
       this.#database
         .query(
           `UPDATE job SET ${FINISH.set}, deadline = NULL, ended = ?, expires = ?, result = ? WHERE rid = ? AND ${FINISH.where}`,
         )
-        .run(now, this.#expiry(now), this.#resultOf(digest, basis), rid);
+        .run(now, this.#expiry(now), stored ?? resultOf(this.#database, digest, basis), rid);
+      if (!this.#waitsFor(digest)) return true;
       // Those that wait are scored on what is in use now, which may have changed while this one ran.
-      const result = this.#resultOf(digest, this.#basis());
+      const result = resultOf(this.#database, digest, this.#basis());
       if (result === null) this.#promote(digest, (running as { client: string }).client);
       else {
         this.#database
@@ -413,10 +415,11 @@ export class JobStore {
   /** The prediction of a finished job; null in every other state. @throws Problem unknown_job */
   prediction(id: string): Prediction | null {
     const row = this.#database
-      .query("SELECT r.prediction FROM job j LEFT JOIN result r ON r.rid = j.result WHERE j.id = ?")
-      .get(id) as { prediction: string | null } | null;
+      .query("SELECT r.prediction, r.packed FROM job j LEFT JOIN result r ON r.rid = j.result WHERE j.id = ?")
+      .get(id) as StoredPrediction | null;
     if (!row) throw unknownJob();
-    return row.prediction === null ? null : (JSON.parse(row.prediction) as Prediction);
+    const text = textOf(row);
+    return text === null ? null : (JSON.parse(text) as Prediction);
   }
 
   /** What the job was asked; null once it has expired. @throws Problem unknown_job */
@@ -457,11 +460,11 @@ export class JobStore {
     return (row as { waiting: number } | null)?.waiting ?? 0;
   }
 
-  #resultOf(digest: string, basis: Basis): number | null {
-    const row = this.#database
-      .query("SELECT rid FROM result WHERE digest = ? AND corpus = ? AND method = ?")
-      .get(digest, basis.corpus, basis.method) as { rid: number } | null;
-    return row?.rid ?? null;
+  /** Whether somebody else waits for the answer to this question. */
+  #waitsFor(digest: string): boolean {
+    return (
+      this.#database.query(`SELECT 1 FROM job WHERE digest = ? AND ${WAITS} LIMIT 1`).get(digest) !== null
+    );
   }
 
   #expiry(ended: number): number | null {

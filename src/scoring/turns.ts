@@ -52,6 +52,13 @@ export class Turns {
     return { ...lease, request: JSON.parse(request) as JobRequest };
   }
 
+  /** Whether a job waits that was not offered: cheaper to ask than to find that none can start. */
+  mayOffer(): boolean {
+    const waiting =
+      "SELECT 1 FROM job INDEXED BY job_turn WHERE state = 'queued' AND twin = 0 AND worker IS NULL";
+    return this.database.query(`${waiting} LIMIT 1`).get() !== null;
+  }
+
   /** Sets the next job aside for workers elsewhere; null where none can start. */
   offer(): Offer | null {
     const row = this.#offer("client > ?") ?? this.#offer("client <= ?");

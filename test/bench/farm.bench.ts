@@ -12,8 +12,8 @@ import { Database } from "bun:sqlite";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { packPrediction } from "../../src/farm/layout.ts";
 import { decode, readFasta } from "../../src/motif/index.ts";
+import { packPrediction, unpackPrediction } from "../../src/scoring/packed-prediction.ts";
 import { labd, serve, type Server } from "../executable/labd.ts";
 import { type FarmHand, startWorker } from "../executable/farm-hand.ts";
 import { RedisServer } from "../farm/redis-server.ts";
@@ -139,10 +139,9 @@ async function untilDone({ home, hands, name }: Side, after: number): Promise<nu
 /** The prediction of middle length among those of a side, and the longest. */
 function predictionsOf({ home }: Side): string[] {
   using database = new Database(join(home, "labd.sqlite"), { readonly: true });
-  const rows = database.query("SELECT prediction FROM result ORDER BY length(prediction)").all() as {
-    prediction: string;
-  }[];
-  return [rows[Math.floor(rows.length / 2)], rows.at(-1)!].map(({ prediction }) => prediction);
+  const rows = database.query("SELECT packed FROM result").all() as { packed: Uint8Array<ArrayBuffer> }[];
+  const texts = rows.map(({ packed }) => unpackPrediction(packed)).sort((a, b) => a.length - b.length);
+  return [texts[Math.floor(texts.length / 2)], texts.at(-1)!];
 }
 
 const lastJob = ({ home }: Side): number => {

@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
+import { unpackPrediction } from "../../src/scoring/packed-prediction.ts";
 import { LABD } from "./labd.ts";
 
 /** Workers of the executable, and what a data directory says of their jobs. */
@@ -63,14 +64,13 @@ export function jobsOf(directory: string): JobRow[] {
     .all() as JobRow[];
 }
 
-/** All results of a data directory, by what was asked; the text is as it was stored. */
+/** All results of a data directory, by what was asked. */
 export function resultsOf(directory: string): Record<string, string> {
   using database = new Database(join(directory, "labd.sqlite"), { readonly: true });
-  const rows = database.query("SELECT digest, corpus, method, prediction FROM result ORDER BY digest").all();
+  const rows = database.query("SELECT digest, corpus, method, packed FROM result ORDER BY digest").all();
   return Object.fromEntries(
-    (rows as Record<"digest" | "corpus" | "method" | "prediction", string>[]).map((row) => [
-      `${row.digest} ${row.corpus} ${row.method}`,
-      row.prediction,
-    ]),
+    (rows as (Record<"digest" | "corpus" | "method", string> & { packed: Uint8Array<ArrayBuffer> })[]).map(
+      (row) => [`${row.digest} ${row.corpus} ${row.method}`, unpackPrediction(row.packed)],
+    ),
   );
 }

@@ -6,13 +6,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FarmState } from "../../src/farm/index.ts";
 import {
-  packPrediction,
   PREFIX,
   queueName,
   registerWorker,
   resultsKey,
+  sealKept,
   type WorkerRecord,
 } from "../../src/farm/layout.ts";
+import { packPrediction } from "../../src/scoring/packed-prediction.ts";
 import { corpusPath } from "../../src/scoring/index.ts";
 import { Laboratory, until, VERSION } from "./laboratory.ts";
 import { hasRedis, RedisServer } from "./redis-server.ts";
@@ -92,7 +93,7 @@ withRedis("the server's deadline ends a thread in an endless loop, and the next 
   await lab.hire();
   const [spun, next] = [await lab.submit("spin"), await lab.submit("finish")];
   farm.wake();
-  await until(() => lab.state(next) === "finished");
+  await until(() => lab.state(spun) === "failed" && lab.state(next) === "finished");
   expect(lab.store.get(spun).failure).toContain("longer than the 0.3 seconds");
 });
 
@@ -203,7 +204,8 @@ withRedis("a prediction that its worker could not hand in any more is taken from
   const farm = lab.serve();
   const id = await lab.submit("wait");
   const name = queueName({ version: VERSION, basis: lab.corpora.basis() });
-  await lab.command("HSET", resultsKey(name), id, packPrediction('{"kept":1}'));
+  const packed = packPrediction('{"kept":1}');
+  await lab.command("HSET", resultsKey(name), id, sealKept({ worker: "w", attempts: 1, packed }));
   await lab.hire();
   farm.wake();
   await until(() => lab.state(id) === "finished");

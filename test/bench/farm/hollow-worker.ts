@@ -8,13 +8,14 @@ import { readFileSync } from "node:fs";
 import { Worker } from "bullmq";
 import { Redis } from "ioredis";
 import {
-  packPrediction,
+  keepResult,
   PREFIX,
   readServer,
   registerWorker,
   resultsKey,
   type WorkerRecord,
 } from "../../../src/farm/layout.ts";
+import { packPrediction } from "../../../src/scoring/packed-prediction.ts";
 
 const [url, places, file] = process.argv.slice(2);
 const redis = new Redis(url, { maxRetriesPerRequest: null, replyMapping: "legacy" });
@@ -44,7 +45,11 @@ const worker = new Worker<unknown, null>(
   async (job) => {
     // As a worker does: the prediction is there before the job counts as done.
     if ((await redis.hexists(resultsKey(queue), job.id!)) === 0)
-      await redis.hset(resultsKey(queue), job.id!, packed);
+      await keepResult(redis, queue, job.id!, {
+        worker: record.name,
+        attempts: job.attemptsMade + 1,
+        packed,
+      });
     return null;
   },
   { connection: redis, prefix: PREFIX, name: record.name, concurrency: record.concurrency },
