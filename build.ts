@@ -20,10 +20,10 @@ const TARGETS = [
   "windows-x64",
 ] as const;
 
-/** The commit, marked where the tree differs from it; "unknown" outside a checkout. */
 /** Scripts and styles of the pages, which the executable holds. */
 const pages = JSON.stringify(await makeBundle());
 
+/** The commit, marked where the tree differs from it; "unknown" outside a checkout. */
 async function commit(): Promise<string> {
   const revision = await $`git rev-parse --short=12 HEAD`.quiet().nothrow();
   if (revision.exitCode !== 0) return "unknown";

@@ -1,17 +1,7 @@
 /** Requests at random, valid and not, as trees that are written out in one of the many ways XML has. */
 
+export { seeded as random } from "../../../src/motif/seeded.ts";
 export type Random = () => number;
-
-/** Numbers in [0, 1), the same for the same seed (Mulberry32). */
-export function random(seed: number): Random {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t = (t + Math.imul(t ^ (t >>> 7), t | 61)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 export const pick = <T>(next: Random, items: readonly T[]): T => items[Math.floor(next() * items.length)];
 const chance = (next: Random, p: number): boolean => next() < p;

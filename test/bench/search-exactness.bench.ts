@@ -1,0 +1,225 @@
+/**
+ * What the search loses against comparing with every protein, and how its E-values stand beside blastp's and ssearch36's
+ * where these are installed (docs/search.md).
+ *
+ *   bun run test/bench/search-exactness.bench.ts FASTA [QUERIES [FROM]]
+ *
+ * QUERIES (500) proteins of 40 to 2,500 residues are drawn of all, by seed; searched is every tenth protein. From the query
+ * numbered FROM on: what was done before need not be done again. The first 60 of all go through the other programs, too.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { alignLocal } from "../../src/motif/align.ts";
+import {
+  DEFAULTS,
+  decode,
+  type FastaEntry,
+  openCorpus,
+  packCorpus,
+  readFasta,
+} from "../../src/motif/index.ts";
+import { findHomologs } from "../../src/motif/homologs.ts";
+import { residuesOf, search } from "../../src/motif/search.ts";
+import { eValue } from "../../src/motif/statistics.ts";
+import { random } from "../fixtures/random-protein.ts";
+
+const SEED = 500;
+const BESIDE = 60;
+const PART = 10;
+const E = 1e-5;
+/** Below this programs round differently. */
+const TINY = 1e-170;
+
+const [fasta, count = "500", from = "0"] = Bun.argv.slice(2);
+if (fasta === undefined) throw new Error("usage: search-exactness.bench.ts FASTA [QUERIES [FROM]]");
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const entries = readFasta(await Bun.file(fasta).bytes());
+const tenth = entries.filter((_, k) => k % PART === 0);
+const corpus = openCorpus(packCorpus("tenth", tenth, () => new Bun.CryptoHasher("sha256")));
+
+const next = random(SEED);
+const drawn = new Set<FastaEntry>();
+while (drawn.size < Number(count)) {
+  const entry = entries[Math.floor(next() * entries.length)];
+  if (entry.residues.length >= 40 && entry.residues.length <= 2500) drawn.add(entry);
+}
+const queries = [...drawn].slice(Number(from));
+say(`${corpus.sequenceCount} proteins, ${corpus.residueCount} residues; queries ${from} to ${count}`);
+
+sensitivity();
+if (Number(from) === 0) await eValues();
+
+function sensitivity(): void {
+  const row = (name: string, identity: number, coverage: number) => ({
+    name,
+    identity,
+    coverage,
+    hits: 0,
+    found: 0,
+    parts: [] as number[],
+  });
+  const rows = [
+    row("identity >= 30 %, coverage >= 50 %", 0.3, 0.5),
+    row("identity >= 25 %, coverage >= 50 %", 0.25, 0.5),
+    row("all", 0, 0),
+  ];
+  const report = (done: number): void => {
+    for (const { name, hits, found, parts } of rows) {
+      const mean = parts.reduce((a, b) => a + b, 0) / parts.length;
+      const shares = `${((100 * found) / hits).toFixed(2)} %, mean over queries ${(100 * mean).toFixed(2)} %`;
+      say(`${done} queries, ${parts.length} with hits of ${name}: ${found} of ${hits} found, ${shares}`);
+    }
+  };
+  const bounds = { maxEValue: E, minLength: 0, maxLength: 1e9 };
+  for (const [done, { residues }] of queries.entries()) {
+    const quick = new Set(
+      search(residues, corpus, { ...bounds, exhaustive: false }).map(({ index }) => index),
+    );
+    const all = search(residues, corpus, { ...bounds, exhaustive: true });
+    const aligned = alignLocal(
+      residues,
+      all.map(({ index }) => residuesOf(corpus, index)),
+    );
+    for (const row of rows) {
+      const good = all.filter(
+        (_, k) => aligned[k].identity >= row.identity && aligned[k].coverage >= row.coverage,
+      );
+      if (good.length === 0) continue;
+      const kept = good.filter(({ index }) => quick.has(index)).length;
+      row.hits += good.length;
+      row.found += kept;
+      row.parts.push(kept / good.length);
+    }
+    if ((done + 1) % 50 === 0) report(done + 1);
+  }
+  report(queries.length);
+}
+
+/** E-values of the homologs that all programs report, and how many of ours are within a factor of 10 of theirs. */
+async function eValues(): Promise<void> {
+  const absent = ["makeblastdb", "blastp", "ssearch36"].filter((program) => Bun.which(program) === null);
+  if (absent.length > 0) return say(`SKIPPED: ${absent.join(", ")} not installed; E-values ARE NOT COMPARED`);
+  const directory = mkdtempSync(join(tmpdir(), "labd-exactness-"));
+  const at = (name: string): string => join(directory, name);
+  const write = (path: string, of: readonly FastaEntry[]): Promise<number> =>
+    Bun.write(path, of.map((one) => `>${one.accession}\n${decode(one.residues)}\n`).join(""));
+  try {
+    const asked = queries.slice(0, BESIDE);
+    await write(at("corpus"), tenth);
+    await write(at("queries"), asked);
+    await run(["makeblastdb", "-in", at("corpus"), "-dbtype", "prot", "-out", at("blast")]);
+    const many = ["-evalue", "1e-3", "-max_target_seqs", "100000", "-num_threads", "2"];
+    const format = ["-outfmt", "6 qseqid sseqid evalue"];
+    const blast = table(
+      await run(["blastp", "-db", at("blast"), "-query", at("queries"), ...many, ...format]),
+      2,
+    );
+    lacking(asked, blast);
+    const matrix = ["-s", "BL62", "-f", "-11", "-g", "-1"];
+    const ssearch = table(
+      await run([
+        "ssearch36",
+        "-q",
+        "-m",
+        "8",
+        "-E",
+        "1e-3",
+        "-T",
+        "2",
+        ...matrix,
+        at("queries"),
+        at("corpus"),
+      ]),
+      10,
+    );
+    const pairs = asked.flatMap(({ accession, residues }) =>
+      findHomologs(residues, corpus, { ...DEFAULTS, maxHomologs: 1e9 }).flatMap(({ index, eValue: own }) => {
+        const name = `${accession} ${corpus.accession(index)}`;
+        const [b, s] = [blast.get(name), ssearch.get(name)];
+        return b === undefined || s === undefined || Math.min(b, s, own) <= TINY ? [] : [{ own, b, s }];
+      }),
+    );
+    const within = (a: number, b: number): boolean => Math.abs(Math.log10(a / b)) <= 1;
+    for (const [name, high, low] of [
+      ["all", Infinity, 0],
+      ["> 1e-20", Infinity, 1e-20],
+      ["1e-60 to 1e-20", 1e-20, 1e-60],
+      ["1e-170 to 1e-60", 1e-60, 0],
+    ] as const) {
+      const own = pairs.filter(({ b }) => b <= high && b > low);
+      const share = (holds: (pair: (typeof pairs)[number]) => boolean): string =>
+        `${((100 * own.filter(holds).length) / own.length).toFixed(1)} %`;
+      const either = share((pair) => within(pair.own, pair.b) || within(pair.own, pair.s));
+      const each = `of blastp's ${share(({ own: o, b }) => within(o, b))}, of ssearch36's ${share(({ own: o, s }) => within(o, s))}`;
+      const peers = `they of each other ${share(({ b, s }) => within(b, s))}`;
+      say(`E ${name}: ${own.length} homologs, within 10 of the nearer ${either}, ${each}; ${peers}`);
+    }
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Why hits that blastp has, with 30 % identity over half of the query, are none of ours. */
+function lacking(asked: readonly FastaEntry[], blast: ReadonlyMap<string, number>): void {
+  const bounds = { minLength: 0, maxLength: 1e9 };
+  const counts = { good: 0, prefilter: 0, composition: 0, masking: 0, matrix: 0 };
+  for (const { accession, residues } of asked) {
+    const theirs = [...corpus.offsets.keys()].filter(
+      (index) =>
+        index < corpus.sequenceCount &&
+        (blast.get(`${accession} ${corpus.accession(index)}`) ?? Infinity) <= E,
+    );
+    const aligned = alignLocal(
+      residues,
+      theirs.map((index) => residuesOf(corpus, index)),
+    );
+    const good = theirs.flatMap((index, k) =>
+      aligned[k].identity >= 0.3 && aligned[k].coverage >= 0.5 ? [{ index, score: aligned[k].score }] : [],
+    );
+    if (good.length === 0) continue;
+    const found = (exhaustive: boolean, maxEValue: number): Map<number, number> =>
+      new Map(
+        search(residues, corpus, { ...bounds, exhaustive, maxEValue }).map(({ index, rawScore }) => [
+          index,
+          rawScore,
+        ]),
+      );
+    const [quick, all, scores] = [found(false, E), found(true, E), found(true, 1e300)];
+    for (const { index, score } of good) {
+      const chance = (raw: number): number =>
+        eValue(raw, residues.length, residuesOf(corpus, index).length, corpus.residueCount);
+      counts.good++;
+      if (quick.has(index)) continue;
+      if (all.has(index)) counts.prefilter++;
+      else if (chance(scores.get(index) ?? 0) <= E) counts.composition++;
+      else if (chance(score) <= E) counts.masking++;
+      else counts.matrix++;
+    }
+  }
+  say(
+    `of ${counts.good} good hits of blastp with E <= ${E}: ${counts.prefilter} missed by the words, above the limit ` +
+      `${counts.composition} by the scaled score, ${counts.masking} by the mask, ${counts.matrix} but for its adjusted matrix`,
+  );
+}
+
+async function run(command: readonly string[]): Promise<string> {
+  const child = Bun.spawn([...command], { stdout: "pipe", stderr: "pipe" });
+  const [text, complaint] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  if ((await child.exited) !== 0) throw new Error(`${command.join(" ")}: ${complaint}`);
+  return text;
+}
+
+/** The best E-value of each pair of query and subject. */
+function table(text: string, column: number): Map<string, number> {
+  const best = new Map<string, number>();
+  for (const line of text.split("\n").filter((each) => each !== "" && !each.startsWith("#"))) {
+    const cells = line.split("\t");
+    const name = `${cells[0]} ${cells[1]}`;
+    best.set(name, Math.min(best.get(name) ?? Infinity, Number(cells[column])));
+  }
+  return best;
+}
