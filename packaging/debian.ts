@@ -2,7 +2,16 @@
  * The Debian package: the layout of `labd install --root` and what dpkg needs around it. Built by `bun run build --deb`
  * with dpkg-deb; `lintian` is asked where it is there.
  */
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
 import { $ } from "bun";
 import manifest from "../package.json";
@@ -12,12 +21,21 @@ import { VERBS } from "../src/main.ts";
 
 const MAINTAINER = "labd maintainers <labd@lab.example>";
 const { data, settings } = layout("/usr");
+/** What the settings are copied from where there are none yet. */
+const TEMPLATE = "/usr/share/labd/labd.toml";
 
 const POSTINST = `#!/bin/sh
 set -e
 if [ "$1" = configure ]; then
+  # Before the account, whose home it is.
+  [ -d ${data} ] || install -d -m 0750 ${data}
   if ! getent passwd ${ACCOUNT} >/dev/null; then
     adduser --system --group --no-create-home --home ${data} --gecos "labd laboratory server" ${ACCOUNT} >/dev/null
+  fi
+  # No conffile: what is in it changes with each version, and nobody wants to be asked for it.
+  if [ ! -e ${settings} ]; then
+    install -d -m 0755 /etc/labd
+    install -m 0640 ${TEMPLATE} ${settings}
   fi
   chown root:${ACCOUNT} ${settings}
   chmod 0640 ${settings}
@@ -34,7 +52,10 @@ if [ "$1" = configure ]; then
     systemctl --system daemon-reload >/dev/null || true
     # The new version migrates the database when it starts.
     if [ -n "$2" ]; then deb-systemd-invoke restart labd.service >/dev/null || true
-    else deb-systemd-invoke start labd.service >/dev/null || true; fi
+    else
+      deb-systemd-invoke start labd.service >/dev/null || true
+      echo "labd: to make the first administrator, open the link that this shows: journalctl -u labd | grep setup"
+    fi
   fi
 fi
 `;
@@ -56,9 +77,12 @@ if [ "$1" = purge ]; then
     deb-systemd-helper purge labd.service labd.socket >/dev/null || true
     deb-systemd-helper unmask labd.service labd.socket >/dev/null || true
   fi
-  # Records of a laboratory are not removed with a program: ${data} stays, and so does its owner.
+  rm -f ${settings} ${settings}.dpkg-*
   rmdir /etc/labd 2>/dev/null || true
-  if [ -d ${data} ]; then echo "labd: the data in ${data} were kept." >&2; fi
+  # Records of a laboratory are not removed with a program: ${data} stays, and so does its owner.
+  if [ -d ${data} ]; then
+    echo "labd: the data were kept. To remove them, with the backups among them: rm -r ${data}; deluser --system ${ACCOUNT}" >&2
+  fi
 fi
 `;
 
@@ -71,14 +95,21 @@ License: Apache-2.0
  On Debian systems the text of the licence is in /usr/share/common-licenses/Apache-2.0.
 `;
 
+const EXAMPLES = [
+  "nginx.conf",
+  "Caddyfile",
+  "litestream.yml",
+  "grafana.json",
+  "prometheus-alerts.yml",
+  ...readdirSync("packaging/batches").map((name) => join("batches", name)),
+];
+
 /** Why the package is not as Debian's own are. */
 const OVERRIDES = `# The program is appended to the runtime: stripping would cut it off.
 labd: unstripped-binary-or-object [usr/bin/labd]
 # Bun is built with what it needs.
 labd: embedded-library *
 labd: hardening-no-pie [usr/bin/labd]
-# Its settings may hold a password.
-labd: non-standard-file-perm 0640 != 0644 [etc/labd/labd.toml]
 labd: hardening-no-relro [usr/bin/labd]
 # It is no part of Debian, and has no bug to close there.
 labd: initial-upload-closes-no-bugs *
@@ -123,12 +154,16 @@ export async function buildDebianPackage(executable: string, out: string): Promi
   const compressed = (text: string): Uint8Array => Bun.gzipSync(Buffer.from(text), { level: 9 });
   write(join(documents, "changelog.gz"), compressed(changes));
   write(join(documents, "CHANGELOG.md.gz"), compressed(readFileSync("CHANGELOG.md", "utf8")));
-  write(join(documents, "operations.md.gz"), compressed(readFileSync("docs/operations.md", "utf8")));
-  for (const name of ["nginx.conf", "Caddyfile", "grafana.json", "prometheus-alerts.yml"])
+  for (const name of readdirSync("docs").filter((name) => name.endsWith(".md")))
+    write(join(documents, `${name}.gz`), compressed(readFileSync(join("docs", name), "utf8")));
+  for (const name of EXAMPLES)
     write(join(documents, "examples", name), readFileSync(join("packaging", name)));
+  mkdirSync(join(root, TEMPLATE, ".."), { recursive: true });
+  renameSync(join(root, settings), join(root, TEMPLATE));
+  chmodSync(join(root, TEMPLATE), 0o644);
+  rmSync(join(root, "etc"), { recursive: true });
   write(join(root, "usr/share/man/man1/labd.1.gz"), compressed(manual()));
   write(join(root, "usr/share/lintian/overrides/labd"), OVERRIDES);
-  write(join(root, "DEBIAN/conffiles"), `${settings}\n`);
   for (const [name, script] of Object.entries({ postinst: POSTINST, prerm: PRERM, postrm: POSTRM }))
     write(join(root, "DEBIAN", name), script, 0o755);
   const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter(

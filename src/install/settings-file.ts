@@ -4,7 +4,9 @@ import { SETTING_NAMES, SETTINGS } from "../config.ts";
 export function settingsFile(dataDirectory: string): string {
   const rows = SETTING_NAMES.filter((name) => name !== "data_dir" && name !== "workers").map((name) => {
     const { sentence, fallback } = SETTINGS[name];
-    return `${wrapped(sentence)}\n#${name} = ${JSON.stringify(fallback)}\n`;
+    // A package is built on one machine for many.
+    const shown = name === "password_hashes" ? 1 : fallback;
+    return `${wrapped(sentence)}\n#${name} = ${JSON.stringify(shown)}\n`;
   });
   return `# Settings of labd. labd check --config FILE prints all of them and where each comes from.
 # What is commented out stands here with its default. After a change: systemctl restart labd

@@ -57,7 +57,10 @@ export const install: Verb = {
         process.stdout.write(`==> ${command.join(" ")}\n`);
       return 0;
     }
-    if (where.isLive) refuseOthers();
+    if (where.isLive) {
+      refuseOthers();
+      refusePackaged(where.layout.unit);
+    }
     const moves = isMoved(where, files);
     // The account first: files belong to its group.
     for (const file of files.filter(({ path }) => path.includes("sysusers.d"))) write(where, file);
@@ -77,7 +80,8 @@ export const install: Verb = {
     }
     process.stdout.write(
       `Installed. Settings: ${where.layout.settings}; data: ${data}; log: journalctl -u labd\n` +
-        `First account: sudo -u ${ACCOUNT} ${where.layout.executable} user add NAME --admin --password-stdin --config ${where.layout.settings}\n`,
+        `First account: open the link that journalctl -u labd | grep setup shows, or\n` +
+        `  runuser -u ${ACCOUNT} -- ${where.layout.executable} user add NAME --admin --password-stdin --config ${where.layout.settings}\n`,
     );
     return 0;
   },
@@ -144,6 +148,17 @@ function placeOf(call: Call): Place {
     root: root === undefined ? "/" : resolve(root),
     isLive: root === undefined,
   };
+}
+
+const PACKAGED = layout("/usr").unit;
+
+/** Two units of one name would hide each other, and the package would not know. */
+function refusePackaged(unit: string): void {
+  if (unit === PACKAGED || !existsSync(PACKAGED)) return;
+  throw new Problem(
+    "conflict",
+    `labd is installed by a package (${PACKAGED}): upgrade that, or remove it first (apt-get remove labd, which keeps data and settings).`,
+  );
 }
 
 function refuseOthers(): void {

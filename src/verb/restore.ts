@@ -1,3 +1,4 @@
+import { chownSync, readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { DATABASE } from "../app/data-directory.ts";
 import type { Manifest } from "../backup/manifest.ts";
@@ -63,8 +64,10 @@ export const restore: Verb = {
         former: former === null ? null : basename(former),
       },
     });
+    giveToOwner(config.data_dir);
     process.stdout.write(`${told(manifest)}\nRestored to ${config.data_dir}.\n`);
     if (former !== null) process.stdout.write(`The former database is ${former}.\n`);
+    process.stdout.write("Start the server again.\n");
     process.stdout.write(unfit(join(config.data_dir, DATABASE), config.data_dir));
     return 0;
   },
@@ -77,6 +80,18 @@ const unfit = (database: string, directory: string): string =>
     .filter(({ remedy }) => remedy !== undefined)
     .map(({ found, remedy }) => `${found} ${remedy}\n`)
     .join("");
+
+/** What root restored becomes of the account that the directory belongs to, or its server could not open it. */
+function giveToOwner(directory: string): void {
+  const { uid, gid } = statSync(directory);
+  if (process.getuid?.() !== 0 || uid === 0) return;
+  const names = readdirSync(directory).filter((name) => /^(labd\.|corpora$)/.test(name));
+  const corpora = names.includes("corpora") ? readdirSync(join(directory, "corpora")) : [];
+  for (const name of [...names, ...corpora.map((file) => join("corpora", file))]) {
+    const path = join(directory, name);
+    if (statSync(path).uid === 0) chownSync(path, uid, gid);
+  }
+}
 
 /** A backup in a directory, or in a store of objects. */
 async function read(call: Call, path: string): Promise<ReadBackup> {

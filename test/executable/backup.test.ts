@@ -1,5 +1,14 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { Manifest } from "../../src/backup/manifest.ts";
 import { E7, labd, scratch, serve } from "./labd.ts";
@@ -103,6 +112,24 @@ test("a backup under writes has everything that was accepted before it began, an
   expect((await labd(["corpus", "verify", "--data-dir", other])).stdout).toContain("whole");
   expect(server.log()).not.toContain('"severity":"error"');
 });
+
+test.skipIf(process.getuid?.() !== 0)(
+  "what root restores belongs to the account of the data directory (SKIPPED without root)",
+  async () => {
+    using place = scratch();
+    const [data, to] = ["data", "backups"].map((name) => join(place.directory, name));
+    await labd(["corpus", "add", "--sample", "--data-dir", data]);
+    const path = (await labd(["backup", "--data-dir", data, "--to", to])).stdout.split("\n")[0];
+    rmSync(join(data, "corpora"), { recursive: true });
+    chownSync(data, 65_534, 65_534);
+    expect(await labd(["restore", path, "--data-dir", data])).toMatchObject({ code: 0, stderr: "" });
+    const owners = readdirSync(data, { recursive: true, encoding: "utf8" }).map(
+      (name) => [name, statSync(join(data, name)).uid] as const,
+    );
+    expect(owners.length).toBeGreaterThan(3);
+    expect(owners.filter(([, uid]) => uid !== 65_534)).toEqual([]);
+  },
+);
 
 test("what is damaged or not whole is refused with its name, and nothing is changed", async () => {
   using place = scratch();
