@@ -13,6 +13,7 @@ import { type Log, openLog } from "../shell/log.ts";
 import { isStoreAddress, ObjectStore } from "../shell/object-store.ts";
 import { type Database, lockDirectory, openDatabase, pendingMigrations } from "../shell/sqlite.ts";
 import { VERSION } from "../version.ts";
+import { giveToOwner } from "./data-owner.ts";
 import { accountOptions, scoringOptions } from "./options.ts";
 
 /** The database within the data directory. */
@@ -97,6 +98,7 @@ export async function openData(config: Config): Promise<Opened> {
     close() {
       database.close();
       lock?.release();
+      giveToOwner(config.data_dir);
     },
   };
 }

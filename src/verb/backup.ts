@@ -1,5 +1,6 @@
 import { basename, join } from "node:path";
 import { backupDirectory, backupNote, backUp, DATABASE, destinationOf } from "../app/data-directory.ts";
+import { giveToOwner } from "../app/data-owner.ts";
 import { listBackups, type Manifest } from "../backup/manifest.ts";
 import { type Retention, thin } from "../backup/retention.ts";
 import { listStore, thinStore } from "../backup/store-backup.ts";
@@ -60,6 +61,7 @@ export const backup: Verb = {
       }
     };
     note(backupNote(made));
+    giveToOwner(config.data_dir);
     const { bytes, compressedBytes, rows } = manifest.database;
     const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
     process.stdout.write(

@@ -1,6 +1,6 @@
-import { chownSync, readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { DATABASE } from "../app/data-directory.ts";
+import { giveToOwner } from "../app/data-owner.ts";
 import type { Manifest } from "../backup/manifest.ts";
 import {
   checkBackup,
@@ -80,18 +80,6 @@ const unfit = (database: string, directory: string): string =>
     .filter(({ remedy }) => remedy !== undefined)
     .map(({ found, remedy }) => `${found} ${remedy}\n`)
     .join("");
-
-/** What root restored becomes of the account that the directory belongs to, or its server could not open it. */
-function giveToOwner(directory: string): void {
-  const { uid, gid } = statSync(directory);
-  if (process.getuid?.() !== 0 || uid === 0) return;
-  const names = readdirSync(directory).filter((name) => /^(labd\.|corpora$)/.test(name));
-  const corpora = names.includes("corpora") ? readdirSync(join(directory, "corpora")) : [];
-  for (const name of [...names, ...corpora.map((file) => join("corpora", file))]) {
-    const path = join(directory, name);
-    if (statSync(path).uid === 0) chownSync(path, uid, gid);
-  }
-}
 
 /** A backup in a directory, or in a store of objects. */
 async function read(call: Call, path: string): Promise<ReadBackup> {

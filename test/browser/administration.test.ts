@@ -55,6 +55,10 @@ browserTest(
     await page.keyboard.press("Enter");
     await arrive(page, "/administration");
     await seeText(page, "Runs for");
+    await seeText(page, "First steps");
+    await checkPage({ ...opened, faults: [] }, "administration-first-steps");
+    await page.goto(`${server.url}/score`, { waitUntil: "load" });
+    await seeText(page, "There is no corpus of proteins yet");
     expect((await page.goto(link))!.status()).toBe(404);
   },
   300_000,

@@ -24,6 +24,8 @@ browserTest("a file is tried out cell by cell, its columns are named, and the im
     await checkPage(opened, "inventory-import");
     await file.uploadFile(wrong);
     await page.waitForSelector("select[aria-label='Field for Kind']");
+    // What is not known yet is chosen, also to leave it out.
+    expect(await page.$eval("select[aria-label='Field for Kind']", (select) => select.value)).toBe("?");
     await page.select("select[aria-label='Field for Kind']", "model_type");
     await seeText(page, "A valid number is required.");
     expect(

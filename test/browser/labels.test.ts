@@ -5,6 +5,7 @@ import {
   BEFORE_CAMERA,
   browserTest,
   checkPage,
+  choose,
   fill,
   named,
   openPage,
@@ -93,10 +94,15 @@ browserTest("the camera reads a label", async () => {
 browserTest(
   "a drawer is looked through, applied in one click, reported, and undone",
   async () => {
-    await using opened = await openPage("/inventory/tree?of=locations/f0edd1ea-6c21-549a-babe-04232fb34961", {
-      signedIn: true,
-    });
+    await using opened = await openPage("/inventory/stocktakes", { signedIn: true });
     const { page } = opened;
+    // From the list it begins with the location, as from the location.
+    await Promise.all([page.waitForNavigation(), press(page, "link", "Add")]);
+    await named(page, "textbox", "Location to look through");
+    await checkPage(opened, "stocktake-location");
+    await choose(page, "Location to look through", "-20 drawer 1");
+    await seeText(page, "-20 drawer 1 in November");
+    await page.goto(`${opened.url}/inventory/tree?of=locations/f0edd1ea-6c21-549a-babe-04232fb34961`);
     await Promise.all([page.waitForNavigation(), press(page, "link", "Stocktake")]);
     await seeText(page, "-20 drawer 1 in November");
     await checkPage(opened, "stocktake-begin");

@@ -4,7 +4,8 @@ import { EXAMPLES } from "../../src/web/score/examples.ts";
 import { slotsOf } from "../../src/web/score/family.tsx";
 import { layout, parseNewick } from "../../src/web/score/newick.ts";
 import { rarity } from "../../src/web/score/pattern-list.tsx";
-import { readProtein } from "../../src/web/score/protein-input.ts";
+import { readFile } from "../../src/web/score/protein-file.ts";
+import { looksLikeNucleotides, readProtein } from "../../src/web/score/protein-input.ts";
 import { best, matchesOf, type Result, sentence } from "../../src/web/score/result.ts";
 import { SAMPLE } from "../scoring/sample-prediction.ts";
 
@@ -37,6 +38,37 @@ test.each<[string, object]>([
   [">a\n>b\nMK", { kind: "wrong", message: "a: there are no residues below the heading." }],
 ])("%p is understood", (text, understood) => {
   expect(readProtein(text)).toEqual(understood as ReturnType<typeof readProtein>);
+});
+
+test("a chosen file is read as text, in every form that editors save", async () => {
+  const text = ">Ångström\nMKT\n";
+  const utf16 = Buffer.from(`\ufeff${text}`, "utf16le");
+  const forms: (string | Uint8Array<ArrayBuffer>)[] = [
+    text,
+    `\ufeff${text}`,
+    Uint8Array.from(utf16),
+    Uint8Array.from(utf16.swap16()),
+    Bun.gzipSync(Buffer.from(text)),
+  ];
+  for (const form of forms) expect(await readFile(new File([form], "a.fasta"))).toBe(text);
+});
+
+test.each<[string | Uint8Array<ArrayBuffer>, string]>([
+  ["PK\x03\x04word", "q is a ZIP archive, or a document of Word or Excel."],
+  ["%PDF-1.7", "q is a PDF document."],
+  [Bun.gzipSync(Buffer.from(">a\nMKT\n".repeat(99))).slice(0, 30), "q is cut short or damaged"],
+])("a chosen file that is no text is told in words (%#)", async (content, words) => {
+  const refused = await readFile(new File([content], "q")).catch((error: Error) => error.message);
+  expect(refused).toStartWith(words);
+});
+
+test.each([
+  [["ACGT".repeat(8)], true],
+  [["ACGT".repeat(7)], false],
+  [["ACGT".repeat(8), "MKLV"], false],
+  [[null], false],
+])("%p looks like nucleotides: %p", (sequences, looks) => {
+  expect(looksLikeNucleotides(sequences.map((sequence) => ({ name: "", sequence })))).toBe(looks);
 });
 
 test("the examples are the sample's proteins", () => {

@@ -84,6 +84,10 @@ export const segmentOf = (slug: string): string => slug.replaceAll("-", "/");
 export const pageOf = (segment: string, id?: string): string =>
   `/inventory/${slugOf(segment)}${id === undefined ? "" : `/${id}`}`;
 
+/** The path of the page that adds a record; a stocktake begins with its location. */
+export const newPageOf = (segment: string): string =>
+  segment === "stocktakes" ? "/inventory/stocktake" : `${pageOf(segment)}/new`;
+
 /** Lists whose segment is not their name. */
 const TITLES: Readonly<Record<string, string>> = {
   annotationtypes: "Annotation types",

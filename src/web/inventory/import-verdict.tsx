@@ -27,7 +27,8 @@ export function Verdict({ report, cells }: { report: Report; cells: readonly str
       </p>
       {errors.length > 0 && (
         <p>
-          All rows are imported or none: correct the file, and choose it again. What is wrong, cell by cell:
+          All rows are imported or none. Say above what each column is, or leave it out; or correct the file,
+          and choose it again. What is wrong, cell by cell:
         </p>
       )}
       {cells.length > 1 ? <Grid report={report} cells={cells} /> : <Errors report={report} />}

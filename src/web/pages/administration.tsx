@@ -2,6 +2,7 @@ import { useEffect } from "preact/hooks";
 import { Administration } from "../administration/frame.tsx";
 import { duration, size, When } from "../administration/show.tsx";
 import { type Task, useTasks } from "../administration/tasks.tsx";
+import { href } from "../address.ts";
 import { useLoaded } from "../loaded.ts";
 import { definePage } from "../page.tsx";
 import { announce } from "../part/announce.tsx";
@@ -9,6 +10,7 @@ import { Button } from "../part/button.tsx";
 import { Failure } from "../part/failure.tsx";
 import { Progress } from "../part/progress.tsx";
 import { ask, get } from "../request.ts";
+import { useNoCorpus } from "../score/no-corpus.tsx";
 
 interface Health {
   version: string;
@@ -57,9 +59,7 @@ function HealthPage() {
               {size(value.disk.free)} of {size(value.disk.size)} free
             </dd>
             <dt>Database</dt>
-            <dd>
-              {size(value.database.bytes)}, and {size(value.database.log)} that are not yet in it
-            </dd>
+            <dd>{size(value.database.bytes + value.database.log)}</dd>
             <dt>Memory</dt>
             <dd>{size(value.memory)}</dd>
             <dt>Data</dt>
@@ -69,8 +69,33 @@ function HealthPage() {
           </dl>
         </section>
       )}
+      {value && <FirstSteps />}
       {value && <Examination />}
     </Administration>
+  );
+}
+
+/** What is to do on a new server, as long as it has no corpus. */
+function FirstSteps() {
+  if (!useNoCorpus()) return null;
+  return (
+    <section class="card" aria-labelledby="first-steps">
+      <h2 id="first-steps">First steps</h2>
+      <ol>
+        <li>
+          <a href={href("/administration/corpora")}>Add a corpus</a>, the proteins in which homologs are
+          found: without one nothing can be said about conservation.
+        </li>
+        <li>
+          <a href={href("/administration/users")}>Add those</a> who keep the inventory. Scoring needs no
+          account.
+        </li>
+        <li>
+          Have backups go to another disk, by the setting <code>backup_dir</code>, and look below whether all
+          is well.
+        </li>
+      </ol>
+    </section>
   );
 }
 

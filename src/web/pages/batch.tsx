@@ -23,6 +23,7 @@ import type { Model } from "../score/job.ts";
 import { ModelChoice, MotifsCard, useMotifChoice } from "../score/motif-choice.tsx";
 import { download } from "../score/picture.tsx";
 import { ProteinField } from "../score/protein-field.tsx";
+import { NoCorpus } from "../score/no-corpus.tsx";
 import { type Entry, readProtein } from "../score/protein-input.ts";
 import { VerdictFilter } from "../score/verdict-filter.tsx";
 
@@ -68,6 +69,7 @@ function NewBatch() {
       <p class="lead">
         Every motif in every protein. The table fills as results come, and goes on after a reload.
       </p>
+      <NoCorpus />
       {text.trim() === "" && (
         <p>
           <Button

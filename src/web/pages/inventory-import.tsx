@@ -238,6 +238,8 @@ function Columns(props: {
         <tbody>
           {report.columns.map(({ header, field }) => {
             const wrong = report.errors.find(({ row, column }) => row <= 1 && column === header);
+            // To leave a column out is a choice of its own.
+            const isOpen = wrong !== undefined && !(header in mapping) && !field;
             return (
               <tr key={header}>
                 <th scope="row">{header}</th>
@@ -245,9 +247,14 @@ function Columns(props: {
                   <select
                     aria-label={`Field for ${header}`}
                     aria-invalid={wrong ? "true" : undefined}
-                    value={header in mapping ? (mapping[header] ?? "") : (field ?? "")}
+                    value={isOpen ? "?" : header in mapping ? (mapping[header] ?? "") : (field ?? "")}
                     onChange={(event) => onRename(header, event.currentTarget.value)}
                   >
+                    {isOpen && (
+                      <option value="?" disabled>
+                        choose what it is
+                      </option>
+                    )}
                     <option value="">leave out</option>
                     {fields.map((name) => (
                       <option key={name} value={name}>

@@ -6,6 +6,7 @@ import {
   columnTitle,
   type Declaration,
   declaration,
+  newPageOf,
   pageOf,
   segmentOf,
   titleOf,
@@ -195,7 +196,7 @@ function List({ of }: { of: Declaration }) {
           onChanged={page.reload}
         />
         {session && (
-          <LinkButton look="primary" href={href(`${pageOf(of.name)}/new`)}>
+          <LinkButton look="primary" href={href(newPageOf(of.name))}>
             Add
           </LinkButton>
         )}
@@ -372,7 +373,7 @@ function Nothing({ of, filtered, signedIn }: { of: Declaration; filtered: boolea
     <Empty title="Nothing is here yet">
       {signedIn ? (
         <p>
-          <a href={href(`${pageOf(of.name)}/new`)}>Add the first record</a>, or{" "}
+          <a href={href(newPageOf(of.name))}>Add the first record</a>, or{" "}
           <a href={href(`${pageOf(of.name)}/import`)}>import a file</a>.
         </p>
       ) : (

@@ -16,6 +16,7 @@ import {
   rememberJob,
 } from "../score/job.ts";
 import { ModelChoice, MotifsCard, useMotifChoice } from "../score/motif-choice.tsx";
+import { NoCorpus } from "../score/no-corpus.tsx";
 import { ProteinField } from "../score/protein-field.tsx";
 import { readProtein } from "../score/protein-input.ts";
 import type { Result } from "../score/result.ts";
@@ -112,6 +113,7 @@ function Score() {
         Is a match of a short linear motif conserved in the homologs of its protein, so that it is likely to
         be real?
       </p>
+      <NoCorpus />
       {protein.trim() === "" && (
         <section class="examples" aria-label="Examples">
           {EXAMPLES.map((example) => (

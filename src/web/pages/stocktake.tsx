@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { api, pageOf, titleOf } from "../inventory/declaration.ts";
+import { Picker } from "../inventory/picker.tsx";
 import { PathOf } from "../inventory/path.tsx";
 import { localTime } from "../inventory/record.tsx";
 import { Scanner } from "../inventory/scanner.tsx";
@@ -108,7 +109,17 @@ function Begin({ location }: { location: string }) {
       {location !== "" && <PathOf segment="locations" id={location} />}
       <h1>Stocktake{label !== undefined && ` of ${label}`}</h1>
       {Boolean(place.error) && <Failure error={place.error} retry={place.reload} />}
-      {location === "" && <p>Open a location, and choose “Stocktake” under “More”.</p>}
+      {location === "" && session && (
+        <div class="narrow">
+          <Picker
+            label="Location to look through"
+            hint="With all that lies inside it. Any location has “Stocktake” under “More”, too."
+            to={{ segment: "locations", key: "label", printed: "id" }}
+            value=""
+            onChoose={(chosen) => chosen !== "" && go("/inventory/stocktake", { location: chosen })}
+          />
+        </div>
+      )}
       {session === null && (
         <p>
           <a href={href("/sign-in", { next: href("/inventory/stocktake", { location }) })}>Sign in</a> to

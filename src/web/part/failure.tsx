@@ -14,7 +14,9 @@ export function Failure({ error, retry, focus }: { error: unknown; retry?: () =>
   return (
     <div class="failure" role="alert" tabIndex={-1} ref={box}>
       <p>
-        <strong>{(error as Error).message}</strong>
+        <strong>
+          {refusal?.status === 401 ? "This is for those who are signed in." : (error as Error).message}
+        </strong>
       </p>
       {next !== "" && <p>{next}</p>}
       {refusal?.status === 401 ? (

@@ -2,7 +2,8 @@ import { useRef, useState } from "preact/hooks";
 import { announce } from "../part/announce.tsx";
 import { Button } from "../part/button.tsx";
 import { TextArea } from "../part/field.tsx";
-import { type ProteinInput, readFile } from "./protein-input.ts";
+import { readFile } from "./protein-file.ts";
+import { looksLikeNucleotides, type ProteinInput } from "./protein-input.ts";
 
 /** Where proteins are pasted or dropped; says what was understood. */
 export function ProteinField(props: {
@@ -22,8 +23,8 @@ export function ProteinField(props: {
     try {
       for (const file of files ?? []) texts.push((await readFile(file)).trim());
       if (texts.length > 0) onInput(texts.join("\n"));
-    } catch {
-      announce("This file cannot be read as text.", "bad");
+    } catch (error) {
+      announce((error as Error).message, "bad");
     }
   };
   const wrong = understood.kind === "wrong" ? [understood.message] : [];
@@ -56,7 +57,15 @@ export function ProteinField(props: {
         errors={[...(props.errors ?? []), ...wrong]}
       />
       <p class="row understood">
-        <span role="status">{words(understood)}</span>
+        <span role="status">
+          {words(understood)}
+          {understood.kind === "proteins" && looksLikeNucleotides(understood.entries) && (
+            <>
+              {" "}
+              <strong class="tag warn">This looks like DNA or RNA: translate it first</strong>
+            </>
+          )}
+        </span>
         <Button look="quiet" onClick={() => chooser.current?.click()}>
           Choose a file…
         </Button>

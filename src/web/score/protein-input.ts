@@ -61,8 +61,7 @@ function nameIn(heading: string): string {
   return word.match(/^(?:sp|tr|ref|gb|emb)\|([^|]+)/)?.[1] ?? word;
 }
 
-/** The text of a file, unpacked where it is compressed with gzip. */
-export async function readFile(file: File): Promise<string> {
-  if (!file.name.endsWith(".gz")) return file.text();
-  return new Response(file.stream().pipeThrough(new DecompressionStream("gzip"))).text();
+/** Whether all sequences are of DNA or RNA, by their letters, as the service warns of it. */
+export function looksLikeNucleotides(entries: readonly Entry[]): boolean {
+  return entries.every(({ sequence }) => sequence !== null && /^[ACGTUN]{30,}$/.test(sequence));
 }
