@@ -61,7 +61,7 @@ DevicePolicy=closed
 SystemCallArchitectures=native
 SystemCallFilter=@system-service
 SystemCallFilter=~@privileged @resources
-SystemCallFilter=@chown
+SystemCallFilter=@chown setpriority
 SystemCallErrorNumber=EPERM
 
 [Install]

@@ -66,8 +66,17 @@ declare const self: Worker;
  * requests, and takes jobs, comes first.
  */
 const NICENESS = 5;
-// Of a thread on Linux; elsewhere it would be the whole process'.
-if (process.platform === "linux") setPriority(NICENESS);
+standBack();
+
+function standBack(): void {
+  // Of a thread on Linux; elsewhere it would be the whole process'.
+  if (process.platform !== "linux") return;
+  try {
+    setPriority(NICENESS);
+  } catch {
+    // A service manager or a container may forbid the call: then all threads count alike.
+  }
+}
 
 /**
  * Characters that a prediction may have as JSON. Predictions of real motifs have some ten thousand; a pattern
