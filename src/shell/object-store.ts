@@ -245,9 +245,20 @@ export class ObjectStore {
           await Bun.sleep(200 * 3 ** attempt);
           continue;
         }
-        throw this.#problem(what, { code, message: error.message, cause: error });
+        const message = this.#masked(error.message);
+        const cause = message === error.message ? error : new Error(message);
+        throw this.#problem(what, { code, message, cause });
       }
     }
+  }
+
+  /** What a store says, without the secrets that were sent to it: some repeat the request. */
+  #masked(text: string): string {
+    const { secretAccessKey, sessionToken } = this.#key;
+    return [secretAccessKey, sessionToken].reduce<string>(
+      (rest, secret) => (secret ? rest.replaceAll(secret, "********") : rest),
+      text,
+    );
   }
 
   /** What is wrong, and what to do. Answers of stores are not shown: they may name keys. */
