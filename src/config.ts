@@ -137,6 +137,10 @@ export const SETTINGS = {
   session_idle_minutes: integer(1440, 1, 5_256_000, {
     sentence: "Minutes without a request after which a browser has to sign in again.",
   }),
+  confirm_minutes: integer(10, 1, 1440, {
+    sentence:
+      "Minutes after signing in, or giving the password again, in which a browser may make tokens, set up a second factor and the like without giving it once more.",
+  }),
   require_totp: choice<"off" | "administrators" | "all">("off", ["off", "administrators", "all"], {
     sentence:
       "Whose accounts need a second factor (codes of an app): nobody's, administrators', or all. Who has none sets it up at the next sign-in, and can do nothing else until then.",

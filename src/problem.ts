@@ -62,6 +62,12 @@ export const PROBLEMS = {
     77,
     "The account has to set up a second factor before it may do anything else.",
   ),
+  confirmation_required: row(
+    403,
+    "Client",
+    77,
+    "The browser's session has to show again who it is: by the password in the field that is named, or at the provider.",
+  ),
   forbidden: row(403, "Client", 77, "The caller is known, but may not do this."),
   job_failed: row(409, "Server", 70, "The job ended without a result; the text says why."),
   job_cancelled: row(409, "Client", 70, "The job was cancelled: it has no result and will have none."),

@@ -86,6 +86,7 @@ const VALUES: Record<SettingName, [bad: string, good: string]> = {
   admin_password: ["short", "long enough"],
   session_hours: ["0", "8"],
   session_idle_minutes: ["-5", "30"],
+  confirm_minutes: ["0", "5"],
   require_totp: ["some", "administrators"],
   token_days: ["never", "0"],
   login_failures: ["0", "3"],

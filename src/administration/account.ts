@@ -102,6 +102,28 @@ export function accountEndpoints(accounts: Accounts, reach: Reach): Endpoint[] {
       },
     },
     {
+      path: "/api/account/confirmation",
+      methods: {
+        POST: {
+          detail: described("Show again who you are", {
+            description:
+              "By the password, of a browser's session, where an answer has the code `confirmation_required`: for making tokens, setting up a second factor, and what lets administrators into accounts of others. It counts for a while (`confirm_minutes`).",
+            body: texts(["current_password"]),
+            answers: { 204: "Done." },
+            refusals: [400, 401, 403],
+          }),
+          async answer({ request }) {
+            const actor = requireUser(accounts, request, { enrolling: true });
+            if (actor.via !== "session")
+              throw new Problem("forbidden", "This is asked of browsers alone: a program has its token.");
+            const { current_password } = await readTexts(request, ["current_password"], ["current_password"]);
+            await accounts.confirmations.confirm(request, actor, current_password);
+            return done();
+          },
+        },
+      },
+    },
+    {
       path: "/api/account/sessions",
       methods: {
         GET: {
@@ -157,8 +179,9 @@ export function accountEndpoints(accounts: Accounts, reach: Reach): Endpoint[] {
             answers: { 200: "`url`, which is shown this once, and when it is over." },
             refusals: [401, 403, 404],
           }),
-          answer({ request, params }) {
-            requireAdministrator(accounts, request);
+          async answer({ request, params }) {
+            const actor = requireAdministrator(accounts, request);
+            await accounts.confirmations.require(request, actor);
             const user = accounts.userOf(params.username, { active: true });
             const { key, expires } = accounts.links.make(user, PASSWORD_HOURS);
             return json({ url: baseOf(request, reach) + passwordPath(key), expires: instant(expires) });

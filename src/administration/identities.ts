@@ -65,7 +65,8 @@ export function identityEndpoints(
             refusals: [400, 401, 403, 404, 409],
           }),
           async answer({ request, params }) {
-            requireAdministrator(accounts, request);
+            const actor = requireAdministrator(accounts, request);
+            await accounts.confirmations.require(request, actor);
             const names = ["provider", "who"] as const;
             const { provider, who } = await readTexts(request, names, names);
             const user = accounts.userOf(params.username);

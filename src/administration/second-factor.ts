@@ -22,7 +22,7 @@ const CODE = "A code that the app shows now, or a recovery code.";
 
 /** The own second factor, and those that administrators see and reset. */
 export function secondFactorEndpoints(accounts: Accounts, reach: Reach): Endpoint[] {
-  const { secondFactors, sessions, signIns } = accounts;
+  const { confirmations, secondFactors, sessions, signIns } = accounts;
   const ownerOf = (request: Request): Actor & { user: number; username: string } => {
     const actor = requireUser(accounts, request, { enrolling: true });
     if (actor.via !== "session")
@@ -66,12 +66,16 @@ export function secondFactorEndpoints(accounts: Accounts, reach: Reach): Endpoin
         POST: {
           detail: described("Begin to set a second factor up", {
             description:
-              "By a browser's session. It counts from its confirmation on; beginning again makes another secret.",
+              "By a browser's session, which has shown a short while ago who it is, or gives `current_password`. It counts from its confirmation on; beginning again makes another secret.",
+            body: texts([], ["current_password"]),
             answers: { 200: "`secret`, `uri` for apps, and `qr`: that as rows of a QR code, 1 for dark." },
-            refusals: [401, 403, 409],
+            refusals: [400, 401, 403, 409],
           }),
           async answer({ request }) {
-            const { user, username } = ownerOf(request);
+            const actor = ownerOf(request);
+            const { user, username } = actor;
+            const { current_password } = await readTexts(request, ["current_password"], []);
+            await confirmations.require(request, actor, current_password);
             const issuer = `labd ${new URL(baseOf(request, reach)).hostname}`;
             const { secret, uri } = secondFactors.begin(user, username, issuer);
             const { qrMatrix } = await import("../shell/qr-code.ts");
@@ -94,6 +98,7 @@ export function secondFactorEndpoints(accounts: Accounts, reach: Reach): Endpoin
             refusals: [400, 401, 403, 409],
           }),
           async answer({ request }) {
+            await confirmations.require(request, ownerOf(request));
             const recovery_codes = await byCode(request, (user, code) => secondFactors.confirm(user, code));
             sessions.endOthers(ownerOf(request).user, request);
             return json({ recovery_codes });
@@ -169,9 +174,10 @@ export function secondFactorEndpoints(accounts: Accounts, reach: Reach): Endpoin
             answers: { 204: "Done." },
             refusals: [401, 403, 404, 409],
           }),
-          answer({ request, params }) {
+          async answer({ request, params }) {
             const actor = requireAdministrator(accounts, request);
             const user = accounts.userOf(params.username);
+            await confirmations.require(request, actor);
             if (user === actor.user)
               throw new Problem("conflict", "Your own is taken away in your profile, by a code.");
             if (!accounts.resetSecondFactor(user))

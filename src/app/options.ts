@@ -51,5 +51,6 @@ export const accountOptions = (config: Config): AccountOptions => ({
   keyFile: join(config.data_dir, SECOND_FACTOR_KEY),
   sessionHours: config.session_hours,
   sessionIdleMinutes: config.session_idle_minutes,
+  confirmMinutes: config.confirm_minutes,
   ...reachOf(config),
 });

@@ -300,11 +300,32 @@ export class Ldap implements ForeignPasswords {
     return this.identities.admit(person, this.options);
   }
 
+  async confirms(user: number, username: string, password: string): Promise<boolean> {
+    const identity = this.identities.of(user).find(({ provider }) => provider === "ldap");
+    if (!identity || password.length > LONGEST_PASSWORD) return false;
+    const { options } = this;
+    const found = await this.turns.run(() =>
+      this.counted(async (attempt) => {
+        const person = await lookUpAgain(options, { ...identity, username });
+        if (!person) return undefined;
+        attempt(person.label);
+        return (await passwordFits(options, person.label, password)) === true ? person : undefined;
+      }),
+    );
+    return found !== undefined;
+  }
+
+  private authenticate(username: string, password: string): Promise<Person | EntryRefusal | undefined> {
+    return this.counted((attempt) => authenticate(this.options, username, password, attempt));
+  }
+
   /** One entry may have many names that can be typed: attempts are counted by DN, too. @throws Problem throttled */
-  private async authenticate(username: string, password: string): Promise<Person | EntryRefusal | undefined> {
+  private async counted<T extends Person | EntryRefusal>(
+    work: (attempt: (dn: string) => void) => Promise<T | undefined>,
+  ): Promise<T | undefined> {
     let tried: string | undefined;
     try {
-      const person = await authenticate(this.options, username, password, (dn) => {
+      const person = await work((dn) => {
         const wait = this.failures.wait(dn);
         if (wait > 0) throw throttled(wait);
         this.failures.count(dn);

@@ -36,6 +36,8 @@ export type OidcOutcome = "away" | "refused" | "invalid" | "expired" | "throttle
 
 interface Pending extends Begun {
   next: string;
+  /** Whether the provider was to have the person show who it is. */
+  again: boolean;
   /** Milliseconds since 1970-01-01 UTC. */
   until: number;
 }
@@ -76,11 +78,9 @@ export class Oidc {
     const next =
       wanted !== undefined && wanted.length <= LONGEST_NEXT ? wanted : `${basePathOf(request, reach)}/`;
     try {
-      const { url, begun } = await this.provider.begin(
-        baseOf(request, reach) + OIDC_CALLBACK,
-        query.get("again") === "1",
-      );
-      const pending: Pending = { ...begun, next, until: clock.now() + MINUTES * 60_000 };
+      const again = query.get("again") === "1";
+      const { url, begun } = await this.provider.begin(baseOf(request, reach) + OIDC_CALLBACK, again);
+      const pending: Pending = { ...begun, next, again, until: clock.now() + MINUTES * 60_000 };
       const cookie = this.stateCookie(request, begun.state, this.seal(pending, "oidc"), MINUTES * 60);
       return redirect(url.href, cookie);
     } catch (error) {
@@ -180,6 +180,8 @@ export class Oidc {
   ): Promise<{ cookie: string; idToken: string }> {
     const { identities, accounts, options, database, clock } = this.parts;
     const { person, idToken, session, confirmed } = await this.provider.finish(answer, pending);
+    if (pending.again && clock.now() - confirmed > MINUTES * 60_000)
+      throw new NotVouched("invalid", "it was to ask who it is, and says of no such moment (auth_time)");
     await writeTurn(database).free();
     const user = identities.admit(person, options);
     identify({ username: accounts.actorOf(user).username, via: "oidc" });

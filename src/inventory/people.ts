@@ -14,9 +14,16 @@ import { EMAIL, LONGEST_EMAIL } from "../shell/username.ts";
 export interface People {
   /** The row of an account or a group, by name or id. @throws Problem not_found */
   find(kind: Kind, typed: string): number;
-  /** Makes an account or a group. @throws Problem forbidden, invalid_request, conflict */
-  create(kind: Kind, body: Json, actor: Actor): Promise<WrittenPerson>;
-  update(kind: Kind, rid: number, body: Json, mode: Mode, actor: Actor): Promise<WrittenPerson>;
+  /** Makes an account or a group. @throws Problem forbidden, invalid_request, conflict; what `confirm` throws */
+  create(kind: Kind, body: Json, actor: Actor, confirm: Confirm): Promise<WrittenPerson>;
+  update(
+    kind: Kind,
+    rid: number,
+    body: Json,
+    mode: Mode,
+    actor: Actor,
+    confirm: Confirm,
+  ): Promise<WrittenPerson>;
   /** A group goes; an account is disabled, for records tell who made them. @throws Problem forbidden, conflict */
   remove(kind: Kind, rid: number, actor: Actor): void;
   /** Rows of the members of a group, by name; those of a past time with its statements. */
@@ -35,6 +42,9 @@ export interface People {
 }
 
 export type Kind = "user" | "group";
+
+/** Has an administrator show again who it is, maybe by the password, before what opens an account. @throws Problem */
+type Confirm = (password: string) => Promise<void>;
 
 /** Row of an account or a group, and the batch of the memberships that were written; null where none were. */
 export interface WrittenPerson {
@@ -124,6 +134,7 @@ export function openPeople(store: Store, accounts: Accounts): People {
     body: Json,
     mode: Mode,
     actor: Actor,
+    confirm: Confirm,
   ): Promise<WrittenPerson> => {
     const errors: Errors = new Map();
     const given = readBody("user", SECRETS, body, mode, errors);
@@ -153,6 +164,10 @@ export function openPeople(store: Store, accounts: Accounts): People {
     if (rid !== undefined && given.has("username") && given.get("username") !== before.username)
       errors.set("username", ["A username stays as it is."]);
     if (errors.size > 0) throw fieldProblem(errors);
+
+    const makesAdministrator = given.get("is_superuser") === true && before.is_superuser !== true;
+    if (actor.superuser && (given.has("password") || makesAdministrator))
+      await confirm(String(given.get("current_password") ?? ""));
 
     const password = given.get("password");
     const hash = typeof password === "string" ? await accounts.hash(password) : undefined;
@@ -271,15 +286,17 @@ export function openPeople(store: Store, accounts: Accounts): People {
       if (typeof found === "string") throw fieldProblem(new Map([[field, [found]]]));
       return found;
     },
-    async create(kind, body, actor) {
+    async create(kind, body, actor, confirm) {
       if (!actor.superuser) throw forbidden();
       return kind === "user"
-        ? writeUser(undefined, body, "create", actor)
+        ? writeUser(undefined, body, "create", actor, confirm)
         : writeGroup(undefined, body, "create", actor);
     },
-    async update(kind, rid, body, mode, actor) {
+    async update(kind, rid, body, mode, actor, confirm) {
       if (!actor.superuser && !(kind === "user" && rid === actor.user)) throw forbidden();
-      return kind === "user" ? writeUser(rid, body, mode, actor) : writeGroup(rid, body, mode, actor);
+      return kind === "user"
+        ? writeUser(rid, body, mode, actor, confirm)
+        : writeGroup(rid, body, mode, actor);
     },
     remove(kind, rid, actor) {
       if (!actor.superuser) throw forbidden();

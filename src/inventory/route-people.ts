@@ -7,6 +7,7 @@ import type { Json } from "./model/field.ts";
 import { parameterProblem } from "./model/filter.ts";
 import { bodySchema, listParameters, listSchema, recordSchema } from "./model/schema.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
+import type { Actor } from "./model/access.ts";
 import { type Kind, openPeople } from "./people.ts";
 import { readJson } from "./request-body.ts";
 import { DECLARED, PARTS, PEOPLE } from "./resources/index.ts";
@@ -37,6 +38,8 @@ export function addPeople(
   { answers, history, store, accounts, maxMessageBytes }: PeopleOptions,
 ): void {
   const people = openPeople(store, accounts);
+  const confirm = (request: Request, actor: Actor) => (password: string) =>
+    accounts.confirmations.require(request, actor, password);
   const body = async ({ request }: Call): Promise<Json> => unwrap(await readJson(request, maxMessageBytes));
   const options = (call: Call, kind: Kind, allow: string, may: string[]): Response =>
     describe(call, PEOPLE[kind], allow, may);
@@ -52,7 +55,12 @@ export function addPeople(
       let response: Response;
       if (call.method === "POST") {
         answers.checkAnswer(call, PEOPLE[kind]);
-        const { rid, batch } = await people.create(kind, await body(call), call.actor);
+        const { rid, batch } = await people.create(
+          kind,
+          await body(call),
+          call.actor,
+          confirm(request, call.actor),
+        );
         response = answers.showRecord(call, PEOPLE[kind], rid, 201);
         if (batch !== null) response.headers.set("Batch-Id", batch);
       } else response = await answers.collection(request, PEOPLE[kind]);
@@ -78,7 +86,14 @@ export function addPeople(
       if (call.method !== "PUT" && call.method !== "PATCH")
         return answers.showRecord(call, resource, rid, 200);
       const mode = call.method === "PUT" ? "replace" : "merge";
-      const { batch } = await people.update(kind, rid, await body(call), mode, call.actor);
+      const { batch } = await people.update(
+        kind,
+        rid,
+        await body(call),
+        mode,
+        call.actor,
+        confirm(request, call.actor),
+      );
       const response = answers.showRecord(call, resource, rid, 200);
       if (batch !== null) response.headers.set("Batch-Id", batch);
       return response;
@@ -222,7 +237,9 @@ function describeRoutes(
     });
     const secrets = {
       password: secret("At least 8 characters. Setting it ends the sessions of the account."),
-      current_password: secret("Needed by who is no administrator and sets the own password."),
+      current_password: secret(
+        "The own: needed by who is no administrator and sets the own password, and by an administrator whose session has not shown for a while who it is.",
+      ),
     };
     const properties = { ...schema.properties, ...(kind === "user" ? secrets : {}) };
     return { required: true, content: content({ ...schema, properties }) };

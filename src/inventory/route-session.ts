@@ -156,7 +156,8 @@ function addTokens(app: Elysia, { answers, accounts, clock, maxMessageBytes }: S
     const headers = { Allow: TOKENS_METHODS };
     if (method === "OPTIONS") return respond(null, 204, "", headers);
     if (method === "POST") {
-      const wanted = readToken(await readJson(request, maxMessageBytes), clock.now());
+      const { password, ...wanted } = readToken(await readJson(request, maxMessageBytes), clock.now());
+      await accounts.confirmations.require(request, actor, password);
       const { token, id } = tokens.add(user, wanted);
       return json({ ...printToken(tokens.find(user, id)!), token }, 201, headers);
     }
@@ -186,10 +187,13 @@ function addTokens(app: Elysia, { answers, accounts, clock, maxMessageBytes }: S
   }
 }
 
-const TOKEN_FIELDS = ["name", "scope", "expires", "days"];
+const TOKEN_FIELDS = ["name", "scope", "expires", "days", "current_password"];
 
 /** What a new token shall be. @throws Problem invalid_request */
-function readToken(body: Json, now: number): { name: string; scope: Scope; expires: number | null } {
+function readToken(
+  body: Json,
+  now: number,
+): { name: string; scope: Scope; expires: number | null; password: string } {
   const errors = new Map<string, string[]>();
   if (body === null || typeof body !== "object" || Array.isArray(body))
     throw fieldProblem(new Map([["non_field_errors", ["Invalid data. Expected a dictionary."]]]));
@@ -198,10 +202,12 @@ function readToken(body: Json, now: number): { name: string; scope: Scope; expir
       errors.set(/^\w{1,60}$/.test(name) ? name : "non_field_errors", [
         `This is not a field of a token. Choices: ${TOKEN_FIELDS.join(", ")}.`,
       ]);
-  const { name = "", scope = "write", expires = null, days = null } = body;
+  const { name = "", scope = "write", expires = null, days = null, current_password: password = "" } = body;
   const wrong = tokenNameRule(typeof name === "string" ? name : "");
   if (wrong !== undefined) errors.set("name", [wrong]);
   if (!SCOPES.includes(scope as Scope)) errors.set("scope", [`Choices: ${SCOPES.join(", ")}.`]);
+  if (typeof password !== "string" || password.length > 1024)
+    errors.set("current_password", ["Expected a text of up to 1024 characters."]);
   let end: number | null = null;
   if (days !== null) {
     if (!Number.isInteger(days) || Number(days) < 1 || Number(days) > 36_500)
@@ -216,7 +222,7 @@ function readToken(body: Json, now: number): { name: string; scope: Scope; expir
     else end = Math.floor(read / 1000);
   }
   if (errors.size > 0) throw fieldProblem(errors);
-  return { name: String(name).trim(), scope: scope as Scope, expires: end };
+  return { name: String(name).trim(), scope: scope as Scope, expires: end, password: String(password) };
 }
 
 const refusals = refusalsOf({

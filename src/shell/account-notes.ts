@@ -4,8 +4,11 @@ import type { Database } from "./sqlite.ts";
 import { Throttle } from "./throttle.ts";
 import { writeTurn } from "./write-turn.ts";
 
-/** By what somebody signs in; `check`: only asks whether a password is right. */
-export type Method = "token-auth" | "session" | "basic" | "check";
+/**
+ * By what somebody signs in. `check`: only asks whether a password is the account's own; `confirm`: the same, or whether
+ * it is that of the directory that knows the account.
+ */
+export type Method = "token-auth" | "session" | "basic" | "check" | "confirm";
 
 /** What the audit log is told of accounts and groups. */
 export class AccountNotes {

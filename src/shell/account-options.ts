@@ -6,6 +6,8 @@ import type { SignInOptions } from "./sign-in.ts";
 export interface AccountOptions extends SessionOptions, SignInOptions {
   /** Passwords hashed at once. */
   passwordHashes: number;
+  /** Minutes for which somebody who has shown who they are need not do so again. */
+  confirmMinutes: number;
   /** Days after which tokens made by signing in expire; 0: never. */
   tokenDays: number;
   /** Whose accounts need a second factor. */
@@ -25,6 +27,7 @@ export const USUAL: AccountOptions = {
   keyFile: null,
   sessionHours: 336,
   sessionIdleMinutes: 1440,
+  confirmMinutes: 10,
   publicUrl: "",
   basePath: "",
   trustProxy: false,

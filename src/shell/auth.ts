@@ -1,6 +1,7 @@
 import { Problem } from "../problem.ts";
 import { type AccountOptions, USUAL } from "./account-options.ts";
 import type { Detail } from "./audit.ts";
+import { Confirmations } from "./confirmation.ts";
 import { AccountNotes } from "./account-notes.ts";
 import type { ForeignPasswords } from "./foreign-password.ts";
 import { identify, type Via } from "./request-origin.ts";
@@ -79,6 +80,7 @@ export class Accounts {
   readonly notes: AccountNotes;
   readonly secondFactors: SecondFactors;
   readonly signIns: SignIns;
+  readonly confirmations: Confirmations;
   private readonly passwords: Passwords;
   private readonly options: AccountOptions;
 
@@ -95,6 +97,13 @@ export class Accounts {
     this.notes = new AccountNotes(database, clock, this.options.loginWindow * 1000);
     this.secondFactors = new SecondFactors(database, clock, this.notes, this.options);
     this.signIns = new SignIns(database, clock, this.passwords, this.secondFactors, this.notes, this.options);
+    this.confirmations = new Confirmations(
+      clock,
+      this.sessions,
+      this.signIns,
+      this.notes,
+      this.options.confirmMinutes,
+    );
   }
 
   /** Asked where a name and a password are not those of an account here. */

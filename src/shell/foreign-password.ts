@@ -16,6 +16,8 @@ export interface ForeignPasswords {
    * @throws Problem identity_unavailable where it does not answer, forbidden where it knows who it is and that is nobody here
    */
   verify(username: string, password: string): Promise<number | ForeignRefusal | undefined>;
+  /** Whether this is the password of the account, which it knows by another name maybe. @throws Problem identity_unavailable, throttled */
+  confirms(user: number, username: string, password: string): Promise<boolean>;
   /** Whether what it said of an account a short while ago still counts, as far as is known without asking. */
   holds(user: number): boolean;
 }

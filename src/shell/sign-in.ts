@@ -138,6 +138,10 @@ export class SignIns {
     if ((await this.passwords.verify(password, user?.password_hash ?? null)) && user)
       return { user: user.rid };
     if (method === "check" || !this.elsewhere) return undefined;
+    if (method === "confirm") {
+      const fits = user && (await this.elsewhere.confirms(user.rid, username, password));
+      return fits ? { user: user.rid, by: this.elsewhere.name } : undefined;
+    }
     const found = await this.elsewhere.verify(username, password);
     const by = this.elsewhere.name;
     return typeof found === "object"
@@ -155,7 +159,7 @@ export class SignIns {
     address: string | undefined,
   ): Promise<void> {
     await writeTurn(this.database).free();
-    if (method === "check") return this.noteSignIn(user);
+    if (method === "check" || method === "confirm") return this.noteSignIn(user);
     const { username } = this.database.query("SELECT username FROM user_account WHERE rid = ?").get(user) as {
       username: string;
     };
@@ -226,6 +230,11 @@ export class SignIns {
     });
     this.remembered.keep(key, { user, hash: by === undefined ? (this.passwordHash(user) ?? null) : null });
     return user;
+  }
+
+  /** Whether there is a password by which the owner of an account can show who it is. */
+  hasPassword(user: number): boolean {
+    return this.passwordHash(user) !== undefined || this.elsewhere?.holds(user) === true;
   }
 
   private passwordHash(user: number): string | undefined {

@@ -33,8 +33,32 @@ export const rememberCsrfToken = (token: string | null): void => {
   csrfToken = token;
 };
 
-/** The answer to a request to this service. @throws Refusal for any status from 400 on, and where nothing answers */
+/** Has somebody show again who it is, `by` the password or the provider. @returns whether that was done */
+type Confirm = (by: string) => Promise<boolean>;
+let confirm: Confirm | undefined;
+/** Who is asked where the server wants that, while the page is shown. @returns what ends it */
+export function onConfirmation(ask: Confirm): () => void {
+  confirm = ask;
+  return () => {
+    if (confirm === ask) confirm = undefined;
+  };
+}
+
+/**
+ * The answer to a request to this service. Where the server wants to know first that it is still the same person, that is
+ * asked for, and the request sent again. @throws Refusal for any status from 400 on, and where nothing answers
+ */
 export async function send(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
+  try {
+    return await sendOnce(method, path, options);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== "confirmation_required" || !confirm) throw error;
+    if (await confirm(String(error.body.by))) return sendOnce(method, path, options);
+    throw new Refusal(error.status, error.code, "Nothing was done.", {}, { reason: "left" });
+  }
+}
+
+async function sendOnce(method: string, path: string, options: RequestOptions): Promise<Response> {
   const { body, query, signal } = options;
   const isData = body instanceof FormData || body instanceof Blob;
   const headers: Record<string, string> = { Accept: "application/json", ...options.headers };

@@ -1,12 +1,104 @@
+import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
+import { join } from "node:path";
 import jsQR from "jsqr";
+import type { Page } from "puppeteer-core";
+import { DATABASE } from "../../src/app/data-directory.ts";
 import { labd, scratch, serve } from "../executable/labd.ts";
+import { CLIENT, openProvider } from "../identity/provider.ts";
 import { shownCode } from "../fixtures/authenticator.ts";
 import { arrive, browserTest, checkPage, fill, named, openPage, press, seeText } from "./browser.ts";
 
 /** Setting up a second factor where the settings ask for one, and signing in with it. */
 
 const PASSWORD = "a long password";
+
+/** Has all sessions be of people who showed long ago who they are. */
+function grow(directory: string): void {
+  using database = new Database(join(directory, DATABASE));
+  database.run("PRAGMA busy_timeout = 10000");
+  database.run("UPDATE session SET confirmed = 1");
+}
+
+/** Gives the password where the page asks for it once more. */
+async function showWho(page: Page, password: string): Promise<void> {
+  await fill(page, "Your password", password);
+  await page.keyboard.press("Enter");
+}
+
+browserTest(
+  "a token and a second factor cost the password once more, by keyboard; who came by a provider goes there and back",
+  async () => {
+    using place = scratch();
+    await labd(["user", "add", "kim", "--password-stdin", "--data-dir", place.directory], {
+      stdin: PASSWORD,
+    });
+    await using stack = new AsyncDisposableStack();
+    let url = "";
+    const begin = async (issuer: string): Promise<string[]> => {
+      const settings = {
+        "oidc-issuer": issuer,
+        "oidc-client-id": CLIENT.id,
+        "oidc-client-secret": CLIENT.secret,
+        "oidc-name": "the university",
+        "oidc-new-accounts": "true",
+        "oidc-timeout": "60",
+      };
+      const words = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
+      ({ url } = stack.use(await serve(place.directory, words)));
+      return [`${url}/api/oidc/callback`];
+    };
+    await using provider = await openProvider(begin, { lee: { preferred_username: "lee" } });
+    await using opened = await openPage("/");
+    const { page } = opened;
+    await page.goto(`${url}/sign-in?next=/profile`);
+    await fill(page, "Name", "kim");
+    await fill(page, "Password", PASSWORD);
+    await page.keyboard.press("Enter");
+    await arrive(page, "/profile");
+    const makeToken = async (name: string): Promise<void> => {
+      await fill(page, "What is it for?", name);
+      await page.keyboard.press("Enter");
+    };
+    // A short while after signing in nothing is asked.
+    await makeToken("at once");
+    await seeText(page, "Copy it now");
+    grow(place.directory);
+    await makeToken("later");
+    await seeText(page, "You signed in a while ago.");
+    await checkPage({ ...opened, faults: [] }, "confirmation");
+    await showWho(page, "wrong");
+    await seeText(page, "This is not the password of the account.");
+    await showWho(page, PASSWORD);
+    await page.waitForFunction(() => document.querySelector("dialog") === null);
+    await seeText(page, "later");
+    grow(place.directory);
+    await press(page, "button", "Set it up");
+    await showWho(page, PASSWORD);
+    await seeText(page, "Scan this with the app");
+
+    await page.deleteCookie(...(await page.cookies(url)));
+    const signInThere = async (): Promise<void> => {
+      await page.waitForSelector("input[name=name]");
+      await page.type("input[name=name]", "lee");
+      await Promise.all([page.waitForNavigation({ waitUntil: "load" }), page.click("button")]);
+    };
+    await page.goto(`${url}/sign-in?next=/profile`, { waitUntil: "load" });
+    await Promise.all([page.waitForNavigation(), press(page, "link", "Sign in with the university")]);
+    await signInThere();
+    await makeToken("by lee");
+    await seeText(page, "Sign in with the university once more");
+    await checkPage({ ...opened, faults: [] }, "confirmation-provider");
+    // It asks who it is, though it knows.
+    await Promise.all([page.waitForNavigation(), press(page, "link", "Sign in again")]);
+    expect(page.url()).toStartWith(`${provider.issuer}/interaction/`);
+    await signInThere();
+    expect(page.url()).toBe(`${url}/profile`);
+    await makeToken("by lee");
+    await seeText(page, "Copy it now");
+  },
+  60_000,
+);
 browserTest(
   "an administrator without a second factor is led to one, by keyboard; then signing in asks for a code",
   async () => {
@@ -116,7 +208,14 @@ browserTest(
     await page.goto(`${server.url}/administration/users`);
     await press(page, "button", "Reset codes of kim");
     await check("second-factor-reset");
+    // She signed in long ago: whoever sits there now has to show who it is.
+    grow(place.directory);
     await press(page, "button", "Reset");
+    await seeText(page, "You signed in a while ago.");
+    await press(page, "button", "Leave it");
+    await seeText(page, "Nothing was done.");
+    await press(page, "button", "Reset");
+    await showWho(page, PASSWORD);
     await seeText(page, "kim has no second factor any more.");
     delete headers.Cookie;
     expect((await ask("/api/v2/token-auth/", { username: "kim", password: PASSWORD })).status).toBe(200);

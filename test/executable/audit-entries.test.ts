@@ -172,6 +172,11 @@ const OPERATIONS: [what: string, does: () => unknown, leaves: string[]][] = [
     ["session.end"],
   ],
   [
+    "POST /api/account/confirmation",
+    () => ask("POST", "/api/account/confirmation", { current_password: PASSWORD }),
+    ["session.confirm"],
+  ],
+  [
     "POST /api/account/second-factor/confirm",
     async () => void (shared.codes = (await secondFactor()).join(" ")),
     ["second_factor.enable"],

@@ -1,6 +1,8 @@
+import { Database } from "bun:sqlite";
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { DATABASE } from "../../src/app/data-directory.ts";
 import { shownCode } from "../fixtures/authenticator.ts";
 import { labd, scratch, type Server, serve } from "./labd.ts";
 
@@ -182,4 +184,80 @@ test("after a restore elsewhere codes of apps are not taken, recovery codes are,
   );
   expect((await signIn(again)).status).toBe(200);
   rmSync(join(elsewhere.directory, KEY));
+});
+
+test("a session from a while ago gives the password once more before what outlives it; a token does not", async () => {
+  using place = scratch();
+  const on = ["--data-dir", place.directory];
+  await labd(["user", "add", "ada", "--admin", "--password-stdin", ...on], { stdin: PASSWORD });
+  await labd(["user", "add", "kim", ...on]);
+  await using server = await serve(place.directory);
+  const session = await sessionOf(server);
+  const program = { Authorization: `Token ${(await signIn(server)).body.token}` };
+  /** Has the session be of somebody who showed long ago who it is. */
+  const grow = (): void => {
+    using database = new Database(join(place.directory, DATABASE));
+    database.run("PRAGMA busy_timeout = 10000");
+    database.run("UPDATE session SET confirmed = 1");
+  };
+  const token = { name: "a program" };
+  expect((await ask(server, "POST", "/api/v2/tokens/", token, session)).status).toBe(201);
+  const things: [string, string, object?][] = [
+    ["POST", "/api/v2/tokens/", token],
+    ["POST", "/api/account/second-factor", {}],
+    ["POST", "/api/account/second-factor/confirm", { code: "123456" }],
+    ["POST", "/api/admin/users/kim/password-link"],
+    ["DELETE", "/api/admin/users/kim/second-factor"],
+    ["PATCH", "/api/v2/users/ada/", { password: "another long password" }],
+    ["PATCH", "/api/v2/users/kim/", { is_superuser: true }],
+    ["POST", "/api/v2/users/", { username: "lee", password: PASSWORD }],
+    ["POST", "/api/admin/users/kim/identities", { provider: "ldap", who: "kim" }],
+  ];
+  grow();
+  for (const [method, path, body] of things)
+    expect([path, await ask(server, method, path, body, session)]).toMatchObject([
+      path,
+      {
+        status: 403,
+        body: { code: "confirmation_required", field: "current_password", by: "password" },
+      },
+    ]);
+  // With the request itself, which is no other where the password is wrong.
+  const wrong = await ask(
+    server,
+    "POST",
+    "/api/v2/tokens/",
+    { ...token, current_password: "wrong" },
+    session,
+  );
+  expect(wrong).toMatchObject({ status: 400, body: { current_password: [expect.any(String)] } });
+  const right = { ...token, current_password: PASSWORD };
+  expect((await ask(server, "POST", "/api/v2/tokens/", right, session)).status).toBe(201);
+  grow();
+  const confirm = (current_password: string, headers: Record<string, string>) =>
+    ask(server, "POST", "/api/account/confirmation", { current_password }, headers);
+  expect((await confirm("wrong", session)).status).toBe(400);
+  expect((await confirm(PASSWORD, program)).status).toBe(403);
+  // No other site has it done by the cookie.
+  const foreign = { Cookie: session.Cookie, Origin: "https://evil.example" };
+  expect((await confirm(PASSWORD, foreign)).status).toBe(403);
+  // What opens nothing goes on without it.
+  for (const [method, path, body] of [
+    ["PATCH", "/api/v2/users/kim/", { full_name: "Kim" }],
+    ["PATCH", "/api/v2/users/ada/", { is_superuser: true }],
+    ["POST", "/api/v2/users/", { username: "max" }],
+  ] as const)
+    expect([path, (await ask(server, method, path, body, session)).status]).toEqual([
+      path,
+      method === "POST" ? 201 : 200,
+    ]);
+  expect((await confirm(PASSWORD, session)).status).toBe(204);
+  expect((await ask(server, "POST", "/api/admin/users/kim/password-link", undefined, session)).status).toBe(
+    200,
+  );
+  grow();
+  expect((await ask(server, "POST", "/api/v2/tokens/", token, program)).status).toBe(201);
+  expect((await ask(server, "POST", "/api/admin/users/kim/password-link", undefined, program)).status).toBe(
+    200,
+  );
 });

@@ -21,6 +21,7 @@ async function opened() {
       if (state.away) throw new Problem("identity_unavailable", "away");
       return username.toLowerCase() === "kim" && password === "theirs" ? kim : undefined;
     },
+    confirms: async (user, _, password) => user === kim && password === "theirs",
     holds: () => state.holds,
   };
   return { accounts, now, kim, asked, state };

@@ -183,6 +183,7 @@ test("it is asked for, too, where a directory knows the password", async () => {
   accounts.elsewhere = {
     name: "ldap",
     verify: async (_, password) => (password === "theirs" ? ada : undefined),
+    confirms: async () => false,
     holds: () => true,
   };
   expect(await refusal(() => signIn(undefined, "ADA", "theirs"))).toEqual(coded("second_factor_required"));

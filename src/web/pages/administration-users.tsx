@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { Confirmation } from "../account/confirmation.tsx";
 import { Confirm, type Question } from "../administration/confirm.tsx";
 import { Administration } from "../administration/frame.tsx";
 import { Groups } from "../administration/groups.tsx";
@@ -71,6 +72,7 @@ function UsersPage() {
   return (
     <Administration path="/administration/users" title="People">
       {error !== undefined && <Failure error={error} retry={reload} />}
+      <Confirmation />
       {link && (
         <ShownOnce
           label={`Link for ${link.username}`}

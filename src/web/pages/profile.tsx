@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { Confirmation } from "../account/confirmation.tsx";
 import { NewPassword, useNewPassword } from "../account/new-password.tsx";
 import { PersonFields, usePerson } from "../account/person-fields.tsx";
 import { SecondFactor } from "../account/second-factor.tsx";
@@ -23,6 +24,7 @@ function Profile() {
   return (
     <>
       <h1>Your profile</h1>
+      <Confirmation />
       {session === null && <Failure error={new Refusal(401, "unauthenticated", "Nobody is signed in.")} />}
       {session && (
         <div class="stack">

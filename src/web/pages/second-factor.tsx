@@ -1,3 +1,4 @@
+import { Confirmation } from "../account/confirmation.tsx";
 import { SecondFactor } from "../account/second-factor.tsx";
 import { nextAddress } from "../address.ts";
 import { definePage, useQuery } from "../page.tsx";
@@ -10,6 +11,7 @@ function SecondFactorPage() {
       <p class="lead">
         Here your account has to have a second factor. Set it up, and you go on where you wanted to.
       </p>
+      <Confirmation />
       <SecondFactor onKept={() => location.assign(nextAddress(query.get("next")))} />
     </div>
   );
