@@ -157,7 +157,11 @@ export async function buildDebianPackage(executable: string, out: string): Promi
   for (const name of readdirSync("docs").filter((name) => name.endsWith(".md")))
     write(join(documents, `${name}.gz`), compressed(readFileSync(join("docs", name), "utf8")));
   for (const name of EXAMPLES)
-    write(join(documents, "examples", name), readFileSync(join("packaging", name)));
+    write(
+      join(documents, "examples", name),
+      readFileSync(join("packaging", name)),
+      statSync(join("packaging", name)).mode & 0o755,
+    );
   mkdirSync(join(root, TEMPLATE, ".."), { recursive: true });
   renameSync(join(root, settings), join(root, TEMPLATE));
   chmodSync(join(root, TEMPLATE), 0o644);
