@@ -24,11 +24,14 @@ export function dial(url: string): Socket {
   return socket;
 }
 
-/** Sends pieces and reads until the server closes, `until` matches, or `patience` milliseconds are over. */
+/**
+ * Sends pieces and reads until the server closes, `until` matches, or `patience` milliseconds are over: long for a busy
+ * machine, and much less than what a connection may rest, so that one that is closed was not closed for that.
+ */
 export async function exchange(
   url: string,
   pieces: readonly Piece[],
-  { until = /(?!)/ as RegExp, patience = 1500 } = {},
+  { until = /(?!)/ as RegExp, patience = 30_000 } = {},
 ): Promise<Exchange> {
   const socket = dial(url);
   const started = performance.now();

@@ -14,6 +14,7 @@ import {
   post,
   runJobMessage,
   scratch,
+  seenBy,
   serve,
   type Server,
 } from "./labd.ts";
@@ -208,7 +209,7 @@ describe("one server, hostile and friendly callers", () => {
     const response = await fetch(`${server.url}/docs/json`, { headers: { "accept-encoding": "gzip" } });
     expect(response.headers.get("content-encoding")).toBe("gzip");
     const id = response.headers.get("x-request-id")!;
-    await Bun.sleep(50);
+    while (!new RegExp(`${id}.*\n`).test(server.log())) await Bun.sleep(5);
     const line = server
       .log()
       .split("\n")
@@ -250,10 +251,15 @@ test("SIGTERM lets a running request finish, puts the running job back, and ends
   socket.write(
     `POST /soap/ConservationScorer HTTP/1.1\r\nHost: ${hostname}\r\nContent-Type: text/xml\r\nContent-Length: ${message.length}\r\n\r\n${message.slice(0, 300)}`,
   );
-  await Bun.sleep(100);
+  await seenBy(server.url);
   server.process.kill("SIGTERM");
-  await Bun.sleep(100);
-  await expect(fetch(`${server.url}/healthz`)).rejects.toThrow();
+  // Nobody else gets in any more.
+  const getsIn = (): Promise<boolean> =>
+    fetch(`${server.url}/healthz`).then(
+      () => true,
+      () => false,
+    );
+  while (await getsIn()) await Bun.sleep(5);
   socket.write(message.slice(300));
   expect(await server.process.exited).toBe(0);
   await closed;

@@ -80,7 +80,10 @@ test("a body that comes a byte at a time is refused after receive_timeout, whate
     addresses.map(async ([path, type, length]) => ({
       path,
       text: (
-        await trickle(headOf(path, type, length), " ", { until: /setting receive_timeout/, patience: 4000 })
+        await trickle(headOf(path, type, length), " ", {
+          until: /setting receive_timeout/,
+          patience: 200_000,
+        })
       ).text,
     })),
   );
@@ -149,7 +152,7 @@ test("readers that stop reading keep a bounded part of long answers; pages are a
       (await (await get(`/api/v2/locations/?${query}`)).arrayBuffer()).byteLength < 10_000;
       i++
     ) {
-      expect(i).toBeLessThan(500);
+      expect(i).toBeLessThan(10_000);
       await Bun.sleep(20);
     }
   }

@@ -12,6 +12,7 @@ test("under mixed load and kills every accepted write is there once, every refus
     calm: 6,
     rough: 6,
     killEvery: 1.5,
+    least: { calm: 400, kills: 2, between: 20 },
     seed: Date.now() % 1_000_000,
     clients: 2,
     lanes: { records: 4, jobs: 1, readers: 2, signIns: 1 },

@@ -6,8 +6,10 @@ import {
   inEnvelope,
   NAMESPACE,
   post,
+  processorTime,
   runJobMessage,
   scratch,
+  seenBy,
   serve,
   type Server,
 } from "./labd.ts";
@@ -155,7 +157,6 @@ describe("broken framing is refused and the connection ended:", () => {
     const { received, closed, ...found } = await exchange(server.url, [request]);
     expect(found.statuses).toEqual(statuses);
     expect(closed).toBe(true);
-    expect(found.milliseconds).toBeLessThan(1000);
     expect(received).not.toContain("JobIdentifierFault");
   });
 });
@@ -246,20 +247,15 @@ test("RunJobs in a row without waiting: none is answered twice or for another, a
   expect((await post(server.url, RUN_JOB)).status).toBe(200);
 });
 
-/** Milliseconds of each of some calls, one after the other. */
-async function times(count: number): Promise<number[]> {
-  const found: number[] = [];
-  for (let i = 0; i < count; i++) {
-    const started = performance.now();
-    const { status } = await ask(server.url, "GetStatus", "nobody's");
-    expect(status).toBe(500);
-    found.push(performance.now() - started);
-  }
-  return found.toSorted((a, b) => a - b);
+/** Milliseconds of processor time that the server takes for some calls, one after the other. */
+async function cost(count: number): Promise<number> {
+  const before = processorTime(server.process);
+  for (let i = 0; i < count; i++) expect((await ask(server.url, "GetStatus", "nobody's")).status).toBe(500);
+  return processorTime(server.process) - before;
 }
 
-test("100 half-sent requests held open: others are served as quickly as before", async () => {
-  const before = await times(100);
+test("100 half-sent requests held open: others are served, at no higher cost", async () => {
+  const before = await cost(300);
   const sockets: Socket[] = Array.from({ length: 100 }, (_, i) => {
     const socket = dial(server.url);
     // Half a head, a head alone, half a body, half a chunk.
@@ -272,15 +268,14 @@ test("100 half-sent requests held open: others are served as quickly as before",
     socket.write(half[i % half.length]);
     return socket;
   });
-  await Bun.sleep(100);
-  const during = await times(100);
+  await seenBy(server.url);
+  const during = await cost(300);
   const accepted = await post(server.url, RUN_JOB);
   expect(accepted.status).toBe(200);
   expect(element(accepted.text, "JobIdentifier")).toMatch(/^[0-9a-f-]{36}$/);
   for (const socket of sockets) socket.destroy();
-  // The median of the machine's noise, with room for a busy one.
-  expect(during[50]).toBeLessThan(5 * before[50] + 10);
-  expect(during[99]).toBeLessThan(1000);
+  // With room for what a collection of garbage takes.
+  expect(during).toBeLessThan(5 * before + 500);
 });
 
 test("a request that is cut off is of no consequence", async () => {

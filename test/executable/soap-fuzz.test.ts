@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { complaint, mutant } from "../scoring/contract/mutated-message.ts";
 import { random } from "../scoring/contract/random-message.ts";
-import { ask, E7, element, ended, post, runJobMessage, scratch, serve } from "./labd.ts";
+import { ask, E7, element, ended, post, processorTime, runJobMessage, scratch, serve } from "./labd.ts";
 import { dial } from "./raw-http.ts";
 
 /** Damaged messages to the executable, some at a time, some cut off by the client. */
@@ -31,14 +31,15 @@ test(
           socket.destroy();
           continue;
         }
-        const started = performance.now();
+        // Of all that it does meanwhile.
+        const started = processorTime(server.process);
         const response = await fetch(`${server.url}/soap/ConservationScorer`, {
           method: "POST",
           headers,
           body: message,
         });
         const text = await response.text();
-        const milliseconds = performance.now() - started;
+        const milliseconds = processorTime(server.process) - started;
         const what = complaint(response.status, response.headers.get("content-type"), text);
         if (what !== null || milliseconds > 5000) {
           wrong.push({

@@ -91,9 +91,15 @@ withRedis("the server's deadline ends a thread in an endless loop, and the next 
   await using lab = open();
   const farm = lab.serve({ timeout: 300 });
   await lab.hire();
-  const [spun, next] = [await lab.submit("spin"), await lab.submit("finish")];
+  const spun = await lab.submit("spin");
   farm.wake();
-  await until(() => lab.state(spun) === "failed" && lab.state(next) === "finished");
+  // On a busy machine the next one, too, may take longer than that.
+  for (;;) {
+    const next = await lab.submit("finish");
+    await until(() => ["finished", "failed"].includes(lab.state(next)));
+    if (lab.state(next) === "finished") break;
+  }
+  await until(() => lab.state(spun) === "failed");
   expect(lab.store.get(spun).failure).toContain("longer than the 0.3 seconds");
 });
 

@@ -60,7 +60,7 @@ export class Laboratory implements AsyncDisposable {
       corpora,
       log: this.#log,
       size: 1,
-      timeout: 20_000,
+      timeout: 200_000,
       workerUrl: ODD,
     });
     this.#pools.push(pool);
@@ -81,7 +81,7 @@ export class Laboratory implements AsyncDisposable {
         basis: () => corpora.basis(),
         corpus: () => corpora.active(),
         backlog: () => ({ waiting: store.queued(), oldest: store.oldestQueued() }),
-        timeout: options.timeout ?? 20_000,
+        timeout: options.timeout ?? 200_000,
         settled: () => {},
         wakePool: () => pool.wake(),
         dropFromPool: (id) => pool.drop(id),
@@ -109,7 +109,8 @@ export class Laboratory implements AsyncDisposable {
       commit: "test",
       workerUrl: ODD,
       interval: 40,
-      lock: 2000,
+      // A worker of a machine without a moment to spare is not lost.
+      lock: 30_000,
       ...options,
     });
     this.#workers.push(worker);
@@ -161,7 +162,7 @@ export async function until(
   what?: () => unknown,
 ): Promise<void> {
   for (let i = 0; !(await condition()); i++) {
-    if (i > 8000) throw new Error(`It did not come true within 40 s. ${JSON.stringify(what?.())}`);
+    if (i > 48_000) throw new Error(`It did not come true within 240 s. ${JSON.stringify(what?.())}`);
     await Bun.sleep(5);
   }
 }

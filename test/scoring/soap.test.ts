@@ -4,6 +4,7 @@ import { METHOD } from "../../src/motif/index.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import type { Scoring } from "../../src/scoring/index.ts";
 import type { Database } from "../../src/shell/sqlite.ts";
+import { cpuTimeOf } from "../motif/cpu-time.ts";
 import { openScoringAlone, type ScoringAlone } from "./scoring-harness.ts";
 
 const NAMESPACE = "urn:test:scorer";
@@ -208,12 +209,13 @@ describe("patterns that explode elsewhere", () => {
     [".*.*.*W", A],
     [".{0,200}.{0,200}W", A],
   ])("%s is scored, and others are answered meanwhile", async (expression, sequence) => {
-    const started = performance.now();
-    const id = await submit({ sequence, expressions: [expression] });
-    const other = await submit({ sequence: "MKL", expressions: [`K{1,${expression.length}}`] });
-    expect((await ended(other)).status).toBe("finished");
-    expect((await ended(id)).status).toBe("finished");
-    expect(performance.now() - started).toBeLessThan(20_000);
+    const took = await cpuTimeOf(async () => {
+      const id = await submit({ sequence, expressions: [expression] });
+      const other = await submit({ sequence: "MKL", expressions: [`K{1,${expression.length}}`] });
+      expect((await ended(other)).status).toBe("finished");
+      expect((await ended(id)).status).toBe("finished");
+    });
+    expect(took).toBeLessThan(20_000);
   });
 
   test.each([
@@ -223,11 +225,12 @@ describe("patterns that explode elsewhere", () => {
     ["repeats of repeats", "((A{1,90}){1,90}){1,90}"],
     ["a count without end", "A{99999999999999}"],
   ])("%s: refused at once", async (_, expression) => {
-    const started = performance.now();
-    const response = await post(envelope(runJob({ sequence: "A", expressions: [expression] })));
-    expect(response.status).toBe(500);
-    expect(element(await response.text(), "faultstring")).toContain("regularExpression 1, character");
-    expect(performance.now() - started).toBeLessThan(5000);
+    const took = await cpuTimeOf(async () => {
+      const response = await post(envelope(runJob({ sequence: "A", expressions: [expression] })));
+      expect(response.status).toBe(500);
+      expect(element(await response.text(), "faultstring")).toContain("regularExpression 1, character");
+    });
+    expect(took).toBeLessThan(5000);
   });
 });
 

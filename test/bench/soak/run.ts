@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import proteins from "../../../src/sample/proteins.fasta" with { type: "text" };
@@ -18,6 +18,8 @@ export interface SoakOptions {
   rough: number;
   /** Seconds from one kill to the next, on average. */
   killEvery: number;
+  /** Both parts go on until there were so many requests without kills, then so many kills with so many requests before each. */
+  least?: { calm: number; kills: number; between: number };
   seed: number;
   /** Client processes, and the lanes of each. */
   clients: number;
@@ -64,7 +66,7 @@ async function addCorpora(directory: string, scratch: string): Promise<void> {
 
 /** Puts a service under load, kills it, and holds it against what its clients know. */
 export async function soak(options: SoakOptions): Promise<Report> {
-  const { directory, seed, clients, say = () => {} } = options;
+  const { directory, seed, clients, say = () => {}, least = { calm: 0, kills: 0, between: 0 } } = options;
   const data = join(directory, "data");
   const calmData = join(directory, "calm");
   const env = { LABD_DATA_DIR: data };
@@ -137,20 +139,24 @@ export async function soak(options: SoakOptions): Promise<Report> {
     }
   };
   const administrator = beside(options.calm + options.rough - 1);
-  while (at() < options.calm) {
+  const requestsSoFar = (): number =>
+    configs
+      .filter(({ ledger }) => existsSync(ledger))
+      .reduce((sum, { ledger }) => sum + readFileSync(ledger, "utf8").split("\n").length - 1, 0);
+  while (at() < options.calm || requestsSoFar() < least.calm) {
     await Bun.sleep(250);
     const seen = look(server.process.pid, join(data, "labd.sqlite"), at());
     if (seen) vitals.push(seen);
   }
   const calmSeconds = at();
-  const requestsSoFar = (): number =>
-    configs.reduce((sum, { ledger }) => sum + readFileSync(ledger, "utf8").split("\n").length - 1, 0);
   const calmRequests = requestsSoFar();
   say(`${calmRequests} requests in ${calmSeconds.toFixed(0)} s without a kill`);
   let kills = 0;
   const end = calmSeconds + options.rough;
-  while (at() < end) {
-    await Bun.sleep(Math.min(end - at(), 0.3 + next() * 2 * options.killEvery) * 1000);
+  while (at() < end || kills < least.kills) {
+    const before = requestsSoFar();
+    await Bun.sleep(Math.max(0, Math.min(end - at(), 0.3 + next() * 2 * options.killEvery)) * 1000);
+    while (requestsSoFar() < before + least.between) await Bun.sleep(50);
     await server.end("SIGKILL");
     kills++;
     server = await start();

@@ -45,7 +45,7 @@ function inPieces(bytes: Uint8Array<ArrayBuffer>, size: number): ReadableStream<
   });
 }
 
-/** Milliseconds that count as a hang: an answer takes less than one, but other work shares the machine. */
+/** Milliseconds of processor time that count as a hang: an answer takes less than one. */
 const HANG = 5000;
 
 test(
@@ -57,12 +57,13 @@ test(
     for (let i = 0; i < COUNT; i++) {
       const { message, headers } = mutant(next);
       const body = i % 4 === 0 ? inPieces(message, 1 + Math.floor(next() * 300)) : message;
-      const started = performance.now();
+      const started = process.cpuUsage();
       const response = await app.answer(
         new Request("http://127.0.0.1:8480/soap/ConservationScorer", { method: "POST", headers, body }),
       );
       const text = await response.text();
-      const milliseconds = performance.now() - started;
+      const { user, system } = process.cpuUsage(started);
+      const milliseconds = (user + system) / 1000;
       const what = complaint(response.status, response.headers.get("content-type"), text);
       if (what !== null || milliseconds > HANG) {
         wrong.push({
@@ -81,5 +82,5 @@ test(
     expect(statuses[500]).toBeGreaterThan(COUNT / 2);
     expect(statuses[415]).toBeGreaterThan(0);
   },
-  Math.max(60_000, COUNT * 10),
+  Math.max(300_000, COUNT * 10),
 );
