@@ -142,7 +142,7 @@ test.skipIf(whyNoSlurm !== null)(
       return lines.split("\n").filter((line) => line !== "");
     };
     const until = async (what: string, condition: () => boolean | Promise<boolean>): Promise<void> => {
-      for (let i = 0; i < 2400; i++) {
+      for (let i = 0; i < 10_000; i++) {
         if (await condition()) return;
         await Bun.sleep(25);
       }

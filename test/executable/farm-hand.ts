@@ -36,7 +36,7 @@ export function startWorker(directory: string, url: string, words: string[] = []
     log: () => written,
     async says(what) {
       for (let i = 0; !written.includes(what); i++) {
-        if (i > 2000 || process.exitCode !== null)
+        if (i > 20_000 || process.exitCode !== null)
           throw new Error(`The worker does not say ${what}: ${written}`);
         await Bun.sleep(10);
       }

@@ -208,7 +208,7 @@ export class FarmStage implements AsyncDisposable {
   async untilTakesWork(worker: Part, times = 1): Promise<void> {
     const said = (): number => readFileSync(this.#logFile(worker), "utf8").split('"takes work"').length - 1;
     for (let i = 0; said() < times; i++) {
-      if (i === 600) throw new Error(`${worker} takes no work: ${this.log()}`);
+      if (i === 2400) throw new Error(`${worker} takes no work: ${this.log()}`);
       await Bun.sleep(100);
     }
   }
@@ -292,13 +292,13 @@ export class FarmStage implements AsyncDisposable {
   /** Waits until so many workers have each finished a job. */
   async untilHandedIn(workers: number): Promise<void> {
     for (let i = 0; Object.keys(this.byWorker()).length < workers; i++) {
-      if (i === 1200) throw new Error(`only ${JSON.stringify(this.byWorker())}: ${this.log()}`);
+      if (i === 4800) throw new Error(`only ${JSON.stringify(this.byWorker())}: ${this.log()}`);
       await Bun.sleep(50);
     }
   }
 
   /** Waits until no job waits or runs. @throws after so many seconds without the end of a job */
-  async untilDone(patience = 60): Promise<void> {
+  async untilDone(patience = 200): Promise<void> {
     let best = "";
     for (let since = performance.now(); ; await Bun.sleep(100)) {
       const { queued = 0, running = 0, ...ended } = this.counts();
@@ -319,7 +319,7 @@ export class FarmStage implements AsyncDisposable {
 
   /** Waits until the end of every job was told, and a little longer for what should not come. */
   async untilTold(jobs: number): Promise<void> {
-    for (let i = 0; i < 1200 && this.heard.ends.size < jobs; i++) await Bun.sleep(50);
+    for (let i = 0; i < 4800 && this.heard.ends.size < jobs; i++) await Bun.sleep(50);
     await Bun.sleep(1500);
   }
 

@@ -29,7 +29,11 @@ async function submit({ url }: Server, querySequence: string): Promise<string> {
   return ((await response.json()) as { id: string }).id;
 }
 
-async function until(what: string, condition: () => boolean | Promise<boolean>, seconds = 30): Promise<void> {
+async function until(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  seconds = 240,
+): Promise<void> {
   for (let i = 0; !(await condition()); i++) {
     if (i > seconds * 50) throw new Error(`It did not come true in ${seconds} s: ${what}`);
     await Bun.sleep(20);

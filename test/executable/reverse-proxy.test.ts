@@ -128,7 +128,7 @@ async function callThrough(name: string): Promise<void> {
         await read("/healthz");
         break;
       } catch (error) {
-        if (proxy.exitCode !== null || tries > 500)
+        if (proxy.exitCode !== null || tries > 10_000)
           throw new Error(`${name}: ${await new Response(proxy.stderr).text()}`, { cause: error });
         await Bun.sleep(20);
       }

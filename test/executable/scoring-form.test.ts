@@ -25,7 +25,7 @@ const send = (fields: Record<string, string>): Promise<Response> =>
 async function outcome(response: Response): Promise<{ status: number; html: string; address: string }> {
   expect(response.status).toBe(303);
   const address = server.url + response.headers.get("location")!;
-  for (let i = 0; i < 200; i++) {
+  for (let i = 0; i < 10_000; i++) {
     const page = await fetch(address);
     const html = await page.text();
     if (!html.includes('http-equiv="refresh"')) return { status: page.status, html, address };

@@ -120,14 +120,14 @@ PartitionName=all Nodes=${name} Default=YES MaxTime=INFINITE State=UP
     `--pid-file=${inside("munged.pid")}`,
     `--seed-file=${inside("munged.seed")}`,
   ]);
-  for (let i = 0; i < 300 && !(await Bun.file(inside("munge.socket.lock")).exists()); i++)
+  for (let i = 0; i < 10_000 && !(await Bun.file(inside("munge.socket.lock")).exists()); i++)
     await Bun.sleep(20);
   start(["slurmctld", "-D", "-i", "-f", conf]);
   start(["slurmd", "-D", "-f", conf]);
   for (let i = 0; ; i++) {
     const state = await run(["sinfo", "-h", "-o", "%T"]).catch(() => "");
     if (state === "idle") return { run, log, [Symbol.asyncDispose]: stop };
-    if (i === 300 || daemons.some(({ exitCode }) => exitCode !== null)) {
+    if (i === 2000 || daemons.some(({ exitCode }) => exitCode !== null)) {
       const said = await log();
       await stop();
       throw new Error(`no Slurm (node is "${state}"): ${said.slice(-3000)}`);

@@ -8,7 +8,7 @@ import { E7, labd, scratch, serve } from "./labd.ts";
 setDefaultTimeout(300_000);
 
 const until = async (what: () => boolean): Promise<void> => {
-  for (let i = 0; i < 1500 && !what(); i++) await Bun.sleep(20);
+  for (let i = 0; i < 12_000 && !what(); i++) await Bun.sleep(20);
   expect(what()).toBe(true);
 };
 

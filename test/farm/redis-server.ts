@@ -47,7 +47,7 @@ export class RedisServer implements AsyncDisposable {
       stdout: "ignore",
       stderr: "ignore",
     });
-    for (let i = 0; i < 500; i++) {
+    while (this.#process.exitCode === null) {
       try {
         if ((await this.command("PING")) === "PONG") return;
       } catch {
@@ -55,7 +55,7 @@ export class RedisServer implements AsyncDisposable {
       }
       await Bun.sleep(10);
     }
-    throw new Error("redis-server does not answer");
+    throw new Error(`redis-server ended with ${this.#process.exitCode}`);
   }
 
   async command(...words: string[]): Promise<unknown> {

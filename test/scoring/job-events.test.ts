@@ -106,7 +106,7 @@ async function* read(response: Response): AsyncGenerator<Seen> {
 }
 
 const until = async (condition: () => boolean): Promise<void> => {
-  for (let i = 0; i < 1000 && !condition(); i++) await Bun.sleep(5);
+  for (let i = 0; i < 40_000 && !condition(); i++) await Bun.sleep(5);
   expect(condition()).toBe(true);
 };
 
