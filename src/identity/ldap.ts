@@ -126,7 +126,7 @@ async function authenticate(
 ): Promise<Person | EntryRefusal | undefined> {
   // Without a password servers let everybody bind, as nobody (RFC 4513, section 5.1.2).
   if (password === "" || password.length > LONGEST_PASSWORD) return undefined;
-  if (username === "" || username.length > 150 || UNTYPED.test(username)) return undefined;
+  if (!isTypable(username)) return undefined;
   return withDirectory(options, async (connection) => {
     const entry = await findEntry(connection, options, byName(options, username));
     if (!entry) return undefined;
@@ -142,6 +142,14 @@ async function authenticate(
 interface EntryRefusal extends DirectoryRefusal {
   label: string;
 }
+
+const isTypable = (username: string): boolean =>
+  username !== "" && username.length <= 150 && !UNTYPED.test(username);
+
+/** Looks a name up as for a sign-in, and forgets what was found. @throws Problem identity_unavailable */
+const searchFor = async (options: LdapOptions, username: string): Promise<unknown> =>
+  isTypable(username) &&
+  withDirectory(options, (connection) => findEntry(connection, options, byName(options, username)));
 
 /** Whether this is the password of an entry, or why it is refused; what did not fit is not counted. @throws Problem identity_unavailable */
 export const passwordFits = (
@@ -288,7 +296,11 @@ export class Ldap implements ForeignPasswords {
   }
 
   async verify(username: string, password: string): Promise<number | ForeignRefusal | undefined> {
-    if (!this.identities.mayBeElsewhere(username, "ldap")) return undefined;
+    if (!this.identities.mayBeElsewhere(username, "ldap")) {
+      // It takes as long as for a name that is none here, or the time would tell which ones are.
+      await this.turns.run(() => searchFor(this.options, username)).catch(() => {});
+      return undefined;
+    }
     const person = await this.turns.run(() => this.authenticate(username, password));
     if (!person) return undefined;
     if ("words" in person) {

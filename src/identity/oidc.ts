@@ -12,7 +12,7 @@ import { identify } from "../shell/request-origin.ts";
 import { Sealing } from "../shell/sealing.ts";
 import { sha256 } from "../shell/secret.ts";
 import type { Database } from "../shell/sqlite.ts";
-import { Throttle, throttled } from "../shell/throttle.ts";
+import { Throttle } from "../shell/throttle.ts";
 import { writeTurn } from "../shell/write-turn.ts";
 
 export const OIDC_SIGN_IN = "/api/oidc/sign-in";
@@ -26,6 +26,8 @@ const MINUTES = 15;
 const LONGEST_NEXT = 1500;
 /** Characters of a cookie, of which browsers keep 4096 with its name and attributes. */
 const LONGEST_COOKIE = 3800;
+/** Refused logout tokens within `loginWindow` that are in the log. */
+const LOGOUTS_TOLD = 20;
 const HINT = "labd_oidc_hint";
 /** Bytes of a request by the provider. */
 const LARGEST_LOGOUT = 65_536;
@@ -59,7 +61,8 @@ export interface OidcParts {
 export class Oidc {
   private readonly provider: OidcProvider;
   private readonly failures: Throttle;
-  private readonly refusedLogouts: Throttle;
+  /** Refused logout tokens that the log was told of. */
+  private readonly toldOfLogouts: Throttle;
   /** What a sign-in needs on its way back is in a cookie that nobody else can read: nothing is kept here. */
   private readonly sealing = new Sealing(null);
 
@@ -67,7 +70,7 @@ export class Oidc {
     this.provider = new OidcProvider(parts.options, parts.clock.now);
     const { loginFailuresAddress, loginWindow, clock } = parts;
     this.failures = new Throttle(loginFailuresAddress, loginWindow * 1000, clock);
-    this.refusedLogouts = new Throttle(loginFailuresAddress, loginWindow * 1000, clock);
+    this.toldOfLogouts = new Throttle(LOGOUTS_TOLD, loginWindow * 1000, clock);
   }
 
   /** Sends a browser to the provider. */
@@ -126,14 +129,10 @@ export class Oidc {
 
   /**
    * Takes the provider's word that somebody has signed out there, and ends the sessions here that came by it (OpenID
-   * Connect Back-Channel Logout 1.0). @throws Problem throttled, too_large, timeout
+   * Connect Back-Channel Logout 1.0). @throws Problem too_large, timeout
    */
   async signOutThere(request: Request): Promise<Response> {
     const { identities, accounts, options, database, clock, log } = this.parts;
-    const address = callerNetwork(request, this.parts.reach) ?? "";
-    const wait = this.refusedLogouts.wait(address);
-    if (wait > 0) throw throttled(wait);
-    this.refusedLogouts.count(address);
     try {
       const [token, ...more] = new URLSearchParams(await readText(request, LARGEST_LOGOUT)).getAll(
         "logout_token",
@@ -156,12 +155,15 @@ export class Oidc {
           return user === undefined ? 0 : accounts.sessions.endVouched({ ...of, user }, why);
         })
         .immediate();
-      this.refusedLogouts.forgive(address);
       log.info("oidc signed out there", { sessions: ended });
       return new Response(null, { status: 200, headers: PRIVATE });
     } catch (error) {
       if (!(error instanceof NotVouched)) throw error;
-      log.problem("oidc", { reason: "logout_token", cause: error.message });
+      // Whoever sends what does not hold fills no log, and keeps nobody else's word from being heard.
+      if (this.toldOfLogouts.wait("") === 0) {
+        this.toldOfLogouts.count("");
+        log.problem("oidc", { reason: "logout_token", cause: error.message });
+      }
       const said = {
         error: "invalid_request",
         error_description:

@@ -6,6 +6,11 @@ import { hasSecretForm, newSecret, sha256 } from "./secret.ts";
 import type { Database } from "./sqlite.ts";
 
 const COOKIE = "labd_session";
+/**
+ * The name by https at the root of a host: browsers take it from that host alone (RFC 6265bis, section 4.1.3.2). By
+ * another name any host of the same domain could give a browser the session of somebody else.
+ */
+const HOST_COOKIE = `__Host-${COOKIE}`;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
@@ -100,7 +105,7 @@ export class Sessions {
 
   /** The session of a request; undefined where it has none, or one that is over. */
   find(request: Request): Session | undefined {
-    const secret = secretOf(request);
+    const secret = this.secretOf(request);
     if (secret === undefined) return undefined;
     const now = this.clock.now();
     const hash = sha256(secret);
@@ -124,7 +129,7 @@ export class Sessions {
 
   /** Notes that the owner of the session of a request has just shown who it is. */
   confirm(request: Request): void {
-    const secret = secretOf(request);
+    const secret = this.secretOf(request);
     if (secret === undefined) return;
     this.database
       .query("UPDATE session SET confirmed = ? WHERE sha256 = ?")
@@ -133,7 +138,7 @@ export class Sessions {
 
   /** Ends the session of a request; returns the cookie that removes its own. */
   close(request: Request): string {
-    const secret = secretOf(request);
+    const secret = this.secretOf(request);
     if (secret !== undefined)
       this.database
         .transaction(() => {
@@ -157,7 +162,7 @@ export class Sessions {
 
   /** The sessions of an account that can still be used, the latest first. */
   list(user: number, request: Request): SessionRecord[] {
-    const own = secretOf(request);
+    const own = this.secretOf(request);
     const now = this.clock.now();
     const rows = this.database
       .query(
@@ -189,7 +194,7 @@ export class Sessions {
 
   /** Ends all sessions of an account but that of the request. @returns how many */
   endOthers(user: number, request: Request): number {
-    const own = secretOf(request);
+    const own = this.secretOf(request);
     return this.endNoting(user, "sha256 <> ?", own === undefined ? "" : sha256(own));
   }
 
@@ -263,7 +268,16 @@ export class Sessions {
   private cookie(value: string, seconds: number, request: Request): string {
     const secure = ownOrigin(request, this.options).startsWith("https:") ? "; Secure" : "";
     const path = basePathOf(request, this.options) || "/";
-    return `${COOKIE}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
+    return `${this.nameFor(request)}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
+  }
+
+  private nameFor(request: Request): string {
+    const isSecure = ownOrigin(request, this.options).startsWith("https:");
+    return isSecure && basePathOf(request, this.options) === "" ? HOST_COOKIE : COOKIE;
+  }
+
+  private secretOf(request: Request): string | undefined {
+    return secretIn(request, this.nameFor(request));
   }
 
   private touch(hash: string, now: number): void {
@@ -280,15 +294,16 @@ const publicId = (hash: string): string => sha256(`session ${hash}`).slice(0, 32
 
 const agentOf = (request: Request): string => (request.headers.get("user-agent") ?? "").slice(0, 300);
 
-/** Whether a browser comes with a session, be it over or not. */
-export const hasSessionCookie = (request: Request): boolean => secretOf(request) !== undefined;
+/** Whether a browser comes with a session, be it over or not, or none of this address. */
+export const hasSessionCookie = (request: Request): boolean =>
+  [HOST_COOKIE, COOKIE].some((name) => secretIn(request, name) !== undefined);
 
-function secretOf(request: Request): string | undefined {
+function secretIn(request: Request, name: string): string | undefined {
   const cookies = request.headers.get("cookie");
-  if (cookies === null || !cookies.includes(COOKIE)) return undefined;
+  if (cookies === null || !cookies.includes(name)) return undefined;
   for (const pair of cookies.split(";")) {
     const at = pair.indexOf("=");
-    if (pair.slice(0, at).trim() !== COOKIE) continue;
+    if (pair.slice(0, at).trim() !== name) continue;
     const value = pair.slice(at + 1).trim();
     return hasSecretForm(value) ? value : undefined;
   }

@@ -53,9 +53,12 @@ export function href(path: string, query: Record<string, QueryValue> = {}): stri
   return `${around.base}${path}${text && `?${text}`}`;
 }
 
-/** Where to go after something, as an address names it: a page of ours and no other. */
+/**
+ * Where to go after something, as an address names it: a page of ours and no other. Browsers leave tabs and line breaks
+ * out of addresses, so that what follows one could be another host.
+ */
 export const nextAddress = (next: string | null): string =>
-  next !== null && /^\/(?![/\\])/.test(next) ? next : href("/");
+  next !== null && /^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : href("/");
 
 /** A path of this service out of the path of an address. */
 export const ownPath = (pathname: string): string =>

@@ -76,6 +76,45 @@ async function open(settings: Record<string, string> = {}) {
   return { ...lab, identities, signIn, userOf, groupsOf };
 }
 
+ldapTest(
+  "the directory is asked as often for a name that is an account here as for one that is none",
+  async () => {
+    // What is asked passes here, and is counted.
+    const { hostname, port } = new URL(directory.plain);
+    let connections = 0;
+    using relay = Bun.listen<{ to?: Bun.Socket<unknown>; waiting: Buffer[] }>({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        async open(socket) {
+          connections++;
+          socket.data = { waiting: [] };
+          const to = await Bun.connect({
+            hostname,
+            port: Number(port),
+            socket: { data: (_, chunk) => void socket.write(chunk), close: () => void socket.end() },
+          });
+          socket.data.to = to;
+          for (const chunk of socket.data.waiting) to.write(chunk);
+        },
+        data(socket, chunk) {
+          if (socket.data.to) socket.data.to.write(chunk);
+          else socket.data.waiting.push(Buffer.from(chunk));
+        },
+        close: (socket) => void socket.data.to?.end(),
+      },
+    });
+    const { signIn } = await open({ ldap_url: `ldap://127.0.0.1:${relay.port}`, ldap_timeout: "60" });
+    for (const name of ["nobody", "local"]) {
+      connections = 0;
+      expect([name, await signIn(name, "wrong"), connections]).toEqual([name, "unauthenticated", 1]);
+    }
+    // A password that is right is nobody else's business.
+    connections = 0;
+    expect([await signIn("local"), connections]).toEqual(["local", 0]);
+  },
+);
+
 const members = (group: string, ...uids: string[]): Promise<void> =>
   directory.modify(
     `dn: cn=${group},ou=groups,${BASE}\nchangetype: modify\nreplace: member\n${uids.map((uid) => `member: ${dnOf(uid)}\n`).join("")}`,

@@ -117,18 +117,11 @@ test("a logout token counts where all of it holds, and once", () =>
     expect(await lab.tell(await odd.logoutToken((claims) => ({ ...claims, sub: "9" }), {}))).toBe(ENDED);
     expect(await lab.tell(await odd.logoutToken((claims) => claims, { typ: "JWT" }))).toBe(ENDED);
     expect(lab.whoIs(jar)).toBeNull();
-    // Nothing of a token is in the log; and who sends what does not hold is not listened to for ever.
-    expect(lab.problems.length).toBeGreaterThan(20);
+    // Nothing of a token is in the log, which nobody fills: 20, and one an hour later.
+    expect(lab.problems.length).toBe(21);
     expect(lab.problems.join()).not.toContain("eyJ");
     const asked = odd.asked["/jwks"];
     expect(asked).toBeLessThan(4);
-    const strict = await open({
-      oidc_issuer: odd.issuer,
-      oidc_client_id: "labd",
-      login_failures_address: "3",
-    });
-    for (let i = 0; i < 3; i++) expect(await strict.tell("x")).toBe(REFUSED);
-    await expect(strict.tell("x")).rejects.toMatchObject({ code: "throttled" });
     const got = Promise.resolve(lab.app.fetch(new Request(`${LAB}/api/oidc/back-channel-logout`)));
     await expect(got).rejects.toMatchObject({ code: "method_not_allowed" });
   }));

@@ -166,6 +166,25 @@ test("Basic from a page of somebody else does not change anything", async () => 
   await expect(ask({ "sec-fetch-site": "cross-site" }, "DELETE")).rejects.toThrow("CSRF Failed");
 });
 
+test("by https at the root of a host no other host can set the cookie of a session, nor one of another name count", async () => {
+  const { accounts } = opened();
+  const rid = await accounts.addUser({ username: "kim", password: "correct horse" });
+  const at = (url: string, cookie = ""): Request => new Request(url, { headers: { cookie } });
+  const { cookie } = accounts.sessions.open(rid, at("https://lab/"));
+  expect(cookie).toMatch(
+    /^__Host-labd_session=[\w-]{43}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Lax; Secure$/,
+  );
+  const own = cookie.split(";")[0];
+  const tossed = own.replace("__Host-", "");
+  expect(accounts.sessions.find(at("https://lab/", own))?.user).toBe(rid);
+  expect(accounts.sessions.find(at("https://lab/", tossed))).toBeUndefined();
+  expect(accounts.sessions.find(at("https://lab/", `${tossed.slice(0, -3)}AAA; ${own}`))?.user).toBe(rid);
+  expect(accounts.sessions.close(at("https://lab/", own))).toStartWith(
+    "__Host-labd_session=; Path=/; Max-Age=0;",
+  );
+  expect(accounts.sessions.find(at("https://lab/", own))).toBeUndefined();
+});
+
 test("a session is a cookie; what changes something needs its token or a page of ours", async () => {
   const { accounts, database } = opened();
   const rid = await accounts.addUser({ username: "kim", password: "correct horse" });

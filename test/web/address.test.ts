@@ -1,0 +1,30 @@
+import { expect, test } from "bun:test";
+import { nextAddress, within } from "../../src/web/address.ts";
+
+/** Where pages lead after a sign-in: what an address names is anybody's text. */
+
+test("only pages of ours come after, whatever an address names", () => {
+  const after = (next: string | null): string =>
+    within({ base: "/labd", session: false }, () => nextAddress(next));
+  for (const next of ["/", "/labd/inventory?name=a%20b#c", "/a/../b", "/a//b"])
+    expect(after(next)).toBe(next);
+  for (const next of [
+    null,
+    "",
+    "https://evil.example/",
+    "//evil.example/",
+    "/\\evil.example/",
+    "/\t/evil.example/",
+    "/\n/evil.example/",
+    "/\r\\evil.example/",
+    "\t//evil.example/",
+    "javascript:alert(1)",
+    " /inventory",
+    "/a b",
+    "/ü",
+  ])
+    expect([next, after(next)]).toEqual([next, "/labd/"]);
+  // As browsers read them: what is let through stays on the host.
+  for (const next of ["/.//evil.example", "/a/..//evil.example", "/@evil.example", "/;//evil.example"])
+    expect(new URL(after(next), "https://lab.example/").host).toBe("lab.example");
+});
