@@ -114,8 +114,10 @@ function codeVersion(): string {
   return hash.digest("hex").slice(0, 16);
 }
 
+const cacheRoot = (): string => process.env.LABD_BENCH_CACHE ?? join(tmpdir(), "labd-bench");
+
 export function cacheDirectory(): string {
-  const directory = join(process.env.LABD_BENCH_CACHE ?? join(tmpdir(), "labd-bench"), codeVersion());
+  const directory = join(cacheRoot(), codeVersion());
   mkdirSync(directory, { recursive: true });
   return directory;
 }
@@ -184,8 +186,10 @@ export function familyFromFile(path: string): Family | null {
 export function mafftDirectory(directory: string): string | null {
   const packed = join(directory, "elm_mafft_alignments.tar.xz");
   if (!existsSync(packed)) return null;
-  const out = join(tmpdir(), "labd-bench");
-  if (!existsSync(join(out, "aln"))) Bun.spawnSync(["tar", "xJf", packed, "-C", out]);
+  const out = cacheRoot();
+  mkdirSync(out, { recursive: true });
+  if (!existsSync(join(out, "aln")) && !Bun.spawnSync(["tar", "xJf", packed, "-C", out]).success)
+    throw new Error(`${packed} cannot be unpacked`);
   return join(out, "aln");
 }
 

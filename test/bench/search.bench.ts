@@ -135,8 +135,8 @@ const [file, count, mode] = Bun.argv.slice(2);
 kernels();
 if (file === undefined) {
   const { hits, homologs } = searches(randomCorpus(), 20, false);
-  pinned("hits", hits, 87);
-  pinned("homologs", homologs, 67);
+  pinned("hits", hits, 85);
+  pinned("homologs", homologs, 65);
 } else {
   searches(openCorpus(Bun.mmap(file)), Number(count ?? 20), mode === "exact");
 }
