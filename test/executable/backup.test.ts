@@ -59,7 +59,7 @@ test("a backup under writes has everything that was accepted before it began, an
     }
   })();
   const total = (): number => accepted.reduce((sum, { length }) => sum + length, 0);
-  while (total() < 120) await Bun.sleep(5);
+  while (total() < 120 || jobs.length === 0) await Bun.sleep(5);
   const form = new FormData();
   form.set("file", new File(["the map of the cellar"], "map.txt", { type: "text/plain" }));
   const attached = await fetch(

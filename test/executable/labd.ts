@@ -50,6 +50,38 @@ export async function killedWhen(
   await run.exited;
 }
 
+/**
+ * Starts a batch that writes to a file and ends it by SIGKILL once so many queries are done, and before all are: one that
+ * was too quick is begun again.
+ * @returns how many were done
+ */
+export async function killedAmid(
+  words: string[],
+  env: Record<string, string>,
+  output: string,
+  least: number,
+  cwd = tmpdir(),
+): Promise<number> {
+  const done = (): number => {
+    try {
+      return (JSON.parse(readFileSync(`${output}.progress`, "utf8")) as { queries: number }).queries;
+    } catch {
+      // It is not there yet, or not any more.
+      return 0;
+    }
+  };
+  for (;;) {
+    rmSync(output, { force: true });
+    const options = { env: { PATH: "", ...env }, cwd, stdout: "ignore", stderr: "ignore" } as const;
+    const run = Bun.spawn([LABD, ...words], options);
+    while (done() < least && run.exitCode === null) await Bun.sleep(1);
+    run.kill("SIGKILL");
+    const code = await run.exited;
+    if (done() >= least) return done();
+    if (run.signalCode === null && code !== 0) throw new Error(`labd ${words.join(" ")} ended with ${code}`);
+  }
+}
+
 /** A directory that goes when the test does. */
 export function scratch(): { directory: string } & Disposable {
   const directory = mkdtempSync(join(tmpdir(), "labd-test-"));

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
-import { labd, LABD, type Ended } from "./labd.ts";
+import { killedAmid, labd, type Ended } from "./labd.ts";
 
 // A busy machine takes its time.
 setDefaultTimeout(300_000);
@@ -78,11 +78,7 @@ test("a shard that is killed goes on where it was; one that is whole is left as 
   writeFileSync(join(directory, "many.tsv"), rows.join(""));
   const MANY = ["score", "--batch", "many.tsv"];
   const words = [...MANY, "--shard", "2/2", "--output", "killed.tsv"];
-  const run = Bun.spawn([LABD, ...words], { env: { PATH: "", ...env }, cwd: directory, stderr: "ignore" });
-  const mark = join(directory, "killed.tsv.progress");
-  while (!existsSync(mark) || JSON.parse(readFileSync(mark, "utf8")).queries < 3) await Bun.sleep(1);
-  run.kill("SIGKILL");
-  await run.exited;
+  await killedAmid(words, env, join(directory, "killed.tsv"), 3, directory);
   expect((await call([...MANY, "--shard", "1/2", "--output", "first.tsv"])).code).toBe(0);
   const early = await call(["merge", "first.tsv", "killed.tsv", "--output", "both.tsv"]);
   expect(early.code).toBe(75);
