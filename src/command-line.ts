@@ -121,8 +121,13 @@ export function parseCall(
   };
 }
 
-/** A usage problem that suggests the nearest choices, or lists them where none is near. */
+/** A usage problem that suggests the nearest choices, or lists them where none is near, or nothing was typed. */
 export function unknown(kind: string, typed: string, choices: string[], help: string): Problem {
+  if (typed === "" && kind.startsWith("action of "))
+    return new Problem(
+      "usage",
+      `${kind.replace(/^action of /, "")} needs an action: ${choices.join(", ")}. See ${help}.`,
+    );
   const near = nearest(typed, choices);
   const hint = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : `There are ${choices.join(", ")}.`;
   return new Problem("usage", `There is no ${kind} ${typed}. ${hint} See ${help}.`);

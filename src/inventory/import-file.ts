@@ -102,10 +102,18 @@ async function* xlsxRows(bytes: Uint8Array): AsyncGenerator<{ number: number; ce
   }
 }
 
+/** Text in UTF-8, or in UTF-16 with its mark, which is what spreadsheets call Unicode text. */
 function decode(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  const encoding =
+    first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw new Problem("malformed", "The file is neither XLSX nor text in UTF-8.", { cause });
+    throw new Problem(
+      "malformed",
+      "The file is neither XLSX nor text in UTF-8. Save it as XLSX, or as CSV UTF-8.",
+      { cause },
+    );
   }
 }

@@ -34,7 +34,7 @@ export const audit: Verb = {
     "labd audit export --since 2026-11-01 --action sign_in > sign-ins.jsonl\n" +
     "Both only read, beside a running server too. verify exits with 1 where the log was tampered with.",
   async run(call) {
-    const [action = "(none)", ...rest] = call.operands;
+    const [action = "", ...rest] = call.operands;
     if (action !== "verify" && action !== "export")
       throw unknown("action of labd audit", action, ["verify", "export"], "labd audit --help");
     if (rest.length > 0)

@@ -58,7 +58,7 @@ export const corpus: Verb = {
   async run(call) {
     const [action, operand, ...rest] = call.operands;
     if (!ACTIONS.includes(action))
-      throw unknown("action of labd corpus", action ?? "(none)", ACTIONS, "labd corpus --help");
+      throw unknown("action of labd corpus", action ?? "", ACTIONS, "labd corpus --help");
     const given = operand === undefined ? 0 : 1;
     const takesOne =
       ["use", "remove", "verify", "calibrate", "push", "pull"].includes(action) ||

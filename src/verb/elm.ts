@@ -20,7 +20,7 @@ export const elm: Verb = {
   async run(call) {
     const [action, file, ...rest] = call.operands;
     if (!ACTIONS.includes(action))
-      throw unknown("action of labd elm", action ?? "(none)", ACTIONS, "labd elm --help");
+      throw unknown("action of labd elm", action ?? "", ACTIONS, "labd elm --help");
     if (rest.length > 0 || (file !== undefined) !== (action === "import")) {
       throw new Problem("usage", `Usage: labd elm ${elm.operands}. See labd elm --help.`);
     }

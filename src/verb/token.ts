@@ -21,7 +21,7 @@ export const token: Verb = {
   example:
     "TOKEN=$(labd token add kim --name stocks-cli --days 90)\nlabd token list kim\nlabd token revoke labd_x3Ty9a",
   async run(call) {
-    const [action = "(none)"] = call.operands;
+    const [action = ""] = call.operands;
     const work = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
     if (!work) throw unknown("action of labd token", action, Object.keys(ACTIONS), "labd token --help");
     if (call.operands.length > 2)

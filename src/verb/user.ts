@@ -49,7 +49,7 @@ export const user: Verb = {
   example:
     "printf '%s' 'a long password' | labd user add kim --password-stdin --group Freezers\nlabd user list\nlabd user totp kim --reset\nlabd user link kim --ldap kim.kuhn\nlabd user recheck\nlabd user disable kim",
   async run(call) {
-    const [action = "(none)", username, ...rest] = call.operands;
+    const [action = "", username, ...rest] = call.operands;
     const work = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
     if (!work) throw unknown("action of labd user", action, Object.keys(ACTIONS), "labd user --help");
     const names = action === "list" || action === "recheck" ? 0 : 1;

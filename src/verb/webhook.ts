@@ -46,7 +46,7 @@ export const webhook: Verb = {
     "labd webhook test 3f0c5b7e\nlabd webhook secret 3f0c5b7e --overlap-hours 48\n" +
     "A webhook is meant by its id or the beginning of that. test calls from here; all else the server does.",
   async run(call) {
-    const [action = "(none)", ...operands] = call.operands;
+    const [action = "", ...operands] = call.operands;
     const work = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
     if (!work) throw unknown("action of labd webhook", action, Object.keys(ACTIONS), "labd webhook --help");
     const { takes, run } = work;

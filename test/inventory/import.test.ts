@@ -216,6 +216,15 @@ test("a form with a file, and a spreadsheet of others", async () => {
   expect(record).toEqual({ start_date: "2026-05-06T00:00:00.000000+00:00", is_frozen: true });
 });
 
+test("Unicode text, as spreadsheets save it, is UTF-16 with tabs", async () => {
+  const little = Buffer.from(`\ufeff${table("name\tdescription", "Böcke\tfür Kühlschränke")}`, "utf16le");
+  const sent = [Uint8Array.from(little), Uint8Array.from(little.swap16())];
+  expect(counts((await send("projects/import/", sent[0])).report)).toEqual([1, 0, 0, 0]);
+  expect(counts((await send("projects/import/", sent[1])).report)).toEqual([0, 0, 1, 0]);
+  const [record] = await records("projects/?name=Böcke&response_format=flat&fields=description");
+  expect(record).toEqual({ description: "für Kühlschränke" });
+});
+
 test("files that are none are refused", async () => {
   const refusal = async (body: string | Uint8Array<ArrayBuffer>) => {
     const { status, report } = await send("projects/import/", body);
@@ -223,7 +232,7 @@ test("files that are none are refused", async () => {
   };
   expect(await refusal("")).toBe("400 The file is empty: its first row names the columns.");
   expect(await refusal(new Uint8Array([0x6e, 0xff, 0x0a]))).toBe(
-    "400 The file is neither XLSX nor text in UTF-8.",
+    "400 The file is neither XLSX nor text in UTF-8. Save it as XLSX, or as CSV UTF-8.",
   );
   expect(await refusal(new TextEncoder().encode("PK\x03\x04 no zip at all, but long enough to look"))).toBe(
     "400 The spreadsheet is cut off, or no XLSX file.",

@@ -55,7 +55,7 @@ test.each([
   [["list", "file"], "Usage"],
   [["remove", "file"], "Usage"],
   [["import", "a", "b"], "Usage"],
-  [[], "There is no action of labd elm (none)"],
+  [[], "labd elm needs an action: import, list, remove."],
   [["imprt", "a"], "Did you mean import?"],
   [
     ["import", "/nowhere/to/be/found"],

@@ -4,9 +4,10 @@ import { EXAMPLES } from "../../src/web/score/examples.ts";
 import { slotsOf } from "../../src/web/score/family.tsx";
 import { layout, parseNewick } from "../../src/web/score/newick.ts";
 import { rarity } from "../../src/web/score/pattern-list.tsx";
-import { readFile } from "../../src/web/score/protein-file.ts";
+
 import { looksLikeNucleotides, readProtein } from "../../src/web/score/protein-input.ts";
 import { best, matchesOf, type Result, sentence } from "../../src/web/score/result.ts";
+import { readTextFile } from "../../src/web/text-file.ts";
 import { SAMPLE } from "../scoring/sample-prediction.ts";
 
 /** What the scoring pages make of what is typed, and of results. */
@@ -50,7 +51,7 @@ test("a chosen file is read as text, in every form that editors save", async () 
     Uint8Array.from(utf16.swap16()),
     Bun.gzipSync(Buffer.from(text)),
   ];
-  for (const form of forms) expect(await readFile(new File([form], "a.fasta"))).toBe(text);
+  for (const form of forms) expect(await readTextFile(new File([form], "a.fasta"))).toBe(text);
 });
 
 test.each<[string | Uint8Array<ArrayBuffer>, string]>([
@@ -58,7 +59,7 @@ test.each<[string | Uint8Array<ArrayBuffer>, string]>([
   ["%PDF-1.7", "q is a PDF document."],
   [Bun.gzipSync(Buffer.from(">a\nMKT\n".repeat(99))).slice(0, 30), "q is cut short or damaged"],
 ])("a chosen file that is no text is told in words (%#)", async (content, words) => {
-  const refused = await readFile(new File([content], "q")).catch((error: Error) => error.message);
+  const refused = await readTextFile(new File([content], "q")).catch((error: Error) => error.message);
   expect(refused).toStartWith(words);
 });
 

@@ -30,6 +30,7 @@ import { Failure } from "../part/failure.tsx";
 import { Checkbox } from "../part/field.tsx";
 import { Progress } from "../part/progress.tsx";
 import { useSession } from "../session.ts";
+import { readTextFile } from "../text-file.ts";
 
 /** Bytes of a file whose cells are shown. */
 const READABLE = 5_000_000;
@@ -89,7 +90,8 @@ function Wizard({ of }: { of: Declaration }) {
     setFile(chosen);
     setMapping({});
     const isText = !/\.xlsx$/i.test(chosen.name) && chosen.size <= READABLE;
-    setCells(isText ? readCsv(await chosen.text()) : []);
+    // What cannot be read is told with the verdict.
+    setCells(isText ? readCsv(await readTextFile(chosen).catch(() => "")) : []);
     await start(true, chosen, {}, always);
   };
   const rename = (header: string, field: string): void => {

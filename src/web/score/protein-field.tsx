@@ -2,7 +2,7 @@ import { useRef, useState } from "preact/hooks";
 import { announce } from "../part/announce.tsx";
 import { Button } from "../part/button.tsx";
 import { TextArea } from "../part/field.tsx";
-import { readFile } from "./protein-file.ts";
+import { readTextFile } from "../text-file.ts";
 import { looksLikeNucleotides, type ProteinInput } from "./protein-input.ts";
 
 /** Where proteins are pasted or dropped; says what was understood. */
@@ -21,7 +21,7 @@ export function ProteinField(props: {
   const take = async (files: FileList | null | undefined): Promise<void> => {
     const texts: string[] = [];
     try {
-      for (const file of files ?? []) texts.push((await readFile(file)).trim());
+      for (const file of files ?? []) texts.push((await readTextFile(file)).trim());
       if (texts.length > 0) onInput(texts.join("\n"));
     } catch (error) {
       announce((error as Error).message, "bad");

@@ -16,13 +16,12 @@ const FOREIGN: [first: number[], is: string][] = [
 ];
 
 /** @throws Error in words for the person who chose it */
-export async function readFile(file: File): Promise<string> {
+export async function readTextFile(file: File): Promise<string> {
   const isGzip = begins(await headOf(file), [0x1f, 0x8b]);
   const content = isGzip ? await unpacked(file) : file;
   const head = await headOf(content);
   const foreign = FOREIGN.find(([first]) => begins(head, first));
-  if (foreign)
-    throw new Error(`${file.name} is ${foreign[1]}. Save it as plain text, or copy the sequence from it.`);
+  if (foreign) throw new Error(`${file.name} is ${foreign[1]}. Save it as plain text.`);
   const encoding = begins(head, [0xff, 0xfe])
     ? "utf-16le"
     : begins(head, [0xfe, 0xff])
