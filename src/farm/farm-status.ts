@@ -33,7 +33,7 @@ export interface RedisFacts {
 const PATIENCE = 5000;
 
 /** Does something with the queue and lets go of it. @throws Problem queue_away */
-export async function withQueue<T>(place: Place, action: (redis: Redis) => Promise<T>): Promise<T> {
+async function withQueue<T>(place: Place, action: (redis: Redis) => Promise<T>): Promise<T> {
   const silent = { info: () => {}, problem: () => {} };
   const redis = await openLink(place, "impatient", silent);
   try {
@@ -75,7 +75,7 @@ export function readStatus(place: Place): Promise<FarmStatus> {
   });
 }
 
-export async function readFacts(redis: Redis): Promise<RedisFacts> {
+async function readFacts(redis: Redis): Promise<RedisFacts> {
   const text = await redis.info();
   const fact = (name: string): string => text.match(new RegExp(`^${name}:(.*?)\\r?$`, "m"))?.[1] ?? "";
   const valkey = fact("valkey_version");

@@ -16,7 +16,7 @@ const SERVER = `${PREFIX}:server`;
 const QUEUES = `${PREFIX}:queues`;
 /** Names of workers; what each says of itself goes with it. */
 const WORKERS = `${PREFIX}:workers`;
-export const WORKER_LIFE = 10_000;
+const WORKER_LIFE = 10_000;
 const workerKey = (name: string): string => `${PREFIX}:worker:${name}`;
 /** Jobs that a worker need not go on with. */
 const droppedKey = (worker: string): string => `${PREFIX}:dropped:${worker}`;

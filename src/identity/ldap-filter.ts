@@ -1,5 +1,5 @@
 /** A value within a filter: what could end it or mean something else is written as its code (RFC 4515, section 3). */
-export const escapeFilterValue = (value: string): string =>
+const escapeFilterValue = (value: string): string =>
   value.replace(/[\0()*\\]/g, (sign) => `\\${sign.charCodeAt(0).toString(16).padStart(2, "0")}`);
 
 /** A filter with values in the places that name them, `{username}`; other braces stay. */

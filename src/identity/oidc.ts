@@ -33,9 +33,6 @@ const HINT = "labd_oidc_hint";
 const LARGEST_LOGOUT = 65_536;
 const PRIVATE = { "Cache-Control": "no-store" };
 
-/** Why a sign-in came to nothing, as the sign-in page is told: a word, never what somebody else wrote. */
-export type OidcOutcome = "away" | "refused" | "invalid" | "expired" | "throttled";
-
 interface Pending extends Begun {
   next: string;
   /** Whether the provider was to have the person show who it is. */
@@ -217,6 +214,7 @@ export class Oidc {
     throw error;
   }
 
+  /** To the sign-in page, with a word why it came to nothing; never what somebody else wrote. */
   private backToPage(request: Request, outcome: string, next: string): Response {
     const query = new URLSearchParams({ refused: outcome, ...(next === "" ? {} : { next }) });
     return redirect(`${basePathOf(request, this.parts.reach)}/sign-in?${query}`);

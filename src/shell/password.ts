@@ -4,7 +4,7 @@ import { AtOnce } from "./at-once.ts";
 /** Argon2id at the figures of OWASP's cheat sheet: 19 MiB, two passes. */
 const HASHING = { algorithm: "argon2id", memoryCost: 19456, timeCost: 2 } as const;
 /** UTF-16 units of a password. */
-export const SHORTEST_PASSWORD = 8;
+const SHORTEST_PASSWORD = 8;
 const LONGEST_PASSWORD = 1024;
 
 const random = (bytes: number): string =>
@@ -44,7 +44,7 @@ export class Passwords {
 }
 
 /** What is wrong with a password, or undefined. */
-export function passwordRule(password: string): string | undefined {
+function passwordRule(password: string): string | undefined {
   if (password.length < SHORTEST_PASSWORD) return `Expected at least ${SHORTEST_PASSWORD} characters.`;
   if (password.length > LONGEST_PASSWORD) return `Expected at most ${LONGEST_PASSWORD} characters.`;
   // Nobody can type them into a form; a line break is one too many in a file.

@@ -7,7 +7,7 @@ import { base32, matchingStep, newTotpSecret, otpauthUri, stepOf } from "./totp.
 import { Problem } from "../problem.ts";
 
 /** Whose accounts need a second factor. */
-export const REQUIRE_TOTP = ["off", "administrators", "all"] as const;
+const REQUIRE_TOTP = ["off", "administrators", "all"] as const;
 export type RequireTotp = (typeof REQUIRE_TOTP)[number];
 
 /** File of the key in the data directory. */
