@@ -43,7 +43,7 @@ export class Confirmations {
         : "sign in by the provider once more, at /api/oidc/sign-in?again=1";
     throw new Problem(
       "confirmation_required",
-      `current_password: You showed who you are more than ${this.minutes} minutes ago: ${how}.`,
+      `current_password: You showed who you are more than ${this.minutes} min ago: ${how}.`,
       { more: { field: "current_password", by } },
     );
   }
