@@ -67,8 +67,11 @@ async function openSite(): Promise<Site> {
     // Chromium does not start its sandbox for root, as which tests in containers run.
     args: [...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), ...fakeCamera(directory)],
   });
-  const url = await addressIn(server.stdout);
-  const browser = await opened;
+  const [url, browser] = await Promise.all([addressIn(server.stdout), opened]).catch((error: unknown) => {
+    // Nobody would end it.
+    server.kill("SIGKILL");
+    throw error;
+  });
   const close = async (): Promise<void> => {
     await browser.close();
     server.kill("SIGKILL");
