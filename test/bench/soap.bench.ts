@@ -1,14 +1,17 @@
 /**
  * GetStatus and RunJob (1,000 residues) over SOAP, side by side with npm soap's server and gSOAP's where they are
- * installed. labd checks every facet and answers RunJob when the job is on the disk; the others neither check nor
- * store.
+ * installed. labd checks every facet, answers RunJob when the job is on the disk, and scores meanwhile. The others
+ * neither check nor score; they keep nothing, but for one: npm soap on Bun, which has a row in SQLite for each job, on
+ * the disk before it answers.
  *
  *   bun run build && bun run test/bench/soap.bench.ts [SECONDS] [ROUNDS]
  *
  * The load comes from another process (wrk, else fetch). Every answer is checked; a wrong one ends the run, and so do
- * too few: a benchmark that measures nothing fails. Printed are medians over the rounds, in requests per second.
+ * too few: a benchmark that measures nothing fails. Printed are medians over the rounds: requests per second, and (on
+ * Linux) processor time of the server's process and bytes that it wrote for an answer, which say more than rates where
+ * the machine has other work.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { element, ended, inEnvelope, NAMESPACE, post, runJobMessage, serve } from "../executable/labd.ts";
@@ -61,6 +64,23 @@ async function startNpmSoap(): Promise<Peer | null> {
   if (node === null) return null;
   const words = [node, join(PARTS, "npm-server.cjs"), join(directory, "service.wsdl")];
   return start("npm soap", words, ROOT);
+}
+
+/** The same, with jobs that are kept. */
+function startNpmSoapKept(): Promise<Peer> {
+  const words = [process.execPath, join(PARTS, "npm-server.cjs"), join(directory, "service.wsdl")];
+  return start("npm soap + SQLite", [...words, join(directory, "npm-soap.sqlite")], ROOT);
+}
+
+/** Microseconds of processor time, and bytes written, of a process so far; NaN where the system does not tell. */
+function spent({ process: { pid } }: Peer): { microseconds: number; bytes: number } {
+  try {
+    const times = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ");
+    const written = /^wchar: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, "utf8"))![1];
+    return { microseconds: (Number(times[11]) + Number(times[12])) * 10_000, bytes: Number(written) };
+  } catch {
+    return { microseconds: NaN, bytes: NaN };
+  }
 }
 
 interface Load {
@@ -118,7 +138,9 @@ try {
     join(directory, "service.wsdl"),
     await (await fetch(`${labd.url}/soap/ConservationScorer?wsdl`)).text(),
   );
-  const others = [await startNpmSoap(), await startGsoap()].filter((peer) => peer !== null);
+  const others = [await startNpmSoap(), await startNpmSoapKept(), await startGsoap()].filter(
+    (peer) => peer !== null,
+  );
   peers.push({ name: "labd", url: labd.url, process: labd.process }, ...others);
   say(
     `${peers.map(({ name }) => name).join(", ")}; ${WRK ? "wrk" : "fetch"}, ${CONNECTIONS} connections, ${rounds} rounds of ${seconds} s`,
@@ -147,12 +169,19 @@ try {
     const file = join(directory, `${operation}.xml`);
     writeFileSync(file, text);
     const rates = new Map<string, number[]>(peers.map(({ name }) => [name, []]));
+    const costs = new Map<string, { microseconds: number[]; bytes: number[] }>(
+      peers.map(({ name }) => [name, { microseconds: [], bytes: [] }]),
+    );
     let answers = 0;
     for (const peer of peers) await load(peer, file, wanted, 1);
     for (let round = 0; round < rounds; round++) {
       for (const peer of peers) {
+        const before = spent(peer);
         const { rate, right } = await load(peer, file, wanted);
+        const after = spent(peer);
         rates.get(peer.name)!.push(rate);
+        costs.get(peer.name)!.microseconds.push((after.microseconds - before.microseconds) / right);
+        costs.get(peer.name)!.bytes.push((after.bytes - before.bytes) / right);
         answers += right;
       }
     }
@@ -161,7 +190,9 @@ try {
     for (const [name, values] of rates) {
       const rate = median(values);
       const ratio = name === "labd" ? "" : `  labd has ${(ours / rate).toFixed(2)} of it`;
-      say(`  ${name.padEnd(9)} ${Math.round(rate).toString().padStart(7)}/s${ratio}`);
+      const { microseconds, bytes } = costs.get(name)!;
+      const cost = `${median(microseconds).toFixed(0)} µs, ${(median(bytes) / 1000).toFixed(1)} kB written`;
+      say(`  ${name.padEnd(17)} ${Math.round(rate).toString().padStart(7)}/s  ${cost.padEnd(24)}${ratio}`);
     }
   }
 } finally {
