@@ -120,7 +120,7 @@ async function load(
   const { right, wrong, broken, microseconds } = JSON.parse(
     /RESULT (.*)/.exec(output)?.[1] ?? "null",
   ) as Load;
-  if (wrong > 0 || broken > 0 || right < 100 * time)
+  if (wrong > 0 || broken > 0 || right < 10 * time)
     throw new Error(`${peer.name}: ${right} right, ${wrong} wrong, ${broken} broken answers`);
   return { rate: (right / microseconds) * 1e6, right };
 }
