@@ -275,9 +275,16 @@ export async function named(
   return (await page.waitForFunction(find, {}, SELECTORS[role], name)) as ElementHandle<HTMLElement>;
 }
 
-/** Clicks it. */
+/** Clicks it. A page that is drawn again between looking and clicking has another element in its place: that one is clicked. */
 export async function press(page: Page, role: string, name: string): Promise<void> {
-  await (await named(page, role, name)).click();
+  for (let tries = 20; ; tries--) {
+    const element = await named(page, role, name);
+    try {
+      return await element.click();
+    } catch (error) {
+      if (tries === 0 || !/not clickable|detached/i.test(String(error))) throw error;
+    }
+  }
 }
 
 /** Puts text into the field of this name, in the place of what is there. */
