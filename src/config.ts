@@ -58,7 +58,7 @@ export const SETTINGS = {
   }),
   queue: text(
     "",
-    "empty, or redis://user:password@host:6379/0, rediss://… with TLS, or unix:/path",
+    "empty, or redis://user:password@host:6379/0, rediss://… with TLS, or unix:/path; one Redis, neither Sentinel nor Cluster",
     /^((rediss?:\/\/|unix:)[^\s]+)?$/,
     {
       secret: true,

@@ -112,7 +112,8 @@ async function provide(
   options: FetchOptions,
 ): Promise<string> {
   const isThere = (): boolean => isProven(path, hash, options) && hasCalibration(path, options.calibration);
-  if (isThere() && (options.calibration !== undefined || addresses.length === 0)) return path;
+  // The corpus gets its name after its null: where it is there, nobody need be asked.
+  if (isThere()) return path;
   const sources = addresses.map((address) => sourceOf(address, options));
   mkdirSync(dirname(path), { recursive: true });
   const lock = await turn(path, options);
@@ -121,8 +122,8 @@ async function provide(
     if (addresses.length === 0) wrong.push(new Problem("bad_corpus", "There is no source to fetch it from."));
     for (const source of sources) {
       try {
-        if (!isProven(path, hash, options)) await fetchFile(source, path, hash, options);
-        await fetchCalibration(source, path, hash, options);
+        const settle = (): Promise<void> => fetchCalibration(source, path, hash, options);
+        await (isProven(path, hash, options) ? settle() : fetchFile(source, path, hash, options, settle));
         return path;
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
@@ -181,7 +182,13 @@ function hasCalibration(path: string, wanted: string | null | undefined): boolea
   return wanted === undefined || (readCalibration(path)?.hash ?? null) === wanted;
 }
 
-async function fetchFile(source: Source, path: string, hash: string, options: FetchOptions): Promise<void> {
+async function fetchFile(
+  source: Source,
+  path: string,
+  hash: string,
+  options: FetchOptions,
+  settle: () => Promise<void>,
+): Promise<void> {
   const part = path + FETCHING;
   const had = statSync(part, { throwIfNoEntry: false })?.size ?? 0;
   if (had > 0) options.tell?.(`Going on behind the ${had.toLocaleString("en")} bytes that came before.`);
@@ -193,7 +200,7 @@ async function fetchFile(source: Source, path: string, hash: string, options: Fe
     if (!(error instanceof Problem) || error.code !== "bad_corpus") throw error;
     if (had > 0) {
       options.tell?.(`What came is not ${hash}: it is thrown away, and all of it fetched anew.`);
-      return fetchFile(source, path, hash, options);
+      return fetchFile(source, path, hash, options, settle);
     }
     throw new Problem(
       "bad_corpus",
@@ -201,6 +208,7 @@ async function fetchFile(source: Source, path: string, hash: string, options: Fe
       { cause: error },
     );
   }
+  await settle();
   renameSync(part, path);
   syncDirectory(dirname(path));
   proven.set(path, stateOf(statSync(path)));

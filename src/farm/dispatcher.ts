@@ -15,6 +15,7 @@ import {
   tellDropped,
   type WorkerRecord,
 } from "./layout.ts";
+import { readFacts, whyUnusable } from "./farm-status.ts";
 import { Line } from "./line.ts";
 import { causeOf, openLink, optionsOf, type Place, placeOf } from "./link.ts";
 import { BATCH, jobsAhead, Offering } from "./offering.ts";
@@ -75,6 +76,8 @@ export class Dispatcher implements Farm {
   #asked = -Infinity;
   /** When the claim was renewed. */
   #claimed = -Infinity;
+  /** Whether this connection's Redis is one for a queue. */
+  #isLookedAt = false;
   #reconciled = -Infinity;
   #lackingSince: number | null = performance.now();
   #isAway = false;
@@ -167,6 +170,7 @@ export class Dispatcher implements Farm {
     });
     redis.on("ready", () => {
       this.#refuses = false;
+      this.#isLookedAt = false;
       this.#reconciled = -Infinity;
       this.#stir();
     });
@@ -205,7 +209,9 @@ export class Dispatcher implements Farm {
 
   async #turn(): Promise<void> {
     const redis = this.#redis;
-    if (redis?.status !== "ready" || !(await this.#claim(redis))) return;
+    if (redis?.status !== "ready") return;
+    if (!this.#isLookedAt) await this.#lookAtRedis(redis);
+    if (!(await this.#claim(redis))) return;
     await this.#open(redis);
     const now = performance.now();
     if (now - this.#reconciled >= (this.options.reconcileEvery ?? 15_000)) {
@@ -223,6 +229,18 @@ export class Dispatcher implements Farm {
     if (!this.#isAway || this.#refuses) await this.#offer(now);
     if (this.#isAway && this.options.mode !== "never") await this.#takeBack();
     await this.#retire(redis);
+  }
+
+  /** What it is decides whether it can hold a queue, and whether it can be relied on. */
+  async #lookAtRedis(redis: Redis): Promise<void> {
+    const facts = await readFacts(redis);
+    const why = whyUnusable(facts);
+    if (why !== null) throw new Error(why);
+    this.#isLookedAt = true;
+    if (facts.policy !== "noeviction")
+      this.options.log.problem("queue", {
+        cause: `maxmemory-policy ${facts.policy} throws jobs away where memory is short; set noeviction in redis.conf`,
+      });
   }
 
   /** One server has a database of Redis: two would take each other's jobs for strays. */
@@ -292,6 +310,7 @@ export class Dispatcher implements Farm {
     const there = new Set<string>();
     this.#offering.priority.reset();
     for (const line of this.#lines.values()) {
+      await line.promoteStuck(Date.now());
       const ours = new Map(this.#jobs.elsewhere().map((job) => [job.id, job]));
       line.waiting.clear();
       for (const { id, whereabouts, priority } of await line.list()) {

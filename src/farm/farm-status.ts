@@ -27,6 +27,21 @@ export interface RedisFacts {
   limit: number;
   /** Whether it writes down each command. */
   appendonly: boolean;
+  /** `standalone`, `sentinel` or `cluster`. */
+  mode: string;
+  /** Whether it follows another Redis, and takes no writes itself. */
+  isReplica: boolean;
+}
+
+/** Why this is no Redis for a queue, and what would be; null where it is one. */
+export function whyUnusable({ mode, isReplica }: RedisFacts): string | null {
+  if (mode === "sentinel")
+    return "This is a Sentinel, which holds no queue. Name the address under which clients find the present master (a name or an address that moves with it)";
+  if (mode === "cluster")
+    return "This is a Redis Cluster, which cannot hold the keys of a queue together. Name a Redis that stands alone";
+  if (isReplica)
+    return "This Redis is a replica and takes no writes. Name its master, or an address that moves with it";
+  return null;
 }
 
 /** Milliseconds for which an answer is waited for. */
@@ -55,11 +70,13 @@ async function withQueue<T>(place: Place, action: (redis: Redis) => Promise<T>):
 /** @throws Problem queue_away */
 export function readStatus(place: Place): Promise<FarmStatus> {
   return withQueue(place, async (redis) => {
-    const [server, state, workers, facts] = await Promise.all([
+    const facts = await readFacts(redis);
+    const why = whyUnusable(facts);
+    if (why !== null) throw new Error(why);
+    const [server, state, workers] = await Promise.all([
       readServer(redis),
       readState(redis),
       readWorkers(redis),
-      readFacts(redis),
     ]);
     return {
       queue: placeOf(place.url),
@@ -86,5 +103,7 @@ async function readFacts(redis: Redis): Promise<RedisFacts> {
     memory: Number(fact("used_memory")),
     limit: Number(fact("maxmemory")),
     appendonly: fact("aof_enabled") === "1",
+    mode: fact("redis_mode"),
+    isReplica: fact("role") === "slave",
   };
 }

@@ -6,6 +6,7 @@ import { MAX_INTERRUPTIONS, type JobRequest } from "../scoring/job.ts";
 import { packPrediction } from "../scoring/packed-prediction.ts";
 import { Pool } from "../scoring/pool.ts";
 import type { Log } from "../shell/log.ts";
+import { readFacts, whyUnusable } from "./farm-status.ts";
 import { GivenBack, Hand, JobFailure } from "./hand.ts";
 import {
   type FarmTask,
@@ -73,6 +74,8 @@ export class FarmWorker {
   #askedAt = -Infinity;
   #turned: Worker<FarmTask, null>[] = [];
   #draining = false;
+  /** Whether this connection's Redis is one for a queue. */
+  #isLookedAt = false;
   #ended = false;
   #loop: Promise<void> = Promise.resolve();
 
@@ -99,6 +102,7 @@ export class FarmWorker {
   /** Connects, registers and takes work as soon as there is some of its own kind. */
   async start(): Promise<void> {
     this.#redis = await openLink(this.options.place, "patient", this.options.log);
+    this.#redis.on("close", () => (this.#isLookedAt = false));
     let last = "";
     const loop = async (): Promise<void> => {
       while (!this.#ended) {
@@ -134,6 +138,11 @@ export class FarmWorker {
 
   /** One look: what the server says, whether that is our kind of work, and a word of ourselves. */
   async #look(): Promise<void> {
+    if (!this.#isLookedAt) {
+      const why = whyUnusable(await readFacts(this.#redis!));
+      if (why !== null) throw new Error(why);
+      this.#isLookedAt = true;
+    }
     const server = await readServer(this.#redis!);
     if (!this.#draining) await this.#follow(server);
     for (const dropped of await this.#register()) {

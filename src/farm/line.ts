@@ -12,6 +12,10 @@ export type Whereabouts = "waiting" | "active" | "completed" | "failed";
 const EVENTS_KEPT = 10_000;
 /** BullMQ keeps priority and order of arrival in one number. */
 const PRIORITY_UNIT = 2 ** 32;
+/** It keeps the moment of another attempt and the order of arrival in one number. */
+const DELAY_UNIT = 2 ** 12;
+/** Milliseconds by which that moment may lie ahead or behind: it is by the clock of a worker, and workers' clocks let it pass. */
+const [MOST_AHEAD, MOST_BEHIND] = [60_000, 5000];
 
 /** What one that was handed in has with it. */
 export interface HandedIn extends Taken {
@@ -41,7 +45,8 @@ export class Line {
 
   static async open(redis: Redis, name: string, kind: WorkKind, log: Log): Promise<Line> {
     const { Queue } = await import("bullmq");
-    const options = { prefix: PREFIX, streams: { events: { maxLen: EVENTS_KEPT } } };
+    // The server looks at the Redis itself, and tells of it in its log.
+    const options = { prefix: PREFIX, skipVersionCheck: true, streams: { events: { maxLen: EVENTS_KEPT } } };
     const queue = new Queue<FarmTask, null>(name, { connection: redis, ...options });
     queue.on("error", () => {});
     // One that loses its connection at its start stays broken: the next turn opens another.
@@ -57,6 +62,17 @@ export class Line {
     if (whereabouts === null) return;
     this.touched.set(jobId, whereabouts);
     this.heard();
+  }
+
+  /** Lets jobs be tried again that would wait for long because a worker's clock is wrong. */
+  async promoteStuck(now: number): Promise<void> {
+    const delayed = await this.redis.zrange(this.queue.toKey("delayed"), "0", "-1", "WITHSCORES");
+    for (let i = 0; i < delayed.length; i += 2) {
+      const ahead = Number(delayed[i + 1]) / DELAY_UNIT - now;
+      if (ahead <= MOST_AHEAD && ahead >= -MOST_BEHIND) continue;
+      // A worker may have it by now.
+      await (await this.queue.getJob(delayed[i]))?.promote().catch(() => {});
+    }
   }
 
   /** Where every job of it is, at one moment, and the priority of those that wait. */

@@ -33,7 +33,7 @@ export function optionsOf({ url, ca }: Place): RedisOptions {
   if (!URL.canParse(url) || !/^\/?\d{0,4}$/.test(new URL(url).pathname)) {
     throw new Problem(
       "invalid_setting",
-      "queue: the address is not allowed (not shown); expected redis://user:password@host:6379/0, rediss://… with TLS, or unix://user:password@/path.",
+      "queue: the address is not allowed (not shown); expected redis://user:password@host:6379/0, rediss://… with TLS, or unix://user:password@/path; one Redis, neither Sentinel nor Cluster.",
     );
   }
   const { protocol, hostname, port, username, password, pathname } = new URL(url);

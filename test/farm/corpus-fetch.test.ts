@@ -86,7 +86,8 @@ test("from a store, with what was cut off gone on with; nothing is left beside i
   expect(lies()).toEqual([objectName(hash)]);
   expect(server.faults).toEqual([]);
   const before = server.asked.length;
-  expect(await fetchCorpus(hash, [address], directory, options({ calibration: null }))).toBe(path);
+  for (const more of [{}, { calibration: null }])
+    expect(await fetchCorpus(hash, [address], directory, options(more))).toBe(path);
   expect(server.asked.length).toBe(before);
 });
 
@@ -168,6 +169,12 @@ test("the calibration comes with it, and has to be the one that is wanted", asyn
       (error: Error) => error.message,
     );
   expect(await refused(own)).toContain(`${address} has no calibration ${own}`);
+  await store.putText(calibrationName(hash), "half of i");
+  // Without the null that the source has, the corpus does not count as there.
+  await fetchCorpus(hash, [address], directory, options()).then(
+    () => expect.unreachable(),
+    (error: Error) => expect(error.message).toContain("was altered"),
+  );
   await store.putText(calibrationName(hash), text);
   const path = await fetchCorpus(hash, [address], directory, options());
   expect(readCalibration(path)?.hash).toBe(own);

@@ -185,6 +185,27 @@ withRedis("a job whose worker was lost ten times is taken for the cause", async 
   );
 });
 
+withRedis("a job that waits for a moment by a wrong clock is tried all the same", async () => {
+  await using lab = open();
+  lab.serve();
+  const ids = [await lab.submit("finish"), await lab.submit("finish")];
+  const queue = queueName({ version: VERSION, basis: lab.corpora.basis() });
+  const key = `${PREFIX}:${queue}`;
+  // For one who seems to take work the server puts them into the queue.
+  const connection = new Redis(lab.queue, { maxRetriesPerRequest: null });
+  await registerWorker(connection, { ...EMPTY_HANDED, name: "idle", queue });
+  connection.disconnect();
+  await until(async () => (await lab.command("ZCARD", `${key}:prioritized`)) === 2);
+  const hour = 3_600_000;
+  for (const [i, id] of ids.entries()) {
+    // As a worker whose clock is an hour ahead, or behind, puts it off.
+    await lab.command("ZREM", `${key}:prioritized`, id);
+    await lab.command("ZADD", `${key}:delayed`, String((Date.now() + (i === 0 ? hour : -hour)) * 4096), id);
+  }
+  await lab.hire();
+  await until(() => ids.every((id) => lab.state(id) === "finished"));
+});
+
 withRedis("who finishes twice changes nothing, in whatever order", async () => {
   await using lab = open();
   const [id, other] = [await lab.submit("finish"), await lab.submit("finish")];
