@@ -42,14 +42,22 @@ export function progressBar(done: number, total: number, stage: string, fraction
   return `[${bar}] ${done} of ${total} ${total === 1 ? "query" : "queries"}, ${stage} ${Math.round(fraction * 100)} %`;
 }
 
-/** `[######..................] 70 of 280 MB, 35 MB/s` of what is on its way; `often`: also where nobody watches. */
+/** `[######..................] 70 of 280 MB, 35 MB/s`; without a bar where nobody says how much it is, as through some proxies. */
+export function transferText(bytes: number, total: number, speed: number): string {
+  const megabytes = (count: number): string => Math.round(count / 1e6).toLocaleString("en");
+  const rate = `${speed.toFixed(speed < 10 ? 1 : 0)} MB/s`;
+  if (total < bytes) return `${megabytes(bytes)} MB, ${rate}`;
+  const filled = Math.round((bytes / Math.max(1, total)) * BAR);
+  return `[${"#".repeat(filled)}${".".repeat(BAR - filled)}] ${megabytes(bytes)} of ${megabytes(total)} MB, ${rate}`;
+}
+
+/** The line of what is on its way; `often`: also where nobody watches. */
 export function transferLine(often = false): {
   show(this: void, bytes: number, total: number): void;
   clear(): void;
 } {
   const line = progressLine(process.stderr, undefined, often ? 1000 : undefined);
   let first: { at: number; bytes: number } | undefined;
-  const megabytes = (count: number): string => Math.round(count / 1e6).toLocaleString("en");
   return {
     show(bytes, total) {
       const now = performance.now();
@@ -57,10 +65,7 @@ export function transferLine(often = false): {
       if (first && bytes < first.bytes) first = undefined;
       first ??= { at: now, bytes };
       const speed = (bytes - first.bytes) / Math.max(1, now - first.at) / 1000;
-      const filled = Math.round((bytes / Math.max(1, total)) * BAR);
-      line.show(
-        `[${"#".repeat(filled)}${".".repeat(BAR - filled)}] ${megabytes(bytes)} of ${megabytes(total)} MB, ${speed.toFixed(speed < 10 ? 1 : 0)} MB/s`,
-      );
+      line.show(transferText(bytes, total, speed));
     },
     clear: () => line.clear(),
   };

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { progressBar } from "../../src/verb/progress.ts";
+import { progressBar, transferText } from "../../src/verb/progress.ts";
 import { openOutput } from "../../src/verb/score-output.ts";
 
 let directory: string;
@@ -80,4 +80,10 @@ test("the bar is the part of all work", () => {
   expect(progressBar(50, 100, "scores", 1)).toBe(
     `[${"#".repeat(12)}${".".repeat(12)}] 50 of 100 queries, scores 100 %`,
   );
+});
+
+test("what is on its way is shown also where nobody says how much it is", () => {
+  expect(transferText(70e6, 280e6, 35)).toBe(`[${"#".repeat(6)}${".".repeat(18)}] 70 of 280 MB, 35 MB/s`);
+  expect(transferText(65_000_000, 0, 1)).toBe("65 MB, 1.0 MB/s");
+  expect(transferText(0, 0, 0)).toBe(`[${".".repeat(24)}] 0 of 0 MB, 0.0 MB/s`);
 });
