@@ -1,12 +1,9 @@
 /**
- * A server and Redis with as many workers as they are told of. First records of workers that are there and take nothing: what
- * it costs to know them, to keep 32 jobs in the queue for each, and to compare both sides, and how long the server's answers
- * wait. Then as many real connections of BullMQ, in four processes, that compute nothing: what they cost while they are idle,
- * all woken at once by the jobs that lie there, and what looks at them.
+ * A server and Redis with as many workers as they are told of: records of workers that are there and compute nothing. What it
+ * costs to know them, to keep 32 jobs in the queue for each, and to compare both sides, and how long the server's answers wait.
  *
  *   bun run build && bun run test/bench/farm-crowd.ts [WORKERS]
  */
-import { Database } from "bun:sqlite";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +16,6 @@ import { random, randomProtein } from "../fixtures/random-protein.ts";
 
 const workers = Number(process.argv[2] ?? 1000);
 const AHEAD = 32;
-const PROCESSES = 4;
 const root = mkdtempSync(join(tmpdir(), "labd-crowd-"));
 const next = random(1122);
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -32,7 +28,6 @@ try {
   await using redis = await RedisServer.start(join(root, "redis"));
   await redis.command("CONFIG", "SET", "appendfsync", "everysec");
   const words = ["--log", "problems", "--backup-hours", "0", "--workers", "1", "--max-queued", "10000000"];
-  words.push("--admin-password", "a long password");
   words.push("--max-queued-per-client", "10000000", "--queue", redis.url, "--queue-local", "never");
   await using server = await serve(home, words);
   const link = new Redis(redis.url, { maxRetriesPerRequest: null, replyMapping: "legacy" });
@@ -117,58 +112,6 @@ try {
   const memory = String(await redis.command("INFO", "memory"));
   say(`Redis has ${/used_memory_human:(.*)/.exec(memory)![1].trim()} of memory`);
   clearInterval(registering);
-
-  const prediction = join(root, "prediction.json");
-  writeFileSync(prediction, JSON.stringify({ residues: Array.from({ length: 4000 }, () => next()) }));
-  const run = ["bun", join(import.meta.dir, "farm/hollow-worker.ts"), redis.url, "1", prediction];
-  const crowd = Array.from({ length: PROCESSES }, () =>
-    Bun.spawn([...run, String(workers / PROCESSES)], {
-      stdin: "ignore",
-      stdout: "ignore",
-      stderr: "inherit",
-    }),
-  );
-  try {
-    const unended = (): number => (jobsLeft.get() as { n: number }).n;
-    using database = new Database(join(home, "labd.sqlite"), { readonly: true });
-    const jobsLeft = database.query("SELECT count(*) AS n FROM job WHERE state IN ('queued', 'running')");
-    const before = unended();
-    const began = performance.now();
-    await during(`${workers} workers come to ${before} jobs, and hand all in`, () => unended() === 0);
-    say(`${(before / ((performance.now() - began) / 1000)).toFixed(0)} jobs/s, their coming included`);
-    const info = async (name: string): Promise<string> =>
-      new RegExp(`^${name}:(.*?)\\r?$`, "m").exec(String(await redis.command("INFO")))![1];
-    say(`Redis has ${await info("connected_clients")} connections, ${await info("used_memory_human")}`);
-    await Bun.sleep(5000);
-    await during(`${workers} workers, idle`, forSeconds(20));
-    left = workers;
-    const burst = Promise.all(Array.from({ length: 16 }, () => submitter()));
-    await during(
-      `${workers} jobs submitted to idle workers, until all are handed in`,
-      () => left < 0 && unended() === 0,
-    );
-    await burst;
-    const env = { LABD_QUEUE: redis.url, LABD_DATA_DIR: home };
-    const asked = performance.now();
-    const status = await labd(["farm", "status"], { env });
-    say(
-      `labd farm status: ${(performance.now() - asked).toFixed(0)} ms, ${status.stdout.split("\n").length} lines, exit code ${status.code}`,
-    );
-    const metrics = await (await fetch(`${server.url}/metrics`)).text();
-    const ours = metrics.split("\n").filter((line) => line.startsWith("labd_farm"));
-    say(`/metrics: ${metrics.length} bytes, ${ours.length} lines of the farm`);
-    const page = performance.now();
-    const headers = { Authorization: `Basic ${btoa("admin:a long password")}` };
-    const farm = await fetch(`${server.url}/api/admin/farm`, { headers });
-    const body = await farm.text();
-    say(`/api/admin/farm: ${farm.status}, ${body.length} bytes, ${(performance.now() - page).toFixed(0)} ms`);
-    if (process.env.STAY) {
-      say(`stays at ${server.url} for ${process.env.STAY} s`);
-      await Bun.sleep(1000 * Number(process.env.STAY));
-    }
-  } finally {
-    for (const one of crowd) one.kill("SIGKILL");
-  }
   link.disconnect();
 } finally {
   rmSync(root, { recursive: true, force: true });

@@ -278,12 +278,15 @@ export class FarmStage implements AsyncDisposable {
     return Object.fromEntries((rows as { state: string; n: number }[]).map(({ state, n }) => [state, n]));
   }
 
-  /** Who has scored how many of those that are finished. */
+  /**
+   * Who has scored how many of those that are finished. A question whose answer to the client was lost with the server is
+   * asked again, and may be answered without a worker.
+   */
   byWorker(): Record<string, number> {
     using database = new Database(this.#database, { readonly: true });
     const rows = database
       .query(
-        "SELECT coalesce(substr(worker, 1, 30), 'pool') AS who, count(*) AS n FROM job WHERE state = 'finished' GROUP BY who",
+        "SELECT coalesce(substr(worker, 1, 30), 'pool') AS who, count(*) AS n FROM job WHERE state = 'finished' AND attempts > 0 GROUP BY who",
       )
       .all();
     return Object.fromEntries((rows as { who: string; n: number }[]).map(({ who, n }) => [who, n]));
