@@ -476,7 +476,8 @@ export class Dispatcher implements Farm {
   async #retire(redis: Redis): Promise<void> {
     for (const line of this.#lines.values()) {
       if (line === this.#current || line.touched.size > 0) continue;
-      if ((await line.list()).length > 0) continue;
+      // What was completed left the queue by itself, maybe before its end was heard of: then its prediction lies there.
+      if ((await line.list()).length > 0 || (await line.kept()).length > 0) continue;
       await line.obliterate();
       await forgetQueue(redis, line.name);
       await line.close();

@@ -92,7 +92,7 @@ export function readStatus(place: Place): Promise<FarmStatus> {
   });
 }
 
-async function readFacts(redis: Redis): Promise<RedisFacts> {
+export async function readFacts(redis: Redis): Promise<RedisFacts> {
   const text = await redis.info();
   const fact = (name: string): string => text.match(new RegExp(`^${name}:(.*?)\\r?$`, "m"))?.[1] ?? "";
   const valkey = fact("valkey_version");
