@@ -1,4 +1,4 @@
-import { setPriority } from "node:os";
+import { getPriority, setPriority } from "node:os";
 import {
   type Corpus,
   DEFAULTS,
@@ -72,7 +72,8 @@ function standBack(): void {
   // Of a thread on Linux; elsewhere it would be the whole process'.
   if (process.platform !== "linux") return;
   try {
-    setPriority(NICENESS);
+    // On top of what the service was started with.
+    setPriority(Math.min(getPriority() + NICENESS, 19));
   } catch {
     // A service manager or a container may forbid the call: then all threads count alike.
   }
