@@ -7,10 +7,9 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Redis } from "ioredis";
-import { readServer, registerWorker } from "../../src/farm/layout.ts";
 import { decode } from "../../src/motif/index.ts";
 import { labd, serve } from "../executable/labd.ts";
+import { gather } from "../farm/crowd.ts";
 import { RedisServer } from "../farm/redis-server.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
 
@@ -30,29 +29,9 @@ try {
   const words = ["--log", "problems", "--backup-hours", "0", "--workers", "1", "--max-queued", "10000000"];
   words.push("--max-queued-per-client", "10000000", "--queue", redis.url, "--queue-local", "never");
   await using server = await serve(home, words);
-  const link = new Redis(redis.url, { maxRetriesPerRequest: null, replyMapping: "legacy" });
-  let known = await readServer(link);
-  for (; known === null; known = await readServer(link)) await Bun.sleep(50);
-  const { queue, version, commit } = known;
-  const record = (name: string) => ({
-    name,
-    host: "crowd",
-    pid: 1,
-    version,
-    commit,
-    method: "labd-2",
-    concurrency: 1,
-    corpora: [known.basis.corpus],
-    queue,
-    refusal: null,
-    draining: false,
-    jobs: [{ id: crypto.randomUUID(), stage: "homologs", fraction: 0.5, since: Date.now() }],
-    counts: { finished: 0, failed: 0, returned: 0 },
-    memory: 500_000_000,
-    since: Date.now(),
-  });
-  const names = Array.from({ length: workers }, (_, i) => record(`crowd-${i}`));
-  const registering = setInterval(() => names.forEach((one) => void registerWorker(link, one)), 1000);
+  using crowd = await gather(redis.url, workers);
+  const { link } = crowd;
+  const { queue } = crowd.server;
 
   const processor = (): number => {
     const fields = readFileSync(`/proc/${server.process.pid}/stat`, "utf8")
@@ -111,8 +90,6 @@ try {
   await during("nothing but comparing both sides now and then", forSeconds(40));
   const memory = String(await redis.command("INFO", "memory"));
   say(`Redis has ${/used_memory_human:(.*)/.exec(memory)![1].trim()} of memory`);
-  clearInterval(registering);
-  link.disconnect();
 } finally {
   rmSync(root, { recursive: true, force: true });
 }

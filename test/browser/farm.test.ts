@@ -3,9 +3,26 @@ import { join } from "node:path";
 import { decode } from "../../src/motif/index.ts";
 import { labd, scratch, serve } from "../executable/labd.ts";
 import { startWorker } from "../executable/farm-hand.ts";
+import { gather } from "../farm/crowd.ts";
 import { hasRedis, RedisServer } from "../farm/redis-server.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
-import { ADMIN, browserTest, checkPage, openPage, seeText } from "./browser.ts";
+import type { Page } from "puppeteer-core";
+import { ADMIN, browserTest, checkPage, openPage, press, seeText } from "./browser.ts";
+
+/** Signs in at another server than the demonstration, as its administrator. */
+async function openFarm(page: Page, url: string): Promise<void> {
+  await page.goto(`${url}/sign-in`, { waitUntil: "load" });
+  await page.evaluate(
+    (body) =>
+      fetch("/api/v2/session/", {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body,
+      }).then(({ ok }) => ok),
+    JSON.stringify(ADMIN),
+  );
+  await page.goto(`${url}/administration/farm`, { waitUntil: "load" });
+}
 
 browserTest("a server without a queue has no farm, and says what one is for", async () => {
   await using opened = await openPage("/administration/jobs", { signedIn: true });
@@ -40,17 +57,7 @@ browserTest("a server without a queue has no farm, and says what one is for", as
     }
     await using opened = await openPage("/");
     const { page } = opened;
-    await page.goto(`${server.url}/sign-in`, { waitUntil: "load" });
-    await page.evaluate(
-      (body) =>
-        fetch("/api/v2/session/", {
-          method: "POST",
-          headers: { "Content-Type": "application/json" },
-          body,
-        }).then(({ ok }) => ok),
-      JSON.stringify(ADMIN),
-    );
-    await page.goto(`${server.url}/administration/farm`, { waitUntil: "load" });
+    await openFarm(page, server.url);
     await seeText(page, "The queue is there");
     await seeText(page, "1 of 1");
     await seeText(page, "takes no work. The server scores on sample, which is not here.");
@@ -58,6 +65,29 @@ browserTest("a server without a queue has no farm, and says what one is for", as
     expect(await page.evaluate(() => document.body.innerText)).not.toContain("farm-secret");
     // Another server than the demonstration: its requests are no faults.
     await checkPage({ ...opened, faults: [] }, "administration-farm");
+  },
+  300_000,
+);
+
+(hasRedis ? browserTest : test.skip)(
+  `of a thousand workers those that take no work come first, and all are a button away${hasRedis ? "" : " (SKIPPED without redis-server)"}`,
+  async () => {
+    using place = scratch();
+    await using redis = await RedisServer.start(place.directory);
+    const words = ["--queue", redis.url, "--admin-password", ADMIN.password];
+    await using server = await serve(place.directory, words);
+    using _crowd = await gather(redis.url, 1000, 30);
+    await using opened = await openPage("/");
+    const { page } = opened;
+    await openFarm(page, server.url);
+    await seeText(page, "Show all 1,000 workers");
+    await seeText(page, "And 10 more");
+    const rows = (): Promise<string[]> =>
+      page.$$eval("tbody tr .tag", (tags) => tags.map(({ textContent }) => textContent!));
+    const shown = await rows();
+    expect([shown.length, shown.lastIndexOf("takes no work")]).toEqual([100, 29]);
+    await press(page, "button", "Show all 1,000 workers");
+    await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 1000);
   },
   300_000,
 );

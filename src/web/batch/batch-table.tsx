@@ -1,4 +1,3 @@
-import { useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { type Column, Table } from "../part/table.tsx";
 import { decimal, type Verdict, VERDICTS } from "../score/result.ts";
@@ -55,7 +54,6 @@ const KEYS: Record<string, (row: Row) => number | string> = {
 const SHOWN = 200;
 
 export function BatchTable(props: { rows: readonly Row[]; order: string; onOrder: (order: string) => void }) {
-  const [all, setAll] = useState(false);
   const columns: Column<Row>[] = [
     { name: "protein", title: "Protein", sortable: true, heading: true, cell: (row) => row.protein },
     { name: "motif", title: "Motif", sortable: true, cell: (row) => <code>{row.motif}</code> },
@@ -86,26 +84,17 @@ export function BatchTable(props: { rows: readonly Row[]; order: string; onOrder
     },
   ];
   const ordered = inOrder(props.rows, props.order, KEYS);
-  const shown = all ? ordered : ordered.slice(0, SHOWN);
   return (
-    <>
-      <Table
-        caption="Proteins and motifs"
-        hideCaption
-        columns={columns}
-        rows={shown}
-        keyOf={({ key }) => key}
-        order={props.order}
-        onOrder={props.onOrder}
-      />
-      {shown.length < ordered.length && (
-        <p>
-          <button type="button" class="quiet" onClick={() => setAll(true)}>
-            Show all {ordered.length.toLocaleString("en")} rows
-          </button>
-        </p>
-      )}
-    </>
+    <Table
+      caption="Proteins and motifs"
+      hideCaption
+      columns={columns}
+      rows={ordered}
+      first={{ rows: SHOWN, of: "rows" }}
+      keyOf={({ key }) => key}
+      order={props.order}
+      onOrder={props.onOrder}
+    />
   );
 }
 

@@ -11,6 +11,10 @@ import { Table } from "../part/table.tsx";
 type Farm = Extract<FarmAnswer, { enabled: true }>;
 type Worker = Farm["workers"][number];
 
+/** Workers, and sentences of what does not go together, that are shown at first: a farm may have a thousand. */
+const SHOWN = 100;
+const MOST_SENTENCES = 20;
+
 const STATES: Record<Farm["state"], { tone: string; words: string }> = {
   there: { tone: "good", words: "The queue is there" },
   away: { tone: "bad", words: "The queue is away" },
@@ -61,11 +65,16 @@ function Shown({ farm }: { farm: Farm }) {
         <section aria-labelledby="mixed">
           <h2 id="mixed">What does not go together</h2>
           <ul>
-            {farm.mixed.map((sentence) => (
+            {farm.mixed.slice(0, MOST_SENTENCES).map((sentence) => (
               <li key={sentence} class="anywhere">
                 {sentence}
               </li>
             ))}
+            {farm.mixed.length > MOST_SENTENCES && (
+              <li>
+                And {count(farm.mixed.length - MOST_SENTENCES)} more; <code>labd farm status</code> names all.
+              </li>
+            )}
           </ul>
         </section>
       )}
@@ -86,7 +95,8 @@ function Workers({ workers }: { workers: readonly Worker[] }) {
   return (
     <Table
       caption="Workers"
-      rows={workers}
+      rows={workers.toSorted((a, b) => Number(a.fits) - Number(b.fits))}
+      first={{ rows: SHOWN, of: "workers" }}
       keyOf={({ name }) => name}
       columns={[
         {

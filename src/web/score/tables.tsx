@@ -112,7 +112,6 @@ export function MatchTable(props: {
   addressOf: (number: number) => string;
   onSelect: (number: number) => void;
 }) {
-  const [all, setAll] = useState(false);
   const columns: Column<NumberedMatch>[] = [
     {
       name: "start",
@@ -160,27 +159,18 @@ export function MatchTable(props: {
     { name: "p", title: "P", sortable: true, numeric: true, cell: pText },
     { name: "homologs", title: "Homologs", sortable: true, numeric: true, cell: (match) => match.homologs },
   ];
-  const rows = all ? props.matches : props.matches.slice(0, ROWS);
   return (
-    <>
-      <Table
-        caption="Matches"
-        hideCaption
-        columns={columns}
-        rows={rows}
-        keyOf={(match) => match.number}
-        order={props.order}
-        onOrder={props.onOrder}
-        selected={props.selected}
-      />
-      {rows.length < props.matches.length && (
-        <p>
-          <button type="button" class="quiet" onClick={() => setAll(true)}>
-            Show all {props.matches.length.toLocaleString("en")} matches
-          </button>
-        </p>
-      )}
-    </>
+    <Table
+      caption="Matches"
+      hideCaption
+      columns={columns}
+      rows={props.matches}
+      first={{ rows: ROWS, of: "matches" }}
+      keyOf={(match) => match.number}
+      order={props.order}
+      onOrder={props.onOrder}
+      selected={props.selected}
+    />
   );
 }
 
