@@ -19,6 +19,7 @@ import { readFacts, whyUnusable } from "./farm-status.ts";
 import { Line } from "./line.ts";
 import { causeOf, openLink, optionsOf, type Place, placeOf } from "./link.ts";
 import { BATCH, jobsAhead, Offering } from "./offering.ts";
+import { Pace } from "./pace.ts";
 import { type Counts, type FarmState, giveUpClaim, mixedFarm, type PoolMode, publishState } from "./state.ts";
 
 export interface DispatcherOptions {
@@ -39,7 +40,8 @@ export interface DispatcherOptions {
   tryAgain?: number;
 }
 
-/** Milliseconds for which news is gathered. */
+/** Turns in a row, then milliseconds for which news is gathered. */
+const AT_ONCE = 4;
 const GATHER = 10;
 /** Milliseconds between two looks at who works, and at whether a queue that takes no jobs takes some again. */
 const ASK = 900;
@@ -62,6 +64,7 @@ export class Dispatcher implements Farm {
   readonly #offering: Offering;
   readonly #counts: Counts = { offered: 0, finished: 0, failed: 0, late: 0, returned: 0, lost: 0 };
   readonly #ticker: Timer;
+  readonly #pace = new Pace(AT_ONCE, GATHER);
   readonly #since = Date.now();
   #redis: Redis | undefined;
   #current: Line | null = null;
@@ -189,7 +192,7 @@ export class Dispatcher implements Farm {
           this.#turning = undefined;
           if (this.#again) this.#stir();
         });
-    }, GATHER);
+    }, this.#pace.next());
   }
 
   #tick(): void {

@@ -1,13 +1,15 @@
 import type { Redis } from "ioredis";
 import type { Log } from "../shell/log.ts";
 import { BLOCKING_SILENCE, causeOf } from "./link.ts";
+import { Pace } from "./pace.ts";
 
 /** What BullMQ says of a job: `event`, `jobId`, and by its kind `prev` or `data`. */
 export type QueueEvent = Record<string, string>;
 
 /** Milliseconds that Redis waits for the next event. */
 const PATIENCE = 10_000;
-/** Milliseconds for which events are gathered: what comes one by one costs a reading each. */
+/** Readings in a row, then milliseconds for which events are gathered: what comes one by one costs a reading each. */
+const AT_ONCE = 4;
 const GATHER = 10;
 /** Events of one reading: answers to clients wait for as long as these take. */
 const MOST = 1000;
@@ -54,13 +56,15 @@ export class EventReader {
   async #read(tell: (event: QueueEvent) => void): Promise<void> {
     let told = "";
     let isCut = false;
+    const pace = new Pace(AT_ONCE, GATHER);
     while (!this.#closed) {
       try {
         if (isCut) await this.#goOn();
         isCut = false;
         for (const event of await this.#next()) tell(event);
         told = "";
-        await Bun.sleep(GATHER);
+        const wait = pace.next();
+        if (wait > 0) await Bun.sleep(wait);
       } catch (error) {
         isCut = true;
         const cause = causeOf(error);
