@@ -14,6 +14,11 @@ let directory: string;
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), "labd-imports-"));
   lab = await openLab({ path: join(directory, "labd.sqlite") });
+  // Writing takes its time on any machine, so that it is seen.
+  lab.database.run(
+    `CREATE TRIGGER slow AFTER INSERT ON consumable WHEN NEW.rid % 50 = 0
+     BEGIN SELECT length(hex(randomblob(2000000))); END`,
+  );
 });
 afterEach(() => {
   lab.database.close();
