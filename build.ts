@@ -4,9 +4,9 @@
  */
 import { existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { $ } from "bun";
-import { IMPORT_WORKER } from "./src/inventory/import-thread.ts";
+import { IMPORT_WORKER } from "./src/inventory/imports/import-thread.ts";
 import { buildDebianPackage } from "./packaging/debian.ts";
-import { WORKER_ENTRYPOINTS } from "./src/scoring/worker-entrypoints.ts";
+import { WORKER_ENTRYPOINTS } from "./src/scoring/jobs/worker-entrypoints.ts";
 import { makeBundle } from "./src/web/make-bundle.ts";
 
 const OUT = "dist";

@@ -1,4 +1,4 @@
--- What the migrations add up to; a test holds it. Written by: SCHEMA=write bun test test/shell/sqlite.test.ts
+-- What the migrations add up to; a test holds it. Written by: SCHEMA=write bun test test/platform/sqlite.test.ts
 
 CREATE TABLE migration (name TEXT PRIMARY KEY, checksum TEXT NOT NULL, applied INTEGER NOT NULL) STRICT;
 

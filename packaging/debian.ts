@@ -15,8 +15,8 @@ import {
 import { join, resolve } from "node:path";
 import { $ } from "bun";
 import manifest from "../package.json";
-import { helpOf } from "../src/command-line.ts";
-import { ACCOUNT, layout } from "../src/install/layout.ts";
+import { helpOf } from "../src/commands/command-line.ts";
+import { ACCOUNT, layout } from "../src/operations/install/layout.ts";
 import { VERBS } from "../src/main.ts";
 
 const MAINTAINER = "labd maintainers <labd@lab.example>";

@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { nearest, Problem } from "./problem.ts";
-import { IDENTITY_SETTINGS } from "./identity/settings.ts";
-import { choice, integer, type Setting, text, truth } from "./setting.ts";
-import { BASE_PATH } from "./shell/origin.ts";
+import { IDENTITY_SETTINGS } from "./accounts/external/settings.ts";
+import { choice, integer, type Setting, text, truth } from "./platform/setting.ts";
+import { BASE_PATH } from "./platform/origin.ts";
 
 /**
  * Every setting is one row of SETTINGS: the flag (`--data-dir`), the variable (`LABD_DATA_DIR`), the key in

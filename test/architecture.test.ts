@@ -17,64 +17,71 @@ interface Rule {
 const RULES: Record<string, Rule> = {
   "src/motif": { rooms: ["src/kernel"], packages: [] },
   "src/kernel": { rooms: [], packages: [] },
-  "src/scoring": { rooms: ["src/motif", "src/shell", "src/problem.ts"], packages: ["elysia", "node:"] },
-  "src/scoring/contract": { rooms: ["src/problem.ts"], packages: ["saxes", "xmlbuilder2"] },
-  "src/inventory": { rooms: ["src/shell", "src/problem.ts"], packages: ["elysia", "typebox", "hucre"] },
-  "src/inventory/label": {
-    rooms: ["src/inventory", "src/shell"],
-    packages: ["pdfkit", "dejavu-fonts-ttf"],
+  "src/scoring": {
+    rooms: ["src/motif", "src/accounts", "src/platform", "src/problem.ts"],
+    packages: ["elysia", "typebox", "node:"],
   },
-  "src/inventory/model": { rooms: ["src/problem.ts"], packages: ["typebox"] },
-  "src/inventory/resources": { rooms: ["src/inventory/model"], packages: [] },
-  "src/shell": {
-    rooms: ["db", "src/problem.ts"],
-    packages: ["elysia", "@elysiajs/swagger", "@scalar/api-reference", "bun:sqlite", "bwip-js", "node:"],
+  "src/scoring/contract": { rooms: ["src/platform", "src/problem.ts"], packages: ["saxes", "xmlbuilder2"] },
+  "src/inventory": {
+    rooms: ["src/accounts", "src/platform", "src/problem.ts"],
+    packages: ["elysia", "typebox", "hucre", "node:"],
   },
-  "src/backup": { rooms: ["src/shell", "src/problem.ts"], packages: ["node:"] },
-  "src/administration": {
+  "src/inventory/labels": {
+    rooms: ["src/inventory", "src/platform", "src/problem.ts"],
+    packages: ["pdfkit", "dejavu-fonts-ttf", "typebox"],
+  },
+  "src/inventory/model": { rooms: ["src/platform", "src/problem.ts"], packages: ["typebox"] },
+  "src/inventory/resources": { rooms: ["src/inventory/model"], packages: ["typebox"] },
+  "src/accounts": {
+    rooms: ["src/platform", "src/problem.ts"],
+    packages: ["elysia", "typebox", "jose", "ldapts", "oauth4webapi", "node:"],
+  },
+  "src/webhooks": {
     rooms: [
-      "src/backup",
-      "src/farm/index.ts",
-      "src/identity/index.ts",
-      "src/scoring/index.ts",
-      "src/shell",
+      "src/accounts",
+      "src/platform",
       "src/problem.ts",
+      "src/scoring/index.ts",
+      "src/inventory/index.ts",
     ],
-    packages: ["elysia", "node:"],
+    packages: ["elysia", "typebox", "node:"],
   },
-  "src/webhook": {
-    rooms: ["src/shell", "src/watch/finding.ts", "src/problem.ts"],
-    packages: ["elysia", "node:"],
-  },
-  "src/identity": {
-    rooms: ["src/setting.ts", "src/shell", "src/watch/finding.ts", "src/problem.ts"],
-    packages: ["elysia", "jose", "ldapts", "oauth4webapi", "node:"],
-  },
-  "src/watch": { rooms: ["src/backup", "src/shell", "src/problem.ts"], packages: ["node:"] },
   "src/farm": {
-    rooms: ["src/motif", "src/scoring", "src/shell", "src/watch/finding.ts", "src/problem.ts"],
+    rooms: ["src/accounts", "src/motif", "src/platform", "src/problem.ts", "src/scoring/index.ts"],
     packages: ["bullmq", "ioredis", "node:"],
   },
-  "src/install": { rooms: ["src/config.ts"], packages: [] },
+  "src/operations": {
+    rooms: [
+      "src/accounts",
+      "src/farm",
+      "src/platform",
+      "src/problem.ts",
+      "src/scoring/index.ts",
+      "src/inventory/index.ts",
+      "src/webhooks",
+    ],
+    packages: ["elysia", "typebox", "node:"],
+  },
+  "src/platform": {
+    rooms: ["db", "src/problem.ts"],
+    packages: ["elysia", "typebox", "@elysiajs/swagger", "bun:sqlite", "bwip-js", "node:"],
+  },
   "src/sample": { rooms: [], packages: [] },
   "src/problem.ts": { rooms: [], packages: [] },
   "src/version.ts": { rooms: ["package.json"], packages: [] },
-  "src/setting.ts": { rooms: [], packages: [] },
   "src/config.ts": {
-    rooms: ["src/problem.ts", "src/setting.ts", "src/identity/settings.ts", "src/shell/origin.ts"],
+    rooms: ["src/accounts", "src/platform", "src/problem.ts"],
     packages: ["node:"],
   },
-  // It knows the services by what they answer over HTTP.
   "src/web": { rooms: [], packages: ["preact"] },
-  "src/web/inventory": { rooms: ["src/web"], packages: ["preact", "jsqr"] },
+  "src/web/inventory": { rooms: ["src/web"], packages: ["preact", "zxing-wasm"] },
   "src/web/document.tsx": { rooms: ["src/web"], packages: ["preact-render-to-string"] },
   "src/web/route.ts": { rooms: ["src/web", "src/problem.ts"], packages: ["elysia"] },
   "src/web/make-bundle.ts": { rooms: ["src/web"], packages: ["node:"] },
-  "src/command-line.ts": { rooms: ["src/config.ts", "src/problem.ts"], packages: [] },
   db: { rooms: [], packages: [] },
 };
 /** These put the rooms together and may import anything. */
-const COMPOSERS = ["src/app", "src/main.ts", "src/verb"];
+const COMPOSERS = ["src/app", "src/app.ts", "src/main.ts", "src/commands"];
 
 const SPECIFIER =
   /^(?:import|export)\b[^"';]*?\bfrom\s*"([^"]+)"|^import\s*"([^"]+)"|\bimport\(\s*"([^"]+)"|new URL\("([^"]+\.ts)"/gm;
@@ -131,7 +138,7 @@ test("every file imports only what its room may", () => {
 
 test("the import scan sees what it should", () => {
   expect(importsOf("src/app/listen.ts")).toContain("src/problem.ts");
-  expect(importsOf("src/shell/sqlite.ts")).toContain("bun:sqlite");
+  expect(importsOf("src/platform/sqlite.ts")).toContain("bun:sqlite");
   expect(SOURCES.length).toBeGreaterThan(30);
 });
 
@@ -153,9 +160,9 @@ test("no cycles", () => {
 test("Elysia and SQLite stay behind their doors", () => {
   const users = (name: string): string[] => SOURCES.filter((path) => importsOf(path).includes(name));
   for (const path of users("elysia")) {
-    expect(path).toMatch(/\/route(-[a-z-]+)?\.ts$|^src\/shell\/(http|documentation)\.ts$/);
+    expect(path).toMatch(/\/route(-[a-z-]+)?\.ts$|^src\/platform\/(http|documentation)\.ts$/);
   }
-  expect(users("bun:sqlite")).toEqual(["src/shell/sqlite.ts"]);
+  expect(users("bun:sqlite")).toEqual(["src/platform/sqlite.ts"]);
 });
 
 test("pages speak to the server through one function, and no address is written out", () => {

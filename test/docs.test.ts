@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { helpOf, helpOfAll } from "../src/command-line.ts";
+import { helpOf, helpOfAll } from "../src/commands/command-line.ts";
 import { flagOf, SETTING_NAMES, SETTINGS, variableOf } from "../src/config.ts";
 import { VERBS } from "../src/main.ts";
 import { PROBLEMS } from "../src/problem.ts";

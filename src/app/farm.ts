@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import type { Config } from "../config.ts";
 import { Dispatcher, type FarmState } from "../farm/index.ts";
 import type { Farm, FarmSurroundings } from "../scoring/index.ts";
-import type { Log } from "../shell/log.ts";
+import type { Log } from "../platform/log.ts";
 import { COMMIT, VERSION } from "../version.ts";
 
 /** The one server of a data directory: a copy elsewhere, or on another machine, is another. */

@@ -7,24 +7,24 @@ import {
   requireUser,
   Tasks,
   UPLOADS,
-} from "../administration/index.ts";
+} from "../operations/administration/index.ts";
 import type { Config } from "../config.ts";
-import { openIdentity } from "../identity/index.ts";
+import { openIdentity } from "../accounts/external/index.ts";
 import { declareFarm } from "../farm/index.ts";
 import { inventoryRoutes, openImports, openMemberships } from "../inventory/index.ts";
 import { openScoring, type Scoring } from "../scoring/index.ts";
-import { auditOf } from "../shell/audit.ts";
-import { Accounts } from "../shell/auth.ts";
-import { arrivalOf, callerOf } from "../shell/caller.ts";
-import { type Clock, systemClock } from "../shell/clock.ts";
-import { type Answer, openHttp } from "../shell/http.ts";
-import { type Log, openLog } from "../shell/log.ts";
-import { Metrics } from "../shell/metrics.ts";
-import { baseOf, basePathOf, callerAddress, isUnsafe } from "../shell/origin.ts";
-import { auditRoutes } from "../shell/route-audit.ts";
-import { metricsRoutes } from "../shell/route-metrics.ts";
-import { hasSessionCookie } from "../shell/session.ts";
-import { timeQueries } from "../shell/slow-query.ts";
+import { auditOf } from "../accounts/audit.ts";
+import { Accounts } from "../accounts/auth.ts";
+import { arrivalOf, callerOf } from "../platform/caller.ts";
+import { type Clock, systemClock } from "../platform/clock.ts";
+import { type Answer, openHttp } from "../platform/http.ts";
+import { type Log, openLog } from "../platform/log.ts";
+import { Metrics } from "../platform/metrics.ts";
+import { baseOf, basePathOf, callerAddress, isUnsafe } from "../platform/origin.ts";
+import { auditRoutes } from "../accounts/route-audit.ts";
+import { metricsRoutes } from "../platform/route-metrics.ts";
+import { hasSessionCookie } from "../accounts/session.ts";
+import { timeQueries } from "../platform/slow-query.ts";
 import {
   closeDatabase,
   type Database,
@@ -32,11 +32,11 @@ import {
   lockDirectory,
   openDatabase,
   unwritable,
-} from "../shell/sqlite.ts";
-import { writeTurn } from "../shell/write-turn.ts";
+} from "../platform/sqlite.ts";
+import { writeTurn } from "../platform/write-lock.ts";
 import { COMMIT, VERSION } from "../version.ts";
-import { observer } from "../watch/observer.ts";
-import { declareVitals } from "../watch/vitals.ts";
+import { observer } from "../operations/health/observer.ts";
+import { declareVitals } from "../operations/health/register-metrics.ts";
 import { pageForMissing, webRoutes } from "../web/index.ts";
 import { backupDirectory, backUpBeforeUpgrade, DATABASE } from "./data-directory.ts";
 import { farmOf } from "./farm.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { type Config, SETTING_NAMES, variableOf } from "../config.ts";
-import type { AccountOptions } from "../shell/account-options.ts";
-import type { Reach } from "../shell/origin.ts";
-import { SECOND_FACTOR_KEY } from "../shell/second-factor.ts";
+import type { AccountOptions } from "../accounts/account-options.ts";
+import type { Reach } from "../platform/origin.ts";
+import { SECOND_FACTOR_KEY } from "../accounts/second-factor.ts";
 
 /** All settings as variables, for a command that is to see what the server sees. */
 export const environmentOf = (config: Config): Record<string, string> =>

@@ -2,13 +2,13 @@ import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { recordEvents } from "../inventory/index.ts";
 import { jobEnds } from "../scoring/index.ts";
-import type { Accounts } from "../shell/auth.ts";
-import { type Clock, systemClock } from "../shell/clock.ts";
-import { type Log, openLog } from "../shell/log.ts";
-import { SECOND_FACTOR_KEY } from "../shell/second-factor.ts";
-import type { Database } from "../shell/sqlite.ts";
+import type { Accounts } from "../accounts/auth.ts";
+import { type Clock, systemClock } from "../platform/clock.ts";
+import { type Log, openLog } from "../platform/log.ts";
+import { SECOND_FACTOR_KEY } from "../accounts/second-factor.ts";
+import type { Database } from "../platform/sqlite.ts";
 import { VERSION } from "../version.ts";
-import { openWebhooks, type Webhooks } from "../webhook/index.ts";
+import { openWebhooks, type Webhooks } from "../webhooks/index.ts";
 
 const silent = openLog("off", () => {}, systemClock.now);
 

@@ -21,9 +21,9 @@ import {
   verifyCorpusFile,
   writeDurably,
 } from "../scoring/index.ts";
-import { download } from "../shell/download.ts";
-import { isStoreAddress, ObjectStore, type StoreAccess } from "../shell/object-store.ts";
-import { lockFile } from "../shell/sqlite.ts";
+import { download } from "../platform/download.ts";
+import { isStoreAddress, ObjectStore, type StoreAccess } from "../platform/object-store.ts";
+import { lockFile } from "../platform/sqlite.ts";
 
 export interface FetchOptions {
   /** For `s3://` sources. */

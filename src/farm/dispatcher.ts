@@ -1,10 +1,10 @@
 import { hostname } from "node:os";
 import type { Redis } from "ioredis";
-import { calibrationFileText } from "../scoring/calibration-file.ts";
-import type { Farm, FarmJobs, FarmSurroundings, Taken } from "../scoring/farm-jobs.ts";
-import { MAX_INTERRUPTIONS } from "../scoring/job.ts";
-import type { Progress } from "../scoring/pool.ts";
-import type { Log } from "../shell/log.ts";
+import { calibrationFileText } from "../scoring/corpus/calibration-file.ts";
+import type { Farm, FarmJobs, FarmSurroundings, Taken } from "../scoring/jobs/farm-jobs.ts";
+import { MAX_INTERRUPTIONS } from "../scoring/jobs/job.ts";
+import type { Progress } from "../scoring/jobs/pool.ts";
+import type { Log } from "../platform/log.ts";
 import {
   announceServer,
   forgetQueue,
@@ -16,7 +16,7 @@ import {
   type WorkerRecord,
 } from "./layout.ts";
 import { readFacts, whyUnusable } from "./farm-status.ts";
-import { Line } from "./line.ts";
+import { Line } from "./job-queue.ts";
 import { causeOf, openLink, optionsOf, type Place, placeOf } from "./link.ts";
 import { BATCH, jobsAhead, Offering } from "./offering.ts";
 import { Pace } from "./pace.ts";

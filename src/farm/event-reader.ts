@@ -1,5 +1,5 @@
 import type { Redis } from "ioredis";
-import type { Log } from "../shell/log.ts";
+import type { Log } from "../platform/log.ts";
 import { BLOCKING_SILENCE, causeOf } from "./link.ts";
 import { Pace } from "./pace.ts";
 

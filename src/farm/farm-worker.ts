@@ -2,12 +2,12 @@ import { hostname } from "node:os";
 import type { Job, Worker } from "bullmq";
 import type { Redis } from "ioredis";
 import { METHOD } from "../motif/index.ts";
-import { MAX_INTERRUPTIONS, type JobRequest } from "../scoring/job.ts";
-import { packPrediction } from "../scoring/packed-prediction.ts";
-import { Pool } from "../scoring/pool.ts";
-import type { Log } from "../shell/log.ts";
+import { MAX_INTERRUPTIONS, type JobRequest } from "../scoring/jobs/job.ts";
+import { packPrediction } from "../scoring/jobs/packed-prediction.ts";
+import { Pool } from "../scoring/jobs/pool.ts";
+import type { Log } from "../platform/log.ts";
 import { readFacts, whyUnusable } from "./farm-status.ts";
-import { GivenBack, Hand, JobFailure } from "./hand.ts";
+import { GivenBack, Hand, JobFailure } from "./executor.ts";
 import {
   type FarmTask,
   keepResult,

@@ -1,4 +1,4 @@
-import type { Metrics } from "../shell/metrics.ts";
+import type { Metrics } from "../platform/metrics.ts";
 import type { FarmState } from "./state.ts";
 
 /** Declares the figures of the farm for /metrics. */

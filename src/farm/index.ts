@@ -4,5 +4,5 @@ export { FarmWorker, type FarmWorkerOptions } from "./farm-worker.ts";
 export { declareFarm } from "./figures.ts";
 export { type FarmStatus, readStatus } from "./farm-status.ts";
 export { type Place, placeOf } from "./link.ts";
-export { lookAtQueue } from "./look-at-queue.ts";
+export { lookAtQueue } from "./check-queue.ts";
 export { type FarmState, POOL_MODES, type PoolMode } from "./state.ts";

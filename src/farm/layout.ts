@@ -1,5 +1,5 @@
 import type { Redis } from "ioredis";
-import type { Basis } from "../scoring/store.ts";
+import type { Basis } from "../scoring/jobs/store.ts";
 
 /** What server and workers write into Redis besides the queues of BullMQ, and under which keys. */
 

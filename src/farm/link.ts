@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Redis, RedisOptions } from "ioredis";
 import { Problem } from "../problem.ts";
-import type { Log } from "../shell/log.ts";
+import type { Log } from "../platform/log.ts";
 
 /** Where the queue between server and workers is: a Redis or Valkey. */
 export interface Place {

@@ -1,7 +1,7 @@
-import type { FarmJobs } from "../scoring/farm-jobs.ts";
-import { MAX_ATTEMPTS } from "../scoring/job.ts";
+import type { FarmJobs } from "../scoring/jobs/farm-jobs.ts";
+import { MAX_ATTEMPTS } from "../scoring/jobs/job.ts";
 import { FairPriority } from "./fair-priority.ts";
-import type { Line } from "./line.ts";
+import type { Line } from "./job-queue.ts";
 
 /** Jobs that are offered, or stored, in one go. */
 export const BATCH = 256;

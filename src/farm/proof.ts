@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { METHOD } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
-import { emptyCorpus, openCorpusFile } from "../scoring/corpus.ts";
+import { emptyCorpus, openCorpusFile } from "../scoring/corpus/corpus.ts";
 import { calibrationPath, corpusPath, writeDurably } from "../scoring/index.ts";
 import type { ServerRecord } from "./layout.ts";
 

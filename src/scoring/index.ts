@@ -1,24 +1,24 @@
 import { Problem } from "../problem.ts";
-import type { Clock } from "../shell/clock.ts";
-import type { Log } from "../shell/log.ts";
-import { DIRECT, type Reach } from "../shell/origin.ts";
-import type { Database } from "../shell/sqlite.ts";
-import { writeTurn } from "../shell/write-turn.ts";
-import { readBatch } from "./batch-table.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Log } from "../platform/log.ts";
+import { DIRECT, type Reach } from "../platform/origin.ts";
+import type { Database } from "../platform/sqlite.ts";
+import { writeTurn } from "../platform/write-lock.ts";
+import { readBatch } from "./batch/batch-table.ts";
 import type { MessageLimits } from "./contract/limits.ts";
-import { Corpora } from "./corpus.ts";
-import { type Farm, FarmJobs, type FarmSurroundings } from "./farm-jobs.ts";
-import { openSweeper } from "./expiry.ts";
-import { scoringHandlers, type Workforce } from "./handlers.ts";
-import { jobId, type State } from "./job.ts";
-import { type JobRecord, recentJobs } from "./job-records.ts";
-import { jsonAnswers } from "./json-answers.ts";
-import { MotifTables } from "./motif-tables.ts";
-import { Pool, type SeatView } from "./pool.ts";
-import { jsonRoutes } from "./route-json.ts";
-import { tryRoutes } from "./route-try.ts";
-import { scoringRoutes } from "./route.ts";
-import { type AlignmentRequest, scoreAlignment } from "./score-alignment.ts";
+import { Corpora } from "./corpus/corpus.ts";
+import { type Farm, FarmJobs, type FarmSurroundings } from "./jobs/farm-jobs.ts";
+import { openSweeper } from "./jobs/expiry.ts";
+import { scoringHandlers, type Workforce } from "./api/handlers.ts";
+import { jobId, type State } from "./jobs/job.ts";
+import { type JobRecord, recentJobs } from "./jobs/job-records.ts";
+import { jsonAnswers } from "./api/json-answers.ts";
+import { MotifTables } from "./corpus/motif-tables.ts";
+import { Pool, type SeatView } from "./jobs/pool.ts";
+import { jsonRoutes } from "./api/route-json.ts";
+import { tryRoutes } from "./api/route-try.ts";
+import { scoringRoutes } from "./api/route.ts";
+import { type AlignmentRequest, scoreAlignment } from "./batch/score-alignment.ts";
 import {
   type Answering,
   type NamedQuestion,
@@ -27,22 +27,28 @@ import {
   scoreQuestions,
   type ScoreRequest,
   scoreSequences,
-} from "./score.ts";
-import { JobStore, type JobView } from "./store.ts";
+} from "./batch/score.ts";
+import { JobStore, type JobView } from "./jobs/store.ts";
 
-export { calibrateCorpus } from "./calibration.ts";
-export { calibrationPath, readCalibration, readCalibrationText } from "./calibration-file.ts";
-export { Corpora, type CorpusInfo, corpusPath, type CorpusSource, verifyCorpusFile } from "./corpus.ts";
-export { writeDurably } from "./durable-file.ts";
-export { decompressed } from "./fasta-stream.ts";
-export type { Farm, FarmSurroundings } from "./farm-jobs.ts";
-export { jobEnds } from "./job-ends.ts";
-export type { MotifClass, MotifClasses } from "./motif-classes.ts";
-export type { ImportedTable, MotifTables } from "./motif-tables.ts";
-export { PRINTERS, type PrinterName } from "./result-printer.ts";
-export { type State, STATES } from "./job.ts";
-export { ENDPOINT } from "./route.ts";
-export type { NamedQuestion, Scored, ScoreRequest } from "./score.ts";
+export { calibrateCorpus } from "./corpus/calibration.ts";
+export { calibrationPath, readCalibration, readCalibrationText } from "./corpus/calibration-file.ts";
+export {
+  Corpora,
+  type CorpusInfo,
+  corpusPath,
+  type CorpusSource,
+  verifyCorpusFile,
+} from "./corpus/corpus.ts";
+export { writeDurably } from "./corpus/durable-file.ts";
+export { decompressed } from "./corpus/fasta-stream.ts";
+export type { Farm, FarmSurroundings } from "./jobs/farm-jobs.ts";
+export { jobEnds } from "./jobs/job-ends.ts";
+export type { MotifClass, MotifClasses } from "./corpus/motif-classes.ts";
+export type { ImportedTable, MotifTables } from "./corpus/motif-tables.ts";
+export { PRINTERS, type PrinterName } from "./api/result-printer.ts";
+export { type State, STATES } from "./jobs/job.ts";
+export { ENDPOINT } from "./api/route.ts";
+export type { NamedQuestion, Scored, ScoreRequest } from "./batch/score.ts";
 export {
   beginningOf,
   type Run,
@@ -50,7 +56,7 @@ export {
   type ShardBeginning,
   type ShardEnd,
   shardRange,
-} from "./shard.ts";
+} from "./batch/shard.ts";
 
 export interface ScoringOptions {
   database: Database;

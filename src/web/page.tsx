@@ -1,7 +1,7 @@
 import { type ComponentType, createContext, hydrate } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 import { type Address, href, match, ownPath, type QueryValue } from "./address.ts";
-import { Frame, type Section } from "./part/frame.tsx";
+import { Frame, type Section } from "./components/frame.tsx";
 
 /** One page: what is at which address. The file that defines it is bundled as the script of that page. */
 export interface Page {

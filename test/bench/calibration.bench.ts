@@ -11,7 +11,7 @@ import { NULL_BINS, pValueInContext } from "../../src/motif/null-context.ts";
 import { NULL_DEPTHS, NULL_DISORDER } from "../../src/motif/null-quantiles.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
 import { SCORING_MODELS } from "../../src/motif/prediction.ts";
-import { openCorpusFile } from "../../src/scoring/corpus.ts";
+import { openCorpusFile } from "../../src/scoring/corpus/corpus.ts";
 import { benchData, readCases, readClasses } from "./benchmark-data.ts";
 import { percent } from "./part.ts";
 import { onThreads } from "./threads.ts";

@@ -13,7 +13,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { decode, readFasta } from "../../src/motif/index.ts";
-import { packPrediction, unpackPrediction } from "../../src/scoring/packed-prediction.ts";
+import { packPrediction, unpackPrediction } from "../../src/scoring/jobs/packed-prediction.ts";
 import { labd, serve, type Server } from "../executable/labd.ts";
 import { type FarmHand, startWorker } from "../executable/farm-hand.ts";
 import { RedisServer } from "../farm/redis-server.ts";

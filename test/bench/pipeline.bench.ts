@@ -24,7 +24,7 @@ import {
   sightOf,
   type Stage,
 } from "../../src/motif/index.ts";
-import { type MotifClass, starterClasses } from "../../src/scoring/motif-classes.ts";
+import { type MotifClass, starterClasses } from "../../src/scoring/corpus/motif-classes.ts";
 import { LABD, serve } from "../executable/labd.ts";
 import { random } from "../fixtures/random-protein.ts";
 import { missing, openPeer, type PeerAnswer, type PeerTimes } from "./pipeline/peer.ts";

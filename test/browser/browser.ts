@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AxeResults } from "axe-core";
 import { type Browser, type ElementHandle, launch, type Page } from "puppeteer-core";
-import { qrMatrix } from "../../src/shell/qr-code.ts";
+import { qrMatrix } from "../../src/platform/qr-code.ts";
 import { LABD } from "../executable/labd.ts";
 
 /** Pages of the compiled executable in a headless Chromium: one of each for all tests. */

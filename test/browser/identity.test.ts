@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { scratch, serve } from "../executable/labd.ts";
-import { CLIENT, openProvider } from "../identity/provider.ts";
-import { freePort } from "../identity/slapd.ts";
+import { CLIENT, openProvider } from "../accounts/external/provider.ts";
+import { freePort } from "../accounts/external/slapd.ts";
 import { ADMIN, arrive, browserTest, checkPage, fill, named, openPage, press, seeText } from "./browser.ts";
 
 browserTest(

@@ -5,7 +5,7 @@ import jsQR from "jsqr";
 import type { Page } from "puppeteer-core";
 import { DATABASE } from "../../src/app/data-directory.ts";
 import { labd, scratch, serve } from "../executable/labd.ts";
-import { CLIENT, openProvider } from "../identity/provider.ts";
+import { CLIENT, openProvider } from "../accounts/external/provider.ts";
 import { shownCode } from "../fixtures/authenticator.ts";
 import { arrive, browserTest, checkPage, fill, named, openPage, press, seeText } from "./browser.ts";
 

@@ -5,7 +5,7 @@ import {
   openActiveDirectory,
   REALM,
   whyNoActiveDirectory,
-} from "../identity/active-directory.ts";
+} from "../accounts/external/active-directory.ts";
 import { labd, scratch, serve } from "./labd.ts";
 
 // A domain takes a while to make.

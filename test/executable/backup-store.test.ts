@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type ObjectServer, objectServer } from "../shell/object-server.ts";
+import { type ObjectServer, objectServer } from "../platform/object-server.ts";
 import { killedWhen, labd, scratch, serve } from "./labd.ts";
 
 setDefaultTimeout(300_000);

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import type { Manifest } from "../../src/backup/manifest.ts";
+import type { Manifest } from "../../src/operations/backup/manifest.ts";
 import { E7, labd, scratch, serve } from "./labd.ts";
 
 // A busy machine takes its time.

@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Finding } from "../../src/watch/finding.ts";
+import type { Finding } from "../../src/platform/finding.ts";
 import { labd, scratch, serve } from "./labd.ts";
 
 // A busy machine takes its time.

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { unpackPrediction } from "../../src/scoring/packed-prediction.ts";
+import { unpackPrediction } from "../../src/scoring/jobs/packed-prediction.ts";
 import { LABD } from "./labd.ts";
 
 /** Workers of the executable, and what a data directory says of their jobs. */

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isSigned, openReceiver } from "../webhook/receiver.ts";
+import { isSigned, openReceiver } from "../webhooks/receiver.ts";
 import { E7, labd, scratch, serve } from "./labd.ts";
 
 /** A clock that jumps ahead and back by hours while the service serves. Needs libfaketime (Debian: faketime). */

@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { browse, CLIENT, Jar, openProvider, passProvider } from "../identity/provider.ts";
-import { BASE, ldapTest, openDirectory, READER_DN, SECRET } from "../identity/slapd.ts";
+import { browse, CLIENT, Jar, openProvider, passProvider } from "../accounts/external/provider.ts";
+import { BASE, ldapTest, openDirectory, READER_DN, SECRET } from "../accounts/external/slapd.ts";
 import { shownCode } from "../fixtures/authenticator.ts";
 import { labd, scratch, serve } from "./labd.ts";
 

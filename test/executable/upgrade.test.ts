@@ -3,7 +3,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
-import type { Manifest } from "../../src/backup/manifest.ts";
+import type { Manifest } from "../../src/operations/backup/manifest.ts";
 import { labd, scratch, serve } from "./labd.ts";
 
 // A busy machine takes its time.

@@ -14,10 +14,10 @@ import { join } from "node:path";
 import { calibrationName, fetchCorpus, type FetchOptions, objectName } from "../../src/farm/corpus-fetch.ts";
 import { METHOD, openCorpus, packCorpus } from "../../src/motif/index.ts";
 import { calibrationPath, readCalibration, verifyCorpusFile } from "../../src/scoring/index.ts";
-import { corpusFile } from "../../src/scoring/corpus-download.ts";
-import { ObjectStore } from "../../src/shell/object-store.ts";
-import { lockFile } from "../../src/shell/sqlite.ts";
-import { harmfulProxy, type ObjectServer, objectServer } from "../shell/object-server.ts";
+import { corpusFile } from "../../src/scoring/corpus/corpus-download.ts";
+import { ObjectStore } from "../../src/platform/object-store.ts";
+import { lockFile } from "../../src/platform/sqlite.ts";
+import { harmfulProxy, type ObjectServer, objectServer } from "../platform/object-server.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
 
 let server: ObjectServer;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PREFIX, queueName, resultsKey, sealKept } from "../../src/farm/layout.ts";
-import { packPrediction } from "../../src/scoring/packed-prediction.ts";
+import { packPrediction } from "../../src/scoring/jobs/packed-prediction.ts";
 import { Laboratory, until, VERSION } from "./laboratory.ts";
 import { hasRedis, RedisServer } from "./redis-server.ts";
 

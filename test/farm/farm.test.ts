@@ -13,7 +13,7 @@ import {
   sealKept,
   type WorkerRecord,
 } from "../../src/farm/layout.ts";
-import { packPrediction } from "../../src/scoring/packed-prediction.ts";
+import { packPrediction } from "../../src/scoring/jobs/packed-prediction.ts";
 import { corpusPath } from "../../src/scoring/index.ts";
 import { Laboratory, until, VERSION } from "./laboratory.ts";
 import { hasRedis, RedisServer } from "./redis-server.ts";

@@ -9,12 +9,12 @@ import {
   type FarmWorkerOptions,
 } from "../../src/farm/index.ts";
 import { fetchCorpus } from "../../src/farm/corpus-fetch.ts";
-import { Corpora } from "../../src/scoring/corpus.ts";
-import { FarmJobs } from "../../src/scoring/farm-jobs.ts";
-import { Pool } from "../../src/scoring/pool.ts";
-import { JobStore } from "../../src/scoring/store.ts";
-import { systemClock } from "../../src/shell/clock.ts";
-import { closeDatabase, openDatabase } from "../../src/shell/sqlite.ts";
+import { Corpora } from "../../src/scoring/corpus/corpus.ts";
+import { FarmJobs } from "../../src/scoring/jobs/farm-jobs.ts";
+import { Pool } from "../../src/scoring/jobs/pool.ts";
+import { JobStore } from "../../src/scoring/jobs/store.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { closeDatabase, openDatabase } from "../../src/platform/sqlite.ts";
 
 const ODD = new URL("../scoring/odd-worker.ts", import.meta.url).href;
 const NO_STORE = { endpoint: "", region: "", accessKey: "", secretKey: "", sessionToken: "" };

@@ -8,7 +8,7 @@ import type { Field } from "../../src/inventory/model/field.ts";
 import { searchFilters } from "../../src/inventory/model/filter.ts";
 import { LIST_PARAMETERS } from "../../src/inventory/model/listing.ts";
 import { OPERATORS } from "../../src/inventory/model/operator.ts";
-import type { InventorySample } from "../../src/inventory/sample-format.ts";
+import type { InventorySample } from "../../src/inventory/records/sample-format.ts";
 import sample from "../../src/sample/inventory.json";
 import { type Lab, openLab } from "./harness.ts";
 

@@ -3,12 +3,12 @@ import { type AnyElysia, Elysia } from "elysia";
 import { MIGRATIONS } from "../../db/index.ts";
 import { inventoryRoutes, loadInventory } from "../../src/inventory/index.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
-import type { InventorySample } from "../../src/inventory/sample-format.ts";
+import type { InventorySample } from "../../src/inventory/records/sample-format.ts";
 import { Problem } from "../../src/problem.ts";
-import { Accounts } from "../../src/shell/auth.ts";
-import type { Clock } from "../../src/shell/clock.ts";
-import type { Reach } from "../../src/shell/origin.ts";
-import { type Database, openDatabase } from "../../src/shell/sqlite.ts";
+import { Accounts } from "../../src/accounts/auth.ts";
+import type { Clock } from "../../src/platform/clock.ts";
+import type { Reach } from "../../src/platform/origin.ts";
+import { type Database, openDatabase } from "../../src/platform/sqlite.ts";
 import { SAMPLE } from "./sample.ts";
 
 /** Of alice, where an installation is opened with passwords: hashing one takes longer than all else. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { openXlsx, writeXlsx } from "hucre/xlsx";
-import type { ImportReport } from "../../src/inventory/import.ts";
+import type { ImportReport } from "../../src/inventory/imports/import.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
 import { type Lab, openLab } from "./harness.ts";
 import { IDS } from "./sample.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SHEETS } from "../../src/inventory/label/sheet.ts";
+import { SHEETS } from "../../src/inventory/labels/sheet.ts";
 import { type Lab, openLab } from "./harness.ts";
 import { IDS, SAMPLE } from "./sample.ts";
 

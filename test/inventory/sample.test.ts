@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { MIGRATIONS } from "../../db/index.ts";
 import { loadInventory } from "../../src/inventory/index.ts";
-import { openDatabase } from "../../src/shell/sqlite.ts";
+import { openDatabase } from "../../src/platform/sqlite.ts";
 import { fixedClock, openLab } from "./harness.ts";
 import { IDS, SAMPLE } from "./sample.ts";
 

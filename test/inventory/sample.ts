@@ -1,4 +1,4 @@
-import type { InventorySample } from "../../src/inventory/sample-format.ts";
+import type { InventorySample } from "../../src/inventory/records/sample-format.ts";
 
 const id = (n: number): string => `10000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
 

@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Statements } from "../../src/inventory/statements.ts";
-import { WriteQueue } from "../../src/inventory/write-queue.ts";
-import { openDatabase } from "../../src/shell/sqlite.ts";
-import { writeTurn } from "../../src/shell/write-turn.ts";
+import { Statements } from "../../src/inventory/records/statements.ts";
+import { WriteQueue } from "../../src/inventory/records/write-queue.ts";
+import { openDatabase } from "../../src/platform/sqlite.ts";
+import { writeTurn } from "../../src/platform/write-lock.ts";
 import { openLab } from "./harness.ts";
 
 /** Writes that arrive together: one commit, and each as if it were alone. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { readXlsx, streamXlsxRows, writeXlsxStream } from "hucre/xlsx";
-import { readableFromFront } from "../../src/inventory/zip-layout.ts";
+import { readableFromFront } from "../../src/inventory/imports/zip-layout.ts";
 
 const ROWS = Array.from({ length: 3000 }, (_, i) => [`row ${i}`, i / 8, i % 2 === 0, "ä 😀 = <&>"]);
 /** In a Buffer amid others, as bodies of requests are. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { InventorySample, TypeSample } from "../../src/inventory/sample-format.ts";
+import type { InventorySample, TypeSample } from "../../src/inventory/records/sample-format.ts";
 
 /** The sample inventory refers only to what is in it, and shows every kind of record that the interface knows. */
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { encode } from "../../src/motif/alphabet.ts";
 import { findMatches, sightOf } from "../../src/motif/automaton-matches.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
-import { motifClasses, starterClasses } from "../../src/scoring/motif-classes.ts";
+import { motifClasses, starterClasses } from "../../src/scoring/corpus/motif-classes.ts";
 
 /**
  * The starter classes as the service uses them: found by name and by alias, read by the pattern parser, and matched

@@ -5,11 +5,15 @@ import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
 import { decode } from "../../src/motif/alphabet.ts";
 import { METHOD } from "../../src/motif/index.ts";
-import { calibrationPath, readCalibration, removeCalibration } from "../../src/scoring/calibration-file.ts";
-import { calibrateCorpus } from "../../src/scoring/calibration.ts";
-import { Corpora, openCorpusFile } from "../../src/scoring/corpus.ts";
-import { starterClasses } from "../../src/scoring/motif-classes.ts";
-import { openDatabase } from "../../src/shell/sqlite.ts";
+import {
+  calibrationPath,
+  readCalibration,
+  removeCalibration,
+} from "../../src/scoring/corpus/calibration-file.ts";
+import { calibrateCorpus } from "../../src/scoring/corpus/calibration.ts";
+import { Corpora, openCorpusFile } from "../../src/scoring/corpus/corpus.ts";
+import { starterClasses } from "../../src/scoring/corpus/motif-classes.ts";
+import { openDatabase } from "../../src/platform/sqlite.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "labd-calibration-"));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { readElmTable } from "../../src/scoring/elm-table.ts";
+import { readElmTable } from "../../src/scoring/corpus/elm-table.ts";
 
 const TABLE = readFileSync(join(import.meta.dir, "../fixtures/elm-classes.tsv"), "utf8");
 const HEAD = `"Accession"\t"ELMIdentifier"\t"Description"\t"Regex"`;

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { MIGRATIONS } from "../../db/index.ts";
-import { expireJobs, openSweeper } from "../../src/scoring/expiry.ts";
-import type { JobRequest } from "../../src/scoring/job.ts";
-import { JobStore } from "../../src/scoring/store.ts";
-import { type Database, openDatabase } from "../../src/shell/sqlite.ts";
+import { expireJobs, openSweeper } from "../../src/scoring/jobs/expiry.ts";
+import type { JobRequest } from "../../src/scoring/jobs/job.ts";
+import { JobStore } from "../../src/scoring/jobs/store.ts";
+import { type Database, openDatabase } from "../../src/platform/sqlite.ts";
 
 const DAY = 86_400_000;
 const BASIS = { corpus: "c", method: "m" };

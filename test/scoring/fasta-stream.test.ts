@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { decompressed } from "../../src/scoring/fasta-stream.ts";
+import { decompressed } from "../../src/scoring/corpus/fasta-stream.ts";
 
 const TEXT = ">A Ångström\nMKLV\n";
 const utf8 = Buffer.from(TEXT);

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { ENDPOINT, openScoring, type Scoring, type ScoringOptions } from "../../src/scoring/index.ts";
-import type { JobRequest } from "../../src/scoring/job.ts";
-import { JobStore } from "../../src/scoring/store.ts";
-import { systemClock } from "../../src/shell/clock.ts";
-import { closeDatabase, type Database, openDatabase } from "../../src/shell/sqlite.ts";
+import type { JobRequest } from "../../src/scoring/jobs/job.ts";
+import { JobStore } from "../../src/scoring/jobs/store.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { closeDatabase, type Database, openDatabase } from "../../src/platform/sqlite.ts";
 
 const P53_RECORD = `>P04637${proteins.split(">P04637")[1].split("\n>")[0]}`;
 const P53 = P53_RECORD.split("\n").slice(1).join("");

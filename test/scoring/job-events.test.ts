@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Problem } from "../../src/problem.ts";
-import { eventId, JobEvents, type JobEventsOptions } from "../../src/scoring/job-events.ts";
-import type { JobObject } from "../../src/scoring/json-job.ts";
-import { compressed } from "../../src/shell/compression.ts";
-import { withoutIdleTimeout } from "../../src/shell/idle-timeout.ts";
+import { eventId, JobEvents, type JobEventsOptions } from "../../src/scoring/api/job-events.ts";
+import type { JobObject } from "../../src/scoring/api/json-job.ts";
+import { compressed } from "../../src/platform/compression.ts";
+import { withoutIdleTimeout } from "../../src/platform/idle-timeout.ts";
 
 // A busy machine takes its time.
 setDefaultTimeout(300_000);

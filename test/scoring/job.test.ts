@@ -10,7 +10,7 @@ import {
   STATES,
   type State,
   TRANSITIONS,
-} from "../../src/scoring/job.ts";
+} from "../../src/scoring/jobs/job.ts";
 
 /** The full table, written out a second time: state, event, state after it or null where it cannot happen. */
 const TABLE: [State, JobEvent, State | null][] = [

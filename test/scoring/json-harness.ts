@@ -3,8 +3,8 @@ import { type AnyElysia, Elysia } from "elysia";
 import { Problem } from "../../src/problem.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import type { Scoring, ScoringOptions } from "../../src/scoring/index.ts";
-import { problemResponse } from "../../src/shell/http.ts";
-import type { Database } from "../../src/shell/sqlite.ts";
+import { problemResponse } from "../../src/platform/http.ts";
+import type { Database } from "../../src/platform/sqlite.ts";
 import { openScoringAlone } from "./scoring-harness.ts";
 
 /** The scoring service with the sample proteins, asked without a socket. */

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { rmSync, writeFileSync } from "node:fs";
 import { Compile } from "typebox/compile";
 import { Problem } from "../../src/problem.ts";
-import { calibrationPath, calibrationText } from "../../src/scoring/calibration-file.ts";
-import { expireJobs } from "../../src/scoring/expiry.ts";
+import { calibrationPath, calibrationText } from "../../src/scoring/corpus/calibration-file.ts";
+import { expireJobs } from "../../src/scoring/jobs/expiry.ts";
 import { withNull } from "../described.ts";
 import { type Answered, ended, openService, P53, type Service } from "./json-harness.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { expireJobs } from "../../src/scoring/expiry.ts";
-import { RESULT_FORM_NAMES, RESULT_FORMS } from "../../src/scoring/result-format.ts";
-import { DIRECT } from "../../src/shell/origin.ts";
+import { expireJobs } from "../../src/scoring/jobs/expiry.ts";
+import { RESULT_FORM_NAMES, RESULT_FORMS } from "../../src/scoring/api/result-format.ts";
+import { DIRECT } from "../../src/platform/origin.ts";
 import { random } from "../fixtures/random-protein.ts";
 import { ended, openService, P53, type Service } from "./json-harness.ts";
 

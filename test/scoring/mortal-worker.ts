@@ -3,8 +3,8 @@
  * has said what it found. Which job that is follows from the ticket, so that every run has the same deaths.
  */
 import { lotOf } from "./sudden-death.ts";
-import "../../src/scoring/worker.ts";
-import type { WorkerTask } from "../../src/scoring/worker.ts";
+import "../../src/scoring/jobs/worker.ts";
+import type { WorkerTask } from "../../src/scoring/jobs/worker.ts";
 
 declare const self: Worker;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { motifClasses, readClasses, starterClasses } from "../../src/scoring/motif-classes.ts";
+import { motifClasses, readClasses, starterClasses } from "../../src/scoring/corpus/motif-classes.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
 
 const HEAD = "name\talias\texpression\tdescription\tcitation";

@@ -3,10 +3,10 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
-import { readPatterns } from "../../src/scoring/handlers.ts";
-import { starterClasses } from "../../src/scoring/motif-classes.ts";
-import { MotifTables } from "../../src/scoring/motif-tables.ts";
-import { type Database, openDatabase } from "../../src/shell/sqlite.ts";
+import { readPatterns } from "../../src/scoring/api/handlers.ts";
+import { starterClasses } from "../../src/scoring/corpus/motif-classes.ts";
+import { MotifTables } from "../../src/scoring/corpus/motif-tables.ts";
+import { type Database, openDatabase } from "../../src/platform/sqlite.ts";
 
 const TABLE = readFileSync(join(import.meta.dir, "../fixtures/elm-classes.tsv"));
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);

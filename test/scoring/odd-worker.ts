@@ -1,6 +1,6 @@
 /** A worker that does what the job's identifier says: how pool.test.ts makes workers die, hang and fail on demand. */
 import { existsSync, writeFileSync } from "node:fs";
-import type { SearchTask, WorkerReport, WorkerTask } from "../../src/scoring/worker.ts";
+import type { SearchTask, WorkerReport, WorkerTask } from "../../src/scoring/jobs/worker.ts";
 
 declare const self: Worker;
 

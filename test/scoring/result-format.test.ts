@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { decode, openCorpus, packCorpus, predict, readFasta } from "../../src/motif/index.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import type { PredictionReport } from "../../src/scoring/contract/prediction.ts";
-import { alignmentsOf } from "../../src/scoring/result-alignment.ts";
-import { chooseForm, RESULT_FORM_NAMES, RESULT_FORMS } from "../../src/scoring/result-format.ts";
-import { readAlignedFasta } from "../../src/scoring/score-alignment.ts";
-import { COLUMNS } from "../../src/scoring/result-rows.ts";
+import { alignmentsOf } from "../../src/scoring/api/result-alignment.ts";
+import { chooseForm, RESULT_FORM_NAMES, RESULT_FORMS } from "../../src/scoring/api/result-format.ts";
+import { readAlignedFasta } from "../../src/scoring/batch/score-alignment.ts";
+import { COLUMNS } from "../../src/scoring/api/result-rows.ts";
 import { EMPTY, SAMPLE } from "./sample-prediction.ts";
 
 // A busy machine takes its time.

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { readFasta } from "../../src/motif/index.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import type { Scoring } from "../../src/scoring/index.ts";
-import { scoreParallel } from "../../src/scoring/score-parallel.ts";
+import { scoreParallel } from "../../src/scoring/batch/score-parallel.ts";
 import { openScoringAlone, type ScoringAlone } from "./scoring-harness.ts";
 
 // A busy machine takes its time.

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
 import { openScoring, type Scoring, type ScoringOptions } from "../../src/scoring/index.ts";
-import { systemClock } from "../../src/shell/clock.ts";
-import { closeDatabase, type Database, openDatabase } from "../../src/shell/sqlite.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { closeDatabase, type Database, openDatabase } from "../../src/platform/sqlite.ts";
 
 /** The scoring service by itself, with a directory of its own that goes with it. */
 export interface ScoringAlone {

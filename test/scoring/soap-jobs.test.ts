@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { expireJobs } from "../../src/scoring/expiry.ts";
+import { expireJobs } from "../../src/scoring/jobs/expiry.ts";
 import type { Scoring } from "../../src/scoring/index.ts";
-import type { Database } from "../../src/shell/sqlite.ts";
+import type { Database } from "../../src/platform/sqlite.ts";
 import { openScoringAlone, type ScoringAlone } from "./scoring-harness.ts";
 
 /** What jobs become and what settings forbid, as SOAP clients see it. No worker runs: jobs stay where they are put. */

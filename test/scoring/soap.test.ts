@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { METHOD } from "../../src/motif/index.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import type { Scoring } from "../../src/scoring/index.ts";
-import type { Database } from "../../src/shell/sqlite.ts";
+import type { Database } from "../../src/platform/sqlite.ts";
 import { cpuTimeOf } from "../motif/cpu-time.ts";
 import { openScoringAlone, type ScoringAlone } from "./scoring-harness.ts";
 

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
-import { digestOf, type JobRequest, MAX_INTERRUPTIONS } from "../../src/scoring/job.ts";
-import { JobStore, type StoreOptions } from "../../src/scoring/store.ts";
-import { type Database, openDatabase } from "../../src/shell/sqlite.ts";
-import { writeTurn } from "../../src/shell/write-turn.ts";
+import { digestOf, type JobRequest, MAX_INTERRUPTIONS } from "../../src/scoring/jobs/job.ts";
+import { JobStore, type StoreOptions } from "../../src/scoring/jobs/store.ts";
+import { type Database, openDatabase } from "../../src/platform/sqlite.ts";
+import { writeTurn } from "../../src/platform/write-lock.ts";
 import { rejection } from "./rejection.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "labd-store-"));

@@ -1,5 +1,5 @@
 /** Ends a worker before it begins with its job: mortal-worker.ts loads this first. */
-import type { WorkerTask } from "../../src/scoring/worker.ts";
+import type { WorkerTask } from "../../src/scoring/jobs/worker.ts";
 
 declare const self: Worker;
 

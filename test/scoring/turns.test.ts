@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { MIGRATIONS } from "../../db/index.ts";
-import type { JobRequest } from "../../src/scoring/job.ts";
-import { JobStore } from "../../src/scoring/store.ts";
-import { openDatabase } from "../../src/shell/sqlite.ts";
+import type { JobRequest } from "../../src/scoring/jobs/job.ts";
+import { JobStore } from "../../src/scoring/jobs/store.ts";
+import { openDatabase } from "../../src/platform/sqlite.ts";
 
 const BASIS = { corpus: "c", method: "m" };
 

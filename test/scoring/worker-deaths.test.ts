@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
-import { Corpora } from "../../src/scoring/corpus.ts";
-import { Pool } from "../../src/scoring/pool.ts";
-import { JobStore } from "../../src/scoring/store.ts";
-import { systemClock } from "../../src/shell/clock.ts";
-import { closeDatabase, openDatabase } from "../../src/shell/sqlite.ts";
+import { Corpora } from "../../src/scoring/corpus/corpus.ts";
+import { Pool } from "../../src/scoring/jobs/pool.ts";
+import { JobStore } from "../../src/scoring/jobs/store.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { closeDatabase, openDatabase } from "../../src/platform/sqlite.ts";
 
 const MORTAL = new URL("./mortal-worker.ts", import.meta.url).href;
 const COUNT = 90;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { newBatch, packed, unpacked } from "../../src/web/batch/batch.ts";
 import { linesOf } from "../../src/web/batch/run.ts";
-import { RESULT_FORMS } from "../../src/scoring/result-format.ts";
+import { RESULT_FORMS } from "../../src/scoring/api/result-format.ts";
 import { SAMPLE } from "../scoring/sample-prediction.ts";
 
 /** Batches as they are divided into jobs, shared by link, and read from tables. */

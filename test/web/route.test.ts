@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { systemClock } from "../../src/shell/clock.ts";
-import { openHttp } from "../../src/shell/http.ts";
-import { openLog } from "../../src/shell/log.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { openHttp } from "../../src/platform/http.ts";
+import { openLog } from "../../src/platform/log.ts";
 import { href, match, ownPath, within } from "../../src/web/address.ts";
 import { bundle } from "../../src/web/bundle.ts";
 import { pageForMissing, webRoutes } from "../../src/web/index.ts";

@@ -10,7 +10,7 @@ import { experiment } from "./experiment.ts";
 import { fieldMeta } from "./field-meta.ts";
 import { group } from "./group.ts";
 import { location } from "./location.ts";
-import { annotation, attachment, grant, membership, note } from "./part.ts";
+import { annotation, attachment, grant, membership, note } from "./sub-resource.ts";
 import { place } from "./place.ts";
 import { project } from "./project.ts";
 import { savedView } from "./saved-view.ts";

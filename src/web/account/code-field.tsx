@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { TextField } from "../part/field.tsx";
+import { TextField } from "../components/field.tsx";
 
 /** Which codes are asked for: of the app, one of those that were kept for a lost phone, or either. */
 const KINDS = {

@@ -1,10 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
 import { href, signInProvider } from "../address.ts";
-import { Button, LinkButton } from "../part/button.tsx";
-import { Dialog } from "../part/dialog.tsx";
-import { TextField } from "../part/field.tsx";
+import { Button, LinkButton } from "../components/button.tsx";
+import { Dialog } from "../components/dialog.tsx";
+import { TextField } from "../components/field.tsx";
 import { ask, onConfirmation } from "../request.ts";
-import { Unplaced, useSubmission } from "../part/submission.tsx";
+import { Unplaced, useSubmission } from "../components/submission.tsx";
 
 interface Asked {
   by: string;

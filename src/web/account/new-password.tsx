@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { TextField } from "../part/field.tsx";
+import { TextField } from "../components/field.tsx";
 
 /** A password that somebody is choosing. */
 export interface Chosen {

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { TextField } from "../part/field.tsx";
+import { TextField } from "../components/field.tsx";
 import type { Refusal } from "../request.ts";
 
 /** Who a person is besides the name that signs in. */

@@ -2,10 +2,10 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { When } from "../administration/show.tsx";
 import { ShownOnce } from "../administration/shown-once.tsx";
 import { useLoaded } from "../loaded.ts";
-import { announce } from "../part/announce.tsx";
-import { Button, LinkButton } from "../part/button.tsx";
-import { Failure } from "../part/failure.tsx";
-import { Unplaced, useSubmission } from "../part/submission.tsx";
+import { announce } from "../components/announce.tsx";
+import { Button, LinkButton } from "../components/button.tsx";
+import { Failure } from "../components/failure.tsx";
+import { Unplaced, useSubmission } from "../components/submission.tsx";
 import { ask, get } from "../request.ts";
 import { CodeField } from "./code-field.tsx";
 

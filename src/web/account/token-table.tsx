@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import { Confirm, type Question } from "../administration/confirm.tsx";
 import { When } from "../administration/show.tsx";
-import { Button } from "../part/button.tsx";
-import { Table } from "../part/table.tsx";
+import { Button } from "../components/button.tsx";
+import { Table } from "../components/table.tsx";
 import { ask } from "../request.ts";
 
 /** A token as lists have it: the own ones, or, with `username`, those of all. */

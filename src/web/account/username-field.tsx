@@ -1,4 +1,4 @@
-import { TextField } from "../part/field.tsx";
+import { TextField } from "../components/field.tsx";
 
 /** The field for the name that somebody signs in with. */
 export function UsernameField(props: {

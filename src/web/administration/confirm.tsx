@@ -1,8 +1,8 @@
-import { announce } from "../part/announce.tsx";
-import { Button } from "../part/button.tsx";
-import { Dialog } from "../part/dialog.tsx";
-import { Failure } from "../part/failure.tsx";
-import { useSubmission } from "../part/submission.tsx";
+import { announce } from "../components/announce.tsx";
+import { Button } from "../components/button.tsx";
+import { Dialog } from "../components/dialog.tsx";
+import { Failure } from "../components/failure.tsx";
+import { useSubmission } from "../components/submission.tsx";
 
 /** Something that is asked about before it is done. */
 export interface Question {

@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
-import { announce } from "../part/announce.tsx";
-import { Button } from "../part/button.tsx";
-import { Dialog } from "../part/dialog.tsx";
-import { Checkbox, TextField } from "../part/field.tsx";
-import { Unplaced, useSubmission } from "../part/submission.tsx";
-import { Table } from "../part/table.tsx";
+import { announce } from "../components/announce.tsx";
+import { Button } from "../components/button.tsx";
+import { Dialog } from "../components/dialog.tsx";
+import { Checkbox, TextField } from "../components/field.tsx";
+import { Unplaced, useSubmission } from "../components/submission.tsx";
+import { Table } from "../components/table.tsx";
 import { ask } from "../request.ts";
 import type { Question } from "./confirm.tsx";
 import { type Group, groupPath, SYSTEM_GROUP, type User } from "./people.ts";

@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
-import { announce } from "../part/announce.tsx";
-import { Button } from "../part/button.tsx";
-import { Dialog } from "../part/dialog.tsx";
-import { Choice, TextField } from "../part/field.tsx";
-import { Unplaced, useSubmission } from "../part/submission.tsx";
+import { announce } from "../components/announce.tsx";
+import { Button } from "../components/button.tsx";
+import { Dialog } from "../components/dialog.tsx";
+import { Choice, TextField } from "../components/field.tsx";
+import { Unplaced, useSubmission } from "../components/submission.tsx";
 import { ask } from "../request.ts";
 import { type Identity, identityPath, PROVIDER_NAMES, type ProviderName } from "./people.ts";
 import { When } from "./show.tsx";

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Button } from "../part/button.tsx";
+import { Button } from "../components/button.tsx";
 
 /** A secret that is shown this one time, with a button that copies it. */
 export function ShownOnce({ label, value, note }: { label: string; value: string; note: string }) {

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { announce } from "../part/announce.tsx";
-import { Button } from "../part/button.tsx";
-import { Progress } from "../part/progress.tsx";
+import { announce } from "../components/announce.tsx";
+import { Button } from "../components/button.tsx";
+import { Progress } from "../components/progress.tsx";
 import { ask, get } from "../request.ts";
 import { When } from "./show.tsx";
 

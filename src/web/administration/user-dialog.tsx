@@ -2,12 +2,12 @@ import { useState } from "preact/hooks";
 import { NewPassword, useNewPassword } from "../account/new-password.tsx";
 import { PersonFields, usePerson } from "../account/person-fields.tsx";
 import { UsernameField } from "../account/username-field.tsx";
-import { announce } from "../part/announce.tsx";
-import { Button } from "../part/button.tsx";
-import { Dialog } from "../part/dialog.tsx";
-import { Failure } from "../part/failure.tsx";
-import { Checkbox, Choice } from "../part/field.tsx";
-import { useSubmission } from "../part/submission.tsx";
+import { announce } from "../components/announce.tsx";
+import { Button } from "../components/button.tsx";
+import { Dialog } from "../components/dialog.tsx";
+import { Failure } from "../components/failure.tsx";
+import { Checkbox, Choice } from "../components/field.tsx";
+import { useSubmission } from "../components/submission.tsx";
 import { ask } from "../request.ts";
 import { SYSTEM_GROUP, type User, userPath } from "./people.ts";
 

@@ -1,5 +1,5 @@
 import { href } from "../address.ts";
-import { type Column, Table } from "../part/table.tsx";
+import { type Column, Table } from "../components/table.tsx";
 import { decimal, type Verdict, VERDICTS } from "../score/result.ts";
 import { inOrder, VerdictTag } from "../score/tables.tsx";
 import type { Batch } from "./batch.ts";

@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
 import { useLoaded } from "../loaded.ts";
-import { Button } from "../part/button.tsx";
-import { Failure } from "../part/failure.tsx";
-import { Choice, TextArea, TextField } from "../part/field.tsx";
+import { Button } from "../components/button.tsx";
+import { Failure } from "../components/failure.tsx";
+import { Choice, TextArea, TextField } from "../components/field.tsx";
 import { ask, get, Refusal, send } from "../request.ts";
-import { attempt } from "./attached.tsx";
+import { attempt } from "./sub-resources.tsx";
 import { api, type Declaration, type Reference } from "./declaration.ts";
 import { Picker } from "./picker.tsx";
 import { asText, type Row, type Value } from "./record.tsx";

@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import { useLoaded } from "../loaded.ts";
-import { Button } from "../part/button.tsx";
-import { Dialog } from "../part/dialog.tsx";
-import { Failure } from "../part/failure.tsx";
+import { Button } from "../components/button.tsx";
+import { Dialog } from "../components/dialog.tsx";
+import { Failure } from "../components/failure.tsx";
 import { get, Refusal } from "../request.ts";
 import { api, type Declaration, titleOf, writableFields } from "./declaration.ts";
 import { asText, readPage, type Row } from "./record.tsx";
@@ -16,7 +16,7 @@ import {
   PREVIEWED,
   type Selected,
   tryOut,
-} from "./writing.ts";
+} from "./write-record.ts";
 
 /** Changes of several records: chosen, shown before they are done, and taken back in one click. */
 

@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Button } from "../part/button.tsx";
-import { Dialog } from "../part/dialog.tsx";
+import { Button } from "../components/button.tsx";
+import { Dialog } from "../components/dialog.tsx";
 import { Refusal } from "../request.ts";
 import type { Declaration, FieldInfo } from "./declaration.ts";
 import { asText, localTime, type Row, sent, Shown } from "./record.tsx";
 import { bodyValue, ValueInput } from "./value-input.tsx";
-import { announceDone, changeRecord, Conflict } from "./writing.ts";
+import { announceDone, changeRecord, Conflict } from "./write-record.ts";
 
 /** Whether a field can be changed in its cell. */
 const isEditable = (field: FieldInfo | undefined): boolean =>

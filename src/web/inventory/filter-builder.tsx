@@ -1,5 +1,5 @@
 import { useEffect, useId, useState } from "preact/hooks";
-import { Button } from "../part/button.tsx";
+import { Button } from "../components/button.tsx";
 import { type Declaration, declaration, type FieldInfo } from "./declaration.ts";
 import { type Comparison, comparison, type Form, type Group } from "./expression.ts";
 import { Picker } from "./picker.tsx";

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
-import { Button } from "../part/button.tsx";
-import { TextArea } from "../part/field.tsx";
+import { Button } from "../components/button.tsx";
+import { TextArea } from "../components/field.tsx";
 import type { SetQuery } from "../page.tsx";
 import type { Declaration } from "./declaration.ts";
 import { comparison, everything, printExpression, readExpression } from "./expression.ts";

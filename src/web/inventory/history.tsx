@@ -1,14 +1,14 @@
 import { useState } from "preact/hooks";
 import { useLoaded } from "../loaded.ts";
-import { Button } from "../part/button.tsx";
-import { Failure } from "../part/failure.tsx";
-import { announce } from "../part/announce.tsx";
+import { Button } from "../components/button.tsx";
+import { Failure } from "../components/failure.tsx";
+import { announce } from "../components/announce.tsx";
 import { get, send } from "../request.ts";
 import { sayValue } from "./annotations.tsx";
 import { api, type Declaration } from "./declaration.ts";
 import { PlainValue } from "./far-name.tsx";
 import { localTime, type Row, type Value } from "./record.tsx";
-import { announceDone } from "./writing.ts";
+import { announceDone } from "./write-record.ts";
 
 interface Change {
   cursor: string;

@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { useLoaded } from "../loaded.ts";
-import { announce } from "../part/announce.tsx";
-import { Button } from "../part/button.tsx";
-import { Checkbox, TextField } from "../part/field.tsx";
+import { announce } from "../components/announce.tsx";
+import { Button } from "../components/button.tsx";
+import { Checkbox, TextField } from "../components/field.tsx";
 import type { SetQuery } from "../page.tsx";
 import { ask, get, Refusal } from "../request.ts";
 import type { Session } from "../session.ts";
@@ -11,7 +11,7 @@ import { LIST_ACTIONS } from "./actions.ts";
 import { api, columnTitle, type Declaration, isCommon, pageOf, usualColumns } from "./declaration.ts";
 import { filtersOf, viewQuery } from "./list-address.ts";
 import { Menu } from "./menu.tsx";
-import { undo } from "./writing.ts";
+import { undo } from "./write-record.ts";
 
 /** The menus above a list: columns, views, files, and what else can be done. */
 

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import { Button } from "../part/button.tsx";
-import { Failure } from "../part/failure.tsx";
+import { Button } from "../components/button.tsx";
+import { Failure } from "../components/failure.tsx";
 import { Refusal } from "../request.ts";
 import { useSession } from "../session.ts";
 import { type Declaration, isCommon, writableFields } from "./declaration.ts";

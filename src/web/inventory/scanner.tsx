@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { TextField } from "../part/field.tsx";
-import { Button } from "../part/button.tsx";
+import { TextField } from "../components/field.tsx";
+import { Button } from "../components/button.tsx";
 import { watchCamera } from "./camera.ts";
 
 /** Where codes come in: from a scanner that types and ends with Enter, from fingers, or from the camera. */

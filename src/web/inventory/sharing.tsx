@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks";
 import { useLoaded } from "../loaded.ts";
-import { Button } from "../part/button.tsx";
-import { Failure } from "../part/failure.tsx";
-import { Checkbox, Choice } from "../part/field.tsx";
-import { announce } from "../part/announce.tsx";
+import { Button } from "../components/button.tsx";
+import { Failure } from "../components/failure.tsx";
+import { Checkbox, Choice } from "../components/field.tsx";
+import { announce } from "../components/announce.tsx";
 import { get, send } from "../request.ts";
 import { api } from "./declaration.ts";
 import { Picker } from "./picker.tsx";
-import { announceDone } from "./writing.ts";
+import { announceDone } from "./write-record.ts";
 
 /** Who has which rights on a record, and how to give and take them. */
 

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Checkbox } from "../part/field.tsx";
-import { Dialog } from "../part/dialog.tsx";
+import { Checkbox } from "../components/field.tsx";
+import { Dialog } from "../components/dialog.tsx";
 
 /** What a key does, for the page and for the help that `?` opens. */
 export interface Shortcut {

@@ -1,5 +1,5 @@
 import { useEffect, useId, useState } from "preact/hooks";
-import { Checkbox, Choice, TextArea, TextField } from "../part/field.tsx";
+import { Checkbox, Choice, TextArea, TextField } from "../components/field.tsx";
 import { get } from "../request.ts";
 import { api, type FieldInfo } from "./declaration.ts";
 import { Picker } from "./picker.tsx";

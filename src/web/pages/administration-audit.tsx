@@ -4,11 +4,11 @@ import { count, When } from "../administration/show.tsx";
 import { href } from "../address.ts";
 import { useLoaded } from "../loaded.ts";
 import { definePage, useQuery } from "../page.tsx";
-import { Button, LinkButton } from "../part/button.tsx";
-import { Empty } from "../part/empty.tsx";
-import { Failure } from "../part/failure.tsx";
-import { TextField } from "../part/field.tsx";
-import { Table } from "../part/table.tsx";
+import { Button, LinkButton } from "../components/button.tsx";
+import { Empty } from "../components/empty.tsx";
+import { Failure } from "../components/failure.tsx";
+import { TextField } from "../components/field.tsx";
+import { Table } from "../components/table.tsx";
 import { get } from "../request.ts";
 
 interface Entry {

@@ -3,11 +3,11 @@ import { count, size, When } from "../administration/show.tsx";
 import { TaskList, useTasks } from "../administration/tasks.tsx";
 import { useLoaded } from "../loaded.ts";
 import { definePage } from "../page.tsx";
-import { announce } from "../part/announce.tsx";
-import { Button } from "../part/button.tsx";
-import { Empty } from "../part/empty.tsx";
-import { Failure } from "../part/failure.tsx";
-import { Table } from "../part/table.tsx";
+import { announce } from "../components/announce.tsx";
+import { Button } from "../components/button.tsx";
+import { Empty } from "../components/empty.tsx";
+import { Failure } from "../components/failure.tsx";
+import { Table } from "../components/table.tsx";
 import { ask, get } from "../request.ts";
 
 interface Backup {

@@ -5,12 +5,12 @@ import { count, size, When } from "../administration/show.tsx";
 import { TaskList, useTasks } from "../administration/tasks.tsx";
 import { useLoaded } from "../loaded.ts";
 import { definePage } from "../page.tsx";
-import { announce } from "../part/announce.tsx";
-import { Button } from "../part/button.tsx";
-import { Empty } from "../part/empty.tsx";
-import { Failure } from "../part/failure.tsx";
-import { Checkbox, TextField } from "../part/field.tsx";
-import { Table } from "../part/table.tsx";
+import { announce } from "../components/announce.tsx";
+import { Button } from "../components/button.tsx";
+import { Empty } from "../components/empty.tsx";
+import { Failure } from "../components/failure.tsx";
+import { Checkbox, TextField } from "../components/field.tsx";
+import { Table } from "../components/table.tsx";
 import { ask, get, Refusal } from "../request.ts";
 
 interface Corpus {

@@ -4,9 +4,9 @@ import { Administration } from "../administration/frame.tsx";
 import { count, duration, size, When } from "../administration/show.tsx";
 import { useRepeated } from "../loaded.ts";
 import { definePage } from "../page.tsx";
-import { Empty } from "../part/empty.tsx";
-import { Failure } from "../part/failure.tsx";
-import { Table } from "../part/table.tsx";
+import { Empty } from "../components/empty.tsx";
+import { Failure } from "../components/failure.tsx";
+import { Table } from "../components/table.tsx";
 
 type Farm = Extract<FarmAnswer, { enabled: true }>;
 type Worker = Farm["workers"][number];

@@ -5,11 +5,11 @@ import { Administration } from "../administration/frame.tsx";
 import { count, duration, size, When } from "../administration/show.tsx";
 import { useLoaded, useRepeated } from "../loaded.ts";
 import { definePage, useQuery } from "../page.tsx";
-import { Button } from "../part/button.tsx";
-import { Empty } from "../part/empty.tsx";
-import { Failure } from "../part/failure.tsx";
-import { Choice } from "../part/field.tsx";
-import { Table } from "../part/table.tsx";
+import { Button } from "../components/button.tsx";
+import { Empty } from "../components/empty.tsx";
+import { Failure } from "../components/failure.tsx";
+import { Choice } from "../components/field.tsx";
+import { Table } from "../components/table.tsx";
 import { ask, get } from "../request.ts";
 
 const STATES = ["queued", "running", "finished", "failed", "cancelled", "expired"] as const;

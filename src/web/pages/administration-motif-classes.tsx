@@ -4,11 +4,11 @@ import { Administration } from "../administration/frame.tsx";
 import { count, When } from "../administration/show.tsx";
 import { useLoaded } from "../loaded.ts";
 import { definePage } from "../page.tsx";
-import { announce } from "../part/announce.tsx";
-import { Button } from "../part/button.tsx";
-import { Failure } from "../part/failure.tsx";
-import { Choice } from "../part/field.tsx";
-import { Table } from "../part/table.tsx";
+import { announce } from "../components/announce.tsx";
+import { Button } from "../components/button.tsx";
+import { Failure } from "../components/failure.tsx";
+import { Choice } from "../components/field.tsx";
+import { Table } from "../components/table.tsx";
 import { ask, get } from "../request.ts";
 
 interface InUse {

@@ -2,9 +2,9 @@ import { type TokenRow, TokenTable } from "../account/token-table.tsx";
 import { Administration } from "../administration/frame.tsx";
 import { useLoaded } from "../loaded.ts";
 import { definePage, useQuery } from "../page.tsx";
-import { Empty } from "../part/empty.tsx";
-import { Failure } from "../part/failure.tsx";
-import { Checkbox } from "../part/field.tsx";
+import { Empty } from "../components/empty.tsx";
+import { Failure } from "../components/failure.tsx";
+import { Checkbox } from "../components/field.tsx";
 import { get } from "../request.ts";
 
 function TokensPage() {

@@ -18,10 +18,10 @@ import { ShownOnce } from "../administration/shown-once.tsx";
 import { UserDialog } from "../administration/user-dialog.tsx";
 import { useLoaded } from "../loaded.ts";
 import { definePage } from "../page.tsx";
-import { announce } from "../part/announce.tsx";
-import { Button } from "../part/button.tsx";
-import { Failure } from "../part/failure.tsx";
-import { Table } from "../part/table.tsx";
+import { announce } from "../components/announce.tsx";
+import { Button } from "../components/button.tsx";
+import { Failure } from "../components/failure.tsx";
+import { Table } from "../components/table.tsx";
 import { ask, get } from "../request.ts";
 import { useSession } from "../session.ts";
 

@@ -5,10 +5,10 @@ import { type Task, useTasks } from "../administration/tasks.tsx";
 import { href } from "../address.ts";
 import { useLoaded } from "../loaded.ts";
 import { definePage } from "../page.tsx";
-import { announce } from "../part/announce.tsx";
-import { Button } from "../part/button.tsx";
-import { Failure } from "../part/failure.tsx";
-import { Progress } from "../part/progress.tsx";
+import { announce } from "../components/announce.tsx";
+import { Button } from "../components/button.tsx";
+import { Failure } from "../components/failure.tsx";
+import { Progress } from "../components/progress.tsx";
 import { ask, get } from "../request.ts";
 import { useNoCorpus } from "../score/no-corpus.tsx";
 

@@ -13,10 +13,10 @@ import {
 } from "../batch/batch.ts";
 import { BatchRun } from "../batch/run.ts";
 import { definePage, go, useParams, useQuery, useTitle } from "../page.tsx";
-import { announce } from "../part/announce.tsx";
-import { Button, LinkButton } from "../part/button.tsx";
-import { Empty } from "../part/empty.tsx";
-import { Progress } from "../part/progress.tsx";
+import { announce } from "../components/announce.tsx";
+import { Button, LinkButton } from "../components/button.tsx";
+import { Empty } from "../components/empty.tsx";
+import { Progress } from "../components/progress.tsx";
 import { draft, keepDraft } from "../score/draft.ts";
 import { EXAMPLES } from "../score/examples.ts";
 import type { Model } from "../score/job.ts";

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { definePage } from "../page.tsx";
-import { LinkButton } from "../part/button.tsx";
+import { LinkButton } from "../components/button.tsx";
 import { get } from "../request.ts";
 
 interface Corpus {

@@ -21,14 +21,14 @@ import {
   useImport,
 } from "../inventory/import-run.ts";
 import { Verdict } from "../inventory/import-verdict.tsx";
-import { undo } from "../inventory/writing.ts";
+import { undo } from "../inventory/write-record.ts";
 import { useLoaded } from "../loaded.ts";
 import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
-import { announce } from "../part/announce.tsx";
-import { Button, LinkButton } from "../part/button.tsx";
-import { Failure } from "../part/failure.tsx";
-import { Checkbox } from "../part/field.tsx";
-import { Progress } from "../part/progress.tsx";
+import { announce } from "../components/announce.tsx";
+import { Button, LinkButton } from "../components/button.tsx";
+import { Failure } from "../components/failure.tsx";
+import { Checkbox } from "../components/field.tsx";
+import { Progress } from "../components/progress.tsx";
 import { useSession } from "../session.ts";
 import { readTextFile } from "../text-file.ts";
 

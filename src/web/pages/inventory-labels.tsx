@@ -4,9 +4,9 @@ import { api, pageOf, titleOf } from "../inventory/declaration.ts";
 import { filtersOf } from "../inventory/list-address.ts";
 import { useLoaded } from "../loaded.ts";
 import { definePage, useQuery } from "../page.tsx";
-import { Button } from "../part/button.tsx";
-import { Choice, TextField } from "../part/field.tsx";
-import { Failure } from "../part/failure.tsx";
+import { Button } from "../components/button.tsx";
+import { Choice, TextField } from "../components/field.tsx";
+import { Failure } from "../components/failure.tsx";
 import { get, send } from "../request.ts";
 
 interface Sheets {

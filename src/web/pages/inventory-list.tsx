@@ -19,10 +19,10 @@ import { asText, readPage, type Row, Shown } from "../inventory/record.tsx";
 import { Shortcuts } from "../inventory/shortcuts.tsx";
 import { useLoaded } from "../loaded.ts";
 import { definePage, go, useParams, useQuery, useTitle } from "../page.tsx";
-import { Button, LinkButton } from "../part/button.tsx";
-import { Empty } from "../part/empty.tsx";
-import { Failure } from "../part/failure.tsx";
-import { type Column, Table } from "../part/table.tsx";
+import { Button, LinkButton } from "../components/button.tsx";
+import { Empty } from "../components/empty.tsx";
+import { Failure } from "../components/failure.tsx";
+import { type Column, Table } from "../components/table.tsx";
 import { useSession } from "../session.ts";
 
 const SIZES = [20, 50, 100, 200];

@@ -4,7 +4,7 @@ import { readRecord, sent } from "../inventory/record.tsx";
 import { RecordForm } from "../inventory/record-form.tsx";
 import { useLoaded } from "../loaded.ts";
 import { definePage, go, useParams, useQuery, useTitle } from "../page.tsx";
-import { Failure } from "../part/failure.tsx";
+import { Failure } from "../components/failure.tsx";
 import { ask } from "../request.ts";
 import { useSession } from "../session.ts";
 

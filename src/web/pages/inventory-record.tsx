@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { RECORD_ACTIONS } from "../inventory/actions.ts";
 import { Annotations } from "../inventory/annotations.tsx";
-import { Files, Notes } from "../inventory/attached.tsx";
+import { Files, Notes } from "../inventory/sub-resources.tsx";
 import { ConflictDialog } from "../inventory/cell.tsx";
 import {
   api,
@@ -21,14 +21,14 @@ import { asText, isFar, localTime, readRecord, type Row, Shown } from "../invent
 import { RecordForm } from "../inventory/record-form.tsx";
 import { SharingOf } from "../inventory/sharing.tsx";
 import { Shortcuts } from "../inventory/shortcuts.tsx";
-import { announceDone, changeRecord, Conflict } from "../inventory/writing.ts";
+import { announceDone, changeRecord, Conflict } from "../inventory/write-record.ts";
 import { useLoaded } from "../loaded.ts";
 import { definePage, go, useParams, useQuery, useTitle } from "../page.tsx";
-import { announce } from "../part/announce.tsx";
-import { Button, LinkButton } from "../part/button.tsx";
-import { Dialog } from "../part/dialog.tsx";
-import { Failure } from "../part/failure.tsx";
-import { useSubmission } from "../part/submission.tsx";
+import { announce } from "../components/announce.tsx";
+import { Button, LinkButton } from "../components/button.tsx";
+import { Dialog } from "../components/dialog.tsx";
+import { Failure } from "../components/failure.tsx";
+import { useSubmission } from "../components/submission.tsx";
 import { get, send } from "../request.ts";
 
 function InventoryRecord() {

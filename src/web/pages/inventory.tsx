@@ -2,7 +2,7 @@ import { href } from "../address.ts";
 import { api, GROUPS, pageOf, titleOf } from "../inventory/declaration.ts";
 import { useLoaded } from "../loaded.ts";
 import { definePage } from "../page.tsx";
-import { LinkButton } from "../part/button.tsx";
+import { LinkButton } from "../components/button.tsx";
 import { get } from "../request.ts";
 
 interface View {

@@ -5,15 +5,15 @@ import { api, declaration, type Declaration, pageOf, titleOf } from "../inventor
 import { type Branch, type Node, readBranch, Trail, treeAt, type TreeNode } from "../inventory/path.tsx";
 import { Picker } from "../inventory/picker.tsx";
 import { asText, readPage, Shown } from "../inventory/record.tsx";
-import { announceDone } from "../inventory/writing.ts";
+import { announceDone } from "../inventory/write-record.ts";
 import { useLoaded } from "../loaded.ts";
 import { definePage, useQuery, useTitle } from "../page.tsx";
-import { announce } from "../part/announce.tsx";
-import { Button, LinkButton } from "../part/button.tsx";
-import { Dialog } from "../part/dialog.tsx";
-import { Empty } from "../part/empty.tsx";
-import { Failure } from "../part/failure.tsx";
-import { useSubmission } from "../part/submission.tsx";
+import { announce } from "../components/announce.tsx";
+import { Button, LinkButton } from "../components/button.tsx";
+import { Dialog } from "../components/dialog.tsx";
+import { Empty } from "../components/empty.tsx";
+import { Failure } from "../components/failure.tsx";
+import { useSubmission } from "../components/submission.tsx";
 import { send } from "../request.ts";
 import { useSession } from "../session.ts";
 

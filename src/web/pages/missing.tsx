@@ -1,6 +1,6 @@
 import { href } from "../address.ts";
 import { definePage } from "../page.tsx";
-import { LinkButton } from "../part/button.tsx";
+import { LinkButton } from "../components/button.tsx";
 
 function Missing() {
   return (

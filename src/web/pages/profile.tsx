@@ -10,12 +10,12 @@ import { browserName, When } from "../administration/show.tsx";
 import { ShownOnce } from "../administration/shown-once.tsx";
 import { useLoaded } from "../loaded.ts";
 import { definePage } from "../page.tsx";
-import { announce } from "../part/announce.tsx";
-import { Button } from "../part/button.tsx";
-import { Failure } from "../part/failure.tsx";
-import { Choice, TextField } from "../part/field.tsx";
-import { Unplaced, useSubmission } from "../part/submission.tsx";
-import { Table } from "../part/table.tsx";
+import { announce } from "../components/announce.tsx";
+import { Button } from "../components/button.tsx";
+import { Failure } from "../components/failure.tsx";
+import { Choice, TextField } from "../components/field.tsx";
+import { Unplaced, useSubmission } from "../components/submission.tsx";
+import { Table } from "../components/table.tsx";
 import { ask, get, Refusal, rememberCsrfToken } from "../request.ts";
 import { type Session, useSession } from "../session.ts";
 

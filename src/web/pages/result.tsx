@@ -1,11 +1,11 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
-import { announce } from "../part/announce.tsx";
-import { Button, LinkButton } from "../part/button.tsx";
-import { Empty } from "../part/empty.tsx";
-import { Failure } from "../part/failure.tsx";
-import { Progress } from "../part/progress.tsx";
+import { announce } from "../components/announce.tsx";
+import { Button, LinkButton } from "../components/button.tsx";
+import { Empty } from "../components/empty.tsx";
+import { Failure } from "../components/failure.tsx";
+import { Progress } from "../components/progress.tsx";
 import { ask, get } from "../request.ts";
 import type { Asked } from "../score/calls.ts";
 import { Evidence } from "../score/evidence.tsx";

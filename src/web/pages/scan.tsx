@@ -4,8 +4,8 @@ import { titleOf } from "../inventory/declaration.ts";
 import { Scanner } from "../inventory/scanner.tsx";
 import { lookUp, type Match, pageOfMatch } from "../inventory/scanning.ts";
 import { definePage, useParams } from "../page.tsx";
-import { Checkbox } from "../part/field.tsx";
-import { Failure } from "../part/failure.tsx";
+import { Checkbox } from "../components/field.tsx";
+import { Failure } from "../components/failure.tsx";
 
 /** One scan of this tab. */
 interface Scan {

@@ -1,8 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { definePage, go, useQuery } from "../page.tsx";
-import { Button } from "../part/button.tsx";
-import { Failure } from "../part/failure.tsx";
+import { Button } from "../components/button.tsx";
+import { Failure } from "../components/failure.tsx";
 import { ask, get, Refusal } from "../request.ts";
 import { draft, keepDraft } from "../score/draft.ts";
 import { type Example, EXAMPLES } from "../score/examples.ts";

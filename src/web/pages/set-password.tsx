@@ -1,8 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 import { NewPassword, useNewPassword } from "../account/new-password.tsx";
 import { definePage, go, useQuery } from "../page.tsx";
-import { Button } from "../part/button.tsx";
-import { Unplaced, useSubmission } from "../part/submission.tsx";
+import { Button } from "../components/button.tsx";
+import { Unplaced, useSubmission } from "../components/submission.tsx";
 import { ask } from "../request.ts";
 
 function SetPassword() {

@@ -3,8 +3,8 @@ import { NewPassword, useNewPassword } from "../account/new-password.tsx";
 import { PersonFields, usePerson } from "../account/person-fields.tsx";
 import { UsernameField } from "../account/username-field.tsx";
 import { definePage, go, useQuery } from "../page.tsx";
-import { Button } from "../part/button.tsx";
-import { Unplaced, useSubmission } from "../part/submission.tsx";
+import { Button } from "../components/button.tsx";
+import { Unplaced, useSubmission } from "../components/submission.tsx";
 import { ask } from "../request.ts";
 
 function Setup() {

@@ -3,10 +3,10 @@ import { CodeField } from "../account/code-field.tsx";
 import { KnownUsername, UsernameField } from "../account/username-field.tsx";
 import { href, nextAddress } from "../address.ts";
 import { definePage, useQuery } from "../page.tsx";
-import { Button } from "../part/button.tsx";
-import { TextField } from "../part/field.tsx";
-import { ProviderSignIn } from "../part/provider.tsx";
-import { Unplaced, useSubmission } from "../part/submission.tsx";
+import { Button } from "../components/button.tsx";
+import { TextField } from "../components/field.tsx";
+import { ProviderSignIn } from "../components/provider.tsx";
+import { Unplaced, useSubmission } from "../components/submission.tsx";
 import { Refusal } from "../request.ts";
 import { signIn } from "../session.ts";
 

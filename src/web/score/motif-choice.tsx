@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { Choice } from "../part/field.tsx";
+import { Choice } from "../components/field.tsx";
 import type { Model } from "./job.ts";
 import { MotifChooser } from "./motif-chooser.tsx";
 import { PatternList } from "./pattern-list.tsx";

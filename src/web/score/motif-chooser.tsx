@@ -1,6 +1,6 @@
 import { useEffect, useId, useMemo, useState } from "preact/hooks";
-import { capital } from "../part/field.tsx";
-import { Failure } from "../part/failure.tsx";
+import { capital } from "../components/field.tsx";
+import { Failure } from "../components/failure.tsx";
 import { get } from "../request.ts";
 
 export interface MotifClass {

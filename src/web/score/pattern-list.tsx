@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
-import { Button } from "../part/button.tsx";
-import { capital, TextField } from "../part/field.tsx";
+import { Button } from "../components/button.tsx";
+import { capital, TextField } from "../components/field.tsx";
 import { ask, Refusal } from "../request.ts";
 
 /** Expressions of one's own, each checked and put into words while it is typed. */

@@ -1,7 +1,7 @@
 import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { announce } from "../part/announce.tsx";
-import { Button } from "../part/button.tsx";
+import { announce } from "../components/announce.tsx";
+import { Button } from "../components/button.tsx";
 
 /** A picture with its title, and buttons that save it as SVG and PNG. */
 export function Picture(props: {

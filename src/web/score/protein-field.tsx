@@ -1,7 +1,7 @@
 import { useRef, useState } from "preact/hooks";
-import { announce } from "../part/announce.tsx";
-import { Button } from "../part/button.tsx";
-import { TextArea } from "../part/field.tsx";
+import { announce } from "../components/announce.tsx";
+import { Button } from "../components/button.tsx";
+import { TextArea } from "../components/field.tsx";
 import { readTextFile } from "../text-file.ts";
 import { looksLikeNucleotides, type ProteinInput } from "./protein-input.ts";
 

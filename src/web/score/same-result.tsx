@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { href } from "../address.ts";
-import { announce } from "../part/announce.tsx";
-import { Button } from "../part/button.tsx";
+import { announce } from "../components/announce.tsx";
+import { Button } from "../components/button.tsx";
 import { send } from "../request.ts";
 import { type Asked, callsIn } from "./calls.ts";
 

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { type Column, type Order, Table } from "../part/table.tsx";
+import { type Column, type Order, Table } from "../components/table.tsx";
 import { Mark, STATE_WORDS } from "./family.tsx";
 import {
   decimal,

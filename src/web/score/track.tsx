@@ -1,5 +1,5 @@
 import { useMemo, useRef, useState } from "preact/hooks";
-import { Button } from "../part/button.tsx";
+import { Button } from "../components/button.tsx";
 import { Picture, useWidth } from "./picture.tsx";
 import { decimal, nameOf, type NumberedMatch, type Result, type Verdict } from "./result.ts";
 

@@ -15,7 +15,7 @@ import {
   resultsKey,
   type WorkerRecord,
 } from "../../../src/farm/layout.ts";
-import { packPrediction } from "../../../src/scoring/packed-prediction.ts";
+import { packPrediction } from "../../../src/scoring/jobs/packed-prediction.ts";
 
 const [url, places, file] = process.argv.slice(2);
 const redis = new Redis(url, { maxRetriesPerRequest: null, replyMapping: "legacy" });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import proteins from "../../../src/sample/proteins.fasta" with { type: "text" };
 import { random } from "../../scoring/contract/random-message.ts";
 import { labd, serve, type Server } from "../../executable/labd.ts";
-import { openReceiver, type Receiver } from "../../webhook/receiver.ts";
+import { openReceiver, type Receiver } from "../../webhooks/receiver.ts";
 import { checkJobs, checkRecords, checkRest, type Checked, type Place } from "./check.ts";
 import type { Account } from "./ledger.ts";
 import { look, type Vitals } from "./vitals.ts";

@@ -19,7 +19,7 @@ import { foldCase, OPERATORS, type OperatorName } from "../../../src/inventory/m
 import { plan } from "../../../src/inventory/model/plan.ts";
 import { compile, countStatement } from "../../../src/inventory/model/sql.ts";
 import { DECLARED } from "../../../src/inventory/resources/index.ts";
-import { openDatabase } from "../../../src/shell/sqlite.ts";
+import { openDatabase } from "../../../src/platform/sqlite.ts";
 import { type Random, randomText, seeded } from "../random.ts";
 
 const ADMIN: Actor = { user: 1, username: "system", superuser: true, groups: [1], primaryGroup: 1 };

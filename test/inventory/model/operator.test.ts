@@ -7,7 +7,7 @@ import {
   type Operator,
   OPERATORS,
 } from "../../../src/inventory/model/operator.ts";
-import { openDatabase } from "../../../src/shell/sqlite.ts";
+import { openDatabase } from "../../../src/platform/sqlite.ts";
 import { randomText, seeded } from "../random.ts";
 
 const database = openDatabase(":memory:", MIGRATIONS);

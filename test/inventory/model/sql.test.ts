@@ -5,7 +5,7 @@ import { and, compare, not, or } from "../../../src/inventory/model/condition.ts
 import { plan } from "../../../src/inventory/model/plan.ts";
 import { countStatement, pageStatement } from "../../../src/inventory/model/sql.ts";
 import { DECLARED, RESOURCES } from "../../../src/inventory/resources/index.ts";
-import { openDatabase } from "../../../src/shell/sqlite.ts";
+import { openDatabase } from "../../../src/platform/sqlite.ts";
 
 /** SQL is pinned as text and arguments, then run, so that a change of either is seen. */
 

@@ -3,7 +3,7 @@ import { MIGRATIONS } from "../../../db/index.ts";
 import { explain, RESOURCES } from "../../../src/inventory/index.ts";
 import { fieldAt, isGuarded, shownFields } from "../../../src/inventory/model/resource.ts";
 import { DECLARED, mistakes } from "../../../src/inventory/resources/index.ts";
-import { openDatabase } from "../../../src/shell/sqlite.ts";
+import { openDatabase } from "../../../src/platform/sqlite.ts";
 
 const database = openDatabase(":memory:", MIGRATIONS);
 afterAll(() => database.close());

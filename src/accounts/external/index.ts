@@ -1,0 +1,58 @@
+import { Identities, type Memberships } from "./identities.ts";
+import { Ldap } from "./ldap.ts";
+import { readLdapOptions } from "./ldap-options.ts";
+import { scheduleRecheck } from "./ldap-recheck.ts";
+import { Oidc } from "./oidc.ts";
+import { readOidcOptions } from "./oidc-options.ts";
+import { oidcRoutes } from "./route.ts";
+import type { IdentitySettings } from "./settings.ts";
+import type { Accounts } from "../auth.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import type { Reach } from "../../platform/origin.ts";
+import type { Database } from "../../platform/sqlite.ts";
+
+export { Identities, type Identity } from "./identities.ts";
+export { stateOf } from "./active-directory.ts";
+export { leftOut, lookUp, passwordFits } from "./ldap.ts";
+export { readLdapOptions } from "./ldap-options.ts";
+export { recheckDirectory } from "./ldap-recheck.ts";
+export { lookAtDirectory } from "./check-directory.ts";
+export { lookAtProvider } from "./check-provider.ts";
+export { readOidcOptions } from "./oidc-options.ts";
+export { providersOf, whoIsMeant } from "./linking.ts";
+export { type Provider, PROVIDERS } from "./person.ts";
+export type { IdentitySettings } from "./settings.ts";
+
+export interface IdentityOptions {
+  settings: IdentitySettings & {
+    login_failures: number;
+    login_failures_address: number;
+    login_window: number;
+  };
+  database: Database;
+  clock: Clock;
+  accounts: Accounts;
+  memberships: Memberships;
+  log: Log;
+  reach: Reach;
+}
+
+/** Has accounts ask those who know them besides us. @throws Problem invalid_setting */
+export function openIdentity(options: IdentityOptions): {
+  identities: Identities;
+  routes: ReturnType<typeof oidcRoutes>;
+  close(): Promise<void>;
+} {
+  const { settings, database, clock, accounts, memberships } = options;
+  const identities = new Identities(database, clock, accounts, memberships);
+  const ldap = readLdapOptions(settings);
+  if (ldap) accounts.elsewhere = new Ldap(ldap, identities, database, options.log, clock);
+  const hours = settings.ldap_recheck_hours;
+  const recheck = ldap && scheduleRecheck({ ...options, options: ldap, identities, hours });
+  const provider = readOidcOptions(settings);
+  const { login_failures_address: loginFailuresAddress, login_window: loginWindow } = settings;
+  const oidc =
+    provider && new Oidc({ ...options, options: provider, identities, loginFailuresAddress, loginWindow });
+  return { identities, routes: oidcRoutes(oidc), close: async () => recheck?.close() };
+}

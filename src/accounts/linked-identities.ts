@@ -1,0 +1,99 @@
+import { type Identities, PROVIDERS, providersOf, whoIsMeant } from "./external/index.ts";
+import { Problem } from "../problem.ts";
+import type { Accounts } from "./auth.ts";
+import {
+  dated,
+  described,
+  done,
+  type Endpoint,
+  json,
+  ofAccount,
+  parameter,
+  readTexts,
+  requireAdministrator,
+  texts,
+} from "./endpoint.ts";
+
+/** Which accounts a directory or a provider vouches for, and linking them. */
+export function identityEndpoints(
+  accounts: Accounts,
+  identities: Identities,
+  settings: Parameters<typeof whoIsMeant>[0],
+): Endpoint[] {
+  const providerOf = (name: string): (typeof PROVIDERS)[number] => {
+    const provider = PROVIDERS.find((known) => known === name);
+    if (provider) return provider;
+    const said = `Expected ${PROVIDERS.join(" or ")}.`;
+    throw new Problem("invalid_request", `provider: ${said}`, { fields: { provider: [said] } });
+  };
+  return [
+    {
+      path: "/api/admin/identities",
+      methods: {
+        GET: {
+          detail: described("Accounts that others vouch for", {
+            answers: {
+              200: "By `ldap` or `oidc`: as whom, since when, when last; `suspended` where the directory no longer has them. `providers` are those that the settings name.",
+            },
+          }),
+          answer({ request }) {
+            requireAdministrator(accounts, request);
+            const results = PROVIDERS.flatMap((provider) => identities.by(provider)).map(
+              ({ user, ...identity }) =>
+                dated(
+                  { username: accounts.actorOf(user).username, ...identity },
+                  "created",
+                  "last_used",
+                  "suspended",
+                ),
+            );
+            return json({ total: results.length, results, providers: providersOf(settings) });
+          },
+        },
+      },
+    },
+    {
+      path: "/api/admin/users/:username/identities",
+      methods: {
+        POST: {
+          detail: described("Link an account", {
+            description:
+              "To `who`: somebody of the directory (`ldap`) by the name that is typed at sign-in, or the DN; somebody of the provider (`oidc`) by the subject.",
+            parameters: [ofAccount()],
+            body: texts(["provider", "who"]),
+            answers: { 200: "`label` is whom it is linked to." },
+            refusals: [400, 401, 403, 404, 409],
+          }),
+          async answer({ request, params }) {
+            const actor = requireAdministrator(accounts, request);
+            await accounts.confirmations.require(request, actor);
+            const names = ["provider", "who"] as const;
+            const { provider, who } = await readTexts(request, names, names);
+            const user = accounts.userOf(params.username);
+            const subject = await whoIsMeant(settings, providerOf(provider), who);
+            identities.link(user, subject);
+            return json({ label: subject.label });
+          },
+        },
+      },
+    },
+    {
+      path: "/api/admin/users/:username/identities/:provider",
+      methods: {
+        DELETE: {
+          detail: described("Unlink an account", {
+            description: "Its sessions end; tokens stay.",
+            parameters: [ofAccount(), parameter("path", "provider", "`ldap` or `oidc`.")],
+            answers: { 204: "Done." },
+            refusals: [400, 401, 403, 404],
+          }),
+          answer({ request, params }) {
+            requireAdministrator(accounts, request);
+            identities.unlink(accounts.userOf(params.username), providerOf(params.provider));
+            return done();
+          },
+        },
+      },
+    },
+  ];
+}

@@ -1,0 +1,72 @@
+import { auditOf } from "./audit.ts";
+import type { Clock } from "../platform/clock.ts";
+import { hasSecretForm, newSecret, sha256 } from "../platform/secret.ts";
+import type { Database } from "../platform/sqlite.ts";
+
+const HOUR = 3_600_000;
+
+/** What a link that was made is good for. */
+export interface OneTimeLink {
+  /** Row of the account whose password it sets; null for making the first administrator. */
+  user: number | null;
+  /** Milliseconds since 1970-01-01 UTC. */
+  expires: number;
+}
+
+/** Links that are good for one use: a random key in the address, whose SHA-256 is kept. */
+export class OneTimeLinks {
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {}
+
+  /** A new key in the place of those before for the same. It cannot be read again. */
+  make(user: number | null, hours: number): { key: string; expires: number } {
+    const key = newSecret("");
+    const now = this.clock.now();
+    const expires = now + hours * HOUR;
+    this.database
+      .transaction(() => {
+        this.database.query("DELETE FROM one_time_link WHERE expires <= ? OR user_rid IS ?").run(now, user);
+        this.database
+          .query("INSERT INTO one_time_link (sha256, user_rid, created, expires) VALUES (?, ?, ?, ?)")
+          .run(sha256(key), user, now, expires);
+        const account = this.database
+          .query("SELECT id, username FROM user_account WHERE rid = ?")
+          .get(user) as { id: string; username: string } | null;
+        auditOf(this.database, this.clock).note({
+          action: "link.create",
+          subject: { kind: "user", id: account?.id ?? null },
+          detail: {
+            for: account ? "password" : "set-up",
+            ...(account ? { username: account.username } : {}),
+            expires: new Date(expires).toISOString(),
+          },
+        });
+      })
+      .immediate();
+    return { key, expires };
+  }
+
+  /** What a key is good for; undefined for one that is unknown, used up, over, or of an account that is shut out. */
+  find(key: string): OneTimeLink | undefined {
+    if (!hasSecretForm(key)) return undefined;
+    const row = this.database
+      .query(
+        `SELECT l.user_rid AS user, l.expires FROM one_time_link AS l LEFT JOIN user_account AS u ON u.rid = l.user_rid
+         WHERE l.sha256 = ? AND l.expires > ? AND (l.user_rid IS NULL OR u.is_active)`,
+      )
+      .get(sha256(key), this.clock.now());
+    return (row as OneTimeLink | null) ?? undefined;
+  }
+
+  /** Uses a key up. */
+  use(key: string): void {
+    this.database.query("DELETE FROM one_time_link WHERE sha256 = ?").run(sha256(key));
+  }
+
+  /** Takes back the links for an account. */
+  dropOf(user: number): void {
+    this.database.query("DELETE FROM one_time_link WHERE user_rid = ?").run(user);
+  }
+}

@@ -1,0 +1,57 @@
+import { Problem } from "../problem.ts";
+import type { Clock } from "../platform/clock.ts";
+
+/** Keys remembered; the one not used for longest goes first. */
+const KEPT = 20_000;
+
+/** Counts attempts by a key (an account, an address) over a sliding window, in memory. */
+export class Throttle {
+  /** Times of the attempts by key, oldest first; keys in the order of their last attempt. */
+  private readonly attempts = new Map<string, number[]>();
+
+  /** `limit` attempts within `window` milliseconds. */
+  constructor(
+    private readonly limit: number,
+    private readonly window: number,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Seconds until another attempt is allowed; 0 where one is now. */
+  wait(key: string): number {
+    const times = this.recent(key);
+    if (times.length < this.limit) return 0;
+    const free = times[times.length - this.limit] + this.window;
+    return Math.max(1, Math.ceil((free - this.clock.now()) / 1000));
+  }
+
+  /** Counts an attempt, before its end is known: many at once must not slip through together. */
+  count(key: string): void {
+    const times = [...this.recent(key), this.clock.now()].slice(-this.limit);
+    this.attempts.delete(key);
+    this.attempts.set(key, times);
+    if (this.attempts.size > KEPT) this.attempts.delete(this.attempts.keys().next().value!);
+  }
+
+  /** Takes one attempt back. */
+  forgive(key: string): void {
+    this.attempts.get(key)?.pop();
+  }
+
+  forget(key: string): void {
+    this.attempts.delete(key);
+  }
+
+  private recent(key: string): number[] {
+    const now = this.clock.now();
+    // What lies ahead was noted before the clock was set back: nobody has to wait until it comes again.
+    return (this.attempts.get(key) ?? []).filter((time) => time > now - this.window && time <= now);
+  }
+}
+
+/** 429 in the words of Django REST framework, with Retry-After (RFC 6585, section 4). */
+export function throttled(seconds: number): Problem {
+  const unit = seconds === 1 ? "second" : "seconds";
+  return new Problem("throttled", `Request was throttled. Expected available in ${seconds} ${unit}.`, {
+    headers: { "Retry-After": String(seconds) },
+  });
+}

@@ -1,0 +1,89 @@
+import type { Json } from "../model/field.ts";
+import { parseJson } from "../model/json-text.ts";
+import { Problem } from "../../problem.ts";
+import { readBytes, readText } from "../../platform/body.ts";
+
+/**
+ * The JSON value of a body; `{}` for an empty one, so that the missing fields are what is told.
+ * @throws Problem unsupported_media_type, too_large, malformed (with position)
+ */
+export async function readJson(request: Request, maxBytes: number): Promise<Json> {
+  const type = mediaType(request);
+  if (type !== "" && !JSON_TYPES.has(type)) throw unsupported(request);
+  const text = await readText(request, maxBytes);
+  return text.trim() === "" ? {} : parseJson(text);
+}
+
+/** A body of name and value pairs: JSON, or a form as a browser sends it. */
+export async function readPairs(request: Request, maxBytes: number): Promise<Json> {
+  if (mediaType(request) !== "application/x-www-form-urlencoded") return readJson(request, maxBytes);
+  return Object.fromEntries(new URLSearchParams(await readText(request, maxBytes)));
+}
+
+/** A file that was sent, and the other fields of its form. */
+export interface Upload {
+  name: string;
+  type: string;
+  /** Whether the name is the client's, not just a stand-in. */
+  named: boolean;
+  bytes: Uint8Array;
+  fields: [string, string][];
+}
+
+/**
+ * A file: the body itself, or the first file of a form (RFC 7578).
+ * @throws Problem too_large, malformed
+ */
+export async function readUpload(request: Request, maxBytes: number): Promise<Upload> {
+  const bytes = await readBytes(request, maxBytes);
+  const type = mediaType(request);
+  if (type !== "multipart/form-data") return { name: "file", named: false, type, bytes, fields: [] };
+  const headers = { "Content-Type": request.headers.get("content-type")! };
+  let form: FormData;
+  try {
+    form = await new Response(bytes as Uint8Array<ArrayBuffer>, { headers }).formData();
+  } catch (cause) {
+    throw new Problem("malformed", "The form cannot be read.", { cause });
+  }
+  const fields: [string, string][] = [];
+  let file: Blob | undefined;
+  for (const [name, value] of form as Iterable<[string, string | Blob]>) {
+    if (typeof value === "string") fields.push([name, value]);
+    else file ??= value;
+  }
+  if (!file) throw new Problem("malformed", "The form has no file.");
+  const { name } = file as File;
+  return {
+    name: name ?? "file",
+    named: name !== undefined,
+    type: file.type.split(";")[0],
+    bytes: await file.bytes(),
+    fields,
+  };
+}
+
+/** Whether the body is a form as a browser sends it. */
+export const isForm = (request: Request): boolean =>
+  mediaType(request) === "application/x-www-form-urlencoded";
+
+/** The fields of such a form. @throws Problem too_large, malformed */
+export const readFields = async (request: Request, maxBytes: number): Promise<URLSearchParams> =>
+  new URLSearchParams(await readText(request, maxBytes));
+
+const JSON_TYPES = new Set([
+  "application/json",
+  "application/json-patch+json",
+  "application/merge-patch+json",
+]);
+
+const mediaType = (request: Request): string =>
+  (request.headers.get("content-type") ?? "").split(";")[0].trim().toLowerCase();
+
+function unsupported(request: Request): Problem {
+  const type = mediaType(request);
+  const shown = /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(type) ? `"${type}"` : "of this name";
+  return new Problem(
+    "unsupported_media_type",
+    `Unsupported media type ${shown} in request. Send application/json.`,
+  );
+}

@@ -1,0 +1,253 @@
+import type { Elysia } from "elysia";
+import type { Answers } from "./respond.ts";
+import type { HistoryAnswers } from "./respond-with-history.ts";
+import type { Attached } from "../records/sub-resources.ts";
+import {
+  answered,
+  type Attachment,
+  fieldsOf,
+  OF_PARTS,
+  optionsOf,
+  refused,
+  sentSchema,
+  SHOWN,
+} from "../records/sub-resource-description.ts";
+import { runBatch, runInTurn, unwrap } from "./respond-to-write.ts";
+import { content, detail, inPath, inQuery } from "./route-description.ts";
+import { checkVersion } from "../records/entity-tag.ts";
+import { once } from "../records/idempotency.ts";
+import { and } from "../model/condition.ts";
+import type { Json } from "../model/field.ts";
+import { MEDIA_TYPES } from "./negotiation.ts";
+import { changeableHost, hostOf, showPart } from "./sub-resource-request.ts";
+import { readJson } from "./request-body.ts";
+import { type Call, respond, ROOT } from "./response.ts";
+import { PARTS, type Routed } from "../resources/index.ts";
+import { addHistoryOf } from "./route-history.ts";
+import type { Store } from "../records/store.ts";
+import { DRY_RUN, MATCH, NONE_MATCH, ONCE, PREVIEW } from "./write-parameters.ts";
+import { Problem } from "../../problem.ts";
+
+const LIST_METHODS = "GET, POST, HEAD, OPTIONS";
+const ONE_METHODS = "GET, PUT, PATCH, DELETE, HEAD, OPTIONS";
+const HIDDEN = { parse: "none", detail: { hide: true } } as const;
+
+type Params = Record<string, string | null>;
+type Context = { request: Request; params: Params };
+
+const PART = { annotations: PARTS.annotation, notes: PARTS.note };
+
+const DOCS: Record<Attachment, [list: string, add: string, body: string]> = {
+  annotations: [
+    "Annotations of a record",
+    "Annotate a record",
+    '{"annotation_type_id": an annotation type or custom property type, by id or name, "value": …}; what a value must be, its type says.',
+  ],
+  notes: ["Notes on a record", "Write a note on a record", '{"content": "…"}'],
+};
+
+/** What the routes of parts need. */
+export interface AttachedOptions {
+  answers: Answers;
+  store: Store;
+  attached: Attached;
+  history: HistoryAnswers;
+  maxMessageBytes: number;
+}
+
+/** `<segment>/<id>/annotations/` and `<segment>/<id>/notes/`, of records that have owners. */
+export function addAttached(
+  app: Elysia,
+  { answers, store, attached, history, maxMessageBytes }: AttachedOptions,
+  resource: Routed,
+): void {
+  for (const what of Object.keys(DOCS) as Attachment[]) {
+    const part = PART[what];
+    const present = (call: Call) => ({
+      statements: store.statements,
+      reading: store.reading,
+      actor: call.actor,
+    });
+    /** One as it is stored, wrapped where the client wants it so. */
+    const showOne = (call: Call, rid: number, status: 200 | 201, allow: string): Response => {
+      const shown = attached.show(what, rid, present(call))!;
+      const flat = call.url.searchParams.get("response_format") === "flat";
+      return showPart(call, flat ? { results: shown } : shown, allow, {
+        status,
+        version: Number(shown.version),
+      });
+    };
+
+    const describe = (call: Call, id: string, allow: string, method: string): Response => {
+      const { rid } = hostOf(store, call, resource, id);
+      const may = store.reading.rights(resource, call.actor, [rid]).get(rid)?.change ?? false;
+      const actions: Record<string, Json> = may ? { [method]: fieldsOf(what) } : {};
+      const body = optionsOf(what, DOCS[what][0], ["application/json"], actions);
+      return respond(body, 200, MEDIA_TYPES.json, { Allow: allow });
+    };
+    const body = async (call: Call): Promise<Json> => unwrap(await readJson(call.request, maxMessageBytes));
+
+    const list = async ({ request, params }: Context): Promise<Response> => {
+      const call = answers.begin(request, LIST_METHODS);
+      const id = params.id ?? "";
+      if (call.method === "OPTIONS") return describe(call, id, LIST_METHODS, "POST");
+      if (call.method !== "POST") {
+        const host = hostOf(store, call, resource, id);
+        const results = attached.list(what, resource, host.rid, host.life, host);
+        return showPart(call, { results }, LIST_METHODS);
+      }
+      // Before the body is read, and again in the transaction: meanwhile the record may have changed hands.
+      changeableHost(store, call, resource, id);
+      const value = await body(call);
+      return store.inTurn(() =>
+        once(store, call, value, () =>
+          runBatch(
+            store,
+            call,
+            { kind: "create" },
+            (writing) =>
+              attached.add(
+                writing,
+                what,
+                resource,
+                changeableHost(store, call, resource, id),
+                value,
+                call.actor,
+              ),
+            (rid) => showOne(call, rid, 201, LIST_METHODS),
+          ),
+        ),
+      );
+    };
+
+    const one = async ({ request, params }: Context): Promise<Response> => {
+      const call = answers.begin(request, ONE_METHODS);
+      const id = params.id ?? "";
+      const own = params.attached ?? "";
+      if (call.method === "OPTIONS") return describe(call, id, ONE_METHODS, "PUT");
+      if (call.method === "GET" || call.method === "HEAD") {
+        const host = hostOf(store, call, resource, id);
+        const shown = attached.show(what, attached.find(what, resource, host.rid, own), host);
+        const wanted = host.life === "all" || shown?.deleted === (host.life === "deleted");
+        if (!shown || !wanted) throw new Problem("not_found", "Not found.");
+        const flat = call.url.searchParams.get("response_format") === "flat";
+        const version = Number(shown.version);
+        return showPart(call, flat ? { results: shown } : shown, ONE_METHODS, { version });
+      }
+      changeableHost(store, call, resource, id);
+      const removes = call.method === "DELETE";
+      const value = removes ? null : await body(call);
+      return runInTurn(
+        store,
+        call,
+        removes ? "delete" : "update",
+        (writing) => {
+          const rid = attached.find(what, resource, changeableHost(store, call, resource, id), own);
+          const { deleted, version } = writing.current(part, rid);
+          if (deleted === 1) throw new Problem("not_found", "Not found.");
+          checkVersion(call, Number(version));
+          if (removes) writing.mark(part, rid, call.actor);
+          else attached.change(writing, what, rid, value, call.actor);
+          return rid;
+        },
+        (rid) =>
+          removes ? respond(null, 204, "", { Allow: ONE_METHODS }) : showOne(call, rid, 200, ONE_METHODS),
+      );
+    };
+
+    const path = `${ROOT}${resource.segment}/:id/${what}/`;
+    const id = inPath("id", `Identifier of the ${resource.name}.`);
+    const own = inPath("attached", `Identifier of one of the ${what}.`);
+    const flat = inQuery("response_format", 'flat: the answer is wrapped as {"results": …}.');
+    const [lists, adds, about] = DOCS[what];
+    const security = [{ token: [] }];
+    const listed = {
+      type: "object",
+      required: ["results"],
+      properties: { results: { type: "array", items: SHOWN[what] } },
+    };
+    const sends = (change: boolean) => ({
+      required: true,
+      description: about,
+      content: content(sentSchema(what, change)),
+    });
+    const changed = detail({
+      summary: `Change one of the ${what}: ${resource.segment}`,
+      security,
+      parameters: [id, own, flat, ...DRY_RUN, ...MATCH],
+      requestBody: sends(true),
+      responses: {
+        ...answered(200, "As stored.", SHOWN[what]),
+        ...refused(400, 401, 403, 404, 409, 412, 413, 415),
+      },
+    });
+    const onePath = `${path}:attached/`;
+    app
+      .get(path, list, {
+        detail: detail({
+          summary: `${lists}: ${resource.segment}`,
+          parameters: [id, ...OF_PARTS, ...NONE_MATCH],
+          responses: { ...answered(200, "All of them.", listed), ...refused(400, 401, 404) },
+        }),
+      })
+      .post(path, list, {
+        parse: "none",
+        detail: detail({
+          summary: `${adds}: ${resource.segment}`,
+          description: about,
+          security,
+          parameters: [id, flat, ...DRY_RUN, ...ONCE],
+          requestBody: sends(false),
+          responses: {
+            ...answered(201, "As stored.", SHOWN[what]),
+            ...answered(200, "Of a dry run: what would change.", PREVIEW),
+            ...refused(400, 401, 403, 404, 409, 413, 415, 422),
+          },
+        }),
+      })
+      .get(onePath, one, {
+        detail: detail({
+          summary: `One of the ${what}: ${resource.segment}`,
+          parameters: [id, own, flat, ...OF_PARTS, ...NONE_MATCH],
+          responses: { ...answered(200, "As stored.", SHOWN[what]), ...refused(400, 401, 404) },
+        }),
+      })
+      .put(onePath, one, { parse: "none", detail: changed })
+      .patch(onePath, one, { parse: "none", detail: changed })
+      .delete(onePath, one, {
+        parse: "none",
+        detail: detail({
+          summary: `Remove one of the ${what}: ${resource.segment}`,
+          description: "It stays in the database; `deleted=true` shows it.",
+          security,
+          parameters: [id, own, ...DRY_RUN, ...MATCH],
+          responses: {
+            204: { description: "Done." },
+            ...answered(200, "Of a dry run: what would change.", PREVIEW),
+            ...refused(401, 403, 404, 409, 412),
+          },
+        }),
+      });
+    const segments = [resource.segment, ...(resource.aliases ?? [])];
+    for (const segment of segments)
+      for (const end of ["", "/"]) {
+        app.all(`${ROOT}${segment}/:id/${what}${end}`, list, HIDDEN);
+        app.all(`${ROOT}${segment}/:id/${what}/:attached${end}`, one, HIDDEN);
+      }
+    addHistoryOf(app, history, {
+      paths: segments.map((segment) => `${segment}/:id/${what}/:attached/`),
+      parameters: [id, own],
+      what: `one of the ${what}: ${resource.segment}`,
+      restored: SHOWN[what],
+      subject: (params) => ({
+        resource: part,
+        find: (call) => {
+          const rid = store.reading.find(resource, params.id ?? "", and(), call.actor);
+          if (rid === undefined) throw new Problem("not_found", "Not found.");
+          return attached.find(what, resource, rid, params.attached ?? "");
+        },
+        show: (call, rid) => showOne(call, rid, 200, ONE_METHODS),
+      }),
+    });
+  }
+}

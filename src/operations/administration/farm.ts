@@ -1,0 +1,37 @@
+import type { Administered } from "./administered.ts";
+import { dated, described, type Endpoint, instant, json } from "../../accounts/endpoint.ts";
+
+/** The farm: workers on other machines, and the queue between. */
+export function farmEndpoints({ farm }: Administered): Endpoint[] {
+  return [
+    {
+      path: "/api/admin/farm",
+      methods: {
+        GET: {
+          detail: described(
+            "The farm: queue, workers, what each of them runs, and what does not go together",
+            {
+              answers: { 200: "`enabled` alone, and false, where the server has no queue (setting queue)." },
+            },
+          ),
+          answer() {
+            const state = farm();
+            if (state === null) return json({ enabled: false });
+            const { poolWorks, ...rest } = state;
+            const workers = state.workers.map((worker) => ({
+              ...dated(worker, "since"),
+              jobs: worker.jobs.map((job) => dated(job, "since")),
+            }));
+            return json({
+              enabled: true,
+              ...rest,
+              pool_works: poolWorks,
+              oldest: instant(state.oldest),
+              workers,
+            });
+          },
+        },
+      },
+    },
+  ];
+}

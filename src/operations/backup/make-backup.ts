@@ -1,0 +1,231 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { Problem } from "../../problem.ts";
+import { type AuditHead, auditHead } from "../../accounts/audit.ts";
+import { type Database, openReader } from "../../platform/sqlite.ts";
+import { compressFile, sync, unpackFile } from "./compressed-file.ts";
+import { DATABASE_ENDING, type FileEntry, listBackups, type Manifest, type Reason } from "./manifest.ts";
+
+export interface BackupOptions {
+  /** Data directory that is backed up. */
+  from: string;
+  /** Name of the database in it. */
+  database: string;
+  /** Directory that the backup goes to; made where it is missing. */
+  to: string;
+  reason: Reason;
+  version: string;
+  /** Milliseconds since 1970-01-01 UTC. */
+  now: number;
+  /** Corpora that are kept already where the backup goes in the end; by default those of `to`. */
+  kept?: (file: string) => FileEntry | undefined;
+  /** Whether there is a backup of this name already where it goes in the end. */
+  isTaken?: (name: string) => boolean;
+}
+
+/** Bytes that are left free at least: a server that cannot write is worse than a backup less. */
+const RESERVE = 64 * 1024 * 1024;
+
+/**
+ * Backs up a data directory while it is served: the database in one state, with everything that was accepted before, by
+ * a connection of its own that only reads. The copy is checked (integrity and references), compressed, read back and
+ * compared before the manifest says that it is there.
+ * @throws Problem bad_database, bad_backup
+ */
+export async function makeBackup(options: BackupOptions): Promise<{ path: string; manifest: Manifest }> {
+  const { from, to, reason, version } = options;
+  const source = join(from, options.database);
+  if (!existsSync(source)) throw new Problem("bad_database", `There is no database ${source} to back up.`);
+  mkdirSync(to, { recursive: true, mode: 0o700 });
+  sweep(to);
+  refuseFull(source, to);
+  const name = nameOf(options.now, to, options.isTaken);
+  const copy = join(to, `${name}.partial`);
+  const packed = join(to, name + DATABASE_ENDING);
+  try {
+    copyDatabase(source, copy);
+    const found = examine(copy);
+    const sums = await compressFile(copy, packed);
+    rmSync(copy);
+    await readBack(packed, sums);
+    const corpora = await keepCorpora(join(from, "corpora"), to, options.kept ?? keptIn(to));
+    const manifest: Manifest = {
+      format: 1,
+      labd: version,
+      created: new Date(options.now).toISOString(),
+      reason,
+      database: { file: name + DATABASE_ENDING, ...sums, ...found },
+      corpora,
+      calibrations: calibrationsIn(from),
+    };
+    const path = join(to, `${name}.json`);
+    writeFileSync(`${path}.partial`, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
+    sync(`${path}.partial`);
+    renameSync(`${path}.partial`, path);
+    sync(to);
+    return { path, manifest };
+  } catch (error) {
+    rmSync(copy, { force: true });
+    rmSync(packed, { force: true });
+    if (error instanceof Problem) throw error;
+    throw new Problem("bad_backup", `The backup to ${to} failed: ${(error as Error).message}.`, {
+      cause: error,
+    });
+  }
+}
+
+/** `labd-20261121T212500Z`, with a number behind it where that second has one already. */
+function nameOf(now: number, directory: string, isTaken: (name: string) => boolean = () => false): string {
+  const stamp = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
+  for (let i = 1; ; i++) {
+    const name = `labd-${stamp}${i === 1 ? "" : `-${i}`}`;
+    if (
+      !isTaken(name) &&
+      !existsSync(join(directory, name + DATABASE_ENDING)) &&
+      !existsSync(join(directory, `${name}.partial`))
+    )
+      return name;
+  }
+}
+
+/** One state of the database, compacted, with no log beside it. */
+function copyDatabase(from: string, to: string): void {
+  const reader = openReader(from);
+  try {
+    reader.query("VACUUM INTO ?").run(to);
+  } finally {
+    reader.close();
+  }
+}
+
+/** What a database holds, after it was found whole. @throws Problem bad_database with what is wrong */
+export function examine(path: string): {
+  migrations: string[];
+  rows: Record<string, number>;
+  audit: AuditHead | null;
+} {
+  const reader = openReader(path);
+  try {
+    refuseDamage(reader, path);
+    const names = reader
+      .query(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
+      )
+      .all() as { name: string }[];
+    const count = (table: string): number =>
+      (reader.query(`SELECT count(*) AS n FROM "${table}"`).get() as { n: number }).n;
+    const migrations = reader.query("SELECT name FROM migration ORDER BY name").all() as { name: string }[];
+    return {
+      migrations: migrations.map(({ name }) => name),
+      rows: Object.fromEntries(names.map(({ name }) => [name, count(name)])),
+      audit: auditHead(reader),
+    };
+  } finally {
+    reader.close();
+  }
+}
+
+/** @throws Problem bad_database */
+export function refuseDamage(reader: Database, path: string): void {
+  let wrong: string[];
+  try {
+    wrong = (reader.query("PRAGMA integrity_check(10)").all() as { integrity_check: string }[])
+      .map(({ integrity_check }) => integrity_check)
+      .filter((line) => line !== "ok");
+    const broken = reader.query("PRAGMA foreign_key_check").all() as { table: string; parent: string }[];
+    wrong.push(
+      ...broken.slice(0, 10).map(({ table, parent }) => `a row of ${table} names no row of ${parent}`),
+    );
+  } catch (error) {
+    wrong = [(error as Error).message];
+  }
+  if (wrong.length > 0) throw new Problem("bad_database", `${path} is damaged: ${wrong.join("; ")}.`);
+}
+
+async function readBack(path: string, sums: { sha256: string; compressedSha256: string }): Promise<void> {
+  const again = await unpackFile(path);
+  if (again.sha256 !== sums.sha256 || again.compressedSha256 !== sums.compressedSha256)
+    throw new Problem("bad_backup", `${path} is not what was written: the disk is not to be trusted.`);
+}
+
+/** The corpora that a directory has kept, by their manifests. */
+function keptIn(to: string): (file: string) => FileEntry | undefined {
+  const known = new Map(
+    listBackups(to).flatMap(({ manifest }) => manifest.corpora.map((entry) => [entry.file, entry] as const)),
+  );
+  return (file) => {
+    const entry = known.get(file);
+    const path = join(to, file);
+    return entry && existsSync(path) && statSync(path).size === entry.compressedBytes ? entry : undefined;
+  };
+}
+
+/** Corpora that are not kept yet. Their name is their content, so that one is never replaced. */
+async function keepCorpora(
+  from: string,
+  to: string,
+  kept: (file: string) => FileEntry | undefined,
+): Promise<FileEntry[]> {
+  const names = existsSync(from) ? readdirSync(from).filter((name) => name.endsWith(".labc")) : [];
+  const entries: FileEntry[] = [];
+  for (const name of names.sort()) {
+    const file = `corpora/${name}.zst`;
+    const path = join(to, file);
+    const known = kept(file);
+    if (known) {
+      entries.push(known);
+      continue;
+    }
+    mkdirSync(join(to, "corpora"), { recursive: true, mode: 0o700 });
+    const sums = await compressFile(join(from, name), `${path}.partial`);
+    await readBack(`${path}.partial`, sums);
+    renameSync(`${path}.partial`, path);
+    sync(join(to, "corpora"));
+    entries.push({ file, ...sums });
+  }
+  return entries;
+}
+
+/** The nulls of corpora: a few kilobytes each, so that they lie in the manifest. */
+function calibrationsIn(from: string): NonNullable<Manifest["calibrations"]> {
+  const folder = join(from, "corpora");
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".null")) : [];
+  return names.sort().map((name) => ({
+    file: `corpora/${name}`,
+    text: readFileSync(join(folder, name), "utf8"),
+  }));
+}
+
+/** Removes what interrupted backups left, a day after. */
+function sweep(directory: string): void {
+  for (const name of readdirSync(directory)) {
+    const path = join(directory, name);
+    const isLeft =
+      name.endsWith(".partial") ||
+      name.endsWith(".partial-journal") ||
+      (name.endsWith(DATABASE_ENDING) && !existsSync(path.replace(DATABASE_ENDING, ".json")));
+    if (isLeft && name.startsWith("labd-") && Date.now() - statSync(path).mtimeMs > 86_400_000) rmSync(path);
+  }
+}
+
+/** @throws Problem bad_backup where there is no room for the copy and its compressed form */
+function refuseFull(source: string, to: string): void {
+  const { bavail, bsize } = statfsSync(to);
+  const needed = 2 * statSync(source).size + RESERVE;
+  if (bavail * bsize >= needed) return;
+  const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1e6)} MB`;
+  throw new Problem(
+    "bad_backup",
+    `${to} has ${megabytes(bavail * bsize)} free, and a backup may need ${megabytes(needed)}. Make room, or name another directory (backup_dir, --to).`,
+  );
+}

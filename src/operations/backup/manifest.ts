@@ -1,0 +1,89 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { Problem } from "../../problem.ts";
+import type { AuditHead } from "../../accounts/audit.ts";
+
+/**
+ * A backup is two files side by side: `labd-20261121T212500Z.sqlite.zst`, the database, and `….json`, this manifest,
+ * which is written last: without it the other is what an interrupted backup left. Corpora never change once they are
+ * there, so each lies once in `corpora/` beside, for all backups that name it.
+ */
+export interface Manifest {
+  format: 1;
+  /** Version of labd that made it. */
+  labd: string;
+  /** RFC 3339, UTC. */
+  created: string;
+  reason: Reason;
+  database: FileEntry & {
+    /** Names of the migrations that the database has, in order. */
+    migrations: string[];
+    /** Rows of each table. */
+    rows: Record<string, number>;
+    /** The end of the audit log; null where it is empty. Backups of older versions have none. */
+    audit?: AuditHead | null;
+  };
+  corpora: FileEntry[];
+  /** The nulls of corpora, as they were; unlike corpora they may be made anew. Backups of older versions have none. */
+  calibrations?: { /** Path from the data directory. */ file: string; text: string }[];
+}
+
+/** Why a backup was made: somebody asked, the time had come, or a migration was about to run. */
+export type Reason = "asked" | "schedule" | "upgrade";
+
+export interface FileEntry {
+  /** Path of the compressed file, from the manifest's directory. */
+  file: string;
+  /** Of the file as it is in the data directory. */
+  bytes: number;
+  sha256: string;
+  /** Of the compressed file. */
+  compressedBytes: number;
+  compressedSha256: string;
+}
+
+export const MANIFEST = /^labd-\d{8}T\d{6}Z(?:-\d+)?\.json$/;
+export const DATABASE_ENDING = ".sqlite.zst";
+
+/** @param path of the manifest or of the database beside it. @throws Problem bad_backup */
+export function readManifest(path: string): { manifest: Manifest; directory: string } {
+  const named = path.endsWith(DATABASE_ENDING) ? path.replace(DATABASE_ENDING, ".json") : path;
+  if (!existsSync(named))
+    throw new Problem(
+      "bad_backup",
+      named === path
+        ? `There is no file ${path}.`
+        : `${path} has no manifest ${basename(named)} beside it: the backup was interrupted, or not copied whole.`,
+    );
+  return { manifest: parseManifest(readFileSync(named, "utf8"), named), directory: dirname(named) };
+}
+
+/** @param where what the text is, for the error. @throws Problem bad_backup */
+export function parseManifest(text: string, where: string): Manifest {
+  try {
+    const manifest = JSON.parse(text) as Manifest;
+    if (manifest.format !== 1 || typeof manifest.database?.sha256 !== "string")
+      throw new Error(`its format is ${JSON.stringify(manifest.format)}, and this version reads 1`);
+    return manifest;
+  } catch (error) {
+    throw new Problem("bad_backup", `${where} is no manifest of a backup: ${(error as Error).message}.`, {
+      cause: error,
+    });
+  }
+}
+
+/** The backups of a directory, oldest first; manifests that cannot be read are left out. */
+export function listBackups(directory: string): { path: string; manifest: Manifest }[] {
+  if (!existsSync(directory)) return [];
+  const found = readdirSync(directory)
+    .filter((name) => MANIFEST.test(name))
+    .flatMap((name) => {
+      try {
+        const path = join(directory, name);
+        return [{ path, manifest: readManifest(path).manifest }];
+      } catch {
+        return [];
+      }
+    });
+  return found.sort((a, b) => a.manifest.created.localeCompare(b.manifest.created));
+}

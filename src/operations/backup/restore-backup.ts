@@ -1,0 +1,196 @@
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { Problem } from "../../problem.ts";
+import { closeDatabase, lockDirectory, openWriter } from "../../platform/sqlite.ts";
+import { hashFile, sync, unpackFile } from "./compressed-file.ts";
+import { examine } from "./make-backup.ts";
+import type { ObjectStore } from "../../platform/object-store.ts";
+import { DATABASE_ENDING, type FileEntry, type Manifest, parseManifest, readManifest } from "./manifest.ts";
+
+/** A backup that is read: its manifest, and the files that it names. */
+export interface ReadBackup {
+  manifest: Manifest;
+  /** Where a file of it is, for people. */
+  where(file: string): string;
+  /** The file's bytes, or its path. @throws Problem bad_backup where it is missing */
+  open(file: string): string | AsyncIterable<Uint8Array>;
+}
+
+/** @param path of the manifest or of the database beside it. @throws Problem bad_backup */
+export function readLocalBackup(path: string): ReadBackup {
+  const { manifest, directory } = readManifest(path);
+  const where = (file: string): string => join(directory, file);
+  return {
+    manifest,
+    where,
+    open(file) {
+      if (existsSync(where(file))) return where(file);
+      throw new Problem("bad_backup", `${where(file)}, which the manifest names, is missing.`);
+    },
+  };
+}
+
+/** @param name of the manifest or of the database beside it. @throws Problem bad_backup, store_failed */
+export async function readStoredBackup(store: ObjectStore, name: string): Promise<ReadBackup> {
+  const named = name.endsWith(DATABASE_ENDING) ? name.replace(DATABASE_ENDING, ".json") : name;
+  const where = (file: string): string => store.where(file);
+  const text = await store.text(named).catch((error: unknown) => {
+    if (!(error instanceof Problem) || error.code !== "not_found") throw error;
+    throw new Problem(
+      "bad_backup",
+      `There is no backup ${where(named)}. labd backup --list --to ${store.address} shows those that are there.`,
+    );
+  });
+  return { manifest: parseManifest(text, where(named)), where, open: (file) => store.read(file) };
+}
+
+/**
+ * Unpacks a backup and looks at all of it: hashes, integrity, references, rows, corpora, and whether this version of
+ * the program knows its migrations.
+ * @param known names of the migrations of this version
+ * @param look is shown the unpacked database, while it is there
+ * @throws Problem bad_backup, bad_database
+ */
+export async function checkBackup(
+  backup: ReadBackup,
+  known: readonly string[],
+  look: (database: string) => void = () => {},
+): Promise<Manifest> {
+  const { manifest } = backup;
+  const scratch = mkdtempSync(join(tmpdir(), "labd-restore-"));
+  try {
+    const database = join(scratch, "labd.sqlite");
+    await unpackDatabase(backup, database, known);
+    look(database);
+    for (const corpus of manifest.corpora) await unpack(corpus, backup);
+    calibrationsOf(backup);
+    return manifest;
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Puts a backup in the place of a data directory's database, which stays beside it under another name, and adds corpora
+ * that are missing. Nothing is changed before everything was unpacked and found whole.
+ * @returns the manifest, and where the former database is now, if there was one
+ * @throws Problem already_running, bad_backup, bad_database
+ */
+export async function restoreBackup(options: {
+  backup: ReadBackup;
+  /** Data directory. */
+  to: string;
+  /** Name of the database in it. */
+  database: string;
+  known: readonly string[];
+  now: number;
+}): Promise<{ manifest: Manifest; former: string | null }> {
+  const { to, known, backup } = options;
+  const { manifest } = backup;
+  const lock = lockDirectory(to);
+  const fresh = join(to, `${options.database}.restoring`);
+  try {
+    await unpackDatabase(backup, fresh, known);
+    for (const corpus of manifest.corpora) {
+      const target = join(to, corpus.file.replace(/\.zst$/, ""));
+      if (existsSync(target) && (await hashFile(target)) === corpus.sha256) continue;
+      mkdirSync(dirname(target), { recursive: true });
+      await unpack(corpus, backup, `${target}.restoring`);
+      renameSync(`${target}.restoring`, target);
+    }
+    // It belongs to the numbers of the results that the backup holds.
+    for (const { file, text } of calibrationsOf(backup)) {
+      const target = join(to, file);
+      mkdirSync(dirname(target), { recursive: true });
+      writeFileSync(`${target}.restoring`, text);
+      sync(`${target}.restoring`);
+      renameSync(`${target}.restoring`, target);
+    }
+    const former = setAside(join(to, options.database), options.now);
+    renameSync(fresh, join(to, options.database));
+    sync(to);
+    return { manifest, former };
+  } finally {
+    rmSync(fresh, { force: true });
+    lock.release();
+  }
+}
+
+async function unpackDatabase(backup: ReadBackup, to: string, known: readonly string[]): Promise<void> {
+  const { manifest } = backup;
+  const foreign = manifest.database.migrations.filter((name) => !known.includes(name));
+  if (foreign.length > 0)
+    throw new Problem(
+      "bad_database",
+      `The backup was made by labd ${manifest.labd} and holds migration ${foreign[0]}, which this version does not know. Restore it with that version or a newer one.`,
+    );
+  await unpack(manifest.database, backup, to);
+  const found = examine(to);
+  for (const [table, rows] of Object.entries(manifest.database.rows)) {
+    if (found.rows[table] !== rows)
+      throw new Problem(
+        "bad_backup",
+        `${manifest.database.file}: ${table} has ${found.rows[table] ?? "no"} rows, not ${rows}.`,
+      );
+  }
+}
+
+/** @throws Problem bad_backup where the file is missing or not what the manifest says */
+async function unpack(entry: FileEntry, { open, where }: ReadBackup, to?: string): Promise<void> {
+  const { file } = entry;
+  if (!/^(corpora\/)?[\w.-]+$/.test(file))
+    throw new Problem("bad_backup", `${where(file)}, which the manifest names, is no file of a backup.`);
+  let why = "it is not what the manifest says (SHA-256)";
+  try {
+    const sums = await unpackFile(open(file), to);
+    if (sums.sha256 === entry.sha256 && sums.compressedSha256 === entry.compressedSha256) return;
+  } catch (error) {
+    if (error instanceof Problem && error.code !== "not_found") throw error;
+    why = (error as Error).message;
+  }
+  if (to !== undefined) rmSync(to, { force: true });
+  throw new Problem("bad_backup", `${where(file)} is damaged: ${why.replace(/\.$/, "")}.`);
+}
+
+/** @throws Problem bad_backup where one would lie elsewhere than beside a corpus */
+function calibrationsOf({ manifest, where }: ReadBackup): NonNullable<Manifest["calibrations"]> {
+  const found = manifest.calibrations ?? [];
+  for (const { file } of found) {
+    if (!/^corpora\/[\w-][\w.-]*\.null$/.test(file))
+      throw new Problem("bad_backup", `${where(file)}, which the manifest names, is no null of a corpus.`);
+  }
+  return found;
+}
+
+/** Gives the database a second name, under which it stays when the first is given to another. */
+function setAside(path: string, now: number): string | null {
+  if (!existsSync(path)) return null;
+  try {
+    // The log is written back, so that one file is all.
+    closeDatabase(openWriter(path));
+  } catch {
+    // It is damaged, which may be why another takes its place: then the log goes along.
+  }
+  const stamp = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
+  let former = `${path}.before-${stamp}`;
+  for (let i = 2; existsSync(former); i++) former = `${path}.before-${stamp}-${i}`;
+  try {
+    linkSync(path, former);
+  } catch {
+    // A file system without links.
+    copyFileSync(path, former);
+  }
+  for (const ending of ["-wal", "-shm"])
+    if (existsSync(path + ending)) renameSync(path + ending, former + ending);
+  return former;
+}

@@ -1,0 +1,76 @@
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import type { Database } from "../../platform/sqlite.ts";
+import { move, type State } from "./job.ts";
+
+const EXPIRE = move("expire");
+const DAY = 86_400_000;
+
+/** Jobs that one transaction expires: answers must not wait for more. */
+const BATCH = 200;
+
+/**
+ * Expires jobs whose time is over, at most BATCH of them: what they were asked and answered is removed, the row stays,
+ * so that the identifier is answered with a reason for ever. A result goes with the last job that has it.
+ * @returns how many jobs expired
+ */
+export function expireJobs(database: Database, now: number): number {
+  const due = database.query(
+    `SELECT rid, state, ended, expires, result FROM job WHERE expires <= ? AND ${EXPIRE.where} ORDER BY expires LIMIT ${BATCH}`,
+  );
+  const expire = database.query(
+    `UPDATE job SET ${EXPIRE.set}, request = NULL, digest = '', result = NULL, expires = NULL, failure = ? WHERE rid = ?`,
+  );
+  const forget = database.query(
+    "DELETE FROM result WHERE rid = ?1 AND NOT EXISTS (SELECT 1 FROM job WHERE result = ?1)",
+  );
+  return database
+    .transaction(() => {
+      const jobs = due.all(now) as Due[];
+      for (const job of jobs) expire.run(obituary(job), job.rid);
+      for (const result of new Set(jobs.map((job) => job.result))) if (result !== null) forget.run(result);
+      return jobs.length;
+    })
+    .immediate();
+}
+
+interface Due {
+  rid: number;
+  state: State;
+  ended: number;
+  expires: number;
+  result: number | null;
+}
+
+function obituary({ state, ended, expires }: Due): string {
+  const date = new Date(ended).toISOString().slice(0, 10);
+  const days = Math.round((expires - ended) / DAY);
+  return `The job ended as ${state} on ${date} and was kept for ${days} days (setting job_retention_days).`;
+}
+
+export interface Sweeper {
+  close(): void;
+}
+
+/** Expires jobs now and then: at once, then every `interval` milliseconds; where there are many, with pauses between. */
+export function openSweeper(
+  { database, clock, log }: { database: Database; clock: Clock; log: Log },
+  interval = 600_000,
+  pause = 50,
+): Sweeper {
+  let timer: Timer;
+  const sweep = (): void => {
+    let expired = 0;
+    try {
+      expired = expireJobs(database, clock.now());
+    } catch (error) {
+      // The disk is full, say: the next time.
+      log.problem("expiry", { cause: String(error) });
+    }
+    if (expired > 0) log.info("jobs expired", { expired });
+    timer = setTimeout(sweep, expired === BATCH ? pause : interval);
+    timer.unref();
+  };
+  sweep();
+  return { close: () => clearTimeout(timer) };
+}

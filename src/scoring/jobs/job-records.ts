@@ -1,0 +1,27 @@
+import type { Database } from "../../platform/sqlite.ts";
+import type { State } from "./job.ts";
+import type { JobView } from "./store.ts";
+
+/** A job as administrators see it: who asked, and nothing of what was asked but its name and size. */
+export interface JobRecord extends Pick<
+  JobView,
+  "id" | "state" | "submitted" | "started" | "ended" | "failure"
+> {
+  /** A user or a network address. */
+  client: string;
+  attempts: number;
+  name: string | null;
+  /** Of the query; null once the job has expired. */
+  residues: number | null;
+}
+
+/** The newest jobs, of one state or of all, for who looks after the service. */
+export function recentJobs(database: Database, limit: number, state?: State): JobRecord[] {
+  return database
+    .query(
+      `SELECT id, state, client, submitted, started, ended, failure, attempts,
+         json_extract(request, '$.identifier') AS name, length(json_extract(request, '$.query')) AS residues
+       FROM job ${state === undefined ? "" : "WHERE state = $state"} ORDER BY rid DESC LIMIT $limit`,
+    )
+    .all({ limit, ...(state === undefined ? {} : { state }) }) as JobRecord[];
+}

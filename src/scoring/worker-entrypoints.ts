@@ -1,8 +1,0 @@
-import { addressOfWorker } from "../shell/worker-address.ts";
-
-/** Modules that run as workers, as paths from the top of the project: the build compiles each as an entry point of its own. */
-export const WORKER_ENTRYPOINTS = ["src/scoring/worker.ts"] as const;
-
-/** Address of the worker that scores. */
-export const workerAddress = (moduleUrl: string = import.meta.url): string =>
-  addressOfWorker(moduleUrl, "scoring/worker.ts");

@@ -1,0 +1,457 @@
+import { afterAll, beforeAll, expect } from "bun:test";
+import { resolveConfig } from "../../../src/config.ts";
+import {
+  lookAtDirectory,
+  lookUp,
+  openIdentity,
+  readLdapOptions,
+  recheckDirectory,
+} from "../../../src/accounts/external/index.ts";
+import { openMemberships } from "../../../src/inventory/index.ts";
+import type { Json } from "../../../src/inventory/model/field.ts";
+import type { Problem } from "../../../src/problem.ts";
+import { openLog } from "../../../src/platform/log.ts";
+import { DIRECT } from "../../../src/platform/origin.ts";
+import { openLab } from "../../inventory/harness.ts";
+import {
+  BASE,
+  type Directory,
+  dnOf,
+  hasSlapd,
+  ldapTest,
+  openDirectory,
+  person,
+  READER_DN,
+  SECRET,
+} from "./slapd.ts";
+
+/** Signing in by a real directory, in an installation as the program composes it. */
+
+let directory: Directory;
+beforeAll(async () => {
+  if (hasSlapd) directory = await openDirectory();
+});
+afterAll(() => directory?.[Symbol.asyncDispose]());
+
+const usual = (): Record<string, string> => ({
+  ldap_url: directory.plain,
+  ldap_bind_dn: READER_DN,
+  ldap_bind_password: SECRET,
+  ldap_user_base: `ou=people,${BASE}`,
+  ldap_group_base: `ou=groups,${BASE}`,
+});
+
+async function open(settings: Record<string, string> = {}) {
+  const lab = await openLab();
+  await lab.accounts.addUser({ username: "local", password: "local's password" });
+  const { config } = resolveConfig({ flags: { ...usual(), ...settings }, environment: {} });
+  const { database, clock, accounts } = lab;
+  const memberships = openMemberships(database, clock);
+  const { identities } = openIdentity({
+    settings: config,
+    database,
+    clock,
+    accounts,
+    memberships,
+    log: openLog("off", () => {}, clock.now),
+    reach: DIRECT,
+  });
+  const signIn = async (username: string, password = `${username}'s password`): Promise<string> => {
+    try {
+      const token = await accounts.signIn({ username, password });
+      const request = new Request("http://lab/", { headers: { authorization: `Token ${token}` } });
+      return accounts.authenticate(request).username!;
+    } catch (error) {
+      const { code, message, more } = error as Problem;
+      return `${code}${more?.reason === undefined ? "" : ` ${more.reason}`}${code === undefined ? message : ""}`;
+    }
+  };
+  const userOf = async (name: string) =>
+    (await lab.ask("GET", `users/${name}/?response_format=flat`, { as: "admin" })).body.results as Record<
+      string,
+      Json
+    >;
+  const groupsOf = async (name: string): Promise<string[]> =>
+    ((await userOf(name)).groups as { name: string }[]).map(({ name }) => name).sort();
+  return { ...lab, identities, signIn, userOf, groupsOf };
+}
+
+ldapTest(
+  "the directory is asked as often for a name that is an account here as for one that is none",
+  async () => {
+    // What is asked passes here, and is counted.
+    const { hostname, port } = new URL(directory.plain);
+    let connections = 0;
+    using relay = Bun.listen<{ to?: Bun.Socket<unknown>; waiting: Buffer[] }>({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        async open(socket) {
+          connections++;
+          socket.data = { waiting: [] };
+          const to = await Bun.connect({
+            hostname,
+            port: Number(port),
+            socket: { data: (_, chunk) => void socket.write(chunk), close: () => void socket.end() },
+          });
+          socket.data.to = to;
+          for (const chunk of socket.data.waiting) to.write(chunk);
+        },
+        data(socket, chunk) {
+          if (socket.data.to) socket.data.to.write(chunk);
+          else socket.data.waiting.push(Buffer.from(chunk));
+        },
+        close: (socket) => void socket.data.to?.end(),
+      },
+    });
+    const { signIn } = await open({ ldap_url: `ldap://127.0.0.1:${relay.port}`, ldap_timeout: "60" });
+    for (const name of ["nobody", "local"]) {
+      connections = 0;
+      expect([name, await signIn(name, "wrong"), connections]).toEqual([name, "unauthenticated", 1]);
+    }
+    // A password that is right is nobody else's business.
+    connections = 0;
+    expect([await signIn("local"), connections]).toEqual(["local", 0]);
+  },
+);
+
+const members = (group: string, ...uids: string[]): Promise<void> =>
+  directory.modify(
+    `dn: cn=${group},ou=groups,${BASE}\nchangetype: modify\nreplace: member\n${uids.map((uid) => `member: ${dnOf(uid)}\n`).join("")}`,
+  );
+
+ldapTest(
+  "search, bind, an account made with name and address; each kind of sign-in; local accounts beside it",
+  async () => {
+    const { signIn, userOf, accounts, database } = await open();
+    expect(await signIn("kim")).toBe("kim");
+    expect(await userOf("kim")).toMatchObject({
+      full_name: "Kim Kuhn",
+      email: "kim@lab.example",
+      is_superuser: false,
+    });
+    // However the name is written, it is the same person.
+    expect(await signIn("KIM", "kim's password")).toBe("kim");
+    expect(await signIn("local")).toBe("local");
+    expect(await signIn("müller")).toBe("müller");
+    const header = `Basic ${Buffer.from("kim:kim's password").toString("base64")}`;
+    const request = new Request("http://lab/", { headers: { authorization: header } });
+    await accounts.admit(request);
+    expect(accounts.authenticate(request)).toMatchObject({ username: "kim", via: "basic" });
+    const { session } = await accounts.openSession(
+      { username: "lee", password: "lee's password" },
+      new Request("http://lab/"),
+    );
+    expect(accounts.actorOf(session.user).username).toBe("lee");
+    // Nothing of a password is kept.
+    expect(
+      database
+        .query(
+          "SELECT count(*) AS n FROM user_account WHERE username IN ('kim', 'lee') AND password_hash IS NOT NULL",
+        )
+        .get(),
+    ).toEqual({ n: 0 });
+    expect(
+      accounts.notes.audit.latest({ action: "account.link" }, 9).map(({ detail }) => detail),
+    ).toContainEqual({
+      username: "kim",
+      provider: "ldap",
+      label: dnOf("kim"),
+    });
+  },
+);
+
+ldapTest("wrong and empty passwords, strangers, and names that mean something to a filter", async () => {
+  const { signIn, accounts, ask } = await open();
+  for (const [name, password] of [
+    ["kim", "wrong"],
+    ["kim", ""],
+    ["nobody", "kim's password"],
+    ["*)(uid=*", "kim's password"],
+    ["*", "kim's password"],
+    ["k*", "kim's password"],
+    ["kim)(|(uid=*", "kim's password"],
+    ["kim\0", "kim's password"],
+    ["", "kim's password"],
+    ["\\6bim", "kim's password"],
+    ["o'brien(x)*", "wrong"],
+    [dnOf("kim"), "kim's password"],
+  ])
+    expect([name, await signIn(name, password)]).toEqual([name, "unauthenticated"]);
+  // Found in spite of its name, whose parentheses no account may have here.
+  expect(await signIn("o'brien(x)*")).toBe("forbidden name_unusable");
+  // Its groups are found by its DN, whatever signs that has.
+  const { config } = resolveConfig({ flags: usual(), environment: {} });
+  for (const name of ["o'brien(x)*", "smith, j"])
+    expect([name, (await lookUp(readLdapOptions(config)!, name))?.person.groups]).toEqual([
+      name,
+      ["genomics"],
+    ]);
+  // An account without a password here is nobody's in the directory.
+  expect(accounts.list().map(({ username }) => username)).not.toContain("kim");
+  const empty = await ask("POST", "token-auth/", { body: { username: "kim", password: "" } });
+  expect(empty.status).toBe(400);
+});
+
+ldapTest("nobody takes over an account by having its name; linking and unlinking", async () => {
+  const { signIn, accounts, identities, ask } = await open();
+  const kim = await accounts.addUser({ username: "Kim", password: "quite another password" });
+  expect(await signIn("kim")).toBe("unauthenticated");
+  expect(await signIn("Kim", "kim's password")).toBe("unauthenticated");
+  expect(await signIn("Kim", "quite another password")).toBe("Kim");
+  // Nor one without a password, which signs in by tokens only.
+  await accounts.addUser({ username: "lee" });
+  expect(await signIn("lee")).toBe("unauthenticated");
+
+  const { config } = resolveConfig({ flags: usual(), environment: {} });
+  const found = (await lookUp(readLdapOptions(config)!, "kim"))!;
+  identities.link(kim, found.person);
+  expect(() => identities.link(kim, { ...found.person, subject: "other" })).toThrow("Unlink it first");
+  expect(() => identities.link(accounts.userOf("lee"), found.person)).toThrow("linked to Kim already");
+  expect(await signIn("kim")).toBe("Kim");
+  expect(await signIn("Kim", "quite another password")).toBe("Kim");
+  // The password of the directory sets none here.
+  const set = { password: "a new password", current_password: "kim's password" };
+  const token = accounts.addToken("Kim", "test");
+  const headers = { Authorization: `Token ${token}` };
+  expect((await ask("PATCH", "users/Kim/", { body: set, headers })).status).toBe(400);
+  identities.unlink(kim, "ldap");
+  expect(await signIn("kim")).toBe("unauthenticated");
+});
+
+ldapTest("groups let in, make administrators and members, and take it back, with history", async () => {
+  const { signIn, groupsOf, userOf, ask, accounts } = await open({
+    ldap_groups_allowed: "LABD-users",
+    ldap_groups_admin: "labd-admins",
+    ldap_group_map: "genomics=Genomics, labd-admins=Keepers",
+    new_account_group: "Newcomers",
+  });
+  expect(await signIn("max")).toBe("forbidden not_allowed");
+  expect(await signIn("kim")).toBe("kim");
+  expect(await signIn("lee")).toBe("lee");
+  expect(await groupsOf("kim")).toEqual(["Genomics"]);
+  expect(await userOf("kim")).toMatchObject({ primary_group: { name: "Genomics" }, is_superuser: false });
+  expect(await groupsOf("lee")).toEqual(["Keepers"]);
+  expect(await userOf("lee")).toMatchObject({ is_superuser: true });
+  // Given here by hand, and none of the directory's business.
+  await ask("PUT", "groups/Imaging/members/kim/", { as: "admin" });
+  try {
+    await members("genomics", "lee");
+    await members("labd-admins", "kim");
+    expect(await signIn("kim")).toBe("kim");
+    expect(await signIn("lee")).toBe("lee");
+    expect(await groupsOf("kim")).toEqual(["Imaging", "Keepers"]);
+    expect(await userOf("kim")).toMatchObject({ primary_group: { name: "Keepers" }, is_superuser: true });
+    expect(await groupsOf("lee")).toEqual(["Genomics"]);
+    expect(await userOf("lee")).toMatchObject({ primary_group: { name: "Genomics" }, is_superuser: false });
+    const history = await ask("GET", "groups/Genomics/members/kim/history/", { as: "admin" });
+    expect((history.body.results as { op: string }[]).map(({ op }) => op).sort()).toEqual([
+      "create",
+      "delete",
+    ]);
+    expect(accounts.notes.audit.latest({ action: "membership" }, 1)[0].detail).toMatchObject({ count: 2 });
+    // No group of those that follow: the primary group is that of newcomers.
+    await members("labd-admins", "max");
+    expect(await signIn("kim")).toBe("kim");
+    expect(await groupsOf("kim")).toEqual(["Imaging", "Newcomers"]);
+    await members("labd-users", "lee");
+    expect(await signIn("kim")).toBe("forbidden not_allowed");
+    const [refused] = accounts.notes.audit.latest({ action: "sign_in" }, 1);
+    expect(refused).toMatchObject({
+      outcome: "refused",
+      detail: { by: "ldap", reason: "not_allowed", label: dnOf("kim") },
+    });
+  } finally {
+    await members("genomics", "kim", "o'brien(x)*", "smith, j");
+    await members("labd-admins", "lee");
+    await members("labd-users", "kim", "lee");
+  }
+});
+
+ldapTest("disabled accounts stay out, and without new_accounts only linked ones come in", async () => {
+  const first = await open();
+  expect(await first.signIn("kim")).toBe("kim");
+  const header = `Basic ${Buffer.from("kim:kim's password").toString("base64")}`;
+  const ask = async () => {
+    const request = new Request("http://lab/", { headers: { authorization: header } });
+    await first.accounts.admit(request);
+    return first.accounts.authenticate(request).username;
+  };
+  expect(await ask()).toBe("kim");
+  first.accounts.setActive(first.accounts.userOf("kim"), false);
+  expect(await first.signIn("kim")).toBe("forbidden disabled");
+  await expect(ask()).rejects.toMatchObject({ code: "forbidden" });
+  const second = await open({ ldap_new_accounts: "false" });
+  expect(await second.signIn("kim")).toBe("forbidden no_account");
+});
+
+ldapTest("throttling counts, by name and by entry", async () => {
+  const { signIn, accounts } = await open({ login_failures: "4" });
+  expect(await signIn("kim")).toBe("kim");
+  for (let i = 0; i < 4; i++) expect(await signIn("kim", "wrong")).toBe("unauthenticated");
+  expect(await signIn("kim")).toBe("throttled");
+  // Directories find the same entry with spaces around the name, which the name that was typed does not show.
+  expect(await signIn(" kim", "kim's password")).toBe("throttled");
+  expect(accounts.notes.audit.latest({ action: "sign_in" }, 1)[0].outcome).toBe("throttled");
+});
+
+ldapTest("TLS: ldaps and StartTLS by an authority that is trusted, and by no other; ldapi", async () => {
+  const trusted = { ldap_ca_file: directory.authority };
+  const port = new URL(directory.plain).port;
+  for (const [settings, outcome] of [
+    [{ ldap_url: directory.secure, ...trusted }, "kim"],
+    [{ ldap_start_tls: "true", ...trusted }, "kim"],
+    [{ ldap_url: directory.socket }, "kim"],
+    [{ ldap_url: directory.secure }, "identity_unavailable"],
+    [{ ldap_url: directory.secure, ldap_ca_file: directory.stranger }, "identity_unavailable"],
+    [{ ldap_start_tls: "true", ldap_ca_file: directory.stranger }, "identity_unavailable"],
+    // Another name than that of the certificate.
+    [{ ldap_url: `ldap://127.0.0.2:${port}`, ldap_start_tls: "true", ...trusted }, "identity_unavailable"],
+    // The first does not answer.
+    [{ ldap_url: `ldap://127.0.0.1:1 ${directory.plain}` }, "kim"],
+  ] as const)
+    expect([settings, await (await open(settings)).signIn("kim")]).toEqual([settings, outcome]);
+});
+
+ldapTest(
+  "a directory that is away, silent or badly set up is no wrong password, and local accounts sign in",
+  async () => {
+    const { signIn, accounts } = await open({ ldap_timeout: "1" });
+    await signIn("kim");
+    directory.freeze();
+    try {
+      expect(await signIn("kim")).toBe("identity_unavailable");
+      expect(await signIn("local")).toBe("local");
+    } finally {
+      directory.thaw();
+    }
+    expect(await signIn("kim")).toBe("kim");
+    await directory.kill();
+    try {
+      // Nor does it count as one.
+      for (let i = 0; i < 12; i++) expect(await signIn("kim")).toBe("identity_unavailable");
+      expect(await signIn("local")).toBe("local");
+      expect(await signIn("local", "wrong")).toBe("unauthenticated");
+    } finally {
+      await directory.start();
+    }
+    expect(await signIn("kim")).toBe("kim");
+    const wrong = await open({ ldap_bind_password: "not the reader's" });
+    expect(await wrong.signIn("kim")).toBe("identity_unavailable");
+    const thrown = await wrong.accounts
+      .signIn({ username: "kim", password: "kim's password" })
+      .catch((error: unknown) => error as Problem);
+    expect(String((thrown as Problem).cause)).toContain(`bind as ${READER_DN}`);
+    expect(JSON.stringify([thrown, String((thrown as Problem).cause)])).not.toContain("not the reader's");
+    expect(accounts.list().length).toBeGreaterThan(0);
+  },
+);
+
+ldapTest(
+  "who is gone is shut out when the directory is asked again, and let in when that changes",
+  async () => {
+    const settings = { ldap_groups_allowed: "labd-users", ldap_group_map: "genomics=Genomics" };
+    const { signIn, identities, database, accounts, groupsOf } = await open(settings);
+    const { config } = resolveConfig({ flags: { ...usual(), ...settings }, environment: {} });
+    const options = readLdapOptions(config)!;
+    const recheck = async () =>
+      Object.fromEntries(
+        (await recheckDirectory({ options, identities, accounts, database })).map((one) => [
+          one.username,
+          one.outcome,
+        ]),
+      );
+    await signIn("kim");
+    await signIn("lee");
+    const token = accounts.addToken("kim", "test");
+    const byToken = (): string | null =>
+      accounts.authenticate(new Request("http://lab/", { headers: { authorization: `Token ${token}` } }))
+        .username;
+    expect(await recheck()).toEqual({ kim: "kept", lee: "kept" });
+    try {
+      await members("labd-users", "lee");
+      await members("genomics", "lee");
+      expect(await recheck()).toEqual({ kim: "shut out", lee: "kept" });
+      expect(byToken).toThrow("Invalid token");
+      expect(await groupsOf("lee")).toContain("Genomics");
+      expect(await signIn("kim")).toBe("forbidden not_allowed");
+      const [disabled] = accounts.notes.audit.latest({ action: "account.disable" }, 1);
+      expect(disabled.detail).toEqual({ by: "ldap", reason: "not_allowed", username: "kim" });
+      // Back again, by the next look or by a sign-in.
+      await members("labd-users", "kim", "lee");
+      expect(await recheck()).toEqual({ kim: "let in", lee: "kept" });
+      expect(byToken()).toBe("kim");
+      await members("labd-users", "lee");
+      await recheck();
+      await members("labd-users", "kim", "lee");
+      expect(await signIn("kim")).toBe("kim");
+      // Who was disabled here stays out, whatever the directory says.
+      await members("labd-users", "lee");
+      await recheck();
+      accounts.setActive(accounts.userOf("kim"), false);
+      await members("labd-users", "kim", "lee");
+      expect(await recheck()).toEqual({ lee: "kept" });
+      expect(await signIn("kim")).toBe("forbidden disabled");
+      accounts.setActive(accounts.userOf("kim"), true);
+      // Another name is the same person; another entry of the same name is not.
+      const renamed = (from: string, to: string) =>
+        directory.modify(`dn: ${dnOf(from)}\nchangetype: modrdn\nnewrdn: uid=${to}\ndeleteoldrdn: 1\n`);
+      await renamed("kim", "kira");
+      await members("labd-users", "kira", "lee");
+      expect(await recheck()).toEqual({ kim: "kept", lee: "kept" });
+      await renamed("max", "kim");
+      await members("labd-users", "kim", "lee");
+      expect(await recheck()).toEqual({ kim: "shut out", lee: "kept" });
+      expect(await signIn("kim", "max's password")).toBe("forbidden name_taken");
+      await renamed("kim", "max");
+      await renamed("kira", "kim");
+      await members("labd-users", "kim", "lee");
+      expect(await recheck()).toEqual({ kim: "let in", lee: "kept" });
+      // Where most would be shut out nobody is.
+      const all = Array.from({ length: 5 }, (_, i) => `u${i}`);
+      for (const uid of all)
+        await directory.modify(person(uid, uid, "").replace("objectClass", "changetype: add\nobjectClass"));
+      await members("labd-users", "kim", "lee", ...all);
+      for (const uid of all) await signIn(uid);
+      await members("labd-users", "kim", "lee", "u0");
+      await expect(recheck()).rejects.toThrow("has 4 of 7 accounts no longer");
+    } finally {
+      await members("labd-users", "kim", "lee");
+      await members("genomics", "kim", "o'brien(x)*", "smith, j");
+    }
+  },
+);
+
+ldapTest(
+  "settings that do not go together are refused, and doctor says what the directory says",
+  async () => {
+    const read = (changed: Record<string, string>) =>
+      readLdapOptions(resolveConfig({ flags: { ...usual(), ...changed }, environment: {} }).config);
+    for (const [changed, said] of [
+      [{ ldap_url: "ldap://ldap.example" }, "ldap_start_tls"],
+      [{ ldap_url: "ldap://127.0.0.1.evil.example" }, "ldap_start_tls"],
+      [{ ldap_bind_password: "" }, "set together"],
+      [{ ldap_user_base: "" }, "ldap_user_base"],
+      [{ ldap_user_filter: "(uid=kim)" }, "{username}"],
+      [{ ldap_ca_file: "/nowhere" }, "no file"],
+      [{ ldap_group_base: "", ldap_groups_allowed: "staff" }, "ldap_group_base"],
+    ] as const)
+      expect(() => read(changed)).toThrow(said);
+    expect(read({ ldap_url: "" })).toBeUndefined();
+    expect(read({ ldap_url: "ldap://ldap.example", ldap_plain: "true" })).toBeDefined();
+    for (const [changed, state, said] of [
+      [{}, "ok", `lets ${READER_DN} look people up`],
+      [{ ldap_bind_password: "another" }, "problem", `bind as ${READER_DN}`],
+      [{ ldap_user_base: `ou=nowhere,${BASE}` }, "problem", `search below ou=nowhere,${BASE}`],
+      [{ ldap_user_filter: "(uid={username})(x)" }, "problem", "search below"],
+      [{ ldap_url: "ldap://127.0.0.1:1" }, "problem", "ldap://127.0.0.1:1"],
+    ] as const) {
+      const [found, more] = await lookAtDirectory(read(changed)!);
+      expect([changed, found]).toEqual([
+        changed,
+        expect.objectContaining({ state, found: expect.stringContaining(said) }),
+      ]);
+      expect(more.found).toContain("Everybody whom ldap_user_filter finds");
+    }
+  },
+);

@@ -1,0 +1,81 @@
+import { Elysia } from "elysia";
+import { resolveConfig } from "../../../src/config.ts";
+import { openIdentity } from "../../../src/accounts/external/index.ts";
+import { openMemberships } from "../../../src/inventory/index.ts";
+import { Problem } from "../../../src/problem.ts";
+import type { Log } from "../../../src/platform/log.ts";
+import { DIRECT, type Reach } from "../../../src/platform/origin.ts";
+import { openLab } from "../../inventory/harness.ts";
+import { openOddProvider, type OddProvider } from "./odd-provider.ts";
+import { browse, CLIENT, Jar } from "./provider.ts";
+
+/** An installation as the program composes it, with a provider to sign in by. */
+
+export const LAB = "http://lab.example";
+export const CALLBACK = `${LAB}/api/oidc/callback`;
+
+export async function open(
+  settings: Record<string, string>,
+  reach: Reach = DIRECT,
+  network: (request: Request) => Promise<Response> = fetch,
+) {
+  const lab = await openLab();
+  const { database, clock, accounts } = lab;
+  // Tokens tell the time.
+  clock.set(Date.now());
+  const problems: string[] = [];
+  const log: Log = {
+    info() {},
+    problem: (event, fields) => void problems.push(JSON.stringify([event, fields])),
+  };
+  const usual = { oidc_client_id: CLIENT.id, oidc_client_secret: CLIENT.secret, oidc_new_accounts: "true" };
+  const { config } = resolveConfig({ flags: { ...usual, ...settings }, environment: {} });
+  const memberships = openMemberships(database, clock);
+  const { routes, identities } = openIdentity({
+    settings: config,
+    database,
+    clock,
+    accounts,
+    memberships,
+    log,
+    reach,
+  });
+  const app = new Elysia({ handler: { standardHostname: false } })
+    .onError({ as: "global" }, ({ error }) => {
+      throw Problem.from(error).cause ?? error;
+    })
+    .use(routes);
+  /** Our own addresses go to the installation, all others to the network. */
+  const visit = async (request: Request): Promise<Response> => {
+    if (!request.url.startsWith(LAB)) return network(request);
+    const { pathname } = new URL(request.url);
+    return pathname.startsWith("/api/oidc/") ? app.fetch(request) : new Response("a page");
+  };
+  const whoIs = (jar: Jar): string | null =>
+    accounts.authenticate(new Request(`${LAB}/api/v2/`, { headers: { cookie: jar.of(LAB) } })).username;
+  /** Signs in at a provider that asks nothing. @returns who is signed in, or the address of the page that says why not */
+  const pass = async (next = "/inventory"): Promise<string> => {
+    const jar = new Jar();
+    const start = `${LAB}/api/oidc/sign-in?next=${encodeURIComponent(next)}`;
+    const { url } = await browse(start, jar, visit);
+    const query = new URL(url).searchParams;
+    return query.get("refused") ?? `${whoIs(jar)} ${url.slice(LAB.length)}`;
+  };
+  /** What the provider says of who signed out there. @returns status, and the error where there is one */
+  const tell = async (token: string | readonly string[]): Promise<string> => {
+    const body = new URLSearchParams([token].flat().map((one) => ["logout_token", one]));
+    const response = await app.fetch(
+      new Request(`${LAB}/api/oidc/back-channel-logout`, { method: "POST", body }),
+    );
+    const said = await response.text();
+    const kept = response.headers.get("cache-control");
+    return `${response.status} ${kept}${said === "" ? "" : ` ${(JSON.parse(said) as { error: string }).error}`}`;
+  };
+  return { ...lab, tell, visit, app, whoIs, pass, identities, problems };
+}
+
+/** Every installation here asks the same odd provider. */
+export async function withOdd(work: (odd: OddProvider) => Promise<void>): Promise<void> {
+  using odd = await openOddProvider();
+  await work(odd);
+}

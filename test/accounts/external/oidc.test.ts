@@ -1,0 +1,323 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DIRECT } from "../../../src/platform/origin.ts";
+import { openOddProvider, USUAL } from "./odd-provider.ts";
+import { CALLBACK, LAB, open, withOdd } from "./oidc-lab.ts";
+import { certify } from "./slapd.ts";
+import { browse, Jar, openProvider, passProvider } from "./provider.ts";
+
+/** Signing in by a provider, in an installation as the program composes it. */
+
+const signInPage = (refused: string, next = "/inventory") =>
+  `${LAB}/sign-in?${new URLSearchParams({ refused, next })}`;
+
+test("through the pages of a real provider and back: account, groups, session, audit log; a client without a secret", async () => {
+  const people = {
+    kim: {
+      preferred_username: "Kim",
+      name: "Kim Kuhn",
+      email: "kim@lab.example",
+      groups: ["genomics", "it"],
+    },
+    max: { preferred_username: "max" },
+  };
+  await using provider = await openProvider([CALLBACK], people);
+  const lab = await open({
+    oidc_issuer: provider.issuer,
+    oidc_scopes: "openid profile email groups",
+    oidc_groups_allowed: "genomics",
+    oidc_groups_admin: "it",
+    oidc_group_map: "genomics=Genomics",
+    oidc_timeout: "60",
+  });
+  const start = `${LAB}/api/oidc/sign-in?next=${encodeURIComponent("/inventory/locations?page=2")}`;
+  const jar = new Jar();
+  const arrived = await passProvider(start, "kim", jar, lab.visit);
+  expect(arrived).toBe(`${LAB}/inventory/locations?page=2`);
+  expect(lab.whoIs(jar)).toBe("kim");
+  const { body } = await lab.ask("GET", "users/kim/?response_format=flat", { as: "admin" });
+  expect(body.results).toMatchObject({
+    full_name: "Kim Kuhn",
+    email: "kim@lab.example",
+    is_superuser: true,
+    groups: [{ name: "Genomics" }],
+  });
+  expect(lab.accounts.notes.audit.latest({ action: "sign_in" }, 1)[0].detail).toEqual({
+    by: "oidc",
+    issuer: provider.issuer,
+    method: "session",
+    username: "kim",
+  });
+  // The cookie of the way there is gone, and the session asks for no second factor of ours.
+  expect(jar.of(LAB)).not.toContain("labd_oidc");
+  const request = new Request(LAB, { headers: { cookie: jar.of(LAB) } });
+  expect(lab.accounts.sessions.find(request)).toMatchObject({ vouched: true });
+  expect(await passProvider(start, "max", new Jar(), lab.visit)).toBe(
+    signInPage("not_allowed", "/inventory/locations?page=2"),
+  );
+
+  // Groups are taken back at the next sign-in, and nobody's name opens a local account.
+  people.kim.groups = ["genomics"];
+  expect(await passProvider(start, "kim", new Jar(), lab.visit)).toBe(arrived);
+  expect(lab.accounts.list().find(({ username }) => username === "kim")?.is_superuser).toBe(0);
+
+  const open2 = await open({
+    oidc_issuer: provider.issuer,
+    oidc_client_id: "public",
+    oidc_client_secret: "",
+  });
+  const other = new Jar();
+  await passProvider(start, "max", other, open2.visit);
+  expect(open2.whoIs(other)).toBe("max");
+
+  // Whoever says no there is told so here.
+  expect(await passProvider(start, null, new Jar(), lab.visit)).toBe(
+    signInPage("refused", "/inventory/locations?page=2"),
+  );
+
+  await provider.pause();
+  const away = await open({ oidc_issuer: provider.issuer });
+  expect(await away.pass()).toBe("away");
+  expect(away.problems.join()).toContain(provider.issuer);
+  await provider.resume();
+  expect((await browse(start, new Jar(), away.visit)).url).toStartWith(`${provider.issuer}/interaction/`);
+});
+
+test("what a provider says is believed only where all of it holds", () =>
+  withOdd(async (odd) => {
+    const { pass, accounts, problems } = await open({ oidc_issuer: odd.issuer, oidc_client_id: "labd" });
+    expect(await pass()).toBe("kim /inventory");
+    const now = Math.floor(Date.now() / 1000);
+    const lies: [string, Partial<typeof USUAL>][] = [
+      ["another issuer", { claims: (claims) => ({ ...claims, iss: "http://127.0.0.1:1" }) }],
+      ["for another service", { claims: (claims) => ({ ...claims, aud: "other" }) }],
+      [
+        "for two services, issued to the other",
+        { claims: (claims) => ({ ...claims, aud: ["labd", "other"], azp: "other" }) },
+      ],
+      ["over", { claims: (claims) => ({ ...claims, iat: now - 600, exp: now - 300 }) }],
+      ["another nonce", { claims: (claims) => ({ ...claims, nonce: "another" }) }],
+      ["no nonce", { claims: (claims) => ({ ...claims, nonce: undefined }) }],
+      ["no subject", { claims: (claims) => ({ ...claims, sub: undefined }) }],
+      [
+        "a signature of something else",
+        { token: (jwt) => jwt.replace(/\.[^.]+\./, `.${jwt.split(".")[1].slice(0, -4)}AAAA.`) },
+      ],
+      ["a wrong signature", { token: (jwt) => `${jwt.slice(0, -8)}AAAAAAAA` }],
+      [
+        "no signature",
+        { token: (jwt) => `${Buffer.from('{"alg":"none"}').toString("base64url")}.${jwt.split(".")[1]}.` },
+      ],
+      [
+        "signed with what is public",
+        {
+          token: (jwt) =>
+            `${Buffer.from('{"alg":"HS256","kid":"1"}').toString("base64url")}.${jwt.split(".").slice(1).join(".")}`,
+        },
+      ],
+      ["no token", { token: () => "" }],
+    ];
+    for (const [what, lie] of lies) {
+      Object.assign(odd.odd, USUAL, lie);
+      expect([what, await pass()]).toEqual([what, "invalid"]);
+    }
+    Object.assign(odd.odd, USUAL);
+    // Signed with a key that the provider does not name, then with one that it names from now on.
+    await odd.rotate(false);
+    expect(await pass()).toBe("invalid");
+    await odd.rotate(true);
+    expect(await pass()).toBe("kim /inventory");
+    expect(accounts.list().filter(({ username }) => username === "kim").length).toBe(1);
+    // Nothing of what was said is in the log.
+    expect(problems.length).toBeGreaterThan(lies.length);
+    expect(problems.join()).not.toMatch(/eyJ|access_token|kim@lab/);
+    expect(odd.grants.every((grant) => grant.get("code_verifier")!.length >= 43)).toBe(true);
+  }));
+
+test("state, cookie and code belong to one browser, one window and one use", () =>
+  withOdd(async (odd) => {
+    const { visit, pass, whoIs, app, clock } = await open({
+      oidc_issuer: odd.issuer,
+      oidc_client_id: "labd",
+    });
+    const begin = async (jar: Jar, next = "/inventory") =>
+      (
+        await browse(`${LAB}/api/oidc/sign-in?next=${encodeURIComponent(next)}`, jar, visit, {
+          stop: (url) => url.startsWith(CALLBACK),
+        })
+      ).url;
+    const mine = new Jar();
+    const back = await begin(mine);
+    // Another browser, to which somebody sends the address on.
+    expect((await browse(back, new Jar(), visit)).url).toBe(`${LAB}/sign-in?refused=expired`);
+    // Another state than that of the cookie.
+    expect((await browse(back.replace(/state=.{5}/, "state=wrong"), mine, visit)).url).toContain(
+      "refused=expired",
+    );
+    // Two windows of one browser.
+    const second = await begin(mine, "/score");
+    expect((await browse(second, mine, visit)).url).toBe(`${LAB}/score`);
+    expect((await browse(back, mine, visit)).url).toBe(`${LAB}/inventory`);
+    expect(whoIs(mine)).toBe("kim");
+    // The same again.
+    expect((await browse(back, mine, visit)).url).toContain("refused=expired");
+    // A code that was used already, in a sign-in of its own.
+    const other = new Jar();
+    const third = new URL(await begin(other));
+    third.searchParams.set("code", new URL(back).searchParams.get("code")!);
+    expect((await browse(third.href, other, visit)).url).toContain("refused=invalid");
+    // Too late.
+    const late = new Jar();
+    const fourth = await begin(late);
+    clock.set(clock.now() + 16 * 60_000);
+    expect((await browse(fourth, late, visit)).url).toContain("refused=expired");
+    clock.set(Date.now());
+    // Only pages of ours come after.
+    for (const next of [
+      "https://evil.example/",
+      "//evil.example/",
+      "/\\evil.example",
+      "javascript:alert(1)",
+      "/a\nb",
+      "",
+    ])
+      expect(await pass(next)).toBe("kim /");
+    const posted = Promise.resolve(app.fetch(new Request(CALLBACK, { method: "POST" })));
+    await expect(posted).rejects.toMatchObject({ code: "method_not_allowed" });
+  }));
+
+test("names are nobody's: no account without leave, none taken over, disabled ones stay out; links by subject", () =>
+  withOdd(async (odd) => {
+    const strict = await open({
+      oidc_issuer: odd.issuer,
+      oidc_client_id: "labd",
+      oidc_new_accounts: "false",
+    });
+    expect(await strict.pass()).toBe("no_account");
+    const kim = await strict.accounts.addUser({ username: "kim", password: "a local password" });
+    expect(await strict.pass()).toBe("name_taken");
+    strict.identities.link(kim, { provider: "oidc", issuer: odd.issuer, subject: "1", label: "kim" });
+    expect(await strict.pass()).toBe("kim /inventory");
+    // The name may change; the subject says who it is.
+    odd.odd.claims = (claims) => ({ ...claims, preferred_username: "admin", name: "Kim Other" });
+    expect(await strict.pass()).toBe("kim /inventory");
+    expect(strict.accounts.list().find(({ username }) => username === "kim")?.full_name).toBe("Kim Other");
+    odd.odd.claims = (claims) => ({ ...claims, sub: "2", preferred_username: "Admin" });
+    expect(await strict.pass()).toBe("name_taken");
+    odd.odd.claims = (claims) => ({ ...claims, sub: "3", preferred_username: "a b" });
+    const open3 = await open({ oidc_issuer: odd.issuer, oidc_client_id: "labd" });
+    expect(await open3.pass()).toBe("name_unusable");
+    Object.assign(odd.odd, USUAL);
+    strict.accounts.setActive(kim, false);
+    expect(await strict.pass()).toBe("disabled");
+    expect(strict.accounts.notes.audit.latest({ action: "sign_in" }, 1)[0]).toMatchObject({
+      outcome: "refused",
+      detail: { by: "oidc", reason: "disabled" },
+    });
+  }));
+
+test("claims within claims, and those that only userinfo has", () =>
+  withOdd(async (odd) => {
+    const { pass, accounts } = await open({
+      oidc_issuer: odd.issuer,
+      oidc_client_id: "labd",
+      oidc_claim_groups: "realm_access.roles",
+      oidc_groups_allowed: "staff",
+    });
+    expect(await pass()).toBe("not_allowed");
+    odd.odd.userinfo = { realm_access: { roles: ["staff"] }, name: "Somebody else" };
+    expect(await pass()).toBe("kim /inventory");
+    expect(odd.asked["/me"]).toBe(2);
+    // What is signed counts.
+    expect(accounts.list().find(({ username }) => username === "kim")?.full_name).toBe("Kim Kuhn");
+    odd.odd.userinfo = { sub: "another", realm_access: { roles: ["staff"] } };
+    expect(await pass()).toBe("invalid");
+  }));
+
+test("a configuration of another issuer, or that leads elsewhere, is none; nor are failures without end looked at", () =>
+  withOdd(async (odd) => {
+    for (const change of [
+      { issuer: "http://127.0.0.1:1" },
+      { authorization_endpoint: "javascript:alert(1)" },
+      { token_endpoint: undefined },
+    ]) {
+      odd.odd.configuration = (it) => ({ ...it, ...change });
+      expect(await (await open({ oidc_issuer: odd.issuer, oidc_client_id: "labd" })).pass()).toBe("away");
+    }
+    Object.assign(odd.odd, USUAL, { claims: (claims: object) => ({ ...claims, aud: "other" }) });
+    const { pass } = await open({
+      oidc_issuer: odd.issuer,
+      oidc_client_id: "labd",
+      login_failures_address: "3",
+    });
+    for (let i = 0; i < 3; i++) expect(await pass()).toBe("invalid");
+    const asked = odd.asked["/token"];
+    expect(await pass()).toBe("throttled");
+    expect(odd.asked["/token"]).toBe(asked);
+  }));
+
+test("below a path behind a proxy: addresses, cookies and where to go after", () =>
+  withOdd(async (odd) => {
+    const reach = { publicUrl: "https://lab.example", basePath: "/labd", trustProxy: false };
+    const { app } = await open({ oidc_issuer: odd.issuer, oidc_client_id: "labd" }, reach);
+    const left = await app.fetch(new Request(`${LAB}/api/oidc/sign-in`));
+    const there = new URL(left.headers.get("location")!);
+    expect(there.searchParams.get("redirect_uri")).toBe("https://lab.example/labd/api/oidc/callback");
+    const [cookie] = left.headers.getSetCookie();
+    expect(cookie).toMatch(
+      /; Path=\/labd\/api\/oidc\/callback; Max-Age=900; HttpOnly; SameSite=Lax; Secure$/,
+    );
+    const at = await fetch(there, { redirect: "manual" });
+    const back = new URL(at.headers.get("location")!);
+    const arrived = await app.fetch(
+      new Request(`${LAB}/api/oidc/callback${back.search}`, { headers: { cookie: cookie.split(";")[0] } }),
+    );
+    expect(arrived.headers.get("location")).toBe("/labd/");
+    expect(arrived.headers.getSetCookie()[0]).toStartWith("labd_session=");
+    const lost = await app.fetch(new Request(`${LAB}/api/oidc/callback?state=x&code=y`));
+    expect(lost.headers.get("location")).toBe("/labd/sign-in?refused=expired");
+  }));
+
+test.skipIf(Bun.which("openssl") === null)(
+  "https by an authority that is trusted, and by no other",
+  async () => {
+    const directory = mkdtempSync(join(tmpdir(), "labd-oidc-"));
+    using _ = { [Symbol.dispose]: () => rmSync(directory, { recursive: true }) };
+    await Promise.all(["own", "stranger"].map((name) => certify(directory, name)));
+    const at = (file: string): string => join(directory, file);
+    const read = (file: string): string => readFileSync(at(file), "utf8");
+    using odd = await openOddProvider({ cert: read("own-cert.pem"), key: read("own-key.pem") });
+    // What stands for the browser trusts everybody.
+    const there = async (request: Request): Promise<Response> =>
+      fetch(request, { tls: { rejectUnauthorized: false } } as RequestInit);
+    for (const [authority, outcome] of [
+      ["own-ca.pem", "kim /inventory"],
+      ["stranger-ca.pem", "away"],
+      [undefined, "away"],
+    ] as const) {
+      const file = authority === undefined ? {} : { oidc_ca_file: at(authority) };
+      const { pass } = await open(
+        { oidc_issuer: odd.issuer, oidc_client_id: "labd", ...file },
+        DIRECT,
+        there,
+      );
+      expect([authority, await pass()]).toEqual([authority, outcome]);
+    }
+  },
+);
+
+test("signing out leads to where the provider lets people do so, where it does and is meant to", () =>
+  withOdd(async (odd) => {
+    const leads = async (settings = {}): Promise<string> => {
+      const { app } = await open({ oidc_issuer: odd.issuer, oidc_client_id: "labd", ...settings });
+      const response = await app.fetch(new Request(`${LAB}/api/oidc/sign-out`));
+      return response.headers.get("location")!;
+    };
+    expect(await leads()).toBe(`${LAB}/`);
+    odd.odd.configuration = (it) => ({ ...it, end_session_endpoint: `${odd.issuer}/end?a=b` });
+    const query = new URLSearchParams({ a: "b", client_id: "labd", post_logout_redirect_uri: `${LAB}/` });
+    expect(await leads()).toBe(`${odd.issuer}/end?${query}`);
+    expect(await leads({ oidc_sign_out: "false" })).toBe(`${LAB}/`);
+  }));

@@ -1,0 +1,89 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { progressBar, transferText } from "../../src/commands/progress.ts";
+import { openOutput } from "../../src/commands/score-output.ts";
+
+let directory: string;
+let path: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "labd-output-"));
+  path = join(directory, "scores.tsv");
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+/** A run that is killed behind two queries, in the midst of writing the third. */
+async function cutOff(): Promise<void> {
+  const output = openOutput(path, "asked", false);
+  await output.write("head\n", 0);
+  await output.write("one\n", 1);
+  await output.write("zwei: \u03b6\n", 2);
+  appendFileSync(path, "thr");
+}
+
+test("what was cut off is gone on with behind the last whole query", async () => {
+  await cutOff();
+  const output = openOutput(path, "asked", true);
+  expect([output.done, output.isNew]).toEqual([2, false]);
+  await output.write("three\n", 3);
+  expect(output.digest()).toBe(
+    new Bun.CryptoHasher("sha256").update("head\none\nzwei: \u03b6\nthree\n").digest("hex"),
+  );
+  await output.finish("end\n");
+  expect(readFileSync(path, "utf8")).toBe("head\none\nzwei: \u03b6\nthree\nend\n");
+  expect(existsSync(`${path}.progress`)).toBe(false);
+  expect(() => openOutput(path, "asked", true)).toThrow("nothing to resume");
+  expect(() => openOutput(path, "asked", false)).toThrow("is there already");
+});
+
+test("who is killed over the last text writes it again, and not twice", async () => {
+  const output = openOutput(path, "asked", false);
+  await output.write("one\n", 1);
+  const mark = readFileSync(`${path}.progress`);
+  await output.finish("end\n");
+  writeFileSync(`${path}.progress`, mark);
+  const again = openOutput(path, "asked", true);
+  expect(again.done).toBe(1);
+  await again.finish("end\n");
+  expect(readFileSync(path, "utf8")).toBe("one\nend\n");
+});
+
+test("another question does not go on with it, and nothing writes over it unasked", async () => {
+  await cutOff();
+  expect(() => openOutput(path, "asked", false)).toThrow("--resume goes on with it");
+  expect(() => openOutput(path, "else", true)).toThrow("begun with other queries");
+  expect(readFileSync(path, "utf8")).toContain("thr");
+});
+
+test("with --resume a file that is not there is begun, one that lost its end is made again", async () => {
+  expect(openOutput(path, "asked", true)).toMatchObject({ done: 0, isNew: true });
+  rmSync(path);
+  await cutOff();
+  truncateSync(path, 7);
+  expect(openOutput(path, "asked", true)).toMatchObject({ done: 0, isNew: true });
+  expect(readFileSync(path, "utf8")).toBe("");
+});
+
+test("the bar is the part of all work", () => {
+  expect(progressBar(0, 1, "homologs", 0.5)).toBe(
+    `[${"#".repeat(11)}${".".repeat(13)}] 0 of 1 query, homologs 50 %`,
+  );
+  expect(progressBar(50, 100, "scores", 1)).toBe(
+    `[${"#".repeat(12)}${".".repeat(12)}] 50 of 100 queries, scores 100 %`,
+  );
+});
+
+test("what is on its way is shown also where nobody says how much it is", () => {
+  expect(transferText(70e6, 280e6, 35)).toBe(`[${"#".repeat(6)}${".".repeat(18)}] 70 of 280 MB, 35 MB/s`);
+  expect(transferText(65_000_000, 0, 1)).toBe("65 MB, 1.0 MB/s");
+  expect(transferText(0, 0, 0)).toBe(`[${".".repeat(24)}] 0 of 0 MB, 0.0 MB/s`);
+});

@@ -1,0 +1,73 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openSchedule } from "../../../src/operations/backup/schedule.ts";
+import { openLog } from "../../../src/platform/log.ts";
+
+const HOUR = 3_600_000;
+
+test("a backup is due when the newest is old, from the future, or there is none; a failure is told and tried again later", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "labd-schedule-"));
+  const lines: { event: string; cause?: string }[] = [];
+  let now = Date.parse("2026-11-21T12:00:00Z");
+  const backup = (created: number, reason = "schedule"): void =>
+    writeFileSync(
+      join(directory, "labd-20261121T000000Z.json"),
+      JSON.stringify({
+        format: 1,
+        created: new Date(created).toISOString(),
+        reason,
+        database: { sha256: "" },
+        corpora: [],
+      }),
+    );
+  let made = 0;
+  let code = 1;
+  const schedule = openSchedule({
+    directory,
+    hours: 24,
+    clock: { now: () => now, newId: () => "" },
+    log: openLog(
+      "requests",
+      (line) => lines.push(JSON.parse(line)),
+      () => now,
+    ),
+    interval: 5,
+    make() {
+      made++;
+      return Bun.spawn([process.execPath, "-e", `console.error("no room"); process.exit(${code})`], {
+        stdin: "ignore",
+        stdout: "pipe",
+        stderr: "pipe",
+      });
+    },
+  });
+  const until = async (isSo: () => boolean): Promise<void> => {
+    while (!isSo()) await Bun.sleep(5);
+  };
+  try {
+    expect(schedule.isDue()).toBeTrue();
+    await until(() => lines.length === 1);
+    expect(lines[0]).toMatchObject({ event: "backup failed", cause: "no room" });
+    await Bun.sleep(50);
+    expect(made).toBe(1);
+    backup(now);
+    expect(schedule.isDue()).toBeFalse();
+    backup(now, "upgrade");
+    expect(schedule.isDue()).toBeTrue();
+    backup(now + HOUR);
+    expect(schedule.isDue()).toBeTrue();
+    backup(now - 24 * HOUR);
+    expect(schedule.isDue()).toBeTrue();
+    code = 0;
+    now += 2 * HOUR;
+    // It is due still, and so may have made another before this looks.
+    await until(() => lines.length >= 2);
+    expect(lines[1].event).toBe("backup");
+    backup(now);
+  } finally {
+    await schedule.close();
+    rmSync(directory, { recursive: true });
+  }
+});

@@ -1,0 +1,52 @@
+import { expect, test } from "bun:test";
+import { MIGRATIONS } from "../../db/index.ts";
+import { Accounts } from "../../src/accounts/auth.ts";
+import { callerOf, networkOf, rememberArrival } from "../../src/platform/caller.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { DIRECT } from "../../src/platform/origin.ts";
+import { openDatabase } from "../../src/platform/sqlite.ts";
+
+test.each([
+  ["192.0.2.7", "192.0.2.7"],
+  ["::ffff:192.0.2.7", "192.0.2.7"],
+  ["::FFFF:192.0.2.7", "192.0.2.7"],
+  ["::1", "0:0:0:0::/64"],
+  ["::", "0:0:0:0::/64"],
+  ["2001:db8::1", "2001:db8:0:0::/64"],
+  ["2001:db8:0:0:1:2:3:4", "2001:db8:0:0::/64"],
+  ["2001:DB8:0000:0000::ffff", "2001:db8:0:0::/64"],
+  ["2001:db8:a:b:c::", "2001:db8:a:b::/64"],
+  ["2001:db8:a:c:c::", "2001:db8:a:c::/64"],
+  ["fe80::1%eth0", "fe80:0:0:0::/64"],
+  ["", ""],
+])("the network of %p is %p", (address, network) => {
+  expect(networkOf(address)).toBe(network);
+});
+
+test("a valid token tells the caller, whatever the address; anything else is the network", async () => {
+  const accounts = new Accounts(openDatabase(":memory:", MIGRATIONS), systemClock);
+  await accounts.addUser({ username: "kim" });
+  const token = accounts.addToken("kim", "test");
+  const from = (address: string | null, authorization?: string): string => {
+    const request = new Request("http://lab/", authorization ? { headers: { authorization } } : {});
+    rememberArrival(request, { address: () => address, origin: () => "http://lab" });
+    return callerOf(request, accounts, DIRECT);
+  };
+  expect(from("192.0.2.7", `Token ${token}`)).toBe("user kim");
+  expect(from("192.0.2.8", `Bearer ${token}`)).toBe("user kim");
+  expect(from("192.0.2.7")).toBe("192.0.2.7");
+  expect(from("192.0.2.7", "Token wrong")).toBe("192.0.2.7");
+  expect(from("192.0.2.7", "Basic a2ltOmtpbQ==")).toBe("192.0.2.7");
+  expect(from(null)).toBe("");
+  expect(callerOf(new Request("http://lab/"), accounts, DIRECT)).toBe("");
+});
+
+test("behind a proxy of ours the network is the one that the proxy names, else what is claimed counts for nothing", () => {
+  const accounts = new Accounts(openDatabase(":memory:", MIGRATIONS), systemClock);
+  const request = new Request("http://lab/", {
+    headers: { "X-Forwarded-For": "203.0.113.1, 2001:db8:1:2:3::4", Cookie: "theme=dark" },
+  });
+  rememberArrival(request, { address: () => "127.0.0.1", origin: () => "http://lab" });
+  expect(callerOf(request, accounts, DIRECT)).toBe("127.0.0.1");
+  expect(callerOf(request, accounts, { ...DIRECT, trustProxy: true })).toBe("2001:db8:1:2::/64");
+});

@@ -1,0 +1,92 @@
+import { describe, expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
+import { compressed } from "../../src/platform/compression.ts";
+
+const THRESHOLD = 1024;
+const MEGABYTE = 1024 * 1024;
+const request = new Request("http://labd.example/", { headers: { "Accept-Encoding": "gzip" } });
+const answerOf = async (body: BodyInit): Promise<Response> =>
+  compressed(request, new Response(body, { headers: { "Content-Type": "application/json" } }), THRESHOLD);
+const unpacked = async (response: Response): Promise<Uint8Array> => Bun.gunzipSync(await response.bytes());
+/** Text of so many bytes that shrinks, as answers do. */
+const text = (bytes: number): string => randomBytes(bytes / 2).toString("hex");
+
+describe("an answer in one piece", () => {
+  test.each([
+    ["of a few bytes more than the threshold", 1100],
+    ["that is compressed at once", 65_536],
+    ["that goes to another thread", 65_538],
+    ["of megabytes", 5 * MEGABYTE],
+  ])("%s arrives as it was", async (_, size) => {
+    const body = text(size);
+    const response = await answerOf(body);
+    expect(response.headers.get("content-encoding")).toBe("gzip");
+    expect(Buffer.from(await unpacked(response)).toString()).toBe(body);
+  });
+});
+
+describe("a stream", () => {
+  /** Pieces of 64 kB that do not shrink, without end unless `most` says so; what was asked for and whether it was ended is counted. */
+  function source(most = Infinity) {
+    const cancelled = Promise.withResolvers<unknown>();
+    const counted = { pieces: 0 };
+    const piece = randomBytes(65_536);
+    const stream = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (counted.pieces++ < most) controller.enqueue(piece);
+        else controller.close();
+      },
+      cancel: (reason) => cancelled.resolve(reason),
+    });
+    return { stream, counted, piece, cancelled: cancelled.promise };
+  }
+
+  test("arrives as it was", async () => {
+    const { stream, piece } = source(50);
+    expect(await unpacked(await answerOf(stream))).toEqual(
+      new Uint8Array(Buffer.concat(Array.from({ length: 50 }, () => piece))),
+    );
+  });
+
+  test("leaves the thread to others while it is compressed", async () => {
+    const { stream } = source(100);
+    let turns = 0;
+    let isDone = false;
+    const count = (): void => {
+      turns++;
+      if (!isDone) setImmediate(count);
+    };
+    setImmediate(count);
+    await (await answerOf(stream)).bytes();
+    isDone = true;
+    // One at least for each piece that another thread has; on this thread they come in one go.
+    expect(turns).toBeGreaterThan(20);
+  });
+
+  test("is read no faster than the client takes it, and ends with the client", async () => {
+    const { stream, counted, cancelled } = source();
+    const response = await answerOf(stream);
+    const reader = response.body!.getReader();
+    await reader.read();
+    for (let turn = 0; turn < 100; turn++) await Bun.sleep(1);
+    expect(counted.pieces).toBeLessThan(20);
+    await reader.cancel("gone");
+    expect(await cancelled).toBe("gone");
+  });
+
+  test("that fails, fails for the client", async () => {
+    let pieces = 0;
+    const stream = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (pieces++ < 10) controller.enqueue(randomBytes(65_536));
+        else controller.error(new Error("the disk is gone"));
+      },
+    });
+    const response = await answerOf(stream);
+    const failed = await response.bytes().then(
+      () => "",
+      (error: Error) => error.message,
+    );
+    expect(failed).toBe("the disk is gone");
+  });
+});

@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import { baseOf, basePathOf, DIRECT } from "../../src/platform/origin.ts";
+
+const from = (headers: Record<string, string>): Request =>
+  new Request("http://127.0.0.1:8480/api/v2/", { headers });
+const FORWARDED = {
+  "X-Forwarded-Proto": "https",
+  "X-Forwarded-Host": "inner.example, lab.example:8443",
+  "X-Forwarded-Prefix": "/labd/",
+};
+
+test("links begin with what the settings say, else with what a trusted proxy says, else with the request's own", () => {
+  const trusting = { ...DIRECT, trustProxy: true };
+  expect(baseOf(from(FORWARDED), DIRECT)).toBe("http://127.0.0.1:8480");
+  expect(baseOf(from(FORWARDED), trusting)).toBe("https://lab.example:8443/labd");
+  expect(baseOf(from({}), trusting)).toBe("http://127.0.0.1:8480");
+  const set = { publicUrl: "https://set.example", basePath: "/set", trustProxy: true };
+  expect(baseOf(from(FORWARDED), set)).toBe("https://set.example/set");
+});
+
+test.each(["//evil.example", "/..", "/a/../b", "/a//b", "evil", "/a b", "/<b>", "https://evil.example", ""])(
+  "%p is no prefix",
+  (prefix) => {
+    const request = from({ "X-Forwarded-Prefix": prefix });
+    expect(basePathOf(request, { ...DIRECT, trustProxy: true })).toBe("");
+  },
+);
+
+test.each(["evil.example/x", "a b", '"><b>', "user@evil.example", ""])("%p is no host", (host) => {
+  const request = from({ "X-Forwarded-Host": host });
+  expect(baseOf(request, { ...DIRECT, trustProxy: true })).toBe("http://127.0.0.1:8480");
+});

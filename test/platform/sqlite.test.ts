@@ -1,0 +1,171 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { MIGRATIONS } from "../../db/index.ts";
+import { Problem } from "../../src/problem.ts";
+import {
+  closeDatabase,
+  isReplicated,
+  lockDirectory,
+  openDatabase,
+  openWriter,
+  pendingMigrations,
+} from "../../src/platform/sqlite.ts";
+
+const FIRST = [{ name: "0001-a.sql", sql: "CREATE TABLE a (x INTEGER) STRICT;" }];
+const BOTH = [
+  ...FIRST,
+  { name: "0002-b.sql", sql: "CREATE TABLE b (y INTEGER) STRICT; INSERT INTO b VALUES (7);" },
+];
+
+let directory: string;
+let path: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "labd-sqlite-"));
+  path = join(directory, "labd.sqlite");
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+function refusal(act: () => unknown): Problem {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+  throw new Error("nothing was refused");
+}
+
+test("WAL, FULL, foreign keys: what durability and references rest on", () => {
+  const database = openDatabase(path, FIRST);
+  const pragma = (name: string): unknown =>
+    Object.values(database.query(`PRAGMA ${name}`).get() as object)[0];
+  expect(pragma("journal_mode")).toBe("wal");
+  expect(pragma("synchronous")).toBe(2);
+  expect(pragma("foreign_keys")).toBe(1);
+  closeDatabase(database);
+  expect(existsSync(`${path}-wal`)).toBe(false);
+});
+
+test("the log is left to a program that writes it back in our place, and that one is known by its tables", () => {
+  const left = openDatabase(path, FIRST, { checkpoints: false });
+  const beside = openWriter(path);
+  for (const connection of [left, beside])
+    expect(connection.query("PRAGMA wal_autocheckpoint").get()).toEqual({ wal_autocheckpoint: 0 });
+  expect(isReplicated(left)).toBe(false);
+  left.run("CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)");
+  expect(isReplicated(beside)).toBe(true);
+  const before = statSync(`${path}-wal`).size;
+  closeDatabase(left);
+  expect(statSync(`${path}-wal`).size).toBe(before);
+  closeDatabase(beside);
+  expect(existsSync(`${path}-wal`)).toBe(false);
+});
+
+test("migrations run once, in order, and keep what is there", () => {
+  expect(pendingMigrations(path, BOTH)).toEqual(["0001-a.sql", "0002-b.sql"]);
+  const first = openDatabase(path, FIRST);
+  first.run("INSERT INTO a VALUES (1)");
+  closeDatabase(first);
+  expect(pendingMigrations(path, BOTH)).toEqual(["0002-b.sql"]);
+  for (let i = 0; i < 2; i++) {
+    const database = openDatabase(path, BOTH);
+    expect(database.query("SELECT x FROM a").all()).toEqual([{ x: 1 }]);
+    expect(database.query("SELECT y FROM b").all()).toEqual([{ y: 7 }]);
+    closeDatabase(database);
+  }
+});
+
+test("a migration that fails leaves nothing behind", () => {
+  closeDatabase(openDatabase(path, FIRST));
+  const broken = [
+    ...FIRST,
+    { name: "0002-b.sql", sql: "CREATE TABLE b (y INTEGER); CREATE TABLE a (z INTEGER);" },
+  ];
+  expect(() => openDatabase(path, broken)).toThrow("already exists");
+  const database = openDatabase(path, FIRST);
+  expect(database.query("SELECT name FROM sqlite_schema WHERE name = 'b'").get()).toBeNull();
+  closeDatabase(database);
+});
+
+test("a newer, an altered and a foreign database are refused and left untouched", () => {
+  closeDatabase(openDatabase(path, BOTH));
+  const before = readFileSync(path);
+  const newer = refusal(() => openDatabase(path, FIRST));
+  expect(newer.code).toBe("bad_database");
+  expect(newer.message).toContain("0002-b.sql");
+  expect(newer.message).toContain("newer version");
+  const altered = refusal(() =>
+    openDatabase(path, [{ name: "0001-a.sql", sql: "CREATE TABLE a (x TEXT)" }, BOTH[1]]),
+  );
+  expect(altered.message).toContain("0001-a.sql differs");
+  expect(readFileSync(path).equals(before)).toBe(true);
+
+  const foreign = join(directory, "foreign.sqlite");
+  writeFileSync(foreign, "this is not a database, but it has an owner who wants it back");
+  expect(refusal(() => openDatabase(foreign, FIRST)).message).toContain("not a labd database");
+  expect(readFileSync(foreign, "utf8")).toStartWith("this is not");
+});
+
+test("one process per data directory, and the lock goes with its holder", async () => {
+  const lock = lockDirectory(directory);
+  expect(refusal(() => lockDirectory(directory)).code).toBe("already_running");
+  lock.release();
+  lockDirectory(directory).release();
+
+  const source = join(import.meta.dir, "../../src/platform/sqlite.ts");
+  const taking = (patience: number): string =>
+    `(await import(${JSON.stringify(source)})).lockDirectory(${JSON.stringify(directory)}, ${patience}); console.log("held")`;
+  const holder = Bun.spawn([process.execPath, "-e", `${taking(0)}; setInterval(() => {}, 1000)`], {
+    stdout: "pipe",
+  });
+  await holder.stdout.getReader().read();
+  expect(refusal(() => lockDirectory(directory)).code).toBe("already_running");
+  // Who waits has it as soon as it is free.
+  setTimeout(() => holder.kill("SIGKILL"), 0);
+  const waiting = Bun.spawn([process.execPath, "-e", taking(20_000)], { stdout: "pipe" });
+  expect(await new Response(waiting.stdout).text()).toBe("held\n");
+  await holder.exited;
+  lockDirectory(directory).release();
+});
+
+test("a start waits for another process that has the whole database for a moment", async () => {
+  openDatabase(path, MIGRATIONS).close();
+  // As one does that takes in the log which a killed one has left.
+  const holder = `
+    const { Database } = require("bun:sqlite");
+    const database = new Database(${JSON.stringify(path)});
+    database.run("PRAGMA locking_mode = EXCLUSIVE");
+    database.run("UPDATE session SET agent = ''");
+    console.log("held");
+    await Bun.sleep(400);
+    database.close();`;
+  const child = Bun.spawn([process.execPath, "-e", holder], { stdout: "pipe", stderr: "inherit" });
+  for await (const chunk of child.stdout) if (new TextDecoder().decode(chunk).includes("held")) break;
+  openDatabase(path, MIGRATIONS).close();
+  expect(await child.exited).toBe(0);
+});
+
+test("the embedded migrations are the files of db/, each number once", async () => {
+  const files = [...new Bun.Glob("*.sql").scanSync(join(import.meta.dir, "../../db"))]
+    .filter((name) => name !== "schema.sql")
+    .sort();
+  expect(MIGRATIONS.map(({ name }) => name)).toEqual(files);
+  const numbers = files.map((name) => name.match(/^(\d{4})-[a-z-]+\.sql$/)?.[1]);
+  expect(new Set(numbers).size).toBe(files.length);
+  expect(numbers).not.toContain(undefined);
+});
+
+test("schema.sql is what the migrations add up to", () => {
+  const database = openDatabase(":memory:", MIGRATIONS);
+  const rows = database
+    .query(
+      "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE '%\\_fts\\__%' ESCAPE '\\' ORDER BY rowid",
+    )
+    .all() as { sql: string }[];
+  const schema = `-- What the migrations add up to; a test holds it. Written by: SCHEMA=write bun test test/platform/sqlite.test.ts\n\n${rows.map(({ sql }) => `${sql};\n`).join("\n")}`;
+  const file = join(import.meta.dir, "../../db/schema.sql");
+  if (process.env.SCHEMA === "write") writeFileSync(file, schema);
+  expect(readFileSync(file, "utf8")).toBe(schema);
+});
