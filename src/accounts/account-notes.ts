@@ -2,7 +2,7 @@ import { type Audit, auditOf, type Detail } from "./audit.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/sqlite.ts";
 import { Throttle } from "./throttle.ts";
-import { writeTurn } from "../platform/write-lock.ts";
+import { writeLockOf } from "../platform/write-lock.ts";
 
 /**
  * By what somebody signs in. `check`: only asks whether a password is the account's own; `confirm`: the same, or whether
@@ -53,7 +53,7 @@ export class AccountNotes {
     const row = this.database
       .query("SELECT id, is_active FROM user_account WHERE username = ?")
       .get(username) as { id: string; is_active: number } | null;
-    await writeTurn(this.database).free();
+    await writeLockOf(this.database).free();
     this.audit.note({
       action: "sign_in",
       outcome,

@@ -1,5 +1,5 @@
 import { Problem } from "../problem.ts";
-import { AtOnce } from "../platform/semaphore.ts";
+import { Semaphore } from "../platform/semaphore.ts";
 
 /** Argon2id at the figures of OWASP's cheat sheet: 19 MiB, two passes. */
 const HASHING = { algorithm: "argon2id", memoryCost: 19456, timeCost: 2 } as const;
@@ -20,10 +20,10 @@ const DECOY = `$argon2id$v=19$m=${HASHING.memoryCost},t=${HASHING.timeCost},p=1$
 
 /** Hashes passwords, at most `limit` at once: each takes memory, and a processor for a good part of a second. */
 export class Passwords {
-  private readonly atOnce: AtOnce;
+  private readonly atOnce: Semaphore;
 
   constructor(limit: number) {
-    this.atOnce = new AtOnce(limit);
+    this.atOnce = new Semaphore(limit);
   }
 
   /** The hash to keep. @throws Problem invalid_request for a password that breaks the rule, busy */

@@ -11,7 +11,7 @@ import { type SecondFactors, type Taken, WRONG_CODES } from "./second-factor.ts"
 import type { Database } from "../platform/sqlite.ts";
 import { Throttle, throttled } from "./throttle.ts";
 import { unauthenticated } from "./unauthenticated.ts";
-import { writeTurn } from "../platform/write-lock.ts";
+import { writeLockOf } from "../platform/write-lock.ts";
 
 /** What somebody signs in with. */
 export interface Credentials {
@@ -83,7 +83,7 @@ export class SignIns {
    */
   async checkCode<T>(username: string, request: Request, take: () => T | Taken): Promise<T> {
     return this.attempt(username, "check", request, async () => {
-      await writeTurn(this.database).free();
+      await writeLockOf(this.database).free();
       const taken = take();
       const why = typeof taken === "string" ? (WRONG_CODES[taken as Taken] ?? null) : null;
       if (why === null) return taken as T;
@@ -158,7 +158,7 @@ export class SignIns {
     method: Method,
     address: string | undefined,
   ): Promise<void> {
-    await writeTurn(this.database).free();
+    await writeLockOf(this.database).free();
     if (method === "check" || method === "confirm") return this.noteSignIn(user);
     const { username } = this.database.query("SELECT username FROM user_account WHERE rid = ?").get(user) as {
       username: string;

@@ -6,9 +6,9 @@ import { Problem } from "../problem.ts";
 import { noteStart } from "../accounts/audit-offline.ts";
 import type { Accounts } from "../accounts/auth.ts";
 import { takeInheritedSockets } from "../platform/inherited-sockets.ts";
-import { ownProgram } from "../platform/self-command.ts";
+import { selfCommand } from "../platform/self-command.ts";
 import { openSocket, type Socket } from "../platform/socket.ts";
-import { writeTurn } from "../platform/write-lock.ts";
+import { writeLockOf } from "../platform/write-lock.ts";
 import { COMMIT, VERSION } from "../version.ts";
 import { backupDirectory } from "./data-directory.ts";
 import { type App, open } from "./open.ts";
@@ -113,7 +113,7 @@ export async function listen(config: Config, { otherPort = false } = {}): Promis
     await Promise.race([socket.stop(false), patience.promise]);
     clearTimeout(timer);
     await socket.stop(true);
-    await writeTurn(service.database).free();
+    await writeLockOf(service.database).free();
     noted("stop", () => service.accounts.notes.audit.note({ action: "service.stop" }));
     tellHead();
     await service.close();
@@ -160,7 +160,7 @@ function scheduleBackups(config: Config, { clock, log }: App): Schedule | undefi
     clock,
     log,
     make: () =>
-      Bun.spawn([...ownProgram(), "backup", "--scheduled", "--thin", "--to", directory], {
+      Bun.spawn([...selfCommand(), "backup", "--scheduled", "--thin", "--to", directory], {
         stdin: "ignore",
         stdout: "pipe",
         stderr: "pipe",

@@ -33,7 +33,7 @@ import {
   openDatabase,
   unwritable,
 } from "../platform/sqlite.ts";
-import { writeTurn } from "../platform/write-lock.ts";
+import { writeLockOf } from "../platform/write-lock.ts";
 import { COMMIT, VERSION } from "../version.ts";
 import { observer } from "../operations/health/observer.ts";
 import { declareVitals } from "../operations/health/register-metrics.ts";
@@ -135,7 +135,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       receiveTimeout: config.receive_timeout,
       isUpload: (path) => path === UPLOADS || path === `${UPLOADS}/`,
       admit: (request) => {
-        const free = writesAtOnce(request) ? writeTurn(opened).free() : undefined;
+        const free = writesAtOnce(request) ? writeLockOf(opened).free() : undefined;
         return free ? free.then(() => accounts.admit(request)) : accounts.admit(request);
       },
       addressOf: (request) =>

@@ -4,7 +4,7 @@ import { Problem } from "../problem.ts";
 const WAITING = 200;
 
 /** Lets at most `limit` pieces of work run at once; the others wait for their turn, in order. */
-export class AtOnce {
+export class Semaphore {
   private running = 0;
   private readonly waiting: (() => void)[] = [];
 

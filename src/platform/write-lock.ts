@@ -9,7 +9,7 @@ const PATIENCE = 30_000;
  * still, which the thread that answers everybody must not do: where a worker writes for seconds, it is given the turn,
  * and whoever writes on the main thread asks for it first. Reading goes on.
  */
-export class WriteTurn {
+export class WriteLock {
   #held: Promise<void> | undefined;
 
   constructor(private readonly database: Database) {}
@@ -55,10 +55,10 @@ export class WriteTurn {
 }
 
 /** The turn of a database; the same one for whoever asks. */
-export function writeTurn(database: Database): WriteTurn {
+export function writeLockOf(database: Database): WriteLock {
   let turn = turns.get(database);
-  if (!turn) turns.set(database, (turn = new WriteTurn(database)));
+  if (!turn) turns.set(database, (turn = new WriteLock(database)));
   return turn;
 }
 
-const turns = new WeakMap<Database, WriteTurn>();
+const turns = new WeakMap<Database, WriteLock>();

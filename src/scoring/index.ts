@@ -3,7 +3,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { DIRECT, type Reach } from "../platform/origin.ts";
 import type { Database } from "../platform/sqlite.ts";
-import { writeTurn } from "../platform/write-lock.ts";
+import { writeLockOf } from "../platform/write-lock.ts";
 import { readBatch } from "./batch/batch-table.ts";
 import type { MessageLimits } from "./contract/limits.ts";
 import { Corpora } from "./corpus/corpus.ts";
@@ -159,7 +159,7 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     size: options.workers,
     timeout: options.jobTimeoutSeconds * 1000,
     changed: () => told(),
-    turn: () => writeTurn(database).free(),
+    turn: () => writeLockOf(database).free(),
     ...(workerMemory === 0 ? {} : { workerMemory: workerMemory * 1024 * 1024 }),
   });
   let sweeper: { close(): void } | undefined;

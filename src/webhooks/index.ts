@@ -2,7 +2,7 @@ import type { Actor } from "../accounts/auth.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { Database } from "../platform/sqlite.ts";
-import { writeTurn } from "../platform/write-lock.ts";
+import { writeLockOf } from "../platform/write-lock.ts";
 import { readNetworks } from "./address.ts";
 import { Deliverer } from "./deliverer.ts";
 import { WebhookManagement } from "./management.ts";
@@ -72,7 +72,7 @@ export function openWebhooks(options: WebhooksOptions): Webhooks {
         throw new Error("http:// is not allowed (setting webhook_http).");
       return post(target, headers, body, { allowed, timeout: TIMEOUT, ...(resolve ? { resolve } : {}) });
     },
-    turn: () => writeTurn(database).free(),
+    turn: () => writeLockOf(database).free(),
     clock,
     log,
     base,

@@ -1,6 +1,6 @@
 import { Problem } from "../problem.ts";
 import { type Database } from "../platform/sqlite.ts";
-import { writeTurn } from "../platform/write-lock.ts";
+import { writeLockOf } from "../platform/write-lock.ts";
 import { newSigningSecret } from "./signature.ts";
 import type { Sources } from "./source.ts";
 import type { Delivery, Webhook, WebhookStore } from "./store.ts";
@@ -66,6 +66,6 @@ export class WebhookManagement {
   }
 
   private async turn(): Promise<void> {
-    await writeTurn(this.options.database).free();
+    await writeLockOf(this.options.database).free();
   }
 }

@@ -10,7 +10,7 @@ import { JobStore, type JobView } from "../../src/scoring/jobs/store.ts";
 import { workerAddress } from "../../src/scoring/jobs/worker-entrypoints.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { closeDatabase, type Database, openDatabase, openWriter } from "../../src/platform/sqlite.ts";
-import { writeTurn } from "../../src/platform/write-lock.ts";
+import { writeLockOf } from "../../src/platform/write-lock.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
 
 const ODD = new URL("./odd-worker.ts", import.meta.url).href;
@@ -250,7 +250,7 @@ test("a result that the disk refuses is kept and written as soon as there is roo
 });
 
 test("a job that ends while an import is written waits for that and no longer, and is nobody's fault", async () => {
-  const turn = writeTurn(database);
+  const turn = writeLockOf(database);
   open({ size: 1, retryInterval: 60_000, turn: () => turn.free() });
   const [first, second] = [await submit("finish"), await submit("finish")];
   const writer = openWriter(database.filename);
@@ -413,8 +413,8 @@ test.skipIf(process.platform !== "linux")(
 
 test.each([
   ["file:///opt/labd/src/scoring/worker-entrypoints.ts", "file:///opt/labd/src/scoring/worker.ts"],
-  ["file:///$bunfs/root/labd", "file:///$bunfs/root/scoring/worker.ts"],
-  ["file:///B:/~BUN/top/labd.exe", "file:///B:/~BUN/top/scoring/worker.ts"],
+  ["file:///$bunfs/root/labd", "file:///$bunfs/root/scoring/jobs/worker.ts"],
+  ["file:///B:/~BUN/top/labd.exe", "file:///B:/~BUN/top/scoring/jobs/worker.ts"],
 ])("a module at %s finds the worker at %s", (module, worker) => {
   expect(workerAddress(module)).toBe(worker);
 });

@@ -6,7 +6,7 @@ import { MIGRATIONS } from "../../db/index.ts";
 import { digestOf, type JobRequest, MAX_INTERRUPTIONS } from "../../src/scoring/jobs/job.ts";
 import { JobStore, type StoreOptions } from "../../src/scoring/jobs/store.ts";
 import { type Database, openDatabase } from "../../src/platform/sqlite.ts";
-import { writeTurn } from "../../src/platform/write-lock.ts";
+import { writeLockOf } from "../../src/platform/write-lock.ts";
 import { rejection } from "./rejection.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "labd-store-"));
@@ -43,7 +43,7 @@ async function answered(store: JobStore): Promise<void> {
 test("jobs wait while somebody else has the turn to write, and are accepted then", async () => {
   const { store, database } = open();
   const other = Promise.withResolvers<void>();
-  const held = writeTurn(database).hold(() => other.promise);
+  const held = writeLockOf(database).hold(() => other.promise);
   let accepted = 0;
   const jobs = [1, 2].map(() => store.insert(request()).then(() => accepted++));
   await Bun.sleep(5);

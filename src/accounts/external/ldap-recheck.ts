@@ -5,7 +5,7 @@ import { Problem } from "../../problem.ts";
 import type { Accounts } from "../auth.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../platform/sqlite.ts";
-import { writeTurn } from "../../platform/write-lock.ts";
+import { writeLockOf } from "../../platform/write-lock.ts";
 
 const HOUR = 3_600_000;
 /** Milliseconds from the start of the service to the first look. */
@@ -56,7 +56,7 @@ export async function recheckDirectory({
       "conflict",
       `The directory has ${leaving.length} of ${seen.length} accounts no longer, or in no group that may sign in. Nobody was shut out: see to the settings (labd check --ldap NAME).`,
     );
-  await writeTurn(database).free();
+  await writeLockOf(database).free();
   return seen.map(({ identity, username, person, refused }): Rechecked => {
     const wasOut = identity.suspended !== null;
     if (person && !refused) {

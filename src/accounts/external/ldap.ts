@@ -17,13 +17,13 @@ import {
 } from "./ldap-connection.ts";
 import type { Identities } from "./identities.ts";
 import { type Admission, type Person, plainEmail, plainText } from "./person.ts";
-import { AtOnce } from "../../platform/semaphore.ts";
+import { Semaphore } from "../../platform/semaphore.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { ForeignPasswords, ForeignRefusal } from "../external-password.ts";
 import type { Log } from "../../platform/log.ts";
 import { Throttle, throttled } from "../throttle.ts";
 import type { Database } from "../../platform/sqlite.ts";
-import { writeTurn } from "../../platform/write-lock.ts";
+import { writeLockOf } from "../../platform/write-lock.ts";
 
 /** Where in a directory people and groups are. */
 export interface LdapOptions extends LdapServer, Admission {
@@ -282,7 +282,7 @@ async function groupsOf(
 /** Passwords that a directory knows, and the accounts of their owners. */
 export class Ldap implements ForeignPasswords {
   readonly name = "ldap";
-  private readonly turns = new AtOnce(AT_ONCE);
+  private readonly turns = new Semaphore(AT_ONCE);
   private readonly failures: Throttle;
 
   constructor(
@@ -308,7 +308,7 @@ export class Ldap implements ForeignPasswords {
       this.log.info("ldap refused", { label, why: words });
       return { reason, label };
     }
-    await writeTurn(this.database).free();
+    await writeLockOf(this.database).free();
     return this.identities.admit(person, this.options);
   }
 

@@ -13,7 +13,7 @@ import { Sealing } from "../../platform/encryption.ts";
 import { sha256 } from "../../platform/secret.ts";
 import type { Database } from "../../platform/sqlite.ts";
 import { Throttle } from "../throttle.ts";
-import { writeTurn } from "../../platform/write-lock.ts";
+import { writeLockOf } from "../../platform/write-lock.ts";
 
 export const OIDC_SIGN_IN = "/api/oidc/sign-in";
 export const OIDC_SIGN_OUT = "/api/oidc/sign-out";
@@ -137,7 +137,7 @@ export class Oidc {
       if (token === undefined || more.length > 0)
         throw new NotVouched("invalid", "expected one logout_token");
       const { jti, until, subject, session } = await this.provider.signedOut(token);
-      await writeTurn(database).free();
+      await writeLockOf(database).free();
       const ended = database
         .transaction((): number => {
           database.query("DELETE FROM logout_token WHERE until <= ?").run(clock.now());
@@ -181,7 +181,7 @@ export class Oidc {
     const { person, idToken, session, confirmed } = await this.provider.finish(answer, pending);
     if (pending.again && clock.now() - confirmed > MINUTES * 60_000)
       throw new NotVouched("invalid", "it was to ask who it is, and says of no such moment (auth_time)");
-    await writeTurn(database).free();
+    await writeLockOf(database).free();
     const user = identities.admit(person, options);
     identify({ username: accounts.actorOf(user).username, via: "oidc" });
     return database

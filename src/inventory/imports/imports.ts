@@ -9,7 +9,7 @@ import type { Clock } from "../../platform/clock.ts";
 import { causeOf, type Log } from "../../platform/log.ts";
 import { currentOrigin, type Origin, withinOrigin } from "../../platform/request-origin.ts";
 import type { Database } from "../../platform/sqlite.ts";
-import { writeTurn } from "../../platform/write-lock.ts";
+import { writeLockOf } from "../../platform/write-lock.ts";
 
 export interface ImportRequest {
   /** Name of the resource. */
@@ -83,7 +83,7 @@ interface Ticket extends Running {
 
 /** `log`: hears of defects. */
 export function openImports(database: Database, clock: Clock, log?: Log): Imports {
-  const turn = writeTurn(database);
+  const turn = writeLockOf(database);
   const path = ["", ":memory:"].includes(database.filename) ? null : database.filename;
   const tickets = new Map<string, Ticket>();
   let last: Promise<unknown> = Promise.resolve();

@@ -19,7 +19,7 @@ import { Problem } from "../../problem.ts";
 import { auditOf } from "../../accounts/audit.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { closeSnapshot, type Database, openSnapshot } from "../../platform/sqlite.ts";
-import { writeTurn } from "../../platform/write-lock.ts";
+import { writeLockOf } from "../../platform/write-lock.ts";
 
 /** How a batch is to be run. */
 export interface Manner extends About {
@@ -119,7 +119,7 @@ function makeStore(database: Database, clock: Clock): Store {
   };
 
   const raw = openBulk(statements, reading, writing);
-  const queue = new WriteQueue(statements, writeTurn(database), () => reading.forget());
+  const queue = new WriteQueue(statements, writeLockOf(database), () => reading.forget());
   return {
     resources: DECLARED,
     statements,

@@ -1,7 +1,7 @@
 import type { Statements } from "./statements.ts";
 import { Problem } from "../../problem.ts";
 import { onBehalf } from "../../platform/request-origin.ts";
-import type { WriteTurn } from "../../platform/write-lock.ts";
+import type { WriteLock } from "../../platform/write-lock.ts";
 
 interface Waiting {
   work: () => unknown;
@@ -20,7 +20,7 @@ export class WriteQueue {
   /** `undone`: called where what was written, and may have been read since, was taken back. */
   constructor(
     private readonly statements: Statements,
-    private readonly turn: WriteTurn,
+    private readonly turn: WriteLock,
     private readonly undone: () => void,
   ) {}
 

@@ -1,6 +1,6 @@
 import { Problem } from "../../problem.ts";
 import { TASK_VARIABLE } from "../../accounts/audit-offline.ts";
-import { ownProgram } from "../../platform/self-command.ts";
+import { selfCommand } from "../../platform/self-command.ts";
 import type { Report } from "./tasks.ts";
 
 /** What a command of this program said. */
@@ -23,7 +23,7 @@ export async function runCommand(
   { environment = {}, well = WELL }: { environment?: Record<string, string>; well?: readonly number[] } = {},
 ): Promise<Said> {
   report.signal.throwIfAborted();
-  const child = Bun.spawn([...ownProgram(), ...words], {
+  const child = Bun.spawn([...selfCommand(), ...words], {
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

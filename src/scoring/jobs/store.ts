@@ -1,6 +1,6 @@
 import type { Prediction } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
-import { writeTurn } from "../../platform/write-lock.ts";
+import { writeLockOf } from "../../platform/write-lock.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { type Database, withoutWaiting } from "../../platform/sqlite.ts";
 import { GroupCommit } from "./group-commit.ts";
@@ -129,7 +129,7 @@ export class JobStore {
     this.#turns = new Turns(options.database);
     this.#changes = new GroupCommit(
       (changes) => this.#write(changes),
-      () => writeTurn(options.database).free(),
+      () => writeLockOf(options.database).free(),
     );
   }
 
