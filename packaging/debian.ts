@@ -17,7 +17,7 @@ import { $ } from "bun";
 import manifest from "../package.json";
 import { helpOf } from "../src/commands/command-line.ts";
 import { ACCOUNT, layout } from "../src/operations/install/layout.ts";
-import { VERBS } from "../src/main.ts";
+import { COMMANDS } from "../src/main.ts";
 
 const MAINTAINER = "labd maintainers <labd@lab.example>";
 const { data, settings } = layout("/usr");
@@ -122,7 +122,7 @@ function manual(): string {
       .replaceAll("\\", "\\e")
       .replaceAll("-", "\\-")
       .replace(/^(?=[.'])/gm, "\\&");
-  const verbs = VERBS.map((verb) => `.SS labd ${verb.name}\n.nf\n${escape(helpOf(verb))}.fi`);
+  const verbs = COMMANDS.map((verb) => `.SS labd ${verb.name}\n.nf\n${escape(helpOf(verb))}.fi`);
   return (
     `.TH LABD 1 "" "labd ${manifest.version}"\n.SH NAME\nlabd \\- ${manifest.description.replace(/\.$/, "")}\n` +
     `.SH SYNOPSIS\n.B labd\n.I VERB\n[flags]\n.SH VERBS\n${verbs.join("\n")}\n` +

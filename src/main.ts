@@ -1,6 +1,6 @@
 #!/usr/bin/env bun
 import { causeOf } from "./platform/log.ts";
-import { helpOf, helpOfAll, parseCall, unknown, type Verb } from "./commands/command-line.ts";
+import { helpOf, helpOfAll, parseCall, unknown, type Command } from "./commands/command-line.ts";
 import { Problem } from "./problem.ts";
 import { audit } from "./commands/audit.ts";
 import { backup } from "./commands/backup.ts";
@@ -27,7 +27,7 @@ import { wsdl } from "./commands/wsdl.ts";
 import { COMMIT, VERSION } from "./version.ts";
 
 /** In the order in which a newcomer needs them; `labd --help` prints them so. */
-export const VERBS: readonly Verb[] = [
+export const COMMANDS: readonly Command[] = [
   demo,
   serve,
   worker,
@@ -60,16 +60,16 @@ export async function main(
   try {
     const [name, ...rest] = words;
     if (name === undefined || name === "--help" || name === "-h" || name === "help") {
-      process.stdout.write(helpOfAll(VERBS, VERSION));
+      process.stdout.write(helpOfAll(COMMANDS, VERSION));
       return 0;
     }
     if (name === "--version" || name === "-V" || name === "version") {
       process.stdout.write(`labd ${VERSION} (${COMMIT})\n`);
       return 0;
     }
-    const verb = VERBS.find((candidate) => candidate.name === name);
+    const verb = COMMANDS.find((candidate) => candidate.name === name);
     if (!verb) {
-      const choices = VERBS.map((candidate) => candidate.name);
+      const choices = COMMANDS.map((candidate) => candidate.name);
       throw unknown(
         name.startsWith("-") ? "flag" : "verb",
         name,

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { helpOf, helpOfAll } from "../src/commands/command-line.ts";
 import { flagOf, SETTING_NAMES, SETTINGS, variableOf } from "../src/config.ts";
-import { VERBS } from "../src/main.ts";
+import { COMMANDS } from "../src/main.ts";
 import { PROBLEMS } from "../src/problem.ts";
 import manifest from "../package.json";
 
@@ -53,8 +53,8 @@ test("README has every setting as the program has it", () => {
 });
 
 test("docs/command-line.md has every verb with its flags and example", () => {
-  const verbs = VERBS.map((verb) => `## labd ${verb.name}\n\n\`\`\`text\n${helpOf(verb)}\`\`\``);
-  const all = `\`\`\`text\n${helpOfAll(VERBS, "VERSION")}\`\`\``;
+  const verbs = COMMANDS.map((verb) => `## labd ${verb.name}\n\n\`\`\`text\n${helpOf(verb)}\`\`\``);
+  const all = `\`\`\`text\n${helpOfAll(COMMANDS, "VERSION")}\`\`\``;
   expectGenerated("docs/command-line.md", "verbs", [all, ...verbs].join("\n\n"));
 });
 
@@ -98,7 +98,7 @@ test.each(documents)("%s: the commands that it shows exist", (path) => {
     if (script) expect(Object.keys(manifest.scripts)).toContain(script);
     const called = line.match(/(?:^|[\s/|(])labd (\w[\w-]*)([^|]*)/);
     if (!called) continue;
-    const verb = VERBS.find(({ name }) => name === called[1]);
+    const verb = COMMANDS.find(({ name }) => name === called[1]);
     expect({ path, line, verb: verb?.name }).toEqual({ path, line, verb: called[1] });
     for (const [flag] of called[2].matchAll(/(?<=\s)--[a-z-]+/g))
       expect({ line, help: helpOf(verb!) }).toEqual({ line, help: expect.stringContaining(flag) });

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { hostname } from "node:os";
 import type { Config } from "../config.ts";
 import { Dispatcher, type FarmState } from "../farm/index.ts";
-import type { Farm, FarmSurroundings } from "../scoring/index.ts";
+import type { Farm, FarmDependencies } from "../scoring/index.ts";
 import type { Log } from "../platform/log.ts";
 import { COMMIT, VERSION } from "../version.ts";
 
@@ -18,7 +18,7 @@ function ownerOf(dataDirectory: string): string {
 export function farmOf(
   config: Config,
   log: Log,
-): { open: (surroundings: FarmSurroundings) => Farm; state: () => FarmState | null } | undefined {
+): { open: (surroundings: FarmDependencies) => Farm; state: () => FarmState | null } | undefined {
   if (config.queue === "") return undefined;
   let dispatcher: Dispatcher | undefined;
   return {

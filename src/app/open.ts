@@ -10,7 +10,7 @@ import {
 } from "../operations/administration/index.ts";
 import type { Config } from "../config.ts";
 import { openIdentity } from "../accounts/external/index.ts";
-import { declareFarm } from "../farm/index.ts";
+import { registerFarmMetrics } from "../farm/index.ts";
 import { inventoryRoutes, openImports, openMemberships } from "../inventory/index.ts";
 import { openScoring, type Scoring } from "../scoring/index.ts";
 import { auditOf } from "../accounts/audit.ts";
@@ -36,7 +36,7 @@ import {
 import { writeLockOf } from "../platform/write-lock.ts";
 import { COMMIT, VERSION } from "../version.ts";
 import { observer } from "../operations/health/observer.ts";
-import { declareVitals } from "../operations/health/register-metrics.ts";
+import { registerMetrics } from "../operations/health/register-metrics.ts";
 import { pageForMissing, webRoutes } from "../web/index.ts";
 import { backupDirectory, backUpBeforeUpgrade, DATABASE } from "./data-directory.ts";
 import { farmOf } from "./farm.ts";
@@ -106,7 +106,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
     const webhooks = webhooksOf({ database, accounts }, config, { clock, log });
     const metrics = new Metrics();
     const observed = observer(metrics);
-    const stopMeasuring = declareVitals(metrics, {
+    const stopMeasuring = registerMetrics(metrics, {
       version: VERSION,
       commit: COMMIT,
       database: join(config.data_dir, DATABASE),
@@ -118,7 +118,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       queries,
       now: clock.now,
     });
-    if (farm) declareFarm(metrics, farm.state);
+    if (farm) registerFarmMetrics(metrics, farm.state);
     let retired = false;
     const behindProxy = (request: Request): string =>
       basePathOf(request, reach) === "" && config.public_url === "" ? "" : baseOf(request, reach);

@@ -1,14 +1,14 @@
 import { join } from "node:path";
 import { existsSync } from "node:fs";
 import { DATABASE } from "../app/data-directory.ts";
-import { type Call, unknown, type Verb } from "./command-line.ts";
+import { type Call, unknown, type Command } from "./command-line.ts";
 import { Problem } from "../problem.ts";
 import { type AuditHead, auditOf, canonical, hasAudit, verifyChain } from "../accounts/audit.ts";
 import { systemClock } from "../platform/clock.ts";
 import { readFilter } from "../accounts/route-audit.ts";
 import { type Database, openReader } from "../platform/sqlite.ts";
 
-export const audit: Verb = {
+export const audit: Command = {
   name: "audit",
   summary: "Verify and export the log of sign-ins, rights, deletions and administration.",
   operands: "verify | export",

@@ -4,7 +4,7 @@ import { giveToOwner } from "../app/data-owner.ts";
 import { listBackups, type Manifest } from "../operations/backup/manifest.ts";
 import { type Retention, thin } from "../operations/backup/retention.ts";
 import { listStore, thinStore } from "../operations/backup/store-backup.ts";
-import type { Verb } from "./command-line.ts";
+import type { Command } from "./command-line.ts";
 import { type Config, STORE_SETTINGS, storeAccess } from "../config.ts";
 import { Problem } from "../problem.ts";
 import { noteBeside } from "../accounts/audit-offline.ts";
@@ -12,7 +12,7 @@ import type { Note } from "../accounts/audit.ts";
 import { isStoreAddress, ObjectStore } from "../platform/object-store.ts";
 import { transferLine } from "./progress.ts";
 
-export const backup: Verb = {
+export const backup: Command = {
   name: "backup",
   summary: "Back up a data directory, while it is served or not: checked, compressed, and read back.",
   flags: [

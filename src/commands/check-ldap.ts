@@ -5,7 +5,7 @@ import { accountOptions } from "../app/options.ts";
 import type { Config } from "../config.ts";
 import {
   leftOut,
-  lookAtDirectory,
+  checkDirectory,
   lookUp,
   passwordFits,
   readLdapOptions,
@@ -38,7 +38,7 @@ export async function checkLdap(
   const options = readLdapOptions(config);
   if (!options) throw new Problem("invalid_setting", "ldap_url: expected an address; there is no directory.");
   const rows: [string, string][] = [];
-  const servers = await lookAtDirectory(options);
+  const servers = await checkDirectory(options);
   for (const { about, found, state } of servers)
     if (about === "ldap" && state !== "warning") rows.push(["server", found]);
   const end = (good: boolean) => {

@@ -1,11 +1,11 @@
-import { ALL_SETTINGS, type Verb } from "./command-line.ts";
+import { ALL_SETTINGS, type Command } from "./command-line.ts";
 import { SETTING_NAMES, shown } from "../config.ts";
 import { explain, RESOURCES } from "../inventory/index.ts";
 import { nearest, Problem } from "../problem.ts";
 import { checkLdap } from "./check-ldap.ts";
 import { readPassword } from "./password-input.ts";
 
-export const check: Verb = {
+export const check: Command = {
   name: "check",
   summary:
     "Print the resolved settings and where each value came from; with --explain, what a resource's declaration became; with --ldap, what the directory says of somebody.",

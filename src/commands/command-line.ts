@@ -19,7 +19,7 @@ export interface Flag {
   sentence: string;
 }
 
-export interface Verb {
+export interface Command {
   name: string;
   /** One line for the list of verbs. */
   summary: string;
@@ -55,7 +55,7 @@ const CONFIG_FLAG: Flag = {
 };
 const HELP_FLAG: Flag = { name: "--help", sentence: "This text." };
 
-function flagsOf(verb: Verb): Flag[] {
+function flagsOf(verb: Command): Flag[] {
   const settings = verb.settings.map((name) => ({
     name: flagOf(name),
     value: typeof SETTINGS[name].fallback === "number" ? "N" : "VALUE",
@@ -69,7 +69,7 @@ function flagsOf(verb: Verb): Flag[] {
  * @throws Problem usage that names the word and the nearest flag
  */
 export function parseCall(
-  verb: Verb,
+  verb: Command,
   words: string[],
   environment: Record<string, string | undefined>,
 ): Call {
@@ -134,7 +134,7 @@ export function unknown(kind: string, typed: string, choices: string[], help: st
 }
 
 /** The help of one verb. */
-export function helpOf(verb: Verb): string {
+export function helpOf(verb: Command): string {
   const usage = `labd ${verb.name}${verb.operands ? ` ${verb.operands}` : ""} [flags]`;
   const flags = flagsOf(verb).map((flag) => ({
     left: `${flag.name}${flag.value ? ` ${flag.value}` : ""}`,
@@ -144,7 +144,7 @@ export function helpOf(verb: Verb): string {
 }
 
 /** The help of the whole: what `labd --help` prints. */
-export function helpOfAll(verbs: readonly Verb[], version: string): string {
+export function helpOfAll(verbs: readonly Command[], version: string): string {
   const list = columns(verbs.map(({ name, summary }) => ({ left: name, right: summary })));
   return (
     `labd ${version}: conservation scoring (SOAP) and laboratory inventory (REST) in one executable.\n\n` +

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { openData, openScoringOf } from "../app/data-directory.ts";
-import { type Call, unknown, type Verb } from "./command-line.ts";
+import { type Call, unknown, type Command } from "./command-line.ts";
 import { Problem } from "../problem.ts";
 import PROTEINS from "../sample/proteins.fasta" with { type: "text" };
 import type { Corpora } from "../scoring/index.ts";
@@ -15,7 +15,7 @@ export const SAMPLE_CORPUS = "sample";
 
 const ACTIONS = ["add", "list", "use", "verify", "calibrate", "remove", "push", "pull"];
 
-export const corpus: Verb = {
+export const corpus: Command = {
   name: "corpus",
   summary: "Manage the protein collections in which homologs are found.",
   operands:

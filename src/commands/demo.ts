@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { listen, type Listening } from "../app/listen.ts";
-import { ALL_SETTINGS, type Verb } from "./command-line.ts";
+import { ALL_SETTINGS, type Command } from "./command-line.ts";
 import type { Config } from "../config.ts";
 import { type InventorySample, loadInventory, SYSTEM_USER } from "../inventory/index.ts";
 import { decode, readFasta } from "../motif/index.ts";
@@ -31,7 +31,7 @@ const EXAMPLE = {
 const EXPRESSION =
   '{"category":"equipment__name","operator":"icontains","value":"freezer"},{"category":"place__building","operator":"==","value":"A"}';
 
-export const demo: Verb = {
+export const demo: Command = {
   name: "demo",
   summary: "Try everything: serve sample proteins and a sample inventory, score a motif, list freezers.",
   flags: [

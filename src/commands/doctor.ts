@@ -1,34 +1,34 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { backupDirectory, DATABASE } from "../app/data-directory.ts";
-import { ALL_SETTINGS, type Verb } from "./command-line.ts";
+import { ALL_SETTINGS, type Command } from "./command-line.ts";
 import { isSecret, type Resolved, SETTING_NAMES, type Config, storeAccess } from "../config.ts";
 import { MIGRATIONS } from "../../db/index.ts";
 import {
-  lookAtDirectory,
-  lookAtProvider,
+  checkDirectory,
+  checkProvider,
   readLdapOptions,
   readOidcOptions,
 } from "../accounts/external/index.ts";
-import { lookAtQueue } from "../farm/index.ts";
+import { checkQueue } from "../farm/index.ts";
 import { Problem } from "../problem.ts";
 import { Corpora } from "../scoring/corpus/corpus.ts";
 import { systemClock } from "../platform/clock.ts";
 import { isStoreAddress, ObjectStore } from "../platform/object-store.ts";
 import { SECOND_FACTOR_KEY } from "../accounts/second-factor.ts";
 import { lockDirectory, openReader } from "../platform/sqlite.ts";
-import { type Finding, ok, problem, warning } from "../platform/finding.ts";
-import { lookAtCertificate } from "../operations/health/check-certificate.ts";
-import { lookAtBackups, lookAtClock, lookAtDatabase } from "../operations/health/check-database.ts";
-import { lookAtSecondFactors } from "../operations/health/check-second-factors.ts";
-import { lookAtSecrets } from "../webhooks/index.ts";
-import { lookAtSecretFiles } from "../operations/health/check-secret-files.ts";
-import { lookAtDisk, lookAtLimits, lookAtPermissions } from "../operations/health/check-place.ts";
+import { type CheckResult, ok, problem, warning } from "../platform/check-result.ts";
+import { checkCertificate } from "../operations/health/check-certificate.ts";
+import { checkBackups, checkClock, checkDatabase } from "../operations/health/check-database.ts";
+import { checkSecondFactors } from "../operations/health/check-second-factors.ts";
+import { checkSecrets } from "../webhooks/index.ts";
+import { checkSecretFiles } from "../operations/health/check-secret-files.ts";
+import { checkDisk, checkLimits, checkPermissions } from "../operations/health/check-machine.ts";
 import { addressOf, overSocket } from "./open-inventory.ts";
 
 const FORMATS = ["text", "json"];
 
-export const doctor: Verb = {
+export const doctor: Command = {
   name: "doctor",
   summary:
     "Look at settings, disk, permissions, clock, database, corpora, backups and server, and say what to do.",
@@ -53,35 +53,35 @@ export const doctor: Verb = {
         if (remedy !== undefined) process.stdout.write(`${" ".repeat(width + 11)}→ ${remedy}\n`);
       }
     }
-    const has = (state: Finding["state"]): boolean => findings.some((finding) => finding.state === state);
+    const has = (state: CheckResult["state"]): boolean => findings.some((finding) => finding.state === state);
     return has("problem") ? 2 : has("warning") ? 1 : 0;
   },
 };
 
-async function examine({ config, origin }: Resolved): Promise<Finding[]> {
+async function examine({ config, origin }: Resolved): Promise<CheckResult[]> {
   const data = config.data_dir;
   const path = join(data, DATABASE);
   const now = Date.now();
   const permissions = [
-    ...lookAtSecretFiles(secretFiles(config, origin)),
-    ...lookAtPermissions(data, process.getuid?.()),
+    ...checkSecretFiles(secretFiles(config, origin)),
+    ...checkPermissions(data, process.getuid?.()),
   ];
   if (!existsSync(data)) return [...lookAtSettings(config), ...permissions];
   return [
     ...lookAtSettings(config),
     ...permissions,
-    ...lookAtDisk(data, statSync(path, { throwIfNoEntry: false })?.size ?? 0),
-    ...lookAtLimits(),
-    ...lookAtClock(path, now, isSynchronized()),
-    ...lookAtDatabase(path, MIGRATIONS, config.litestream),
-    ...lookAtSecondFactors(path, join(data, SECOND_FACTOR_KEY)),
-    ...lookAtSecrets(path, join(data, SECOND_FACTOR_KEY)),
+    ...checkDisk(data, statSync(path, { throwIfNoEntry: false })?.size ?? 0),
+    ...checkLimits(),
+    ...checkClock(path, now, isSynchronized()),
+    ...checkDatabase(path, MIGRATIONS, config.litestream),
+    ...checkSecondFactors(path, join(data, SECOND_FACTOR_KEY)),
+    ...checkSecrets(path, join(data, SECOND_FACTOR_KEY)),
     ...lookAtCorpora(data, path),
-    ...lookAtBackups(backupDirectory(config), data, config.backup_hours, now),
+    ...checkBackups(backupDirectory(config), data, config.backup_hours, now),
     ...(await lookAtStore(config)),
-    ...lookAtCertificate(config.tls_certificate, config.tls_key, now),
+    ...checkCertificate(config.tls_certificate, config.tls_key, now),
     ...(await lookAtIdentity(config)),
-    ...(config.queue === "" ? [] : await lookAtQueue({ url: config.queue, ca: config.queue_ca })),
+    ...(config.queue === "" ? [] : await checkQueue({ url: config.queue, ca: config.queue_ca })),
     ...(await lookAtServer(config)),
   ];
 }
@@ -95,8 +95,8 @@ function secretFiles(config: Config, origin: Resolved["origin"]): { path: string
 }
 
 /** Settings that are allowed, but together are rarely what was meant. */
-function lookAtSettings(config: Config): Finding[] {
-  const found: Finding[] = [];
+function lookAtSettings(config: Config): CheckResult[] {
+  const found: CheckResult[] = [];
   const isOpen = config.listen === "" && !/^(127\.|::1$|localhost$)/.test(config.host);
   if (isOpen && config.tls_key === "")
     found.push(
@@ -146,7 +146,7 @@ function lookAtSettings(config: Config): Finding[] {
 }
 
 /** Whether the store of the backups can be asked; what lies there is known without it. */
-async function lookAtStore(config: Config): Promise<Finding[]> {
+async function lookAtStore(config: Config): Promise<CheckResult[]> {
   const to = backupDirectory(config);
   if (!isStoreAddress(to)) return [];
   try {
@@ -160,13 +160,13 @@ async function lookAtStore(config: Config): Promise<Finding[]> {
 }
 
 /** Those who vouch for people. */
-async function lookAtIdentity(config: Config): Promise<Finding[]> {
+async function lookAtIdentity(config: Config): Promise<CheckResult[]> {
   try {
     const ldap = readLdapOptions(config);
     const oidc = readOidcOptions(config);
     return [
-      ...(ldap ? await lookAtDirectory(ldap) : []),
-      ...(oidc ? await lookAtProvider(oidc, config.public_url) : []),
+      ...(ldap ? await checkDirectory(ldap) : []),
+      ...(oidc ? await checkProvider(oidc, config.public_url) : []),
     ];
   } catch (error) {
     return [
@@ -175,7 +175,7 @@ async function lookAtIdentity(config: Config): Promise<Finding[]> {
   }
 }
 
-function lookAtCorpora(data: string, path: string): Finding[] {
+function lookAtCorpora(data: string, path: string): CheckResult[] {
   if (!existsSync(path)) return [];
   const add = "labd corpus add FILE: scoring finds homologs in a corpus only.";
   try {
@@ -184,7 +184,7 @@ function lookAtCorpora(data: string, path: string): Finding[] {
       const corpora = new Corpora(data, reader, systemClock);
       const all = corpora.list();
       if (all.length === 0) return [warning("corpus", "There is none.", add)];
-      const findings: Finding[] = [];
+      const findings: CheckResult[] = [];
       for (const corpus of all) {
         try {
           corpora.verify(corpus);
@@ -212,7 +212,7 @@ function lookAtCorpora(data: string, path: string): Finding[] {
   }
 }
 
-async function lookAtServer(config: Config): Promise<Finding[]> {
+async function lookAtServer(config: Config): Promise<CheckResult[]> {
   try {
     // Without the file nobody ever served, and asking for the lock would make one that is this account's.
     if (existsSync(join(config.data_dir, "labd.lock"))) lockDirectory(config.data_dir).release();

@@ -1,13 +1,13 @@
 import { basename } from "node:path";
 import { openData, openScoringOf } from "../app/data-directory.ts";
-import { unknown, type Verb } from "./command-line.ts";
+import { unknown, type Command } from "./command-line.ts";
 import { Problem } from "../problem.ts";
 import type { MotifTables } from "../scoring/index.ts";
 import { namedBytes } from "./named-file.ts";
 
 const ACTIONS = ["import", "list", "remove"];
 
-export const elm: Verb = {
+export const elm: Command = {
   name: "elm",
   summary: "Take ELM's own table of motif classes into use.",
   operands: "import FILE | list | remove",

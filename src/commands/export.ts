@@ -1,5 +1,5 @@
 import { renameSync, rmSync } from "node:fs";
-import type { Verb } from "./command-line.ts";
+import type { Command } from "./command-line.ts";
 import { Problem } from "../problem.ts";
 import { openInventory, segmentOf, SERVICE_SETTINGS, USER_FLAG } from "./open-inventory.ts";
 import { progressLine } from "./progress.ts";
@@ -7,7 +7,7 @@ import { progressLine } from "./progress.ts";
 const FORMATS = ["csv", "xlsx", "json"] as const;
 const USAGE = "labd export takes one LIST.";
 
-export const exportFile: Verb = {
+export const exportFile: Command = {
   name: "export",
   summary: "Write the records of a list to a CSV, XLSX or JSON file, as they are at one time.",
   operands: "LIST",

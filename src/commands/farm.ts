@@ -1,10 +1,10 @@
-import type { Verb } from "./command-line.ts";
+import type { Command } from "./command-line.ts";
 import { type FarmStatus, readStatus } from "../farm/index.ts";
 import { Problem } from "../problem.ts";
-import { size } from "../platform/finding.ts";
+import { size } from "../platform/check-result.ts";
 import { accountTable, minuteOf } from "./account-table.ts";
 
-export const farm: Verb = {
+export const farm: Command = {
   name: "farm",
   summary: "Show the queue, the server and the workers of a farm, and what does not go together.",
   operands: "status",

@@ -1,4 +1,4 @@
-import type { Verb } from "./command-line.ts";
+import type { Command } from "./command-line.ts";
 import type { ImportReport } from "../inventory/index.ts";
 import { type Code, Problem } from "../problem.ts";
 import { accountTable } from "./account-table.ts";
@@ -18,7 +18,7 @@ const INTERRUPTED = 130;
 const BAR = 30;
 const NEEDS_RESOURCE = "Name the list: --resource LIST.";
 
-export const importFile: Verb = {
+export const importFile: Command = {
   name: "import",
   summary: "Make and change records from a CSV or XLSX file: all of its rows or none.",
   operands: "FILE",

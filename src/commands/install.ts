@@ -2,7 +2,7 @@ import { chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, readFileSync
 import { rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { isIP } from "node:net";
-import type { Call, Flag, Verb } from "./command-line.ts";
+import type { Call, Flag, Command } from "./command-line.ts";
 import { type Config, resolveConfig, SETTINGS } from "../config.ts";
 import { ACCOUNT, type InstalledFile, layout, type Layout } from "../operations/install/layout.ts";
 import { socketUnit } from "../operations/install/socket-unit.ts";
@@ -23,7 +23,7 @@ const DRY_RUN: Flag = {
   sentence: "Print what would be done, with the files, and do nothing.",
 };
 
-export const install: Verb = {
+export const install: Command = {
   name: "install",
   summary: "Install this executable as a service of systemd, with an account, directories and settings.",
   flags: [
@@ -87,7 +87,7 @@ export const install: Verb = {
   },
 };
 
-export const uninstall: Verb = {
+export const uninstall: Command = {
   name: "uninstall",
   summary: "Take away what labd install wrote; data, settings and account stay unless --purge is given.",
   flags: [

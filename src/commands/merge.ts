@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
-import type { Verb } from "./command-line.ts";
+import type { Command } from "./command-line.ts";
 import { Problem } from "../problem.ts";
 import { PRINTERS, type Run, writeDurably } from "../scoring/index.ts";
 import { openShard, resultsOf, type ShardFile } from "./shard-file.ts";
 
 const HELP = "See labd merge --help.";
 
-export const merge: Verb = {
+export const merge: Command = {
   name: "merge",
   summary: "Put the shards of labd score --shard together: all of one run, or none.",
   operands: "FILE…",

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { open } from "../app/open.ts";
-import type { Verb } from "./command-line.ts";
+import type { Command } from "./command-line.ts";
 
-export const openapi: Verb = {
+export const openapi: Command = {
   name: "openapi",
   summary: "Print the OpenAPI document of the REST face, as /docs/json serves it.",
   flags: [],

@@ -9,7 +9,7 @@ import {
   readStoredBackup,
   restoreBackup,
 } from "../operations/backup/restore-backup.ts";
-import type { Call, Verb } from "./command-line.ts";
+import type { Call, Command } from "./command-line.ts";
 import { STORE_SETTINGS, storeAccess } from "../config.ts";
 import { MIGRATIONS } from "../../db/index.ts";
 import { Problem } from "../problem.ts";
@@ -18,10 +18,10 @@ import { noteBeside } from "../accounts/audit-offline.ts";
 import { isStoreAddress, ObjectStore } from "../platform/object-store.ts";
 import { SECOND_FACTOR_KEY } from "../accounts/second-factor.ts";
 import { closeDatabase, openWriter } from "../platform/sqlite.ts";
-import { lookAtSecondFactors } from "../operations/health/check-second-factors.ts";
-import { lookAtSecrets } from "../webhooks/index.ts";
+import { checkSecondFactors } from "../operations/health/check-second-factors.ts";
+import { checkSecrets } from "../webhooks/index.ts";
 
-export const restore: Verb = {
+export const restore: Command = {
   name: "restore",
   summary: "Put a backup in the place of a data directory's database, or only check it.",
   operands: "FILE | s3://bucket/prefix/FILE",
@@ -75,7 +75,7 @@ export const restore: Verb = {
 
 /** What of a database the key of a data directory does not open, in words; empty where it opens all. */
 const unfit = (database: string, directory: string): string =>
-  [lookAtSecondFactors, lookAtSecrets]
+  [checkSecondFactors, checkSecrets]
     .flatMap((look) => look(database, join(directory, SECOND_FACTOR_KEY)))
     .filter(({ remedy }) => remedy !== undefined)
     .map(({ found, remedy }) => `${found} ${remedy}\n`)

@@ -1,5 +1,5 @@
 import { openData, openScoringOf } from "../app/data-directory.ts";
-import type { Call, Verb } from "./command-line.ts";
+import type { Call, Command } from "./command-line.ts";
 import { METHOD, METHODS, type Options, SCORING_MODELS, type ScoringModel } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import {
@@ -27,7 +27,7 @@ const VERSIONS = [METHOD, ...METHODS.filter((version) => version !== METHOD)];
 
 const HELP = "See labd score --help.";
 
-export const score: Verb = {
+export const score: Command = {
   name: "score",
   summary: "Score motif matches in sequences against the corpus in use, without a server.",
   flags: [

@@ -1,8 +1,8 @@
 import { listen, type Listening } from "../app/listen.ts";
-import { ALL_SETTINGS, type Verb } from "./command-line.ts";
+import { ALL_SETTINGS, type Command } from "./command-line.ts";
 import { VERSION } from "../version.ts";
 
-export const serve: Verb = {
+export const serve: Command = {
   name: "serve",
   summary: "Serve both faces from a data directory until told to stop.",
   flags: [],

@@ -1,11 +1,11 @@
 import { openData, type Opened } from "../app/data-directory.ts";
-import { type Call, unknown, type Verb } from "./command-line.ts";
+import { type Call, unknown, type Command } from "./command-line.ts";
 import { Problem } from "../problem.ts";
 import { accountTable, minuteOf } from "./account-table.ts";
 
 const DAY = 86_400_000;
 
-export const token: Verb = {
+export const token: Command = {
   name: "token",
   summary: "Make, list and revoke the tokens by which clients sign in: Authorization: Token ….",
   operands: "add USER | list [USER] | revoke ID | revoke --user USER",

@@ -1,11 +1,11 @@
 import { openData, type Opened } from "../app/data-directory.ts";
-import { type Call, unknown, type Verb } from "./command-line.ts";
+import { type Call, unknown, type Command } from "./command-line.ts";
 import { Problem } from "../problem.ts";
 import { accountTable, minuteOf } from "./account-table.ts";
 import { readPassword } from "./password-input.ts";
 import { identitiesOf, link, recheck, unlink } from "./user-link.ts";
 
-export const user: Verb = {
+export const user: Command = {
   name: "user",
   summary:
     "Add, list, link, disable and enable the accounts that may write to the inventory; set passwords; recheck: ask the directory about all who sign in by it.",

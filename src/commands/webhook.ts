@@ -1,11 +1,11 @@
 import { openData, type Opened } from "../app/data-directory.ts";
 import { webhooksOf } from "../app/webhooks.ts";
-import { type Call, unknown, type Verb } from "./command-line.ts";
+import { type Call, unknown, type Command } from "./command-line.ts";
 import { Problem } from "../problem.ts";
 import { EVENTS, type Webhook, type Webhooks } from "../webhooks/index.ts";
 import { accountTable, minuteOf } from "./account-table.ts";
 
-export const webhook: Verb = {
+export const webhook: Command = {
   name: "webhook",
   summary:
     "Add, list, test and remove the addresses that are told of records and jobs; change their secrets.",

@@ -1,9 +1,9 @@
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
-import type { Verb } from "./command-line.ts";
+import type { Command } from "./command-line.ts";
 import { STORE_SETTINGS, storeAccess } from "../config.ts";
 import { fetchCorpus } from "../farm/corpus-fetch.ts";
-import { FarmWorker, placeOf } from "../farm/index.ts";
+import { FarmWorker, redactedAddress } from "../farm/index.ts";
 import { Problem } from "../problem.ts";
 import { openLog } from "../platform/log.ts";
 import { COMMIT, VERSION } from "../version.ts";
@@ -12,7 +12,7 @@ import { tokenOf } from "./corpus-transfer.ts";
 /** Seconds that running jobs have to finish after a request to stop. */
 const DRAIN = 60;
 
-export const worker: Verb = {
+export const worker: Command = {
   name: "worker",
   summary: "Score jobs of a server on another machine, taken from its queue, until told to stop.",
   flags: [
@@ -66,7 +66,9 @@ export const worker: Verb = {
       workerMemory: config.worker_memory,
     });
     await farmWorker.start();
-    process.stderr.write(`labd ${VERSION} works for ${placeOf(config.queue)} as ${farmWorker.name}\n`);
+    process.stderr.write(
+      `labd ${VERSION} works for ${redactedAddress(config.queue)} as ${farmWorker.name}\n`,
+    );
     await untilToldToStop();
     process.stderr.write("Stopping: running jobs finish, the rest goes back to the queue.\n");
     if (await farmWorker.drain(drain * 1000)) return 0;

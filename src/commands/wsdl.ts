@@ -1,8 +1,8 @@
-import type { Verb } from "./command-line.ts";
+import type { Command } from "./command-line.ts";
 import { wsdl as wsdlDocument } from "../scoring/contract/wsdl.ts";
 import { ENDPOINT } from "../scoring/index.ts";
 
-export const wsdl: Verb = {
+export const wsdl: Command = {
   name: "wsdl",
   summary: "Print the WSDL of the SOAP face, as ?wsdl serves it.",
   flags: [],

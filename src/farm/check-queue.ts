@@ -1,17 +1,17 @@
 import { Problem } from "../problem.ts";
-import { type Finding, ok, problem, warning } from "../platform/finding.ts";
+import { type CheckResult, ok, problem, warning } from "../platform/check-result.ts";
 import { readStatus } from "./farm-status.ts";
-import type { Place } from "./link.ts";
+import type { QueueAddress } from "./connection.ts";
 
 const ABOUT = "queue";
 /** The oldest Redis that BullMQ is made for. */
 const OLDEST = [6, 2];
 
 /** What `labd doctor` says of the queue between server and workers, and of the farm. */
-export async function lookAtQueue(place: Place): Promise<Finding[]> {
+export async function checkQueue(place: QueueAddress): Promise<CheckResult[]> {
   try {
     const { queue, redis, server, farm, workers, mixed } = await readStatus(place);
-    const found: Finding[] = lookAtAddress(place);
+    const found: CheckResult[] = lookAtAddress(place);
     const [major = 0, minor = 0] = redis.version.split(".").map(Number);
     if (redis.product === "Redis" && (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])))
       found.push(
@@ -62,11 +62,11 @@ export async function lookAtQueue(place: Place): Promise<Finding[]> {
 }
 
 /** Who may read along, or come in. */
-function lookAtAddress({ url }: Place): Finding[] {
+function lookAtAddress({ url }: QueueAddress): CheckResult[] {
   if (url.startsWith("unix:")) return [];
   const { protocol, hostname, password } = new URL(url);
   if (/^(127\.|localhost$|\[::1\]$)/.test(hostname)) return [];
-  const found: Finding[] = [];
+  const found: CheckResult[] = [];
   if (password === "")
     found.push(
       warning(

@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import type { Redis } from "ioredis";
 import { calibrationFileText } from "../scoring/corpus/calibration-file.ts";
-import type { Farm, FarmJobs, FarmSurroundings, Taken } from "../scoring/jobs/farm-jobs.ts";
+import type { Farm, FarmJobs, FarmDependencies, RemoteLease } from "../scoring/jobs/farm-jobs.ts";
 import { MAX_INTERRUPTIONS } from "../scoring/jobs/job.ts";
 import type { Progress } from "../scoring/jobs/pool.ts";
 import type { Log } from "../platform/log.ts";
@@ -14,16 +14,22 @@ import {
   takeClaim,
   tellDropped,
   type WorkerRecord,
-} from "./layout.ts";
-import { readFacts, whyUnusable } from "./farm-status.ts";
-import { Line } from "./job-queue.ts";
-import { causeOf, openLink, optionsOf, type Place, placeOf } from "./link.ts";
-import { BATCH, jobsAhead, Offering } from "./offering.ts";
-import { Pace } from "./pace.ts";
+} from "./redis-records.ts";
+import { readFacts, unsupportedReason } from "./farm-status.ts";
+import { JobQueue } from "./job-queue.ts";
+import {
+  causeOf,
+  connectRedis,
+  connectionOptions,
+  type QueueAddress,
+  redactedAddress,
+} from "./connection.ts";
+import { BATCH, jobsAhead, QueueFiller } from "./queue-filler.ts";
+import { BurstLimiter } from "./burst-limiter.ts";
 import { type Counts, type FarmState, giveUpClaim, mixedFarm, type PoolMode, publishState } from "./state.ts";
 
 export interface DispatcherOptions {
-  place: Place;
+  place: QueueAddress;
   mode: PoolMode;
   log: Log;
   version: string;
@@ -59,15 +65,15 @@ const STALLED = `The worker's process ended ${MAX_INTERRUPTIONS} times while it 
 export class Dispatcher implements Farm {
   readonly #token: string;
   readonly #jobs: FarmJobs;
-  readonly #lines = new Map<string, Line>();
+  readonly #lines = new Map<string, JobQueue>();
   readonly #progress = new Map<string, Progress>();
-  readonly #offering: Offering;
+  readonly #offering: QueueFiller;
   readonly #counts: Counts = { offered: 0, finished: 0, failed: 0, late: 0, returned: 0, lost: 0 };
   readonly #ticker: Timer;
-  readonly #pace = new Pace(AT_ONCE, GATHER);
+  readonly #pace = new BurstLimiter(AT_ONCE, GATHER);
   readonly #since = Date.now();
   #redis: Redis | undefined;
-  #current: Line | null = null;
+  #current: JobQueue | null = null;
   #workers: WorkerRecord[] = [];
   #announced = "";
   /** Whether the queue is there and this server's. */
@@ -91,13 +97,13 @@ export class Dispatcher implements Farm {
 
   constructor(
     private readonly options: DispatcherOptions,
-    private readonly surroundings: FarmSurroundings,
+    private readonly surroundings: FarmDependencies,
   ) {
     // What is wrong with the settings is told at the start, and not by the farm.
-    optionsOf(options.place);
+    connectionOptions(options.place);
     this.#token = options.owner ?? crypto.randomUUID();
     this.#jobs = surroundings.jobs;
-    this.#offering = new Offering(surroundings.jobs);
+    this.#offering = new QueueFiller(surroundings.jobs);
     void this.#connect();
     this.#ticker = setInterval(() => this.#tick(), options.interval ?? 1000);
   }
@@ -134,7 +140,7 @@ export class Dispatcher implements Farm {
     const { waiting, oldest } = this.surroundings.backlog();
     const queue = this.#current?.name ?? null;
     return {
-      queue: placeOf(place.url),
+      queue: redactedAddress(place.url),
       mode,
       ...this.#state,
       poolWorks: this.poolMayWork(),
@@ -164,7 +170,7 @@ export class Dispatcher implements Farm {
 
   async #connect(): Promise<void> {
     const { place, log } = this.options;
-    const redis = await openLink(place, "impatient", log);
+    const redis = await connectRedis(place, "impatient", log);
     this.#redis = redis;
     redis.on("error", (error) => (this.#state = { state: "away", cause: causeOf(error) }));
     redis.on("close", () => {
@@ -237,7 +243,7 @@ export class Dispatcher implements Farm {
   /** What it is decides whether it can hold a queue, and whether it can be relied on. */
   async #lookAtRedis(redis: Redis): Promise<void> {
     const facts = await readFacts(redis);
-    const why = whyUnusable(facts);
+    const why = unsupportedReason(facts);
     if (why !== null) throw new Error(why);
     this.#isLookedAt = true;
     if (facts.policy !== "noeviction")
@@ -298,8 +304,8 @@ export class Dispatcher implements Farm {
     this.#announced = name;
   }
 
-  async #openLine(redis: Redis, name: string, kind: Line["kind"], log: Log): Promise<void> {
-    const line = await Line.open(redis, name, kind, log);
+  async #openLine(redis: Redis, name: string, kind: JobQueue["kind"], log: Log): Promise<void> {
+    const line = await JobQueue.open(redis, name, kind, log);
     line.heard = () => this.#stir();
     line.progressed = (id, progress) => this.#progress.set(id, progress as Progress);
     this.#lines.set(name, line);
@@ -331,7 +337,7 @@ export class Dispatcher implements Farm {
   }
 
   /** Takes predictions whose job is no longer in the queue: a worker had lost its hold on it, or it had ended. */
-  async #collectKept(line: Line, there: ReadonlySet<string>): Promise<void> {
+  async #collectKept(line: JobQueue, there: ReadonlySet<string>): Promise<void> {
     const kept = (await line.kept()).filter((id) => !there.has(id));
     const isWanted = (id: string): boolean =>
       // What waits is scored on what is in use now.
@@ -341,14 +347,14 @@ export class Dispatcher implements Farm {
     await Promise.all(kept.filter((id) => !wanted.includes(id)).map((id) => line.remove(id)));
   }
 
-  #nowWaits(line: Line, id: string, priority: number): void {
+  #nowWaits(line: JobQueue, id: string, priority: number): void {
     const client = this.#jobs.find(id)?.client ?? "";
     line.waiting.set(id, { client, priority });
     this.#offering.priority.seen(client, priority);
   }
 
   /** Acts on what was heard of jobs. */
-  async #settle(line: Line, redis: Redis): Promise<void> {
+  async #settle(line: JobQueue, redis: Redis): Promise<void> {
     if (line.touched.size === 0) return;
     const touched = [...line.touched];
     line.touched.clear();
@@ -364,7 +370,7 @@ export class Dispatcher implements Farm {
   }
 
   /** A job waits in the queue that a worker had, or that we did not know to be there. */
-  async #returned(line: Line, id: string): Promise<void> {
+  async #returned(line: JobQueue, id: string): Promise<void> {
     this.#progress.delete(id);
     const isOurs = line === this.#current && this.#jobs.adopt(id);
     if (isOurs) {
@@ -374,7 +380,7 @@ export class Dispatcher implements Farm {
     if (await line.remove(id)) this.#jobs.release(id);
   }
 
-  async #began(line: Line, ids: readonly string[], redis: Redis): Promise<void> {
+  async #began(line: JobQueue, ids: readonly string[], redis: Redis): Promise<void> {
     if (ids.length === 0) return;
     const holders = await line.holders(ids);
     const taken = ids.flatMap((id, i) => {
@@ -392,7 +398,7 @@ export class Dispatcher implements Farm {
   }
 
   /** A job waits no more. */
-  #left(line: Line, id: string): void {
+  #left(line: JobQueue, id: string): void {
     const { priority = 0 } = line.waiting.get(id) ?? {};
     line.waiting.delete(id);
     if (line === this.#current) this.#offering.priority.begun(priority);
@@ -402,7 +408,7 @@ export class Dispatcher implements Farm {
    * Stores what was handed in, then lets go of it: a kill in between leaves what the next look drops.
    * @param failed those of them that failed, and stay in the queue until they are taken out
    */
-  async #collect(line: Line, ids: readonly string[], failed: ReadonlySet<string> = NONE): Promise<void> {
+  async #collect(line: JobQueue, ids: readonly string[], failed: ReadonlySet<string> = NONE): Promise<void> {
     const handed = await line.handedIn(ids);
     const finished: Parameters<FarmJobs["finish"]>[0][number][] = [];
     for (const { id, worker, attempts, reason, packed } of handed) {
@@ -422,7 +428,7 @@ export class Dispatcher implements Farm {
     await Promise.all(stays.map((id) => line.remove(id)));
   }
 
-  #fail(taken: Taken, reason: string): void {
+  #fail(taken: RemoteLease, reason: string): void {
     const isStalled = reason.startsWith("job stalled more than");
     if (this.#jobs.fail(taken, isStalled ? STALLED : reason)) this.#counts.failed++;
   }

@@ -1,7 +1,7 @@
 import type { Redis } from "ioredis";
 import type { Log } from "../platform/log.ts";
-import { BLOCKING_SILENCE, causeOf } from "./link.ts";
-import { Pace } from "./pace.ts";
+import { BLOCKING_SILENCE, causeOf } from "./connection.ts";
+import { BurstLimiter } from "./burst-limiter.ts";
 
 /** What BullMQ says of a job: `event`, `jobId`, and by its kind `prev` or `data`. */
 export type QueueEvent = Record<string, string>;
@@ -56,7 +56,7 @@ export class EventReader {
   async #read(tell: (event: QueueEvent) => void): Promise<void> {
     let told = "";
     let isCut = false;
-    const pace = new Pace(AT_ONCE, GATHER);
+    const pace = new BurstLimiter(AT_ONCE, GATHER);
     while (!this.#closed) {
       try {
         if (isCut) await this.#goOn();

@@ -6,9 +6,9 @@ import type { Lease } from "../scoring/jobs/fair-scheduler.ts";
 /** The job failed for good: trying it again would give the same. The message is for the client. */
 export class JobFailure extends Error {}
 /** The job was not finished here, and that is not its fault. */
-export class GivenBack extends Error {}
+export class JobReturned extends Error {}
 
-export interface HandedJob {
+export interface ExecutorJob {
   id: string;
   request: JobRequest;
   /** Milliseconds that it may take. */
@@ -27,13 +27,13 @@ interface Held {
  * Jobs that this process has of the queue, as the pool takes them: what the pool says of a job becomes the promise that
  * BullMQ waits for. So a worker elsewhere has the pool of the server, with its deadlines and limits.
  */
-export class Hand implements JobSource {
+export class Executor implements JobSource {
   readonly #waiting: Held[] = [];
   readonly #held = new Map<number, Held>();
   #rid = 0;
 
   /** Scores a job. @throws JobFailure, GivenBack; another error where it may be tried again */
-  take(job: HandedJob): Promise<string> {
+  take(job: ExecutorJob): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     const rid = ++this.#rid;
     const lease = { ...job, rid, digest: "", deadline: Date.now() + job.timeout };
@@ -60,7 +60,7 @@ export class Hand implements JobSource {
   }
 
   release(rid: number): void {
-    this.#end(rid)?.reject(new GivenBack());
+    this.#end(rid)?.reject(new JobReturned());
   }
 
   /** Nobody waits for a job any more. */

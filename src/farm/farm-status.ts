@@ -1,7 +1,7 @@
 import type { Redis } from "ioredis";
 import { Problem } from "../problem.ts";
-import { readServer, readWorkers, type ServerRecord } from "./layout.ts";
-import { causeOf, openLink, type Place, placeOf } from "./link.ts";
+import { readServer, readWorkers, type ServerRecord } from "./redis-records.ts";
+import { causeOf, connectRedis, type QueueAddress, redactedAddress } from "./connection.ts";
 import { type FarmState, mixedFarm, readState } from "./state.ts";
 
 /** The farm as Redis shows it to whoever has its password. */
@@ -34,7 +34,7 @@ export interface RedisFacts {
 }
 
 /** Why this is no Redis for a queue, and what would be; null where it is one. */
-export function whyUnusable({ mode, isReplica }: RedisFacts): string | null {
+export function unsupportedReason({ mode, isReplica }: RedisFacts): string | null {
   if (mode === "sentinel")
     return "This is a Sentinel, which holds no queue. Name the address under which clients find the present master (a name or an address that moves with it)";
   if (mode === "cluster")
@@ -48,9 +48,9 @@ export function whyUnusable({ mode, isReplica }: RedisFacts): string | null {
 const PATIENCE = 5000;
 
 /** Does something with the queue and lets go of it. @throws Problem queue_away */
-async function withQueue<T>(place: Place, action: (redis: Redis) => Promise<T>): Promise<T> {
+async function withQueue<T>(place: QueueAddress, action: (redis: Redis) => Promise<T>): Promise<T> {
   const silent = { info: () => {}, problem: () => {} };
-  const redis = await openLink(place, "impatient", silent);
+  const redis = await connectRedis(place, "impatient", silent);
   try {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     redis.once("ready", () => resolve());
@@ -60,7 +60,7 @@ async function withQueue<T>(place: Place, action: (redis: Redis) => Promise<T>):
     return await action(redis);
   } catch (error) {
     if (error instanceof Problem) throw error;
-    const message = `The queue at ${placeOf(place.url)} cannot be used: ${causeOf(error)}.`;
+    const message = `The queue at ${redactedAddress(place.url)} cannot be used: ${causeOf(error)}.`;
     throw new Problem("queue_away", message, { cause: error });
   } finally {
     redis.disconnect();
@@ -68,10 +68,10 @@ async function withQueue<T>(place: Place, action: (redis: Redis) => Promise<T>):
 }
 
 /** @throws Problem queue_away */
-export function readStatus(place: Place): Promise<FarmStatus> {
+export function readStatus(place: QueueAddress): Promise<FarmStatus> {
   return withQueue(place, async (redis) => {
     const facts = await readFacts(redis);
-    const why = whyUnusable(facts);
+    const why = unsupportedReason(facts);
     if (why !== null) throw new Error(why);
     const [server, state, workers] = await Promise.all([
       readServer(redis),
@@ -79,7 +79,7 @@ export function readStatus(place: Place): Promise<FarmStatus> {
       readWorkers(redis),
     ]);
     return {
-      queue: placeOf(place.url),
+      queue: redactedAddress(place.url),
       redis: facts,
       server: server && { ...server, calibration: undefined },
       farm: state && { ...state, mixed: undefined },

@@ -6,8 +6,8 @@ import { MAX_INTERRUPTIONS, type JobRequest } from "../scoring/jobs/job.ts";
 import { packPrediction } from "../scoring/jobs/packed-prediction.ts";
 import { Pool } from "../scoring/jobs/pool.ts";
 import type { Log } from "../platform/log.ts";
-import { readFacts, whyUnusable } from "./farm-status.ts";
-import { GivenBack, Hand, JobFailure } from "./executor.ts";
+import { readFacts, unsupportedReason } from "./farm-status.ts";
+import { JobReturned, Executor, JobFailure } from "./executor.ts";
 import {
   type FarmTask,
   keepResult,
@@ -19,12 +19,12 @@ import {
   resultsKey,
   type ServerRecord,
   type WorkerRecord,
-} from "./layout.ts";
-import { causeOf, openLink, type Place, placeOf } from "./link.ts";
-import { proveCorpus, type ProvideCorpus, type ProvenCorpus } from "./proof.ts";
+} from "./redis-records.ts";
+import { causeOf, connectRedis, type QueueAddress, redactedAddress } from "./connection.ts";
+import { verifyServerCorpus, type ProvideCorpus, type VerifiedCorpus } from "./server-corpus.ts";
 
 export interface FarmWorkerOptions {
-  place: Place;
+  place: QueueAddress;
   log: Log;
   /** Holds `corpora/`. */
   dataDirectory: string;
@@ -56,16 +56,16 @@ const LOCK = 10_000;
  */
 export class FarmWorker {
   readonly name: string;
-  readonly #hand = new Hand();
+  readonly #hand = new Executor();
   readonly #pool: Pool;
   readonly #since = Date.now();
   readonly #counts = { finished: 0, failed: 0, returned: 0 };
-  readonly #proven = new Map<string, ProvenCorpus>();
+  readonly #proven = new Map<string, VerifiedCorpus>();
   #redis: Redis | undefined;
   #worker: Worker<FarmTask, null> | undefined;
   #jobs = new Map<string, { job: Job<FarmTask, null>; since: number; told: string }>();
   #server: ServerRecord | null = null;
-  #corpus: ProvenCorpus | null = null;
+  #corpus: VerifiedCorpus | null = null;
   #refusal: string | null = "It has not heard of a server yet.";
   /** The refusal that the log has. */
   #told = "";
@@ -101,7 +101,7 @@ export class FarmWorker {
 
   /** Connects, registers and takes work as soon as there is some of its own kind. */
   async start(): Promise<void> {
-    this.#redis = await openLink(this.options.place, "patient", this.options.log);
+    this.#redis = await connectRedis(this.options.place, "patient", this.options.log);
     this.#redis.on("close", () => (this.#isLookedAt = false));
     let last = "";
     const loop = async (): Promise<void> => {
@@ -139,7 +139,7 @@ export class FarmWorker {
   /** One look: what the server says, whether that is our kind of work, and a word of ourselves. */
   async #look(): Promise<void> {
     if (!this.#isLookedAt) {
-      const why = whyUnusable(await readFacts(this.#redis!));
+      const why = unsupportedReason(await readFacts(this.#redis!));
       if (why !== null) throw new Error(why);
       this.#isLookedAt = true;
     }
@@ -186,19 +186,19 @@ export class FarmWorker {
     await this.#open(server.queue);
     this.#refusal = null;
     this.options.log.info("takes work", {
-      queue: placeOf(this.options.place.url),
+      queue: redactedAddress(this.options.place.url),
       server: server.host,
       corpus: server.corpusName,
       concurrency: this.options.concurrency,
     });
   }
 
-  async #prove(server: ServerRecord): Promise<ProvenCorpus> {
+  async #prove(server: ServerRecord): Promise<VerifiedCorpus> {
     const { dataDirectory, provide } = this.options;
     const name = server.corpusName ?? "the corpus";
     this.#refusal = `It makes sure of ${name} first.`;
     return this.#whileBeating(
-      proveCorpus(dataDirectory, server, provide, (bytes, total) => {
+      verifyServerCorpus(dataDirectory, server, provide, (bytes, total) => {
         this.#refusal = `It fetches ${name}: ${Math.floor((100 * bytes) / Math.max(1, total))} % are there.`;
       }),
     );
@@ -242,7 +242,7 @@ export class FarmWorker {
         await this.#process(queue, job);
         return null;
       } catch (error) {
-        if (error instanceof GivenBack) {
+        if (error instanceof JobReturned) {
           this.#counts.returned++;
           await job.moveToWait(token);
           throw new WaitingError();

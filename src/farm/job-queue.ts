@@ -1,9 +1,9 @@
 import type { Queue } from "bullmq";
 import type { Redis } from "ioredis";
-import { type Taken, UNKNOWN_WORKER } from "../scoring/jobs/farm-jobs.ts";
+import { type RemoteLease, UNKNOWN_WORKER } from "../scoring/jobs/farm-jobs.ts";
 import type { Log } from "../platform/log.ts";
 import { EventReader, type QueueEvent } from "./event-reader.ts";
-import { type FarmTask, openKept, PREFIX, resultsKey, type WorkKind } from "./layout.ts";
+import { type FarmTask, openKept, PREFIX, resultsKey, type WorkKind } from "./redis-records.ts";
 
 /** Where a job is in a queue. */
 export type Whereabouts = "waiting" | "active" | "completed" | "failed";
@@ -18,7 +18,7 @@ const DELAY_UNIT = 2 ** 12;
 const [MOST_AHEAD, MOST_BEHIND] = [60_000, 5000];
 
 /** What one that was handed in has with it. */
-export interface HandedIn extends Taken {
+export interface HandedIn extends RemoteLease {
   /** Why there is no prediction, where it failed. */
   reason: string | null;
   /** The prediction, packed; null where there is none, or it was damaged. */
@@ -26,7 +26,7 @@ export interface HandedIn extends Taken {
 }
 
 /** A queue of BullMQ for one kind of work, as the server has it open. */
-export class Line {
+export class JobQueue {
   /** Jobs of which something was heard, and where they were last. */
   readonly touched = new Map<string, Whereabouts>();
   /** Jobs that wait in it. */
@@ -43,7 +43,7 @@ export class Line {
 
   #events: EventReader | undefined;
 
-  static async open(redis: Redis, name: string, kind: WorkKind, log: Log): Promise<Line> {
+  static async open(redis: Redis, name: string, kind: WorkKind, log: Log): Promise<JobQueue> {
     const { Queue } = await import("bullmq");
     // The server looks at the Redis itself, and tells of it in its log.
     const options = { prefix: PREFIX, skipVersionCheck: true, streams: { events: { maxLen: EVENTS_KEPT } } };
@@ -51,7 +51,7 @@ export class Line {
     queue.on("error", () => {});
     // One that loses its connection at its start stays broken: the next turn opens another.
     await queue.waitUntilReady();
-    const line = new Line(name, kind, queue, redis);
+    const line = new JobQueue(name, kind, queue, redis);
     line.#events = await EventReader.open(redis, queue.toKey("events"), log, (event) => line.#hear(event));
     return line;
   }

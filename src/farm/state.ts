@@ -1,5 +1,5 @@
 import type { Redis } from "ioredis";
-import { CLAIM, CLAIM_LIFE, PREFIX, type ServerRecord, type WorkerRecord } from "./layout.ts";
+import { CLAIM, CLAIM_LIFE, PREFIX, type ServerRecord, type WorkerRecord } from "./redis-records.ts";
 
 /** Whether the pool of the server's process works beside the farm. */
 export const POOL_MODES = ["away", "always", "never"] as const;

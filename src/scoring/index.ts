@@ -7,7 +7,7 @@ import { writeLockOf } from "../platform/write-lock.ts";
 import { readBatch } from "./batch/batch-table.ts";
 import type { MessageLimits } from "./contract/limits.ts";
 import { Corpora } from "./corpus/corpus.ts";
-import { type Farm, FarmJobs, type FarmSurroundings } from "./jobs/farm-jobs.ts";
+import { type Farm, FarmJobs, type FarmDependencies } from "./jobs/farm-jobs.ts";
 import { openSweeper } from "./jobs/expiry.ts";
 import { scoringHandlers, type Workforce } from "./api/handlers.ts";
 import { jobId, type State } from "./jobs/job.ts";
@@ -41,7 +41,7 @@ export {
 } from "./corpus/corpus.ts";
 export { writeDurably } from "./corpus/durable-file.ts";
 export { decompressed } from "./corpus/fasta-stream.ts";
-export type { Farm, FarmSurroundings } from "./jobs/farm-jobs.ts";
+export type { Farm, FarmDependencies } from "./jobs/farm-jobs.ts";
 export { jobEnds } from "./jobs/job-ends.ts";
 export type { MotifClass, MotifClasses } from "./corpus/motif-classes.ts";
 export type { ImportedTable, MotifTables } from "./corpus/motif-tables.ts";
@@ -88,7 +88,7 @@ export interface ScoringOptions {
   /** What a message may hold besides its bytes. */
   messageLimits?: Partial<MessageLimits>;
   /** Opens the workers on other machines; by default there are none. */
-  farm?: ((surroundings: FarmSurroundings) => Farm) | undefined;
+  farm?: ((surroundings: FarmDependencies) => Farm) | undefined;
   /** Who asks, as a key by which clients take turns; by default all are one client. */
   clientOf?: (request: Request) => string;
   /** Refuses who is not signed in, for what is not for everybody; by default nobody is. @throws Problem unauthenticated */

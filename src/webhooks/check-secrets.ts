@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { openReader } from "../platform/sqlite.ts";
-import { type Finding, ok, problem } from "../platform/finding.ts";
+import { type CheckResult, ok, problem } from "../platform/check-result.ts";
 import { countSealed } from "./sealed-secret.ts";
 
 const ABOUT = "webhooks";
 
 /** Whether the key fits the secrets of webhooks in a database. Nothing is said where there are none. */
-export function lookAtSecrets(path: string, keyFile: string): Finding[] {
+export function checkSecrets(path: string, keyFile: string): CheckResult[] {
   if (!existsSync(path)) return [];
   try {
     const reader = openReader(path);

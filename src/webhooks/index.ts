@@ -12,7 +12,7 @@ import { webhookRoutes } from "./route.ts";
 import type { Sources } from "./source.ts";
 import { WebhookStore } from "./store.ts";
 
-export { lookAtSecrets } from "./check-secrets.ts";
+export { checkSecrets } from "./check-secrets.ts";
 export { EVENTS } from "./source.ts";
 export type { Webhook } from "./store.ts";
 

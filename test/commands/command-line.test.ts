@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { helpOf, parseCall, type Verb } from "../../src/commands/command-line.ts";
+import { helpOf, parseCall, type Command } from "../../src/commands/command-line.ts";
 
-const verb: Verb = {
+const verb: Command = {
   name: "score",
   summary: "Score.",
   flags: [

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openData } from "../../src/app/data-directory.ts";
 import { listen } from "../../src/app/listen.ts";
-import { parseCall, type Verb } from "../../src/commands/command-line.ts";
+import { parseCall, type Command } from "../../src/commands/command-line.ts";
 import { resolveConfig } from "../../src/config.ts";
 import { exportFile } from "../../src/commands/export.ts";
 import { importFile } from "../../src/commands/import.ts";
@@ -45,7 +45,7 @@ const file = (name: string, text?: string): string => {
 };
 
 /** Exit code and what the verb prints. */
-async function run(verb: Verb, ...words: string[]): Promise<[number, string]> {
+async function run(verb: Command, ...words: string[]): Promise<[number, string]> {
   written = "";
   const call = parseCall(verb, [...words, "--data-dir", data, "--user", "kim"], {});
   const code = await verb.run(call);

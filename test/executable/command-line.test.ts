@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../../package.json";
-import { VERBS } from "../../src/main.ts";
+import { COMMANDS } from "../../src/main.ts";
 import PROTEINS from "../../src/sample/proteins.fasta" with { type: "text" };
 import { E7, killedAmid, LABD, labd, scratch, serve } from "./labd.ts";
 
@@ -15,13 +15,13 @@ test("--version has version and commit, --help every verb", async () => {
     ),
   );
   const help = await labd(["--help"]);
-  for (const { name, summary } of VERBS) {
+  for (const { name, summary } of COMMANDS) {
     expect(help.stdout).toContain(`  ${name} `);
     expect(help.stdout.replace(/\s+/g, " ")).toContain(summary);
   }
 });
 
-test.each(VERBS.map(({ name }) => name))("labd %s --help teaches with an example", async (name) => {
+test.each(COMMANDS.map(({ name }) => name))("labd %s --help teaches with an example", async (name) => {
   const help = await labd([name, "--help"]);
   expect(help.code).toBe(0);
   expect(help.stdout).toContain("Example:\n  ");

@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Finding } from "../../src/platform/finding.ts";
+import type { CheckResult } from "../../src/platform/check-result.ts";
 import { labd, scratch, serve } from "./labd.ts";
 
 // A busy machine takes its time.
@@ -12,7 +12,7 @@ test("doctor beside a server, after it, with a spoilt corpus, and without a data
   const data = join(place.directory, "data");
   const examine = async (...words: string[]) => {
     const { code, stdout } = await labd(["doctor", "--format", "json", "--data-dir", data, ...words]);
-    const findings = JSON.parse(stdout) as Finding[];
+    const findings = JSON.parse(stdout) as CheckResult[];
     return { code, of: (about: string) => findings.filter((finding) => finding.about === about) };
   };
   const none = await examine();

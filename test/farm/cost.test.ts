@@ -2,7 +2,7 @@ import { expect, spyOn, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PREFIX, queueName, resultsKey, sealKept } from "../../src/farm/layout.ts";
+import { PREFIX, queueName, resultsKey, sealKept } from "../../src/farm/redis-records.ts";
 import { packPrediction } from "../../src/scoring/jobs/packed-prediction.ts";
 import { Laboratory, until, VERSION } from "./laboratory.ts";
 import { hasRedis, RedisServer } from "./redis-server.ts";

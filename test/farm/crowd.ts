@@ -1,5 +1,10 @@
 import { Redis } from "ioredis";
-import { readServer, registerWorker, type ServerRecord, type WorkerRecord } from "../../src/farm/layout.ts";
+import {
+  readServer,
+  registerWorker,
+  type ServerRecord,
+  type WorkerRecord,
+} from "../../src/farm/redis-records.ts";
 
 export interface Crowd extends Disposable {
   /** What the server says of itself. */

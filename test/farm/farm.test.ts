@@ -12,7 +12,7 @@ import {
   resultsKey,
   sealKept,
   type WorkerRecord,
-} from "../../src/farm/layout.ts";
+} from "../../src/farm/redis-records.ts";
 import { packPrediction } from "../../src/scoring/jobs/packed-prediction.ts";
 import { corpusPath } from "../../src/scoring/index.ts";
 import { Laboratory, until, VERSION } from "./laboratory.ts";

@@ -1,13 +1,13 @@
 import { withDirectory } from "./ldap-connection.ts";
 import { asked, bindReader, type LdapOptions } from "./ldap.ts";
 import { fillFilter } from "./ldap-filter.ts";
-import { type Finding, ok, problem, warning } from "../../platform/finding.ts";
+import { type CheckResult, ok, problem, warning } from "../../platform/check-result.ts";
 
 const REMEDY = "labd check --ldap NAME says more; see docs/identity.md.";
 
 /** Asks each server of the directory what it is asked at a sign-in, for `labd doctor`. */
-export async function lookAtDirectory(options: LdapOptions): Promise<Finding[]> {
-  const findings: Finding[] = [];
+export async function checkDirectory(options: LdapOptions): Promise<CheckResult[]> {
+  const findings: CheckResult[] = [];
   for (const url of options.urls) {
     const began = performance.now();
     try {

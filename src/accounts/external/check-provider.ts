@@ -1,11 +1,11 @@
 import { OIDC_BACK_CHANNEL } from "./oidc.ts";
 import type { OidcOptions } from "./oidc-options.ts";
 import { OidcProvider } from "./oidc-provider.ts";
-import { type Finding, ok, problem, warning } from "../../platform/finding.ts";
+import { type CheckResult, ok, problem, warning } from "../../platform/check-result.ts";
 
 /** Asks the provider what it says of itself, for `labd doctor`. `publicUrl` is the setting. */
-export async function lookAtProvider(options: OidcOptions, publicUrl: string): Promise<Finding[]> {
-  const findings: Finding[] = [];
+export async function checkProvider(options: OidcOptions, publicUrl: string): Promise<CheckResult[]> {
+  const findings: CheckResult[] = [];
   try {
     const began = performance.now();
     const server = await new OidcProvider(options, Date.now).discover();

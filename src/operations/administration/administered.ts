@@ -6,7 +6,7 @@ import { dated, json } from "../../accounts/endpoint.ts";
 import type { Task, Tasks } from "./tasks.ts";
 
 /** What the administration is about. */
-export interface Administered {
+export interface AdministrationContext {
   accounts: Accounts;
   scoring: Scoring;
   /** The farm as it is; null where there is none. */
@@ -31,5 +31,5 @@ export const printTask = (task: Task): object => dated(task, "started", "ended")
 export const started = (task: Task): Response => json(printTask(task), 202);
 
 /** Who asks; an administrator, or it would not have come so far. */
-export const nameOf = ({ accounts }: Administered, request: Request): string =>
+export const nameOf = ({ accounts }: AdministrationContext, request: Request): string =>
   accounts.authenticate(request).username!;

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { Problem } from "../../problem.ts";
 import type { CorpusInfo } from "../../scoring/index.ts";
 import { readBytes } from "../../platform/body.ts";
-import { type Administered, nameOf, started } from "./administered.ts";
+import { type AdministrationContext, nameOf, started } from "./administered.ts";
 import { described, done, type Endpoint, instant, json, list, parameter } from "../../accounts/endpoint.ts";
 import { runCommand } from "./self-command.ts";
 import { refuseTooLarge, streamToDisk } from "./upload.ts";
@@ -21,7 +21,7 @@ const printCorpus = ({ name, hash, sequences, residues, bytes, added, active }: 
 const CORPUS = parameter("path", "corpus", "Its name or hash.");
 
 /** The collections of proteins. */
-export function corpusEndpoints(service: Administered): Endpoint[] {
+export function corpusEndpoints(service: AdministrationContext): Endpoint[] {
   const { scoring, tasks, dataDirectory } = service;
   const { corpora } = scoring;
   const uploads = join(dataDirectory, "uploads");
@@ -150,7 +150,7 @@ export function corpusEndpoints(service: Administered): Endpoint[] {
 }
 
 /** The motif classes, and the table that they were imported from. */
-export function motifEndpoints({ scoring: { classes } }: Administered): Endpoint[] {
+export function motifEndpoints({ scoring: { classes } }: AdministrationContext): Endpoint[] {
   const about = () => {
     const imported = classes.imported();
     return {

@@ -1,8 +1,8 @@
-import type { Administered } from "./administered.ts";
+import type { AdministrationContext } from "./administered.ts";
 import { dated, described, type Endpoint, instant, json } from "../../accounts/endpoint.ts";
 
 /** The farm: workers on other machines, and the queue between. */
-export function farmEndpoints({ farm }: Administered): Endpoint[] {
+export function farmEndpoints({ farm }: AdministrationContext): Endpoint[] {
   return [
     {
       path: "/api/admin/farm",

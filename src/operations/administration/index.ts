@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Identities } from "../../accounts/external/index.ts";
 import type { Reach } from "../../platform/origin.ts";
 import { accountEndpoints } from "../../accounts/account.ts";
-import type { Administered } from "./administered.ts";
+import type { AdministrationContext } from "./administered.ts";
 import { corpusEndpoints, motifEndpoints } from "./corpora.ts";
 import { type Endpoint, requireAdministrator } from "../../accounts/endpoint.ts";
 import { farmEndpoints } from "./farm.ts";
@@ -19,7 +19,7 @@ export { Tasks } from "./tasks.ts";
 
 /** What people do with their accounts, and administrators with the service. */
 export function administrationRoutes(
-  administered: Administered & {
+  administered: AdministrationContext & {
     reach: Reach;
     identities: Identities;
     settings: Parameters<typeof identityEndpoints>[2];
@@ -35,7 +35,7 @@ export function administrationRoutes(
 }
 
 /** Corpora, motif classes, jobs, backups, health and tasks, for administrators. */
-function serviceEndpoints(service: Administered): Endpoint[] {
+function serviceEndpoints(service: AdministrationContext): Endpoint[] {
   const { accounts } = service;
   const all = [
     ...corpusEndpoints(service),

@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { knownBackups } from "../backup/places.ts";
 import { Problem } from "../../problem.ts";
 import { type State, STATES } from "../../scoring/index.ts";
-import { type Administered, nameOf, printTask, started } from "./administered.ts";
+import { type AdministrationContext, nameOf, printTask, started } from "./administered.ts";
 import {
   dated,
   described,
@@ -19,7 +19,7 @@ import { runCommand } from "./self-command.ts";
 const JOBS_SHOWN = 100;
 
 /** Jobs and workers. */
-export function jobEndpoints({ accounts, scoring, clock }: Administered): Endpoint[] {
+export function jobEndpoints({ accounts, scoring, clock }: AdministrationContext): Endpoint[] {
   return [
     {
       path: "/api/admin/jobs",
@@ -72,7 +72,7 @@ export function jobEndpoints({ accounts, scoring, clock }: Administered): Endpoi
 }
 
 /** Backups: made and looked at; what to do with them is for the shell. */
-export function backupEndpoints(service: Administered): Endpoint[] {
+export function backupEndpoints(service: AdministrationContext): Endpoint[] {
   const { tasks, backupDirectory, backupHours, dataDirectory } = service;
   return [
     {
@@ -153,7 +153,7 @@ export function backupEndpoints(service: Administered): Endpoint[] {
 }
 
 /** How the service is, and the tasks. */
-export function healthEndpoints(service: Administered): Endpoint[] {
+export function healthEndpoints(service: AdministrationContext): Endpoint[] {
   const { tasks, clock, dataDirectory, database } = service;
   const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   return [

@@ -1,12 +1,12 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { type Finding, ok, problem, warning } from "../../platform/finding.ts";
+import { type CheckResult, ok, problem, warning } from "../../platform/check-result.ts";
 
 const DAY = 86_400_000;
 const SOON = 14;
 
 /** Whether certificate and key can be used, and until when. */
-export function lookAtCertificate(certificate: string, key: string, now: number): Finding[] {
+export function checkCertificate(certificate: string, key: string, now: number): CheckResult[] {
   if (certificate === "" && key === "") return [];
   let pair: X509Certificate;
   try {

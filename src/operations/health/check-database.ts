@@ -2,7 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { refuseDamage } from "../backup/make-backup.ts";
 import { knownBackups } from "../backup/places.ts";
 import { isReplicated, type Migration, openReader, pendingMigrations } from "../../platform/sqlite.ts";
-import { type Finding, ok, problem, size, warning } from "../../platform/finding.ts";
+import { type CheckResult, ok, problem, size, warning } from "../../platform/check-result.ts";
 
 const HOUR = 3_600_000;
 const LARGE_LOG = 256_000_000;
@@ -14,11 +14,11 @@ const UNSET = [
 ] as const;
 
 /** Migrations, integrity, references, and the log; a read-only connection changes nothing. */
-export function lookAtDatabase(
+export function checkDatabase(
   path: string,
   migrations: readonly Migration[],
   litestream = false,
-): Finding[] {
+): CheckResult[] {
   if (!existsSync(path))
     return [
       warning(
@@ -39,7 +39,7 @@ export function lookAtDatabase(
       ),
     ];
   }
-  const found: Finding[] = [];
+  const found: CheckResult[] = [];
   try {
     const reader = openReader(path);
     try {
@@ -80,8 +80,8 @@ export function lookAtDatabase(
 }
 
 /** Whether the clock goes forward: it stamps records, and ends tokens and sessions. */
-export function lookAtClock(path: string, now: number, isSynchronized: boolean | undefined): Finding[] {
-  const found: Finding[] = [];
+export function checkClock(path: string, now: number, isSynchronized: boolean | undefined): CheckResult[] {
+  const found: CheckResult[] = [];
   let newest = 0;
   if (existsSync(path)) {
     try {
@@ -121,12 +121,12 @@ export function lookAtClock(path: string, now: number, isSynchronized: boolean |
 }
 
 /** Whether there is a backup, how old it is, and whether it would go with the data. */
-export function lookAtBackups(
+export function checkBackups(
   directory: string,
   dataDirectory: string,
   hours: number,
   now: number,
-): Finding[] {
+): CheckResult[] {
   const { manifest: newest, address } = knownBackups(dataDirectory, directory).at(-1) ?? {};
   if (!newest || address === undefined)
     return [
@@ -138,7 +138,7 @@ export function lookAtBackups(
           : "The server makes one a minute after its start; or: labd backup",
       ),
     ];
-  const found: Finding[] = [];
+  const found: CheckResult[] = [];
   const age = Math.round((now - Date.parse(newest.created)) / HOUR);
   const shown = `The last is of ${newest.created}, ${size(newest.database.compressedBytes)}`;
   if (age > 2 * (hours || 24))

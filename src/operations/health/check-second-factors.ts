@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { countSecondFactors } from "../../accounts/second-factor.ts";
 import { openReader } from "../../platform/sqlite.ts";
-import { type Finding, ok, problem } from "../../platform/finding.ts";
+import { type CheckResult, ok, problem } from "../../platform/check-result.ts";
 
 const ABOUT = "second factor";
 
 /** Whether the key fits the second factors of a database. Nothing is said where there are none. */
-export function lookAtSecondFactors(path: string, keyFile: string): Finding[] {
+export function checkSecondFactors(path: string, keyFile: string): CheckResult[] {
   if (!existsSync(path)) return [];
   try {
     const reader = openReader(path);

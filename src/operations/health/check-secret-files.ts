@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
-import { type Finding, warning } from "../../platform/finding.ts";
+import { type CheckResult, warning } from "../../platform/check-result.ts";
 
 /** Files with secrets that everybody on this machine may read. @param files each with what is in it, for people */
-export function lookAtSecretFiles(files: readonly { path: string; holds: string }[]): Finding[] {
+export function checkSecretFiles(files: readonly { path: string; holds: string }[]): CheckResult[] {
   // Windows has no modes of this kind.
   if (process.platform === "win32") return [];
   return files.flatMap(({ path, holds }) => {

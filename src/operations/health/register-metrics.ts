@@ -6,7 +6,7 @@ import type { QueryTime } from "../../platform/slow-query.ts";
 import { allTallies } from "../../platform/cache-counter.ts";
 
 /** What the rest of the program is asked when somebody reads the metrics. */
-export interface Vital {
+export interface MetricSources {
   version: string;
   commit: string;
   /** Path of the database. */
@@ -26,7 +26,7 @@ export interface Vital {
 const REMEMBERED = 15_000;
 
 /** Declares the figures of process, database, jobs, caches and backups. @returns a function that stops what measures */
-export function declareVitals(metrics: Metrics, vital: Vital): () => void {
+export function registerMetrics(metrics: Metrics, vital: MetricSources): () => void {
   const { now } = vital;
   const remembered = <T>(read: () => T): (() => T) => {
     let known: { value: T; until: number } | undefined;

@@ -21,7 +21,7 @@ export interface Farm {
 }
 
 /** What such workers are given of this process. */
-export interface FarmSurroundings {
+export interface FarmDependencies {
   jobs: FarmJobs;
   /** What a job would be scored on now. */
   basis: () => Basis;
@@ -54,7 +54,7 @@ export interface FarmJob {
 export const UNKNOWN_WORKER = "unknown";
 
 /** A job in the hands of a worker elsewhere. */
-export interface Taken {
+export interface RemoteLease {
   id: string;
   /** Its name. */
   worker: string;
@@ -159,13 +159,13 @@ export class FarmJobs {
    * Workers elsewhere have begun with jobs, all noted in one transaction.
    * @returns for each false where it has ended, or the pool has it
    */
-  begin(taken: readonly Taken[], milliseconds: number): boolean[] {
+  begin(taken: readonly RemoteLease[], milliseconds: number): boolean[] {
     return withoutWaiting(this.database, () =>
       this.database.transaction(() => taken.map((one) => this.#begin(one, milliseconds))).immediate(),
     );
   }
 
-  #begin({ id, worker, attempts }: Taken, milliseconds: number): boolean {
+  #begin({ id, worker, attempts }: RemoteLease, milliseconds: number): boolean {
     const now = this.clock.now();
     const [values, rest] = [
       [worker, attempts, now, now + milliseconds, id] as const,
@@ -214,7 +214,7 @@ export class FarmJobs {
    * @returns for each whether it ended its job: false where that had ended already, or is unknown
    */
   finish(
-    handed: readonly (Taken & { prediction: string | Uint8Array<ArrayBuffer>; basis: Basis })[],
+    handed: readonly (RemoteLease & { prediction: string | Uint8Array<ArrayBuffer>; basis: Basis })[],
     wasPools: (id: string) => void = () => {},
   ): boolean[] {
     if (handed.length === 0) return [];
@@ -231,7 +231,7 @@ export class FarmJobs {
   }
 
   /** Ends a job without a result. @returns false where it had ended already, or is unknown */
-  fail(taken: Taken, reason: string): boolean {
+  fail(taken: RemoteLease, reason: string): boolean {
     return this.store.change(() => {
       const job = this.#taken(taken);
       return job !== null && this.store.fail(job.rid, reason);
@@ -239,7 +239,7 @@ export class FarmJobs {
   }
 
   /** The job with who has it: that it was begun, or by whom, may not have been told. */
-  #taken(taken: Taken): FarmJob | null {
+  #taken(taken: RemoteLease): FarmJob | null {
     const job = this.find(taken.id);
     if (job?.state === "queued") this.#begin(taken, 0);
     else if (

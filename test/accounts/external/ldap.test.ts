@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from "bun:test";
 import { resolveConfig } from "../../../src/config.ts";
 import {
-  lookAtDirectory,
+  checkDirectory,
   lookUp,
   openIdentity,
   readLdapOptions,
@@ -446,7 +446,7 @@ ldapTest(
       [{ ldap_user_filter: "(uid={username})(x)" }, "problem", "search below"],
       [{ ldap_url: "ldap://127.0.0.1:1" }, "problem", "ldap://127.0.0.1:1"],
     ] as const) {
-      const [found, more] = await lookAtDirectory(read(changed)!);
+      const [found, more] = await checkDirectory(read(changed)!);
       expect([changed, found]).toEqual([
         changed,
         expect.objectContaining({ state, found: expect.stringContaining(said) }),

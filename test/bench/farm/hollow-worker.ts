@@ -14,7 +14,7 @@ import {
   registerWorker,
   resultsKey,
   type WorkerRecord,
-} from "../../../src/farm/layout.ts";
+} from "../../../src/farm/redis-records.ts";
 import { packPrediction } from "../../../src/scoring/jobs/packed-prediction.ts";
 
 const [url, places, file] = process.argv.slice(2);

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MIGRATIONS } from "../../../db/index.ts";
 import { closeDatabase, openDatabase } from "../../../src/platform/sqlite.ts";
-import type { Finding } from "../../../src/platform/finding.ts";
-import { lookAtCertificate } from "../../../src/operations/health/check-certificate.ts";
-import { lookAtBackups, lookAtClock, lookAtDatabase } from "../../../src/operations/health/check-database.ts";
-import { lookAtDisk, lookAtLimits, lookAtPermissions } from "../../../src/operations/health/check-place.ts";
+import type { CheckResult } from "../../../src/platform/check-result.ts";
+import { checkCertificate } from "../../../src/operations/health/check-certificate.ts";
+import { checkBackups, checkClock, checkDatabase } from "../../../src/operations/health/check-database.ts";
+import { checkDisk, checkLimits, checkPermissions } from "../../../src/operations/health/check-machine.ts";
 import { OPENSSL, selfSigned } from "../../executable/certificate.ts";
 
 // A busy machine takes its time.
@@ -25,7 +25,7 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true }));
 
 /** State and what was found, of the worst. What is not well says what to do. */
-function worst(findings: Finding[]): [Finding["state"], string] {
+function worst(findings: CheckResult[]): [CheckResult["state"], string] {
   for (const { state, remedy } of findings) expect((remedy ?? "") !== "").toBe(state !== "ok");
   const order = ["problem", "warning", "ok"] as const;
   const found = order.flatMap((state) => findings.filter((finding) => finding.state === state))[0];
@@ -34,36 +34,36 @@ function worst(findings: Finding[]): [Finding["state"], string] {
 const said = (text: string): string => expect.stringContaining(text) as unknown as string;
 
 test("a database: none, whole, waiting for migrations, newer, damaged, no database at all", () => {
-  expect(worst(lookAtDatabase(path, MIGRATIONS))).toEqual(["warning", said("no")]);
+  expect(worst(checkDatabase(path, MIGRATIONS))).toEqual(["warning", said("no")]);
   closeDatabase(openDatabase(path, MIGRATIONS.slice(0, 4)));
-  expect(worst(lookAtDatabase(path, MIGRATIONS.slice(0, 4)))).toEqual(["ok", said("whole")]);
+  expect(worst(checkDatabase(path, MIGRATIONS.slice(0, 4)))).toEqual(["ok", said("whole")]);
   const before = readFileSync(path);
-  expect(worst(lookAtDatabase(path, MIGRATIONS))).toEqual(["warning", said(MIGRATIONS[4].name)]);
-  expect(worst(lookAtDatabase(path, MIGRATIONS.slice(0, 2)))).toEqual(["problem", said("newer version")]);
+  expect(worst(checkDatabase(path, MIGRATIONS))).toEqual(["warning", said(MIGRATIONS[4].name)]);
+  expect(worst(checkDatabase(path, MIGRATIONS.slice(0, 2)))).toEqual(["problem", said("newer version")]);
   expect(readFileSync(path).equals(before)).toBeTrue();
   const database = new Database(path);
   database.run("PRAGMA foreign_keys = OFF");
   database.run("INSERT INTO membership (user_rid, group_rid) VALUES (7777, 8888)");
   database.close();
-  expect(worst(lookAtDatabase(path, MIGRATIONS.slice(0, 4)))).toEqual([
+  expect(worst(checkDatabase(path, MIGRATIONS.slice(0, 4)))).toEqual([
     "problem",
     said("membership names no row"),
   ]);
   const bytes = readFileSync(path);
   bytes.fill(0xff, 4096 * 3, 4096 * 6);
   writeFileSync(path, bytes);
-  expect(worst(lookAtDatabase(path, MIGRATIONS.slice(0, 4)))).toEqual(["problem", said("damaged")]);
+  expect(worst(checkDatabase(path, MIGRATIONS.slice(0, 4)))).toEqual(["problem", said("damaged")]);
   writeFileSync(path, "this is text");
-  expect(worst(lookAtDatabase(path, MIGRATIONS))).toEqual(["problem", said("not a labd database")]);
+  expect(worst(checkDatabase(path, MIGRATIONS))).toEqual(["problem", said("not a labd database")]);
 });
 
 test("a clock that is behind the newest record, or alone", () => {
   const database = openDatabase(path, MIGRATIONS);
   const applied = Date.now();
   closeDatabase(database);
-  expect(worst(lookAtClock(path, applied + HOUR, true))).toEqual(["ok", said("after the newest")]);
-  expect(worst(lookAtClock(path, applied + HOUR, false))).toEqual(["warning", said("not synchronized")]);
-  expect(worst(lookAtClock(path, applied - HOUR, undefined))).toEqual([
+  expect(worst(checkClock(path, applied + HOUR, true))).toEqual(["ok", said("after the newest")]);
+  expect(worst(checkClock(path, applied + HOUR, false))).toEqual(["warning", said("not synchronized")]);
+  expect(worst(checkClock(path, applied - HOUR, undefined))).toEqual([
     "problem",
     said("newest record is from"),
   ]);
@@ -71,7 +71,7 @@ test("a clock that is behind the newest record, or alone", () => {
 
 test("backups: none, fresh, old", () => {
   const backups = join(directory, "backups");
-  expect(worst(lookAtBackups(backups, directory, 24, NOW))).toEqual(["warning", said("none")]);
+  expect(worst(checkBackups(backups, directory, 24, NOW))).toEqual(["warning", said("none")]);
   mkdirSync(backups);
   const made = (hours: number): void =>
     writeFileSync(
@@ -84,30 +84,30 @@ test("backups: none, fresh, old", () => {
       }),
     );
   made(3);
-  expect(worst(lookAtBackups(backups, directory, 24, NOW))).toEqual(["warning", said("disk of the data")]);
-  expect(worst(lookAtBackups(backups, join(directory, "elsewhere"), 24, NOW))).toEqual([
+  expect(worst(checkBackups(backups, directory, 24, NOW))).toEqual(["warning", said("disk of the data")]);
+  expect(worst(checkBackups(backups, join(directory, "elsewhere"), 24, NOW))).toEqual([
     "ok",
     said("1.23 MB"),
   ]);
   made(60);
-  expect(worst(lookAtBackups(backups, directory, 24, NOW))).toEqual(["problem", said("60 hours ago")]);
+  expect(worst(checkBackups(backups, directory, 24, NOW))).toEqual(["problem", said("60 hours ago")]);
 });
 
 test.skipIf(process.platform === "win32")("a directory: missing, open to all, another's, full", () => {
   const uid = process.getuid!();
   chmodSync(directory, 0o750);
-  expect(worst(lookAtPermissions(join(directory, "none"), uid))).toEqual([
+  expect(worst(checkPermissions(join(directory, "none"), uid))).toEqual([
     "problem",
     said("no data directory"),
   ]);
-  expect(worst(lookAtPermissions(directory, uid))).toEqual(["ok", said("this account's")]);
-  expect(worst(lookAtPermissions(directory, uid + 1))).toEqual(["problem", said("belongs to user")]);
+  expect(worst(checkPermissions(directory, uid))).toEqual(["ok", said("this account's")]);
+  expect(worst(checkPermissions(directory, uid + 1))).toEqual(["problem", said("belongs to user")]);
   chmodSync(directory, 0o755);
-  expect(worst(lookAtPermissions(directory, uid))).toEqual(["warning", said("0755")]);
-  expect(lookAtDisk(directory, 0).map(({ found }) => found)).toEqual([said("free")]);
-  expect(worst(lookAtDisk(directory, 1e18))).toEqual(["warning", said("twice that")]);
+  expect(worst(checkPermissions(directory, uid))).toEqual(["warning", said("0755")]);
+  expect(checkDisk(directory, 0).map(({ found }) => found)).toEqual([said("free")]);
+  expect(worst(checkDisk(directory, 1e18))).toEqual(["warning", said("twice that")]);
   mkdirSync(join(directory, ".labd-doctor"));
-  expect(worst(lookAtDisk(directory, 0))).toEqual(["problem", said("cannot be written")]);
+  expect(worst(checkDisk(directory, 0))).toEqual(["problem", said("cannot be written")]);
 });
 
 test("limits of open files", () => {
@@ -115,10 +115,10 @@ test("limits of open files", () => {
   const write = (soft: string): void =>
     writeFileSync(limits, `Limit   Soft Limit  Hard Limit\nMax open files   ${soft}   4096   files\n`);
   write("1024");
-  expect(worst(lookAtLimits(limits))).toEqual(["warning", said("1024")]);
+  expect(worst(checkLimits(limits))).toEqual(["warning", said("1024")]);
   write("unlimited");
-  expect(worst(lookAtLimits(limits))).toEqual(["ok", said("Infinity")]);
-  expect(lookAtLimits(join(directory, "none"))).toEqual([]);
+  expect(worst(checkLimits(limits))).toEqual(["ok", said("Infinity")]);
+  expect(checkLimits(join(directory, "none"))).toEqual([]);
 });
 
 test.skipIf(OPENSSL === null)(
@@ -127,13 +127,13 @@ test.skipIf(OPENSSL === null)(
     const [certificate, key] = ["lab.crt", "lab.key"].map((name) => join(directory, name));
     selfSigned({ certificate, key }, "lab", 90);
     const after = (days: number): number => Date.now() + days * 24 * HOUR;
-    expect(lookAtCertificate("", "", NOW)).toEqual([]);
-    expect(worst(lookAtCertificate(certificate, key, after(1)))).toEqual(["ok", said("valid until")]);
-    expect(worst(lookAtCertificate(certificate, key, after(80)))).toEqual(["warning", said("days more")]);
-    expect(worst(lookAtCertificate(certificate, key, after(91)))).toEqual(["problem", said("over")]);
+    expect(checkCertificate("", "", NOW)).toEqual([]);
+    expect(worst(checkCertificate(certificate, key, after(1)))).toEqual(["ok", said("valid until")]);
+    expect(worst(checkCertificate(certificate, key, after(80)))).toEqual(["warning", said("days more")]);
+    expect(worst(checkCertificate(certificate, key, after(91)))).toEqual(["problem", said("over")]);
     const other = join(directory, "other.key");
     Bun.spawnSync([OPENSSL!, "ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", other]);
-    expect(worst(lookAtCertificate(certificate, other, NOW))).toEqual(["problem", said("not the key")]);
-    expect(worst(lookAtCertificate(key, key, NOW))).toEqual(["problem", said("cannot be read")]);
+    expect(worst(checkCertificate(certificate, other, NOW))).toEqual(["problem", said("not the key")]);
+    expect(worst(checkCertificate(key, key, NOW))).toEqual(["problem", said("cannot be read")]);
   },
 );

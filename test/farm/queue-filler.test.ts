@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { jobsAhead } from "../../src/farm/offering.ts";
+import { jobsAhead } from "../../src/farm/queue-filler.ts";
 
 test("a queue has jobs ahead for every place, and not more than can be compared in passing", () => {
   expect([1, 100, 1000].map((places) => jobsAhead(places, false))).toEqual([32, 3200, 32_000]);

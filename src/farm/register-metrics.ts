@@ -2,7 +2,7 @@ import type { Metrics } from "../platform/metrics.ts";
 import type { FarmState } from "./state.ts";
 
 /** Declares the figures of the farm for /metrics. */
-export function declareFarm(metrics: Metrics, stateOf: () => FarmState | null): void {
+export function registerFarmMetrics(metrics: Metrics, stateOf: () => FarmState | null): void {
   const gauge = metrics.ask.bind(metrics, "gauge");
   const of =
     <T>(read: (state: FarmState) => T, none: T) =>

@@ -11,12 +11,12 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { type Finding, ok, problem, size, warning } from "../../platform/finding.ts";
+import { type CheckResult, ok, problem, size, warning } from "../../platform/check-result.ts";
 
 const MEGABYTE = 1_000_000;
 
 /** Whether the data directory is there, belongs to who asks, and is nobody else's to read. */
-export function lookAtPermissions(directory: string, uid: number | undefined): Finding[] {
+export function checkPermissions(directory: string, uid: number | undefined): CheckResult[] {
   const stat = statSync(directory, { throwIfNoEntry: false });
   if (!stat)
     return [
@@ -26,7 +26,7 @@ export function lookAtPermissions(directory: string, uid: number | undefined): F
         "Name it with --data-dir or --config, or start labd serve once, which makes it.",
       ),
     ];
-  const found: Finding[] = [];
+  const found: CheckResult[] = [];
   // Windows has no owners of this kind.
   if (uid !== undefined && uid !== 0 && stat.uid !== uid)
     found.push(
@@ -80,11 +80,11 @@ export function lookAtPermissions(directory: string, uid: number | undefined): F
 }
 
 /** Room for data to grow and for a backup, and whether what is written arrives. */
-export function lookAtDisk(directory: string, databaseBytes: number): Finding[] {
+export function checkDisk(directory: string, databaseBytes: number): CheckResult[] {
   const { bavail, blocks, bsize, files, ffree } = statfsSync(directory);
   const free = bavail * bsize;
   const shown = `${size(free)} of ${size(blocks * bsize)} free at ${directory}`;
-  const found: Finding[] = [];
+  const found: CheckResult[] = [];
   const remedy =
     "Make room, or move the data directory to a larger disk. Without room nothing new is accepted; what was, stays.";
   if (free < 100 * MEGABYTE) found.push(problem("disk", `${shown}.`, remedy));
@@ -124,7 +124,7 @@ export function lookAtDisk(directory: string, databaseBytes: number): Finding[] 
 }
 
 /** Connections and files that the process may have open. */
-export function lookAtLimits(limits = "/proc/self/limits"): Finding[] {
+export function checkLimits(limits = "/proc/self/limits"): CheckResult[] {
   let soft: number;
   try {
     const text = /^Max open files +(\S+)/m.exec(readFileSync(limits, "utf8"))![1];

@@ -4,7 +4,7 @@ import { Problem } from "../problem.ts";
 import type { Log } from "../platform/log.ts";
 
 /** Where the queue between server and workers is: a Redis or Valkey. */
-export interface Place {
+export interface QueueAddress {
   /** `redis://user:password@host:6379/0`, `rediss://` with TLS, or `unix:/path`. */
   url: string;
   /** File with the certificates (PEM) that may have signed that of the queue; empty: those of the system. */
@@ -19,7 +19,7 @@ export const BLOCKING_SILENCE = 15_000;
 const SOCKET = /^unix:(?:\/\/(?:([^:@/]*)(?::([^@/]*))?@)?)?(\/[^?]*)(?:\?db=(\d+))?$/;
 
 /** The address without user and password, as it may be shown. */
-export function placeOf(url: string): string {
+export function redactedAddress(url: string): string {
   const socket = SOCKET.exec(url);
   if (socket) return `unix:${socket[3]}${socket[4] === undefined ? "" : `?db=${socket[4]}`}`;
   const { protocol, host, pathname } = new URL(url);
@@ -27,7 +27,7 @@ export function placeOf(url: string): string {
 }
 
 /** Options of a connection. @throws Problem invalid_setting */
-export function optionsOf({ url, ca }: Place): RedisOptions {
+export function connectionOptions({ url, ca }: QueueAddress): RedisOptions {
   const [, user = "", secret = "", path, database] = SOCKET.exec(url) ?? [];
   if (path !== undefined) return { path, ...credentials(user, secret), db: Number(database ?? 0) };
   if (!URL.canParse(url) || !/^\/?\d{0,4}$/.test(new URL(url).pathname)) {
@@ -66,10 +66,10 @@ export type Patience = "patient" | "impatient";
  * Connects; what a connection is refused for is logged once, until it stands. A connection that is silent
  * (the network was cut, say) is closed and made anew.
  */
-export async function openLink(place: Place, patience: Patience, log: Log): Promise<Redis> {
+export async function connectRedis(place: QueueAddress, patience: Patience, log: Log): Promise<Redis> {
   const { Redis } = await import("ioredis");
   const redis = new Redis({
-    ...optionsOf(place),
+    ...connectionOptions(place),
     replyMapping: "legacy",
     // A copy of a lazy connection gives up where its first attempt fails: BullMQ copies this one for what blocks.
     lazyConnect: false,
@@ -81,7 +81,7 @@ export async function openLink(place: Place, patience: Patience, log: Log): Prom
     retryStrategy: (times: number) => Math.min(times * 100, 1000),
   });
   let isTold = false;
-  const at = placeOf(place.url);
+  const at = redactedAddress(place.url);
   redis.on("error", (error: Error) => {
     if (isTold) return;
     isTold = true;

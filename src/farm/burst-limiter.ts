@@ -2,7 +2,7 @@
  * How soon something may be done again: at once a few times in a row, then once in so many milliseconds, so that much of
  * it at a time is gathered, and news of a single job does not wait.
  */
-export class Pace {
+export class BurstLimiter {
   #spent = 0;
   #looked = performance.now();
 

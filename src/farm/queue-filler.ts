@@ -1,7 +1,7 @@
 import type { FarmJobs } from "../scoring/jobs/farm-jobs.ts";
 import { MAX_ATTEMPTS } from "../scoring/jobs/job.ts";
 import { FairPriority } from "./fair-priority.ts";
-import type { Line } from "./job-queue.ts";
+import type { JobQueue } from "./job-queue.ts";
 
 /** Jobs that are offered, or stored, in one go. */
 export const BATCH = 256;
@@ -18,7 +18,7 @@ export const jobsAhead = (places: number, isBesidePool: boolean): number =>
   isBesidePool ? places * LEAST_AHEAD : Math.max(places * LEAST_AHEAD, Math.min(places * AHEAD, MOST));
 
 /** Puts jobs of the database into a queue of BullMQ, in turns between clients. */
-export class Offering {
+export class QueueFiller {
   readonly priority = new FairPriority();
 
   constructor(private readonly jobs: FarmJobs) {}
@@ -28,7 +28,7 @@ export class Offering {
    * @param timeout milliseconds that a job may take
    * @returns how many were offered
    */
-  async fill(line: Line, most: number, timeout: number): Promise<number> {
+  async fill(line: JobQueue, most: number, timeout: number): Promise<number> {
     let offered = 0;
     if (line.waiting.size === 0) this.priority.reset();
     while (line.waiting.size < most) {

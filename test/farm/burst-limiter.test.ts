@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { Pace } from "../../src/farm/pace.ts";
+import { BurstLimiter } from "../../src/farm/burst-limiter.ts";
 
 test("at once a few times in a row, then once in so many milliseconds, and again after a rest", () => {
-  const pace = new Pace(3, 10);
+  const pace = new BurstLimiter(3, 10);
   let now = performance.now();
   const waits = (times: number): number[] =>
     Array.from({ length: times }, () => {

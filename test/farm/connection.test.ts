@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { causeOf, optionsOf, placeOf } from "../../src/farm/link.ts";
+import { causeOf, connectionOptions, redactedAddress } from "../../src/farm/connection.ts";
 
-const options = (url: string, ca = "") => optionsOf({ url, ca });
+const options = (url: string, ca = "") => connectionOptions({ url, ca });
 
 test.each([
   ["redis://queue", { host: "queue", port: 6379, db: 0 }, "redis://queue"],
@@ -24,7 +24,7 @@ test.each([
   ],
 ])("%s", (url, expected, shown) => {
   expect(options(url) as unknown).toEqual(expected);
-  expect(placeOf(url)).toBe(shown);
+  expect(redactedAddress(url)).toBe(shown);
 });
 
 test("an address that is none is refused without being shown, a file of certificates by its name", () => {

@@ -3,10 +3,10 @@ import { METHOD } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import { emptyCorpus, openCorpusFile } from "../scoring/corpus/corpus.ts";
 import { calibrationPath, corpusPath, writeDurably } from "../scoring/index.ts";
-import type { ServerRecord } from "./layout.ts";
+import type { ServerRecord } from "./redis-records.ts";
 
 /** A corpus that was read to its last byte and is what the server scores on; null path: the empty one. */
-export interface ProvenCorpus {
+export interface VerifiedCorpus {
   hash: string;
   path: string | null;
   sequences: number;
@@ -28,12 +28,12 @@ export type ProvideCorpus = (
  * the same null of its own. That one is small, and is there with the server's words.
  * @throws Problem bad_corpus, not_found, store_failed
  */
-export async function proveCorpus(
+export async function verifyServerCorpus(
   dataDirectory: string,
   { basis, calibration, corpusName }: Pick<ServerRecord, "basis" | "calibration" | "corpusName">,
   provide: ProvideCorpus,
   report: (bytes: number, total: number) => void,
-): Promise<ProvenCorpus> {
+): Promise<VerifiedCorpus> {
   const hash = basis.corpus;
   if (hash === emptyCorpus().hash) return { hash, path: null, sequences: 0 };
   if (!/^[0-9a-f]{64}$/.test(hash))

@@ -1,5 +1,5 @@
 /** What `labd doctor` found out about one thing. */
-export interface Finding {
+export interface CheckResult {
   /** What was looked at: `disk`, `clock`, … */
   about: string;
   state: "ok" | "warning" | "problem";
@@ -8,14 +8,14 @@ export interface Finding {
   remedy?: string;
 }
 
-export const ok = (about: string, found: string): Finding => ({ about, state: "ok", found });
-export const warning = (about: string, found: string, remedy: string): Finding => ({
+export const ok = (about: string, found: string): CheckResult => ({ about, state: "ok", found });
+export const warning = (about: string, found: string, remedy: string): CheckResult => ({
   about,
   state: "warning",
   found,
   remedy,
 });
-export const problem = (about: string, found: string, remedy: string): Finding => ({
+export const problem = (about: string, found: string, remedy: string): CheckResult => ({
   about,
   state: "problem",
   found,
