@@ -4,7 +4,7 @@
  */
 
 /** What the server tells a page of its surroundings. */
-export interface Surroundings {
+export interface PageContext {
   /** What stands before every path of ours: empty, or `/labd`. */
   base: string;
   /** Whether the browser has a session, which may be over. */
@@ -13,7 +13,7 @@ export interface Surroundings {
   provider?: string;
 }
 
-let around: Surroundings =
+let around: PageContext =
   typeof document === "undefined"
     ? { base: "", session: false }
     : {
@@ -23,7 +23,7 @@ let around: Surroundings =
       };
 
 /** Sets the surroundings while `render` runs; rendering is synchronous. For the server only. */
-export function within<T>(surroundings: Surroundings, render: () => T): T {
+export function withPageContext<T>(surroundings: PageContext, render: () => T): T {
   const before = around;
   around = surroundings;
   try {
@@ -34,7 +34,7 @@ export function within<T>(surroundings: Surroundings, render: () => T): T {
 }
 
 /** Whether somebody may be signed in, so that it is worth asking who. */
-export const mayBeSignedIn = (): boolean => around.session;
+export const hasSession = (): boolean => around.session;
 
 /** What the provider is called by which people may sign in; empty where there is none. */
 export const signInProvider = (): string => around.provider ?? "";
@@ -61,7 +61,7 @@ export const nextAddress = (next: string | null): string =>
   next !== null && /^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : href("/");
 
 /** A path of this service out of the path of an address. */
-export const ownPath = (pathname: string): string =>
+export const stripBasePath = (pathname: string): string =>
   around.base !== "" && pathname.startsWith(`${around.base}/`)
     ? pathname.slice(around.base.length)
     : pathname;

@@ -1,17 +1,17 @@
 import { renderToString } from "preact-render-to-string";
-import { type Address, href, type Surroundings, within } from "./address.ts";
+import { type Address, href, type PageContext, withPageContext } from "./address.ts";
 import type { Bundle } from "./make-bundle.ts";
-import { type Page, Shown } from "./page.tsx";
+import { type Page, PageView } from "./page.tsx";
 
 /** A page as HTML: what can be shown without data is there before any script runs. */
 export function pageDocument(
   page: Page,
   address: Address,
   bundle: Bundle,
-  surroundings: Surroundings,
+  surroundings: PageContext,
 ): string {
   const [script, ...imports] = bundle.scripts[page.name].map((name) => `/assets/${name}`);
-  const html = within(surroundings, () =>
+  const html = withPageContext(surroundings, () =>
     renderToString(
       <html
         lang="en"
@@ -33,7 +33,7 @@ export function pageDocument(
         </head>
         <body>
           <div id="page">
-            <Shown page={page} address={address} />
+            <PageView page={page} address={address} />
           </div>
           <noscript>
             <p class="note">This page needs JavaScript; the same can be done with the interfaces at /docs.</p>

@@ -30,7 +30,7 @@ export function useLoaded<T>(key: string | null, load: (signal: AbortSignal) => 
 const INTERVAL = 2000;
 
 /** Asks again every two seconds while somebody looks at the page. */
-export function useRepeated(reload: () => void): void {
+export function usePolling(reload: () => void): void {
   useEffect(() => {
     const timer = setInterval(() => {
       if (!document.hidden) reload();

@@ -1,7 +1,7 @@
 import { type ComponentType, createContext, hydrate } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
-import { type Address, href, match, ownPath, type QueryValue } from "./address.ts";
-import { Frame, type Section } from "./components/frame.tsx";
+import { type Address, href, match, stripBasePath, type QueryValue } from "./address.ts";
+import { Shell, type Section } from "./components/shell.tsx";
 
 /** One page: what is at which address. The file that defines it is bundled as the script of that page. */
 export interface Page {
@@ -22,12 +22,12 @@ export interface Page {
 const Where = createContext<Address>({ path: "/", params: {}, search: new URLSearchParams() });
 
 /** A page in its frame, as server and browser show it. */
-export function Shown({ page, address }: { page: Page; address: Address }) {
+export function PageView({ page, address }: { page: Page; address: Address }) {
   return (
     <Where.Provider value={address}>
-      <Frame section={page.section} path={address.path}>
+      <Shell section={page.section} path={address.path}>
         <page.View />
-      </Frame>
+      </Shell>
     </Where.Provider>
   );
 }
@@ -36,10 +36,10 @@ export function Shown({ page, address }: { page: Page; address: Address }) {
 export function definePage(page: Page): Page {
   if (typeof document !== "undefined") {
     const root = document.getElementById("page");
-    const path = ownPath(location.pathname);
+    const path = stripBasePath(location.pathname);
     const search = new URLSearchParams(location.search);
     const address = addressOf(page, path, search) ?? { path, params: {}, search };
-    if (root) hydrate(<Shown page={page} address={address} />, root);
+    if (root) hydrate(<PageView page={page} address={address} />, root);
   }
   return page;
 }
@@ -94,7 +94,7 @@ const setQuery: SetQuery = (changes, { replace = false } = {}) => {
 };
 
 /** Leaves for another page of this service. */
-export const go = (path: string, query: Record<string, QueryValue> = {}): void =>
+export const navigate = (path: string, query: Record<string, QueryValue> = {}): void =>
   location.assign(href(path, query));
 
 /** Names the page for the tab, once its content is known. */

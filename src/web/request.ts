@@ -1,7 +1,7 @@
 import { href, type QueryValue } from "./address.ts";
 
 /** What the services refuse, as a value that pages can show: see docs/problems.md. */
-export class Refusal extends Error {
+export class ApiError extends Error {
   constructor(
     /** HTTP status; 0 where nothing answered. */
     readonly status: number,
@@ -29,7 +29,7 @@ export interface RequestOptions {
 
 /** Proves to the server that a page of ours asks; known once somebody is signed in. */
 let csrfToken: string | null = null;
-export const rememberCsrfToken = (token: string | null): void => {
+export const setCsrfToken = (token: string | null): void => {
   csrfToken = token;
 };
 
@@ -37,10 +37,10 @@ export const rememberCsrfToken = (token: string | null): void => {
 type Confirm = (by: string) => Promise<boolean>;
 let confirm: Confirm | undefined;
 /** Who is asked where the server wants that, while the page is shown. @returns what ends it */
-export function onConfirmation(ask: Confirm): () => void {
-  confirm = ask;
+export function onConfirmationRequired(prompt: Confirm): () => void {
+  confirm = prompt;
   return () => {
-    if (confirm === ask) confirm = undefined;
+    if (confirm === prompt) confirm = undefined;
   };
 }
 
@@ -52,9 +52,9 @@ export async function send(method: string, path: string, options: RequestOptions
   try {
     return await sendOnce(method, path, options);
   } catch (error) {
-    if (!(error instanceof Refusal) || error.code !== "confirmation_required" || !confirm) throw error;
+    if (!(error instanceof ApiError) || error.code !== "confirmation_required" || !confirm) throw error;
     if (await confirm(String(error.body.by))) return sendOnce(method, path, options);
-    throw new Refusal(error.status, error.code, "Nothing was done.", {}, { reason: "left" });
+    throw new ApiError(error.status, error.code, "Nothing was done.", {}, { reason: "left" });
   }
 }
 
@@ -76,14 +76,14 @@ async function sendOnce(method: string, path: string, options: RequestOptions): 
     });
   } catch (error) {
     if ((error as Error).name === "AbortError") throw error;
-    throw new Refusal(0, "unreachable", "The server does not answer.");
+    throw new ApiError(0, "unreachable", "The server does not answer.");
   }
   if (response.ok) return response;
   throw await refusalOf(response);
 }
 
 /** The same for an answer in JSON; undefined where there is no body. */
-export async function ask<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
+export async function requestJson<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
   const response = await send(method, path, options);
   return (response.status === 204 ? undefined : await response.json()) as T;
 }
@@ -92,7 +92,7 @@ export const get = <T>(
   path: string,
   query: Record<string, QueryValue> = {},
   signal?: AbortSignal,
-): Promise<T> => ask<T>("GET", path, { query, signal });
+): Promise<T> => requestJson<T>("GET", path, { query, signal });
 
 /** An address that the server gave, on the origin that the browser knows: a proxy may have another name. */
 const ownAddress = (address: string): string => {
@@ -100,7 +100,7 @@ const ownAddress = (address: string): string => {
   return pathname + search;
 };
 
-async function refusalOf(response: Response): Promise<Refusal> {
+async function refusalOf(response: Response): Promise<ApiError> {
   const after = Number(response.headers.get("Retry-After") ?? Number.NaN);
   let body: Record<string, unknown> = {};
   try {
@@ -116,5 +116,5 @@ async function refusalOf(response: Response): Promise<Refusal> {
     fields[body.field] = [body.message.replace(`${body.field}: `, "")];
   const message = typeof body.message === "string" ? body.message : `The server answered ${response.status}.`;
   const code = typeof body.code === "string" ? body.code : "internal";
-  return new Refusal(response.status, code, message, fields, body, Number.isFinite(after) ? after : null);
+  return new ApiError(response.status, code, message, fields, body, Number.isFinite(after) ? after : null);
 }

@@ -1,6 +1,6 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { Problem } from "../problem.ts";
-import type { Surroundings } from "./address.ts";
+import type { PageContext } from "./address.ts";
 import { bundle } from "./bundle.ts";
 import { ICON, pageDocument } from "./document.tsx";
 import type { Asset } from "./make-bundle.ts";
@@ -18,7 +18,7 @@ const HIDDEN = { parse: "none", detail: { hide: true } } as const;
 const FOR_EVER = "public, max-age=31536000, immutable";
 
 /** How pages find out about their surroundings. */
-type SurroundingsOf = (request: Request) => Surroundings;
+type SurroundingsOf = (request: Request) => PageContext;
 
 /** Whether a key opens a page that needs one. */
 type Opens = (page: string, key: string) => boolean;
@@ -40,18 +40,18 @@ export function webRoutes(surroundingsOf: SurroundingsOf, opens: Opens = () => f
 }
 
 /** The page that says that there is none, for a browser that asked for one; undefined for programs. */
-export async function pageForMissing(request: Request, around: Surroundings): Promise<Response | undefined> {
+export async function pageForMissing(request: Request, around: PageContext): Promise<Response | undefined> {
   const isPage = request.method === "GET" && request.headers.get("accept")?.includes("text/html");
   return isPage ? show(missingPage, request, around, 404) : undefined;
 }
 
-function showOpen(page: Page, request: Request, around: Surroundings, opens: Opens): Promise<Response> {
+function showOpen(page: Page, request: Request, around: PageContext, opens: Opens): Promise<Response> {
   const key = new URL(request.url).searchParams.get("key") ?? "";
   if (page.keyed && !opens(page.name, key)) return show(missingPage, request, around, 404);
   return show(page, request, around);
 }
 
-async function show(page: Page, request: Request, around: Surroundings, status = 200): Promise<Response> {
+async function show(page: Page, request: Request, around: PageContext, status = 200): Promise<Response> {
   const { pathname: path, searchParams: search } = new URL(request.url);
   const address = addressOf(page, path, search) ?? { path, params: {}, search };
   return new Response(pageDocument(page, address, await bundle(), around), {

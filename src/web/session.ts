@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
-import { mayBeSignedIn } from "./address.ts";
-import { ask, Refusal, rememberCsrfToken } from "./request.ts";
+import { hasSession } from "./address.ts";
+import { requestJson, ApiError, setCsrfToken } from "./request.ts";
 
 /** Who is signed in, as `GET /api/v2/session/` says. */
 export interface Session {
@@ -18,22 +18,22 @@ let asked: Promise<Session | null> | undefined;
 
 /** Asks once per page who is signed in; null where nobody is. */
 export function session(): Promise<Session | null> {
-  if (!mayBeSignedIn()) asked ??= Promise.resolve(null);
-  asked ??= ask<Session>("GET", PATH).then(remember, (error: unknown) => {
-    if (!(error instanceof Refusal) || error.status !== 401) asked = undefined;
+  if (!hasSession()) asked ??= Promise.resolve(null);
+  asked ??= requestJson<Session>("GET", PATH).then(remember, (error: unknown) => {
+    if (!(error instanceof ApiError) || error.status !== 401) asked = undefined;
     return remember(null);
   });
   return asked;
 }
 
 function remember(found: Session | null): Session | null {
-  rememberCsrfToken(found?.csrf_token ?? null);
+  setCsrfToken(found?.csrf_token ?? null);
   return found;
 }
 
 /** @throws Refusal */
 export async function signIn(username: string, password: string, code: string): Promise<Session> {
-  const opened = await ask<Session>("POST", PATH, {
+  const opened = await requestJson<Session>("POST", PATH, {
     body: { username, password, ...(code === "" ? {} : { code }) },
   });
   asked = Promise.resolve(remember(opened));
@@ -42,13 +42,13 @@ export async function signIn(username: string, password: string, code: string): 
 
 /** @throws Refusal */
 export async function signOut(): Promise<void> {
-  await ask("DELETE", PATH);
+  await requestJson("DELETE", PATH);
   asked = Promise.resolve(remember(null));
 }
 
 /** Who is signed in; undefined until that is known. */
 export function useSession(): Session | null | undefined {
-  const [found, show] = useState<Session | null | undefined>(mayBeSignedIn() ? undefined : null);
+  const [found, show] = useState<Session | null | undefined>(hasSession() ? undefined : null);
   useEffect(() => {
     void session().then(show);
   }, []);

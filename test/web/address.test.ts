@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { nextAddress, within } from "../../src/web/address.ts";
+import { nextAddress, withPageContext } from "../../src/web/address.ts";
 
 /** Where pages lead after a sign-in: what an address names is anybody's text. */
 
 test("only pages of ours come after, whatever an address names", () => {
   const after = (next: string | null): string =>
-    within({ base: "/labd", session: false }, () => nextAddress(next));
+    withPageContext({ base: "/labd", session: false }, () => nextAddress(next));
   for (const next of ["/", "/labd/inventory?name=a%20b#c", "/a/../b", "/a//b"])
     expect(after(next)).toBe(next);
   for (const next of [

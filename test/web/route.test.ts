@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { systemClock } from "../../src/platform/clock.ts";
 import { openHttp } from "../../src/platform/http.ts";
 import { openLog } from "../../src/platform/log.ts";
-import { href, match, ownPath, within } from "../../src/web/address.ts";
+import { href, match, stripBasePath, withPageContext } from "../../src/web/address.ts";
 import { bundle } from "../../src/web/bundle.ts";
 import { pageForMissing, webRoutes } from "../../src/web/index.ts";
 import { PAGES } from "../../src/web/pages.ts";
@@ -112,11 +112,11 @@ test("below a path all links begin with it", async () => {
   expect(links.length).toBeGreaterThan(8);
   expect(links.filter((link) => !link.startsWith("/labd/"))).toEqual([]);
   expect(html).toContain('data-base="/labd"');
-  within({ base: "/labd", session: false }, () => {
+  withPageContext({ base: "/labd", session: false }, () => {
     expect(href("/score", { q: "a b", none: null, many: ["1", "2"] })).toBe(
       "/labd/score?q=a+b&many=1&many=2",
     );
-    expect([ownPath("/labd/score"), ownPath("/labdx")]).toEqual(["/score", "/labdx"]);
+    expect([stripBasePath("/labd/score"), stripBasePath("/labdx")]).toEqual(["/score", "/labdx"]);
   });
   expect(href("/")).toBe("/");
 });

@@ -3,8 +3,8 @@ import { href, signInProvider } from "../address.ts";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { TextField } from "../components/field.tsx";
-import { ask, onConfirmation } from "../request.ts";
-import { Unplaced, useSubmission } from "../components/submission.tsx";
+import { requestJson, onConfirmationRequired } from "../request.ts";
+import { FormError, useSubmission } from "../components/submission.tsx";
 
 interface Asked {
   by: string;
@@ -17,7 +17,7 @@ export function Confirmation() {
   const [asked, setAsked] = useState<Asked | null>(null);
   useEffect(
     () =>
-      onConfirmation(
+      onConfirmationRequired(
         (by) =>
           new Promise((resolve) => {
             setAsked({
@@ -40,14 +40,14 @@ const TITLE = "Show that it is you";
 function ByPassword({ end }: Pick<Asked, "end">) {
   const [password, setPassword] = useState("");
   const form = useSubmission(async () => {
-    await ask("POST", "/api/account/confirmation", { body: { current_password: password } });
+    await requestJson("POST", "/api/account/confirmation", { body: { current_password: password } });
     end(true);
     return true;
   });
   return (
     <Dialog title={TITLE} onClose={() => end(false)}>
       <p>You signed in a while ago. Give your password once more, and what you wanted is done.</p>
-      <Unplaced of={form} />
+      <FormError of={form} />
       <form onSubmit={form.submit}>
         <TextField
           label="Your password"

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { TextField } from "../components/field.tsx";
-import type { Refusal } from "../request.ts";
+import type { ApiError } from "../request.ts";
 
 /** Who a person is besides the name that signs in. */
 export interface Person {
@@ -20,7 +20,7 @@ export function usePerson(known: { readonly [field: string]: unknown } = {}): Pe
 }
 
 /** Full name and address; `ofAnother`: what the browser knows of its user is not offered. */
-export function PersonFields(props: { of: Person; errors: Refusal["fields"]; ofAnother?: boolean }) {
+export function PersonFields(props: { of: Person; errors: ApiError["fields"]; ofAnother?: boolean }) {
   const { of: person, errors, ofAnother = false } = props;
   return (
     <>

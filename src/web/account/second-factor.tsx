@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { When } from "../administration/show.tsx";
-import { ShownOnce } from "../administration/shown-once.tsx";
+import { Time } from "../format.tsx";
+import { OneTimeSecret } from "../components/one-time-secret.tsx";
 import { useLoaded } from "../loaded.ts";
-import { announce } from "../components/announce.tsx";
+import { showToast } from "../components/toast.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
-import { Failure } from "../components/failure.tsx";
-import { Unplaced, useSubmission } from "../components/submission.tsx";
-import { ask, get } from "../request.ts";
+import { ErrorBanner } from "../components/error-banner.tsx";
+import { FormError, useSubmission } from "../components/submission.tsx";
+import { requestJson, get } from "../request.ts";
 import { CodeField } from "./code-field.tsx";
 
 const PATH = "/api/account/second-factor";
@@ -32,8 +32,8 @@ export function SecondFactor({ onKept }: { onKept?: () => void }) {
   const { value, error, reload } = useLoaded("second-factor", (signal) => get<State>(PATH, {}, signal));
   const [begun, setBegun] = useState<Begun | null>(null);
   const [codes, setCodes] = useState<string[] | null>(null);
-  const beginning = useSubmission(async () => setBegun(await ask<Begun>("POST", PATH)));
-  if (error !== undefined) return <Failure error={error} retry={reload} />;
+  const beginning = useSubmission(async () => setBegun(await requestJson<Begun>("POST", PATH)));
+  if (error !== undefined) return <ErrorBanner error={error} retry={reload} />;
   if (codes !== null)
     return (
       <RecoveryCodes
@@ -52,7 +52,7 @@ export function SecondFactor({ onKept }: { onKept?: () => void }) {
         onDone={(made) => {
           setBegun(null);
           setCodes(made);
-          announce("The second factor is on. Everywhere else you are signed out.");
+          showToast("The second factor is on. Everywhere else you are signed out.");
         }}
         onClose={() => setBegun(null)}
       />
@@ -65,7 +65,7 @@ export function SecondFactor({ onKept }: { onKept?: () => void }) {
         An app on your phone shows a code that changes every 30 seconds, and signing in asks for it besides
         the password. Any app for codes by time (TOTP) will do.
       </p>
-      <Unplaced of={beginning} />
+      <FormError of={beginning} />
       <form onSubmit={beginning.submit}>
         <Button type="submit" busy={beginning.busy}>
           Set it up
@@ -79,7 +79,9 @@ function Enrolment(props: { begun: Begun; onDone: (codes: string[]) => void; onC
   const { secret, uri, qr } = props.begun;
   const [code, setCode] = useState("");
   const form = useSubmission(async () => {
-    const made = await ask<{ recovery_codes: string[] }>("POST", `${PATH}/confirm`, { body: { code } });
+    const made = await requestJson<{ recovery_codes: string[] }>("POST", `${PATH}/confirm`, {
+      body: { code },
+    });
     props.onDone(made.recovery_codes);
   });
   return (
@@ -91,7 +93,7 @@ function Enrolment(props: { begun: Begun; onDone: (codes: string[]) => void; onC
           <p>
             On this very phone: <a href={uri}>open the app</a>. Or type this into it:
           </p>
-          <ShownOnce
+          <OneTimeSecret
             label="Secret"
             value={secret.replace(/(.{4})(?=.)/g, "$1 ")}
             note="By time, six digits, every 30 seconds. It is shown this once; nobody else may see it."
@@ -99,7 +101,7 @@ function Enrolment(props: { begun: Begun; onDone: (codes: string[]) => void; onC
         </li>
         <li>
           <p>Type the code that the app shows now:</p>
-          <Unplaced of={form} />
+          <FormError of={form} />
           <form onSubmit={form.submit}>
             <CodeField kind="app" value={code} onInput={setCode} errors={form.fields.code} />
             <p class="actions">
@@ -184,20 +186,20 @@ function TurnedOn(props: { state: State; onCodes: (codes: string[]) => void; onO
   const [code, setCode] = useState("");
   const form = useSubmission(async () => {
     if (wanted === "codes") {
-      const made = await ask<{ recovery_codes: string[] }>("POST", `${PATH}/recovery-codes`, {
+      const made = await requestJson<{ recovery_codes: string[] }>("POST", `${PATH}/recovery-codes`, {
         body: { code },
       });
       props.onCodes(made.recovery_codes);
     } else {
-      await ask("POST", `${PATH}/remove`, { body: { code } });
-      announce("The second factor is off.");
+      await requestJson("POST", `${PATH}/remove`, { body: { code } });
+      showToast("The second factor is off.");
       props.onOff();
     }
   });
   return (
     <>
       <p>
-        <span class="tag good">on</span> Since <When at={since} />.{" "}
+        <span class="tag good">on</span> Since <Time at={since} />.{" "}
         {left === 1 ? "1 recovery code is" : `${left} recovery codes are`} left.
         {required && " Your account has to have one."}
       </p>
@@ -214,7 +216,7 @@ function TurnedOn(props: { state: State; onCodes: (codes: string[]) => void; onO
               ? "Those from before are good for nothing then."
               : "The password alone signs in then; to change the phone, turn it off and set it up anew."}
           </p>
-          <Unplaced of={form} />
+          <FormError of={form} />
           <CodeField kind="either" value={code} onInput={setCode} errors={form.fields.code} focus />
           <p class="actions">
             <Button look={wanted === "codes" ? "primary" : "danger"} type="submit" busy={form.busy}>

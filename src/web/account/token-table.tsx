@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
-import { Confirm, type Question } from "../administration/confirm.tsx";
-import { When } from "../administration/show.tsx";
+import { Confirm, type Question } from "../components/confirm.tsx";
+import { Time } from "../format.tsx";
 import { Button } from "../components/button.tsx";
 import { Table } from "../components/table.tsx";
-import { ask } from "../request.ts";
+import { requestJson } from "../request.ts";
 
 /** A token as lists have it: the own ones, or, with `username`, those of all. */
 export interface TokenRow {
@@ -34,7 +34,7 @@ export function TokenTable(props: {
       title: `Revoke ${nameOf(row)}?`,
       text: "Programs that use it are refused from now on. It cannot be taken back.",
       verb: "Revoke",
-      run: () => ask("DELETE", props.pathOf(row)),
+      run: () => requestJson("DELETE", props.pathOf(row)),
       done: "The token is revoked.",
     });
   const isOver = ({ expires }: TokenRow): boolean => expires !== null && Date.parse(expires) <= Date.now();
@@ -52,9 +52,9 @@ export function TokenTable(props: {
           { name: "name", title: "For", heading: !ofAll, cell: (row) => row.name },
           { name: "prefix", title: "Begins", cell: (row) => <code>{row.prefix}…</code> },
           { name: "scope", title: "May", cell: (row) => (row.scope === "read" ? "read" : "read and write") },
-          { name: "created", title: "Made", cell: (row) => <When at={row.created} /> },
-          { name: "expires", title: "Until", cell: (row) => <When at={row.expires} none="no end" /> },
-          { name: "last_used", title: "Last used", cell: (row) => <When at={row.last_used} /> },
+          { name: "created", title: "Made", cell: (row) => <Time at={row.created} /> },
+          { name: "expires", title: "Until", cell: (row) => <Time at={row.expires} none="no end" /> },
+          { name: "last_used", title: "Last used", cell: (row) => <Time at={row.last_used} /> },
           {
             name: "revoke",
             title: <span class="unseen">What can be done</span>,

@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks";
-import { announce } from "../components/announce.tsx";
+import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { Checkbox, TextField } from "../components/field.tsx";
-import { Unplaced, useSubmission } from "../components/submission.tsx";
+import { FormError, useSubmission } from "../components/submission.tsx";
 import { Table } from "../components/table.tsx";
-import { ask } from "../request.ts";
-import type { Question } from "./confirm.tsx";
+import { requestJson } from "../request.ts";
+import type { Question } from "../components/confirm.tsx";
 import { type Group, groupPath, SYSTEM_GROUP, type User } from "./people.ts";
 
 /** Groups and who is in them. */
@@ -52,7 +52,7 @@ export function Groups(props: {
                         title: `Remove ${row.name}?`,
                         text: "Rights that were given to it go with it. A group that owns records stays.",
                         verb: "Remove",
-                        run: () => ask("DELETE", groupPath(row.name)),
+                        run: () => requestJson("DELETE", groupPath(row.name)),
                         done: `${row.name} is removed.`,
                       })
                     }
@@ -96,14 +96,16 @@ function GroupDialog(props: {
   const form = useSubmission(async () => {
     // The account of the program is in its group and is not shown.
     const body = { name, description, members: [...members, ...(isSystem ? ["system"] : [])] };
-    await (group ? ask("PATCH", groupPath(group.name), { body }) : ask("POST", "/api/v2/groups/", { body }));
-    announce(group ? `${name} is changed.` : `${name} is added.`);
+    await (group
+      ? requestJson("PATCH", groupPath(group.name), { body })
+      : requestJson("POST", "/api/v2/groups/", { body }));
+    showToast(group ? `${name} is changed.` : `${name} is added.`);
     onDone();
     return true;
   });
   return (
     <Dialog title={group ? `Change ${group.name}` : "Add a group"} onClose={onClose}>
-      <Unplaced of={form} />
+      <FormError of={form} />
       <form onSubmit={form.submit}>
         <TextField
           label="Group name"

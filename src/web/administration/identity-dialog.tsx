@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks";
-import { announce } from "../components/announce.tsx";
+import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
-import { Choice, TextField } from "../components/field.tsx";
-import { Unplaced, useSubmission } from "../components/submission.tsx";
-import { ask } from "../request.ts";
+import { SelectField, TextField } from "../components/field.tsx";
+import { FormError, useSubmission } from "../components/submission.tsx";
+import { requestJson } from "../request.ts";
 import { type Identity, identityPath, PROVIDER_NAMES, type ProviderName } from "./people.ts";
-import { When } from "./show.tsx";
+import { Time } from "../format.tsx";
 
 /** Whom an account is linked to, and linking it to somebody of a directory or a provider. */
 export function IdentityDialog(props: {
@@ -24,27 +24,27 @@ export function IdentityDialog(props: {
   const provider = chosen !== undefined && free.includes(chosen) ? chosen : free[0];
   const [who, setWho] = useState(provider === "ldap" ? username : "");
   const form = useSubmission(async () => {
-    const { label } = await ask<{ label: string }>("POST", identityPath(username), {
+    const { label } = await requestJson<{ label: string }>("POST", identityPath(username), {
       body: { provider: provider!, who },
     });
-    announce(`${username} is linked to ${label}.`);
+    showToast(`${username} is linked to ${label}.`);
     onDone();
   });
   const unlinking = useSubmission(async () => {
-    await ask("DELETE", `${identityPath(username)}/${linked[0].provider}`);
-    announce(`${username} is linked to ${linked[0].label} no more.`);
+    await requestJson("DELETE", `${identityPath(username)}/${linked[0].provider}`);
+    showToast(`${username} is linked to ${linked[0].label} no more.`);
     onDone();
   });
   return (
     <Dialog title={`Who signs in as ${username}`} onClose={onClose}>
-      <Unplaced of={form} />
-      <Unplaced of={unlinking} />
+      <FormError of={form} />
+      <FormError of={unlinking} />
       {linked.map(({ provider, label, last_used, suspended }) => (
         <p key={provider}>
           {PROVIDER_NAMES[provider]}: <span class="anywhere">{label}</span>
           {last_used !== null && (
             <>
-              , last <When at={last_used} />
+              , last <Time at={last_used} />
             </>
           )}
           {suspended !== null && ", whom the directory lets in no more"}
@@ -62,7 +62,7 @@ export function IdentityDialog(props: {
       {provider !== undefined && (
         <form onSubmit={form.submit}>
           {free.length > 1 && (
-            <Choice
+            <SelectField
               label="By"
               value={provider}
               choices={free.map((name) => ({ value: name, name: PROVIDER_NAMES[name] }))}

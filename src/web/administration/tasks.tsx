@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { announce } from "../components/announce.tsx";
+import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
 import { Progress } from "../components/progress.tsx";
-import { ask, get } from "../request.ts";
-import { When } from "./show.tsx";
+import { requestJson, get } from "../request.ts";
+import { Time } from "../format.tsx";
 
 /** Work that runs on the server, as GET /api/admin/tasks tells of it. */
 export interface Task {
@@ -69,9 +69,9 @@ export function TaskList({
 }) {
   const cancel = async (id: string): Promise<void> => {
     try {
-      await ask("DELETE", `/api/admin/tasks/${id}`);
+      await requestJson("DELETE", `/api/admin/tasks/${id}`);
     } catch (error) {
-      announce((error as Error).message, "bad");
+      showToast((error as Error).message, "bad");
     }
     watch();
   };
@@ -93,7 +93,7 @@ export function TaskList({
             <span class={`tag ${TONE[task.state]}`}>{task.state}</span> <strong>{nameOf(task)}:</strong>{" "}
             {task.said}{" "}
             <small>
-              {task.by}, <When at={task.ended} />
+              {task.by}, <Time at={task.ended} />
             </small>
           </p>
         ),

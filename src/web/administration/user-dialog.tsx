@@ -2,13 +2,13 @@ import { useState } from "preact/hooks";
 import { NewPassword, useNewPassword } from "../account/new-password.tsx";
 import { PersonFields, usePerson } from "../account/person-fields.tsx";
 import { UsernameField } from "../account/username-field.tsx";
-import { announce } from "../components/announce.tsx";
+import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
-import { Failure } from "../components/failure.tsx";
-import { Checkbox, Choice } from "../components/field.tsx";
+import { ErrorBanner } from "../components/error-banner.tsx";
+import { Checkbox, SelectField } from "../components/field.tsx";
 import { useSubmission } from "../components/submission.tsx";
-import { ask } from "../request.ts";
+import { requestJson } from "../request.ts";
 import { SYSTEM_GROUP, type User, userPath } from "./people.ts";
 
 /** Makes or changes an account. A new one gets its password by a link, or at once. */
@@ -35,8 +35,10 @@ export function UserDialog(props: {
       groups: [...new Set([...member, primary])],
       ...(password === "" ? {} : { password }),
     };
-    await (user ? ask("PATCH", userPath(user.username), { body }) : ask("POST", "/api/v2/users/", { body }));
-    announce(user ? `${user.username} is changed.` : `${username} is added.`);
+    await (user
+      ? requestJson("PATCH", userPath(user.username), { body })
+      : requestJson("POST", "/api/v2/users/", { body }));
+    showToast(user ? `${user.username} is changed.` : `${username} is added.`);
     onDone(username, user === null && password === "");
     return true;
   });
@@ -46,7 +48,7 @@ export function UserDialog(props: {
   return (
     <Dialog title={user ? `Change ${user.username}` : "Add somebody"} onClose={onClose}>
       {error !== null && (Object.keys(fields).length === 0 || unplaced.length > 0) && (
-        <Failure error={error} />
+        <ErrorBanner error={error} />
       )}
       <form onSubmit={submit}>
         {!user && (
@@ -60,7 +62,7 @@ export function UserDialog(props: {
           />
         )}
         <PersonFields of={person} errors={fields} ofAnother />
-        <Choice
+        <SelectField
           label="Primary group"
           hint="It owns what the person makes."
           value={primary}

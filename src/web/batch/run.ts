@@ -1,4 +1,4 @@
-import { ask, get, Refusal, send } from "../request.ts";
+import { requestJson, get, ApiError, send } from "../request.ts";
 import type { Job } from "../score/job.ts";
 import { jobPath } from "../score/job.ts";
 import { rank, type Verdict } from "../score/result.ts";
@@ -80,7 +80,7 @@ export class BatchRun {
       }
       if (kind !== "going" || job === null) continue;
       try {
-        await ask("DELETE", jobPath(job));
+        await requestJson("DELETE", jobPath(job));
         this.set(i, { kind: "failed", message: "Cancelled." });
       } catch {
         // It has ended in the meantime.
@@ -114,14 +114,14 @@ export class BatchRun {
     };
     while (!this.over) {
       try {
-        const { id } = await ask<Job>("POST", "/api/scoring/jobs", { body });
+        const { id } = await requestJson<Job>("POST", "/api/scoring/jobs", { body });
         item.job = id;
         item.query = null;
         this.waiting = null;
         this.kept = keepBatch(this.batch);
         return this.set(i, { kind: "going", state: "queued" });
       } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
+        if (!(error instanceof ApiError)) throw error;
         // The queue is full, or the server stops or is away: it will pass.
         if (error.status !== 0 && error.status < 429)
           return this.set(i, { kind: "failed", message: error.message });
@@ -168,7 +168,7 @@ export class BatchRun {
       this.set(i, { kind: "done", lines: linesOf(text), text });
       return true;
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof ApiError)) throw error;
       if (error.status === 0 || error.status >= 429) return false;
       this.set(i, { kind: "failed", message: error.message });
       return true;

@@ -113,7 +113,7 @@ export function TextArea(props: Text & { rows?: number }) {
 }
 
 /** One of some choices. */
-export function Choice<Value extends string>(
+export function SelectField<Value extends string>(
   props: About & {
     value: Value;
     choices: readonly { value: Value; name: string }[];

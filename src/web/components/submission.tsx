@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks";
-import { Failure } from "./failure.tsx";
-import { Refusal } from "../request.ts";
+import { ErrorBanner } from "./error-banner.tsx";
+import { ApiError } from "../request.ts";
 
 /** What is sent by a form or a button: once at a time, and what was refused stays shown until it is done. */
 export interface Submission {
   submit: (event?: Event) => void;
   busy: boolean;
   /** What is wrong with each field. */
-  fields: Refusal["fields"];
+  fields: ApiError["fields"];
   error: unknown;
 }
 
@@ -32,14 +32,14 @@ export function useSubmission(work: () => Promise<boolean | void>): Submission {
       if (!busy) void run();
     },
     busy,
-    fields: error instanceof Refusal ? error.fields : {},
+    fields: error instanceof ApiError ? error.fields : {},
     error,
   };
 }
 
 /** What was refused and is shown at no field. */
-export function Unplaced({ of: { error, fields }, focus }: { of: Submission; focus?: boolean }) {
+export function FormError({ of: { error, fields }, focus }: { of: Submission; focus?: boolean }) {
   return error !== null && Object.keys(fields).length === 0 ? (
-    <Failure error={error} {...(focus ? { focus } : {})} />
+    <ErrorBanner error={error} {...(focus ? { focus } : {})} />
   ) : null;
 }

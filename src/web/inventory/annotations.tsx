@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import { useLoaded } from "../loaded.ts";
 import { Button } from "../components/button.tsx";
-import { Failure } from "../components/failure.tsx";
-import { Choice, TextArea, TextField } from "../components/field.tsx";
-import { ask, get, Refusal, send } from "../request.ts";
+import { ErrorBanner } from "../components/error-banner.tsx";
+import { SelectField, TextArea, TextField } from "../components/field.tsx";
+import { requestJson, get, ApiError, send } from "../request.ts";
 import { attempt } from "./sub-resources.tsx";
 import { api, type Declaration, type Reference } from "./declaration.ts";
 import { Picker } from "./picker.tsx";
@@ -88,13 +88,13 @@ export function Annotations({ of, row, onChanged }: { of: Declaration; row: Row;
     try {
       const sent =
         type?.type === "JSON" || type?.type === "DMAPPANNOTATION" ? JSON.parse(String(value)) : value;
-      if (there) await ask("PATCH", `${path}${there.id}/`, { body: { value: sent } });
-      else await ask("POST", path, { body: { annotation_type_id: typeId, value: sent } });
+      if (there) await requestJson("PATCH", `${path}${there.id}/`, { body: { value: sent } });
+      else await requestJson("POST", path, { body: { annotation_type_id: typeId, value: sent } });
       setTypeId("");
       setValue("");
       again();
     } catch (error) {
-      const fields = error instanceof Refusal ? Object.values(error.fields).flat() : [];
+      const fields = error instanceof ApiError ? Object.values(error.fields).flat() : [];
       setErrors(fields.length > 0 ? fields : [(error as Error).message]);
     }
     setBusy(false);
@@ -102,7 +102,7 @@ export function Annotations({ of, row, onChanged }: { of: Declaration; row: Row;
   const remove = (id: string): Promise<boolean> =>
     attempt(() => send("DELETE", `${path}${id}/`), "Taken away.", again);
   if (!annotations.value && annotations.error)
-    return <Failure error={annotations.error} retry={annotations.reload} />;
+    return <ErrorBanner error={annotations.error} retry={annotations.reload} />;
   const labels = new Map(types.value?.map(({ id, label, name }) => [id, label || name]));
   return (
     <>
@@ -122,7 +122,7 @@ export function Annotations({ of, row, onChanged }: { of: Declaration; row: Row;
       </dl>
       {row.mayChange && types.value && (
         <form onSubmit={add}>
-          <Choice
+          <SelectField
             label="Annotate with"
             value={typeId}
             choices={[
@@ -173,7 +173,7 @@ function AnnotationValue(props: {
       : listOf(type.choices_api);
   if (type.value_choices)
     return (
-      <Choice
+      <SelectField
         {...about}
         value={String(value)}
         choices={[

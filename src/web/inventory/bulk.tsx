@@ -2,8 +2,8 @@ import { useState } from "preact/hooks";
 import { useLoaded } from "../loaded.ts";
 import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
-import { Failure } from "../components/failure.tsx";
-import { get, Refusal } from "../request.ts";
+import { ErrorBanner } from "../components/error-banner.tsx";
+import { get, ApiError } from "../request.ts";
 import { api, type Declaration, titleOf, writableFields } from "./declaration.ts";
 import { asText, readPage, type Row } from "./record.tsx";
 import { ShareForm, wishOf } from "./sharing.tsx";
@@ -319,14 +319,14 @@ interface RefusedRow {
 
 /** Why not: of each record that was refused. */
 function Refused({ error, of }: { error: unknown; of: Declaration }) {
-  const body = error instanceof Refusal ? error.body : {};
+  const body = error instanceof ApiError ? error.body : {};
   const rows = (Array.isArray(body.rows) ? (body.rows as RefusedRow[]) : []).slice(0, PREVIEWED);
   const ids = rows.flatMap(({ id }) => id ?? []);
   const now = useLoaded(ids.length === 0 ? null : ids.join(), (signal) =>
     readPage(of, { id: ids, page_size: String(PREVIEWED) }, [], signal),
   );
   const named = new Map(now.value?.rows.map((row: Row) => [row.id, asText(row.values[of.key])]));
-  if (rows.length === 0) return <Failure error={error} />;
+  if (rows.length === 0) return <ErrorBanner error={error} />;
   const refused = Number(body.refused ?? rows.length);
   return (
     <div class="failure" role="alert">

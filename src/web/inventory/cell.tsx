@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
-import { Refusal } from "../request.ts";
+import { ApiError } from "../request.ts";
 import type { Declaration, FieldInfo } from "./declaration.ts";
 import { asText, localTime, type Row, sent, Shown } from "./record.tsx";
 import { bodyValue, ValueInput } from "./value-input.tsx";
@@ -76,7 +76,7 @@ function CellEditor(props: Parameters<typeof Cell>[0] & { field: FieldInfo; onCl
     } catch (error) {
       if (error instanceof Conflict) setConflict(error.now);
       else {
-        const wrong = error instanceof Refusal ? error.fields[name] : undefined;
+        const wrong = error instanceof ApiError ? error.fields[name] : undefined;
         setErrors(wrong ?? [(error as Error).message]);
       }
     }

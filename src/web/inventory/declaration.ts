@@ -1,4 +1,4 @@
-import { ask } from "../request.ts";
+import { requestJson } from "../request.ts";
 
 /** What the inventory says of its lists: the answer to OPTIONS, from which every page of the inventory is made. */
 
@@ -65,7 +65,7 @@ export function declaration(segment: string): Promise<Declaration> {
 
 async function read(segment: string): Promise<Declaration> {
   // Who may write is told with every record; it may change while the tab is open.
-  const { actions: _actions, ...lasting } = await ask<Declaration & { actions?: unknown }>(
+  const { actions: _actions, ...lasting } = await requestJson<Declaration & { actions?: unknown }>(
     "OPTIONS",
     api(segment),
   );

@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import { useLoaded } from "../loaded.ts";
 import { Button } from "../components/button.tsx";
-import { Failure } from "../components/failure.tsx";
-import { announce } from "../components/announce.tsx";
+import { ErrorBanner } from "../components/error-banner.tsx";
+import { showToast } from "../components/toast.tsx";
 import { get, send } from "../request.ts";
 import { sayValue } from "./annotations.tsx";
 import { api, type Declaration } from "./declaration.ts";
@@ -68,11 +68,15 @@ export function History(props: {
       announceDone(`It is as it was in version ${version}.`, response.headers.get("Batch-Id"), onChanged);
       onChanged();
     } catch (error) {
-      announce((error as Error).message, "bad");
+      showToast((error as Error).message, "bad");
     }
   };
   if (!history.value)
-    return history.error ? <Failure error={history.error} retry={history.reload} /> : <p class="muted">…</p>;
+    return history.error ? (
+      <ErrorBanner error={history.error} retry={history.reload} />
+    ) : (
+      <p class="muted">…</p>
+    );
   const { results, total } = history.value;
   return (
     <>

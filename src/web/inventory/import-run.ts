@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { ask, get } from "../request.ts";
+import { requestJson, get } from "../request.ts";
 import { api } from "./declaration.ts";
 
 /** Imports run in the background of the service: they are started, watched, and can be called off. */
@@ -39,7 +39,7 @@ export async function startImport(
   file: File,
   how: { dry: boolean; always: boolean; mapping: Mapping },
 ): Promise<string> {
-  const { id } = await ask<Import>("POST", api(segment, "import/"), {
+  const { id } = await requestJson<Import>("POST", api(segment, "import/"), {
     query: {
       background: "1",
       dry_run: how.dry ? "1" : undefined,
@@ -52,7 +52,7 @@ export async function startImport(
   return id;
 }
 
-export const cancelImport = (id: string): Promise<void> => ask("DELETE", `/api/v2/imports/${id}/`);
+export const cancelImport = (id: string): Promise<void> => requestJson("DELETE", `/api/v2/imports/${id}/`);
 
 /** Milliseconds between looks: soon at first, for most files are small. */
 const FIRST = 60;

@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { useLoaded } from "../loaded.ts";
-import { announce } from "../components/announce.tsx";
+import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
 import { Checkbox, TextField } from "../components/field.tsx";
 import type { SetQuery } from "../page.tsx";
-import { ask, get, Refusal } from "../request.ts";
+import { requestJson, get, ApiError } from "../request.ts";
 import type { Session } from "../session.ts";
 import { LIST_ACTIONS } from "./actions.ts";
 import { api, columnTitle, type Declaration, isCommon, pageOf, usualColumns } from "./declaration.ts";
@@ -114,8 +114,8 @@ export function ViewsMenu(props: {
     event.preventDefault();
     setError(null);
     try {
-      await ask("POST", "/api/v2/views/", { body: { name, list: of.name, query: current } });
-      announce(`Saved as “${name}”. Nobody else sees it until you share it.`);
+      await requestJson("POST", "/api/v2/views/", { body: { name, list: of.name, query: current } });
+      showToast(`Saved as “${name}”. Nobody else sees it until you share it.`);
       setName("");
       views.reload();
     } catch (problem) {
@@ -124,11 +124,11 @@ export function ViewsMenu(props: {
   };
   const replace = async ({ id, name: known }: View): Promise<void> => {
     try {
-      await ask("PATCH", `/api/v2/views/${id}/`, { body: { query: current } });
-      announce(`“${known}” is now what is shown here.`);
+      await requestJson("PATCH", `/api/v2/views/${id}/`, { body: { query: current } });
+      showToast(`“${known}” is now what is shown here.`);
       views.reload();
     } catch (problem) {
-      announce((problem as Error).message, "bad");
+      showToast((problem as Error).message, "bad");
     }
   };
   return (
@@ -165,7 +165,7 @@ export function ViewsMenu(props: {
             value={name}
             required
             onInput={setName}
-            errors={error instanceof Refusal ? (error.fields.name ?? [error.message]) : undefined}
+            errors={error instanceof ApiError ? (error.fields.name ?? [error.message]) : undefined}
           />
           <Button type="submit" look="primary">
             Save

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
-import { Failure } from "../components/failure.tsx";
-import { Refusal } from "../request.ts";
+import { ErrorBanner } from "../components/error-banner.tsx";
+import { ApiError } from "../request.ts";
 import { useSession } from "../session.ts";
 import { type Declaration, isCommon, writableFields } from "./declaration.ts";
 import { asText, isFar, type Row, sent } from "./record.tsx";
@@ -45,7 +45,7 @@ export function RecordForm(props: {
   const [values, setValues] = useState<Record<string, string>>({ ...before, ...props.values });
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
-  const fields = error instanceof Refusal ? error.fields : {};
+  const fields = error instanceof ApiError ? error.fields : {};
   const groups = groupsOf(of, useSession()?.user.is_superuser === true);
   const shown = new Set(groups.flatMap(({ names }) => names));
   const elsewhere = Object.keys(fields).length === 0 || Object.keys(fields).some((name) => !shown.has(name));
@@ -66,7 +66,7 @@ export function RecordForm(props: {
   };
   return (
     <form onSubmit={submit} noValidate>
-      {error !== null && elsewhere && <Failure error={error} />}
+      {error !== null && elsewhere && <ErrorBanner error={error} />}
       {groups.map(
         ({ title, names }) =>
           names.length > 0 && (

@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import { useLoaded } from "../loaded.ts";
 import { Button } from "../components/button.tsx";
-import { Failure } from "../components/failure.tsx";
-import { Checkbox, Choice } from "../components/field.tsx";
-import { announce } from "../components/announce.tsx";
+import { ErrorBanner } from "../components/error-banner.tsx";
+import { Checkbox, SelectField } from "../components/field.tsx";
+import { showToast } from "../components/toast.tsx";
 import { get, send } from "../request.ts";
 import { api } from "./declaration.ts";
 import { Picker } from "./picker.tsx";
@@ -58,7 +58,7 @@ export function ShareForm(props: {
         setName("");
       }}
     >
-      <Choice
+      <SelectField
         label="With"
         value={whom}
         choices={[
@@ -77,7 +77,7 @@ export function ShareForm(props: {
         value={name}
         onChoose={setName}
       />
-      <Choice label="Right" value={level} choices={LEVELS} onChange={setLevel} />
+      <SelectField label="Right" value={level} choices={LEVELS} onChange={setLevel} />
       <Button look="primary" type="submit" busy={props.busy} disabled={name === ""}>
         {props.label}
       </Button>
@@ -102,11 +102,11 @@ export function SharingOf(props: { segment: string; id: string; onChanged: () =>
       announceDone(done, response.headers.get("Batch-Id"), again);
       again();
     } catch (problem) {
-      announce((problem as Error).message, "bad");
+      showToast((problem as Error).message, "bad");
     }
     setBusy(false);
   };
-  if (!value) return error ? <Failure error={error} retry={reload} /> : <p class="muted">…</p>;
+  if (!value) return error ? <ErrorBanner error={error} retry={reload} /> : <p class="muted">…</p>;
   const entries = [
     ...value.groups.map((each) => ({
       whom: "group" as const,

@@ -1,9 +1,9 @@
 import { useRef, useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { useLoaded } from "../loaded.ts";
-import { announce } from "../components/announce.tsx";
+import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
-import { Failure } from "../components/failure.tsx";
+import { ErrorBanner } from "../components/error-banner.tsx";
 import { TextArea } from "../components/field.tsx";
 import { get, send } from "../request.ts";
 import { api, type Declaration } from "./declaration.ts";
@@ -30,7 +30,7 @@ export async function attempt(
     then();
     return true;
   } catch (error) {
-    announce((error as Error).message, "bad");
+    showToast((error as Error).message, "bad");
     return false;
   }
 }
@@ -66,7 +66,7 @@ export function Notes({ of, row, onChanged }: Part) {
   };
   const remove = (id: string): Promise<boolean> =>
     attempt(() => send("DELETE", `${path}${id}/`), "Note deleted.", again);
-  if (!notes.value && notes.error) return <Failure error={notes.error} retry={notes.reload} />;
+  if (!notes.value && notes.error) return <ErrorBanner error={notes.error} retry={notes.reload} />;
   return (
     <>
       {notes.value?.results.length === 0 && <p class="muted">None.</p>}
@@ -156,7 +156,7 @@ export function Files({ of, row, onChanged }: Part) {
   };
   const remove = ({ id, name }: Attached): Promise<boolean> =>
     attempt(() => send("DELETE", `/api/v2/attachments/${id}/`), `${name} deleted.`, again);
-  if (!files.value && files.error) return <Failure error={files.error} retry={files.reload} />;
+  if (!files.value && files.error) return <ErrorBanner error={files.error} retry={files.reload} />;
   return (
     <>
       {files.value?.length === 0 && <p class="muted">None.</p>}

@@ -1,5 +1,5 @@
 import { useEffect, useId, useState } from "preact/hooks";
-import { Checkbox, Choice, TextArea, TextField } from "../components/field.tsx";
+import { Checkbox, SelectField, TextArea, TextField } from "../components/field.tsx";
 import { get } from "../request.ts";
 import { api, type FieldInfo } from "./declaration.ts";
 import { Picker } from "./picker.tsx";
@@ -48,7 +48,7 @@ export function ValueInput(props: {
     );
   if (field.choices)
     return (
-      <Choice
+      <SelectField
         {...about}
         value={value}
         choices={[

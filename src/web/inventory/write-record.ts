@@ -1,5 +1,5 @@
-import { announce } from "../components/announce.tsx";
-import { ask, Refusal, send } from "../request.ts";
+import { showToast } from "../components/toast.tsx";
+import { requestJson, ApiError, send } from "../request.ts";
 import { api, type Declaration } from "./declaration.ts";
 import type { Filters } from "./list-address.ts";
 import { type Row, rowOf } from "./record.tsx";
@@ -9,18 +9,18 @@ import { type Row, rowOf } from "./record.tsx";
 /** Takes a batch back and says so. */
 export async function undo(batch: string, then: () => void, force = false): Promise<void> {
   try {
-    await ask("POST", `/api/v2/batches/${batch}/undo/`, { body: force ? { force } : {} });
-    announce("Undone.");
+    await requestJson("POST", `/api/v2/batches/${batch}/undo/`, { body: force ? { force } : {} });
+    showToast("Undone.");
     then();
   } catch (error) {
-    announce(`Not undone. ${(error as Error).message}`, "bad");
+    showToast(`Not undone. ${(error as Error).message}`, "bad");
   }
 }
 
 /** Says what was done, with a button that takes it back; `then` runs after that. */
 export function announceDone(text: string, batch: string | null, then: () => void): void {
   const action = batch === null ? undefined : { label: "Undo", run: () => void undo(batch, then) };
-  announce(text, "good", action);
+  showToast(text, "good", action);
 }
 
 /** Which records: those with these ids, or all that the filters find. */
@@ -105,7 +105,7 @@ export async function changeRecord(
     });
     return { row: rowOf(await response.json()), batch: response.headers.get("Batch-Id") };
   } catch (error) {
-    if (!(error instanceof Refusal) || error.status !== 412) throw error;
-    throw new Conflict(rowOf(await ask("GET", api(name, `${id}/`), { query })));
+    if (!(error instanceof ApiError) || error.status !== 412) throw error;
+    throw new Conflict(rowOf(await requestJson("GET", api(name, `${id}/`), { query })));
   }
 }

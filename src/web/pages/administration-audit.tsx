@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks";
 import { Administration } from "../administration/frame.tsx";
-import { count, When } from "../administration/show.tsx";
+import { formatCount, Time } from "../format.tsx";
 import { href } from "../address.ts";
 import { useLoaded } from "../loaded.ts";
 import { definePage, useQuery } from "../page.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
-import { Failure } from "../components/failure.tsx";
+import { ErrorBanner } from "../components/error-banner.tsx";
 import { TextField } from "../components/field.tsx";
 import { Table } from "../components/table.tsx";
 import { get } from "../request.ts";
@@ -56,7 +56,7 @@ function AuditPage() {
       </p>
       {value?.head && (
         <p>
-          {count(value.head.seq)} entries. The last has the hash{" "}
+          {formatCount(value.head.seq)} entries. The last has the hash{" "}
           <code class="anywhere">{value.head.hash}</code>: note it elsewhere to see later that nothing up to
           here is gone.
         </p>
@@ -79,7 +79,7 @@ function AuditPage() {
           As JSON lines
         </LinkButton>
       </form>
-      {error !== undefined && <Failure error={error} retry={reload} />}
+      {error !== undefined && <ErrorBanner error={error} retry={reload} />}
       {value?.results.length === 0 && (
         <Empty title="No such entry">
           <p>Leave out a part of what is asked for.</p>
@@ -92,7 +92,7 @@ function AuditPage() {
           rows={value.results}
           keyOf={({ seq }) => String(seq)}
           columns={[
-            { name: "time", title: "When", cell: (row) => <When at={row.time} /> },
+            { name: "time", title: "When", cell: (row) => <Time at={row.time} /> },
             {
               name: "action",
               title: "What",

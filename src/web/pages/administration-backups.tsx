@@ -1,14 +1,14 @@
 import { Administration } from "../administration/frame.tsx";
-import { count, size, When } from "../administration/show.tsx";
+import { formatCount, formatSize, Time } from "../format.tsx";
 import { TaskList, useTasks } from "../administration/tasks.tsx";
 import { useLoaded } from "../loaded.ts";
 import { definePage } from "../page.tsx";
-import { announce } from "../components/announce.tsx";
+import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
-import { Failure } from "../components/failure.tsx";
+import { ErrorBanner } from "../components/error-banner.tsx";
 import { Table } from "../components/table.tsx";
-import { ask, get } from "../request.ts";
+import { requestJson, get } from "../request.ts";
 
 interface Backup {
   name: string;
@@ -36,15 +36,15 @@ function BackupsPage() {
   const { tasks, watch, busy } = useTasks(KINDS, reload);
   const act = async (path: string): Promise<void> => {
     try {
-      await ask("POST", path);
+      await requestJson("POST", path);
     } catch (problem) {
-      announce((problem as Error).message, "bad");
+      showToast((problem as Error).message, "bad");
     }
     watch();
   };
   return (
     <Administration path="/administration/backups" title="Backups">
-      {error !== undefined && <Failure error={error} retry={reload} />}
+      {error !== undefined && <ErrorBanner error={error} retry={reload} />}
       {value && (
         <>
           <p>
@@ -86,7 +86,7 @@ function BackupsPage() {
               heading: true,
               cell: (row) => (
                 <>
-                  <When at={row.created} />
+                  <Time at={row.created} />
                   <br />
                   <small>
                     <code>{row.place === value.directory ? row.name : `${row.place}/${row.name}`}</code>
@@ -96,12 +96,12 @@ function BackupsPage() {
             },
             { name: "reason", title: "Because", cell: (row) => REASONS[row.reason] ?? row.reason },
             { name: "labd", title: "By labd", cell: (row) => row.labd },
-            { name: "rows", title: "Rows", numeric: true, cell: (row) => count(row.rows) },
+            { name: "rows", title: "Rows", numeric: true, cell: (row) => formatCount(row.rows) },
             {
               name: "bytes",
               title: "Size",
               numeric: true,
-              cell: (row) => `${size(row.compressed_bytes)} of ${size(row.bytes)}`,
+              cell: (row) => `${formatSize(row.compressed_bytes)} of ${formatSize(row.bytes)}`,
             },
             { name: "corpora", title: "Corpora", numeric: true, cell: (row) => row.corpora },
             {

@@ -1,17 +1,17 @@
 import { useState } from "preact/hooks";
-import { Confirm, type Question } from "../administration/confirm.tsx";
+import { Confirm, type Question } from "../components/confirm.tsx";
 import { Administration } from "../administration/frame.tsx";
-import { count, size, When } from "../administration/show.tsx";
+import { formatCount, formatSize, Time } from "../format.tsx";
 import { TaskList, useTasks } from "../administration/tasks.tsx";
 import { useLoaded } from "../loaded.ts";
 import { definePage } from "../page.tsx";
-import { announce } from "../components/announce.tsx";
+import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
-import { Failure } from "../components/failure.tsx";
+import { ErrorBanner } from "../components/error-banner.tsx";
 import { Checkbox, TextField } from "../components/field.tsx";
 import { Table } from "../components/table.tsx";
-import { ask, get, Refusal } from "../request.ts";
+import { requestJson, get, ApiError } from "../request.ts";
 
 interface Corpus {
   name: string;
@@ -35,9 +35,9 @@ function CorporaPage() {
   const act = async (work: Promise<unknown>, said?: string): Promise<void> => {
     try {
       await work;
-      if (said !== undefined) announce(said);
+      if (said !== undefined) showToast(said);
     } catch (problem) {
-      announce((problem as Error).message, "bad");
+      showToast((problem as Error).message, "bad");
     }
     watch();
     reload();
@@ -49,7 +49,7 @@ function CorporaPage() {
         Homologs are found in the corpus that is in use. Results keep the name of the one they were made with,
         also when it is removed.
       </p>
-      {error !== undefined && <Failure error={error} retry={reload} />}
+      {error !== undefined && <ErrorBanner error={error} retry={reload} />}
       <TaskList
         tasks={tasks}
         watch={watch}
@@ -77,10 +77,15 @@ function CorporaPage() {
                 </>
               ),
             },
-            { name: "sequences", title: "Proteins", numeric: true, cell: (row) => count(row.sequences) },
-            { name: "residues", title: "Residues", numeric: true, cell: (row) => count(row.residues) },
-            { name: "bytes", title: "On disk", numeric: true, cell: (row) => size(row.bytes) },
-            { name: "added", title: "Added", cell: (row) => <When at={row.added} /> },
+            {
+              name: "sequences",
+              title: "Proteins",
+              numeric: true,
+              cell: (row) => formatCount(row.sequences),
+            },
+            { name: "residues", title: "Residues", numeric: true, cell: (row) => formatCount(row.residues) },
+            { name: "bytes", title: "On disk", numeric: true, cell: (row) => formatSize(row.bytes) },
+            { name: "added", title: "Added", cell: (row) => <Time at={row.added} /> },
             {
               name: "hash",
               title: "Content",
@@ -96,7 +101,7 @@ function CorporaPage() {
                       look="quiet"
                       aria-label={`Use ${row.name}`}
                       onClick={() =>
-                        void act(ask("POST", `${PATH}/${row.hash}/use`), `${row.name} is in use.`)
+                        void act(requestJson("POST", `${PATH}/${row.hash}/use`), `${row.name} is in use.`)
                       }
                     >
                       Use
@@ -105,7 +110,7 @@ function CorporaPage() {
                   <Button
                     look="quiet"
                     aria-label={`Verify ${row.name}`}
-                    onClick={() => void act(ask("POST", `${PATH}/${row.hash}/verify`))}
+                    onClick={() => void act(requestJson("POST", `${PATH}/${row.hash}/verify`))}
                   >
                     Verify
                   </Button>
@@ -116,9 +121,9 @@ function CorporaPage() {
                       onClick={() =>
                         setQuestion({
                           title: `Remove ${row.name}?`,
-                          text: `Its ${count(row.sequences)} proteins are deleted from the disk. Results stay, and go on naming it. To have it back, its file has to be added again.`,
+                          text: `Its ${formatCount(row.sequences)} proteins are deleted from the disk. Results stay, and go on naming it. To have it back, its file has to be added again.`,
                           verb: "Remove",
-                          run: () => ask("DELETE", `${PATH}/${row.hash}`),
+                          run: () => requestJson("DELETE", `${PATH}/${row.hash}`),
                           done: `${row.name} is removed.`,
                         })
                       }
@@ -144,7 +149,7 @@ function Add({ watch }: { watch: () => void }) {
   const [use, setUse] = useState(true);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
-  const fields = error instanceof Refusal ? error.fields : {};
+  const fields = error instanceof ApiError ? error.fields : {};
   const choose = (chosen: File | undefined): void => {
     setFile(chosen ?? null);
     // As `labd corpus add` names it.
@@ -153,13 +158,13 @@ function Add({ watch }: { watch: () => void }) {
   const add = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (busy) return;
-    if (!file) return setError(new Refusal(400, "invalid_request", "Choose a file first."));
+    if (!file) return setError(new ApiError(400, "invalid_request", "Choose a file first."));
     setBusy(true);
     setError(null);
     // The server tells of the file while it comes.
     const timer = setInterval(watch, 1000);
     try {
-      await ask("POST", PATH, { query: { name, use: use ? 1 : null }, body: file });
+      await requestJson("POST", PATH, { query: { name, use: use ? 1 : null }, body: file });
       setFile(null);
     } catch (problem) {
       setError(problem);
@@ -175,7 +180,7 @@ function Add({ watch }: { watch: () => void }) {
         FASTA of proteins, plain or compressed with gzip or zstd, of any size. Stay on this page until the
         file is sent; packing goes on without it. The same proteins again add nothing.
       </p>
-      {error !== null && Object.keys(fields).length === 0 && <Failure error={error} />}
+      {error !== null && Object.keys(fields).length === 0 && <ErrorBanner error={error} />}
       <form onSubmit={add}>
         <p>
           <label>

@@ -1,11 +1,11 @@
 import { href } from "../address.ts";
 import { type FarmAnswer, useFarm } from "../administration/farm.ts";
 import { Administration } from "../administration/frame.tsx";
-import { count, duration, size, When } from "../administration/show.tsx";
-import { useRepeated } from "../loaded.ts";
+import { formatCount, formatDuration, formatSize, Time } from "../format.tsx";
+import { usePolling } from "../loaded.ts";
 import { definePage } from "../page.tsx";
 import { Empty } from "../components/empty.tsx";
-import { Failure } from "../components/failure.tsx";
+import { ErrorBanner } from "../components/error-banner.tsx";
 import { Table } from "../components/table.tsx";
 
 type Farm = Extract<FarmAnswer, { enabled: true }>;
@@ -24,10 +24,10 @@ const STATES: Record<Farm["state"], { tone: string; words: string }> = {
 
 function FarmPage() {
   const { value, error, reload } = useFarm();
-  useRepeated(reload);
+  usePolling(reload);
   return (
     <Administration path="/administration/farm" title="Farm">
-      {error !== undefined && <Failure error={error} retry={reload} />}
+      {error !== undefined && <ErrorBanner error={error} retry={reload} />}
       {value?.enabled === false && (
         <Empty title="No farm">
           <p>
@@ -48,18 +48,18 @@ function Shown({ farm }: { farm: Farm }) {
     <>
       <p class="row">
         <span class={`tag ${tone}`}>{words}</span>
-        <span class="tag">{count(farm.waiting)} in the queue</span>
-        <span class="tag">{count(farm.running)} on workers</span>
+        <span class="tag">{formatCount(farm.waiting)} in the queue</span>
+        <span class="tag">{formatCount(farm.running)} on workers</span>
       </p>
       {farm.cause !== null && <p>{farm.cause}</p>}
       <p>
         {farm.oldest === null
           ? "No job waits."
-          : `${count(farm.backlog)} ${farm.backlog === 1 ? "job waits" : "jobs wait"}, the oldest for ${duration((Date.now() - Date.parse(farm.oldest)) / 1000)}.`}{" "}
+          : `${formatCount(farm.backlog)} ${farm.backlog === 1 ? "job waits" : "jobs wait"}, the oldest for ${formatDuration((Date.now() - Date.parse(farm.oldest)) / 1000)}.`}{" "}
         The queue is at {farm.queue}. The server's own workers {farm.pool_works ? "score, too" : "rest"} (
-        <code>queue_local</code> is {farm.mode}). Since the server began {count(finished)} jobs were finished
-        and {count(failed)} failed; {count(late)} were handed in twice, {count(returned)} given back or lost
-        by workers, {count(lost)} lost from the queue.
+        <code>queue_local</code> is {farm.mode}). Since the server began {formatCount(finished)} jobs were
+        finished and {formatCount(failed)} failed; {formatCount(late)} were handed in twice,{" "}
+        {formatCount(returned)} given back or lost by workers, {formatCount(lost)} lost from the queue.
       </p>
       {farm.mixed.length > 0 && (
         <section aria-labelledby="mixed">
@@ -72,7 +72,8 @@ function Shown({ farm }: { farm: Farm }) {
             ))}
             {farm.mixed.length > MOST_SENTENCES && (
               <li>
-                And {count(farm.mixed.length - MOST_SENTENCES)} more; <code>labd farm status</code> names all.
+                And {formatCount(farm.mixed.length - MOST_SENTENCES)} more; <code>labd farm status</code>{" "}
+                names all.
               </li>
             )}
           </ul>
@@ -135,16 +136,21 @@ function Workers({ workers }: { workers: readonly Worker[] }) {
             </>
           ),
         },
-        { name: "finished", title: "Finished", numeric: true, cell: ({ counts }) => count(counts.finished) },
-        { name: "failed", title: "Failed", numeric: true, cell: ({ counts }) => count(counts.failed) },
+        {
+          name: "finished",
+          title: "Finished",
+          numeric: true,
+          cell: ({ counts }) => formatCount(counts.finished),
+        },
+        { name: "failed", title: "Failed", numeric: true, cell: ({ counts }) => formatCount(counts.failed) },
         {
           name: "returned",
           title: "Given back",
           numeric: true,
-          cell: ({ counts }) => count(counts.returned),
+          cell: ({ counts }) => formatCount(counts.returned),
         },
-        { name: "memory", title: "Memory", numeric: true, cell: ({ memory }) => size(memory) },
-        { name: "since", title: "Since", cell: ({ since }) => <When at={since} /> },
+        { name: "memory", title: "Memory", numeric: true, cell: ({ memory }) => formatSize(memory) },
+        { name: "since", title: "Since", cell: ({ since }) => <Time at={since} /> },
       ]}
     />
   );

@@ -1,16 +1,16 @@
 import { useState } from "preact/hooks";
 import { href } from "../address.ts";
-import { Confirm, type Question } from "../administration/confirm.tsx";
+import { Confirm, type Question } from "../components/confirm.tsx";
 import { Administration } from "../administration/frame.tsx";
-import { count, duration, size, When } from "../administration/show.tsx";
-import { useLoaded, useRepeated } from "../loaded.ts";
+import { formatCount, formatDuration, formatSize, Time } from "../format.tsx";
+import { useLoaded, usePolling } from "../loaded.ts";
 import { definePage, useQuery } from "../page.tsx";
 import { Button } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
-import { Failure } from "../components/failure.tsx";
-import { Choice } from "../components/field.tsx";
+import { ErrorBanner } from "../components/error-banner.tsx";
+import { SelectField } from "../components/field.tsx";
 import { Table } from "../components/table.tsx";
-import { ask, get } from "../request.ts";
+import { requestJson, get } from "../request.ts";
 
 const STATES = ["queued", "running", "finished", "failed", "cancelled", "expired"] as const;
 type State = (typeof STATES)[number];
@@ -57,36 +57,39 @@ function JobsPage() {
     get<Jobs>("/api/admin/jobs", { state }, signal),
   );
   const [question, setQuestion] = useState<Question | null>(null);
-  useRepeated(reload);
+  usePolling(reload);
   return (
     <Administration path="/administration/jobs" title="Jobs and workers">
-      {error !== undefined && <Failure error={error} retry={reload} />}
+      {error !== undefined && <ErrorBanner error={error} retry={reload} />}
       {value && (
         <>
           <p class="row">
             {STATES.map((one) => (
               <span key={one} class={`tag ${value.counts[one] > 0 ? TONE[one] : ""}`}>
-                {count(value.counts[one])} {one}
+                {formatCount(value.counts[one])} {one}
               </span>
             ))}
           </p>
           <p>
             {value.counts.queued === 0
               ? "No job waits."
-              : `The job that waits longest has done so for ${duration(value.queue_seconds)}.`}{" "}
-            The process has {size(value.memory.bytes)} of memory; from {size(value.memory.limit)} on the job
-            that has run longest is stopped.
+              : `The job that waits longest has done so for ${formatDuration(value.queue_seconds)}.`}{" "}
+            The process has {formatSize(value.memory.bytes)} of memory; from {formatSize(value.memory.limit)}{" "}
+            on the job that has run longest is stopped.
           </p>
           <Workers workers={value.workers} />
           <section aria-labelledby="jobs">
             <h2 id="jobs">The newest jobs</h2>
             <div class="narrow">
-              <Choice
+              <SelectField
                 label="State"
                 value={state}
                 choices={[
                   { value: "", name: "all" },
-                  ...STATES.map((one) => ({ value: one, name: `${one} (${count(value.counts[one])})` })),
+                  ...STATES.map((one) => ({
+                    value: one,
+                    name: `${one} (${formatCount(value.counts[one])})`,
+                  })),
                 ]}
                 onChange={(chosen) => setQuery({ state: chosen })}
               />
@@ -112,7 +115,7 @@ function JobsPage() {
                     name: "residues",
                     title: "Residues",
                     numeric: true,
-                    cell: (row) => (row.residues === null ? "–" : count(row.residues)),
+                    cell: (row) => (row.residues === null ? "–" : formatCount(row.residues)),
                   },
                   {
                     name: "state",
@@ -125,7 +128,7 @@ function JobsPage() {
                     ),
                   },
                   { name: "client", title: "Who", cell: (row) => row.client || "unknown" },
-                  { name: "submitted", title: "Submitted", cell: (row) => <When at={row.submitted} /> },
+                  { name: "submitted", title: "Submitted", cell: (row) => <Time at={row.submitted} /> },
                   {
                     name: "took",
                     title: "Took",
@@ -148,7 +151,7 @@ function JobsPage() {
                               title: `Call off ${row.name || "this job"}?`,
                               text: `${row.client || "Whoever asked"} gets no result, and has to submit it again.`,
                               verb: "Call it off",
-                              run: () => ask("DELETE", `/api/admin/jobs/${row.id}`),
+                              run: () => requestJson("DELETE", `/api/admin/jobs/${row.id}`),
                               done: "The job is called off.",
                             })
                           }

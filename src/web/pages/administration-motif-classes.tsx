@@ -1,15 +1,15 @@
 import { useState } from "preact/hooks";
-import { Confirm, type Question } from "../administration/confirm.tsx";
+import { Confirm, type Question } from "../components/confirm.tsx";
 import { Administration } from "../administration/frame.tsx";
-import { count, When } from "../administration/show.tsx";
+import { formatCount, Time } from "../format.tsx";
 import { useLoaded } from "../loaded.ts";
 import { definePage } from "../page.tsx";
-import { announce } from "../components/announce.tsx";
+import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
-import { Failure } from "../components/failure.tsx";
-import { Choice } from "../components/field.tsx";
+import { ErrorBanner } from "../components/error-banner.tsx";
+import { SelectField } from "../components/field.tsx";
 import { Table } from "../components/table.tsx";
-import { ask, get } from "../request.ts";
+import { requestJson, get } from "../request.ts";
 
 interface InUse {
   classes: number;
@@ -61,7 +61,7 @@ function MotifClassesPage() {
     setProblem(null);
     if (!chosen) return;
     try {
-      setJudged(await ask<Judged>("PUT", PATH, { query: { dry_run: 1 }, body: chosen }));
+      setJudged(await requestJson<Judged>("PUT", PATH, { query: { dry_run: 1 }, body: chosen }));
     } catch (refused) {
       setProblem(refused);
     }
@@ -69,8 +69,8 @@ function MotifClassesPage() {
   const take = async (): Promise<void> => {
     setBusy(true);
     try {
-      const { classes } = await ask<InUse>("PUT", PATH, { query: { name: file!.name }, body: file });
-      announce(`${count(classes)} motif classes are in use.`);
+      const { classes } = await requestJson<InUse>("PUT", PATH, { query: { name: file!.name }, body: file });
+      showToast(`${formatCount(classes)} motif classes are in use.`);
       setFile(null);
       setJudged(null);
       reload();
@@ -83,17 +83,17 @@ function MotifClassesPage() {
   const isGood = judged !== null && wrong === 0 && judged.problems.length === 0;
   return (
     <Administration path="/administration/motif-classes" title="Motif classes">
-      {error !== undefined && <Failure error={error} retry={reload} />}
+      {error !== undefined && <ErrorBanner error={error} retry={reload} />}
       {value && (
         <section class="card" aria-labelledby="in-use">
-          <h2 id="in-use">{count(value.classes)} classes in use</h2>
+          <h2 id="in-use">{formatCount(value.classes)} classes in use</h2>
           {value.imported ? (
             <>
               <p>
-                {count(value.imported.size)} of them from <strong>{value.imported.name}</strong>
+                {formatCount(value.imported.size)} of them from <strong>{value.imported.name}</strong>
                 {value.imported.version && `, version ${value.imported.version}`}
                 {value.imported.published && ` (${value.imported.published})`}, imported{" "}
-                <When at={value.imported.imported} />; the others come with the program.
+                <Time at={value.imported.imported} />; the others come with the program.
               </p>
               <Button
                 look="danger"
@@ -102,7 +102,7 @@ function MotifClassesPage() {
                     title: "Give the imported table up?",
                     text: "The classes that come with the program count again. Results stay as they are.",
                     verb: "Give it up",
-                    run: () => ask("DELETE", PATH),
+                    run: () => requestJson("DELETE", PATH),
                     done: "The imported table is given up.",
                   })
                 }
@@ -134,7 +134,7 @@ function MotifClassesPage() {
               />
             </label>
           </p>
-          {problem !== null && <Failure error={problem} />}
+          {problem !== null && <ErrorBanner error={problem} />}
           {judged?.problems.map((text) => (
             <p key={text} class="failure">
               {text}
@@ -144,7 +144,7 @@ function MotifClassesPage() {
           {isGood && (
             <p class="actions">
               <Button look="primary" busy={busy} onClick={() => void take()}>
-                {`Import ${count(judged.rows.length)} classes`}
+                {`Import ${formatCount(judged.rows.length)} classes`}
               </Button>
             </p>
           )}
@@ -167,21 +167,23 @@ function Verdicts({ rows }: { rows: readonly Row[] }) {
   const chosen = shown === "all" ? rows : of(shown);
   return (
     <>
-      <Choice
+      <SelectField
         label="Rows"
         value={shown}
         choices={[
-          { value: "all", name: `all (${count(rows.length)})` },
+          { value: "all", name: `all (${formatCount(rows.length)})` },
           ...(Object.keys(VERDICTS) as Verdict[]).map((verdict) => ({
             value: verdict,
-            name: `${VERDICTS[verdict].word} (${count(of(verdict).length)})`,
+            name: `${VERDICTS[verdict].word} (${formatCount(of(verdict).length)})`,
           })),
         ]}
         onChange={show}
       />
       <Table
         caption={
-          chosen.length > SHOWN ? `The first ${SHOWN} of ${count(chosen.length)} rows` : "Verdict on each row"
+          chosen.length > SHOWN
+            ? `The first ${SHOWN} of ${formatCount(chosen.length)} rows`
+            : "Verdict on each row"
         }
         rows={chosen.slice(0, SHOWN)}
         keyOf={({ line }) => line}

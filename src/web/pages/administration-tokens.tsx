@@ -3,7 +3,7 @@ import { Administration } from "../administration/frame.tsx";
 import { useLoaded } from "../loaded.ts";
 import { definePage, useQuery } from "../page.tsx";
 import { Empty } from "../components/empty.tsx";
-import { Failure } from "../components/failure.tsx";
+import { ErrorBanner } from "../components/error-banner.tsx";
 import { Checkbox } from "../components/field.tsx";
 import { get } from "../request.ts";
 
@@ -24,7 +24,7 @@ function TokensPage() {
         checked={all}
         onChange={(on) => setQuery({ all: on ? 1 : null })}
       />
-      {error !== undefined && <Failure error={error} retry={reload} />}
+      {error !== undefined && <ErrorBanner error={error} retry={reload} />}
       {value?.results.length === 0 && (
         <Empty title="No tokens">
           <p>Nobody has made one yet.</p>

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { Confirmation } from "../account/confirmation.tsx";
-import { Confirm, type Question } from "../administration/confirm.tsx";
+import { Confirm, type Question } from "../components/confirm.tsx";
 import { Administration } from "../administration/frame.tsx";
 import { Groups } from "../administration/groups.tsx";
 import { IdentityDialog } from "../administration/identity-dialog.tsx";
@@ -13,16 +13,16 @@ import {
   type User,
   userPath,
 } from "../administration/people.ts";
-import { When } from "../administration/show.tsx";
-import { ShownOnce } from "../administration/shown-once.tsx";
+import { Time } from "../format.tsx";
+import { OneTimeSecret } from "../components/one-time-secret.tsx";
 import { UserDialog } from "../administration/user-dialog.tsx";
 import { useLoaded } from "../loaded.ts";
 import { definePage } from "../page.tsx";
-import { announce } from "../components/announce.tsx";
+import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
-import { Failure } from "../components/failure.tsx";
+import { ErrorBanner } from "../components/error-banner.tsx";
 import { Table } from "../components/table.tsx";
-import { ask, get } from "../request.ts";
+import { requestJson, get } from "../request.ts";
 import { useSession } from "../session.ts";
 
 const ALL = { page_size: "max", ordering: "username" };
@@ -52,14 +52,14 @@ function UsersPage() {
   };
   const makeLink = async (username: string): Promise<void> => {
     try {
-      const made = await ask<{ url: string; expires: string }>(
+      const made = await requestJson<{ url: string; expires: string }>(
         "POST",
         `/api/admin/users/${encodeURIComponent(username)}/password-link`,
       );
       setLink({ username, ...made });
       scrollTo({ top: 0 });
     } catch (problem) {
-      announce((problem as Error).message, "bad");
+      showToast((problem as Error).message, "bad");
     }
   };
   const hasSecond = new Set(factors.value?.results.map(({ username }) => username));
@@ -71,10 +71,10 @@ function UsersPage() {
   const rows = (users.value?.results ?? []).filter(({ username }) => username !== "system");
   return (
     <Administration path="/administration/users" title="People">
-      {error !== undefined && <Failure error={error} retry={reload} />}
+      {error !== undefined && <ErrorBanner error={error} retry={reload} />}
       <Confirmation />
       {link && (
-        <ShownOnce
+        <OneTimeSecret
           label={`Link for ${link.username}`}
           value={link.url}
           note={`Send it to nobody else: whoever opens it sets the password of ${link.username}. It is good for one use, until ${new Date(link.expires).toLocaleString()}.`}
@@ -118,7 +118,7 @@ function UsersPage() {
                 title: "Groups",
                 cell: (row) => row.groups.map(({ name }) => name).join(", "),
               },
-              { name: "joined", title: "Since", cell: (row) => <When at={row.date_joined} /> },
+              { name: "joined", title: "Since", cell: (row) => <Time at={row.date_joined} /> },
               {
                 name: "actions",
                 title: <span class="unseen">What can be done</span>,
@@ -136,7 +136,7 @@ function UsersPage() {
                             title: `Reset the second factor of ${row.username}?`,
                             text: `For who has lost the phone: make sure that it is ${row.username} who asks. Sessions end, and the password alone signs in until a new one is set up.`,
                             verb: "Reset",
-                            run: () => ask("DELETE", secondFactorPath(row.username)),
+                            run: () => requestJson("DELETE", secondFactorPath(row.username)),
                             done: `${row.username} has no second factor any more.`,
                           })
                         }
@@ -170,7 +170,7 @@ function UsersPage() {
                               title: `Shut ${row.username} out?`,
                               text: "Sessions end and tokens do nothing from now on. Records stay and go on telling who made them. It can be taken back.",
                               verb: "Shut out",
-                              run: () => ask("DELETE", userPath(row.username)),
+                              run: () => requestJson("DELETE", userPath(row.username)),
                               done: `${row.username} is shut out.`,
                             })
                           }
@@ -187,7 +187,8 @@ function UsersPage() {
                             title: `Let ${row.username} in again?`,
                             text: "The password and the tokens from before work again.",
                             verb: "Let in",
-                            run: () => ask("PATCH", userPath(row.username), { body: { is_active: true } }),
+                            run: () =>
+                              requestJson("PATCH", userPath(row.username), { body: { is_active: true } }),
                             done: `${row.username} may sign in again.`,
                           })
                         }

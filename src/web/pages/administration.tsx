@@ -1,15 +1,15 @@
 import { useEffect } from "preact/hooks";
 import { Administration } from "../administration/frame.tsx";
-import { duration, size, When } from "../administration/show.tsx";
+import { formatDuration, formatSize, Time } from "../format.tsx";
 import { type Task, useTasks } from "../administration/tasks.tsx";
 import { href } from "../address.ts";
 import { useLoaded } from "../loaded.ts";
 import { definePage } from "../page.tsx";
-import { announce } from "../components/announce.tsx";
+import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
-import { Failure } from "../components/failure.tsx";
+import { ErrorBanner } from "../components/error-banner.tsx";
 import { Progress } from "../components/progress.tsx";
-import { ask, get } from "../request.ts";
+import { requestJson, get } from "../request.ts";
 import { useNoCorpus } from "../score/no-corpus.tsx";
 
 interface Health {
@@ -40,7 +40,7 @@ function HealthPage() {
   }, []);
   return (
     <Administration path="/administration" title="Health">
-      {error !== undefined && <Failure error={error} retry={reload} />}
+      {error !== undefined && <ErrorBanner error={error} retry={reload} />}
       {value && (
         <section class="card" aria-label="The service">
           <dl class="facts">
@@ -49,19 +49,19 @@ function HealthPage() {
               labd {value.version} <small>({value.commit.slice(0, 12)})</small>
             </dd>
             <dt>Runs for</dt>
-            <dd>{duration(value.uptime)}</dd>
+            <dd>{formatDuration(value.uptime)}</dd>
             <dt>Clock</dt>
             <dd>
-              <When at={value.now} />
+              <Time at={value.now} />
             </dd>
             <dt>Disk</dt>
             <dd>
-              {size(value.disk.free)} of {size(value.disk.size)} free
+              {formatSize(value.disk.free)} of {formatSize(value.disk.size)} free
             </dd>
             <dt>Database</dt>
-            <dd>{size(value.database.bytes + value.database.log)}</dd>
+            <dd>{formatSize(value.database.bytes + value.database.log)}</dd>
             <dt>Memory</dt>
-            <dd>{size(value.memory)}</dd>
+            <dd>{formatSize(value.memory)}</dd>
             <dt>Data</dt>
             <dd>
               <code>{value.data_directory}</code>
@@ -109,9 +109,9 @@ function Examination() {
   const { tasks, watch, busy } = useTasks(["examination"], () => {});
   const begin = async (): Promise<void> => {
     try {
-      await ask("POST", "/api/admin/health/examination");
+      await requestJson("POST", "/api/admin/health/examination");
     } catch (error) {
-      announce((error as Error).message, "bad");
+      showToast((error as Error).message, "bad");
     }
     watch();
   };
@@ -130,7 +130,7 @@ function Examination() {
         {newest?.state === "running" && <Progress label={newest.said} />}
         {newest && newest.state !== "running" && (
           <p>
-            {newest.said} <When at={newest.ended} />
+            {newest.said} <Time at={newest.ended} />
           </p>
         )}
       </div>

@@ -12,8 +12,8 @@ import {
   unpacked,
 } from "../batch/batch.ts";
 import { BatchRun } from "../batch/run.ts";
-import { definePage, go, useParams, useQuery, useTitle } from "../page.tsx";
-import { announce } from "../components/announce.tsx";
+import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
+import { showToast } from "../components/toast.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
 import { Progress } from "../components/progress.tsx";
@@ -59,7 +59,7 @@ function NewBatch() {
           "This browser has no room for so many sequences. Divide them into several batches, or remove old ones below.",
       });
     keepDraft("");
-    go(`/batch/${batch.id}`);
+    navigate(`/batch/${batch.id}`);
   }
 
   const count = classes.length + wanted.length;
@@ -240,9 +240,9 @@ function Running({ batch }: { batch: Batch }) {
     history.replaceState(null, "", `${location.pathname}${location.search}#${await packed(batch)}`);
     try {
       await navigator.clipboard.writeText(location.href);
-      announce("The link is copied. Whoever has it sees these results.");
+      showToast("The link is copied. Whoever has it sees these results.");
     } catch {
-      announce("Copy the address of this page: whoever has it sees these results.");
+      showToast("Copy the address of this page: whoever has it sees these results.");
     }
   };
   const save = (): void => {

@@ -24,9 +24,9 @@ import { Verdict } from "../inventory/import-verdict.tsx";
 import { undo } from "../inventory/write-record.ts";
 import { useLoaded } from "../loaded.ts";
 import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
-import { announce } from "../components/announce.tsx";
+import { showToast } from "../components/toast.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
-import { Failure } from "../components/failure.tsx";
+import { ErrorBanner } from "../components/error-banner.tsx";
 import { Checkbox } from "../components/field.tsx";
 import { Progress } from "../components/progress.tsx";
 import { useSession } from "../session.ts";
@@ -47,7 +47,7 @@ function InventoryImport() {
         <a href={href("/inventory")}>Inventory</a> › <a href={href(pageOf(segment))}>{titleOf(segment)}</a>
       </nav>
       <h1>{title}</h1>
-      {Boolean(declared.error) && <Failure error={declared.error} retry={declared.reload} />}
+      {Boolean(declared.error) && <ErrorBanner error={declared.error} retry={declared.reload} />}
       {session === null && (
         <p class="note warn">
           Only who is signed in can import.{" "}
@@ -131,7 +131,7 @@ function Wizard({ of }: { of: Declaration }) {
           }}
         />
       </section>
-      {Boolean(error ?? watched.error) && <Failure error={error ?? watched.error} />}
+      {Boolean(error ?? watched.error) && <ErrorBanner error={error ?? watched.error} />}
       {running && <Running run={run} />}
       {tried && (
         <>
@@ -174,7 +174,7 @@ function Running({ run }: { run: Import | undefined }) {
           busy={busy}
           onClick={() => {
             setBusy(true);
-            cancelImport(run.id).catch((error: Error) => announce(error.message, "bad"));
+            cancelImport(run.id).catch((error: Error) => showToast(error.message, "bad"));
           }}
         >
           Call it off

@@ -5,8 +5,8 @@ import { filtersOf } from "../inventory/list-address.ts";
 import { useLoaded } from "../loaded.ts";
 import { definePage, useQuery } from "../page.tsx";
 import { Button } from "../components/button.tsx";
-import { Choice, TextField } from "../components/field.tsx";
-import { Failure } from "../components/failure.tsx";
+import { SelectField, TextField } from "../components/field.tsx";
+import { ErrorBanner } from "../components/error-banner.tsx";
 import { get, send } from "../request.ts";
 
 interface Sheets {
@@ -73,7 +73,7 @@ function InventoryLabels() {
         {segment !== "" && <a href={href(pageOf(segment))}>{titleOf(segment)}</a>} › Labels
       </nav>
       <h1>Labels</h1>
-      {Boolean(counted.error ?? sheets.error) && <Failure error={counted.error ?? sheets.error} />}
+      {Boolean(counted.error ?? sheets.error) && <ErrorBanner error={counted.error ?? sheets.error} />}
       {segment === "" && <p>Open a list, filter it or select records, and choose “Labels” under “More”.</p>}
       {segment !== "" && (
         <form
@@ -96,7 +96,7 @@ function InventoryLabels() {
               </>
             )}
           </p>
-          <Choice
+          <SelectField
             label="Printer"
             value={format}
             choices={[
@@ -107,14 +107,14 @@ function InventoryLabels() {
               set({ printer: printer === "pdf" ? null : printer, sheet: null, skip: null })
             }
           />
-          <Choice
+          <SelectField
             label="Labels"
             hint="Print at 100 %, without fitting to the page."
             value={chosen?.name ?? ""}
             choices={offered.map(({ name, about }) => ({ value: name, name: about }))}
             onChange={(sheet) => set({ sheet, skip: null })}
           />
-          <Choice
+          <SelectField
             label="Code"
             value={(query.get("symbol") ?? "qr") as "qr" | "code128"}
             choices={[
@@ -134,7 +134,7 @@ function InventoryLabels() {
             />
           )}
           {format === "zpl" && (
-            <Choice
+            <SelectField
               label="Dots per inch of the printer"
               value={query.get("dpi") ?? "203"}
               choices={(sheets.value?.resolutions ?? []).map((dpi) => ({
@@ -144,7 +144,7 @@ function InventoryLabels() {
               onChange={(dpi) => set({ dpi })}
             />
           )}
-          {error !== null && <Failure error={error} focus />}
+          {error !== null && <ErrorBanner error={error} focus />}
           <div class="actions">
             <Button type="submit" look="primary" busy={busy} disabled={total === 0}>
               Make the labels

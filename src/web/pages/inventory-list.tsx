@@ -18,10 +18,10 @@ import { ColumnsMenu, MoreMenu, ViewsMenu } from "../inventory/list-tools.tsx";
 import { asText, readPage, type Row, Shown } from "../inventory/record.tsx";
 import { Shortcuts } from "../inventory/shortcuts.tsx";
 import { useLoaded } from "../loaded.ts";
-import { definePage, go, useParams, useQuery, useTitle } from "../page.tsx";
+import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
-import { Failure } from "../components/failure.tsx";
+import { ErrorBanner } from "../components/error-banner.tsx";
 import { type Column, Table } from "../components/table.tsx";
 import { useSession } from "../session.ts";
 
@@ -40,7 +40,7 @@ function InventoryList() {
       {declared.value ? (
         <List of={declared.value} />
       ) : declared.error ? (
-        <Failure error={declared.error} retry={declared.reload} />
+        <ErrorBanner error={declared.error} retry={declared.reload} />
       ) : (
         <p class="muted">…</p>
       )}
@@ -234,7 +234,7 @@ function List({ of }: { of: Declaration }) {
           )}
         </p>
       )}
-      {Boolean(page.error) && <Failure error={page.error} retry={page.reload} />}
+      {Boolean(page.error) && <ErrorBanner error={page.error} retry={page.reload} />}
       <p class="row list-count" aria-live="polite">
         <strong>{page.error ? "" : page.value ? many(total) : "…"}</strong>
         <Shortcuts
@@ -244,7 +244,7 @@ function List({ of }: { of: Declaration }) {
             {
               keys: ["Enter", "o"],
               does: "open the record",
-              run: () => rows[active] && go(pageOf(of.name, rows[active].id)),
+              run: () => rows[active] && navigate(pageOf(of.name, rows[active].id)),
             },
             { keys: ["x"], does: "select the row", run: () => rows[active] && toggle(rows[active].id) },
             {

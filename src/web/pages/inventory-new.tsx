@@ -3,9 +3,9 @@ import { api, declaration, pageOf, segmentOf, titleOf, writableFields } from "..
 import { readRecord, sent } from "../inventory/record.tsx";
 import { RecordForm } from "../inventory/record-form.tsx";
 import { useLoaded } from "../loaded.ts";
-import { definePage, go, useParams, useQuery, useTitle } from "../page.tsx";
-import { Failure } from "../components/failure.tsx";
-import { ask } from "../request.ts";
+import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
+import { ErrorBanner } from "../components/error-banner.tsx";
+import { requestJson } from "../request.ts";
 import { useSession } from "../session.ts";
 
 function InventoryNew() {
@@ -35,7 +35,7 @@ function InventoryNew() {
         <a href={href("/inventory")}>Inventory</a> › <a href={href(pageOf(segment))}>{titleOf(segment)}</a>
       </nav>
       <h1>{title}</h1>
-      {Boolean(loaded.error) && <Failure error={loaded.error} retry={loaded.reload} />}
+      {Boolean(loaded.error) && <ErrorBanner error={loaded.error} retry={loaded.reload} />}
       {session === null && (
         <p class="note warn">
           Only who is signed in can add records.{" "}
@@ -48,11 +48,11 @@ function InventoryNew() {
           values={values}
           submit="Add"
           onSubmit={async (changed) => {
-            const made = await ask<{ results: { id: string } }>("POST", api(segment), {
+            const made = await requestJson<{ results: { id: string } }>("POST", api(segment), {
               query: { response_format: "flat", fields: "id" },
               body: changed,
             });
-            go(pageOf(segment, made.results.id));
+            navigate(pageOf(segment, made.results.id));
           }}
           onCancel={() => history.back()}
         />

@@ -23,11 +23,11 @@ import { SharingOf } from "../inventory/sharing.tsx";
 import { Shortcuts } from "../inventory/shortcuts.tsx";
 import { announceDone, changeRecord, Conflict } from "../inventory/write-record.ts";
 import { useLoaded } from "../loaded.ts";
-import { definePage, go, useParams, useQuery, useTitle } from "../page.tsx";
-import { announce } from "../components/announce.tsx";
+import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
+import { showToast } from "../components/toast.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
-import { Failure } from "../components/failure.tsx";
+import { ErrorBanner } from "../components/error-banner.tsx";
 import { useSubmission } from "../components/submission.tsx";
 import { get, send } from "../request.ts";
 
@@ -46,7 +46,7 @@ function InventoryRecord() {
         <a href={href("/inventory")}>Inventory</a> › <a href={href(pageOf(segment))}>{titleOf(segment)}</a>
       </nav>
       <h1>{name ?? "…"}</h1>
-      {!loaded.value && Boolean(loaded.error) && <Failure error={loaded.error} retry={loaded.reload} />}
+      {!loaded.value && Boolean(loaded.error) && <ErrorBanner error={loaded.error} retry={loaded.reload} />}
       {of && row && <Record of={of} row={row} onChanged={loaded.reload} />}
     </>
   );
@@ -121,7 +121,7 @@ function Record({ of, row, onChanged }: { of: Declaration; row: Row; onChanged: 
         <Shortcuts
           shortcuts={[
             { keys: ["e"], does: "edit", run: () => row.mayChange && edit(true) },
-            { keys: ["u"], does: "up, to the list", run: () => go(pageOf(of.name)) },
+            { keys: ["u"], does: "up, to the list", run: () => navigate(pageOf(of.name)) },
           ]}
         />
       </div>
@@ -208,7 +208,7 @@ function References({ of, row }: { of: Declaration; row: Row }) {
   const found = useLoaded(row.values.deleted === true ? null : path, (signal) =>
     get<Referring>(path, {}, signal),
   );
-  if (found.error) return <Failure error={found.error} retry={found.reload} />;
+  if (found.error) return <ErrorBanner error={found.error} retry={found.reload} />;
   if (found.value?.total === 0 || row.values.deleted === true) return <p class="muted">Nothing.</p>;
   return (
     <ul class="bare referring">
@@ -283,7 +283,7 @@ function Edit(props: { of: Declaration; row: Row; onClose: () => void; onChanged
           onOverwrite={() => {
             setConflict(null);
             save(conflict.changed, conflict.now.version).catch((error: Error) =>
-              announce(error.message, "bad"),
+              showToast(error.message, "bad"),
             );
           }}
         />
@@ -311,7 +311,7 @@ function DeleteDialog({ of, row, onClose }: { of: Declaration; row: Row; onClose
         </>
       }
     >
-      {error !== null && <Failure error={error} />}
+      {error !== null && <ErrorBanner error={error} />}
       <p>It goes out of all lists. Its history stays, and it can be brought back.</p>
     </Dialog>
   );
@@ -324,7 +324,7 @@ function Deleted({ of, row, onChanged }: { of: Declaration; row: Row; onChanged:
       announceDone("It is back.", response.headers.get("Batch-Id"), onChanged);
       onChanged();
     } catch (error) {
-      announce((error as Error).message, "bad");
+      showToast((error as Error).message, "bad");
     }
   };
   return (

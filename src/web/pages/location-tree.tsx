@@ -8,11 +8,11 @@ import { asText, readPage, Shown } from "../inventory/record.tsx";
 import { announceDone } from "../inventory/write-record.ts";
 import { useLoaded } from "../loaded.ts";
 import { definePage, useQuery, useTitle } from "../page.tsx";
-import { announce } from "../components/announce.tsx";
+import { showToast } from "../components/toast.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { Empty } from "../components/empty.tsx";
-import { Failure } from "../components/failure.tsx";
+import { ErrorBanner } from "../components/error-banner.tsx";
 import { useSubmission } from "../components/submission.tsx";
 import { send } from "../request.ts";
 import { useSession } from "../session.ts";
@@ -37,7 +37,7 @@ function LocationTree() {
     <>
       <Trail path={branch.value?.path ?? []} />
       <h1>{of === "" ? "Where things are" : (here?.name ?? "…")}</h1>
-      {Boolean(branch.error) && <Failure error={branch.error} retry={branch.reload} />}
+      {Boolean(branch.error) && <ErrorBanner error={branch.error} retry={branch.reload} />}
       {branch.value && (
         <Moves.Provider value={{ count, moved: () => setCount((before) => before + 1) }}>
           {here && <Tools here={here} />}
@@ -110,7 +110,7 @@ function Level(props: { of: Node | undefined; segment: string; total: number; fi
       setMore([...more, ...found]);
       setPage(page + 1);
     } catch (error) {
-      announce((error as Error).message, "bad");
+      showToast((error as Error).message, "bad");
     }
   };
   const shown = [...first, ...more];
@@ -183,7 +183,7 @@ function Twig({ node }: { node: TreeNode }) {
           event.preventDefault();
           setTarget(false);
           if (dragged && takes())
-            move(dragged, node, moved).catch((error: Error) => announce(error.message, "bad"));
+            move(dragged, node, moved).catch((error: Error) => showToast(error.message, "bad"));
         }}
       >
         {node.inside > 0 ? (
@@ -243,7 +243,7 @@ function MoveDialog({ node, onClose, onMoved }: { node: Node; onClose: () => voi
         </>
       }
     >
-      {error !== null && <Failure error={error} />}
+      {error !== null && <ErrorBanner error={error} />}
       {Object.keys(into).length > 1 && (
         <fieldset class="plain-group">
           <legend>Into</legend>

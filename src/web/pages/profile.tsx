@@ -5,18 +5,18 @@ import { PersonFields, usePerson } from "../account/person-fields.tsx";
 import { SecondFactor } from "../account/second-factor.tsx";
 import { type TokenRow, TokenTable } from "../account/token-table.tsx";
 import { KnownUsername } from "../account/username-field.tsx";
-import { Confirm, type Question } from "../administration/confirm.tsx";
-import { browserName, When } from "../administration/show.tsx";
-import { ShownOnce } from "../administration/shown-once.tsx";
+import { Confirm, type Question } from "../components/confirm.tsx";
+import { browserName, Time } from "../format.tsx";
+import { OneTimeSecret } from "../components/one-time-secret.tsx";
 import { useLoaded } from "../loaded.ts";
 import { definePage } from "../page.tsx";
-import { announce } from "../components/announce.tsx";
+import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
-import { Failure } from "../components/failure.tsx";
-import { Choice, TextField } from "../components/field.tsx";
-import { Unplaced, useSubmission } from "../components/submission.tsx";
+import { ErrorBanner } from "../components/error-banner.tsx";
+import { SelectField, TextField } from "../components/field.tsx";
+import { FormError, useSubmission } from "../components/submission.tsx";
 import { Table } from "../components/table.tsx";
-import { ask, get, Refusal, rememberCsrfToken } from "../request.ts";
+import { requestJson, get, ApiError, setCsrfToken } from "../request.ts";
 import { type Session, useSession } from "../session.ts";
 
 function Profile() {
@@ -25,7 +25,9 @@ function Profile() {
     <>
       <h1>Your profile</h1>
       <Confirmation />
-      {session === null && <Failure error={new Refusal(401, "unauthenticated", "Nobody is signed in.")} />}
+      {session === null && (
+        <ErrorBanner error={new ApiError(401, "unauthenticated", "Nobody is signed in.")} />
+      )}
       {session && (
         <div class="stack">
           <div class="columns">
@@ -47,10 +49,10 @@ function Profile() {
 function Person({ session: { user } }: { session: Session }) {
   const person = usePerson(user);
   const form = useSubmission(async () => {
-    await ask("PATCH", `/api/v2/users/${encodeURIComponent(user.username)}/`, {
+    await requestJson("PATCH", `/api/v2/users/${encodeURIComponent(user.username)}/`, {
       body: person.body,
     });
-    announce("Your profile is saved.");
+    showToast("Your profile is saved.");
   });
   const groups = (user.groups as { name: string }[] | undefined) ?? [];
   return (
@@ -60,7 +62,7 @@ function Person({ session: { user } }: { session: Session }) {
         {user.is_superuser ? "Administrator. " : ""}
         {groups.length > 0 && `In ${groups.map(({ name }) => name).join(", ")}.`}
       </p>
-      <Unplaced of={form} />
+      <FormError of={form} />
       <form onSubmit={form.submit}>
         <PersonFields of={person} errors={form.fields} />
         <Button type="submit" busy={form.busy}>
@@ -75,20 +77,20 @@ function Password({ username }: { username: string }) {
   const [current, setCurrent] = useState("");
   const chosen = useNewPassword();
   const form = useSubmission(async () => {
-    const { csrf_token } = await ask<{ csrf_token: string }>("POST", "/api/account/password", {
+    const { csrf_token } = await requestJson<{ csrf_token: string }>("POST", "/api/account/password", {
       body: { current_password: current, password: chosen.password },
     });
-    rememberCsrfToken(csrf_token);
+    setCsrfToken(csrf_token);
     setCurrent("");
     chosen.setPassword("");
     dispatchEvent(new Event(SESSIONS_CHANGED));
-    announce("The password is changed. Everywhere else you are signed out.");
+    showToast("The password is changed. Everywhere else you are signed out.");
   });
   return (
     <section class="card" aria-labelledby="password">
       <h2 id="password">Password</h2>
       <p class="muted">Changing it signs you out everywhere else. Tokens stay.</p>
-      <Unplaced of={form} />
+      <FormError of={form} />
       <form onSubmit={form.submit}>
         <KnownUsername value={username} />
         <TextField
@@ -133,14 +135,14 @@ function Sessions() {
       title: "End this session?",
       text: `${browserName(row.agent)} is signed out.`,
       verb: "End the session",
-      run: () => ask("DELETE", `/api/account/sessions/${row.id}`),
+      run: () => requestJson("DELETE", `/api/account/sessions/${row.id}`),
       done: "The session has ended.",
     });
   const rows = value?.results ?? [];
   return (
     <section class="card" aria-labelledby="sessions">
       <h2 id="sessions">Where you are signed in</h2>
-      {error !== undefined && <Failure error={error} retry={reload} />}
+      {error !== undefined && <ErrorBanner error={error} retry={reload} />}
       <Table
         caption="Sessions"
         hideCaption
@@ -157,8 +159,8 @@ function Sessions() {
               </span>
             ),
           },
-          { name: "created", title: "Since", cell: ({ created }) => <When at={created} /> },
-          { name: "last_used", title: "Last used", cell: ({ last_used }) => <When at={last_used} /> },
+          { name: "created", title: "Since", cell: ({ created }) => <Time at={created} /> },
+          { name: "last_used", title: "Last used", cell: ({ last_used }) => <Time at={last_used} /> },
           {
             name: "end",
             title: <span class="unseen">What can be done</span>,
@@ -179,7 +181,7 @@ function Sessions() {
                 title: "End all others?",
                 text: "You stay signed in here, and nowhere else.",
                 verb: "End all others",
-                run: () => ask("DELETE", "/api/account/sessions"),
+                run: () => requestJson("DELETE", "/api/account/sessions"),
                 done: "All other sessions have ended.",
               })
             }
@@ -209,7 +211,7 @@ function Tokens() {
   const [days, setDays] = useState<(typeof DAYS)[number]["value"]>("90");
   const [made, setMade] = useState<string | null>(null);
   const form = useSubmission(async () => {
-    const { token } = await ask<{ token: string }>("POST", "/api/v2/tokens/", {
+    const { token } = await requestJson<{ token: string }>("POST", "/api/v2/tokens/", {
       body: { name, scope, ...(days === "" ? {} : { days: Number(days) }) },
     });
     setMade(token);
@@ -223,13 +225,13 @@ function Tokens() {
         A program sends one as <code>Authorization: Token …</code> and works in your name.
       </p>
       {made !== null && (
-        <ShownOnce
+        <OneTimeSecret
           label="Your new token"
           value={made}
           note="Copy it now: it is kept as a hash only, and cannot be shown again."
         />
       )}
-      <Unplaced of={form} />
+      <FormError of={form} />
       <form onSubmit={form.submit} class="in-line">
         <TextField
           label="What is it for?"
@@ -239,7 +241,7 @@ function Tokens() {
           onInput={setName}
           errors={form.fields.name}
         />
-        <Choice
+        <SelectField
           label="It may"
           value={scope}
           choices={[
@@ -248,12 +250,12 @@ function Tokens() {
           ]}
           onChange={setScope}
         />
-        <Choice label="Good for" value={days} choices={DAYS} onChange={setDays} />
+        <SelectField label="Good for" value={days} choices={DAYS} onChange={setDays} />
         <Button type="submit" busy={form.busy}>
           Make a token
         </Button>
       </form>
-      {error !== undefined && <Failure error={error} retry={reload} />}
+      {error !== undefined && <ErrorBanner error={error} retry={reload} />}
       {value && value.results.length > 0 && (
         <TokenTable
           caption="Your tokens"

@@ -1,12 +1,12 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
-import { announce } from "../components/announce.tsx";
+import { showToast } from "../components/toast.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
-import { Failure } from "../components/failure.tsx";
+import { ErrorBanner } from "../components/error-banner.tsx";
 import { Progress } from "../components/progress.tsx";
-import { ask, get } from "../request.ts";
+import { requestJson, get } from "../request.ts";
 import type { Asked } from "../score/calls.ts";
 import { Evidence } from "../score/evidence.tsx";
 import { FamilyPicture } from "../score/family.tsx";
@@ -43,7 +43,7 @@ function ResultPage() {
           </LinkButton>
         </div>
       </div>
-      {problem !== null && <Failure error={problem} retry={load} />}
+      {problem !== null && <ErrorBanner error={problem} retry={load} />}
       {job && job.ended === null && <Going job={job} />}
       {job && ["failed", "cancelled", "expired"].includes(job.state) && <NoResult job={job} />}
       {job?.state === "finished" && !result && problem === null && <Progress label="Reading the result" />}
@@ -55,9 +55,9 @@ function ResultPage() {
 async function share(): Promise<void> {
   try {
     await navigator.clipboard.writeText(location.href);
-    announce("The link is copied. Whoever has it sees this result.");
+    showToast("The link is copied. Whoever has it sees this result.");
   } catch {
-    announce("Copy the address of this page: whoever has it sees this result.");
+    showToast("Copy the address of this page: whoever has it sees this result.");
   }
 }
 
@@ -71,9 +71,9 @@ const STAGES = [
 function Going({ job }: { job: Job }) {
   const cancel = async (): Promise<void> => {
     try {
-      await ask("DELETE", jobPath(job.id));
+      await requestJson("DELETE", jobPath(job.id));
     } catch (error) {
-      announce((error as Error).message, "bad");
+      showToast((error as Error).message, "bad");
     }
   };
   const isStarting = job.stage === "start";

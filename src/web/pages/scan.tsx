@@ -5,7 +5,7 @@ import { Scanner } from "../inventory/scanner.tsx";
 import { lookUp, type Match, pageOfMatch } from "../inventory/scanning.ts";
 import { definePage, useParams } from "../page.tsx";
 import { Checkbox } from "../components/field.tsx";
-import { Failure } from "../components/failure.tsx";
+import { ErrorBanner } from "../components/error-banner.tsx";
 
 /** One scan of this tab. */
 interface Scan {
@@ -55,7 +55,7 @@ function ScanPage() {
         hint="Scanners that type need nothing else: the field waits for them. A barcode, an id or its first 8 digits, or an address from a label."
       />
       <Checkbox label="Stay here, and list what was scanned" checked={stay} onChange={setStay} />
-      {error !== null && <Failure error={error} retry={() => given !== undefined && void take(given)} />}
+      {error !== null && <ErrorBanner error={error} retry={() => given !== undefined && void take(given)} />}
       <p role="status" class={last ? "" : "unseen"}>
         {last && <Said scan={last} />}
       </p>

@@ -1,9 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
 import { href } from "../address.ts";
-import { definePage, go, useQuery } from "../page.tsx";
+import { definePage, navigate, useQuery } from "../page.tsx";
 import { Button } from "../components/button.tsx";
-import { Failure } from "../components/failure.tsx";
-import { ask, get, Refusal } from "../request.ts";
+import { ErrorBanner } from "../components/error-banner.tsx";
+import { requestJson, get, ApiError } from "../request.ts";
 import { draft, keepDraft } from "../score/draft.ts";
 import { type Example, EXAMPLES } from "../score/examples.ts";
 import {
@@ -83,12 +83,12 @@ function Score() {
     event.preventDefault();
     const missing = missingOf(understood.kind, classes.length + wanted.length);
     if (missing) return setError(missing);
-    if (entries.length > 1) return go("/batch", chosen);
+    if (entries.length > 1) return navigate("/batch", chosen);
     setBusy(true);
     try {
-      const job = await ask<Job>("POST", "/api/scoring/jobs", { body: body() });
+      const job = await requestJson<Job>("POST", "/api/scoring/jobs", { body: body() });
       rememberJob(job.id, [job.identifier || "protein", ...classes, ...wanted].join(" · "));
-      go(`/score/${job.id}`);
+      navigate(`/score/${job.id}`);
     } catch (problem) {
       setError(problem);
       setBusy(false);
@@ -102,7 +102,7 @@ function Score() {
     return { identifier: entry?.name || name || "protein", querySequence: entry?.sequence, ...common };
   }
 
-  const fields = error instanceof Refusal ? error.fields : {};
+  const fields = error instanceof ApiError ? error.fields : {};
   const hasFields = ["querySequence", "accession", "patterns", "motifClasses"].some(
     (field) => field in fields,
   );
@@ -156,7 +156,7 @@ function Score() {
         </section>
         <MotifsCard choice={motifs} most={MOST_PER_JOB} errors={fields} />
         <div class="submit">
-          {error !== null && !hasFields && <Failure error={error} focus />}
+          {error !== null && !hasFields && <ErrorBanner error={error} focus />}
           {entries.length > 1 ? (
             <>
               <Button look="primary" type="submit">
@@ -177,9 +177,9 @@ function Score() {
 }
 
 /** What has to be filled in first, as a refusal that says so. */
-function missingOf(kind: string, motifs: number): Refusal | null {
-  const say = (field: string, text: string): Refusal =>
-    new Refusal(400, "invalid_request", text, { [field]: [text] });
+function missingOf(kind: string, motifs: number): ApiError | null {
+  const say = (field: string, text: string): ApiError =>
+    new ApiError(400, "invalid_request", text, { [field]: [text] });
   if (kind === "wrong") return say("other", "The protein cannot be read yet: see what is said below it.");
   if (kind === "empty") return say("querySequence", "Paste a protein first, or take an example above.");
   if (motifs === 0) return say("motifClasses", "Choose a motif, or write a pattern below.");

@@ -2,10 +2,10 @@ import { useEffect, useState } from "preact/hooks";
 import { NewPassword, useNewPassword } from "../account/new-password.tsx";
 import { PersonFields, usePerson } from "../account/person-fields.tsx";
 import { UsernameField } from "../account/username-field.tsx";
-import { definePage, go, useQuery } from "../page.tsx";
+import { definePage, navigate, useQuery } from "../page.tsx";
 import { Button } from "../components/button.tsx";
-import { Unplaced, useSubmission } from "../components/submission.tsx";
-import { ask } from "../request.ts";
+import { FormError, useSubmission } from "../components/submission.tsx";
+import { requestJson } from "../request.ts";
 
 function Setup() {
   const [query, setQuery] = useQuery();
@@ -17,17 +17,17 @@ function Setup() {
   useEffect(() => setQuery({ key: null }, { replace: true }), []);
   const form = useSubmission(async () => {
     if (!chosen.isTwice) return false;
-    await ask("POST", "/api/setup", {
+    await requestJson("POST", "/api/setup", {
       body: { key, username, password: chosen.password, ...person.body },
     });
-    go("/administration");
+    navigate("/administration");
     return true;
   });
   return (
     <div class="narrow">
       <h1>Set up labd</h1>
       <p class="lead">Make the first administrator, who adds everybody else. This page is shown once.</p>
-      <Unplaced of={form} focus />
+      <FormError of={form} focus />
       <form onSubmit={form.submit} method="post">
         <UsernameField
           label="Name to sign in with"

@@ -6,8 +6,8 @@ import { definePage, useQuery } from "../page.tsx";
 import { Button } from "../components/button.tsx";
 import { TextField } from "../components/field.tsx";
 import { ProviderSignIn } from "../components/provider.tsx";
-import { Unplaced, useSubmission } from "../components/submission.tsx";
-import { Refusal } from "../request.ts";
+import { FormError, useSubmission } from "../components/submission.tsx";
+import { ApiError } from "../request.ts";
 import { signIn } from "../session.ts";
 
 function SignIn() {
@@ -25,7 +25,7 @@ function SignIn() {
       location.assign(needs_second_factor ? href("/second-factor", { next }) : next);
       return true;
     } catch (problem) {
-      const refused = problem instanceof Refusal ? problem.code : "";
+      const refused = problem instanceof ApiError ? problem.code : "";
       if (refused === "second_factor_required" && !isSecond) return setSecond(true);
       // Somebody has set another password meanwhile.
       if (refused === "unauthenticated") setSecond(false);
@@ -33,7 +33,7 @@ function SignIn() {
       throw problem;
     }
   });
-  const isRefused = form.error instanceof Refusal && form.error.code === "unauthenticated";
+  const isRefused = form.error instanceof ApiError && form.error.code === "unauthenticated";
   return (
     <div class="narrow">
       <h1>Sign in</h1>
@@ -46,7 +46,7 @@ function SignIn() {
           </p>
         </div>
       ) : (
-        <Unplaced of={form} />
+        <FormError of={form} />
       )}
       <form onSubmit={form.submit} method="post" action={href("/api/v2/session/")}>
         {isSecond ? (

@@ -7,14 +7,14 @@ import { localTime } from "../inventory/record.tsx";
 import { Scanner } from "../inventory/scanner.tsx";
 import { announceDone, type Preview } from "../inventory/write-record.ts";
 import { useLoaded } from "../loaded.ts";
-import { definePage, go, useParams, useQuery, useTitle } from "../page.tsx";
-import { announce } from "../components/announce.tsx";
+import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
+import { showToast } from "../components/toast.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
-import { Choice, TextField } from "../components/field.tsx";
-import { Failure } from "../components/failure.tsx";
+import { SelectField, TextField } from "../components/field.tsx";
+import { ErrorBanner } from "../components/error-banner.tsx";
 import { useSubmission } from "../components/submission.tsx";
-import { ask, get, send } from "../request.ts";
+import { requestJson, get, send } from "../request.ts";
 import { useSession } from "../session.ts";
 
 /** Looking a location through with a scanner: begun at the location, gone on with on any device, applied in one click. */
@@ -97,8 +97,8 @@ function Begin({ location }: { location: string }) {
   const begin = async (): Promise<void> => {
     setBusy(true);
     try {
-      const made = await ask<{ id: string }>("POST", api(LIST), { body: { name, location } });
-      go(`/inventory/stocktake/${made.id}`);
+      const made = await requestJson<{ id: string }>("POST", api(LIST), { body: { name, location } });
+      navigate(`/inventory/stocktake/${made.id}`);
     } catch (problem) {
       setError(problem);
       setBusy(false);
@@ -108,7 +108,7 @@ function Begin({ location }: { location: string }) {
     <>
       {location !== "" && <PathOf segment="locations" id={location} />}
       <h1>Stocktake{label !== undefined && ` of ${label}`}</h1>
-      {Boolean(place.error) && <Failure error={place.error} retry={place.reload} />}
+      {Boolean(place.error) && <ErrorBanner error={place.error} retry={place.reload} />}
       {location === "" && session && (
         <div class="narrow">
           <Picker
@@ -116,7 +116,7 @@ function Begin({ location }: { location: string }) {
             hint="With all that lies inside it. Any location has “Stocktake” under “More”, too."
             to={{ segment: "locations", key: "label", printed: "id" }}
             value=""
-            onChoose={(chosen) => chosen !== "" && go("/inventory/stocktake", { location: chosen })}
+            onChoose={(chosen) => chosen !== "" && navigate("/inventory/stocktake", { location: chosen })}
           />
         </div>
       )}
@@ -135,7 +135,7 @@ function Begin({ location }: { location: string }) {
           }}
         >
           <TextField label="Name of the stocktake" value={name} required onInput={setName} />
-          {error !== null && <Failure error={error} />}
+          {error !== null && <ErrorBanner error={error} />}
           <Button type="submit" look="primary" busy={busy}>
             Begin
           </Button>
@@ -186,7 +186,7 @@ function Going({ id }: { id: string }) {
     setError(null);
     try {
       const body = { codes: [exact ?? code], place: place?.id ?? null };
-      const { results } = await ask<{ results: Verdict[] }>("POST", path("scans/"), { body });
+      const { results } = await requestJson<{ results: Verdict[] }>("POST", path("scans/"), { body });
       const [{ verdict, record }] = results;
       if (verdict === "place" && record) setPlace(record.id === about?.location ? null : record);
       setLast((before) => [...results, ...before.filter((each) => each.code !== code)].slice(0, 8));
@@ -201,14 +201,14 @@ function Going({ id }: { id: string }) {
       setLast((before) => before.filter((each) => each.code !== code));
       loaded.reload();
     } catch (problem) {
-      announce((problem as Error).message, "bad");
+      showToast((problem as Error).message, "bad");
     }
   };
   return (
     <>
       {about && <PathOf segment="locations" id={about.location} />}
       <h1>{about?.name ?? "Stocktake"}</h1>
-      {Boolean(loaded.error) && <Failure error={loaded.error} retry={loaded.reload} />}
+      {Boolean(loaded.error) && <ErrorBanner error={loaded.error} retry={loaded.reload} />}
       {about && count && (
         <>
           <p class="muted">
@@ -246,7 +246,7 @@ function Going({ id }: { id: string }) {
                     </Button>
                   </p>
                 )}
-                {error !== null && <Failure error={error} />}
+                {error !== null && <ErrorBanner error={error} />}
                 <div role="status">
                   <ul class="bare scans">
                     {last.map((each) => (
@@ -414,7 +414,7 @@ function Apply(props: { path: string; count: Count; onClose: () => void; onDone:
   const [missing, setMissing] = useState<Missing>("status");
   const body = { missing };
   const tried = useLoaded(missing, (signal) =>
-    ask<Preview>("POST", path, { body, query: { dry_run: "1", changes: "0" }, signal }),
+    requestJson<Preview>("POST", path, { body, query: { dry_run: "1", changes: "0" }, signal }),
   );
   // The stocktake itself is written too.
   const records = Math.max(0, (tried.value?.count ?? 1) - 1);
@@ -438,12 +438,12 @@ function Apply(props: { path: string; count: Count; onClose: () => void; onDone:
         </>
       }
     >
-      {Boolean(error ?? tried.error) && <Failure error={error ?? tried.error} />}
+      {Boolean(error ?? tried.error) && <ErrorBanner error={error ?? tried.error} />}
       <p>
         {count.misplaced.length.toLocaleString("en")} misplaced go to where they were found.{" "}
         {count.missing.length.toLocaleString("en")} are missing.
       </p>
-      <Choice
+      <SelectField
         label="What is missing"
         value={missing}
         choices={[

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { Choice } from "../components/field.tsx";
+import { SelectField } from "../components/field.tsx";
 import type { Model } from "./job.ts";
 import { MotifChooser } from "./motif-chooser.tsx";
 import { PatternList } from "./pattern-list.tsx";
@@ -51,7 +51,7 @@ export function MotifsCard(props: {
 
 export function ModelChoice({ value, onChange }: { value: Model; onChange: (model: Model) => void }) {
   return (
-    <Choice<Model>
+    <SelectField<Model>
       label="A homolog counts"
       value={value}
       onChange={onChange}

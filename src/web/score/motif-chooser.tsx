@@ -1,6 +1,6 @@
 import { useEffect, useId, useMemo, useState } from "preact/hooks";
 import { capital } from "../components/field.tsx";
-import { Failure } from "../components/failure.tsx";
+import { ErrorBanner } from "../components/error-banner.tsx";
 import { get } from "../request.ts";
 
 export interface MotifClass {
@@ -89,7 +89,7 @@ export function MotifChooser(props: {
           }
         }}
       />
-      {failure !== null && <Failure error={failure} retry={load} />}
+      {failure !== null && <ErrorBanner error={failure} retry={load} />}
       {classes !== null && (
         <>
           <p class="hint" role="status">

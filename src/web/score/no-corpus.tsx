@@ -1,13 +1,13 @@
 import { useEffect, useState } from "preact/hooks";
 import { href } from "../address.ts";
-import { get, Refusal } from "../request.ts";
+import { get, ApiError } from "../request.ts";
 
 /** Whether it is known that no corpus is in use. */
 export function useNoCorpus(): boolean {
   const [missing, show] = useState(false);
   useEffect(() => {
     get("/api/scoring/corpus").catch((error: unknown) =>
-      show(error instanceof Refusal && error.status === 404),
+      show(error instanceof ApiError && error.status === 404),
     );
   }, []);
   return missing;

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
 import { capital, TextField } from "../components/field.tsx";
-import { ask, Refusal } from "../request.ts";
+import { requestJson, ApiError } from "../request.ts";
 
 /** Expressions of one's own, each checked and put into words while it is typed. */
 export function PatternList(props: {
@@ -78,10 +78,13 @@ function Pattern(props: {
     const check = async (): Promise<void> => {
       try {
         setReport(
-          await ask<Report>("POST", "/api/scoring/patterns", { body: { pattern }, signal: stop.signal }),
+          await requestJson<Report>("POST", "/api/scoring/patterns", {
+            body: { pattern },
+            signal: stop.signal,
+          }),
         );
       } catch (error) {
-        if (!(error instanceof Refusal)) return;
+        if (!(error instanceof ApiError)) return;
         const { position } = error.body;
         setWrong({
           text: error.fields.pattern?.join(" ") ?? error.message,

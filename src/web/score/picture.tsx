@@ -1,6 +1,6 @@
 import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { announce } from "../components/announce.tsx";
+import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
 
 /** A picture with its title, and buttons that save it as SVG and PNG. */
@@ -23,7 +23,7 @@ export function Picture(props: {
         kind === "svg" ? new Blob([text], { type: "image/svg+xml" }) : await rastered(text, svg),
       );
     } catch {
-      announce("The picture cannot be saved by this browser.", "bad");
+      showToast("The picture cannot be saved by this browser.", "bad");
     }
   };
   return (

@@ -1,5 +1,5 @@
 import { useRef, useState } from "preact/hooks";
-import { announce } from "../components/announce.tsx";
+import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
 import { TextArea } from "../components/field.tsx";
 import { readTextFile } from "../text-file.ts";
@@ -24,7 +24,7 @@ export function ProteinField(props: {
       for (const file of files ?? []) texts.push((await readTextFile(file)).trim());
       if (texts.length > 0) onInput(texts.join("\n"));
     } catch (error) {
-      announce((error as Error).message, "bad");
+      showToast((error as Error).message, "bad");
     }
   };
   const wrong = understood.kind === "wrong" ? [understood.message] : [];

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { href } from "../address.ts";
-import { announce } from "../components/announce.tsx";
+import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
 import { send } from "../request.ts";
 import { type Asked, callsIn } from "./calls.ts";
@@ -59,9 +59,9 @@ export function Calls({ asked }: { asked: Asked }) {
   const copy = async (): Promise<void> => {
     try {
       await navigator.clipboard.writeText(text);
-      announce("Copied.");
+      showToast("Copied.");
     } catch {
-      announce("This browser does not let pages copy: select the text and copy it.", "bad");
+      showToast("This browser does not let pages copy: select the text and copy it.", "bad");
     }
   };
   return (

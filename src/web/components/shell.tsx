@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { href } from "../address.ts";
 import { signOut, useSession } from "../session.ts";
-import { Announcements, announce } from "./announce.tsx";
+import { Toasts, showToast } from "./toast.tsx";
 
 export type Section = "score" | "inventory" | "administration";
 
@@ -13,7 +13,7 @@ const SECTIONS: readonly { section: Section; name: string; path: string }[] = [
 ];
 
 /** What is around every page: a link past the navigation, the navigation, who is signed in, and what is announced. */
-export function Frame(props: { section: Section | null; path: string; children: ComponentChildren }) {
+export function Shell(props: { section: Section | null; path: string; children: ComponentChildren }) {
   return (
     <>
       <a class="skip" href="#content">
@@ -42,7 +42,7 @@ export function Frame(props: { section: Section | null; path: string; children: 
       <main id="content" tabIndex={-1}>
         {props.children}
       </main>
-      <Announcements />
+      <Toasts />
     </>
   );
 }
@@ -63,7 +63,7 @@ function SignedIn({ path }: { path: string }) {
       if (session?.vouched) location.assign(href("/api/oidc/sign-out"));
       else location.reload();
     } catch (error) {
-      announce((error as Error).message, "bad");
+      showToast((error as Error).message, "bad");
     }
   };
   return (

@@ -16,7 +16,7 @@ let last = 0;
 let show: ((change: (shown: Announcement[]) => Announcement[]) => void) | undefined;
 
 /** Says something on whatever page is open: `announce("12 records moved", "good", { label: "Undo", run })`. */
-export function announce(text: string, tone: Tone = "good", action?: Announcement["action"]): void {
+export function showToast(text: string, tone: Tone = "good", action?: Announcement["action"]): void {
   const id = ++last;
   show?.((shown) => [...shown.slice(-2), { id, text, tone, action }]);
   // What went wrong stays until it is closed.
@@ -26,7 +26,7 @@ export function announce(text: string, tone: Tone = "good", action?: Announcemen
 const dismiss = (id: number): void => show?.((shown) => shown.filter((one) => one.id !== id));
 
 /** Where announcements appear; the frame holds it. The live region is there before anything is said, as it must be. */
-export function Announcements() {
+export function Toasts() {
   const [shown, set] = useState<Announcement[]>([]);
   useEffect(() => {
     show = set;

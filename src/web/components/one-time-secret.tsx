@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Button } from "../components/button.tsx";
+import { Button } from "./button.tsx";
 
 /** A secret that is shown this one time, with a button that copies it. */
-export function ShownOnce({ label, value, note }: { label: string; value: string; note: string }) {
+export function OneTimeSecret({ label, value, note }: { label: string; value: string; note: string }) {
   const field = useRef<HTMLInputElement>(null);
   const [said, say] = useState("");
   useEffect(() => {

@@ -1,8 +1,8 @@
-import { announce } from "../components/announce.tsx";
-import { Button } from "../components/button.tsx";
-import { Dialog } from "../components/dialog.tsx";
-import { Failure } from "../components/failure.tsx";
-import { useSubmission } from "../components/submission.tsx";
+import { showToast } from "./toast.tsx";
+import { Button } from "./button.tsx";
+import { Dialog } from "./dialog.tsx";
+import { ErrorBanner } from "./error-banner.tsx";
+import { useSubmission } from "./submission.tsx";
 
 /** Something that is asked about before it is done. */
 export interface Question {
@@ -28,7 +28,7 @@ export function Confirm({
 }) {
   const { submit, busy, error } = useSubmission(async () => {
     await question.run();
-    announce(question.done);
+    showToast(question.done);
     onClose();
     onDone();
     return true;
@@ -47,7 +47,7 @@ export function Confirm({
       }
     >
       <p>{question.text}</p>
-      {error !== null && <Failure error={error} />}
+      {error !== null && <ErrorBanner error={error} />}
     </Dialog>
   );
 }

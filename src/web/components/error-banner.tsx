@@ -1,15 +1,23 @@
 import { useEffect, useRef } from "preact/hooks";
 import { href } from "../address.ts";
-import { Refusal } from "../request.ts";
+import { ApiError } from "../request.ts";
 import { Button } from "./button.tsx";
 
 /** What went wrong and what to do next. It is read out, and takes the focus when `focus` is set. */
-export function Failure({ error, retry, focus }: { error: unknown; retry?: () => void; focus?: boolean }) {
+export function ErrorBanner({
+  error,
+  retry,
+  focus,
+}: {
+  error: unknown;
+  retry?: () => void;
+  focus?: boolean;
+}) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (focus) box.current?.focus();
   }, [focus, error]);
-  const refusal = error instanceof Refusal ? error : undefined;
+  const refusal = error instanceof ApiError ? error : undefined;
   const next = nextStep(refusal);
   return (
     <div class="failure" role="alert" tabIndex={-1} ref={box}>
@@ -33,7 +41,7 @@ export function Failure({ error, retry, focus }: { error: unknown; retry?: () =>
 const here = (): string | undefined =>
   typeof location === "undefined" ? undefined : location.pathname + location.search;
 
-function nextStep(refusal: Refusal | undefined): string {
+function nextStep(refusal: ApiError | undefined): string {
   switch (refusal?.status) {
     case undefined:
       return "This is a defect of the page. Load it again; if that does not help, tell whoever runs this server.";

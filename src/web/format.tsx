@@ -1,5 +1,5 @@
 /** A time as the reader's own clock and language have it; a word where there is none. */
-export function When({ at, none = "never" }: { at: string | null; none?: string }) {
+export function Time({ at, none = "never" }: { at: string | null; none?: string }) {
   if (at === null) return <span class="muted">{none}</span>;
   return (
     <time dateTime={at} title={at} class="nowrap">
@@ -9,25 +9,25 @@ export function When({ at, none = "never" }: { at: string | null; none?: string 
 }
 
 /** Bytes for people: 1.5 GB. */
-export function size(bytes: number): string {
+export function formatSize(bytes: number): string {
   const units = ["bytes", "kB", "MB", "GB", "TB"];
   const power = bytes < 1000 ? 0 : Math.min(4, Math.floor(Math.log10(bytes) / 3));
   return `${power === 0 ? bytes : (bytes / 1000 ** power).toPrecision(3)} ${units[power]}`;
 }
 
 /** Seconds for people: 3 d 4 h. */
-export function duration(seconds: number): string {
+export function formatDuration(seconds: number): string {
   const parts = [
     [Math.floor(seconds / 86_400), "d"],
     [Math.floor(seconds / 3600) % 24, "h"],
     [Math.floor(seconds / 60) % 60, "min"],
     [Math.floor(seconds) % 60, "s"],
   ] as const;
-  const from = parts.findIndex(([count]) => count > 0);
+  const from = parts.findIndex(([value]) => value > 0);
   if (from < 0) return "0 s";
   return parts
     .slice(from, from + 2)
-    .map(([count, unit]) => `${count} ${unit}`)
+    .map(([value, unit]) => `${value} ${unit}`)
     .join(" ");
 }
 
@@ -41,4 +41,4 @@ export function browserName(agent: string): string {
   return [browser || "Unknown browser", system].filter(Boolean).join(" on ");
 }
 
-export const count = (value: number): string => value.toLocaleString("en");
+export const formatCount = (value: number): string => value.toLocaleString("en");
