@@ -17,7 +17,7 @@ export interface AccountOptions extends SessionOptions, SignInOptions {
 }
 
 /** Where nothing else is said. */
-export const USUAL: AccountOptions = {
+export const DEFAULT_ACCOUNT_OPTIONS: AccountOptions = {
   loginFailures: 10,
   loginFailuresAddress: 100,
   loginWindow: 300,

@@ -1,4 +1,4 @@
-import { type Audit, auditOf, type Detail, hasAudit, type Note, ON_BEHALF } from "./audit.ts";
+import { type AuditLog, auditOf, type AuditDetail, hasAudit, type AuditEvent, ON_BEHALF } from "./audit.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { Origin } from "../platform/request-origin.ts";
 import { openWriter } from "../platform/sqlite.ts";
@@ -12,10 +12,10 @@ export const TASK_VARIABLE = "LABD_TASK";
  * it says on behalf of whom, as the entry of that task has it: a name that is merely given is not believed, and the
  * number stands there in any case.
  */
-export function atCommandLine(audit: Audit): Origin {
+export function commandLineOrigin(audit: AuditLog): Origin {
   const uid = process.getuid?.();
   const task = process.env[TASK_VARIABLE];
-  const starter = task === undefined ? null : audit.starterOf(task);
+  const starter = task === undefined ? null : audit.taskStarter(task);
   const words = [uid === undefined ? "" : `uid:${uid}`, starter === null ? "" : `${ON_BEHALF}${starter}`];
   return {
     actor: words.filter(Boolean).join(" ") || null,
@@ -30,20 +30,20 @@ export function atCommandLine(audit: Audit): Origin {
  * Notes in the audit log of the database at `path` what a verb did that has no transaction of its own, beside a server
  * or without one, where the database is new enough.
  */
-export function noteBeside(path: string, note: Note): void {
+export function recordOffline(path: string, note: AuditEvent): void {
   const writer = openWriter(path);
   try {
     if (!hasAudit(writer)) return;
     const audit = auditOf(writer, systemClock);
-    audit.note(note, atCommandLine(audit));
+    audit.record(note, commandLineOrigin(audit));
   } finally {
     writer.close();
   }
 }
 
 /** Notes that the service starts, and whether the process before was stopped or ended otherwise. */
-export function noteStart(audit: Audit, about: Detail): void {
+export function recordStart(audit: AuditLog, about: AuditDetail): void {
   const [last] = audit.latest({ action: "service" }, 1);
   const stopped = last === undefined || last.action === "service.stop";
-  audit.note({ action: "service.start", detail: { ...about, stopped_before: stopped } });
+  audit.record({ action: "service.start", detail: { ...about, stopped_before: stopped } });
 }

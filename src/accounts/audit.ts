@@ -3,19 +3,19 @@ import { sha256 } from "../platform/secret.ts";
 import type { Database } from "../platform/sqlite.ts";
 
 /** Values of an entry: whole numbers, so that every program prints them alike. */
-export type Detail = {
-  [name: string]: string | number | boolean | null | Detail | (string | number | Detail)[];
+export type AuditDetail = {
+  [name: string]: string | number | boolean | null | AuditDetail | (string | number | AuditDetail)[];
 };
 
 export type AuditOutcome = "done" | "refused" | "throttled";
 
 /** What is to be noted. Never a secret: no password, token, cookie, nor what was typed where a password may have been. */
-export interface Note {
+export interface AuditEvent {
   /** What was done, such as `token.revoke`; what it is done to comes first. */
   action: string;
   subject?: { kind: string; id: string | null };
   outcome?: AuditOutcome;
-  detail?: Detail;
+  detail?: AuditDetail;
 }
 
 /** One entry, as it is shown and exported. */
@@ -32,7 +32,7 @@ export interface AuditEntry {
   action: string;
   subject: { kind: string; id: string | null } | null;
   outcome: AuditOutcome;
-  detail: Detail;
+  detail: AuditDetail;
   /** SHA-256, in hexadecimal, of the hash before followed by the canonical JSON of all the rest. */
   hash: string;
 }
@@ -57,7 +57,7 @@ export interface AuditFilter {
 }
 
 /** What the first entry takes for the hash before it. */
-export const BEGINNING = "0".repeat(64);
+export const GENESIS_HASH = "0".repeat(64);
 
 /** A row of the table. */
 interface Row {
@@ -84,9 +84,9 @@ const BEHIND = `substr(actor, nullif(instr(actor, '${ON_BEHALF}'), 0) + ${ON_BEH
 const UNKNOWN: Origin = { actor: null, via: "service", token: null, address: null, request: null };
 
 /** The audit log of one database. What is noted within a transaction is noted with it or not at all. */
-export class Audit {
+export class AuditLog {
   /** Who acts outside of requests. */
-  standing: Origin = UNKNOWN;
+  defaultOrigin: Origin = UNKNOWN;
 
   constructor(
     private readonly database: Database,
@@ -94,14 +94,14 @@ export class Audit {
   ) {}
 
   /** Notes what was done. The end of the chain is read each time: other processes write too, and writes are taken back. */
-  note(note: Note, by: Partial<Origin> = {}): void {
+  record(note: AuditEvent, by: Partial<Origin> = {}): void {
     // Not within another one, where it would be a savepoint.
     if (this.database.inTransaction) this.#append(note, by);
     else this.database.transaction(() => this.#append(note, by)).immediate();
   }
 
   /** Who began a task of the administration; null where there is none. */
-  starterOf(task: string): string | null {
+  taskStarter(task: string): string | null {
     const row = this.database
       .query(
         "SELECT actor FROM audit WHERE action = 'task.start' AND subject_kind = 'task' AND subject_id = ?",
@@ -121,7 +121,7 @@ export class Audit {
   }
 
   /** All entries, oldest first, read in pages: what is noted meanwhile is among them. */
-  *all(filter: AuditFilter): Generator<AuditEntry> {
+  *entries(filter: AuditFilter): Generator<AuditEntry> {
     let after = filter.after ?? 0;
     for (;;) {
       const page = this.#select({ ...filter, after }, "ASC", 1000);
@@ -131,8 +131,8 @@ export class Audit {
     }
   }
 
-  #append({ action, subject, outcome = "done", detail = {} }: Note, by: Partial<Origin>): void {
-    const { token: row, ...origin } = { ...(currentOrigin() ?? this.standing), ...by };
+  #append({ action, subject, outcome = "done", detail = {} }: AuditEvent, by: Partial<Origin>): void {
+    const { token: row, ...origin } = { ...(currentOrigin() ?? this.defaultOrigin), ...by };
     const token =
       row === null
         ? null
@@ -167,7 +167,7 @@ export class Audit {
         subject?.id ?? null,
         outcome,
         canonical(detail),
-        hashOf(last?.hash ?? BEGINNING, entry),
+        hashOf(last?.hash ?? GENESIS_HASH, entry),
       );
   }
 
@@ -192,13 +192,13 @@ export class Audit {
 }
 
 /** The audit log of a database; the same one for whoever asks. */
-export function auditOf(database: Database, clock: { now(): number }): Audit {
+export function auditOf(database: Database, clock: { now(): number }): AuditLog {
   let audit = audits.get(database);
-  if (!audit) audits.set(database, (audit = new Audit(database, () => clock.now())));
+  if (!audit) audits.set(database, (audit = new AuditLog(database, () => clock.now())));
   return audit;
 }
 
-const audits = new WeakMap<Database, Audit>();
+const audits = new WeakMap<Database, AuditLog>();
 
 /** The end of the chain in a database; null where it is empty, or older than the audit log. */
 export function auditHead(database: Database): AuditHead | null {
@@ -211,7 +211,7 @@ export const hasAudit = (database: Database): boolean =>
   database.query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'audit'").get() !== null;
 
 /** What was found of a chain: its length and end, and the first thing that is wrong with it. */
-export interface Verdict {
+export interface ChainVerification {
   entries: number;
   head: AuditHead | null;
   broken: { seq: number; why: string } | null;
@@ -221,14 +221,14 @@ export interface Verdict {
  * Computes the chain again. `heads`: ends that were noted elsewhere, which must still be in it. What was cut off at the
  * end, or written anew from some entry on with all hashes, is seen by these only.
  */
-export function verifyChain(database: Database, heads: readonly AuditHead[] = []): Verdict {
+export function verifyChain(database: Database, heads: readonly AuditHead[] = []): ChainVerification {
   const noted = new Map(heads.map(({ seq, hash }) => [seq, hash]));
   const statement = database.prepare("SELECT * FROM audit ORDER BY seq");
   let last: AuditHead | null = null;
-  let broken: Verdict["broken"] = null;
+  let broken: ChainVerification["broken"] = null;
   try {
     for (const row of statement.iterate() as Iterable<Row>) {
-      const why = whatIsWrong(row, last, noted);
+      const why = checkEntry(row, last, noted);
       if (why !== undefined) broken ??= { seq: row.seq, why };
       noted.delete(row.seq);
       last = { seq: row.seq, hash: row.hash };
@@ -247,7 +247,7 @@ export function verifyChain(database: Database, heads: readonly AuditHead[] = []
   return { entries: n, head: auditHead(database), broken };
 }
 
-function whatIsWrong(
+function checkEntry(
   row: Row,
   last: AuditHead | null,
   noted: ReadonlyMap<number, string>,
@@ -256,7 +256,7 @@ function whatIsWrong(
   if (row.seq !== expected) return `it follows entry ${last?.seq ?? 0}: what was between is gone`;
   let hash: string;
   try {
-    hash = hashOf(last?.hash ?? BEGINNING, entryOf(row));
+    hash = hashOf(last?.hash ?? GENESIS_HASH, entryOf(row));
   } catch (error) {
     return `it cannot be read: ${(error as Error).message}`;
   }
@@ -272,7 +272,7 @@ function entryOf(row: Row): AuditEntry {
     ...rest,
     time: new Date(time).toISOString(),
     subject: kind === null ? null : { kind, id },
-    detail: JSON.parse(detail) as Detail,
+    detail: JSON.parse(detail) as AuditDetail,
   };
 }
 

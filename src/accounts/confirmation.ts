@@ -1,5 +1,5 @@
 import { Problem } from "../problem.ts";
-import type { AccountNotes } from "./account-notes.ts";
+import type { AccountAudit } from "./account-audit.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Sessions } from "./session.ts";
 import type { SignIns } from "./sign-in.ts";
@@ -7,7 +7,7 @@ import type { SignIns } from "./sign-in.ts";
 const MINUTE = 60_000;
 
 /** Who asks. */
-interface Caller {
+interface ConfirmingUser {
   user: number | null;
   username: string | null;
 }
@@ -22,7 +22,7 @@ export class Confirmations {
     private readonly clock: Clock,
     private readonly sessions: Sessions,
     private readonly signIns: SignIns,
-    private readonly notes: AccountNotes,
+    private readonly notes: AccountAudit,
     private readonly minutes: number,
   ) {}
 
@@ -31,10 +31,10 @@ export class Confirmations {
    * @throws Problem confirmation_required; invalid_request that names current_password; throttled, busy,
    * identity_unavailable
    */
-  async require(request: Request, actor: Caller, password = ""): Promise<void> {
+  async require(request: Request, actor: ConfirmingUser, password = ""): Promise<void> {
     if (request.headers.has("authorization")) return;
     if (password !== "") return this.confirm(request, actor, password);
-    const age = this.clock.now() - (this.sessions.find(request)?.confirmed ?? 0);
+    const age = this.clock.now() - (this.sessions.find(request)?.confirmedAt ?? 0);
     if (age >= 0 && age < this.minutes * MINUTE) return;
     const by = this.signIns.hasPassword(actor.user!) ? "password" : "provider";
     const how =
@@ -49,7 +49,7 @@ export class Confirmations {
   }
 
   /** By the password of the account, here or in the directory. @throws Problem as `require` */
-  async confirm(request: Request, { user, username }: Caller, password: string): Promise<void> {
+  async confirm(request: Request, { user, username }: ConfirmingUser, password: string): Promise<void> {
     if (user === null || username === null) return;
     try {
       await this.signIns.verify({ username, password }, "confirm", request);
@@ -63,6 +63,6 @@ export class Confirmations {
       });
     }
     this.sessions.confirm(request);
-    this.notes.user(user, "session.confirm");
+    this.notes.recordUser(user, "session.confirm");
   }
 }

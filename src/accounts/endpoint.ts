@@ -1,9 +1,9 @@
 import { Problem, PROBLEMS } from "../problem.ts";
-import { type Accounts, type Actor, unauthenticated } from "./auth.ts";
+import { type Accounts, type Actor, unauthenticated } from "./accounts.ts";
 import { readText } from "../platform/body.ts";
 
 /** What an address is asked, besides the request: the parts of its path that its template names. */
-export interface Ask {
+export interface EndpointRequest {
   request: Request;
   params: Readonly<Record<string, string>>;
   query: URLSearchParams;
@@ -15,7 +15,10 @@ export type Method = "GET" | "POST" | "PUT" | "DELETE";
 export interface Endpoint {
   path: string;
   methods: Partial<
-    Record<Method, { answer: (ask: Ask) => Response | Promise<Response>; detail: Record<string, unknown> }>
+    Record<
+      Method,
+      { answer: (ask: EndpointRequest) => Response | Promise<Response>; detail: Record<string, unknown> }
+    >
   >;
 }
 
@@ -26,7 +29,7 @@ export const json = (value: unknown, status = 200, headers: Record<string, strin
     headers: { "Content-Type": "application/json", "Cache-Control": "no-store", ...headers },
   });
 
-export const done = (): Response =>
+export const noContent = (): Response =>
   new Response(null, { status: 204, headers: { "Cache-Control": "no-store" } });
 
 /** A list in the envelope of all lists, whole. */
@@ -92,14 +95,14 @@ export async function readTexts<Name extends string>(
 }
 
 /** A row as it is printed: times, which are milliseconds, become RFC 3339. */
-export const dated = <Row extends object>(row: Row, ...times: (keyof Row)[]): object =>
+export const withTimestamps = <Row extends object>(row: Row, ...times: (keyof Row)[]): object =>
   Object.assign(
     {},
     row,
-    Object.fromEntries(times.map((name) => [name, instant(row[name] as number | null)])),
+    Object.fromEntries(times.map((name) => [name, timestamp(row[name] as number | null)])),
   );
 
-export const instant = (at: number | null): string | null =>
+export const timestamp = (at: number | null): string | null =>
   at === null ? null : new Date(at).toISOString();
 
 const MEANINGS: Record<number, string> = {
@@ -121,7 +124,7 @@ const PROBLEM = {
 };
 
 /** What the documentation says of one operation. */
-export function described(
+export function describeOperation(
   summary: string,
   {
     description,
@@ -169,7 +172,7 @@ export const texts = (required: readonly string[], optional: readonly string[] =
 });
 
 /** Whose account it is about. */
-export const ofAccount = (): object => parameter("path", "username", "Of the account.");
+export const usernameParameter = (): object => parameter("path", "username", "Of the account.");
 
 export const parameter = (where: "path" | "query", name: string, description: string) => ({
   name,

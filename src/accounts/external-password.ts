@@ -1,5 +1,5 @@
 /** Why somebody is refused whom it knows, such as that a password has expired: for the audit log, never for who asks. */
-export interface ForeignRefusal {
+export interface ExternalRejection {
   /** A word. */
   reason: string;
   /** What it knows them by. */
@@ -7,7 +7,7 @@ export interface ForeignRefusal {
 }
 
 /** Who knows passwords of accounts besides this database: a directory, such as LDAP. */
-export interface ForeignPasswords {
+export interface ExternalPasswords {
   /** What the audit log calls it. */
   readonly name: string;
   /**
@@ -15,9 +15,9 @@ export interface ForeignPasswords {
    * where that is not all.
    * @throws Problem identity_unavailable where it does not answer, forbidden where it knows who it is and that is nobody here
    */
-  verify(username: string, password: string): Promise<number | ForeignRefusal | undefined>;
+  verify(username: string, password: string): Promise<number | ExternalRejection | undefined>;
   /** Whether this is the password of the account, which it knows by another name maybe. @throws Problem identity_unavailable, throttled */
-  confirms(user: number, username: string, password: string): Promise<boolean>;
+  checkPassword(user: number, username: string, password: string): Promise<boolean>;
   /** Whether what it said of an account a short while ago still counts, as far as is known without asking. */
-  holds(user: number): boolean;
+  canSignIn(user: number): boolean;
 }

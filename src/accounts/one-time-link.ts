@@ -34,7 +34,7 @@ export class OneTimeLinks {
         const account = this.database
           .query("SELECT id, username FROM user_account WHERE rid = ?")
           .get(user) as { id: string; username: string } | null;
-        auditOf(this.database, this.clock).note({
+        auditOf(this.database, this.clock).record({
           action: "link.create",
           subject: { kind: "user", id: account?.id ?? null },
           detail: {

@@ -1,4 +1,4 @@
-import type { AccountNotes } from "./account-notes.ts";
+import type { AccountAudit } from "./account-audit.ts";
 import type { Clock } from "../platform/clock.ts";
 import { Sealing } from "../platform/encryption.ts";
 import { sha256 } from "../platform/secret.ts";
@@ -22,11 +22,12 @@ export interface SecondFactor {
 }
 
 /** What came of a code: by what it was good, or why it was not. */
-export type Taken = "none" | "code" | "recovery" | "missing" | "wrong" | "used" | "locked" | "unreadable";
+export type CodeResult =
+  "none" | "code" | "recovery" | "missing" | "wrong" | "used" | "locked" | "unreadable";
 
 const RECOVERY_CODES = 10;
 /** Wrong codes in a row, each with the right password, after which only recovery codes are taken. */
-export const MOST_WRONG = 20;
+export const MAX_FAILURES = 20;
 
 /**
  * Steps (ten minutes) by which the last good code may be ahead of the clock. One that is further was taken while the
@@ -56,7 +57,7 @@ export class SecondFactors {
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
-    private readonly notes: AccountNotes,
+    private readonly notes: AccountAudit,
     private readonly options: { requireTotp: RequireTotp; keyFile: string | null },
   ) {
     this.sealing = new Sealing(options.keyFile);
@@ -92,7 +93,7 @@ export class SecondFactors {
   }
 
   /** Whether the account may do nothing until it has set one up. */
-  isDue(user: number): boolean {
+  mustSetUp(user: number): boolean {
     return this.isRequired(user) && !this.isOn(user);
   }
 
@@ -114,7 +115,7 @@ export class SecondFactors {
    * @returns recovery codes, which cannot be read again; what was wrong with the code else
    * @throws Problem conflict where there is one, or none was begun
    */
-  confirm(user: number, code: string): string[] | Taken {
+  confirm(user: number, code: string): string[] | CodeResult {
     return this.database
       .transaction(() => {
         const row = this.row(user);
@@ -125,7 +126,7 @@ export class SecondFactors {
         this.database
           .query("UPDATE second_factor SET confirmed = ? WHERE user_rid = ?")
           .run(this.clock.now(), user);
-        this.notes.user(user, "second_factor.enable");
+        this.notes.recordUser(user, "second_factor.enable");
         return this.replaceRecoveryCodes(user);
       })
       .immediate();
@@ -135,7 +136,7 @@ export class SecondFactors {
   renewRecoveryCodes(user: number): string[] {
     return this.database
       .transaction(() => {
-        this.notes.user(user, "second_factor.recovery_codes");
+        this.notes.recordUser(user, "second_factor.recovery_codes");
         return this.replaceRecoveryCodes(user);
       })
       .immediate();
@@ -148,14 +149,14 @@ export class SecondFactors {
         const wasOn = this.isOn(user);
         this.database.query("DELETE FROM second_factor WHERE user_rid = ?").run(user);
         this.database.query("DELETE FROM recovery_code WHERE user_rid = ?").run(user);
-        if (wasOn) this.notes.user(user, action);
+        if (wasOn) this.notes.recordUser(user, action);
         return wasOn;
       })
       .immediate();
   }
 
   /** Looks at a code for an account, and uses it up. "none": the account has no second factor. */
-  use(user: number, code: string): Taken {
+  use(user: number, code: string): CodeResult {
     return this.database
       .transaction(() => {
         const row = this.row(user);
@@ -166,7 +167,7 @@ export class SecondFactors {
   }
 
   /** Within a transaction: what is good once is good for one of those that come at the same time. */
-  private take(user: number, typed: string, row: Row): Taken {
+  private take(user: number, typed: string, row: Row): CodeResult {
     const code = plainCode(typed);
     if (!/^\d{6}$/.test(code)) {
       const used = this.database
@@ -174,7 +175,7 @@ export class SecondFactors {
         .run(user, sha256(code));
       return used.changes === 1 ? this.good(user, row.last_step, "recovery") : this.bad(user, "wrong");
     }
-    if (row.failures >= MOST_WRONG) return "locked";
+    if (row.failures >= MAX_FAILURES) return "locked";
     const secret = this.sealing.open(row.secret, contextOf(user));
     if (!secret) return "unreadable";
     const now = this.clock.now();
@@ -184,14 +185,14 @@ export class SecondFactors {
     return isUsed ? this.bad(user, "used") : this.good(user, step, "code");
   }
 
-  private good(user: number, step: number, taken: Taken): Taken {
+  private good(user: number, step: number, taken: CodeResult): CodeResult {
     this.database
       .query("UPDATE second_factor SET last_step = ?, failures = 0 WHERE user_rid = ?")
       .run(step, user);
     return taken;
   }
 
-  private bad(user: number, taken: Taken): Taken {
+  private bad(user: number, taken: CodeResult): CodeResult {
     this.database.query("UPDATE second_factor SET failures = failures + 1 WHERE user_rid = ?").run(user);
     return taken;
   }
@@ -232,12 +233,12 @@ const alreadyOn = (): Problem =>
   new Problem("conflict", "The account has a second factor. Take it away first, by a code of it.");
 
 /** What is wrong with a code, in a sentence that says what to do. */
-export const WRONG_CODES: Partial<Record<Taken, string>> = {
+export const CODE_ERRORS: Partial<Record<CodeResult, string>> = {
   missing:
     "The account has a second factor: send the code that the app shows now, or a recovery code, in the field code.",
   wrong:
     "This is no code that the app shows now, and no recovery code that is left. Is the clock of the phone right?",
   used: "This code was used already. Wait for the next one.",
-  locked: `There were ${MOST_WRONG} wrong codes in a row: only a recovery code is taken, or an administrator resets the second factor.`,
+  locked: `There were ${MAX_FAILURES} wrong codes in a row: only a recovery code is taken, or an administrator resets the second factor.`,
   unreadable: `The server cannot check codes of the app: its file ${SECOND_FACTOR_KEY} is missing or another one, as after a restore elsewhere. Use a recovery code, or an administrator resets the second factor.`,
 };

@@ -1,7 +1,14 @@
 import { timingSafeEqual } from "node:crypto";
-import { type Audit, auditOf, type Detail } from "./audit.ts";
+import { type AuditLog, auditOf, type AuditDetail } from "./audit.ts";
 import type { Clock } from "../platform/clock.ts";
-import { basePathOf, csrfFailed, fromOwnPage, isUnsafe, type Reach, ownOrigin } from "../platform/origin.ts";
+import {
+  basePathOf,
+  csrfFailed,
+  fromOwnPage,
+  isUnsafe,
+  type PublicUrlOptions,
+  ownOrigin,
+} from "../platform/origin.ts";
 import { hasSecretForm, newSecret, sha256 } from "../platform/secret.ts";
 import type { Database } from "../platform/sqlite.ts";
 
@@ -23,13 +30,13 @@ export interface Session {
   /** Milliseconds since 1970-01-01 UTC. */
   expires: number;
   /** Whether another service vouched for the person, by whatever factors it asks for. */
-  vouched: boolean;
+  external: boolean;
   /** When the owner last showed who it is: milliseconds since 1970-01-01 UTC, 0 where that is not known. */
-  confirmed: number;
+  confirmedAt: number;
 }
 
 /** What another service says of somebody for whom it vouches. */
-export interface Vouched {
+export interface ProviderSession {
   /** Hours after which it is to be asked again. */
   hours: number;
   /** What it calls the session there; null where it does not say. */
@@ -51,7 +58,7 @@ export interface SessionRecord {
   current: boolean;
 }
 
-export interface SessionOptions extends Reach {
+export interface SessionOptions extends PublicUrlOptions {
   /** From sign-in to the end, whatever happens in between. */
   sessionHours: number;
   /** Without a request. */
@@ -60,7 +67,7 @@ export interface SessionOptions extends Reach {
 
 /** Sessions of browsers: a cookie with a random value whose SHA-256 is kept. */
 export class Sessions {
-  private readonly audit: Audit;
+  private readonly audit: AuditLog;
 
   constructor(
     private readonly database: Database,
@@ -71,7 +78,7 @@ export class Sessions {
   }
 
   /** A new session in the place of the one that the request may have; `cookie` is for Set-Cookie. */
-  open(user: number, request: Request, vouched?: Vouched): { session: Session; cookie: string } {
+  open(user: number, request: Request, vouched?: ProviderSession): { session: Session; cookie: string } {
     const now = this.clock.now();
     const secret = newSecret("");
     const hours = Math.min(this.options.sessionHours, vouched?.hours ?? Number.POSITIVE_INFINITY);
@@ -98,7 +105,13 @@ export class Sessions {
         );
     })();
     return {
-      session: { user, csrfToken: csrfTokenOf(secret), expires, vouched: vouched !== undefined, confirmed },
+      session: {
+        user,
+        csrfToken: csrfTokenOf(secret),
+        expires,
+        external: vouched !== undefined,
+        confirmedAt: confirmed,
+      },
       cookie: this.cookie(secret, hours * 3600, request),
     };
   }
@@ -124,7 +137,7 @@ export class Sessions {
     if (!row) return undefined;
     if (now - row.last_used >= MINUTE) this.touch(hash, now);
     const { user_rid: user, expires, vouched, confirmed } = row;
-    return { user, csrfToken: csrfTokenOf(secret), expires, vouched: vouched === 1, confirmed };
+    return { user, csrfToken: csrfTokenOf(secret), expires, external: vouched === 1, confirmedAt: confirmed };
   }
 
   /** Notes that the owner of the session of a request has just shown who it is. */
@@ -151,7 +164,7 @@ export class Sessions {
           if (!row) return;
           const { id, username } = row;
           const subject = { kind: "user", id };
-          this.audit.note(
+          this.audit.record(
             { action: "sign_out", subject, detail: { username } },
             { actor: username, via: "session" },
           );
@@ -202,7 +215,7 @@ export class Sessions {
    * Ends the sessions for which another service vouched: of an account, of what that service calls a session, or both.
    * `why` is for the audit log. @returns how many
    */
-  endVouched(of: { user?: number; session?: string }, why: Detail): number {
+  endProviderSessions(of: { user?: number; session?: string }, why: AuditDetail): number {
     const users = this.database
       .query(
         `SELECT DISTINCT user_rid AS user FROM session WHERE vouched AND ($user IS NULL OR user_rid = $user)
@@ -223,7 +236,7 @@ export class Sessions {
   }
 
   /** Ends the sessions of an account for which a condition holds. @returns how many */
-  private endNoting(user: number, where: string, value: string | null, why: Detail = {}): number {
+  private endNoting(user: number, where: string, value: string | null, why: AuditDetail = {}): number {
     return this.database
       .transaction(() => {
         const { changes } = this.database
@@ -233,7 +246,7 @@ export class Sessions {
           .query("SELECT id, username FROM user_account WHERE rid = ?")
           .get(user) as { id: string; username: string };
         if (changes > 0)
-          this.audit.note({
+          this.audit.record({
             action: "session.end",
             subject: { kind: "user", id },
             detail: { username, count: changes, ...why },
@@ -253,7 +266,7 @@ export class Sessions {
    * token, or to come from a page of ours.
    * @throws Problem forbidden
    */
-  checkIntent(request: Request, session: Session): void {
+  checkCsrf(request: Request, session: Session): void {
     if (!isUnsafe(request.method)) return;
     const given = request.headers.get("x-csrftoken");
     if (given !== null) {

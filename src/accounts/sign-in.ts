@@ -1,13 +1,13 @@
 import { Problem } from "../problem.ts";
-import type { AccountNotes, Method } from "./account-notes.ts";
+import type { AccountAudit, SignInMethod } from "./account-audit.ts";
 import { callerNetwork } from "../platform/caller.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { ForeignPasswords, ForeignRefusal } from "./external-password.ts";
-import type { Reach } from "../platform/origin.ts";
+import type { ExternalPasswords, ExternalRejection } from "./external-password.ts";
+import type { PublicUrlOptions } from "../platform/origin.ts";
 import type { Passwords } from "./password.ts";
 import { RememberedPasswords } from "./remembered-password.ts";
 import { identify } from "../platform/request-origin.ts";
-import { type SecondFactors, type Taken, WRONG_CODES } from "./second-factor.ts";
+import { type SecondFactors, type CodeResult, CODE_ERRORS } from "./second-factor.ts";
 import type { Database } from "../platform/sqlite.ts";
 import { Throttle, throttled } from "./throttle.ts";
 import { unauthenticated } from "./unauthenticated.ts";
@@ -21,7 +21,7 @@ export interface Credentials {
   code?: string;
 }
 
-export interface SignInOptions extends Reach {
+export interface SignInOptions extends PublicUrlOptions {
   /** Failed sign-ins for one account, and from one address, within loginWindow seconds. */
   loginFailures: number;
   loginFailuresAddress: number;
@@ -36,14 +36,14 @@ export class SignIns {
   private readonly admitted = new WeakMap<Request, number | Problem>();
   private readonly remembered: RememberedPasswords;
   /** Asked where a name and a password are not those of an account here. */
-  elsewhere: ForeignPasswords | undefined;
+  externalPasswords: ExternalPasswords | undefined;
 
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
     private readonly passwords: Passwords,
     private readonly factors: SecondFactors,
-    private readonly notes: AccountNotes,
+    private readonly notes: AccountAudit,
     private readonly options: SignInOptions,
   ) {
     const { loginFailures, loginFailuresAddress, loginWindow } = options;
@@ -60,20 +60,20 @@ export class SignIns {
    * @throws Problem unauthenticated, second_factor_required, second_factor_wrong, second_factor_missing, throttled, busy;
    * identity_unavailable, forbidden by what `elsewhere` says
    */
-  async verify(credentials: Credentials, method: Method, request?: Request): Promise<number> {
+  async verify(credentials: Credentials, method: SignInMethod, request?: Request): Promise<number> {
     return (await this.find(credentials, method, request)).user;
   }
 
-  private find(credentials: Credentials, method: Method, request?: Request): Promise<Found> {
+  private find(credentials: Credentials, method: SignInMethod, request?: Request): Promise<Found> {
     const { username } = credentials;
     return this.attempt(username, method, request, async (address) => {
-      const found = await this.passwordFits(credentials, method);
-      if (!found || "reason" in found) {
-        await this.notes.refusal(username, "refused", method, found && { ...found });
+      const basicUser = await this.passwordFits(credentials, method);
+      if (!basicUser || "reason" in basicUser) {
+        await this.notes.recordFailure(username, "refused", method, basicUser && { ...basicUser });
         throw unauthenticated("Unable to log in with provided credentials.");
       }
-      await this.finish(found, credentials.code ?? "", method, address);
-      return found;
+      await this.finish(basicUser, credentials.code ?? "", method, address);
+      return basicUser;
     });
   }
 
@@ -81,13 +81,13 @@ export class SignIns {
    * Looks at a code of somebody who is signed in, by `take`, which gives what came of it, or something better.
    * @throws Problem invalid_request where it is not good, throttled
    */
-  async checkCode<T>(username: string, request: Request, take: () => T | Taken): Promise<T> {
+  async checkCode<T>(username: string, request: Request, take: () => T | CodeResult): Promise<T> {
     return this.attempt(username, "check", request, async () => {
       await writeLockOf(this.database).free();
       const taken = take();
-      const why = typeof taken === "string" ? (WRONG_CODES[taken as Taken] ?? null) : null;
+      const why = typeof taken === "string" ? (CODE_ERRORS[taken as CodeResult] ?? null) : null;
       if (why === null) return taken as T;
-      await this.notes.refusal(username, "refused", "check", { second_factor: taken as Taken });
+      await this.notes.recordFailure(username, "refused", "check", { second_factor: taken as CodeResult });
       throw new Problem("invalid_request", `code: ${why}`, { more: { field: "code" } });
     });
   }
@@ -95,7 +95,7 @@ export class SignIns {
   /** Counts an attempt for the account and the address, and forgets the account's where it is a good one. */
   private async attempt<T>(
     username: string,
-    method: Method,
+    method: SignInMethod,
     request: Request | undefined,
     work: (address: string | undefined) => Promise<T>,
   ): Promise<T> {
@@ -106,7 +106,7 @@ export class SignIns {
       address === undefined ? 0 : this.byAddress.wait(address),
     );
     if (wait > 0) {
-      await this.notes.throttled(username, address, method);
+      await this.notes.recordThrottled(username, address, method);
       throw throttled(wait);
     }
     this.byAccount.count(account);
@@ -122,7 +122,7 @@ export class SignIns {
         if (address !== undefined) this.byAddress.forgive(address);
       }
       if (error instanceof Problem && error.code === "throttled")
-        await this.notes.throttled(username, address, method);
+        await this.notes.recordThrottled(username, address, method);
       throw error;
     }
   }
@@ -130,20 +130,20 @@ export class SignIns {
   /** Whose name and password these are; `by`: who said so, where it was not this database. */
   private async passwordFits(
     { username, password }: Credentials,
-    method: Method,
-  ): Promise<Found | (ForeignRefusal & { by: string }) | undefined> {
+    method: SignInMethod,
+  ): Promise<Found | (ExternalRejection & { by: string }) | undefined> {
     const user = this.database
       .query("SELECT rid, password_hash FROM user_account WHERE username = ? AND is_active")
       .get(username) as { rid: number; password_hash: string | null } | null;
     if ((await this.passwords.verify(password, user?.password_hash ?? null)) && user)
       return { user: user.rid };
-    if (method === "check" || !this.elsewhere) return undefined;
+    if (method === "check" || !this.externalPasswords) return undefined;
     if (method === "confirm") {
-      const fits = user && (await this.elsewhere.confirms(user.rid, username, password));
-      return fits ? { user: user.rid, by: this.elsewhere.name } : undefined;
+      const fits = user && (await this.externalPasswords.checkPassword(user.rid, username, password));
+      return fits ? { user: user.rid, by: this.externalPasswords.name } : undefined;
     }
-    const found = await this.elsewhere.verify(username, password);
-    const by = this.elsewhere.name;
+    const found = await this.externalPasswords.verify(username, password);
+    const by = this.externalPasswords.name;
     return typeof found === "object"
       ? { ...found, by }
       : found === undefined
@@ -155,7 +155,7 @@ export class SignIns {
   private async finish(
     { user, by }: Found,
     code: string,
-    method: Method,
+    method: SignInMethod,
     address: string | undefined,
   ): Promise<void> {
     await writeLockOf(this.database).free();
@@ -164,16 +164,16 @@ export class SignIns {
       username: string;
     };
     const taken = this.database
-      .transaction((): Taken | "due" => {
+      .transaction((): CodeResult | "due" => {
         // Neither can ask for a code, nor lead to setting one up.
         if (method === "basic" && this.factors.isOn(user)) return "missing";
-        if (method !== "session" && this.factors.isDue(user)) return "due";
+        if (method !== "session" && this.factors.mustSetUp(user)) return "due";
         const taken = this.factors.use(user, code);
         if (taken === "none" || taken === "code" || taken === "recovery") {
           identify({ username, via: "password" });
           this.noteSignIn(user);
           const second = taken === "none" ? {} : { second_factor: taken };
-          this.notes.user(user, "sign_in", { method, ...(by === undefined ? {} : { by }), ...second });
+          this.notes.recordUser(user, "sign_in", { method, ...(by === undefined ? {} : { by }), ...second });
         }
         return taken;
       })
@@ -181,8 +181,9 @@ export class SignIns {
     const problem = refusalFor(taken, method);
     if (!problem) return;
     const why = { second_factor: taken };
-    if (problem.code === "second_factor_wrong") await this.notes.refusal(username, "refused", method, why);
-    else await this.notes.stopped(username, address, method, why);
+    if (problem.code === "second_factor_wrong")
+      await this.notes.recordFailure(username, "refused", method, why);
+    else await this.notes.recordMissingCode(username, address, method, why);
     throw problem;
   }
 
@@ -191,7 +192,7 @@ export class SignIns {
   }
 
   /** Finds out who asks by Basic, for `found`. Never rejects. */
-  admit(request: Request): void | Promise<void> {
+  verifyBasic(request: Request): void | Promise<void> {
     const header = request.headers.get("authorization");
     if (header === null || !/^\s*basic\s/i.test(header)) return;
     return this.admitBasic(request, header).then(
@@ -218,9 +219,11 @@ export class SignIns {
     const known = this.remembered.find(
       key,
       ({ user, hash }) =>
-        (hash === null ? this.elsewhere?.holds(user) === true : this.passwordHash(user) === hash) &&
+        (hash === null
+          ? this.externalPasswords?.canSignIn(user) === true
+          : this.passwordHash(user) === hash) &&
         !this.factors.isOn(user) &&
-        !this.factors.isDue(user),
+        !this.factors.mustSetUp(user),
     );
     if (known !== undefined) return known;
     const credentials = { username: pair.slice(0, colon), password: pair.slice(colon + 1) };
@@ -234,7 +237,7 @@ export class SignIns {
 
   /** Whether there is a password by which the owner of an account can show who it is. */
   hasPassword(user: number): boolean {
-    return this.passwordHash(user) !== undefined || this.elsewhere?.holds(user) === true;
+    return this.passwordHash(user) !== undefined || this.externalPasswords?.canSignIn(user) === true;
   }
 
   private passwordHash(user: number): string | undefined {
@@ -257,7 +260,7 @@ const throttleKey = (username: string): string => username.slice(0, 150).normali
 /** Problems that are failed attempts: of others, such as a missing code, nobody learns more by trying again. */
 const FAILURES: ReadonlySet<string> = new Set(["unauthenticated", "second_factor_wrong", "invalid_request"]);
 
-function refusalFor(taken: Taken | "due", method: Method): Problem | undefined {
+function refusalFor(taken: CodeResult | "due", method: SignInMethod): Problem | undefined {
   if (taken === "due")
     return new Problem(
       "second_factor_missing",
@@ -268,7 +271,7 @@ function refusalFor(taken: Taken | "due", method: Method): Problem | undefined {
       "The account has a second factor, which Basic has no room for: use a token (Authorization: Token …).",
       "second_factor_required",
     );
-  const why = WRONG_CODES[taken];
+  const why = CODE_ERRORS[taken];
   if (why === undefined) return undefined;
   const code = taken === "missing" ? "second_factor_required" : "second_factor_wrong";
   return unauthenticated(`code: ${why}`, code, { field: "code" });

@@ -1,5 +1,5 @@
 import { Problem } from "../problem.ts";
-import { type Audit, auditOf } from "./audit.ts";
+import { type AuditLog, auditOf } from "./audit.ts";
 import type { Clock } from "../platform/clock.ts";
 import { currentOrigin } from "../platform/request-origin.ts";
 import { newSecret, sha256 } from "../platform/secret.ts";
@@ -54,7 +54,7 @@ const COLUMNS =
 
 /** The tokens by which programs sign in. */
 export class Tokens {
-  private readonly audit: Audit;
+  private readonly audit: AuditLog;
   /** Uses that were noted today, and which day that is. */
   private readonly uses = { day: 0, keys: new Set<string>() };
 
@@ -170,7 +170,7 @@ export class Tokens {
       )
       .get(id) as Pick<TokenRecord, "name" | "prefix" | "scope" | "expires" | "username">;
     const expires = row.expires === null ? null : new Date(row.expires).toISOString();
-    this.audit.note({ action, subject: { kind: "token", id }, detail: { ...row, expires } });
+    this.audit.record({ action, subject: { kind: "token", id }, detail: { ...row, expires } });
   }
 
   /**

@@ -5,9 +5,9 @@ import type { Reason } from "../operations/backup/manifest.ts";
 import { backUpToStore, type StoreBackupOptions } from "../operations/backup/store-backup.ts";
 import { type Config, storeAccess } from "../config.ts";
 import { openScoring, type Scoring } from "../scoring/index.ts";
-import { atCommandLine } from "../accounts/audit-offline.ts";
-import { auditOf, type Note } from "../accounts/audit.ts";
-import { Accounts } from "../accounts/auth.ts";
+import { commandLineOrigin } from "../accounts/audit-offline.ts";
+import { auditOf, type AuditEvent } from "../accounts/audit.ts";
+import { Accounts } from "../accounts/accounts.ts";
 import { systemClock } from "../platform/clock.ts";
 import { type Log, openLog } from "../platform/log.ts";
 import { isStoreAddress, ObjectStore } from "../platform/object-store.ts";
@@ -28,7 +28,7 @@ export const destinationOf = (to: string): string =>
   isStoreAddress(to) ? to.replace(/\/+$/, "") : resolve(to);
 
 /** What the audit log says of a backup. */
-export const backupNote = ({ path, manifest }: Awaited<ReturnType<typeof makeBackup>>): Note => ({
+export const backupNote = ({ path, manifest }: Awaited<ReturnType<typeof makeBackup>>): AuditEvent => ({
   action: "backup.make",
   subject: { kind: "backup", id: manifest.database.sha256 },
   detail: { name: basename(path), reason: manifest.reason },
@@ -53,7 +53,7 @@ export function backUp(
 }
 
 /** A migration goes forward only: the way back is the backup before it. */
-export async function backUpBeforeUpgrade(config: Config, log: Log): Promise<Note | undefined> {
+export async function backUpBeforeUpgrade(config: Config, log: Log): Promise<AuditEvent | undefined> {
   const pending = pendingMigrations(join(config.data_dir, DATABASE), MIGRATIONS);
   // All of them: there is no database yet.
   if (pending.length === 0 || pending.length === MIGRATIONS.length) return undefined;
@@ -90,8 +90,8 @@ export async function openData(config: Config): Promise<Opened> {
     : undefined;
   const database = openDatabase(path, MIGRATIONS, { checkpoints: !config.litestream });
   const audit = auditOf(database, systemClock);
-  audit.standing = atCommandLine(audit);
-  if (saved) audit.note(saved);
+  audit.defaultOrigin = commandLineOrigin(audit);
+  if (saved) audit.record(saved);
   return {
     database,
     accounts: new Accounts(database, systemClock, accountOptions(config)),

@@ -3,8 +3,8 @@ import { placeOf } from "../operations/backup/places.ts";
 import { openSchedule, type Schedule } from "../operations/backup/schedule.ts";
 import { type Config, isSecret, SETTING_NAMES, SETTINGS } from "../config.ts";
 import { Problem } from "../problem.ts";
-import { noteStart } from "../accounts/audit-offline.ts";
-import type { Accounts } from "../accounts/auth.ts";
+import { recordStart } from "../accounts/audit-offline.ts";
+import type { Accounts } from "../accounts/accounts.ts";
 import { takeInheritedSockets } from "../platform/inherited-sockets.ts";
 import { selfCommand } from "../platform/self-command.ts";
 import { openSocket, type Socket } from "../platform/socket.ts";
@@ -86,10 +86,10 @@ export async function listen(config: Config, { otherPort = false } = {}): Promis
     }
   };
   noted("start", () =>
-    noteStart(service.accounts.notes.audit, { version: VERSION, commit: COMMIT, settings: unusual(config) }),
+    recordStart(service.accounts.audit.log, { version: VERSION, commit: COMMIT, settings: unusual(config) }),
   );
   const tellHead = (): void => {
-    const head = service.accounts.notes.audit.head();
+    const head = service.accounts.audit.log.head();
     if (head) service.log.info("audit head", { ...head });
   };
   tellHead();
@@ -114,7 +114,7 @@ export async function listen(config: Config, { otherPort = false } = {}): Promis
     clearTimeout(timer);
     await socket.stop(true);
     await writeLockOf(service.database).free();
-    noted("stop", () => service.accounts.notes.audit.note({ action: "service.stop" }));
+    noted("stop", () => service.accounts.audit.log.record({ action: "service.stop" }));
     tellHead();
     await service.close();
   };

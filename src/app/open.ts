@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
 import {
   administrationRoutes,
-  purposeOf,
+  linkPurpose,
   requireAdministrator,
   requireUser,
   Tasks,
@@ -14,14 +14,14 @@ import { registerFarmMetrics } from "../farm/index.ts";
 import { inventoryRoutes, openImports, openMemberships } from "../inventory/index.ts";
 import { openScoring, type Scoring } from "../scoring/index.ts";
 import { auditOf } from "../accounts/audit.ts";
-import { Accounts } from "../accounts/auth.ts";
+import { Accounts } from "../accounts/accounts.ts";
 import { arrivalOf, callerOf } from "../platform/caller.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { type Answer, openHttp } from "../platform/http.ts";
 import { type Log, openLog } from "../platform/log.ts";
 import { Metrics } from "../platform/metrics.ts";
 import { baseOf, basePathOf, callerAddress, isUnsafe } from "../platform/origin.ts";
-import { auditRoutes } from "../accounts/route-audit.ts";
+import { auditRoutes } from "../accounts/audit-routes.ts";
 import { metricsRoutes } from "../platform/route-metrics.ts";
 import { hasSessionCookie } from "../accounts/session.ts";
 import { timeQueries } from "../platform/slow-query.ts";
@@ -72,7 +72,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
     });
     if (!config.litestream && isReplicated(database))
       log.problem("litestream is not set", { see: "labd doctor" });
-    if (saved) auditOf(database, clock).note(saved);
+    if (saved) auditOf(database, clock).record(saved);
     const queries =
       config.slow_query_ms === 0
         ? undefined
@@ -102,7 +102,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
     });
     const opened = database;
     const imports = openImports(database, clock, log);
-    const tasks = new Tasks(clock, log, accounts.notes.audit);
+    const tasks = new Tasks(clock, log, accounts.audit.log);
     const webhooks = webhooksOf({ database, accounts }, config, { clock, log });
     const metrics = new Metrics();
     const observed = observer(metrics);
@@ -136,7 +136,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       isUpload: (path) => path === UPLOADS || path === `${UPLOADS}/`,
       admit: (request) => {
         const free = writesAtOnce(request) ? writeLockOf(opened).free() : undefined;
-        return free ? free.then(() => accounts.admit(request)) : accounts.admit(request);
+        return free ? free.then(() => accounts.verifyBasic(request)) : accounts.verifyBasic(request);
       },
       addressOf: (request) =>
         callerAddress(request, arrivalOf(request)?.address() ?? undefined, reach) ?? null,
@@ -156,7 +156,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
           maxMessageBytes: config.max_message_bytes,
           reach,
         }),
-        auditRoutes(accounts.notes.audit, (request) => requireAdministrator(accounts, request)),
+        auditRoutes(accounts.audit.log, (request) => requireAdministrator(accounts, request)),
         webhooks.routes,
         identity.routes,
         administrationRoutes({
@@ -176,7 +176,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
           backupHours: config.backup_hours,
           environment: () => environmentOf(config),
         }),
-        webRoutes(surroundingsOf, (page, key) => purposeOf(accounts, key) === KEYED_PAGES[page]),
+        webRoutes(surroundingsOf, (page, key) => linkPurpose(accounts, key) === KEYED_PAGES[page]),
       ],
       missing: (request) => pageForMissing(request, surroundingsOf(request)),
       basePath: config.base_path,

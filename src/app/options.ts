@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type Config, SETTING_NAMES, variableOf } from "../config.ts";
 import type { AccountOptions } from "../accounts/account-options.ts";
-import type { Reach } from "../platform/origin.ts";
+import type { PublicUrlOptions } from "../platform/origin.ts";
 import { SECOND_FACTOR_KEY } from "../accounts/second-factor.ts";
 
 /** All settings as variables, for a command that is to see what the server sees. */
@@ -34,7 +34,7 @@ export function scoringOptions(config: Config) {
 }
 
 /** How clients reach the service. */
-export const reachOf = (config: Config): Reach => ({
+export const reachOf = (config: Config): PublicUrlOptions => ({
   publicUrl: config.public_url,
   basePath: config.base_path,
   trustProxy: config.trust_proxy,

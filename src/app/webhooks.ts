@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { recordEvents } from "../inventory/index.ts";
 import { jobEnds } from "../scoring/index.ts";
-import type { Accounts } from "../accounts/auth.ts";
+import type { Accounts } from "../accounts/accounts.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { type Log, openLog } from "../platform/log.ts";
 import { SECOND_FACTOR_KEY } from "../accounts/second-factor.ts";

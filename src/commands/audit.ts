@@ -5,7 +5,7 @@ import { type Call, unknown, type Command } from "./command-line.ts";
 import { Problem } from "../problem.ts";
 import { type AuditHead, auditOf, canonical, hasAudit, verifyChain } from "../accounts/audit.ts";
 import { systemClock } from "../platform/clock.ts";
-import { readFilter } from "../accounts/route-audit.ts";
+import { readFilter } from "../accounts/audit-routes.ts";
 import { type Database, openReader } from "../platform/sqlite.ts";
 
 export const audit: Command = {
@@ -77,7 +77,7 @@ async function exportLines(reader: Database, call: Call): Promise<number> {
     action: call.value("--action"),
   });
   let text = "";
-  for (const entry of auditOf(reader, systemClock).all(filter)) {
+  for (const entry of auditOf(reader, systemClock).entries(filter)) {
     text += `${canonical(entry)}\n`;
     if (text.length < 65_536) continue;
     await written(text);

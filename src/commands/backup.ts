@@ -7,8 +7,8 @@ import { listStore, thinStore } from "../operations/backup/store-backup.ts";
 import type { Command } from "./command-line.ts";
 import { type Config, STORE_SETTINGS, storeAccess } from "../config.ts";
 import { Problem } from "../problem.ts";
-import { noteBeside } from "../accounts/audit-offline.ts";
-import type { Note } from "../accounts/audit.ts";
+import { recordOffline } from "../accounts/audit-offline.ts";
+import type { AuditEvent } from "../accounts/audit.ts";
 import { isStoreAddress, ObjectStore } from "../platform/object-store.ts";
 import { transferLine } from "./progress.ts";
 
@@ -52,9 +52,9 @@ export const backup: Command = {
     );
     line.clear();
     const { path, manifest } = made;
-    const note = (what: Note): void => {
+    const note = (what: AuditEvent): void => {
       try {
-        noteBeside(join(config.data_dir, DATABASE), what);
+        recordOffline(join(config.data_dir, DATABASE), what);
       } catch (error) {
         // The backup is there all the same: from a disk that is full or only read, it may be needed most.
         process.stderr.write(`labd: not noted in the audit log: ${(error as Error).message}\n`);

@@ -4,16 +4,16 @@ import { DATABASE } from "../app/data-directory.ts";
 import { accountOptions } from "../app/options.ts";
 import type { Config } from "../config.ts";
 import {
-  leftOut,
+  findExcluded,
   checkDirectory,
   lookUp,
-  passwordFits,
+  checkPassword,
   readLdapOptions,
-  stateOf,
+  accountState,
 } from "../accounts/external/index.ts";
-import { isInOne, membershipsBy } from "../accounts/external/person.ts";
+import { isInAnyGroup, membershipsBy } from "../accounts/external/person.ts";
 import { Problem } from "../problem.ts";
-import { Accounts } from "../accounts/auth.ts";
+import { Accounts } from "../accounts/accounts.ts";
 import { systemClock } from "../platform/clock.ts";
 import { openReader } from "../platform/sqlite.ts";
 import { identitiesOf } from "./user-link.ts";
@@ -58,9 +58,9 @@ export async function checkLdap(
       "person",
       `nobody, or several, below ${options.userBase} by ${options.userFilter} with ${who}`,
     ]);
-    const other = await leftOut(options, who).catch(() => undefined);
+    const other = await findExcluded(options, who).catch(() => undefined);
     if (other) {
-      const state = stateOf(other.values, Date.now()).words.join(", ");
+      const state = accountState(other.values, Date.now()).words.join(", ");
       rows.push(["left out", `${other.dn}${state === "" ? "" : `: ${state}`}`]);
     }
     return end(false);
@@ -72,23 +72,23 @@ export async function checkLdap(
     ["name", `${person.username}, ${person.fullName || "no full name"}, ${person.email || "no e-mail"}`],
     ["groups", person.groups.join(", ") || (options.groupBase === "" ? "not asked for" : "none")],
   );
-  const state = stateOf(found.entry.values, Date.now());
+  const state = accountState(found.entry.values, Date.now());
   if (state.words.length > 0) rows.push(["account", state.words.join(", ")]);
   let fits = true;
   if (password !== undefined) {
-    const bound = await passwordFits(options, found.entry.dn, password);
+    const bound = await checkPassword(options, found.entry.dn, password);
     fits = bound === true;
     rows.push(["password", bound === true ? "fits" : bound ? `is refused: ${bound.words}` : "does not fit"]);
   }
   if (options.administrators.length > 0)
-    rows.push(["administrator", isInOne(person.groups, options.administrators) ? "yes" : "no"]);
+    rows.push(["administrator", isInAnyGroup(person.groups, options.administrators) ? "yes" : "no"]);
   for (const [group, isIn] of membershipsBy(options.map, person.groups))
     rows.push(["group", `${group}: ${isIn ? "member" : "no member"}`]);
   if (state.closed) {
     rows.push(["signs in", "no: the directory lets the account do nothing"]);
     return end(false);
   }
-  const isAllowed = options.allowed.length === 0 || isInOne(person.groups, options.allowed);
+  const isAllowed = options.allowed.length === 0 || isInAnyGroup(person.groups, options.allowed);
   const path = join(config.data_dir, DATABASE);
   if (!existsSync(path)) {
     rows.push(["signs in", isAllowed ? "yes" : `no: ${REMEDIES.not_allowed("", who)}`]);

@@ -81,7 +81,7 @@ export const corpus: Command = {
       else if (action === "calibrate") {
         await calibrate(corpora, operand, classes, config.workers);
         const detail = operand === undefined ? {} : { name: operand };
-        opened.accounts.notes.audit.note({ action: "corpus.calibrate", detail });
+        opened.accounts.audit.log.record({ action: "corpus.calibrate", detail });
       } else list(corpora);
     } finally {
       opened.close();

@@ -4,9 +4,9 @@ import type { Call } from "./command-line.ts";
 import type { Config, SettingName } from "../config.ts";
 import { RESOURCES } from "../inventory/index.ts";
 import { nearest, Problem } from "../problem.ts";
-import { atCommandLine } from "../accounts/audit-offline.ts";
+import { commandLineOrigin } from "../accounts/audit-offline.ts";
 import { auditOf } from "../accounts/audit.ts";
-import type { Accounts } from "../accounts/auth.ts";
+import type { Accounts } from "../accounts/accounts.ts";
 
 /** The inventory of a data directory for verbs: that of the service that runs on it, or else one of their own. */
 export interface OpenInventory {
@@ -55,7 +55,7 @@ export async function openInventory(call: Call): Promise<OpenInventory> {
   const data = own ? { accounts: own.accounts, close: () => own.close() } : await openData(config);
   if (own) {
     const audit = auditOf(own.database, own.clock);
-    audit.standing = atCommandLine(audit);
+    audit.defaultOrigin = commandLineOrigin(audit);
   }
   let token: ReturnType<typeof tokenFor>;
   try {
@@ -85,7 +85,7 @@ export async function openInventory(call: Call): Promise<OpenInventory> {
 }
 
 function tokenFor(accounts: Accounts, username: string): { token: string; id: string } {
-  const user = accounts.userOf(username, { active: true });
+  const user = accounts.userId(username, { active: true });
   return accounts.tokens.add(user, { name: "command line", expires: Date.now() + HOUR });
 }
 

@@ -14,7 +14,7 @@ import { STORE_SETTINGS, storeAccess } from "../config.ts";
 import { MIGRATIONS } from "../../db/index.ts";
 import { Problem } from "../problem.ts";
 import { type AuditHead, auditHead } from "../accounts/audit.ts";
-import { noteBeside } from "../accounts/audit-offline.ts";
+import { recordOffline } from "../accounts/audit-offline.ts";
 import { isStoreAddress, ObjectStore } from "../platform/object-store.ts";
 import { SECOND_FACTOR_KEY } from "../accounts/second-factor.ts";
 import { closeDatabase, openWriter } from "../platform/sqlite.ts";
@@ -54,7 +54,7 @@ export const restore: Command = {
       now: Date.now(),
     });
     const before = former === null ? null : headOf(former);
-    noteBeside(join(config.data_dir, DATABASE), {
+    recordOffline(join(config.data_dir, DATABASE), {
       action: "backup.restore",
       subject: { kind: "backup", id: manifest.database.sha256 },
       detail: {

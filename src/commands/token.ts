@@ -49,7 +49,7 @@ const ACTIONS: Record<string, (opened: Opened, call: Call, operand: string | und
     return `${accounts.addToken(username, call.value("--name") ?? "command line", expires, scope)}\n`;
   },
   list({ accounts }, call, username) {
-    const user = username === undefined ? {} : { user: accounts.userOf(username) };
+    const user = username === undefined ? {} : { user: accounts.userId(username) };
     const tokens = accounts.tokens.list({ ...user, all: call.has("--all") });
     if (call.has("--json")) {
       const time = (at: number | null) => (at === null ? null : new Date(at).toISOString());
@@ -82,7 +82,7 @@ const ACTIONS: Record<string, (opened: Opened, call: Call, operand: string | und
     if ((typed === undefined) === (username === undefined))
       throw new Problem("usage", "labd token revoke takes one ID (or prefix), or --user USER.");
     if (username !== undefined)
-      return `Revoked ${accounts.tokens.revokeAll(accounts.userOf(username))} tokens of ${username}.\n`;
+      return `Revoked ${accounts.tokens.revokeAll(accounts.userId(username))} tokens of ${username}.\n`;
     const id = accounts.tokens.resolve(typed ?? "");
     accounts.tokens.revoke(id);
     return `Revoked ${id}.\n`;

@@ -5,7 +5,7 @@ import {
   PROVIDERS,
   readLdapOptions,
   recheckDirectory,
-  whoIsMeant,
+  resolveSubject,
 } from "../accounts/external/index.ts";
 import { openMemberships } from "../inventory/index.ts";
 import { Problem } from "../problem.ts";
@@ -25,10 +25,10 @@ export async function link(
 ): Promise<string> {
   if ((ldap === undefined) === (oidc === undefined))
     throw new Problem("usage", "labd user link takes --ldap WHO or --oidc SUBJECT.");
-  const user = opened.accounts.userOf(username);
+  const user = opened.accounts.userId(username);
   const subject = await (ldap === undefined
-    ? whoIsMeant(config, "oidc", oidc!)
-    : whoIsMeant(config, "ldap", ldap));
+    ? resolveSubject(config, "oidc", oidc!)
+    : resolveSubject(config, "ldap", ldap));
   identitiesOf(opened).link(user, subject);
   return `Linked ${username} to ${subject.label}, who signs in as this account from now on.\n`;
 }
@@ -38,7 +38,7 @@ export function unlink(opened: Opened, username: string, from: string | undefine
   const provider = PROVIDERS.find((name) => name === from);
   if (!provider)
     throw new Problem("usage", `labd user unlink takes --from ${PROVIDERS.join(" or --from ")}.`);
-  const { label } = identitiesOf(opened).unlink(opened.accounts.userOf(username), provider);
+  const { label } = identitiesOf(opened).unlink(opened.accounts.userId(username), provider);
   return `Unlinked ${username} from ${label}, and ended its sessions. Tokens stay: labd token revoke --user ${username}\n`;
 }
 

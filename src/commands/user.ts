@@ -95,7 +95,7 @@ const ACTIONS: Record<string, (opened: Opened, call: Call, username: string) => 
         is_active: user.is_active === 1,
         is_superuser: user.is_superuser === 1,
         second_factor: accounts.secondFactors.isOn(user.rid),
-        linked: identities.of(user.rid).map(({ provider, label }) => ({ provider, label })),
+        linked: identities.ofUser(user.rid).map(({ provider, label }) => ({ provider, label })),
         last_login: user.last_login === null ? null : new Date(user.last_login).toISOString(),
       }));
       return `${JSON.stringify(shown, null, 2)}\n`;
@@ -110,21 +110,21 @@ const ACTIONS: Record<string, (opened: Opened, call: Call, username: string) => 
           user.is_active === 1 ? "active" : "disabled",
           ...(user.is_superuser === 1 ? ["admin"] : []),
           ...(accounts.secondFactors.isOn(user.rid) ? ["second factor"] : []),
-          ...identities.of(user.rid).map(({ provider }) => provider),
+          ...identities.ofUser(user.rid).map(({ provider }) => provider),
         ].join(", "),
         minuteOf(user.last_login),
       ]),
     );
   },
   async password({ accounts }, call, username) {
-    const rid = accounts.userOf(username);
+    const rid = accounts.userId(username);
     if (!call.has("--password-stdin"))
       throw new Problem("usage", "labd user password reads the password with --password-stdin.");
     await accounts.setPassword(rid, await readPassword());
     return `Set the password of ${username} and ended its sessions. Tokens stay: labd token revoke --user ${username}\n`;
   },
   totp({ accounts }, call, username) {
-    const user = accounts.userOf(username);
+    const user = accounts.userId(username);
     if (call.has("--reset"))
       return accounts.resetSecondFactor(user)
         ? `Took the second factor of ${username} away and ended its sessions: the password alone signs in.\n`
@@ -142,11 +142,11 @@ const ACTIONS: Record<string, (opened: Opened, call: Call, username: string) => 
   recheck: (opened, call) => recheck(opened, call.configuration().config),
   unlink: (opened, call, username) => unlink(opened, username, call.value("--from")),
   disable({ accounts }, _, username) {
-    accounts.setActive(accounts.userOf(username), false);
+    accounts.setActive(accounts.userId(username), false);
     return `Disabled ${username}: no password, session or token signs in. labd user enable ${username} undoes it.\n`;
   },
   enable({ accounts }, _, username) {
-    accounts.setActive(accounts.userOf(username), true);
+    accounts.setActive(accounts.userId(username), true);
     return `Enabled ${username}.\n`;
   },
 };

@@ -113,7 +113,7 @@ const ACTIONS: Record<string, Action> = {
       const username = call.value("--user");
       if (username === undefined) throw new Problem("usage", "labd webhook add needs --user USER.");
       const events = call.values("--event");
-      const made = await management.add(accounts.userOf(username, { active: true }), {
+      const made = await management.add(accounts.userId(username, { active: true }), {
         url,
         ...(events.length === 0 ? {} : { events }),
         resource: call.value("--resource"),
@@ -125,7 +125,7 @@ const ACTIONS: Record<string, Action> = {
   list: {
     takes: ["[USER]"],
     run({ accounts, store }, [username]) {
-      const found = store.list(username === undefined ? undefined : accounts.userOf(username));
+      const found = store.list(username === undefined ? undefined : accounts.userId(username));
       const shown = found.map((one) => ({
         id: one.id,
         user: one.username,

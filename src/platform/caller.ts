@@ -1,4 +1,4 @@
-import { callerAddress, type Reach } from "./origin.ts";
+import { callerAddress, type PublicUrlOptions } from "./origin.ts";
 
 /** What the server knows of a request that the request itself does not say. Asked for only where it is needed. */
 export interface Arrival {
@@ -27,7 +27,7 @@ export function rememberArrival(request: Request, arrival: Arrival): void {
 export function callerOf(
   request: Request,
   accounts: { authenticate(request: Request): { username: string | null } },
-  reach: Reach,
+  reach: PublicUrlOptions,
 ): string {
   if (request.headers.has("authorization") || request.headers.has("cookie")) {
     try {
@@ -41,7 +41,7 @@ export function callerOf(
 }
 
 /** The network that a request comes from, where it is known. */
-export function callerNetwork(request: Request, reach: Reach): string | undefined {
+export function callerNetwork(request: Request, reach: PublicUrlOptions): string | undefined {
   const address = callerAddress(request, arrivals.get(request)?.address() ?? undefined, reach);
   return address === undefined ? undefined : networkOf(address);
 }

@@ -1,7 +1,7 @@
 import { Problem } from "../problem.ts";
 
 /** Where requests come from, and how the service is reached: what links, cookies and sign-in depend on. */
-export interface Reach {
+export interface PublicUrlOptions {
   /** Scheme, host and port under which clients reach the service, where they are not those of their requests; else empty. */
   publicUrl: string;
   /** Path before all addresses of the service, such as /labd; empty where there is none. */
@@ -11,7 +11,7 @@ export interface Reach {
 }
 
 /** Clients reach the service as their requests say. */
-export const DIRECT: Reach = { publicUrl: "", basePath: "", trustProxy: false };
+export const DIRECT: PublicUrlOptions = { publicUrl: "", basePath: "", trustProxy: false };
 
 /** Host with an optional port: name, IPv4, or IPv6 in brackets. Anything else could carry markup into a document. */
 export const HOST = /^(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
@@ -22,7 +22,7 @@ export const BASE_PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)+$/;
 export const isUnsafe = (method: string): boolean => !["GET", "HEAD", "OPTIONS"].includes(method);
 
 /** The origin of this service as the caller's browser knows it. */
-export function ownOrigin(request: Request, reach: Reach): string {
+export function ownOrigin(request: Request, reach: PublicUrlOptions): string {
   if (reach.publicUrl !== "") return new URL(reach.publicUrl).origin;
   const url = new URL(request.url, "http://localhost");
   if (!reach.trustProxy) return url.origin;
@@ -33,21 +33,21 @@ export function ownOrigin(request: Request, reach: Reach): string {
 }
 
 /** The path before all addresses of the service, for links within pages, redirects and cookies: /labd, or empty. */
-export function basePathOf(request: Request, reach: Reach): string {
+export function basePathOf(request: Request, reach: PublicUrlOptions): string {
   if (reach.basePath !== "" || !reach.trustProxy) return reach.basePath;
   const prefix = request.headers.get("x-forwarded-prefix")?.split(",").at(-1)?.trim().replace(/\/+$/, "");
   return prefix !== undefined && BASE_PATH.test(prefix) ? prefix : "";
 }
 
 /** The address of the service as the caller reaches it, without a slash at its end: every link in an answer begins so. */
-export const baseOf = (request: Request, reach: Reach): string =>
+export const baseOf = (request: Request, reach: PublicUrlOptions): string =>
   ownOrigin(request, reach) + basePathOf(request, reach);
 
 /** The address of the caller: that of the connection, or the one that our own proxy added to the list last. */
 export function callerAddress(
   request: Request,
   address: string | undefined,
-  reach: Reach,
+  reach: PublicUrlOptions,
 ): string | undefined {
   const forwarded = reach.trustProxy ? lastOf(request.headers.get("x-forwarded-for")) : undefined;
   return forwarded !== undefined && /^[0-9A-Fa-f.:]{2,45}$/.test(forwarded) ? forwarded : address;
@@ -59,7 +59,7 @@ const lastOf = (list: string | null): string | undefined => list?.split(",").at(
  * Whether a browser says that the request was made by a page of ours: by Origin, else by Sec-Fetch-Site (Fetch
  * Metadata Request Headers, section 2.3). Undefined where the request says nothing, as programs do.
  */
-export function fromOwnPage(request: Request, reach: Reach): boolean | undefined {
+export function fromOwnPage(request: Request, reach: PublicUrlOptions): boolean | undefined {
   const origin = request.headers.get("origin");
   if (origin !== null) return origin.toLowerCase() === ownOrigin(request, reach);
   const site = request.headers.get("sec-fetch-site");
@@ -68,7 +68,7 @@ export function fromOwnPage(request: Request, reach: Reach): boolean | undefined
 }
 
 /** For what a browser sends without being asked for it by a page of ours. @throws Problem forbidden */
-export function refuseForeignPage(request: Request, reach: Reach): void {
+export function refuseForeignPage(request: Request, reach: PublicUrlOptions): void {
   if (fromOwnPage(request, reach) === false) throw csrfFailed("Origin checking failed.");
 }
 

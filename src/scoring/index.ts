@@ -1,7 +1,7 @@
 import { Problem } from "../problem.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
-import { DIRECT, type Reach } from "../platform/origin.ts";
+import { DIRECT, type PublicUrlOptions } from "../platform/origin.ts";
 import type { Database } from "../platform/sqlite.ts";
 import { writeLockOf } from "../platform/write-lock.ts";
 import { readBatch } from "./batch/batch-table.ts";
@@ -75,7 +75,7 @@ export interface ScoringOptions {
   /** Target namespace of the SOAP service. */
   namespace: string;
   /** How clients reach the service; by default as their requests say. */
-  reach?: Reach;
+  reach?: PublicUrlOptions;
   /** Jobs that may wait at a time, and jobs of one client. */
   maxQueued?: number;
   maxQueuedPerClient?: number;

@@ -43,11 +43,11 @@ const MAPPED = listOf([["::ffff:0:0", 96]]);
  * Whether an IP address may be called, besides those of `allowed`. What is no IP address may not.
  * @param allowed networks of the laboratory's own
  */
-export function mayCall(address: string, allowed: BlockList): boolean {
+export function isAllowedAddress(address: string, allowed: BlockList): boolean {
   const version = isIP(address);
   if (version === 0 || address.includes("%")) return false;
   if (version === 4) return allowed.check(address, "ipv4") || !REFUSED.check(address, "ipv4");
-  if (MAPPED.check(address, "ipv6")) return mayCall(unmapped(address), allowed);
+  if (MAPPED.check(address, "ipv6")) return isAllowedAddress(unmapped(address), allowed);
   if (allowed.check(address, "ipv6")) return true;
   return PUBLIC_IPV6.check(address, "ipv6") && !REFUSED.check(address, "ipv6");
 }

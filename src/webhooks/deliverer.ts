@@ -1,19 +1,19 @@
 import { Problem } from "../problem.ts";
-import type { Actor } from "../accounts/auth.ts";
+import type { Actor } from "../accounts/accounts.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
-import type { Answer } from "./post.ts";
+import type { WebhookResponse } from "./post.ts";
 import { signedHeaders } from "./signature.ts";
-import type { Sources } from "./source.ts";
+import type { EventSources } from "./source.ts";
 import type { Attempt, Delivery, NewDelivery, Webhook, WebhookStore } from "./store.ts";
 
 export interface DelivererOptions {
   store: WebhookStore;
-  sources: Sources;
+  sources: EventSources;
   /** Who an account is now. */
   actorOf: (user: number) => Actor;
   /** Posts. @throws Error that says why there was no answer */
-  send: (url: string, headers: Record<string, string>, body: string) => Promise<Answer>;
+  send: (url: string, headers: Record<string, string>, body: string) => Promise<WebhookResponse>;
   /** A promise where somebody else has the turn to write. */
   turn: () => Promise<void> | undefined;
   clock: Clock;
@@ -86,16 +86,16 @@ export class Deliverer {
   }
 
   /** Whatever is due, and what follows from it, until nothing is. For tests, whose clock stands still. */
-  async settle(): Promise<void> {
+  async deliverAll(): Promise<void> {
     do {
-      await this.look();
+      await this.poll();
       await Promise.all(this.#busy.values());
     } while (this.#options.store.active().some((webhook) => this.#isDue(webhook)));
   }
 
   async #lookOnce(): Promise<void> {
     try {
-      await this.look();
+      await this.poll();
     } catch (error) {
       // The disk is full, say: the next time.
       this.#options.log.problem("webhooks", { cause: String(error) });
@@ -105,14 +105,15 @@ export class Deliverer {
   }
 
   /** Collects what happened, and begins to deliver what is due. */
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
     const { store, sources, turn, clock } = this.#options;
     if (store.active().length === 0) return;
     for (let isBehind = true; isBehind && !this.#closed;) {
       await turn();
       isBehind = false;
       for (const webhook of store.active()) {
-        if (webhook.formerUntil !== null && webhook.formerUntil <= clock.now()) store.forgetFormer(webhook);
+        if (webhook.formerUntil !== null && webhook.formerUntil <= clock.now())
+          store.dropFormerSecret(webhook);
         if (this.#collect(webhook)) isBehind = true;
       }
       this.#begin();
@@ -124,7 +125,7 @@ export class Deliverer {
     const read = Math.min(...ofJobs.map(({ jobCursor }) => jobCursor));
     // Those that are failing, or whose owners are disabled, have not read yet what came since.
     if (ofJobs.length > 0 && read > this.#forgotten) {
-      sources.jobs.forget(read);
+      sources.jobs.discardUntil(read);
       this.#forgotten = read;
     }
   }
@@ -219,9 +220,9 @@ export class Deliverer {
   #mayBeTold(webhook: Webhook, { source, seq }: Delivery): boolean {
     const { sources, actorOf } = this.#options;
     const actor = actorOf(webhook.user);
-    if (source === "record") return sources.records.holds(seq, actor, webhook);
+    if (source === "record") return sources.records.matches(seq, actor, webhook);
     const client = clientOf(actor);
-    return source === "ping" || client === undefined || sources.jobs.isOf(seq, client);
+    return source === "ping" || client === undefined || sources.jobs.belongsTo(seq, client);
   }
 
   /** One attempt, and what it came to. */
@@ -262,7 +263,7 @@ export class Deliverer {
     await turn();
     // The database is no longer ours; the next process delivers it once more.
     if (this.#abandoned) return attempt;
-    store.note(delivery, attempt, failing);
+    store.recordAttempt(delivery, attempt, failing);
     // The address may hold secrets of its owner's; the log of deliveries has what was wrong.
     if (failing) log.problem("webhook failing", { webhook: webhook.id, user: webhook.username, attempts });
     return attempt;

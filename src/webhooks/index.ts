@@ -1,4 +1,4 @@
-import type { Actor } from "../accounts/auth.ts";
+import type { Actor } from "../accounts/accounts.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { Database } from "../platform/sqlite.ts";
@@ -9,7 +9,7 @@ import { WebhookManagement } from "./management.ts";
 import { post, type PostOptions } from "./post.ts";
 import { Sealing } from "../platform/encryption.ts";
 import { webhookRoutes } from "./route.ts";
-import type { Sources } from "./source.ts";
+import type { EventSources } from "./source.ts";
 import { WebhookStore } from "./store.ts";
 
 export { checkSecrets } from "./check-secrets.ts";
@@ -20,7 +20,7 @@ export interface WebhooksOptions {
   database: Database;
   clock: Clock;
   log: Log;
-  sources: Sources;
+  sources: EventSources;
   authenticate: (request: Request) => Actor;
   actorOf: (user: number) => Actor;
   /** Networks that may be called besides public addresses, as the setting has them. */

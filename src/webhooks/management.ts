@@ -2,18 +2,18 @@ import { Problem } from "../problem.ts";
 import { type Database } from "../platform/sqlite.ts";
 import { writeLockOf } from "../platform/write-lock.ts";
 import { newSigningSecret } from "./signature.ts";
-import type { Sources } from "./source.ts";
+import type { EventSources } from "./source.ts";
 import type { Delivery, Webhook, WebhookStore } from "./store.ts";
-import { type Allowed, readOverlap, readWanted } from "./parse-webhook.ts";
+import { type UrlPolicy, parseOverlap, parseWebhook } from "./parse-webhook.ts";
 
 /** Webhooks that one account may have. */
 const MOST = 20;
 const HOUR = 3_600_000;
 
-export interface ManagementOptions extends Allowed {
+export interface ManagementOptions extends UrlPolicy {
   database: Database;
   store: WebhookStore;
-  sources: Sources;
+  sources: EventSources;
 }
 
 /** What is done with webhooks, over HTTP and at the command line alike. Whose they are, the caller has asked. */
@@ -23,7 +23,7 @@ export class WebhookManagement {
   /** A new one that is told of what happens from now on; its secret is shown this once. @throws Problem invalid_request, conflict */
   async add(user: number, body: Record<string, unknown>): Promise<Webhook> {
     const { store, sources } = this.options;
-    const wanted = readWanted(body, this.options);
+    const wanted = parseWebhook(body, this.options);
     sources.records.check(wanted);
     await this.turn();
     if (store.list(user).length >= MOST)
@@ -38,7 +38,7 @@ export class WebhookManagement {
    */
   async rotate(webhook: Webhook, body: Record<string, unknown>): Promise<Webhook> {
     const { store } = this.options;
-    const overlap = readOverlap(body) * HOUR;
+    const overlap = parseOverlap(body) * HOUR;
     await this.turn();
     store.rotate(webhook, newSigningSecret(), overlap);
     return store.find(webhook.id)!;
@@ -61,7 +61,7 @@ export class WebhookManagement {
     const { store } = this.options;
     if (delivery.source === "ping") throw new Problem("conflict", "A ping is not made again: make another.");
     await this.turn();
-    store.again(delivery);
+    store.redeliver(delivery);
     return store.delivery(webhook, delivery.id)!;
   }
 

@@ -1,10 +1,10 @@
 import { type BlockList, isIP } from "node:net";
 import { Problem } from "../problem.ts";
-import { mayCall } from "./address.ts";
-import { EVENTS, type Filter } from "./source.ts";
+import { isAllowedAddress } from "./address.ts";
+import { EVENTS, type RecordFilter } from "./source.ts";
 
 /** Which addresses a webhook may have. */
-export interface Allowed {
+export interface UrlPolicy {
   /** Networks that may be called besides public addresses. */
   allowed: BlockList;
   /** Whether addresses may begin with http:. */
@@ -12,7 +12,7 @@ export interface Allowed {
 }
 
 /** What somebody wants to be told of, and where. */
-export interface Wanted extends Filter {
+export interface WebhookInput extends RecordFilter {
   url: string;
   events: string[];
 }
@@ -28,7 +28,7 @@ export function refuseOthers(body: Record<string, unknown>, choices: readonly st
 }
 
 /** @throws Problem invalid_request that names the field */
-export function readWanted(body: Record<string, unknown>, allowed: Allowed): Wanted {
+export function parseWebhook(body: Record<string, unknown>, allowed: UrlPolicy): WebhookInput {
   refuseOthers(body, ["url", "events", "resource", "query_expression"]);
   return {
     url: readUrl(body.url, allowed),
@@ -38,7 +38,7 @@ export function readWanted(body: Record<string, unknown>, allowed: Allowed): Wan
   };
 }
 
-function readUrl(typed: unknown, { plain, allowed }: Allowed): string {
+function readUrl(typed: unknown, { plain, allowed }: UrlPolicy): string {
   if (typeof typed !== "string" || typed.length > 2000 || !URL.canParse(typed))
     throw wrong("url", "Expected an address that begins with https://.");
   const url = new URL(typed);
@@ -47,7 +47,7 @@ function readUrl(typed: unknown, { plain, allowed }: Allowed): string {
   if (url.username !== "" || url.password !== "") throw wrong("url", "It holds no name or password.");
   const name = url.hostname.replace(/^\[|\]$/g, "");
   // Names are looked up whenever they are called: what they say now says nothing.
-  if (isIP(name) !== 0 && !mayCall(name, allowed))
+  if (isIP(name) !== 0 && !isAllowedAddress(name, allowed))
     throw wrong("url", `${name} is no public address, nor in a network of the setting webhook_allow.`);
   url.hash = "";
   return url.href;
@@ -69,14 +69,14 @@ function readOptional(body: Record<string, unknown>, name: string): string | nul
 }
 
 /** Hours for which a former secret goes on. @throws Problem invalid_request */
-export function readOverlap(body: Record<string, unknown>): number {
+export function parseOverlap(body: Record<string, unknown>): number {
   refuseOthers(body, ["overlap_hours"]);
-  const hours = body.overlap_hours ?? USUAL_OVERLAP;
-  if (!Number.isInteger(hours) || Number(hours) < 0 || Number(hours) > MOST_OVERLAP)
-    throw wrong("overlap_hours", `Expected a whole number from 0 to ${MOST_OVERLAP}.`);
+  const hours = body.overlap_hours ?? DEFAULT_OVERLAP;
+  if (!Number.isInteger(hours) || Number(hours) < 0 || Number(hours) > MAX_OVERLAP)
+    throw wrong("overlap_hours", `Expected a whole number from 0 to ${MAX_OVERLAP}.`);
   return Number(hours);
 }
 
 /** Hours. */
-export const USUAL_OVERLAP = 24;
-export const MOST_OVERLAP = 720;
+export const DEFAULT_OVERLAP = 24;
+export const MAX_OVERLAP = 720;

@@ -1,7 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { type BlockList, connect, isIP, type Socket } from "node:net";
 import { connect as connectSecurely } from "node:tls";
-import { mayCall } from "./address.ts";
+import { isAllowedAddress } from "./address.ts";
 
 export interface PostOptions {
   /** Networks that may be called besides public addresses. */
@@ -15,7 +15,7 @@ export interface PostOptions {
 }
 
 /** What was answered: its status, whether to wait (milliseconds; undefined where it does not say), its first bytes. */
-export interface Answer {
+export interface WebhookResponse {
   status: number;
   wait: number | undefined;
   text: string;
@@ -39,7 +39,7 @@ export async function post(
   headers: Record<string, string>,
   body: string,
   { allowed, timeout, resolve = resolveName, ca }: PostOptions,
-): Promise<Answer> {
+): Promise<WebhookResponse> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(
     () => late.reject(new Error(`There was no answer within ${timeout / 1000} s.`)),
@@ -49,7 +49,7 @@ export async function post(
   try {
     const name = url.hostname.replace(/^\[|\]$/g, "");
     const found = isIP(name) === 0 ? await Promise.race([resolve(name), late.promise]) : [name];
-    const address = found.find((one) => mayCall(one, allowed));
+    const address = found.find((one) => isAllowedAddress(one, allowed));
     if (address === undefined)
       throw new Error(
         `${name} is at ${found.join(", ") || "no address"}, which is not allowed to be called.`,
@@ -113,7 +113,7 @@ function isWhole(bytes: Buffer): boolean {
   return length !== undefined && rest.length >= Number(length);
 }
 
-function parseAnswer(bytes: Buffer): Answer {
+function parseAnswer(bytes: Buffer): WebhookResponse {
   const text = bytes.toString("latin1");
   const head = headOf(text);
   const status = head === undefined ? undefined : /^HTTP\/1\.[01] (\d{3})/.exec(head)?.[1];

@@ -1,12 +1,12 @@
 import { type AnyElysia, type DocumentDecoration, Elysia } from "elysia";
 import { Problem } from "../problem.ts";
-import { type Actor, unauthenticated } from "../accounts/auth.ts";
+import { type Actor, unauthenticated } from "../accounts/accounts.ts";
 import { readText } from "../platform/body.ts";
 import type { Deliverer } from "./deliverer.ts";
 import type { WebhookManagement } from "./management.ts";
 import { EVENTS } from "./source.ts";
 import type { Delivery, Webhook, WebhookStore } from "./store.ts";
-import { MOST_OVERLAP, USUAL_OVERLAP, wrong } from "./parse-webhook.ts";
+import { MAX_OVERLAP, DEFAULT_OVERLAP, wrong } from "./parse-webhook.ts";
 
 export interface WebhookRoutesOptions {
   store: WebhookStore;
@@ -309,7 +309,7 @@ const ROTATE = detail(
           {
             overlap_hours: {
               ...count,
-              description: `For how long the secret before signs, too: 0 to ${MOST_OVERLAP}; ${USUAL_OVERLAP} where it is missing.`,
+              description: `For how long the secret before signs, too: 0 to ${MAX_OVERLAP}; ${DEFAULT_OVERLAP} where it is missing.`,
             },
           },
           [],

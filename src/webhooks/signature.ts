@@ -1,11 +1,11 @@
 /** Signatures as the Standard Webhooks specification (1.0.0) has them, so that its libraries verify them. */
 
 /** How a secret begins, in the clear. */
-export const BEGINNING = "whsec_";
+export const SECRET_PREFIX = "whsec_";
 
 /** A new secret: 32 random bytes. */
 export const newSigningSecret = (): string =>
-  `${BEGINNING}${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64")}`;
+  `${SECRET_PREFIX}${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64")}`;
 
 /**
  * The headers of one attempt: HMAC-SHA256 over id, time and body, by each secret; receivers take any of the signatures.
@@ -18,7 +18,7 @@ export function signedHeaders(
   body: string,
 ): Record<string, string> {
   const signatures = secrets.map((secret) => {
-    const key = Buffer.from(secret.slice(BEGINNING.length), "base64");
+    const key = Buffer.from(secret.slice(SECRET_PREFIX.length), "base64");
     return `v1,${new Bun.CryptoHasher("sha256", key).update(`${id}.${seconds}.${body}`).digest("base64")}`;
   });
   return {

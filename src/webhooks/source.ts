@@ -1,13 +1,13 @@
-import type { Actor } from "../accounts/auth.ts";
+import type { Actor } from "../accounts/accounts.ts";
 
 /** Where events come from: the services, as far as webhooks know of them. Each has a sequence that only grows. */
-export interface Sources {
+export interface EventSources {
   records: RecordSource;
   jobs: JobSource;
 }
 
 /** What a webhook's owner asked for besides names of events. */
-export interface Filter {
+export interface RecordFilter {
   resource: string | null;
   expression: string | null;
 }
@@ -15,15 +15,15 @@ export interface Filter {
 export interface RecordSource {
   last(): number;
   /** @throws Problem invalid_request */
-  check(filter: Filter): void;
+  check(filter: RecordFilter): void;
   /** Of records that the actor may view now. */
   since(
     cursor: number,
     actor: Actor,
-    filter: Filter,
+    filter: RecordFilter,
     limit: number,
   ): { events: { seq: number; event: string; at: string; data: Record<string, unknown> }[]; cursor: number };
-  holds(seq: number, actor: Actor, filter: Filter): boolean;
+  matches(seq: number, actor: Actor, filter: RecordFilter): boolean;
 }
 
 export interface JobSource {
@@ -33,8 +33,8 @@ export interface JobSource {
     client: string | undefined,
     limit: number,
   ): { ends: { row: number; seq: number; id: string; state: string; ended: number }[]; cursor: number };
-  isOf(row: number, client: string): boolean;
-  forget(cursor: number): void;
+  belongsTo(row: number, client: string): boolean;
+  discardUntil(cursor: number): void;
 }
 
 export const EVENTS = [

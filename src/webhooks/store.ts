@@ -1,13 +1,13 @@
 import type { Clock } from "../platform/clock.ts";
-import { type Audit, auditOf, type Detail } from "../accounts/audit.ts";
+import { type AuditLog, auditOf, type AuditDetail } from "../accounts/audit.ts";
 import type { Sealing } from "../platform/encryption.ts";
 import { sha256 } from "../platform/secret.ts";
 import { type Database, withoutWaiting } from "../platform/sqlite.ts";
-import { sealed, sealOld, unsealed } from "./sealed-secret.ts";
-import type { Filter } from "./source.ts";
+import { encryptSecret, sealOld, decryptSecret } from "./sealed-secret.ts";
+import type { RecordFilter } from "./source.ts";
 
 /** A webhook as it is kept. Times are milliseconds since 1970-01-01 UTC. */
-export interface Webhook extends Filter {
+export interface Webhook extends RecordFilter {
   rid: number;
   id: string;
   user: number;
@@ -66,7 +66,7 @@ const WEBHOOK = `SELECT w.rid, w.id, w.user_rid AS user, u.username, w.url, w.se
 
 /** Webhooks and deliveries in SQLite. */
 export class WebhookStore {
-  private readonly audit: Audit;
+  private readonly audit: AuditLog;
 
   constructor(
     private readonly database: Database,
@@ -101,7 +101,7 @@ export class WebhookStore {
       // As they come from the database the names of events are one text, and secrets are encrypted.
       row.events = JSON.parse(String(row.events)) as string[];
       for (const name of ["secret", "formerSecret"] as const)
-        row[name] = row[name] === null ? null : unsealed(this.sealing, row[name], row.id);
+        row[name] = row[name] === null ? null : decryptSecret(this.sealing, row[name], row.id);
     }
     return rows;
   }
@@ -126,7 +126,7 @@ export class WebhookStore {
           id,
           about.user,
           url,
-          sealed(this.sealing, about.secret, id),
+          encryptSecret(this.sealing, about.secret, id),
           JSON.stringify(events),
           events.some((event) => event.startsWith("job.")) ? 1 : 0,
           resource,
@@ -150,7 +150,7 @@ export class WebhookStore {
     const { id, secret: present } = webhook;
     // One that cannot be read signs nothing any more.
     const until = overlap === 0 || present === null ? null : this.clock.now() + overlap;
-    const kept = until === null || present === null ? null : sealed(this.sealing, present, id);
+    const kept = until === null || present === null ? null : encryptSecret(this.sealing, present, id);
     const former = until === null ? null : new Date(until).toISOString();
     this.noting(
       webhook,
@@ -160,13 +160,13 @@ export class WebhookStore {
           .query(
             "UPDATE webhook SET sealed_secret = ?, former_sealed_secret = ?, former_until = ? WHERE rid = ?",
           )
-          .run(sealed(this.sealing, secret, id), kept, until, webhook.rid),
+          .run(encryptSecret(this.sealing, secret, id), kept, until, webhook.rid),
       { former_until: former },
     );
   }
 
   /** Lets go of a former secret whose time is over. */
-  forgetFormer(webhook: Webhook): void {
+  dropFormerSecret(webhook: Webhook): void {
     withoutWaiting(this.database, () =>
       this.database
         .query("UPDATE webhook SET former_sealed_secret = NULL, former_until = NULL WHERE rid = ?")
@@ -179,14 +179,14 @@ export class WebhookStore {
     webhook: Pick<Webhook, "id" | "username" | "url">,
     action: string,
     write: () => unknown,
-    more: Detail = {},
+    more: AuditDetail = {},
   ): void {
     const { id, username, url } = webhook;
     this.database
       .transaction(() => {
         write();
         const detail = { username, host: new URL(url).host, ...more };
-        this.audit.note({ action, subject: { kind: "webhook", id }, detail });
+        this.audit.record({ action, subject: { kind: "webhook", id }, detail });
       })
       .immediate();
   }
@@ -267,7 +267,7 @@ export class WebhookStore {
   }
 
   /** Notes an attempt. A power cut may take it back: then it is delivered once more. */
-  note(delivery: Delivery, { state, due, status, answer, error }: Attempt, failing: boolean): void {
+  recordAttempt(delivery: Delivery, { state, due, status, answer, error }: Attempt, failing: boolean): void {
     const now = this.clock.now();
     const write = this.database.transaction(() => {
       this.database
@@ -305,7 +305,7 @@ export class WebhookStore {
   }
 
   /** Has a delivery made again, under the identifier that it had. */
-  again(delivery: Delivery): void {
+  redeliver(delivery: Delivery): void {
     this.database
       .query("UPDATE webhook_delivery SET state = 'pending', attempts = 0, due = ? WHERE rid = ?")
       .run(this.clock.now(), delivery.rid);

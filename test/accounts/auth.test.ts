@@ -1,7 +1,7 @@
 import { expect, spyOn, test } from "bun:test";
 import { MIGRATIONS } from "../../db/index.ts";
 import type { AccountOptions } from "../../src/accounts/account-options.ts";
-import { Accounts, ANONYMOUS } from "../../src/accounts/auth.ts";
+import { Accounts, ANONYMOUS } from "../../src/accounts/accounts.ts";
 import { rememberArrival } from "../../src/platform/caller.ts";
 import { Passwords } from "../../src/accounts/password.ts";
 import { openDatabase } from "../../src/platform/sqlite.ts";
@@ -110,7 +110,7 @@ async function admitted(
 ): Promise<Request> {
   const request = new Request(url, { method, headers });
   rememberArrival(request, { address: () => from, origin: () => "http://lab" });
-  await accounts.admit(request);
+  await accounts.verifyBasic(request);
   return request;
 }
 const basic = (pair: string) => ({ authorization: `Basic ${Buffer.from(pair).toString("base64")}` });
@@ -440,7 +440,7 @@ test("tokens are listed without themselves and revoked by what the list shows", 
   accounts.tokens.revoke(accounts.tokens.resolve(one.slice(0, 12)));
   expect(() => accounts.authenticate(asking(`Token ${one}`))).toThrow("Invalid token.");
   expect(accounts.tokens.list().map(({ name }) => name)).toEqual(["three"]);
-  expect(accounts.tokens.revokeAll(accounts.userOf("lee"))).toBe(1);
+  expect(accounts.tokens.revokeAll(accounts.userId("lee"))).toBe(1);
   expect(accounts.tokens.list()).toEqual([]);
 });
 
@@ -450,8 +450,8 @@ test("neither the last administrator nor the system account can be changed away"
   expect(() => accounts.setActive(root, false)).toThrow("only active administrator");
   await accounts.addUser({ username: "second", superuser: true });
   accounts.setActive(root, false);
-  expect(() => accounts.setActive(accounts.userOf("second"), false)).toThrow("only active administrator");
+  expect(() => accounts.setActive(accounts.userId("second"), false)).toThrow("only active administrator");
   expect(() => accounts.setActive(1, true)).toThrow("system");
   await expect(accounts.setPassword(1, "long enough")).rejects.toThrow("system");
-  expect(() => accounts.userOf("third")).toThrow("There is no user third");
+  expect(() => accounts.userId("third")).toThrow("There is no user third");
 });

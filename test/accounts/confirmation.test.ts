@@ -51,7 +51,7 @@ test("programs are not asked; wrong passwords count as failed sign-ins, and are 
   expect(await require("", asks({ authorization: `Token ${token}` }))).toBe("ok");
   for (let i = 0; i < 10; i++) expect(await require("wrong")).toBe("invalid_request current_password");
   expect(await require(PASSWORD)).toBe("throttled");
-  expect(accounts.notes.audit.latest({ action: "sign_in" }, 20)).toContainEqual(
+  expect(accounts.audit.log.latest({ action: "sign_in" }, 20)).toContainEqual(
     expect.objectContaining({
       outcome: "refused",
       detail: { username: "kim", method: "confirm", active: true },
@@ -76,19 +76,19 @@ test("a directory is asked for the password of its people; who came by a provide
   expect(await require("", by(now - 11 * MINUTE))).toBe("confirmation_required current_password provider");
   expect(await require("something", by(0))).toBe("invalid_request current_password");
   const asked: string[] = [];
-  accounts.elsewhere = {
+  accounts.externalPasswords = {
     name: "ldap",
     verify: async () => kim,
-    async confirms(user, username, password) {
+    async checkPassword(user, username, password) {
       asked.push(`${user === lee} ${username}`);
       return password === "theirs";
     },
-    holds: (user) => user === lee,
+    canSignIn: (user) => user === lee,
   };
   expect(await require("", by(0))).toBe("confirmation_required current_password password");
   expect(await require("wrong", by(0))).toBe("invalid_request current_password");
   expect(await require("theirs", by(0))).toBe("ok");
   expect(asked).toEqual(["true lee", "true lee"]);
   // It does not set another password for that: the account has none of its own.
-  expect(await accounts.wrongPassword("lee", "theirs")).toContain("has no password of its own");
+  expect(await accounts.passwordError("lee", "theirs")).toContain("has no password of its own");
 });

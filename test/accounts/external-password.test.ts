@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { MIGRATIONS } from "../../db/index.ts";
 import { Problem } from "../../src/problem.ts";
-import { Accounts } from "../../src/accounts/auth.ts";
+import { Accounts } from "../../src/accounts/accounts.ts";
 import { openDatabase } from "../../src/platform/sqlite.ts";
 
 /** Accounts whose passwords somebody else knows, told by a stand-in that counts. */
@@ -14,15 +14,15 @@ async function opened() {
   await accounts.addUser({ username: "lee", password: "a long password" });
   const asked: string[] = [];
   const state = { holds: true, away: false };
-  accounts.elsewhere = {
+  accounts.externalPasswords = {
     name: "ldap",
     async verify(username, password) {
       asked.push(username);
       if (state.away) throw new Problem("identity_unavailable", "away");
       return username.toLowerCase() === "kim" && password === "theirs" ? kim : undefined;
     },
-    confirms: async (user, _, password) => user === kim && password === "theirs",
-    holds: () => state.holds,
+    checkPassword: async (user, _, password) => user === kim && password === "theirs",
+    canSignIn: () => state.holds,
   };
   return { accounts, now, kim, asked, state };
 }
@@ -30,7 +30,7 @@ async function opened() {
 const basic = async (accounts: Accounts, pair: string) => {
   const headers = { authorization: `Basic ${Buffer.from(pair).toString("base64")}` };
   const request = new Request("http://lab/", { headers });
-  await accounts.admit(request);
+  await accounts.verifyBasic(request);
   return accounts.authenticate(request);
 };
 
@@ -44,7 +44,7 @@ test("a password that is none here is asked for elsewhere, and the account says 
   await expect(accounts.signIn({ username: "kim", password: "wrong" })).rejects.toMatchObject({
     code: "unauthenticated",
   });
-  const [refused, signedIn] = accounts.notes.audit.latest({ action: "sign_in" }, 2);
+  const [refused, signedIn] = accounts.audit.log.latest({ action: "sign_in" }, 2);
   expect(signedIn.detail).toEqual({ by: "ldap", method: "token-auth", username: "kim" });
   expect(refused.outcome).toBe("refused");
 });
@@ -84,8 +84,8 @@ test("the own password is asked for here and nowhere else", async () => {
   await expect(
     accounts.signIns.verify({ username: "kim", password: "theirs" }, "check"),
   ).rejects.toMatchObject({ code: "unauthenticated" });
-  expect(await accounts.wrongPassword("kim", "theirs")).toContain("no password of its own");
-  expect(await accounts.wrongPassword("lee", "theirs")).toBe("This is not the password of the account.");
-  expect(await accounts.wrongPassword("lee", "a long password")).toBeUndefined();
+  expect(await accounts.passwordError("kim", "theirs")).toContain("no password of its own");
+  expect(await accounts.passwordError("lee", "theirs")).toBe("This is not the password of the account.");
+  expect(await accounts.passwordError("lee", "a long password")).toBeUndefined();
   expect(asked).toEqual([]);
 });

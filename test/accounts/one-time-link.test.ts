@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { MIGRATIONS } from "../../db/index.ts";
-import { Accounts } from "../../src/accounts/auth.ts";
+import { Accounts } from "../../src/accounts/accounts.ts";
 import { openDatabase } from "../../src/platform/sqlite.ts";
 
 /** Links that are good for one use, by a clock of our own. */

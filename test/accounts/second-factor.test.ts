@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
 import type { AccountOptions } from "../../src/accounts/account-options.ts";
-import { Accounts } from "../../src/accounts/auth.ts";
-import { MOST_WRONG, SECOND_FACTOR_KEY } from "../../src/accounts/second-factor.ts";
+import { Accounts } from "../../src/accounts/accounts.ts";
+import { MAX_FAILURES, SECOND_FACTOR_KEY } from "../../src/accounts/second-factor.ts";
 import { openDatabase } from "../../src/platform/sqlite.ts";
 import { bytesOf, shownCode } from "../fixtures/authenticator.ts";
 
@@ -39,7 +39,7 @@ async function opened(options: Partial<AccountOptions> = {}) {
   const signIn = (code?: string, username = "ada", password = PASSWORD) =>
     accounts.signIn({ username, password, ...(code === undefined ? {} : { code }) });
   const audited = () =>
-    accounts.notes.audit
+    accounts.audit.log
       .latest({}, 1000)
       .reverse()
       .map(({ action, outcome, detail }) => `${action} ${outcome} ${String(detail.second_factor ?? "-")}`);
@@ -136,7 +136,7 @@ test("Basic and a remembered password do not get around it; tokens from before g
   const token = accounts.addToken("ada", "cron");
   const ask = async () => {
     const request = basic(`ada:${PASSWORD}`);
-    await accounts.admit(request);
+    await accounts.verifyBasic(request);
     return accounts.authenticate(request).username;
   };
   expect(await ask()).toBe("ada");
@@ -154,7 +154,7 @@ test("after many wrong codes in a row only a recovery code is taken", async () =
   const { secret, recovery } = enrol();
   // Not by signing in, which hashes the password each time.
   const wrong = shown(secret) === "000000" ? "111111" : "000000";
-  for (let i = 0; i < MOST_WRONG; i++) expect(accounts.secondFactors.use(ada, wrong)).toBe("wrong");
+  for (let i = 0; i < MAX_FAILURES; i++) expect(accounts.secondFactors.use(ada, wrong)).toBe("wrong");
   clock.at += 3_600_000;
   expect(await refusal(() => signIn(shown(secret)))).toEqual({
     code: "second_factor_wrong",
@@ -180,17 +180,17 @@ test("wrong codes and wrong passwords are throttled together; a missing code is 
 test("it is asked for, too, where a directory knows the password", async () => {
   const { accounts, ada, enrol, shown, signIn } = await opened();
   const { secret } = enrol();
-  accounts.elsewhere = {
+  accounts.externalPasswords = {
     name: "ldap",
     verify: async (_, password) => (password === "theirs" ? ada : undefined),
-    confirms: async () => false,
-    holds: () => true,
+    checkPassword: async () => false,
+    canSignIn: () => true,
   };
   expect(await refusal(() => signIn(undefined, "ADA", "theirs"))).toEqual(coded("second_factor_required"));
   expect(await refusal(() => signIn("000000", "ADA", "theirs"))).toEqual(coded("second_factor_wrong"));
   await signIn(shown(secret), "ADA", "theirs");
   const request = basic("ada:theirs");
-  await accounts.admit(request);
+  await accounts.verifyBasic(request);
   expect(await refusal(() => accounts.authenticate(request))).toEqual(coded("second_factor_required"));
 });
 
@@ -200,14 +200,14 @@ test("who needs one and has none opens a session that can do nothing, and gets n
   const at = new Request("http://lab/");
   const { session, cookie } = await strict.openSession({ username: "ada", password: PASSWORD }, at);
   const asking = () => new Request("http://lab/", { headers: { cookie: cookie.split(";")[0] } });
-  expect(strict.mustEnrol(session)).toBe(true);
+  expect(strict.mustSetUpSecondFactor(session)).toBe(true);
   expect(await refusal(() => strict.authenticate(asking()))).toEqual(coded("second_factor_missing"));
   expect(strict.authenticate(asking(), { enrolling: true }).username).toBe("ada");
   expect(await refusal(() => strict.signIn({ username: "ada", password: PASSWORD }))).toEqual(
     coded("second_factor_missing"),
   );
   const request = basic(`ada:${PASSWORD}`);
-  await strict.admit(request);
+  await strict.verifyBasic(request);
   expect(await refusal(() => strict.authenticate(request))).toEqual(coded("second_factor_missing"));
   await strict.signIn({ username: "kim", password: PASSWORD });
   const { secret } = strict.secondFactors.begin(ada, "ada", "labd");
@@ -215,9 +215,9 @@ test("who needs one and has none opens a session that can do nothing, and gets n
   expect(strict.authenticate(asking()).username).toBe("ada");
   // For all: kim, too. Whom another service vouches for needs none here.
   const all = reopened({ requireTotp: "all" });
-  const kim = accounts.userOf("kim");
+  const kim = accounts.userId("kim");
   const opened2 = await all.openSession({ username: "kim", password: PASSWORD }, new Request("http://lab/"));
-  expect(all.mustEnrol(opened2.session)).toBe(true);
+  expect(all.mustSetUpSecondFactor(opened2.session)).toBe(true);
   const vouched = all.sessions.open(kim, new Request("http://lab/"), {
     hours: 1,
     session: null,

@@ -29,7 +29,7 @@ async function openSide(name: string, isNoting: boolean): Promise<Side> {
   await app.accounts.addUser({ username: "kim" });
   const token = app.accounts.addToken("ada", "bench");
   // The same instance for whoever notes something in this database.
-  if (!isNoting) app.accounts.notes.audit.note = () => {};
+  if (!isNoting) app.accounts.audit.log.record = () => {};
   return {
     app,
     async ask(method, path, body) {
@@ -93,7 +93,7 @@ const ms = (value: number): string => value.toFixed(3).padStart(8);
 say(`${PAIRS} pairs; milliseconds: with, without, median difference and its 95 % interval, entries noted`);
 for (const [name, prepare] of WORK) {
   const times = { noted: [] as number[], silent: [] as number[] };
-  const before = sides.noted.app.accounts.notes.audit.head()?.seq ?? 0;
+  const before = sides.noted.app.accounts.audit.log.head()?.seq ?? 0;
   const warmUp = Math.max(10, PAIRS / 10);
   for (let i = -warmUp; i < PAIRS; i++) {
     const order = Math.random() < 0.5 ? (["noted", "silent"] as const) : (["silent", "noted"] as const);
@@ -109,7 +109,7 @@ for (const [name, prepare] of WORK) {
   const [low, high] = [PAIRS / 2 - half, PAIRS / 2 + half].map(
     (at) => differences[Math.max(0, Math.min(PAIRS - 1, Math.round(at)))],
   );
-  const entries = (sides.noted.app.accounts.notes.audit.head()?.seq ?? 0) - before;
+  const entries = (sides.noted.app.accounts.audit.log.head()?.seq ?? 0) - before;
   say(
     `${name.padEnd(26)}${ms(median(times.noted))}${ms(median(times.silent))}${ms(median(differences))} (${ms(low)} ..${ms(high)})${String(entries).padStart(6)}`,
   );

@@ -36,7 +36,7 @@ async function make(directory: string): Promise<void> {
   const app = await open(config);
   const { accounts, database } = app;
   await accounts.addUser({ username: "admin", password: PASSWORD, superuser: true });
-  const admin = accounts.userOf("admin");
+  const admin = accounts.userId("admin");
   const numbers = (count: number) =>
     `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${count - 1})`;
   const shared = "created, modified, created_by, modified_by, owner, owned_by, public";

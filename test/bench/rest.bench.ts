@@ -41,7 +41,7 @@ async function make(directory: string, records: number): Promise<void> {
   await accounts.addUser({ username: "admin", superuser: true });
   for (let i = 0; i < USERS; i++)
     await accounts.addUser({ username: `user${i}`, group: `Group ${i % GROUPS}` });
-  const first = accounts.userOf("user0");
+  const first = accounts.userId("user0");
   const [group] = database.query("SELECT rid FROM user_group WHERE name = 'Group 0'").values() as [[number]];
   // Every second record is public; owners and groups take turns; every record has a name of its own.
   const rows = `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${records - 1})`;

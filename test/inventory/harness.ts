@@ -5,9 +5,9 @@ import { inventoryRoutes, loadInventory } from "../../src/inventory/index.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
 import type { InventorySample } from "../../src/inventory/records/sample-format.ts";
 import { Problem } from "../../src/problem.ts";
-import { Accounts } from "../../src/accounts/auth.ts";
+import { Accounts } from "../../src/accounts/accounts.ts";
 import type { Clock } from "../../src/platform/clock.ts";
-import type { Reach } from "../../src/platform/origin.ts";
+import type { PublicUrlOptions } from "../../src/platform/origin.ts";
 import { type Database, openDatabase } from "../../src/platform/sqlite.ts";
 import { SAMPLE } from "./sample.ts";
 
@@ -65,7 +65,7 @@ export async function openLab(
   options: {
     sample?: InventorySample;
     anonymousRead?: boolean;
-    reach?: Reach;
+    reach?: PublicUrlOptions;
     passwords?: boolean;
     /** File of the database; in memory where there is none. */
     path?: string;
@@ -121,7 +121,7 @@ export async function openLab(
         headers: sent,
         ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
       });
-      await accounts.admit(request);
+      await accounts.verifyBasic(request);
       const response = await app.fetch(request);
       const text = await response.text();
       let parsed: Record<string, Json> = {};
@@ -146,7 +146,7 @@ export async function openLab(
         headers,
         ...(body === undefined ? {} : { body }),
       });
-      await accounts.admit(request);
+      await accounts.verifyBasic(request);
       const response = await app.fetch(request);
       const bytes = new Uint8Array(await response.arrayBuffer());
       return { status: response.status, headers: response.headers, bytes };

@@ -17,7 +17,7 @@ const secret = async (as: string): Promise<number> => {
 };
 
 test("leaving and entering a group counts at once", async () => {
-  const alice = lab.accounts.userOf("alice");
+  const alice = lab.accounts.userId("alice");
   const group = lab.accounts.addGroup("Genomics");
   expect(await secret("alice")).toBe(200);
   lab.database.query("DELETE FROM membership WHERE user_rid = ? AND group_rid = ?").run(alice, group);
@@ -27,7 +27,7 @@ test("leaving and entering a group counts at once", async () => {
 });
 
 test("a disabled account, a revoked token and one that ran out are refused at once", async () => {
-  const bob = lab.accounts.userOf("bob");
+  const bob = lab.accounts.userId("bob");
   expect(await secret("bob")).toBe(404);
   lab.accounts.setActive(bob, false);
   expect((await lab.ask("GET", "locations/", { as: "bob" })).status).toBe(401);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { MIGRATIONS } from "../../db/index.ts";
-import { Accounts } from "../../src/accounts/auth.ts";
+import { Accounts } from "../../src/accounts/accounts.ts";
 import { callerOf, networkOf, rememberArrival } from "../../src/platform/caller.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { DIRECT } from "../../src/platform/origin.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mayCall, readNetworks } from "../../src/webhooks/address.ts";
+import { isAllowedAddress, readNetworks } from "../../src/webhooks/address.ts";
 import { post } from "../../src/webhooks/post.ts";
 
 const NONE = readNetworks("");
@@ -54,7 +54,7 @@ const REFUSED = [
 ] as const;
 
 test.each(REFUSED)("%s: %s is not called", (_, address) => {
-  expect(mayCall(address, NONE)).toBe(false);
+  expect(isAllowedAddress(address, NONE)).toBe(false);
 });
 
 test.each([
@@ -71,15 +71,15 @@ test.each([
   "2a00:1450:4001::200e",
   "::ffff:1.1.1.1",
 ])("%s is called", (address) => {
-  expect(mayCall(address, NONE)).toBe(true);
+  expect(isAllowedAddress(address, NONE)).toBe(true);
 });
 
 test("a laboratory's own networks are called, and no others", () => {
   const own = readNetworks("10.1.0.0/16, fd00:1::/32");
   for (const address of ["10.1.2.3", "::ffff:10.1.2.3", "fd00:1::5", "8.8.8.8"])
-    expect([address, mayCall(address, own)]).toEqual([address, true]);
+    expect([address, isAllowedAddress(address, own)]).toEqual([address, true]);
   for (const address of ["10.2.0.1", "::ffff:10.2.0.1", "fd00:2::5", "127.0.0.1", "::1"])
-    expect([address, mayCall(address, own)]).toEqual([address, false]);
+    expect([address, isAllowedAddress(address, own)]).toEqual([address, false]);
 });
 
 test.each(["10.0.0.0/33", "10.0.0/8", "fd00::/129", "10.0.0.0", "/8", "10.0.0.0/8/8"])(

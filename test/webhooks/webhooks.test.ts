@@ -111,7 +111,7 @@ test("events of records: what, where, who, and none of its values; in order, and
   await change("sealed words", id, "alice");
   await lab.ask("DELETE", `locations/${id}/`, { as: "alice" });
   await lab.ask("POST", `locations/${id}/restore/`, { as: "alice", body: {} });
-  await webhooks.deliverer.settle();
+  await webhooks.deliverer.deliverAll();
   expect(types()).toEqual(["record.created", "record.updated", "record.deleted", "record.restored"]);
   expect(receiver.got.map(({ data }) => data.version)).toEqual([1, 2, 3, 4]);
   expect(receiver.got[0].data).toEqual({
@@ -134,15 +134,15 @@ test("events of records: what, where, who, and none of its values; in order, and
 test("whoever may not view a record is not told; nor is, in the end, who no longer may", async () => {
   await hook("bob");
   await change("x", IDS.secret);
-  await webhooks.deliverer.settle();
+  await webhooks.deliverer.deliverAll();
   expect(types()).toEqual([]);
   await change("y", IDS.bench);
   receiver.answers.push(500);
-  await webhooks.deliverer.settle();
+  await webhooks.deliverer.deliverAll();
   expect(types()).toEqual(["record.updated"]);
   await lab.ask("PATCH", `locations/${IDS.bench}/`, { as: "admin", body: { public: false } });
   advance(3_600_000);
-  await webhooks.deliverer.settle();
+  await webhooks.deliverer.deliverAll();
   expect(types()).toEqual(["record.updated"]);
   const [webhook] = (await ask("GET", "", "bob")).body.results;
   const { results } = (await ask("GET", `${webhook.id}/deliveries/`, "bob")).body;
@@ -154,10 +154,10 @@ test("after the clock was set back, what waits is delivered within an hour", asy
   setSystemTime(lab.clock.now());
   receiver.answers.push(500);
   await change("x");
-  await webhooks.deliverer.settle();
+  await webhooks.deliverer.deliverAll();
   expect(receiver.got.length).toBe(1);
   advance(-5 * 3_600_000);
-  await webhooks.deliverer.settle();
+  await webhooks.deliverer.deliverAll();
   expect(types()).toEqual(["record.updated", "record.updated"]);
 });
 
@@ -168,7 +168,7 @@ test("a list, a filter of it and events can be asked for; wrong ones are refused
   await change("elsewhere", IDS.shelf);
   await lab.ask("PATCH", `places/${IDS.a102}/`, { as: "admin", body: { description: "z" } });
   await lab.ask("DELETE", `locations/${IDS.bench}/`, { as: "admin" });
-  await webhooks.deliverer.settle();
+  await webhooks.deliverer.deliverAll();
   expect(receiver.got.map(({ type, data }) => [type, data.id])).toEqual([["record.updated", IDS.bench]]);
   const url = receiver.url;
   for (const [body, name] of [
@@ -197,31 +197,31 @@ test("a failure is tried again, later each time, in order and under the same id;
   receiver.answers.push(...Array<number>(MAX_ATTEMPTS).fill(503));
   const delays: number[] = [];
   for (let i = 1; i < MAX_ATTEMPTS; i++) {
-    await webhooks.deliverer.settle();
+    await webhooks.deliverer.deliverAll();
     expect(receiver.got).toHaveLength(i);
     delays.push(delayAfter(i, 1));
     advance(delayAfter(i, 1) - 1);
-    await webhooks.deliverer.settle();
+    await webhooks.deliverer.deliverAll();
     expect(receiver.got).toHaveLength(i);
     advance(1);
   }
   expect(delays.slice(0, 4)).toEqual([5000, 10_000, 20_000, 40_000]);
   expect(Math.max(...delays)).toBe(3_600_000);
   expect([delayAfter(3, 0), delayAfter(3, 0.5)]).toEqual([10_000, 15_000]);
-  await webhooks.deliverer.settle();
+  await webhooks.deliverer.deliverAll();
   expect(new Set(receiver.got.map((one) => one.id)).size).toBe(1);
   const failing = (await ask("GET", `${id}/`, "alice")).body;
   expect(failing).toMatchObject({ state: "failing", waiting: 2, last_error: "The answer was 503." });
   expect(logged).toEqual(["webhook failing"]);
   advance(86_400_000);
-  await webhooks.deliverer.settle();
+  await webhooks.deliverer.deliverAll();
   expect(receiver.got).toHaveLength(MAX_ATTEMPTS);
   // What happens meanwhile waits where it happened; a second ping waits for the first.
   await change("three");
   const [ping, second] = await Promise.all([1, 2].map(() => ask("POST", `${id}/ping/`, "alice")));
   expect(second.status).toBe(409);
   expect(ping.body).toMatchObject({ event: "ping", state: "delivered", status: 200, answer: "thank you" });
-  await webhooks.deliverer.settle();
+  await webhooks.deliverer.deliverAll();
   const after = receiver.got.slice(MAX_ATTEMPTS);
   expect(after.map(({ type }) => type)).toEqual(["ping", ...Array<string>(3).fill("record.updated")]);
   expect(after[1].id).toBe(receiver.got[0].id);
@@ -234,16 +234,16 @@ test("the receiver may say when, and that it is gone; resuming goes on", async (
   await change("one");
   receiver.answers.push(429, 410);
   receiver.headers["Retry-After"] = "600";
-  await webhooks.deliverer.settle();
+  await webhooks.deliverer.deliverAll();
   advance(599_000);
-  await webhooks.deliverer.settle();
+  await webhooks.deliverer.deliverAll();
   expect(receiver.got).toHaveLength(1);
   advance(1000);
-  await webhooks.deliverer.settle();
+  await webhooks.deliverer.deliverAll();
   expect(receiver.got).toHaveLength(2);
   expect((await ask("GET", `${id}/`, "alice")).body.state).toBe("failing");
   expect((await ask("POST", `${id}/resume/`, "alice")).body.state).toBe("active");
-  await webhooks.deliverer.settle();
+  await webhooks.deliverer.deliverAll();
   expect(receiver.got).toHaveLength(3);
 });
 
@@ -254,7 +254,7 @@ test("a webhook of one owner does not wait for that of another, and both keep to
   await ask("POST", "", "bob", { url: other.url });
   receiver.answers.push(500);
   for (const word of ["one", "two", "three"]) await change(word);
-  await webhooks.deliverer.settle();
+  await webhooks.deliverer.deliverAll();
   expect(receiver.got).toHaveLength(1);
   expect(other.got).toHaveLength(3);
   expect((await ask("GET", "", "alice")).body.results).toHaveLength(1);
@@ -274,15 +274,15 @@ test("a webhook of one owner does not wait for that of another, and both keep to
 test("a delivery is made again under its id; a disabled account's webhooks rest", async () => {
   const { id } = await hook("alice");
   await change("one");
-  await webhooks.deliverer.settle();
+  await webhooks.deliverer.deliverAll();
   const [sent] = (await ask("GET", `${id}/deliveries/`, "alice")).body.results;
   expect(sent).toMatchObject({ state: "delivered", attempts: 1, status: 200, answer: "thank you" });
   expect((await ask("POST", `${id}/deliveries/${sent.id}/redeliver/`, "alice")).body.state).toBe("pending");
-  await webhooks.deliverer.settle();
+  await webhooks.deliverer.deliverAll();
   expect(receiver.got.map((one) => one.id)).toEqual([sent.id, sent.id]);
-  lab.accounts.setActive(lab.accounts.userOf("alice"), false);
+  lab.accounts.setActive(lab.accounts.userId("alice"), false);
   await change("two");
-  await webhooks.deliverer.settle();
+  await webhooks.deliverer.deliverAll();
   expect(receiver.got).toHaveLength(2);
 });
 
@@ -310,13 +310,13 @@ test("ends of jobs: to whoever asked for them, and all to administrators", async
   store.fail(store.lease(1000)!.rid, "no");
   // Asked before: finished at once.
   await store.insert(request("B"), "user alice");
-  await webhooks.deliverer.settle();
+  await webhooks.deliverer.deliverAll();
   const mine = receiver.got.map(({ type, data }) => `${type} ${String(data.id)}`).toSorted();
   expect(mine).toEqual(["job.failed job-4", "job.finished job-2", "job.finished job-5"]);
   expect(all.got.map(({ data }) => data.id).toSorted()).toEqual(["job-2", "job-3", "job-4", "job-5"]);
   expect(receiver.got[0].data.address).toStartWith("https://lab.example/labd/api/scoring/jobs/job-");
   // What all have read is let go of, but for the last.
-  await webhooks.deliverer.look();
+  await webhooks.deliverer.poll();
   expect(lab.database.query("SELECT count(*) AS n FROM job_end").get()).toEqual({ n: 1 });
 });
 
@@ -328,15 +328,15 @@ test("a backlog longer than one look, with a filter, is told whole; what is coll
     .query("SELECT count(*) AS n FROM record_change WHERE object_kind = 'location'")
     .get() as { n: number };
   // One look takes all that there is room for.
-  await webhooks.deliverer.look();
+  await webhooks.deliverer.poll();
   expect(lab.database.query("SELECT count(*) AS n FROM webhook_delivery").get()).toMatchObject({ n: 200 });
-  await webhooks.deliverer.settle();
-  await webhooks.deliverer.settle();
+  await webhooks.deliverer.deliverAll();
+  await webhooks.deliverer.deliverAll();
   const { length } = receiver.got;
   expect(new Set(receiver.got.map(({ id }) => id)).size).toBe(length);
   // As after a power cut that took the cursor back.
   lab.database.run("UPDATE webhook SET record_cursor = 0");
-  for (let i = 0; i < 3; i++) await webhooks.deliverer.settle();
+  for (let i = 0; i < 3; i++) await webhooks.deliverer.deliverAll();
   expect(receiver.got).toHaveLength(length);
   // Of the sample, bob may not view the secret one.
   expect(length).toBe(wanted.n - 1);
@@ -353,7 +353,7 @@ test("every operation is described, and answers with what is described", async (
   expect(operations).toHaveLength(10);
   const { id } = await hook("alice");
   await change("one");
-  await webhooks.deliverer.settle();
+  await webhooks.deliverer.deliverAll();
   const [sent] = (await ask("GET", `${id}/deliveries/`, "alice")).body.results;
   const order = ["get", "post", "delete"];
   const found: string[] = [];
@@ -396,7 +396,7 @@ test("with another secret both sign for a while, in one header; then the new one
   const told = async (): Promise<Receiver["got"][number]> => {
     setSystemTime(lab.clock.now());
     await change(`at ${lab.clock.now()} ${receiver.got.length}`);
-    await webhooks.deliverer.settle();
+    await webhooks.deliverer.deliverAll();
     return receiver.got.at(-1)!;
   };
   const rotated = await ask("POST", `${id}/secret/`, "alice", { overlap_hours: 2 });
@@ -413,7 +413,7 @@ test("with another secret both sign for a while, in one header; then the new one
   const alone = await told();
   expect(alone.headers.get("webhook-signature")).toMatch(/^v1,\S{44}$/);
   expect([second, third].map((secret) => isSigned(secret, alone))).toEqual([false, true]);
-  await webhooks.deliverer.look();
+  await webhooks.deliverer.poll();
   expect(JSON.stringify(lab.database.query("SELECT * FROM webhook").all())).not.toContain(second);
   // At once, where one has leaked.
   const fourth = (await ask("POST", `${id}/secret/`, "alice", { overlap_hours: 0 })).body;
@@ -422,7 +422,7 @@ test("with another secret both sign for a while, in one header; then the new one
   expect([isSigned(third, last), isSigned(String(fourth.secret), last)]).toEqual([false, true]);
   for (const body of [{ overlap_hours: 1.5 }, { overlap_hours: "1" }, { hours: 1 }])
     expect((await ask("POST", `${id}/secret/`, "alice", body)).status).toBe(400);
-  const noted = lab.accounts.notes.audit.latest({ action: "webhook" }, 10).reverse();
+  const noted = lab.accounts.audit.log.latest({ action: "webhook" }, 10).reverse();
   expect(noted.map(({ action }) => action)).toEqual(["webhook.create", ...Array(3).fill("webhook.secret")]);
   expect(noted[0]).toMatchObject({ actor: null, subject: { kind: "webhook", id } });
   // The rest of the address may be secret.
@@ -439,7 +439,7 @@ test("secrets lie encrypted; those of before are when it starts; without the key
   const told = async (): Promise<Receiver["got"][number]> => {
     setSystemTime(lab.clock.now());
     await change(`at ${receiver.got.length}`);
-    await webhooks.deliverer.settle();
+    await webhooks.deliverer.deliverAll();
     return receiver.got.at(-1)!;
   };
   const next = (await ask("POST", `${id}/secret/`, "alice")).body.secret as string;
@@ -472,7 +472,7 @@ test("secrets lie encrypted; those of before are when it starts; without the key
   keyFile = right;
   await reopen();
   advance(3_600_000);
-  await webhooks.deliverer.settle();
+  await webhooks.deliverer.deliverAll();
   expect(receiver.got).toHaveLength(before + 1);
   keyFile = join(place, "another");
   await reopen();

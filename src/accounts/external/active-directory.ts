@@ -4,13 +4,13 @@
  */
 
 /** Why a password was refused besides that it is wrong; which is for administrators, not for who typed it. */
-export interface DirectoryRefusal {
+export interface DirectoryRejection {
   reason: string;
   words: string;
 }
 
 /** By the code of Windows (hexadecimal) in the text of the answer: `AcceptSecurityContext error, data 532`. */
-const REFUSALS: Readonly<Record<string, DirectoryRefusal>> = {
+const REFUSALS: Readonly<Record<string, DirectoryRejection>> = {
   "530": { reason: "wrong_hour", words: "the account may not sign in at this hour" },
   "531": { reason: "wrong_machine", words: "the account may not sign in from this machine" },
   "532": { reason: "password_expired", words: "the password has expired" },
@@ -26,11 +26,11 @@ const codeOf = (error: unknown): string =>
   /\bdata ([0-9a-f]{3,4})\b/i.exec((error as Error | undefined)?.message ?? "")?.[1].toLowerCase() ?? "";
 
 /** Why Active Directory refuses somebody whose password may be right; undefined where it says no more than that it is wrong. */
-export const refusalOf = (error: unknown): DirectoryRefusal | undefined => REFUSALS[codeOf(error)];
+export const rejectionOf = (error: unknown): DirectoryRejection | undefined => REFUSALS[codeOf(error)];
 
 /** The same in words, with what is simply wrong; empty where the answer is none of Active Directory. */
-export const refusalInWords = (error: unknown): string =>
-  refusalOf(error)?.words ?? (WRONG.has(codeOf(error)) ? "the name or the password is wrong" : "");
+export const describeRejection = (error: unknown): string =>
+  rejectionOf(error)?.words ?? (WRONG.has(codeOf(error)) ? "the name or the password is wrong" : "");
 
 /** What is read of an entry to know how its account is doing. Other directories have none of it. */
 export const STATE_ATTRIBUTES = [
@@ -48,7 +48,7 @@ const WINDOWS_EPOCH = 11_644_473_600_000;
 const NEVER = new Set(["", "0", "9223372036854775807"]);
 
 /** How an account is doing. `closed`: it is disabled, or its time is over, until somebody changes that. */
-export function stateOf(
+export function accountState(
   values: ReadonlyMap<string, readonly string[]>,
   now: number,
 ): { closed: boolean; words: string[] } {

@@ -1,14 +1,14 @@
 import {
   accountNameOf,
   type Admission,
-  isInOne,
+  isInAnyGroup,
   membershipsBy,
   type Person,
   type Provider,
   type Subject,
 } from "./person.ts";
 import { Problem } from "../../problem.ts";
-import type { Accounts } from "../auth.ts";
+import type { Accounts } from "../accounts.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/sqlite.ts";
 import { checkUsername } from "../username.ts";
@@ -29,9 +29,9 @@ export interface Identity extends Subject {
 }
 
 /** Why somebody who has shown who they are does not come in. */
-export type Refusal = "not_allowed" | "disabled" | "no_account" | "name_taken" | "name_unusable";
+export type Rejection = "not_allowed" | "disabled" | "no_account" | "name_taken" | "name_unusable";
 
-const WORDS: Readonly<Record<Refusal, string>> = {
+const WORDS: Readonly<Record<Rejection, string>> = {
   not_allowed: "You are in none of the groups that may sign in. An administrator can say which these are.",
   disabled: "Your account is disabled. An administrator can enable it.",
   no_account: "There is no account for you yet. An administrator can make one and link it to you.",
@@ -58,17 +58,17 @@ export class Identities {
   }
 
   /** All by one provider. */
-  by(provider: Provider): Identity[] {
+  byProvider(provider: Provider): Identity[] {
     return this.select("provider = ?", provider);
   }
 
   /** Those of an account. */
-  of(user: number): Identity[] {
+  ofUser(user: number): Identity[] {
     return this.select("user_rid = ?", user);
   }
 
   /** Whether an account may sign in by a provider: it is active and bound to it. */
-  holds(user: number, provider: Provider): boolean {
+  canSignIn(user: number, provider: Provider): boolean {
     return (
       this.database
         .query(
@@ -82,9 +82,9 @@ export class Identities {
    * Whether a name that was typed may be somebody elsewhere: not where it is that of an account that is bound to
    * nobody, whose password is its own or none.
    */
-  mayBeElsewhere(username: string, provider: Provider): boolean {
+  mayBeExternal(username: string, provider: Provider): boolean {
     const user = this.accountOf(accountNameOf(username));
-    return user === undefined || this.of(user).some((identity) => identity.provider === provider);
+    return user === undefined || this.ofUser(user).some((identity) => identity.provider === provider);
   }
 
   /**
@@ -131,7 +131,7 @@ export class Identities {
   }
 
   /** Whether and as whom somebody would come in: nothing is changed. `account` is null where it would be made. */
-  preview(person: Person, admission: Admission): { refusal: Refusal | undefined; account: string | null } {
+  preview(person: Person, admission: Admission): { refusal: Rejection | undefined; account: string | null } {
     const known = this.find(person);
     const account = known ? this.accounts.actorOf(known.user).username : null;
     return { refusal: this.refusalOf(person, admission, known), account };
@@ -147,7 +147,7 @@ export class Identities {
             "conflict",
             `${label} is linked to ${this.accounts.actorOf(bound.user).username} already.`,
           );
-        const other = this.of(user).find((identity) => identity.provider === provider);
+        const other = this.ofUser(user).find((identity) => identity.provider === provider);
         if (other)
           throw new Problem("conflict", `The account is linked to ${other.label} already. Unlink it first.`);
         this.bind(user, { provider, issuer, subject, label });
@@ -157,7 +157,7 @@ export class Identities {
 
   /** Frees an account, and ends its sessions. @returns from whom @throws Problem not_found */
   unlink(user: number, provider: Provider): Identity {
-    const found = this.of(user).find((identity) => identity.provider === provider);
+    const found = this.ofUser(user).find((identity) => identity.provider === provider);
     if (!found) throw new Problem("not_found", `The account is not linked by ${provider}.`);
     this.database
       .transaction(() => {
@@ -165,7 +165,7 @@ export class Identities {
           .query("DELETE FROM external_identity WHERE user_rid = ? AND provider = ?")
           .run(user, provider);
         this.accounts.sessions.closeAll(user);
-        this.accounts.notes.user(user, "account.unlink", { provider, label: found.label });
+        this.accounts.audit.recordUser(user, "account.unlink", { provider, label: found.label });
       })
       .immediate();
     return found;
@@ -189,10 +189,14 @@ export class Identities {
     return rows.find(({ username }) => accountNameOf(username) === name)?.rid;
   }
 
-  private refusalOf(person: Person, admission: Admission, known: Identity | undefined): Refusal | undefined {
+  private refusalOf(
+    person: Person,
+    admission: Admission,
+    known: Identity | undefined,
+  ): Rejection | undefined {
     // Whom the provider shut out, it lets in again.
-    if (known && known.suspended === null && !this.holds(known.user, person.provider)) return "disabled";
-    if (admission.allowed.length > 0 && !isInOne(person.groups, admission.allowed)) return "not_allowed";
+    if (known && known.suspended === null && !this.canSignIn(known.user, person.provider)) return "disabled";
+    if (admission.allowed.length > 0 && !isInAnyGroup(person.groups, admission.allowed)) return "not_allowed";
     if (known) return undefined;
     const name = accountNameOf(person.username);
     if (this.accountOf(name) !== undefined) return "name_taken";
@@ -205,12 +209,12 @@ export class Identities {
     }
   }
 
-  private noteRefusal(person: Person, reason: Refusal, known: Identity | undefined): void {
+  private noteRefusal(person: Person, reason: Rejection, known: Identity | undefined): void {
     const id = known
       ? (this.database.query("SELECT id FROM user_account WHERE rid = ?").get(known.user) as { id: string })
           .id
       : null;
-    this.accounts.notes.audit.note({
+    this.accounts.audit.log.record({
       action: "sign_in",
       outcome: "refused",
       subject: { kind: "user", id },
@@ -224,7 +228,7 @@ export class Identities {
         "INSERT INTO external_identity (provider, issuer, subject, label, user_rid, created) VALUES (?, ?, ?, ?, ?, ?)",
       )
       .run(provider, issuer, subject, label, user, this.clock.now());
-    this.accounts.notes.user(user, "account.link", { provider, label });
+    this.accounts.audit.recordUser(user, "account.link", { provider, label });
   }
 
   private add(person: Person, admission: Admission, set: SetMember): number {
@@ -251,7 +255,7 @@ export class Identities {
     if (person.fullName !== "") after.full_name = person.fullName;
     if (person.email !== "") after.email = person.email;
     if (admission.administrators.length > 0)
-      after.is_superuser = isInOne(person.groups, admission.administrators) ? 1 : 0;
+      after.is_superuser = isInAnyGroup(person.groups, admission.administrators) ? 1 : 0;
 
     const wanted = [...membershipsBy(admission.map, person.groups)].map(
       ([name, isIn]) => [this.accounts.addGroup(name), isIn] as const,
@@ -274,7 +278,7 @@ export class Identities {
         .run(after.full_name, after.email, after.is_superuser, after.primary_group, user);
       const isAboutRights = changed.includes("is_superuser");
       if (isKnown || isAboutRights)
-        this.accounts.notes.user(user, "account.change", {
+        this.accounts.audit.recordUser(user, "account.change", {
           changed,
           by: person.provider,
           ...(isAboutRights ? { administrator: after.is_superuser === 1 } : {}),

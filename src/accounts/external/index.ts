@@ -2,25 +2,25 @@ import { Identities, type Memberships } from "./identities.ts";
 import { Ldap } from "./ldap.ts";
 import { readLdapOptions } from "./ldap-options.ts";
 import { scheduleRecheck } from "./ldap-recheck.ts";
-import { Oidc } from "./oidc.ts";
+import { OidcSignIn } from "./oidc.ts";
 import { readOidcOptions } from "./oidc-options.ts";
 import { oidcRoutes } from "./route.ts";
 import type { IdentitySettings } from "./settings.ts";
-import type { Accounts } from "../auth.ts";
+import type { Accounts } from "../accounts.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import type { Reach } from "../../platform/origin.ts";
+import type { PublicUrlOptions } from "../../platform/origin.ts";
 import type { Database } from "../../platform/sqlite.ts";
 
 export { Identities, type Identity } from "./identities.ts";
-export { stateOf } from "./active-directory.ts";
-export { leftOut, lookUp, passwordFits } from "./ldap.ts";
+export { accountState } from "./active-directory.ts";
+export { findExcluded, lookUp, checkPassword } from "./ldap.ts";
 export { readLdapOptions } from "./ldap-options.ts";
 export { recheckDirectory } from "./ldap-recheck.ts";
 export { checkDirectory } from "./check-directory.ts";
 export { checkProvider } from "./check-provider.ts";
 export { readOidcOptions } from "./oidc-options.ts";
-export { providersOf, whoIsMeant } from "./linking.ts";
+export { configuredProviders, resolveSubject } from "./linking.ts";
 export { type Provider, PROVIDERS } from "./person.ts";
 export type { IdentitySettings } from "./settings.ts";
 
@@ -35,7 +35,7 @@ export interface IdentityOptions {
   accounts: Accounts;
   memberships: Memberships;
   log: Log;
-  reach: Reach;
+  reach: PublicUrlOptions;
 }
 
 /** Has accounts ask those who know them besides us. @throws Problem invalid_setting */
@@ -47,12 +47,13 @@ export function openIdentity(options: IdentityOptions): {
   const { settings, database, clock, accounts, memberships } = options;
   const identities = new Identities(database, clock, accounts, memberships);
   const ldap = readLdapOptions(settings);
-  if (ldap) accounts.elsewhere = new Ldap(ldap, identities, database, options.log, clock);
+  if (ldap) accounts.externalPasswords = new Ldap(ldap, identities, database, options.log, clock);
   const hours = settings.ldap_recheck_hours;
   const recheck = ldap && scheduleRecheck({ ...options, options: ldap, identities, hours });
   const provider = readOidcOptions(settings);
   const { login_failures_address: loginFailuresAddress, login_window: loginWindow } = settings;
   const oidc =
-    provider && new Oidc({ ...options, options: provider, identities, loginFailuresAddress, loginWindow });
+    provider &&
+    new OidcSignIn({ ...options, options: provider, identities, loginFailuresAddress, loginWindow });
   return { identities, routes: oidcRoutes(oidc), close: async () => recheck?.close() };
 }

@@ -1,8 +1,8 @@
 import type { Identities, Identity } from "./identities.ts";
-import { type LdapOptions, lookUpAgain } from "./ldap.ts";
-import { isInOne, type Person } from "./person.ts";
+import { type LdapOptions, lookUpIdentity } from "./ldap.ts";
+import { isInAnyGroup, type Person } from "./person.ts";
 import { Problem } from "../../problem.ts";
-import type { Accounts } from "../auth.ts";
+import type { Accounts } from "../accounts.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../platform/sqlite.ts";
 import { writeLockOf } from "../../platform/write-lock.ts";
@@ -40,14 +40,16 @@ export async function recheckDirectory({
   database,
 }: RecheckParts): Promise<Rechecked[]> {
   const seen: { identity: Identity; username: string; person: Person | undefined; refused: boolean }[] = [];
-  for (const identity of identities.by("ldap")) {
+  for (const identity of identities.byProvider("ldap")) {
     const username = accounts.actorOf(identity.user).username!;
-    const isActive = identities.holds(identity.user, "ldap");
+    const isActive = identities.canSignIn(identity.user, "ldap");
     // Somebody disabled it here.
     if (!isActive && identity.suspended === null) continue;
-    const person = await lookUpAgain(options, { ...identity, username });
+    const person = await lookUpIdentity(options, { ...identity, username });
     const isAllowed =
-      person && !person.closed && (options.allowed.length === 0 || isInOne(person.groups, options.allowed));
+      person &&
+      !person.disabled &&
+      (options.allowed.length === 0 || isInAnyGroup(person.groups, options.allowed));
     seen.push({ identity, username, person, refused: !isAllowed });
   }
   const leaving = seen.filter(({ identity, refused }) => refused && identity.suspended === null);
@@ -63,9 +65,9 @@ export async function recheckDirectory({
       identities.refresh(person, options);
       return { username, outcome: wasOut ? "let in" : "kept" };
     }
-    const reason = person && !person.closed ? "not_allowed" : "gone";
+    const reason = person && !person.disabled ? "not_allowed" : "gone";
     const why = person
-      ? person.closed
+      ? person.disabled
         ? "disabled in the directory, or expired"
         : "in no group that may sign in"
       : "not in the directory, or not by ldap_user_filter";

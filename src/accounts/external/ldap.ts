@@ -1,9 +1,9 @@
 import {
-  type DirectoryRefusal,
-  refusalInWords,
-  refusalOf,
+  type DirectoryRejection,
+  describeRejection,
+  rejectionOf,
   STATE_ATTRIBUTES,
-  stateOf,
+  accountState,
 } from "./active-directory.ts";
 import { fillFilter } from "./ldap-filter.ts";
 import {
@@ -19,7 +19,7 @@ import type { Identities } from "./identities.ts";
 import { type Admission, type Person, plainEmail, plainText } from "./person.ts";
 import { Semaphore } from "../../platform/semaphore.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { ForeignPasswords, ForeignRefusal } from "../external-password.ts";
+import type { ExternalPasswords, ExternalRejection } from "../external-password.ts";
 import type { Log } from "../../platform/log.ts";
 import { Throttle, throttled } from "../throttle.ts";
 import type { Database } from "../../platform/sqlite.ts";
@@ -76,7 +76,7 @@ export async function lookUp(
  * Somebody of whom only the identifier and the DN of last time are known; undefined where the directory has them no
  * longer, or `userFilter` finds them no longer. @throws Problem identity_unavailable
  */
-export async function lookUpAgain(
+export async function lookUpIdentity(
   options: LdapOptions,
   { subject, label, username }: { subject: string; label: string; username: string },
 ): Promise<Person | undefined> {
@@ -103,7 +103,7 @@ export async function lookUpAgain(
  * An entry with this name that `userFilter` leaves out, for who wonders why it is not found: its DN.
  * @throws Problem identity_unavailable
  */
-export const leftOut = (options: LdapOptions, username: string): Promise<LdapEntry | undefined> =>
+export const findExcluded = (options: LdapOptions, username: string): Promise<LdapEntry | undefined> =>
   withDirectory(options, (connection) =>
     findEntry(connection, options, {
       base: options.userBase,
@@ -139,7 +139,7 @@ async function authenticate(
 }
 
 /** What the directory says of somebody whom it does not let in although the password may be right. */
-interface EntryRefusal extends DirectoryRefusal {
+interface EntryRefusal extends DirectoryRejection {
   label: string;
 }
 
@@ -152,11 +152,11 @@ const searchFor = async (options: LdapOptions, username: string): Promise<unknow
   withDirectory(options, (connection) => findEntry(connection, options, byName(options, username)));
 
 /** Whether this is the password of an entry, or why it is refused; what did not fit is not counted. @throws Problem identity_unavailable */
-export const passwordFits = (
+export const checkPassword = (
   options: LdapOptions,
   dn: string,
   password: string,
-): Promise<true | DirectoryRefusal | undefined> =>
+): Promise<true | DirectoryRejection | undefined> =>
   withDirectory(options, async (connection) =>
     password === "" ? undefined : bindAs(connection, dn, password),
   );
@@ -166,12 +166,12 @@ async function bindAs(
   connection: LdapConnection,
   dn: string,
   password: string,
-): Promise<true | DirectoryRefusal | undefined> {
+): Promise<true | DirectoryRejection | undefined> {
   try {
     await connection.bind(dn, password);
     return true;
   } catch (error) {
-    if (REFUSED.has(resultCodeOf(error) ?? -1)) return refusalOf(error);
+    if (REFUSED.has(resultCodeOf(error) ?? -1)) return rejectionOf(error);
     throw unavailable(`${connection.url}: ${inWords(error)}`);
   }
 }
@@ -179,7 +179,7 @@ async function bindAs(
 /** What a server answers, with what to do about it where that is known. */
 function inWords(error: unknown): string {
   const code = resultCodeOf(error);
-  const said = refusalInWords(error);
+  const said = describeRejection(error);
   return [
     (error as Error).message,
     code === undefined ? "" : ` (result code ${code})`,
@@ -259,7 +259,7 @@ async function describe(connection: LdapConnection, options: LdapOptions, entry:
     fullName: plainText(first(options.fullName)),
     email: plainEmail(first(options.email)),
     groups: await groupsOf(connection, options, entry.dn, username),
-    closed: stateOf(entry.values, Date.now()).closed,
+    disabled: accountState(entry.values, Date.now()).closed,
   };
 }
 
@@ -280,7 +280,7 @@ async function groupsOf(
 }
 
 /** Passwords that a directory knows, and the accounts of their owners. */
-export class Ldap implements ForeignPasswords {
+export class Ldap implements ExternalPasswords {
   readonly name = "ldap";
   private readonly turns = new Semaphore(AT_ONCE);
   private readonly failures: Throttle;
@@ -295,8 +295,8 @@ export class Ldap implements ForeignPasswords {
     this.failures = new Throttle(options.loginFailures, options.loginWindow * 1000, clock);
   }
 
-  async verify(username: string, password: string): Promise<number | ForeignRefusal | undefined> {
-    if (!this.identities.mayBeElsewhere(username, "ldap")) {
+  async verify(username: string, password: string): Promise<number | ExternalRejection | undefined> {
+    if (!this.identities.mayBeExternal(username, "ldap")) {
       // It takes as long as for a name that is none here, or the time would tell which ones are.
       await this.turns.run(() => searchFor(this.options, username)).catch(() => {});
       return undefined;
@@ -312,16 +312,16 @@ export class Ldap implements ForeignPasswords {
     return this.identities.admit(person, this.options);
   }
 
-  async confirms(user: number, username: string, password: string): Promise<boolean> {
-    const identity = this.identities.of(user).find(({ provider }) => provider === "ldap");
+  async checkPassword(user: number, username: string, password: string): Promise<boolean> {
+    const identity = this.identities.ofUser(user).find(({ provider }) => provider === "ldap");
     if (!identity || password.length > LONGEST_PASSWORD) return false;
     const { options } = this;
     const found = await this.turns.run(() =>
       this.counted(async (attempt) => {
-        const person = await lookUpAgain(options, { ...identity, username });
+        const person = await lookUpIdentity(options, { ...identity, username });
         if (!person) return undefined;
         attempt(person.label);
-        return (await passwordFits(options, person.label, password)) === true ? person : undefined;
+        return (await checkPassword(options, person.label, password)) === true ? person : undefined;
       }),
     );
     return found !== undefined;
@@ -351,7 +351,7 @@ export class Ldap implements ForeignPasswords {
     }
   }
 
-  holds(user: number): boolean {
-    return this.identities.holds(user, "ldap");
+  canSignIn(user: number): boolean {
+    return this.identities.canSignIn(user, "ldap");
   }
 }

@@ -8,7 +8,7 @@ import { Problem } from "../../problem.ts";
 type Settings = IdentitySettings & { login_failures: number; login_window: number };
 
 /** Who may be linked to accounts. @throws Problem invalid_setting */
-export const providersOf = (settings: Settings): Provider[] => [
+export const configuredProviders = (settings: Settings): Provider[] => [
   ...(readLdapOptions(settings) ? (["ldap"] as const) : []),
   ...(readOidcOptions(settings) ? (["oidc"] as const) : []),
 ];
@@ -18,7 +18,7 @@ export const providersOf = (settings: Settings): Provider[] => [
  * subject (`sub`), which nobody but the person can show to be there.
  * @throws Problem invalid_setting, not_found, invalid_request, identity_unavailable
  */
-export async function whoIsMeant(settings: Settings, provider: Provider, who: string): Promise<Subject> {
+export async function resolveSubject(settings: Settings, provider: Provider, who: string): Promise<Subject> {
   if (who === "")
     throw new Problem("invalid_request", "who: expected somebody.", {
       fields: { who: ["Expected somebody."] },

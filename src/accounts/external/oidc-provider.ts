@@ -17,7 +17,7 @@ const LARGEST = 1_048_576;
 const TOLERANCE = 30;
 
 /** What is kept of a sign-in that has begun, until its owner comes back. */
-export interface Begun {
+export interface PendingAuthorization {
   state: string;
   nonce: string;
   /** Of PKCE (RFC 7636): who comes back with a code shows that it was this browser that went. */
@@ -27,7 +27,7 @@ export interface Begun {
 }
 
 /** Somebody whom a provider vouches for. */
-export interface Vouching {
+export interface OidcIdentity {
   person: Person;
   /** What it said, signed: where somebody signs out, it shows the provider who asks. */
   idToken: string;
@@ -38,7 +38,7 @@ export interface Vouching {
 }
 
 /** Why a provider does not vouch for somebody. `away`: it was not reached; `refused`: it says no; `invalid`: it says what does not hold. */
-export class NotVouched extends Error {
+export class OidcError extends Error {
   constructor(
     readonly reason: "away" | "refused" | "invalid",
     message: string,
@@ -61,7 +61,7 @@ export class OidcProvider {
    * The address at the provider that a browser is sent to, and what has to be kept meanwhile. `again`: it shall have the
    * person show who it is, though it knows. @throws NotVouched
    */
-  async begin(returnTo: string, again = false): Promise<{ url: URL; begun: Begun }> {
+  async begin(returnTo: string, again = false): Promise<{ url: URL; begun: PendingAuthorization }> {
     const library = await load();
     const server = await this.discover(MOMENT);
     const begun = {
@@ -87,7 +87,7 @@ export class OidcProvider {
   }
 
   /** Who comes back with the parameters of `answer`. @throws NotVouched */
-  async finish(answer: URLSearchParams, begun: Begun): Promise<Vouching> {
+  async finish(answer: URLSearchParams, begun: PendingAuthorization): Promise<OidcIdentity> {
     const library = await load();
     const server = await this.discover();
     try {
@@ -142,7 +142,7 @@ export class OidcProvider {
         now: this.now(),
       });
     } catch (error) {
-      throw error instanceof NotVouched ? error : new NotVouched("invalid", (error as Error).message);
+      throw error instanceof OidcError ? error : new OidcError("invalid", (error as Error).message);
     }
   }
 
@@ -159,8 +159,8 @@ export class OidcProvider {
       this.known = { server, at: this.now() };
       return server;
     } catch (error) {
-      if (error instanceof NotVouched) throw error;
-      throw new NotVouched("away", `${this.options.issuer}: ${(error as Error).message}`);
+      if (error instanceof OidcError) throw error;
+      throw new OidcError("away", `${this.options.issuer}: ${(error as Error).message}`);
     }
   }
 
@@ -168,8 +168,8 @@ export class OidcProvider {
     library: typeof oauth,
     server: oauth.AuthorizationServer,
     answer: URLSearchParams,
-    begun: Begun,
-  ): Promise<Vouching> {
+    begun: PendingAuthorization,
+  ): Promise<OidcIdentity> {
     const { clientId, clientSecret } = this.options;
     const client = { client_id: clientId, [library.clockTolerance]: TOLERANCE };
     const parameters = library.validateAuthResponse(server, client, answer, begun.state);
@@ -255,7 +255,7 @@ export class OidcProvider {
     const url = new URL(address ?? "");
     const isPlain = url.protocol === "http:" && this.options.issuer.startsWith("http:");
     if (url.protocol !== "https:" && !isPlain)
-      throw new NotVouched("away", `${this.options.issuer}: ${url.origin} is not https`);
+      throw new OidcError("away", `${this.options.issuer}: ${url.origin} is not https`);
     return url;
   }
 
@@ -273,7 +273,7 @@ export class OidcProvider {
           if (response.status >= 500) throw new Error(`it answers ${response.status}`);
           return new Response(body, { status: response.status, headers: response.headers });
         } catch (error) {
-          throw new NotVouched("away", `${new URL(url).origin}: ${(error as Error).message}`);
+          throw new OidcError("away", `${new URL(url).origin}: ${(error as Error).message}`);
         }
       },
     };
@@ -316,10 +316,10 @@ async function readAll(response: Response): Promise<Uint8Array<ArrayBuffer> | nu
 }
 
 /** What went wrong, without anything of a token in it. */
-function notVouched(library: typeof oauth, error: unknown): NotVouched {
-  if (error instanceof NotVouched) return error;
+function notVouched(library: typeof oauth, error: unknown): OidcError {
+  if (error instanceof OidcError) return error;
   // The person, or the provider on the person's behalf, said no.
-  if (error instanceof library.AuthorizationResponseError) return new NotVouched("refused", error.error);
+  if (error instanceof library.AuthorizationResponseError) return new OidcError("refused", error.error);
   const said = error instanceof library.ResponseBodyError ? `: ${error.error}` : "";
-  return new NotVouched("invalid", `${(error as Error).message}${said}`);
+  return new OidcError("invalid", `${(error as Error).message}${said}`);
 }

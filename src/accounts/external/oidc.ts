@@ -1,13 +1,13 @@
 import type { Identities } from "./identities.ts";
 import type { OidcOptions } from "./oidc-options.ts";
-import { type Begun, NotVouched, OidcProvider } from "./oidc-provider.ts";
+import { type PendingAuthorization, OidcError, OidcProvider } from "./oidc-provider.ts";
 import { Problem } from "../../problem.ts";
-import type { Accounts } from "../auth.ts";
+import type { Accounts } from "../accounts.ts";
 import { readText } from "../../platform/body.ts";
 import { callerNetwork } from "../../platform/caller.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import { baseOf, basePathOf, ownOrigin, ownPage, type Reach } from "../../platform/origin.ts";
+import { baseOf, basePathOf, ownOrigin, ownPage, type PublicUrlOptions } from "../../platform/origin.ts";
 import { identify } from "../../platform/request-origin.ts";
 import { Sealing } from "../../platform/encryption.ts";
 import { sha256 } from "../../platform/secret.ts";
@@ -33,7 +33,7 @@ const HINT = "labd_oidc_hint";
 const LARGEST_LOGOUT = 65_536;
 const PRIVATE = { "Cache-Control": "no-store" };
 
-interface Pending extends Begun {
+interface Pending extends PendingAuthorization {
   next: string;
   /** Whether the provider was to have the person show who it is. */
   again: boolean;
@@ -48,14 +48,14 @@ export interface OidcParts {
   database: Database;
   clock: Clock;
   log: Log;
-  reach: Reach;
+  reach: PublicUrlOptions;
   /** Sign-ins that came to nothing, from one address within `loginWindow` seconds. */
   loginFailuresAddress: number;
   loginWindow: number;
 }
 
 /** Signing in by a provider: there, and back. */
-export class Oidc {
+export class OidcSignIn {
   private readonly provider: OidcProvider;
   private readonly failures: Throttle;
   /** Refused logout tokens that the log was told of. */
@@ -71,7 +71,7 @@ export class Oidc {
   }
 
   /** Sends a browser to the provider. */
-  async leave(request: Request): Promise<Response> {
+  async startSignIn(request: Request): Promise<Response> {
     const { reach, clock } = this.parts;
     const query = new URL(request.url).searchParams;
     const wanted = ownPage(query.get("next"));
@@ -89,7 +89,7 @@ export class Oidc {
   }
 
   /** Takes a browser that comes back: signs in, or says on the sign-in page why not. */
-  async comeBack(request: Request): Promise<Response> {
+  async callback(request: Request): Promise<Response> {
     const answer = new URL(request.url).searchParams;
     const state = answer.get("state") ?? "";
     const pending = this.pendingOf(request, state);
@@ -128,14 +128,13 @@ export class Oidc {
    * Takes the provider's word that somebody has signed out there, and ends the sessions here that came by it (OpenID
    * Connect Back-Channel Logout 1.0). @throws Problem too_large, timeout
    */
-  async signOutThere(request: Request): Promise<Response> {
+  async backChannelLogout(request: Request): Promise<Response> {
     const { identities, accounts, options, database, clock, log } = this.parts;
     try {
       const [token, ...more] = new URLSearchParams(await readText(request, LARGEST_LOGOUT)).getAll(
         "logout_token",
       );
-      if (token === undefined || more.length > 0)
-        throw new NotVouched("invalid", "expected one logout_token");
+      if (token === undefined || more.length > 0) throw new OidcError("invalid", "expected one logout_token");
       const { jti, until, subject, session } = await this.provider.signedOut(token);
       await writeLockOf(database).free();
       const ended = database
@@ -144,18 +143,18 @@ export class Oidc {
           const { changes } = database
             .query("INSERT OR IGNORE INTO logout_token (sha256, until) VALUES (?, ?)")
             .run(sha256(jti), until);
-          if (changes === 0) throw new NotVouched("invalid", "it was sent before (jti)");
+          if (changes === 0) throw new OidcError("invalid", "it was sent before (jti)");
           const of = session === undefined ? {} : { session };
           const why = { by: "oidc", reason: "signed_out_there" };
-          if (subject === undefined) return accounts.sessions.endVouched(of, why);
+          if (subject === undefined) return accounts.sessions.endProviderSessions(of, why);
           const user = identities.find({ provider: "oidc", issuer: options.issuer, subject })?.user;
-          return user === undefined ? 0 : accounts.sessions.endVouched({ ...of, user }, why);
+          return user === undefined ? 0 : accounts.sessions.endProviderSessions({ ...of, user }, why);
         })
         .immediate();
       log.info("oidc signed out there", { sessions: ended });
       return new Response(null, { status: 200, headers: PRIVATE });
     } catch (error) {
-      if (!(error instanceof NotVouched)) throw error;
+      if (!(error instanceof OidcError)) throw error;
       // Whoever sends what does not hold fills no log, and keeps nobody else's word from being heard.
       if (this.toldOfLogouts.wait("") === 0) {
         this.toldOfLogouts.count("");
@@ -180,14 +179,14 @@ export class Oidc {
     const { identities, accounts, options, database, clock } = this.parts;
     const { person, idToken, session, confirmed } = await this.provider.finish(answer, pending);
     if (pending.again && clock.now() - confirmed > MINUTES * 60_000)
-      throw new NotVouched("invalid", "it was to ask who it is, and says of no such moment (auth_time)");
+      throw new OidcError("invalid", "it was to ask who it is, and says of no such moment (auth_time)");
     await writeLockOf(database).free();
     const user = identities.admit(person, options);
     identify({ username: accounts.actorOf(user).username, via: "oidc" });
     return database
       .transaction(() => {
         database.query("UPDATE user_account SET last_login = ? WHERE rid = ?").run(clock.now(), user);
-        accounts.notes.user(user, "sign_in", { method: "session", by: "oidc", issuer: person.issuer });
+        accounts.audit.recordUser(user, "sign_in", { method: "session", by: "oidc", issuer: person.issuer });
         // Which factors it took is the provider's business.
         const vouched = { hours: options.sessionHours, session, confirmed };
         return { cookie: accounts.sessions.open(user, request, vouched).cookie, idToken };
@@ -198,9 +197,9 @@ export class Oidc {
   /** A word for what went wrong; what it was is for the log. */
   private outcomeOf(error: unknown): string {
     const { log, accounts } = this.parts;
-    if (error instanceof NotVouched) {
+    if (error instanceof OidcError) {
       if (error.reason === "invalid")
-        accounts.notes.audit.note({
+        accounts.audit.log.record({
           action: "sign_in",
           outcome: "refused",
           subject: { kind: "user", id: null },

@@ -22,7 +22,7 @@ export interface Person extends Subject {
   /** Names of the provider's groups. */
   groups: readonly string[];
   /** Whether the provider has them, and says that they may do nothing. */
-  closed?: boolean;
+  disabled?: boolean;
 }
 
 /** Who may come in, and as what. Names of the provider's groups are compared without regard to case. */
@@ -42,7 +42,7 @@ export interface Admission {
 const fold = (name: string): string => name.normalize("NFKC").toLowerCase();
 
 /** Whether one of the provider's groups is among those named. */
-export function isInOne(groups: readonly string[], named: readonly string[]): boolean {
+export function isInAnyGroup(groups: readonly string[], named: readonly string[]): boolean {
   const known = new Set(named.map(fold));
   return groups.some((group) => known.has(fold(group)));
 }
@@ -51,7 +51,7 @@ export function isInOne(groups: readonly string[], named: readonly string[]): bo
 export function membershipsBy(map: Admission["map"], groups: readonly string[]): Map<string, boolean> {
   const follows = new Map<string, boolean>();
   for (const [theirs, ours] of map)
-    follows.set(ours, follows.get(ours) === true || isInOne(groups, [theirs]));
+    follows.set(ours, follows.get(ours) === true || isInAnyGroup(groups, [theirs]));
   return follows;
 }
 

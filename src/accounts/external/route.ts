@@ -1,11 +1,11 @@
 import { type AnyElysia, Elysia } from "elysia";
-import { OIDC_BACK_CHANNEL, OIDC_CALLBACK, OIDC_SIGN_IN, OIDC_SIGN_OUT, type Oidc } from "./oidc.ts";
+import { OIDC_BACK_CHANNEL, OIDC_CALLBACK, OIDC_SIGN_IN, OIDC_SIGN_OUT, type OidcSignIn } from "./oidc.ts";
 import { Problem } from "../../problem.ts";
 
 const HIDDEN = { parse: "none", detail: { hide: true } } as const;
 
 /** Where browsers leave for the provider, and come back from it; and where it says who has signed out there. */
-export function oidcRoutes(oidc: Oidc | undefined): AnyElysia {
+export function oidcRoutes(oidc: OidcSignIn | undefined): AnyElysia {
   const app = new Elysia({ name: "oidc" });
   if (!oidc) return app as unknown as AnyElysia;
   const only =
@@ -18,7 +18,7 @@ export function oidcRoutes(oidc: Oidc | undefined): AnyElysia {
   app
     .all(
       OIDC_SIGN_IN,
-      only("GET", (request) => oidc.leave(request)),
+      only("GET", (request) => oidc.startSignIn(request)),
       HIDDEN,
     )
     .all(
@@ -28,12 +28,12 @@ export function oidcRoutes(oidc: Oidc | undefined): AnyElysia {
     )
     .all(
       OIDC_CALLBACK,
-      only("GET", (request) => oidc.comeBack(request)),
+      only("GET", (request) => oidc.callback(request)),
       HIDDEN,
     )
     .all(
       OIDC_BACK_CHANNEL,
-      only("POST", (request) => oidc.signOutThere(request)),
+      only("POST", (request) => oidc.backChannelLogout(request)),
       HIDDEN,
     );
   return app as unknown as AnyElysia;

@@ -24,8 +24,8 @@ import type { Routed } from "../resources/index.ts";
 import type { Reading } from "../records/record-reader.ts";
 import type { Store } from "../records/store.ts";
 import { Problem } from "../../problem.ts";
-import { unauthenticated } from "../../accounts/auth.ts";
-import { basePathOf, ownOrigin, type Reach } from "../../platform/origin.ts";
+import { unauthenticated } from "../../accounts/accounts.ts";
+import { basePathOf, ownOrigin, type PublicUrlOptions } from "../../platform/origin.ts";
 
 /** In this order in the Allow header (specification, "Collection responses"). */
 const COLLECTION_METHODS = "GET, POST, PUT, PATCH, HEAD, OPTIONS";
@@ -42,7 +42,7 @@ export interface AnswerOptions {
   /** Who asks. @throws Problem unauthenticated */
   authenticate: (request: Request) => Actor;
   /** Address under which clients reach the server, where it is not that of their requests. */
-  reach: Reach;
+  reach: PublicUrlOptions;
   /** Whether callers without credentials may read public records. */
   anonymousRead: boolean;
   maxMessageBytes: number;

@@ -15,7 +15,7 @@ import { type Call, describe, respond, ROOT } from "./response.ts";
 import { DRY_RUN } from "./write-parameters.ts";
 import { addHistoryOf, addMemberships } from "./route-history.ts";
 import type { Store } from "../records/store.ts";
-import { type Accounts, unauthenticated } from "../../accounts/auth.ts";
+import { type Accounts, unauthenticated } from "../../accounts/accounts.ts";
 
 const LIST_METHODS = "GET, POST, HEAD, OPTIONS";
 const MEMBERS_METHODS = "GET, POST, PUT, HEAD, OPTIONS";

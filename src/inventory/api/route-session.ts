@@ -9,10 +9,10 @@ import { content, detail, refusalsOf, secured } from "./route-description.ts";
 import type { Store } from "../records/store.ts";
 import { fieldProblem } from "../records/record-writer.ts";
 import { Problem } from "../../problem.ts";
-import { type Accounts, unauthenticated } from "../../accounts/auth.ts";
+import { type Accounts, unauthenticated } from "../../accounts/accounts.ts";
 import type { Credentials } from "../../accounts/sign-in.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { basePathOf, ownPage, type Reach } from "../../platform/origin.ts";
+import { basePathOf, ownPage, type PublicUrlOptions } from "../../platform/origin.ts";
 import type { Session } from "../../accounts/session.ts";
 import { SCOPES, type Scope, tokenNameRule, type TokenRecord } from "../../accounts/token.ts";
 
@@ -30,7 +30,7 @@ interface SignInOptions {
   clock: Clock;
   maxMessageBytes: number;
   /** How clients reach the server. */
-  reach: Reach;
+  reach: PublicUrlOptions;
 }
 type Params = Record<string, string | null>;
 /** Signing in: a token for a name and a password, sessions of browsers, and the tokens of the caller. */
@@ -87,8 +87,8 @@ function addSession(app: Elysia, { store, accounts, maxMessageBytes, reach }: Si
       user: record,
       csrf_token: session.csrfToken,
       expires: printInstant(session.expires * 1000),
-      needs_second_factor: accounts.mustEnrol(session),
-      vouched: session.vouched,
+      needs_second_factor: accounts.mustSetUpSecondFactor(session),
+      vouched: session.external,
     };
   };
   const allow = { Allow: SESSION_METHODS };
@@ -104,7 +104,7 @@ function addSession(app: Elysia, { store, accounts, maxMessageBytes, reach }: Si
   };
   const end = (request: Request): string => {
     const session = accounts.sessions.find(request);
-    if (session) accounts.sessions.checkIntent(request, session);
+    if (session) accounts.sessions.checkCsrf(request, session);
     return accounts.sessions.close(request);
   };
 

@@ -32,10 +32,10 @@ import { addStocktakes } from "./route-stocktakes.ts";
 import { addSharing } from "./route-sharing.ts";
 import { addHistory } from "./route-history.ts";
 import { openStore } from "../records/store.ts";
-import type { Accounts } from "../../accounts/auth.ts";
+import type { Accounts } from "../../accounts/accounts.ts";
 import { DRY_RUN, MATCH, NONE_MATCH, ONCE, PATCH, PREVIEW } from "./write-parameters.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { DIRECT, type Reach } from "../../platform/origin.ts";
+import { DIRECT, type PublicUrlOptions } from "../../platform/origin.ts";
 import type { Database } from "../../platform/sqlite.ts";
 
 export interface InventoryOptions {
@@ -46,7 +46,7 @@ export interface InventoryOptions {
   /** Whether callers without credentials may read public records. */
   anonymousRead: boolean;
   /** How clients reach the server; by default as their requests say. */
-  reach?: Reach;
+  reach?: PublicUrlOptions;
   /** Bytes that a body may have. */
   maxMessageBytes?: number;
   /** Files that are imported; whoever opened them closes them. */

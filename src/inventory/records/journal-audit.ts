@@ -1,7 +1,7 @@
 import type { BatchNotes, Written } from "./journal.ts";
 import type { Actor } from "../model/access.ts";
 import type { Statements } from "./statements.ts";
-import type { Audit, Detail } from "../../accounts/audit.ts";
+import type { AuditLog, AuditDetail } from "../../accounts/audit.ts";
 import { DECLARED } from "../resources/index.ts";
 
 /** Changes that an entry tells one by one; the history of the batch has them all. */
@@ -11,12 +11,12 @@ interface Gathered {
   count: number;
   /** How many, by the name of their resource. */
   records: Record<string, number>;
-  changes: Detail[];
+  changes: AuditDetail[];
   only: { kind: string; id: string | null };
 }
 
 /** Notes rights, memberships, deletions and imports, with every batch in its transaction. */
-export function openBatchNotes(statements: Statements, audit: Audit): BatchNotes {
+export function openBatchNotes(statements: Statements, audit: AuditLog): BatchNotes {
   const gathered = new Map<string, Gathered>();
   let by: Actor | undefined;
   let writes = 0;
@@ -29,7 +29,7 @@ export function openBatchNotes(statements: Statements, audit: Audit): BatchNotes
   const groupName = (rid: unknown) => textOf("user_group", "name", rid);
   const userName = (rid: unknown) => textOf("user_account", "username", rid);
 
-  const add = (action: string, kind: string, idOf: () => string | null, change?: () => Detail): void => {
+  const add = (action: string, kind: string, idOf: () => string | null, change?: () => AuditDetail): void => {
     let found = gathered.get(action);
     if (!found)
       gathered.set(action, (found = { count: 0, records: {}, changes: [], only: { kind, id: idOf() } }));
@@ -98,7 +98,7 @@ export function openBatchNotes(statements: Statements, audit: Audit): BatchNotes
         if (!by) return;
         const who = { actor: by.username, token: by.token ?? null };
         if (kind === "import")
-          audit.note(
+          audit.record(
             {
               action: "record.import",
               subject: { kind: "batch", id: batch },
@@ -107,7 +107,7 @@ export function openBatchNotes(statements: Statements, audit: Audit): BatchNotes
             who,
           );
         for (const [action, { count, records, changes, only }] of gathered)
-          audit.note(
+          audit.record(
             {
               action,
               subject: count === 1 ? only : { kind: "batch", id: batch },

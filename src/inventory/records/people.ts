@@ -7,7 +7,7 @@ import type { Statements } from "./statements.ts";
 import type { Store } from "./store.ts";
 import { fieldProblem, forbidden, type Writing } from "./record-writer.ts";
 import { nearest, Problem } from "../../problem.ts";
-import type { Accounts } from "../../accounts/auth.ts";
+import type { Accounts } from "../../accounts/accounts.ts";
 import { EMAIL, LONGEST_EMAIL } from "../../accounts/username.ts";
 
 /** Writing accounts, groups and memberships. Administrators may do everything, others change some of their own. */
@@ -157,7 +157,7 @@ export function openPeople(store: Store, accounts: Accounts): People {
         errors.set("groups", [NOT_YOURS]);
       if (given.has("password")) {
         const current = given.get("current_password") ?? "";
-        const wrong = await accounts.wrongPassword(String(before.username), String(current));
+        const wrong = await accounts.passwordError(String(before.username), String(current));
         if (wrong !== undefined) errors.set("current_password", [wrong]);
       }
     }
@@ -187,7 +187,7 @@ export function openPeople(store: Store, accounts: Accounts): People {
         if (given.has(name)) sets.push([name, String(given.get(name))]);
       for (const name of ["is_superuser", "is_staff"])
         if (given.has(name)) sets.push([name, given.get(name) === true ? 1 : 0]);
-      if (given.get("is_superuser") === false) accounts.refuseLastAdministrator(user);
+      if (given.get("is_superuser") === false) accounts.requireOtherAdministrator(user);
       if (first !== undefined) sets.push(["primary_group", first]);
       if (sets.length > 0)
         run(
@@ -206,15 +206,15 @@ export function openPeople(store: Store, accounts: Accounts): People {
         const now = userNow(user);
         const changed = Object.keys(now).filter((name) => now[name] !== before[name]);
         if (changed.length > 0)
-          accounts.notes.user(user, "account.change", {
+          accounts.audit.recordUser(user, "account.change", {
             changed,
             ...(changed.includes("is_superuser") ? { administrator: now.is_superuser === true } : {}),
           });
       } else if (given.get("is_superuser") === true)
-        accounts.notes.user(user, "account.change", { changed: ["is_superuser"], administrator: true });
+        accounts.audit.recordUser(user, "account.change", { changed: ["is_superuser"], administrator: true });
       if (given.has("is_active") && given.get("is_active") !== before.is_active)
         accounts.setActive(user, given.get("is_active") === true);
-      if (hash !== undefined) accounts.storePassword(user, hash);
+      if (hash !== undefined) accounts.setPasswordHash(user, hash);
     });
     return { rid: user, batch };
   };
@@ -269,7 +269,8 @@ export function openPeople(store: Store, accounts: Accounts): People {
         run("UPDATE user_group SET description = ? WHERE rid = ?", String(given.get("description")), group);
       if (wanted !== undefined) applyMembers(writing, group, wanted, actor);
       const changed = ["name", "description"].filter((field) => given.has(field));
-      if (rid !== undefined && changed.length > 0) accounts.notes.group(group, "group.change", { changed });
+      if (rid !== undefined && changed.length > 0)
+        accounts.audit.recordGroup(group, "group.change", { changed });
     });
     return { rid: group, batch };
   };
@@ -316,7 +317,7 @@ export function openPeople(store: Store, accounts: Accounts): People {
             "conflict",
             "The group is in mandatory_owned_by of types. Take it out there first.",
           );
-        accounts.notes.group(rid, "group.delete");
+        accounts.audit.recordGroup(rid, "group.delete");
         // What was done to memberships and rights of the group stays known, under numbers that nothing else gets.
         for (const [kind, table] of [
           ["membership", "membership_record"],

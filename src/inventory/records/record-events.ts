@@ -41,7 +41,7 @@ export interface RecordEvents {
     limit: number,
   ): { events: RecordEvent[]; cursor: number };
   /** Whether the actor may view what an event is of, now, and the filter holds for it. */
-  holds(seq: number, actor: Actor, filter: RecordFilter): boolean;
+  matches(seq: number, actor: Actor, filter: RecordFilter): boolean;
 }
 
 const NAMES: Record<string, RecordEvent["event"]> = {
@@ -131,7 +131,7 @@ export function recordEvents(database: Database, clock: Clock, base: string): Re
         };
       });
     },
-    holds(seq, actor, filter) {
+    matches(seq, actor, filter) {
       return statements.reading(() => {
         const change = history.change(seq, actor);
         return change !== undefined && passes(change, actor, filter);

@@ -1,8 +1,8 @@
 import type { FarmState } from "../../farm/index.ts";
 import type { Scoring } from "../../scoring/index.ts";
-import type { Accounts } from "../../accounts/auth.ts";
+import type { Accounts } from "../../accounts/accounts.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { dated, json } from "../../accounts/endpoint.ts";
+import { withTimestamps, json } from "../../accounts/endpoint.ts";
 import type { Task, Tasks } from "./tasks.ts";
 
 /** What the administration is about. */
@@ -25,7 +25,7 @@ export interface AdministrationContext {
   environment: () => Record<string, string>;
 }
 
-export const printTask = (task: Task): object => dated(task, "started", "ended");
+export const printTask = (task: Task): object => withTimestamps(task, "started", "ended");
 
 /** The answer to what began a task. */
 export const started = (task: Task): Response => json(printTask(task), 202);

@@ -3,7 +3,15 @@ import { Problem } from "../../problem.ts";
 import type { CorpusInfo } from "../../scoring/index.ts";
 import { readBytes } from "../../platform/body.ts";
 import { type AdministrationContext, nameOf, started } from "./administered.ts";
-import { described, done, type Endpoint, instant, json, list, parameter } from "../../accounts/endpoint.ts";
+import {
+  describeOperation,
+  noContent,
+  type Endpoint,
+  timestamp,
+  json,
+  list,
+  parameter,
+} from "../../accounts/endpoint.ts";
 import { runCommand } from "./self-command.ts";
 import { refuseTooLarge, streamToDisk } from "./upload.ts";
 
@@ -15,7 +23,7 @@ const printCorpus = ({ name, hash, sequences, residues, bytes, added, active }: 
   sequences,
   residues,
   bytes,
-  added: instant(added),
+  added: timestamp(added),
   active,
 });
 const CORPUS = parameter("path", "corpus", "Its name or hash.");
@@ -73,11 +81,11 @@ export function corpusEndpoints(service: AdministrationContext): Endpoint[] {
       path: "/api/admin/corpora",
       methods: {
         GET: {
-          detail: described("The corpora", { answers: { 200: "In order of their addition." } }),
+          detail: describeOperation("The corpora", { answers: { 200: "In order of their addition." } }),
           answer: () => list(corpora.list().map(printCorpus)),
         },
         POST: {
-          detail: described("Add a corpus", {
+          detail: describeOperation("Add a corpus", {
             description:
               "The body is FASTA, plain or compressed with gzip or zstd, of any size: it goes to the disk as it comes. Answered when it is there; the task packs it.",
             parameters: [
@@ -96,7 +104,7 @@ export function corpusEndpoints(service: AdministrationContext): Endpoint[] {
       path: "/api/admin/corpora/:corpus",
       methods: {
         DELETE: {
-          detail: described("Remove a corpus", {
+          detail: describeOperation("Remove a corpus", {
             description: "Results that were made with it stay. The one in use goes only as the last.",
             parameters: [CORPUS],
             answers: { 204: "Done." },
@@ -104,7 +112,7 @@ export function corpusEndpoints(service: AdministrationContext): Endpoint[] {
           }),
           answer({ params }) {
             corpora.remove(params.corpus);
-            return done();
+            return noContent();
           },
         },
       },
@@ -113,7 +121,7 @@ export function corpusEndpoints(service: AdministrationContext): Endpoint[] {
       path: "/api/admin/corpora/:corpus/use",
       methods: {
         POST: {
-          detail: described("Take a corpus into use", {
+          detail: describeOperation("Take a corpus into use", {
             parameters: [CORPUS],
             answers: { 200: "It." },
             refusals: [401, 403, 404],
@@ -126,7 +134,7 @@ export function corpusEndpoints(service: AdministrationContext): Endpoint[] {
       path: "/api/admin/corpora/:corpus/verify",
       methods: {
         POST: {
-          detail: described("Read every byte of a corpus", {
+          detail: describeOperation("Read every byte of a corpus", {
             parameters: [CORPUS],
             answers: { 202: "The task that does." },
             refusals: [401, 403, 404, 409],
@@ -155,7 +163,7 @@ export function motifEndpoints({ scoring: { classes } }: AdministrationContext):
     const imported = classes.imported();
     return {
       classes: classes.classes.length,
-      imported: imported && { ...imported, imported: instant(imported.imported) },
+      imported: imported && { ...imported, imported: timestamp(imported.imported) },
     };
   };
   return [
@@ -163,11 +171,13 @@ export function motifEndpoints({ scoring: { classes } }: AdministrationContext):
       path: "/api/admin/motif-classes",
       methods: {
         GET: {
-          detail: described("The motif classes in use", { answers: { 200: "How many, and which table." } }),
+          detail: describeOperation("The motif classes in use", {
+            answers: { 200: "How many, and which table." },
+          }),
           answer: () => json(about()),
         },
         PUT: {
-          detail: described("Take a table of motif classes into use", {
+          detail: describeOperation("Take a table of motif classes into use", {
             description: "As ELM publishes it, in place of the one before: all of it, or nothing.",
             parameters: [
               parameter("query", "name", "Name of the file."),
@@ -209,7 +219,7 @@ export function motifEndpoints({ scoring: { classes } }: AdministrationContext):
           },
         },
         DELETE: {
-          detail: described("Give the imported table up", {
+          detail: describeOperation("Give the imported table up", {
             description: "The classes that come with the program count again.",
             answers: { 200: "What is in use now." },
             refusals: [401, 403, 404],

@@ -1,5 +1,11 @@
 import type { AdministrationContext } from "./administered.ts";
-import { dated, described, type Endpoint, instant, json } from "../../accounts/endpoint.ts";
+import {
+  withTimestamps,
+  describeOperation,
+  type Endpoint,
+  timestamp,
+  json,
+} from "../../accounts/endpoint.ts";
 
 /** The farm: workers on other machines, and the queue between. */
 export function farmEndpoints({ farm }: AdministrationContext): Endpoint[] {
@@ -8,7 +14,7 @@ export function farmEndpoints({ farm }: AdministrationContext): Endpoint[] {
       path: "/api/admin/farm",
       methods: {
         GET: {
-          detail: described(
+          detail: describeOperation(
             "The farm: queue, workers, what each of them runs, and what does not go together",
             {
               answers: { 200: "`enabled` alone, and false, where the server has no queue (setting queue)." },
@@ -19,14 +25,14 @@ export function farmEndpoints({ farm }: AdministrationContext): Endpoint[] {
             if (state === null) return json({ enabled: false });
             const { poolWorks, ...rest } = state;
             const workers = state.workers.map((worker) => ({
-              ...dated(worker, "since"),
-              jobs: worker.jobs.map((job) => dated(job, "since")),
+              ...withTimestamps(worker, "since"),
+              jobs: worker.jobs.map((job) => withTimestamps(job, "since")),
             }));
             return json({
               enabled: true,
               ...rest,
               pool_works: poolWorks,
-              oldest: instant(state.oldest),
+              oldest: timestamp(state.oldest),
               workers,
             });
           },

@@ -1,18 +1,18 @@
 import { join } from "node:path";
 import type { Identities } from "../../accounts/external/index.ts";
-import type { Reach } from "../../platform/origin.ts";
-import { accountEndpoints } from "../../accounts/account.ts";
+import type { PublicUrlOptions } from "../../platform/origin.ts";
+import { accountEndpoints } from "../../accounts/account-routes.ts";
 import type { AdministrationContext } from "./administered.ts";
 import { corpusEndpoints, motifEndpoints } from "./corpora.ts";
 import { type Endpoint, requireAdministrator } from "../../accounts/endpoint.ts";
 import { farmEndpoints } from "./farm.ts";
-import { identityEndpoints } from "../../accounts/linked-identities.ts";
+import { identityEndpoints } from "../../accounts/identity-routes.ts";
 import { backupEndpoints, healthEndpoints, jobEndpoints } from "./operation.ts";
 import { endpointRoutes } from "./route.ts";
-import { secondFactorEndpoints } from "../../accounts/own-second-factor.ts";
+import { secondFactorEndpoints } from "../../accounts/second-factor-routes.ts";
 import { sweepUploads } from "./upload.ts";
 
-export { purposeOf, SET_UP_HOURS, setUpPath } from "../../accounts/account.ts";
+export { linkPurpose, SET_UP_HOURS, setUpPath } from "../../accounts/account-routes.ts";
 export { requireAdministrator, requireUser } from "../../accounts/endpoint.ts";
 export { UPLOADS } from "./route.ts";
 export { Tasks } from "./tasks.ts";
@@ -20,7 +20,7 @@ export { Tasks } from "./tasks.ts";
 /** What people do with their accounts, and administrators with the service. */
 export function administrationRoutes(
   administered: AdministrationContext & {
-    reach: Reach;
+    reach: PublicUrlOptions;
     identities: Identities;
     settings: Parameters<typeof identityEndpoints>[2];
   },

@@ -5,11 +5,11 @@ import { Problem } from "../../problem.ts";
 import { type State, STATES } from "../../scoring/index.ts";
 import { type AdministrationContext, nameOf, printTask, started } from "./administered.ts";
 import {
-  dated,
-  described,
-  done,
+  withTimestamps,
+  describeOperation,
+  noContent,
   type Endpoint,
-  instant,
+  timestamp,
   json,
   list,
   parameter,
@@ -25,7 +25,7 @@ export function jobEndpoints({ accounts, scoring, clock }: AdministrationContext
       path: "/api/admin/jobs",
       methods: {
         GET: {
-          detail: described("Jobs and workers", {
+          detail: describeOperation("Jobs and workers", {
             parameters: [parameter("query", "state", `One of ${STATES.join(", ")}; without it all.`)],
             answers: {
               200: `Counts by state, the newest ${JOBS_SHOWN} jobs, what each worker does, and memory in bytes.`,
@@ -45,7 +45,7 @@ export function jobEndpoints({ accounts, scoring, clock }: AdministrationContext
               workers: scoring.seats(),
               results: scoring
                 .recentJobs(JOBS_SHOWN, state as State | undefined)
-                .map((job) => dated(job, "submitted", "started", "ended")),
+                .map((job) => withTimestamps(job, "submitted", "started", "ended")),
             });
           },
         },
@@ -55,15 +55,15 @@ export function jobEndpoints({ accounts, scoring, clock }: AdministrationContext
       path: "/api/admin/jobs/:id",
       methods: {
         DELETE: {
-          detail: described("Call a job off", {
+          detail: describeOperation("Call a job off", {
             parameters: [parameter("path", "id", "Identifier of the job.")],
             answers: { 204: "Done." },
             refusals: [401, 403, 404, 409],
           }),
           answer({ params }) {
             scoring.cancel(params.id);
-            accounts.notes.audit.note({ action: "job.cancel", subject: { kind: "job", id: params.id } });
-            return done();
+            accounts.audit.log.record({ action: "job.cancel", subject: { kind: "job", id: params.id } });
+            return noContent();
           },
         },
       },
@@ -79,7 +79,7 @@ export function backupEndpoints(service: AdministrationContext): Endpoint[] {
       path: "/api/admin/backups",
       methods: {
         GET: {
-          detail: described("The backups", {
+          detail: describeOperation("The backups", {
             answers: {
               200: "The newest first, each with its place; where they go, a directory or s3://…, and how often one is made.",
             },
@@ -104,7 +104,7 @@ export function backupEndpoints(service: AdministrationContext): Endpoint[] {
             }),
         },
         POST: {
-          detail: described("Make a backup now", {
+          detail: describeOperation("Make a backup now", {
             answers: { 202: "The task that does." },
             refusals: [401, 403, 409],
           }),
@@ -124,7 +124,7 @@ export function backupEndpoints(service: AdministrationContext): Endpoint[] {
       path: "/api/admin/backups/:name/verify",
       methods: {
         POST: {
-          detail: described("Unpack a backup and look at all of it", {
+          detail: describeOperation("Unpack a backup and look at all of it", {
             parameters: [parameter("path", "name", "Of its manifest.")],
             answers: { 202: "The task that does." },
             refusals: [401, 403, 404, 409],
@@ -161,7 +161,7 @@ export function healthEndpoints(service: AdministrationContext): Endpoint[] {
       path: "/api/admin/health",
       methods: {
         GET: {
-          detail: described("How the service is", {
+          detail: describeOperation("How the service is", {
             answers: { 200: "Version, seconds that it runs, and bytes of disk, database and memory." },
           }),
           answer() {
@@ -170,7 +170,7 @@ export function healthEndpoints(service: AdministrationContext): Endpoint[] {
               version: service.version,
               commit: service.commit,
               uptime: process.uptime(),
-              now: instant(clock.now()),
+              now: timestamp(clock.now()),
               data_directory: dataDirectory,
               disk: { free: bavail * bsize, size: blocks * bsize },
               database: { bytes: sizeOf(database), log: sizeOf(`${database}-wal`) },
@@ -184,7 +184,7 @@ export function healthEndpoints(service: AdministrationContext): Endpoint[] {
       path: "/api/admin/health/examination",
       methods: {
         POST: {
-          detail: described("Look at everything that labd doctor looks at", {
+          detail: describeOperation("Look at everything that labd doctor looks at", {
             answers: { 202: "The task; its result has the findings." },
             refusals: [401, 403, 409],
           }),
@@ -218,7 +218,7 @@ export function healthEndpoints(service: AdministrationContext): Endpoint[] {
       path: "/api/admin/tasks",
       methods: {
         GET: {
-          detail: described("Tasks that administrators started", {
+          detail: describeOperation("Tasks that administrators started", {
             answers: { 200: "The newest first: state, how far, and what became of them." },
           }),
           answer: () => list(tasks.list().map(printTask)),
@@ -229,7 +229,7 @@ export function healthEndpoints(service: AdministrationContext): Endpoint[] {
       path: "/api/admin/tasks/:id",
       methods: {
         GET: {
-          detail: described("One task", {
+          detail: describeOperation("One task", {
             parameters: [parameter("path", "id", "Its identifier.")],
             answers: { 200: "It." },
             refusals: [401, 403, 404],
@@ -237,7 +237,7 @@ export function healthEndpoints(service: AdministrationContext): Endpoint[] {
           answer: ({ params }) => json(printTask(tasks.find(params.id))),
         },
         DELETE: {
-          detail: described("Call a task off", {
+          detail: describeOperation("Call a task off", {
             parameters: [parameter("path", "id", "Its identifier.")],
             answers: { 200: "It, ended." },
             refusals: [401, 403, 404, 409],

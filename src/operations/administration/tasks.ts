@@ -1,5 +1,5 @@
 import { Problem } from "../../problem.ts";
-import type { Audit } from "../../accounts/audit.ts";
+import type { AuditLog } from "../../accounts/audit.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 
@@ -52,7 +52,7 @@ export class Tasks {
   constructor(
     private readonly clock: Clock,
     private readonly log: Log,
-    private readonly audit: Audit,
+    private readonly audit: AuditLog,
   ) {}
 
   /** All that are remembered, the newest first. */
@@ -143,7 +143,7 @@ export class Tasks {
   }
 
   #note(action: string, { id, kind, subject }: Task): void {
-    this.audit.note({ action, subject: { kind: "task", id }, detail: { kind, subject } });
+    this.audit.record({ action, subject: { kind: "task", id }, detail: { kind, subject } });
   }
 
   #forget(): void {

@@ -1,6 +1,6 @@
 import { type Corpus, explain, leastBits, METHOD, parsePattern, type Pattern } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
-import { baseOf, type Reach } from "../../platform/origin.ts";
+import { baseOf, type PublicUrlOptions } from "../../platform/origin.ts";
 import type { Corpora, CorpusInfo } from "../corpus/corpus.ts";
 import { calibrationOf, corpusFile } from "../corpus/corpus-download.ts";
 import type { Handlers } from "./handlers.ts";
@@ -30,7 +30,7 @@ export interface JsonOptions {
   /** Bytes that a body may have. */
   maxMessageBytes: number;
   /** How clients reach the service. */
-  reach: Reach;
+  reach: PublicUrlOptions;
 }
 
 /** What the addresses of the JSON service answer; they throw Problems, which become JSON bodies where HTTP begins. */

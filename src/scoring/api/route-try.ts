@@ -1,6 +1,6 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { Problem } from "../../problem.ts";
-import { basePathOf, type Reach } from "../../platform/origin.ts";
+import { basePathOf, type PublicUrlOptions } from "../../platform/origin.ts";
 import type { Handlers } from "./handlers.ts";
 import { readText } from "../../platform/body.ts";
 import { API } from "./json-job.ts";
@@ -14,7 +14,7 @@ export interface TryOptions extends SubmissionContext {
   clientOf: (request: Request) => string;
   maxMessageBytes: number;
   /** How clients reach the service. */
-  reach: Reach;
+  reach: PublicUrlOptions;
 }
 
 /** Where the form of the endpoint's page is sent, and below it a page per job, whose address can be shared. */

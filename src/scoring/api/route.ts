@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { Problem } from "../../problem.ts";
 import { SECURITY_HEADERS } from "../../platform/http.ts";
 import { causeOf, type Log } from "../../platform/log.ts";
-import { baseOf, HOST, type Reach } from "../../platform/origin.ts";
+import { baseOf, HOST, type PublicUrlOptions } from "../../platform/origin.ts";
 import {
   encodeFault,
   encodeGetResultResponse,
@@ -37,7 +37,7 @@ export interface RouteOptions {
   /** Who asks, as a key by which clients take turns. */
   clientOf: (request: Request) => string;
   /** How clients reach the service. */
-  reach: Reach;
+  reach: PublicUrlOptions;
 }
 
 /** Where the service is called; its schemas stand below. */
@@ -260,7 +260,7 @@ function wantsWsdl(request: Request): boolean {
  * Absolute address of the endpoint, as the caller reaches it.
  * @throws Problem invalid_request for a host that is none
  */
-function endpointOf(request: Request, reach: Reach): string {
+function endpointOf(request: Request, reach: PublicUrlOptions): string {
   const url = URL.canParse(request.url) ? new URL(request.url) : null;
   const isHost = url && HOST.test(url.host) && HOST.test(request.headers.get("host") ?? url.host);
   if (!isHost && reach.publicUrl === "")

@@ -309,7 +309,7 @@ export class Corpora {
     more: Record<string, number> = {},
   ): void {
     const subject = { kind: "corpus", id: hash };
-    auditOf(this.database, this.clock).note({ action, subject, detail: { name, ...more } });
+    auditOf(this.database, this.clock).record({ action, subject, detail: { name, ...more } });
   }
 
   /** The corpus in use; null where none was added. */

@@ -94,7 +94,7 @@ export class MotifTables implements MotifClasses {
         for (const one of classes) {
           insert.run(one.name, one.aliases[0] ?? null, one.expression, one.description, one.citation);
         }
-        auditOf(this.database, this.clock).note({
+        auditOf(this.database, this.clock).record({
           action: "motif_classes.import",
           subject: { kind: "motif_table", id: hash },
           detail: { name, version, published, classes: classes.length },
@@ -115,7 +115,7 @@ export class MotifTables implements MotifClasses {
       .transaction(() => {
         const former = this.imported();
         if (former)
-          auditOf(this.database, this.clock).note({
+          auditOf(this.database, this.clock).record({
             action: "motif_classes.remove",
             subject: { kind: "motif_table", id: former.hash },
             detail: { name: former.name },

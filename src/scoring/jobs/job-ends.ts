@@ -17,9 +17,9 @@ export interface JobEnds {
   /** Those after a cursor; of one client where it is given. */
   since(cursor: number, client: string | undefined, limit: number): { ends: JobEnd[]; cursor: number };
   /** Whether a job is the client's. */
-  isOf(row: number, client: string): boolean;
+  belongsTo(row: number, client: string): boolean;
   /** Lets go of those up to a cursor, except for the last, from which on they are counted. */
-  forget(cursor: number): void;
+  discardUntil(cursor: number): void;
 }
 
 export function jobEnds(database: Database): JobEnds {
@@ -37,9 +37,9 @@ export function jobEnds(database: Database): JobEnds {
       const ends = found.filter(({ mine }) => mine === 1);
       return { ends, cursor: found.at(-1)?.seq ?? cursor };
     },
-    isOf: (row, client) =>
+    belongsTo: (row, client) =>
       database.query("SELECT 1 FROM job WHERE rid = ? AND client = ?").get(row, client) !== null,
-    forget(cursor) {
+    discardUntil(cursor) {
       database
         .query("DELETE FROM job_end WHERE seq <= ? AND seq < (SELECT max(seq) FROM job_end)")
         .run(cursor);

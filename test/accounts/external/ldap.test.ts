@@ -136,7 +136,7 @@ ldapTest(
     expect(await signIn("müller")).toBe("müller");
     const header = `Basic ${Buffer.from("kim:kim's password").toString("base64")}`;
     const request = new Request("http://lab/", { headers: { authorization: header } });
-    await accounts.admit(request);
+    await accounts.verifyBasic(request);
     expect(accounts.authenticate(request)).toMatchObject({ username: "kim", via: "basic" });
     const { session } = await accounts.openSession(
       { username: "lee", password: "lee's password" },
@@ -152,7 +152,7 @@ ldapTest(
         .get(),
     ).toEqual({ n: 0 });
     expect(
-      accounts.notes.audit.latest({ action: "account.link" }, 9).map(({ detail }) => detail),
+      accounts.audit.log.latest({ action: "account.link" }, 9).map(({ detail }) => detail),
     ).toContainEqual({
       username: "kim",
       provider: "ldap",
@@ -207,7 +207,7 @@ ldapTest("nobody takes over an account by having its name; linking and unlinking
   const found = (await lookUp(readLdapOptions(config)!, "kim"))!;
   identities.link(kim, found.person);
   expect(() => identities.link(kim, { ...found.person, subject: "other" })).toThrow("Unlink it first");
-  expect(() => identities.link(accounts.userOf("lee"), found.person)).toThrow("linked to Kim already");
+  expect(() => identities.link(accounts.userId("lee"), found.person)).toThrow("linked to Kim already");
   expect(await signIn("kim")).toBe("Kim");
   expect(await signIn("Kim", "quite another password")).toBe("Kim");
   // The password of the directory sets none here.
@@ -249,14 +249,14 @@ ldapTest("groups let in, make administrators and members, and take it back, with
       "create",
       "delete",
     ]);
-    expect(accounts.notes.audit.latest({ action: "membership" }, 1)[0].detail).toMatchObject({ count: 2 });
+    expect(accounts.audit.log.latest({ action: "membership" }, 1)[0].detail).toMatchObject({ count: 2 });
     // No group of those that follow: the primary group is that of newcomers.
     await members("labd-admins", "max");
     expect(await signIn("kim")).toBe("kim");
     expect(await groupsOf("kim")).toEqual(["Imaging", "Newcomers"]);
     await members("labd-users", "lee");
     expect(await signIn("kim")).toBe("forbidden not_allowed");
-    const [refused] = accounts.notes.audit.latest({ action: "sign_in" }, 1);
+    const [refused] = accounts.audit.log.latest({ action: "sign_in" }, 1);
     expect(refused).toMatchObject({
       outcome: "refused",
       detail: { by: "ldap", reason: "not_allowed", label: dnOf("kim") },
@@ -274,11 +274,11 @@ ldapTest("disabled accounts stay out, and without new_accounts only linked ones 
   const header = `Basic ${Buffer.from("kim:kim's password").toString("base64")}`;
   const ask = async () => {
     const request = new Request("http://lab/", { headers: { authorization: header } });
-    await first.accounts.admit(request);
+    await first.accounts.verifyBasic(request);
     return first.accounts.authenticate(request).username;
   };
   expect(await ask()).toBe("kim");
-  first.accounts.setActive(first.accounts.userOf("kim"), false);
+  first.accounts.setActive(first.accounts.userId("kim"), false);
   expect(await first.signIn("kim")).toBe("forbidden disabled");
   await expect(ask()).rejects.toMatchObject({ code: "forbidden" });
   const second = await open({ ldap_new_accounts: "false" });
@@ -292,7 +292,7 @@ ldapTest("throttling counts, by name and by entry", async () => {
   expect(await signIn("kim")).toBe("throttled");
   // Directories find the same entry with spaces around the name, which the name that was typed does not show.
   expect(await signIn(" kim", "kim's password")).toBe("throttled");
-  expect(accounts.notes.audit.latest({ action: "sign_in" }, 1)[0].outcome).toBe("throttled");
+  expect(accounts.audit.log.latest({ action: "sign_in" }, 1)[0].outcome).toBe("throttled");
 });
 
 ldapTest("TLS: ldaps and StartTLS by an authority that is trusted, and by no other; ldapi", async () => {
@@ -375,7 +375,7 @@ ldapTest(
       expect(byToken).toThrow("Invalid token");
       expect(await groupsOf("lee")).toContain("Genomics");
       expect(await signIn("kim")).toBe("forbidden not_allowed");
-      const [disabled] = accounts.notes.audit.latest({ action: "account.disable" }, 1);
+      const [disabled] = accounts.audit.log.latest({ action: "account.disable" }, 1);
       expect(disabled.detail).toEqual({ by: "ldap", reason: "not_allowed", username: "kim" });
       // Back again, by the next look or by a sign-in.
       await members("labd-users", "kim", "lee");
@@ -388,11 +388,11 @@ ldapTest(
       // Who was disabled here stays out, whatever the directory says.
       await members("labd-users", "lee");
       await recheck();
-      accounts.setActive(accounts.userOf("kim"), false);
+      accounts.setActive(accounts.userId("kim"), false);
       await members("labd-users", "kim", "lee");
       expect(await recheck()).toEqual({ lee: "kept" });
       expect(await signIn("kim")).toBe("forbidden disabled");
-      accounts.setActive(accounts.userOf("kim"), true);
+      accounts.setActive(accounts.userId("kim"), true);
       // Another name is the same person; another entry of the same name is not.
       const renamed = (from: string, to: string) =>
         directory.modify(`dn: ${dnOf(from)}\nchangetype: modrdn\nnewrdn: uid=${to}\ndeleteoldrdn: 1\n`);

@@ -4,7 +4,7 @@ import { openIdentity } from "../../../src/accounts/external/index.ts";
 import { openMemberships } from "../../../src/inventory/index.ts";
 import { Problem } from "../../../src/problem.ts";
 import type { Log } from "../../../src/platform/log.ts";
-import { DIRECT, type Reach } from "../../../src/platform/origin.ts";
+import { DIRECT, type PublicUrlOptions } from "../../../src/platform/origin.ts";
 import { openLab } from "../../inventory/harness.ts";
 import { openOddProvider, type OddProvider } from "./odd-provider.ts";
 import { browse, CLIENT, Jar } from "./provider.ts";
@@ -16,7 +16,7 @@ export const CALLBACK = `${LAB}/api/oidc/callback`;
 
 export async function open(
   settings: Record<string, string>,
-  reach: Reach = DIRECT,
+  reach: PublicUrlOptions = DIRECT,
   network: (request: Request) => Promise<Response> = fetch,
 ) {
   const lab = await openLab();

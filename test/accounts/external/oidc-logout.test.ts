@@ -31,7 +31,7 @@ test("who signs out there is signed out here: one session, or all that came by t
       await signIn(),
       await signIn("s1", "2"),
     ];
-    const kim = lab.accounts.userOf("kim1");
+    const kim = lab.accounts.userId("kim1");
     const own = lab.accounts.sessions.open(kim, new Request(LAB)).cookie.split(";")[0];
     const isOwn = (): boolean =>
       lab.accounts.sessions.find(new Request(LAB, { headers: { cookie: own } })) !== undefined;
@@ -52,7 +52,7 @@ test("who signs out there is signed out here: one session, or all that came by t
     // What does not come from there goes on.
     expect(isOwn()).toBe(true);
     expect(
-      lab.accounts.notes.audit.latest({ action: "session.end" }, 9).map(({ detail }) => detail),
+      lab.accounts.audit.log.latest({ action: "session.end" }, 9).map(({ detail }) => detail),
     ).toContainEqual({ username: "kim1", count: 2, by: "oidc", reason: "signed_out_there" });
     Object.assign(odd.odd, USUAL);
   }));

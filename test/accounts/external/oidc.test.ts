@@ -44,7 +44,7 @@ test("through the pages of a real provider and back: account, groups, session, a
     is_superuser: true,
     groups: [{ name: "Genomics" }],
   });
-  expect(lab.accounts.notes.audit.latest({ action: "sign_in" }, 1)[0].detail).toEqual({
+  expect(lab.accounts.audit.log.latest({ action: "sign_in" }, 1)[0].detail).toEqual({
     by: "oidc",
     issuer: provider.issuer,
     method: "session",
@@ -53,7 +53,7 @@ test("through the pages of a real provider and back: account, groups, session, a
   // The cookie of the way there is gone, and the session asks for no second factor of ours.
   expect(jar.of(LAB)).not.toContain("labd_oidc");
   const request = new Request(LAB, { headers: { cookie: jar.of(LAB) } });
-  expect(lab.accounts.sessions.find(request)).toMatchObject({ vouched: true });
+  expect(lab.accounts.sessions.find(request)).toMatchObject({ external: true });
   expect(await passProvider(start, "max", new Jar(), lab.visit)).toBe(
     signInPage("not_allowed", "/inventory/locations?page=2"),
   );
@@ -212,7 +212,7 @@ test("names are nobody's: no account without leave, none taken over, disabled on
     Object.assign(odd.odd, USUAL);
     strict.accounts.setActive(kim, false);
     expect(await strict.pass()).toBe("disabled");
-    expect(strict.accounts.notes.audit.latest({ action: "sign_in" }, 1)[0]).toMatchObject({
+    expect(strict.accounts.audit.log.latest({ action: "sign_in" }, 1)[0]).toMatchObject({
       outcome: "refused",
       detail: { by: "oidc", reason: "disabled" },
     });

@@ -1,13 +1,13 @@
-import { type Identities, PROVIDERS, providersOf, whoIsMeant } from "./external/index.ts";
+import { type Identities, PROVIDERS, configuredProviders, resolveSubject } from "./external/index.ts";
 import { Problem } from "../problem.ts";
-import type { Accounts } from "./auth.ts";
+import type { Accounts } from "./accounts.ts";
 import {
-  dated,
-  described,
-  done,
+  withTimestamps,
+  describeOperation,
+  noContent,
   type Endpoint,
   json,
-  ofAccount,
+  usernameParameter,
   parameter,
   readTexts,
   requireAdministrator,
@@ -18,7 +18,7 @@ import {
 export function identityEndpoints(
   accounts: Accounts,
   identities: Identities,
-  settings: Parameters<typeof whoIsMeant>[0],
+  settings: Parameters<typeof resolveSubject>[0],
 ): Endpoint[] {
   const providerOf = (name: string): (typeof PROVIDERS)[number] => {
     const provider = PROVIDERS.find((known) => known === name);
@@ -31,23 +31,23 @@ export function identityEndpoints(
       path: "/api/admin/identities",
       methods: {
         GET: {
-          detail: described("Accounts that others vouch for", {
+          detail: describeOperation("Accounts that others vouch for", {
             answers: {
               200: "By `ldap` or `oidc`: as whom, since when, when last; `suspended` where the directory no longer has them. `providers` are those that the settings name.",
             },
           }),
           answer({ request }) {
             requireAdministrator(accounts, request);
-            const results = PROVIDERS.flatMap((provider) => identities.by(provider)).map(
+            const results = PROVIDERS.flatMap((provider) => identities.byProvider(provider)).map(
               ({ user, ...identity }) =>
-                dated(
+                withTimestamps(
                   { username: accounts.actorOf(user).username, ...identity },
                   "created",
                   "last_used",
                   "suspended",
                 ),
             );
-            return json({ total: results.length, results, providers: providersOf(settings) });
+            return json({ total: results.length, results, providers: configuredProviders(settings) });
           },
         },
       },
@@ -56,10 +56,10 @@ export function identityEndpoints(
       path: "/api/admin/users/:username/identities",
       methods: {
         POST: {
-          detail: described("Link an account", {
+          detail: describeOperation("Link an account", {
             description:
               "To `who`: somebody of the directory (`ldap`) by the name that is typed at sign-in, or the DN; somebody of the provider (`oidc`) by the subject.",
-            parameters: [ofAccount()],
+            parameters: [usernameParameter()],
             body: texts(["provider", "who"]),
             answers: { 200: "`label` is whom it is linked to." },
             refusals: [400, 401, 403, 404, 409],
@@ -69,8 +69,8 @@ export function identityEndpoints(
             await accounts.confirmations.require(request, actor);
             const names = ["provider", "who"] as const;
             const { provider, who } = await readTexts(request, names, names);
-            const user = accounts.userOf(params.username);
-            const subject = await whoIsMeant(settings, providerOf(provider), who);
+            const user = accounts.userId(params.username);
+            const subject = await resolveSubject(settings, providerOf(provider), who);
             identities.link(user, subject);
             return json({ label: subject.label });
           },
@@ -81,16 +81,16 @@ export function identityEndpoints(
       path: "/api/admin/users/:username/identities/:provider",
       methods: {
         DELETE: {
-          detail: described("Unlink an account", {
+          detail: describeOperation("Unlink an account", {
             description: "Its sessions end; tokens stay.",
-            parameters: [ofAccount(), parameter("path", "provider", "`ldap` or `oidc`.")],
+            parameters: [usernameParameter(), parameter("path", "provider", "`ldap` or `oidc`.")],
             answers: { 204: "Done." },
             refusals: [400, 401, 403, 404],
           }),
           answer({ request, params }) {
             requireAdministrator(accounts, request);
-            identities.unlink(accounts.userOf(params.username), providerOf(params.provider));
-            return done();
+            identities.unlink(accounts.userId(params.username), providerOf(params.provider));
+            return noContent();
           },
         },
       },

@@ -1,6 +1,6 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { Problem } from "../problem.ts";
-import { type Audit, type AuditFilter, canonical } from "./audit.ts";
+import { type AuditLog, type AuditFilter, canonical } from "./audit.ts";
 
 const AUDIT_PATH = "/api/admin/audit/";
 const LINES = "application/x-ndjson";
@@ -13,7 +13,7 @@ const PARAMETERS = ["since", "until", "actor", "action", "before", "page_size", 
  * The audit log for administrators: the newest first in pages, or all as JSON lines, the oldest first.
  * `requireAdministrator` throws where the caller is none.
  */
-export function auditRoutes(audit: Audit, requireAdministrator: (request: Request) => unknown): AnyElysia {
+export function auditRoutes(audit: AuditLog, requireAdministrator: (request: Request) => unknown): AnyElysia {
   const show = (request: Request): Response => {
     if (request.method !== "GET" && request.method !== "HEAD")
       throw new Problem("method_not_allowed", `Method not allowed. Allowed: ${METHODS}.`, { allow: METHODS });
@@ -69,8 +69,8 @@ export function auditRoutes(audit: Audit, requireAdministrator: (request: Reques
 }
 
 /** One entry per line, a page of them at a time, as fast as they are taken. */
-function lines(audit: Audit, filter: AuditFilter): ReadableStream<Uint8Array> {
-  const entries = audit.all(filter);
+function lines(audit: AuditLog, filter: AuditFilter): ReadableStream<Uint8Array> {
+  const entries = audit.entries(filter);
   const encoder = new TextEncoder();
   return new ReadableStream({
     pull(controller) {

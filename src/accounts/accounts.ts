@@ -1,9 +1,9 @@
 import { Problem } from "../problem.ts";
-import { type AccountOptions, USUAL } from "./account-options.ts";
-import type { Detail } from "./audit.ts";
+import { type AccountOptions, DEFAULT_ACCOUNT_OPTIONS } from "./account-options.ts";
+import type { AuditDetail } from "./audit.ts";
 import { Confirmations } from "./confirmation.ts";
-import { AccountNotes } from "./account-notes.ts";
-import type { ForeignPasswords } from "./external-password.ts";
+import { AccountAudit } from "./account-audit.ts";
+import type { ExternalPasswords } from "./external-password.ts";
 import { identify, type Via } from "../platform/request-origin.ts";
 import type { Clock } from "../platform/clock.ts";
 import { isUnsafe, refuseForeignPage } from "../platform/origin.ts";
@@ -77,7 +77,7 @@ export class Accounts {
   readonly tokens: Tokens;
   readonly sessions: Sessions;
   readonly links: OneTimeLinks;
-  readonly notes: AccountNotes;
+  readonly audit: AccountAudit;
   readonly secondFactors: SecondFactors;
   readonly signIns: SignIns;
   readonly confirmations: Confirmations;
@@ -89,26 +89,26 @@ export class Accounts {
     private readonly clock: Clock,
     options: Partial<AccountOptions> = {},
   ) {
-    this.options = { ...USUAL, ...options };
+    this.options = { ...DEFAULT_ACCOUNT_OPTIONS, ...options };
     this.tokens = new Tokens(database, clock);
     this.sessions = new Sessions(database, clock, this.options);
     this.links = new OneTimeLinks(database, clock);
     this.passwords = new Passwords(this.options.passwordHashes);
-    this.notes = new AccountNotes(database, clock, this.options.loginWindow * 1000);
-    this.secondFactors = new SecondFactors(database, clock, this.notes, this.options);
-    this.signIns = new SignIns(database, clock, this.passwords, this.secondFactors, this.notes, this.options);
+    this.audit = new AccountAudit(database, clock, this.options.loginWindow * 1000);
+    this.secondFactors = new SecondFactors(database, clock, this.audit, this.options);
+    this.signIns = new SignIns(database, clock, this.passwords, this.secondFactors, this.audit, this.options);
     this.confirmations = new Confirmations(
       clock,
       this.sessions,
       this.signIns,
-      this.notes,
+      this.audit,
       this.options.confirmMinutes,
     );
   }
 
   /** Asked where a name and a password are not those of an account here. */
-  set elsewhere(passwords: ForeignPasswords | undefined) {
-    this.signIns.elsewhere = passwords;
+  set externalPasswords(passwords: ExternalPasswords | undefined) {
+    this.signIns.externalPasswords = passwords;
   }
 
   /** Whether there is an account of this name, active or not. */
@@ -150,7 +150,7 @@ export class Accounts {
         refuse();
         this.links.use(key);
         const made = this.insertUser({ ...user, superuser: true }, hash);
-        this.notes.user(made, "link.use", { for: "set-up" });
+        this.audit.recordUser(made, "link.use", { for: "set-up" });
         return made;
       })
       .immediate();
@@ -168,8 +168,8 @@ export class Accounts {
         const user = this.links.find(key)?.user;
         if (typeof user !== "number") throw usedUp();
         // Before, for what it sets drops all links of the account.
-        this.notes.user(user, "link.use", { for: "password" });
-        this.storePassword(user, hash);
+        this.audit.recordUser(user, "link.use", { for: "password" });
+        this.setPasswordHash(user, hash);
         return user;
       })
       .immediate();
@@ -210,7 +210,7 @@ export class Accounts {
           ) as { rid: number };
         if (join)
           this.database.query("INSERT INTO membership (user_rid, group_rid) VALUES (?, ?)").run(rid, group);
-        this.notes.user(rid, "account.create", {
+        this.audit.recordUser(rid, "account.create", {
           administrator: user.superuser === true,
           group: user.group ?? "SYSTEM_GROUP",
         });
@@ -229,12 +229,12 @@ export class Accounts {
     const made = this.database
       .query("INSERT INTO user_group (id, name) VALUES (?, ?) RETURNING rid")
       .get(this.clock.newId(), name) as { rid: number };
-    this.notes.group(made.rid, "group.create");
+    this.audit.recordGroup(made.rid, "group.create");
     return made.rid;
   }
 
   /** The row of an account. @throws Problem not_found */
-  userOf(username: string, { active = false } = {}): number {
+  userId(username: string, { active = false } = {}): number {
     const row = this.database
       .query(`SELECT rid FROM user_account WHERE username = ?${active ? " AND is_active" : ""}`)
       .get(username) as { rid: number } | null;
@@ -247,14 +247,14 @@ export class Accounts {
    * audit log.
    * @throws Problem conflict for the system account and for the last administrator
    */
-  setActive(user: number, active: boolean, why: Detail = {}): void {
+  setActive(user: number, active: boolean, why: AuditDetail = {}): void {
     this.database.transaction(() => {
       if (user === SYSTEM) throw new Problem("conflict", "Nobody signs in as the account system.");
-      if (!active) this.refuseLastAdministrator(user);
+      if (!active) this.requireOtherAdministrator(user);
       this.database.query("UPDATE user_account SET is_active = ? WHERE rid = ?").run(active ? 1 : 0, user);
       // Whoever did so before, it is this that counts.
       this.database.query("UPDATE external_identity SET suspended = NULL WHERE user_rid = ?").run(user);
-      this.notes.user(user, active ? "account.enable" : "account.disable", why);
+      this.audit.recordUser(user, active ? "account.enable" : "account.disable", why);
       if (active) return;
       this.sessions.closeAll(user);
       this.links.dropOf(user);
@@ -262,7 +262,7 @@ export class Accounts {
   }
 
   /** Before an account stops being an administrator. @throws Problem conflict where nobody else is one */
-  refuseLastAdministrator(user: number): void {
+  requireOtherAdministrator(user: number): void {
     const others = this.database
       .query("SELECT 1 FROM user_account WHERE is_superuser AND is_active AND rid <> ?")
       .get(user);
@@ -274,7 +274,7 @@ export class Accounts {
 
   /** Sets a password and ends all sessions of the account; tokens stay. @throws Problem invalid_request, conflict, busy */
   async setPassword(user: number, password: string): Promise<void> {
-    this.storePassword(user, await this.hash(password));
+    this.setPasswordHash(user, await this.hash(password));
   }
 
   /** The hash of a password. @throws Problem invalid_request for one that breaks the rule, busy */
@@ -282,19 +282,19 @@ export class Accounts {
     return this.passwords.hash(password);
   }
 
-  storePassword(user: number, hash: string): void {
+  setPasswordHash(user: number, hash: string): void {
     if (user === SYSTEM) throw new Problem("conflict", "Nobody signs in as the account system.");
     this.database.transaction(() => {
       this.database.query("UPDATE user_account SET password_hash = ? WHERE rid = ?").run(hash, user);
       this.sessions.closeAll(user);
       this.links.dropOf(user);
-      this.notes.user(user, "account.password");
+      this.audit.recordUser(user, "account.password");
     })();
   }
 
   /** Makes a token for a user and returns it. @throws Problem not_found */
   addToken(username: string, name: string, expires: number | null = null, scope: Scope = "write"): string {
-    return this.tokens.add(this.userOf(username, { active: true }), { name, expires, scope }).token;
+    return this.tokens.add(this.userId(username, { active: true }), { name, expires, scope }).token;
   }
 
   /** A new token for whoever these are the credentials of. @throws Problem as SignIns.verify */
@@ -315,8 +315,8 @@ export class Accounts {
   }
 
   /** Whether a session may do nothing until its account has a second factor. */
-  mustEnrol({ user, vouched }: Session): boolean {
-    return !vouched && this.secondFactors.isDue(user);
+  mustSetUpSecondFactor({ user, external }: Session): boolean {
+    return !external && this.secondFactors.mustSetUp(user);
   }
 
   /** Takes the second factor of an account away, for somebody who has lost it, and ends its sessions. @returns whether there was one */
@@ -333,7 +333,7 @@ export class Accounts {
    * What is wrong with the password that somebody gives to set another one; undefined where it is the account's own.
    * @throws Problem throttled, busy
    */
-  async wrongPassword(username: string, password: string, request?: Request): Promise<string | undefined> {
+  async passwordError(username: string, password: string, request?: Request): Promise<string | undefined> {
     try {
       await this.signIns.verify({ username, password }, "check", request);
       return undefined;
@@ -352,8 +352,8 @@ export class Accounts {
    * What has to be found out of a request before it is answered: whether a password that it brings is right. Never
    * rejects; `authenticate` tells what was found.
    */
-  admit(request: Request): void | Promise<void> {
-    return this.signIns.admit(request);
+  verifyBasic(request: Request): void | Promise<void> {
+    return this.signIns.verifyBasic(request);
   }
 
   /**
@@ -368,8 +368,8 @@ export class Accounts {
     if (header === null) {
       const session = this.sessions.find(request);
       if (!session) return ANONYMOUS;
-      this.sessions.checkIntent(request, session);
-      if (!enrolling && this.mustEnrol(session))
+      this.sessions.checkCsrf(request, session);
+      if (!enrolling && this.mustSetUpSecondFactor(session))
         throw new Problem(
           "second_factor_missing",
           "Set up a second factor first, at /second-factor: without it this account may do nothing else.",

@@ -1,16 +1,16 @@
 import { Problem } from "../problem.ts";
-import type { Accounts, Actor } from "./auth.ts";
-import { baseOf, type Reach } from "../platform/origin.ts";
-import type { Taken } from "./second-factor.ts";
+import type { Accounts, Actor } from "./accounts.ts";
+import { baseOf, type PublicUrlOptions } from "../platform/origin.ts";
+import type { CodeResult } from "./second-factor.ts";
 import {
-  dated,
-  described,
-  done,
+  withTimestamps,
+  describeOperation,
+  noContent,
   type Endpoint,
-  instant,
+  timestamp,
   json,
   list,
-  ofAccount,
+  usernameParameter,
   readTexts,
   requireAdministrator,
   requireUser,
@@ -21,7 +21,7 @@ const PATH = "/api/account/second-factor";
 const CODE = "A code that the app shows now, or a recovery code.";
 
 /** The own second factor, and those that administrators see and reset. */
-export function secondFactorEndpoints(accounts: Accounts, reach: Reach): Endpoint[] {
+export function secondFactorEndpoints(accounts: Accounts, reach: PublicUrlOptions): Endpoint[] {
   const { confirmations, secondFactors, sessions, signIns } = accounts;
   const ownerOf = (request: Request): Actor & { user: number; username: string } => {
     const actor = requireUser(accounts, request, { enrolling: true });
@@ -33,7 +33,10 @@ export function secondFactorEndpoints(accounts: Accounts, reach: Reach): Endpoin
     return actor;
   };
   /** Does something of the owner's by a code. @throws Problem invalid_request that names the field, throttled */
-  const byCode = async <T>(request: Request, take: (user: number, code: string) => T | Taken): Promise<T> => {
+  const byCode = async <T>(
+    request: Request,
+    take: (user: number, code: string) => T | CodeResult,
+  ): Promise<T> => {
     const { user, username } = ownerOf(request);
     const { code } = await readTexts(request, ["code"], ["code"]);
     return signIns.checkCode(username, request, () => take(user, code));
@@ -46,7 +49,7 @@ export function secondFactorEndpoints(accounts: Accounts, reach: Reach): Endpoin
       path: PATH,
       methods: {
         GET: {
-          detail: described("Your second factor", {
+          detail: describeOperation("Your second factor", {
             answers: {
               200: "`on`, `since`, how many `recovery_codes` are left, and whether one is `required`.",
             },
@@ -57,14 +60,14 @@ export function secondFactorEndpoints(accounts: Accounts, reach: Reach): Endpoin
             const found = secondFactors.of(user);
             return json({
               on: found !== undefined,
-              since: instant(found?.since ?? null),
+              since: timestamp(found?.since ?? null),
               recovery_codes: found?.recovery_codes ?? 0,
               required: secondFactors.isRequired(user),
             });
           },
         },
         POST: {
-          detail: described("Begin to set a second factor up", {
+          detail: describeOperation("Begin to set a second factor up", {
             description:
               "By a browser's session, which has shown a short while ago who it is, or gives `current_password`. It counts from its confirmation on; beginning again makes another secret.",
             body: texts([], ["current_password"]),
@@ -91,7 +94,7 @@ export function secondFactorEndpoints(accounts: Accounts, reach: Reach): Endpoin
       path: `${PATH}/confirm`,
       methods: {
         POST: {
-          detail: described("Turn the second factor on", {
+          detail: describeOperation("Turn the second factor on", {
             description: "By a code that shows that the app has the secret. Your other sessions end.",
             body: texts(["code"]),
             answers: { 200: "`recovery_codes`, which are shown this once; each is good for one use." },
@@ -110,7 +113,7 @@ export function secondFactorEndpoints(accounts: Accounts, reach: Reach): Endpoin
       path: `${PATH}/recovery-codes`,
       methods: {
         POST: {
-          detail: described("New recovery codes", {
+          detail: describeOperation("New recovery codes", {
             description: "In the place of those before.",
             body: texts(["code"]),
             answers: { 200: "`recovery_codes`, which are shown this once." },
@@ -128,7 +131,7 @@ export function secondFactorEndpoints(accounts: Accounts, reach: Reach): Endpoin
       path: `${PATH}/remove`,
       methods: {
         POST: {
-          detail: described("Take the second factor away", {
+          detail: describeOperation("Take the second factor away", {
             description: CODE,
             body: texts(["code"]),
             answers: { 204: "Done." },
@@ -138,7 +141,7 @@ export function secondFactorEndpoints(accounts: Accounts, reach: Reach): Endpoin
             requireOn(ownerOf(request).user);
             await byCode(request, (user, code) => secondFactors.use(user, code));
             secondFactors.remove(ownerOf(request).user, "second_factor.disable");
-            return done();
+            return noContent();
           },
         },
       },
@@ -147,7 +150,7 @@ export function secondFactorEndpoints(accounts: Accounts, reach: Reach): Endpoin
       path: "/api/admin/second-factors",
       methods: {
         GET: {
-          detail: described("Accounts with a second factor", {
+          detail: describeOperation("Accounts with a second factor", {
             answers: { 200: "By name: since when, and how many recovery codes are left." },
           }),
           answer({ request }) {
@@ -156,7 +159,7 @@ export function secondFactorEndpoints(accounts: Accounts, reach: Reach): Endpoin
               secondFactors
                 .list()
                 .map(({ username, since, recovery_codes }) =>
-                  dated({ username, since, recovery_codes }, "since"),
+                  withTimestamps({ username, since, recovery_codes }, "since"),
                 ),
             );
           },
@@ -167,22 +170,22 @@ export function secondFactorEndpoints(accounts: Accounts, reach: Reach): Endpoin
       path: "/api/admin/users/:username/second-factor",
       methods: {
         DELETE: {
-          detail: described("Reset somebody's second factor", {
+          detail: describeOperation("Reset somebody's second factor", {
             description:
               "For who has lost the phone. The sessions of the account end; the password alone signs in.",
-            parameters: [ofAccount()],
+            parameters: [usernameParameter()],
             answers: { 204: "Done." },
             refusals: [401, 403, 404, 409],
           }),
           async answer({ request, params }) {
             const actor = requireAdministrator(accounts, request);
-            const user = accounts.userOf(params.username);
+            const user = accounts.userId(params.username);
             await confirmations.require(request, actor);
             if (user === actor.user)
               throw new Problem("conflict", "Your own is taken away in your profile, by a code.");
             if (!accounts.resetSecondFactor(user))
               throw new Problem("not_found", `${params.username} has no second factor.`);
-            return done();
+            return noContent();
           },
         },
       },

@@ -1,4 +1,4 @@
-import { type Audit, auditOf, type Detail } from "./audit.ts";
+import { type AuditLog, auditOf, type AuditDetail } from "./audit.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/sqlite.ts";
 import { Throttle } from "./throttle.ts";
@@ -8,11 +8,11 @@ import { writeLockOf } from "../platform/write-lock.ts";
  * By what somebody signs in. `check`: only asks whether a password is the account's own; `confirm`: the same, or whether
  * it is that of the directory that knows the account.
  */
-export type Method = "token-auth" | "session" | "basic" | "check" | "confirm";
+export type SignInMethod = "token-auth" | "session" | "basic" | "check" | "confirm";
 
 /** What the audit log is told of accounts and groups. */
-export class AccountNotes {
-  readonly audit: Audit;
+export class AccountAudit {
+  readonly log: AuditLog;
   /** Throttling that was noted: once per window is enough. */
   private readonly told: Throttle;
 
@@ -22,39 +22,39 @@ export class AccountNotes {
     clock: Clock,
     window: number,
   ) {
-    this.audit = auditOf(database, clock);
+    this.log = auditOf(database, clock);
     this.told = new Throttle(1, window, clock);
   }
 
   /** What is done to an account. */
-  user(rid: number, action: string, detail: Detail = {}): void {
+  recordUser(rid: number, action: string, detail: AuditDetail = {}): void {
     const { id, username } = this.database
       .query("SELECT id, username FROM user_account WHERE rid = ?")
       .get(rid) as { id: string; username: string };
-    this.audit.note({ action, subject: { kind: "user", id }, detail: { username, ...detail } });
+    this.log.record({ action, subject: { kind: "user", id }, detail: { username, ...detail } });
   }
 
   /** What is done to a group. */
-  group(rid: number, action: string, detail: Detail = {}): void {
+  recordGroup(rid: number, action: string, detail: AuditDetail = {}): void {
     const { id, name } = this.database.query("SELECT id, name FROM user_group WHERE rid = ?").get(rid) as {
       id: string;
       name: string;
     };
-    this.audit.note({ action, subject: { kind: "group", id }, detail: { name, ...detail } });
+    this.log.record({ action, subject: { kind: "group", id }, detail: { name, ...detail } });
   }
 
   /** A sign-in that is refused. A name that is none is not noted: it may be a password typed in the wrong place. */
-  async refusal(
+  async recordFailure(
     username: string,
     outcome: "refused" | "throttled",
-    method: Method,
-    more: Detail = {},
+    method: SignInMethod,
+    more: AuditDetail = {},
   ): Promise<void> {
     const row = this.database
       .query("SELECT id, is_active FROM user_account WHERE username = ?")
       .get(username) as { id: string; is_active: number } | null;
     await writeLockOf(this.database).free();
-    this.audit.note({
+    this.log.record({
       action: "sign_in",
       outcome,
       subject: { kind: "user", id: row?.id ?? null },
@@ -65,18 +65,23 @@ export class AccountNotes {
   }
 
   /** The same of one that is throttled, the first time within the window. */
-  async throttled(username: string, address: string | undefined, method: Method): Promise<void> {
+  async recordThrottled(username: string, address: string | undefined, method: SignInMethod): Promise<void> {
     if (this.isFirst(`${username.slice(0, 150)} ${address ?? ""}`))
-      await this.refusal(username, "throttled", method);
+      await this.recordFailure(username, "throttled", method);
   }
 
   /**
    * The same of one that has the password and no code of the second factor, the first time within the window: people who
    * sign in step by step are such, and programs that try again and again.
    */
-  async stopped(username: string, address: string | undefined, method: Method, why: Detail): Promise<void> {
+  async recordMissingCode(
+    username: string,
+    address: string | undefined,
+    method: SignInMethod,
+    why: AuditDetail,
+  ): Promise<void> {
     if (this.isFirst(`code ${username} ${address ?? ""}`))
-      await this.refusal(username, "refused", method, why);
+      await this.recordFailure(username, "refused", method, why);
   }
 
   private isFirst(key: string): boolean {

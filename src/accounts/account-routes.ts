@@ -1,15 +1,15 @@
 import { Problem } from "../problem.ts";
-import type { Accounts } from "./auth.ts";
-import { baseOf, refuseForeignPage, type Reach } from "../platform/origin.ts";
+import type { Accounts } from "./accounts.ts";
+import { baseOf, refuseForeignPage, type PublicUrlOptions } from "../platform/origin.ts";
 import {
-  dated,
-  described,
-  done,
+  withTimestamps,
+  describeOperation,
+  noContent,
   type Endpoint,
-  instant,
+  timestamp,
   json,
   list,
-  ofAccount,
+  usernameParameter,
   parameter,
   readTexts,
   requireAdministrator,
@@ -26,7 +26,7 @@ export const setUpPath = (key: string): string => `/setup?key=${key}`;
 const passwordPath = (key: string): string => `/set-password?key=${key}`;
 
 /** What a key is good for; undefined where it is good for nothing. */
-export function purposeOf(accounts: Accounts, key: string): "set-up" | "password" | undefined {
+export function linkPurpose(accounts: Accounts, key: string): "set-up" | "password" | undefined {
   const found = accounts.links.find(key);
   if (!found) return undefined;
   if (found.user !== null) return "password";
@@ -34,7 +34,7 @@ export function purposeOf(accounts: Accounts, key: string): "set-up" | "password
 }
 
 /** First set-up, passwords by link, and what everybody does with the own account. */
-export function accountEndpoints(accounts: Accounts, reach: Reach): Endpoint[] {
+export function accountEndpoints(accounts: Accounts, reach: PublicUrlOptions): Endpoint[] {
   /** What tells of a session that was begun. */
   const begun = (username: string, { session, cookie }: ReturnType<Accounts["sessions"]["open"]>): Response =>
     json({ username, csrf_token: session.csrfToken }, 200, { "Set-Cookie": cookie });
@@ -45,7 +45,7 @@ export function accountEndpoints(accounts: Accounts, reach: Reach): Endpoint[] {
       path: "/api/setup",
       methods: {
         POST: {
-          detail: described("Make the first administrator", {
+          detail: describeOperation("Make the first administrator", {
             description: "By the key of the link that the log shows while there is none. Signs in.",
             body: texts(["key", "username", "password"], ["full_name", "email"]),
             answers: { 200: "It is made, and signed in by a cookie." },
@@ -68,7 +68,7 @@ export function accountEndpoints(accounts: Accounts, reach: Reach): Endpoint[] {
       path: "/api/account/password",
       methods: {
         POST: {
-          detail: described("Set a password", {
+          detail: describeOperation("Set a password", {
             description:
               "The own, by the current one: all sessions end, and a new one takes the place of the caller's. Or that of an account whose link the `key` is from.",
             body: texts(["password"], ["current_password", "key"]),
@@ -92,7 +92,7 @@ export function accountEndpoints(accounts: Accounts, reach: Reach): Endpoint[] {
               return signedIn(username, password, request);
             }
             const { user, username } = requireUser(accounts, request);
-            const wrong = await accounts.wrongPassword(username!, current_password, request);
+            const wrong = await accounts.passwordError(username!, current_password, request);
             if (wrong !== undefined)
               throw new Problem("invalid_request", wrong, { fields: { current_password: [wrong] } });
             await accounts.setPassword(user, password);
@@ -105,7 +105,7 @@ export function accountEndpoints(accounts: Accounts, reach: Reach): Endpoint[] {
       path: "/api/account/confirmation",
       methods: {
         POST: {
-          detail: described("Show again who you are", {
+          detail: describeOperation("Show again who you are", {
             description:
               "By the password, of a browser's session, where an answer has the code `confirmation_required`: for making tokens, setting up a second factor, and what lets administrators into accounts of others. It counts for a while (`confirm_minutes`).",
             body: texts(["current_password"]),
@@ -118,7 +118,7 @@ export function accountEndpoints(accounts: Accounts, reach: Reach): Endpoint[] {
               throw new Problem("forbidden", "This is asked of browsers alone: a program has its token.");
             const { current_password } = await readTexts(request, ["current_password"], ["current_password"]);
             await accounts.confirmations.confirm(request, actor, current_password);
-            return done();
+            return noContent();
           },
         },
       },
@@ -127,7 +127,7 @@ export function accountEndpoints(accounts: Accounts, reach: Reach): Endpoint[] {
       path: "/api/account/sessions",
       methods: {
         GET: {
-          detail: described("Your sessions", {
+          detail: describeOperation("Your sessions", {
             answers: { 200: "The browsers in which you are signed in, the latest first." },
             refusals: [401],
           }),
@@ -136,12 +136,12 @@ export function accountEndpoints(accounts: Accounts, reach: Reach): Endpoint[] {
             return list(
               accounts.sessions
                 .list(user, request)
-                .map((session) => dated(session, "created", "last_used", "expires")),
+                .map((session) => withTimestamps(session, "created", "last_used", "expires")),
             );
           },
         },
         DELETE: {
-          detail: described("End your other sessions", {
+          detail: describeOperation("End your other sessions", {
             answers: { 200: "`ended` says how many." },
             refusals: [401, 403],
           }),
@@ -156,7 +156,7 @@ export function accountEndpoints(accounts: Accounts, reach: Reach): Endpoint[] {
       path: "/api/account/sessions/:id",
       methods: {
         DELETE: {
-          detail: described("End one of your sessions", {
+          detail: describeOperation("End one of your sessions", {
             parameters: [parameter("path", "id", "As the list has it.")],
             answers: { 204: "Done." },
             refusals: [401, 403, 404],
@@ -164,7 +164,7 @@ export function accountEndpoints(accounts: Accounts, reach: Reach): Endpoint[] {
           answer({ request, params }) {
             const { user } = requireUser(accounts, request);
             if (!accounts.sessions.end(user, params.id)) throw new Problem("not_found", "Not found.");
-            return done();
+            return noContent();
           },
         },
       },
@@ -173,18 +173,18 @@ export function accountEndpoints(accounts: Accounts, reach: Reach): Endpoint[] {
       path: "/api/admin/users/:username/password-link",
       methods: {
         POST: {
-          detail: described("A link by which somebody sets a password", {
+          detail: describeOperation("A link by which somebody sets a password", {
             description: `Good for one use, within ${PASSWORD_HOURS} hours, in the place of any before. The password stays until then.`,
-            parameters: [ofAccount()],
+            parameters: [usernameParameter()],
             answers: { 200: "`url`, which is shown this once, and when it is over." },
             refusals: [401, 403, 404],
           }),
           async answer({ request, params }) {
             const actor = requireAdministrator(accounts, request);
             await accounts.confirmations.require(request, actor);
-            const user = accounts.userOf(params.username, { active: true });
+            const user = accounts.userId(params.username, { active: true });
             const { key, expires } = accounts.links.make(user, PASSWORD_HOURS);
-            return json({ url: baseOf(request, reach) + passwordPath(key), expires: instant(expires) });
+            return json({ url: baseOf(request, reach) + passwordPath(key), expires: timestamp(expires) });
           },
         },
       },
@@ -193,7 +193,7 @@ export function accountEndpoints(accounts: Accounts, reach: Reach): Endpoint[] {
       path: "/api/admin/tokens",
       methods: {
         GET: {
-          detail: described("The tokens of all", {
+          detail: describeOperation("The tokens of all", {
             parameters: [parameter("query", "all", "1: also those that are over or were revoked.")],
             answers: { 200: "The newest first." },
           }),
@@ -202,7 +202,7 @@ export function accountEndpoints(accounts: Accounts, reach: Reach): Endpoint[] {
             return list(
               accounts.tokens
                 .list({ all: query.get("all") === "1" })
-                .map((token) => dated(token, "created", "expires", "last_used", "revoked")),
+                .map((token) => withTimestamps(token, "created", "expires", "last_used", "revoked")),
             );
           },
         },
@@ -212,7 +212,7 @@ export function accountEndpoints(accounts: Accounts, reach: Reach): Endpoint[] {
       path: "/api/admin/tokens/:id",
       methods: {
         DELETE: {
-          detail: described("Revoke a token of anybody", {
+          detail: describeOperation("Revoke a token of anybody", {
             parameters: [parameter("path", "id", "Identifier of the token.")],
             answers: { 204: "Done." },
             refusals: [401, 403, 404],
@@ -220,7 +220,7 @@ export function accountEndpoints(accounts: Accounts, reach: Reach): Endpoint[] {
           answer({ request, params }) {
             requireAdministrator(accounts, request);
             if (!accounts.tokens.revoke(params.id)) throw new Problem("not_found", "Not found.");
-            return done();
+            return noContent();
           },
         },
       },
