@@ -18,15 +18,15 @@ function ownerOf(dataDirectory: string): string {
 export function farmOf(
   config: Config,
   log: Log,
-): { open: (surroundings: FarmDependencies) => Farm; state: () => FarmState | null } | undefined {
+): { open: (dependencies: FarmDependencies) => Farm; state: () => FarmState | null } | undefined {
   if (config.queue === "") return undefined;
   let dispatcher: Dispatcher | undefined;
   return {
-    open(surroundings) {
+    open(dependencies) {
       const place = { url: config.queue, ca: config.queue_ca };
       const owner = ownerOf(config.data_dir);
       const options = { place, mode: config.queue_local, log, version: VERSION, commit: COMMIT, owner };
-      return (dispatcher = new Dispatcher(options, surroundings));
+      return (dispatcher = new Dispatcher(options, dependencies));
     },
     state: () => dispatcher?.state() ?? null,
   };

@@ -192,7 +192,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       clock,
       retire: () => {
         retired = true;
-        scoring.retire();
+        scoring.closeStreams();
       },
       async close() {
         stopMeasuring();

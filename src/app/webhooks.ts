@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { recordEvents } from "../inventory/index.ts";
-import { jobEnds } from "../scoring/index.ts";
+import { jobCompletions } from "../scoring/index.ts";
 import type { Accounts } from "../accounts/accounts.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { type Log, openLog } from "../platform/log.ts";
@@ -23,7 +23,7 @@ export function webhooksOf(
     database,
     clock,
     log,
-    sources: { records: recordEvents(database, clock, base), jobs: jobEnds(database) },
+    sources: { records: recordEvents(database, clock, base), jobs: jobCompletions(database) },
     authenticate: (request) => accounts.authenticate(request),
     actorOf: (user) => accounts.actorOf(user),
     allow: config.webhook_allow,

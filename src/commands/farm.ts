@@ -35,7 +35,7 @@ function shown({ queue, redis, server, farm: state, workers, mixed }: FarmStatus
     `queue    ${queue}, ${redis.product} ${redis.version}, ${size(redis.memory)}, ${redis.policy}, appendonly ${redis.appendonly ? "yes" : "no"}`,
     server === null
       ? "server   none has used this queue yet"
-      : `server   ${server.host} (process ${server.pid}), labd ${server.version} (${server.commit}), method ${server.basis.method.split(" ")[0]}, corpus ${server.corpusName ?? "none"}${state ? "" : ": NOT THERE"}`,
+      : `server   ${server.host} (process ${server.pid}), labd ${server.version} (${server.commit}), method ${server.scoringVersion.method.split(" ")[0]}, corpus ${server.corpusName ?? "none"}${state ? "" : ": NOT THERE"}`,
   ];
   if (state) {
     const waits = state.oldest === null ? "" : `, the oldest for ${seconds(Date.now() - state.oldest)}`;

@@ -110,7 +110,7 @@ export const score: Command = {
         elmIdentifierName: call.values("--elm"),
       };
       if (source === "--alignment") {
-        const asked = [source, patterns, scoringModel, options, format, scoring.corpora.basis()];
+        const asked = [source, patterns, scoringModel, options, format, scoring.corpora.scoringVersion()];
         const request = sha256(JSON.stringify(asked), text);
         const output = path === undefined ? standardOutput() : openOutput(path, request, resume);
         const results = [scoring.scoreAlignment({ alignment: text, ...patterns, ...how })].slice(output.done);
@@ -119,7 +119,7 @@ export const score: Command = {
       }
       const questions =
         source === "--fasta" ? scoring.readSequences({ fasta: text, ...patterns }) : scoring.readBatch(text);
-      const { corpus, method: calibration } = scoring.corpora.basis();
+      const { corpus, method: calibration } = scoring.corpora.scoringVersion();
       const beginning = beginningOf(questions, shard ?? { shard: 1, of: 1 }, {
         labd: VERSION,
         format,

@@ -97,13 +97,13 @@ export class Dispatcher implements Farm {
 
   constructor(
     private readonly options: DispatcherOptions,
-    private readonly surroundings: FarmDependencies,
+    private readonly dependencies: FarmDependencies,
   ) {
     // What is wrong with the settings is told at the start, and not by the farm.
     connectionOptions(options.place);
     this.#token = options.owner ?? crypto.randomUUID();
-    this.#jobs = surroundings.jobs;
-    this.#offering = new QueueFiller(surroundings.jobs);
+    this.#jobs = dependencies.jobs;
+    this.#offering = new QueueFiller(dependencies.jobs);
     void this.#connect();
     this.#ticker = setInterval(() => this.#tick(), options.interval ?? 1000);
   }
@@ -137,7 +137,7 @@ export class Dispatcher implements Farm {
   /** The farm as it is. */
   state(): FarmState {
     const { place, mode, version, commit } = this.options;
-    const { waiting, oldest } = this.surroundings.backlog();
+    const { waiting, oldest } = this.dependencies.backlog();
     const queue = this.#current?.name ?? null;
     return {
       queue: redactedAddress(place.url),
@@ -281,7 +281,7 @@ export class Dispatcher implements Farm {
   async #open(redis: Redis): Promise<void> {
     const { version, commit, log } = this.options;
     // What a corpus is and has of its own does not change below the same name.
-    const kind = { version, basis: this.surroundings.basis() };
+    const kind = { version, scoringVersion: this.dependencies.scoringVersion() };
     const name = queueName(kind);
     if (!this.#lines.has(name)) await this.#openLine(redis, name, kind, log);
     if (this.#current?.name !== name) {
@@ -290,7 +290,7 @@ export class Dispatcher implements Farm {
       this.#reconciled = -Infinity;
     }
     if (this.#announced === name) return;
-    const corpus = this.surroundings.corpus();
+    const corpus = this.dependencies.corpus();
     await announceServer(redis, {
       ...kind,
       commit,
@@ -320,7 +320,7 @@ export class Dispatcher implements Farm {
     this.#offering.priority.reset();
     for (const line of this.#lines.values()) {
       await line.promoteStuck(Date.now());
-      const ours = new Map(this.#jobs.elsewhere().map((job) => [job.id, job]));
+      const ours = new Map(this.#jobs.remoteJobs().map((job) => [job.id, job]));
       line.waiting.clear();
       for (const { id, whereabouts, priority } of await line.list()) {
         there.add(id);
@@ -330,7 +330,7 @@ export class Dispatcher implements Farm {
       }
       await this.#collectKept(line, there);
     }
-    const gone = this.#jobs.elsewhere().filter(({ id }) => !there.has(id));
+    const gone = this.#jobs.remoteJobs().filter(({ id }) => !there.has(id));
     const lost = gone.filter(({ id }) => this.#jobs.release(id)).length;
     if (lost > 0) this.options.log.info("farm jobs lost from the queue", { jobs: lost });
     this.#counts.lost += lost;
@@ -366,13 +366,13 @@ export class Dispatcher implements Farm {
     const ended = [...at("completed"), ...failed];
     for (let i = 0; i < ended.length; i += BATCH)
       await this.#collect(line, ended.slice(i, i + BATCH), failed);
-    this.surroundings.settled();
+    this.dependencies.settled();
   }
 
   /** A job waits in the queue that a worker had, or that we did not know to be there. */
   async #returned(line: JobQueue, id: string): Promise<void> {
     this.#progress.delete(id);
-    const isOurs = line === this.#current && this.#jobs.adopt(id);
+    const isOurs = line === this.#current && this.#jobs.markOffered(id);
     if (isOurs) {
       this.#counts.returned++;
       return this.#nowWaits(line, id, 1);
@@ -391,7 +391,7 @@ export class Dispatcher implements Farm {
     // That the one before it was lost may not have been told.
     for (const { job, worker } of taken)
       if (job?.state === "running" && job.worker !== worker) this.#counts.returned++;
-    const begun = this.#jobs.begin(taken, this.surroundings.timeout);
+    const begun = this.#jobs.begin(taken, this.dependencies.timeout);
     // Where the pool has it by now, the first to finish counts.
     const dropped = taken.filter(({ job }, i) => !begun[i] && job === null);
     await Promise.all(dropped.map(({ worker, id }) => tellDropped(redis, worker, id)));
@@ -414,11 +414,12 @@ export class Dispatcher implements Farm {
     for (const { id, worker, attempts, reason, packed } of handed) {
       this.#left(line, id);
       this.#progress.delete(id);
-      if (packed) finished.push({ id, worker, attempts, prediction: packed, basis: line.kind.basis });
+      if (packed)
+        finished.push({ id, worker, attempts, prediction: packed, scoringVersion: line.kind.scoringVersion });
       else if (reason) this.#fail({ id, worker, attempts }, reason);
       else if (this.#jobs.release(id)) this.#counts.lost++;
     }
-    for (const hasEnded of this.#jobs.finish(finished, (id) => this.surroundings.dropFromPool(id))) {
+    for (const hasEnded of this.#jobs.finish(finished, (id) => this.dependencies.dropFromPool(id))) {
       if (hasEnded) this.#counts.finished++;
       else this.#counts.late++;
     }
@@ -450,8 +451,8 @@ export class Dispatcher implements Farm {
     if (!this.#holds && this.options.mode !== "never") {
       const withdrawn = this.#jobs.withdraw() + this.#jobs.releaseOverdue(PATIENCE);
       this.#current?.waiting.clear();
-      if (withdrawn > 0 || !wasAway) this.surroundings.wakePool();
-    } else if (!wasAway) this.surroundings.wakePool();
+      if (withdrawn > 0 || !wasAway) this.dependencies.wakePool();
+    } else if (!wasAway) this.dependencies.wakePool();
   }
 
   /** Takes what waits out of the queue, for the pool. */
@@ -461,7 +462,7 @@ export class Dispatcher implements Farm {
     const ids = [...line.waiting.keys()];
     const removed = await Promise.all(ids.map((id) => line.remove(id)));
     this.#jobs.withdraw(ids.filter((_, i) => removed[i]));
-    this.surroundings.wakePool();
+    this.dependencies.wakePool();
   }
 
   /** Keeps so many jobs in the queue that workers find the next one there. */
@@ -473,7 +474,7 @@ export class Dispatcher implements Farm {
       .reduce((sum, { concurrency }) => sum + concurrency, 0);
     const most = jobsAhead(places, this.options.mode === "always");
     try {
-      this.#counts.offered += await this.#offering.fill(this.#current!, most, this.surroundings.timeout);
+      this.#counts.offered += await this.#offering.fill(this.#current!, most, this.dependencies.timeout);
     } catch (error) {
       this.#refuses = true;
       throw error;

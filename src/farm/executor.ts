@@ -1,6 +1,6 @@
 import type { JobRequest } from "../scoring/jobs/job.ts";
 import type { JobSource } from "../scoring/jobs/pool.ts";
-import type { Basis } from "../scoring/jobs/store.ts";
+import type { ScoringVersion } from "../scoring/jobs/store.ts";
 import type { Lease } from "../scoring/jobs/fair-scheduler.ts";
 
 /** The job failed for good: trying it again would give the same. The message is for the client. */
@@ -47,7 +47,7 @@ export class Executor implements JobSource {
     return this.#waiting.shift()?.lease ?? null;
   }
 
-  finish({ rid }: Lease, _basis: Basis, prediction: string): void {
+  finish({ rid }: Lease, _basis: ScoringVersion, prediction: string): void {
     this.#end(rid)?.resolve(prediction);
   }
 

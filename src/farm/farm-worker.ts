@@ -89,7 +89,7 @@ export class FarmWorker {
           const { path = null, sequences = 0 } = this.#corpus ?? {};
           return path === null ? null : { path, sequences };
         },
-        basis: () => this.#server?.basis ?? { corpus: "", method: METHOD },
+        scoringVersion: () => this.#server?.scoringVersion ?? { corpus: "", method: METHOD },
       },
       log,
       size: concurrency,
@@ -157,9 +157,9 @@ export class FarmWorker {
     // Redis may come back empty: what was proven stays so, and the server will say it again.
     if (server === null) return this.#worker ? undefined : this.#refuse("No server has used this queue yet.");
     if (this.#server?.queue === server.queue && this.#worker) return;
-    if (server.version !== version || server.basis.method.split(" ")[0] !== METHOD) {
+    if (server.version !== version || server.scoringVersion.method.split(" ")[0] !== METHOD) {
       return this.#refuse(
-        `The server has labd ${server.version} with method ${server.basis.method.split(" ")[0]}, this is labd ${version} with method ${METHOD}: install the same labd on both.`,
+        `The server has labd ${server.version} with method ${server.scoringVersion.method.split(" ")[0]}, this is labd ${version} with method ${METHOD}: install the same labd on both.`,
       );
     }
     if (queueName(server) !== server.queue) {

@@ -1,5 +1,5 @@
 import type { Redis } from "ioredis";
-import type { Basis } from "../scoring/jobs/store.ts";
+import type { ScoringVersion } from "../scoring/jobs/store.ts";
 
 /** What server and workers write into Redis besides the queues of BullMQ, and under which keys. */
 
@@ -30,12 +30,12 @@ const RESULT_LIFE = 7 * 86_400;
 export interface WorkKind {
   /** Version of labd. */
   version: string;
-  basis: Basis;
+  scoringVersion: ScoringVersion;
 }
 
 /** Name of the queue for this kind of work. */
-export function queueName({ version, basis }: WorkKind): string {
-  const text = JSON.stringify([PROTOCOL, version, basis.method, basis.corpus]);
+export function queueName({ version, scoringVersion }: WorkKind): string {
+  const text = JSON.stringify([PROTOCOL, version, scoringVersion.method, scoringVersion.corpus]);
   return `jobs-${new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 16)}`;
 }
 
@@ -81,11 +81,11 @@ export interface WorkerRecord {
 }
 
 export async function announceServer(redis: Redis, server: ServerRecord): Promise<void> {
-  const { version, basis } = server;
+  const { version, scoringVersion } = server;
   await redis
     .multi()
     .set(SERVER, JSON.stringify(server))
-    .hset(QUEUES, server.queue, JSON.stringify({ version, basis } satisfies WorkKind))
+    .hset(QUEUES, server.queue, JSON.stringify({ version, scoringVersion } satisfies WorkKind))
     .exec();
 }
 

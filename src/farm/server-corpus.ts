@@ -30,11 +30,15 @@ export type ProvideCorpus = (
  */
 export async function verifyServerCorpus(
   dataDirectory: string,
-  { basis, calibration, corpusName }: Pick<ServerRecord, "basis" | "calibration" | "corpusName">,
+  {
+    scoringVersion,
+    calibration,
+    corpusName,
+  }: Pick<ServerRecord, "scoringVersion" | "calibration" | "corpusName">,
   provide: ProvideCorpus,
   report: (bytes: number, total: number) => void,
 ): Promise<VerifiedCorpus> {
-  const hash = basis.corpus;
+  const hash = scoringVersion.corpus;
   if (hash === emptyCorpus().hash) return { hash, path: null, sequences: 0 };
   if (!/^[0-9a-f]{64}$/.test(hash))
     throw new Problem("bad_corpus", "The server names no corpus by its hash.");
@@ -42,7 +46,7 @@ export async function verifyServerCorpus(
   if (calibration !== null && (!existsSync(own) || readFileSync(own, "utf8") !== calibration))
     writeDurably(own, [new TextEncoder().encode(calibration)]);
   try {
-    const path = await provide(hash, basis.method.slice(METHOD.length + 1) || null, report);
+    const path = await provide(hash, scoringVersion.method.slice(METHOD.length + 1) || null, report);
     return { hash, path, sequences: openCorpusFile(path).sequenceCount };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;

@@ -9,12 +9,12 @@ import type { MessageLimits } from "./contract/limits.ts";
 import { Corpora } from "./corpus/corpus.ts";
 import { type Farm, FarmJobs, type FarmDependencies } from "./jobs/farm-jobs.ts";
 import { openSweeper } from "./jobs/expiry.ts";
-import { scoringHandlers, type Workforce } from "./api/handlers.ts";
+import { scoringHandlers, type JobRunner } from "./api/handlers.ts";
 import { jobId, type State } from "./jobs/job.ts";
 import { type JobRecord, recentJobs } from "./jobs/job-records.ts";
 import { jsonAnswers } from "./api/json-answers.ts";
 import { MotifTables } from "./corpus/motif-tables.ts";
-import { Pool, type SeatView } from "./jobs/pool.ts";
+import { Pool, type WorkerStatus } from "./jobs/pool.ts";
 import { jsonRoutes } from "./api/route-json.ts";
 import { tryRoutes } from "./api/route-try.ts";
 import { scoringRoutes } from "./api/route.ts";
@@ -42,7 +42,7 @@ export {
 export { writeDurably } from "./corpus/durable-file.ts";
 export { decompressed } from "./corpus/fasta-stream.ts";
 export type { Farm, FarmDependencies } from "./jobs/farm-jobs.ts";
-export { jobEnds } from "./jobs/job-ends.ts";
+export { jobCompletions } from "./jobs/job-completions.ts";
 export type { MotifClass, MotifClasses } from "./corpus/motif-classes.ts";
 export type { ImportedTable, MotifTables } from "./corpus/motif-tables.ts";
 export { PRINTERS, type PrinterName } from "./api/result-printer.ts";
@@ -88,7 +88,7 @@ export interface ScoringOptions {
   /** What a message may hold besides its bytes. */
   messageLimits?: Partial<MessageLimits>;
   /** Opens the workers on other machines; by default there are none. */
-  farm?: ((surroundings: FarmDependencies) => Farm) | undefined;
+  farm?: ((dependencies: FarmDependencies) => Farm) | undefined;
   /** Who asks, as a key by which clients take turns; by default all are one client. */
   clientOf?: (request: Request) => string;
   /** Refuses who is not signed in, for what is not for everybody; by default nobody is. @throws Problem unauthenticated */
@@ -110,7 +110,7 @@ export interface Scoring {
   /** The newest jobs, of one state or of all. */
   recentJobs(limit: number, state?: State): JobRecord[];
   /** What each worker does. */
-  seats(): SeatView[];
+  workerStatuses(): WorkerStatus[];
   /** Calls a job off, whoever submitted it. @throws Problem unknown_job, conflict */
   cancel(job: string): JobView;
   /** Name of the corpus in use; null where there is none. */
@@ -125,7 +125,7 @@ export interface Scoring {
   /** Answers them in their order, on threads of their own. */
   scoreQuestions(questions: readonly NamedQuestion[], how: Answering): AsyncGenerator<Scored>;
   /** Ends the streams of events, which would keep a server that stops waiting; no others are opened. */
-  retire(): void;
+  closeStreams(): void;
   /** Stops the workers; their jobs go back to the queue. The database stays open. */
   close(): Promise<void>;
 }
@@ -137,7 +137,7 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
   const store = new JobStore({
     database,
     clock,
-    basis: () => corpora.basis(),
+    scoringVersion: () => corpora.scoringVersion(),
     newId: () => jobId(clock.now(), clock.newId()),
     maxQueued: options.maxQueued ?? 10_000,
     maxQueuedPerClient: options.maxQueuedPerClient ?? 5000,
@@ -149,7 +149,7 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
   const pool = new Pool({
     store: {
       lease: (milliseconds) => (farm?.poolMayWork() === false ? null : store.lease(milliseconds)),
-      finish: (lease, basis, prediction) => store.handIn(lease, basis, prediction),
+      finish: (lease, scoringVersion, prediction) => store.finishInGroup(lease, scoringVersion, prediction),
       fail: (rid, reason) => store.fail(rid, reason),
       retry: (rid, attempts, reason) => store.retry(rid, attempts, reason),
       release: (rid, counted) => store.release(rid, counted),
@@ -174,7 +174,7 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     }
     farm = options.farm?.({
       jobs: new FarmJobs(database, store, clock),
-      basis: () => corpora.basis(),
+      scoringVersion: () => corpora.scoringVersion(),
       corpus: () => corpora.active(),
       backlog: () => ({ waiting: store.queued(), oldest: store.oldestQueued() }),
       timeout: options.jobTimeoutSeconds * 1000,
@@ -185,7 +185,7 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     pool.wake();
     sweeper = openSweeper({ database, clock, log });
   }
-  const workforce: Workforce = {
+  const runner: JobRunner = {
     wake() {
       pool.wake();
       farm?.wake();
@@ -198,14 +198,14 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
       return job;
     },
   };
-  const handlers = scoringHandlers({ store, workforce, classes, maxQueryLength: options.maxQueryLength });
+  const handlers = scoringHandlers({ store, runner, classes, maxQueryLength: options.maxQueryLength });
   const reach = options.reach ?? DIRECT;
   const clientOf = options.clientOf ?? (() => "");
   const answers = jsonAnswers({
     handlers,
     job: (id) => store.get(id),
     request: (id) => store.request(id),
-    progress: (id) => workforce.progress(id),
+    progress: (id) => runner.progress(id),
     corpora,
     classes,
     clientOf,
@@ -214,7 +214,7 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     maxMessageBytes: options.maxMessageBytes,
     reach,
   });
-  told = () => answers.stir();
+  told = () => answers.notifyWatchers();
   const soapRoutes = scoringRoutes({
     handlers,
     log,
@@ -240,10 +240,10 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     classes,
     counts: () => store.counts(),
     oldestQueued: () => store.oldestQueued(),
-    workers: () => pool.vitals(),
+    workers: () => pool.capacity(),
     recentJobs: (limit, state) => recentJobs(database, limit, state),
-    seats: () => pool.seats(),
-    cancel: (job) => workforce.cancel(job),
+    workerStatuses: () => pool.workerStatuses(),
+    cancel: (job) => runner.cancel(job),
     corpusName: () => corpora.active()?.name ?? null,
     scoreNow: (request) =>
       scoreSequences(request, { corpora, classes, maxQueryLength: options.maxQueryLength }),
@@ -252,7 +252,7 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     readBatch: (table) =>
       readBatch(table, corpora.openActive(), { classes, maxQueryLength: options.maxQueryLength }),
     scoreQuestions: (questions, how) => scoreQuestions(questions, how, corpora),
-    retire: () => answers.close(),
+    closeStreams: () => answers.close(),
     async close() {
       answers.close();
       sweeper?.close();

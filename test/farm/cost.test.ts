@@ -27,7 +27,7 @@ async function commands(redis: RedisServer): Promise<Map<string, number>> {
     await using lab = new Laboratory(redis.at(0));
     const ids: string[] = [];
     for (let i = 0; i < JOBS; i++) ids.push(await lab.submit("finish"));
-    const queue = queueName({ version: VERSION, basis: lab.corpora.basis() });
+    const queue = queueName({ version: VERSION, scoringVersion: lab.corpora.scoringVersion() });
     const packed = packPrediction('{"kept":1}');
     for (const id of ids)
       await lab.command("HSET", resultsKey(queue), id, sealKept({ worker: "w", attempts: 2, packed }));

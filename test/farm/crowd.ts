@@ -20,7 +20,7 @@ export async function gather(redis: string, workers: number, refusing = 0): Prom
   const link = new Redis(redis, { maxRetriesPerRequest: null, replyMapping: "legacy" });
   let server = await readServer(link);
   for (; server === null; server = await readServer(link)) await Bun.sleep(50);
-  const { queue, version, commit, basis } = server;
+  const { queue, version, commit, scoringVersion } = server;
   const records = Array.from({ length: workers }, (_, i): WorkerRecord => {
     const refusal = i < workers - refusing ? null : "There is no source for the corpus.";
     return {
@@ -31,7 +31,7 @@ export async function gather(redis: string, workers: number, refusing = 0): Prom
       commit,
       method: "labd-2",
       concurrency: 1,
-      corpora: [basis.corpus],
+      corpora: [scoringVersion.corpus],
       queue: refusal === null ? queue : null,
       refusal,
       draining: false,

@@ -145,7 +145,7 @@ withRedis("a cancelled job of which the queue was never told is found", async ()
 
 /** A job that a worker has taken who is never heard of again. */
 async function loseWorker(lab: Laboratory): Promise<{ id: string; queue: string } & AsyncDisposable> {
-  const queue = queueName({ version: VERSION, basis: lab.corpora.basis() });
+  const queue = queueName({ version: VERSION, scoringVersion: lab.corpora.scoringVersion() });
   const connection = new Redis(lab.queue, { maxRetriesPerRequest: null });
   await registerWorker(connection, { ...EMPTY_HANDED, name: "lost", queue });
   const never = (): Promise<never> => new Promise(() => {});
@@ -189,7 +189,7 @@ withRedis("a job that waits for a moment by a wrong clock is tried all the same"
   await using lab = open();
   lab.serve();
   const ids = [await lab.submit("finish"), await lab.submit("finish")];
-  const queue = queueName({ version: VERSION, basis: lab.corpora.basis() });
+  const queue = queueName({ version: VERSION, scoringVersion: lab.corpora.scoringVersion() });
   const key = `${PREFIX}:${queue}`;
   // For one who seems to take work the server puts them into the queue.
   const connection = new Redis(lab.queue, { maxRetriesPerRequest: null });
@@ -209,11 +209,11 @@ withRedis("a job that waits for a moment by a wrong clock is tried all the same"
 withRedis("who finishes twice changes nothing, in whatever order", async () => {
   await using lab = open();
   const [id, other] = [await lab.submit("finish"), await lab.submit("finish")];
-  const basis = lab.corpora.basis();
+  const scoringVersion = lab.corpora.scoringVersion();
   const hand = (job: string, prediction: string) => ({
     id: job,
     prediction,
-    basis,
+    scoringVersion,
     worker: "w",
     attempts: 1,
   });
@@ -230,7 +230,7 @@ withRedis("a prediction that its worker could not hand in any more is taken from
   await using lab = open();
   const farm = lab.serve();
   const id = await lab.submit("wait");
-  const name = queueName({ version: VERSION, basis: lab.corpora.basis() });
+  const name = queueName({ version: VERSION, scoringVersion: lab.corpora.scoringVersion() });
   const packed = packPrediction('{"kept":1}');
   await lab.command("HSET", resultsKey(name), id, sealKept({ worker: "w", attempts: 1, packed }));
   await lab.hire();
@@ -335,7 +335,7 @@ withRedis(
     const go = join(lab.directory, "go");
     // One that is held to be lost because the machine is slow would be scored anew, on the new one.
     await lab.hire({ lock: 60_000 });
-    const before = lab.corpora.basis();
+    const before = lab.corpora.scoringVersion();
     const slow = await lab.submit(`until ${go}`);
     const waiting = await lab.submit("finish");
     farm.wake();

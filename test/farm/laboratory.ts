@@ -35,7 +35,11 @@ export class Laboratory implements AsyncDisposable {
 
   constructor(readonly queue: string) {
     const { database, corpora } = this;
-    this.store = new JobStore({ database, clock: systemClock, basis: () => corpora.basis() });
+    this.store = new JobStore({
+      database,
+      clock: systemClock,
+      scoringVersion: () => corpora.scoringVersion(),
+    });
     this.jobs = new FarmJobs(database, this.store, systemClock);
   }
 
@@ -52,7 +56,7 @@ export class Laboratory implements AsyncDisposable {
     const pool = new Pool({
       store: {
         lease: (milliseconds) => (dispatcher?.poolMayWork() ? store.lease(milliseconds) : null),
-        finish: (lease, basis, prediction) => store.finish(lease, basis, prediction),
+        finish: (lease, scoringVersion, prediction) => store.finish(lease, scoringVersion, prediction),
         fail: (rid, reason) => store.fail(rid, reason),
         retry: (rid, attempts, reason) => store.retry(rid, attempts, reason),
         release: (rid, counted) => store.release(rid, counted),
@@ -78,7 +82,7 @@ export class Laboratory implements AsyncDisposable {
       },
       {
         jobs,
-        basis: () => corpora.basis(),
+        scoringVersion: () => corpora.scoringVersion(),
         corpus: () => corpora.active(),
         backlog: () => ({ waiting: store.queued(), oldest: store.oldestQueued() }),
         timeout: options.timeout ?? 200_000,

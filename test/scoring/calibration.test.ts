@@ -42,7 +42,7 @@ function familiesAsFasta(families: number): string {
 
 test("a corpus gets a null of its own beside it, the same on one thread and on two; altered it is refused", async () => {
   const corpus = await corpora.add({ name: "families", bytes: familiesAsFasta(14) });
-  expect(corpora.basis()).toEqual({ corpus: corpus.hash, method: METHOD });
+  expect(corpora.scoringVersion()).toEqual({ corpus: corpus.hash, method: METHOD });
   const seen: number[][] = [];
   const report = (...counts: number[]): void => void seen.push(counts);
   const made = await calibrateCorpus({ corpus, patterns, workers: 2, report });
@@ -53,7 +53,7 @@ test("a corpus gets a null of its own beside it, the same on one thread and on t
   expect(openCorpusFile(corpus.path).calibration).toEqual(made);
   const { hash } = readCalibration(corpus.path)!;
   // What was computed with the other null is not given out as computed with this one.
-  expect(corpora.basis()).toEqual({ corpus: corpus.hash, method: `${METHOD} ${hash}` });
+  expect(corpora.scoringVersion()).toEqual({ corpus: corpus.hash, method: `${METHOD} ${hash}` });
 
   await calibrateCorpus({ corpus, patterns, workers: 1 });
   expect(readFileSync(calibrationPath(corpus.path), "utf8")).toBe(stored);

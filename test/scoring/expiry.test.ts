@@ -6,7 +6,7 @@ import { JobStore } from "../../src/scoring/jobs/store.ts";
 import { type Database, openDatabase } from "../../src/platform/sqlite.ts";
 
 const DAY = 86_400_000;
-const BASIS = { corpus: "c", method: "m" };
+const SCORING_VERSION = { corpus: "c", method: "m" };
 const START = Date.UTC(2026, 1, 3);
 
 let now: number;
@@ -19,7 +19,7 @@ beforeEach(() => {
   now = START;
   ids = 0;
   database = openDatabase(":memory:", MIGRATIONS);
-  store = new JobStore({ database, clock, basis: () => BASIS, retention: 90 * DAY });
+  store = new JobStore({ database, clock, scoringVersion: () => SCORING_VERSION, retention: 90 * DAY });
 });
 afterEach(() => database.close());
 
@@ -34,7 +34,7 @@ const results = (): number => (database.query("SELECT count(*) AS n FROM result"
 async function finished(query: string): Promise<string> {
   const id = await store.insert(request(query));
   const lease = store.lease(1);
-  if (lease) store.finish(lease, BASIS, '{"a":1}');
+  if (lease) store.finish(lease, SCORING_VERSION, '{"a":1}');
   expect(store.get(id).state).toBe("finished");
   return id;
 }
@@ -100,7 +100,7 @@ test("a shared result stays until the last job that has it expires, and is compu
 });
 
 test("without a time nothing expires", async () => {
-  store = new JobStore({ database, clock, basis: () => BASIS });
+  store = new JobStore({ database, clock, scoringVersion: () => SCORING_VERSION });
   const id = await finished("MKL");
   expect(store.get(id).expires).toBeNull();
   expect(expireJobs(database, now + 100_000 * DAY)).toBe(0);
@@ -108,7 +108,7 @@ test("without a time nothing expires", async () => {
 
 test("the sweeper takes many in small steps, and says how many", async () => {
   const all = await Promise.all(Array.from({ length: 450 }, () => store.insert(request("SAME"))));
-  store.finish(store.lease(1)!, BASIS, "{}");
+  store.finish(store.lease(1)!, SCORING_VERSION, "{}");
   now += 91 * DAY;
   const said: unknown[] = [];
   const log = {

@@ -28,7 +28,7 @@ let logged: unknown[][];
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "labd-scoring-"));
   database = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
-  store = new JobStore({ database, clock: systemClock, basis: () => ({ corpus: "", method: "" }) });
+  store = new JobStore({ database, clock: systemClock, scoringVersion: () => ({ corpus: "", method: "" }) });
   logged = [];
 });
 afterEach(async () => {

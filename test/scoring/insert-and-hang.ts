@@ -7,7 +7,7 @@ import { openDatabase } from "../../src/platform/sqlite.ts";
 const store = new JobStore({
   database: openDatabase(process.argv[2], MIGRATIONS),
   clock: systemClock,
-  basis: () => ({ corpus: "", method: "" }),
+  scoringVersion: () => ({ corpus: "", method: "" }),
 });
 const id = await store.insert({ identifier: "", query: "MKILLED", model: "continuous", patterns: [] });
 process.stdout.write(`${id}\n`);

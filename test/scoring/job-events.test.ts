@@ -312,15 +312,15 @@ test("who watches is told at once that a job has ended; however often it is stir
   const job = open({ interval: 60_000 });
   const text = ask(job).text();
   job.now = finished;
-  job.events.stir();
+  job.events.checkSoon();
   expect(await text).toContain("event: state\nid: finished");
   expect(job.looks).toBe(2);
   job.now = JOB;
   const slow = ask(job).text();
-  for (let i = 0; i < 100; i++) job.events.stir();
+  for (let i = 0; i < 100; i++) job.events.checkSoon();
   await Bun.sleep(20);
   expect(job.looks).toBeLessThan(6);
   job.now = finished;
-  job.events.stir();
+  job.events.checkSoon();
   expect(await slow).toContain("id: finished");
 });

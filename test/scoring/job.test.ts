@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
-  after,
+  nextState,
   EVENTS,
   hasEnded,
   jobId,
@@ -65,7 +65,7 @@ const TABLE: [State, JobEvent, State | null][] = [
 ];
 
 test.each(TABLE)("a job that is %s: %s → %p", (state, event, then) => {
-  expect(after(state, event)).toBe(then);
+  expect(nextState(state, event)).toBe(then);
 });
 
 test("the table above has every state with every event", () => {
@@ -74,12 +74,12 @@ test("the table above has every state with every event", () => {
 });
 
 test("expired is final; a job has ended in every state but queued and running", () => {
-  expect(STATES.filter((state) => EVENTS.every((event) => after(state, event) === null))).toEqual([
+  expect(STATES.filter((state) => EVENTS.every((event) => nextState(state, event) === null))).toEqual([
     "expired",
   ]);
   expect(STATES.filter((state) => !hasEnded(state))).toEqual(["queued", "running"]);
   for (const state of STATES.filter(hasEnded)) {
-    const then = EVENTS.map((event) => after(state, event)).filter((next) => next !== null);
+    const then = EVENTS.map((event) => nextState(state, event)).filter((next) => next !== null);
     expect(then).toEqual(state === "expired" ? [] : ["expired"]);
   }
 });

@@ -26,7 +26,7 @@ beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "labd-pool-"));
   database = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
   corpora = new Corpora(directory, database, systemClock);
-  store = new JobStore({ database, clock: systemClock, basis: () => corpora.basis() });
+  store = new JobStore({ database, clock: systemClock, scoringVersion: () => corpora.scoringVersion() });
   logged = [];
 });
 afterEach(() => {
@@ -43,7 +43,7 @@ function open(options: Partial<PoolOptions> = {}): Pool {
   // As the service has it.
   const source: JobSource = {
     lease: (milliseconds) => store.lease(milliseconds),
-    finish: (lease, basis, prediction) => store.handIn(lease, basis, prediction),
+    finish: (lease, scoringVersion, prediction) => store.finishInGroup(lease, scoringVersion, prediction),
     fail: (rid, reason) => store.fail(rid, reason),
     retry: (rid, attempts, reason) => store.retry(rid, attempts, reason),
     release: (rid, counted) => store.release(rid, counted),

@@ -26,18 +26,18 @@ function open(options: Partial<StoreOptions> = {}) {
   let ids = 0;
   const clock = { now: () => time, newId: () => `job-${++ids}` };
   const database = openDatabase(":memory:", MIGRATIONS);
-  const basis = { ...BASIS };
-  const store = new JobStore({ database, clock, basis: () => basis, ...options });
-  return { store, database, basis, pass: (milliseconds: number) => (time += milliseconds) };
+  const scoringVersion = { ...SCORING_VERSION };
+  const store = new JobStore({ database, clock, scoringVersion: () => scoringVersion, ...options });
+  return { store, database, scoringVersion, pass: (milliseconds: number) => (time += milliseconds) };
 }
 
-const BASIS = { corpus: "c0ffee", method: "test-1" };
+const SCORING_VERSION = { corpus: "c0ffee", method: "test-1" };
 const PREDICTION = JSON.stringify({ method: "test-1", warnings: ["a"] });
 
 /** Asks and answers `request()`. */
 async function answered(store: JobStore): Promise<void> {
   await store.insert(request());
-  store.finish(store.lease(1000)!, BASIS, PREDICTION);
+  store.finish(store.lease(1000)!, SCORING_VERSION, PREDICTION);
 }
 
 test("jobs wait while somebody else has the turn to write, and are accepted then", async () => {
@@ -72,7 +72,7 @@ describe("handIn", () => {
     const commits = countCommits(database);
     const [same] = await Promise.all([
       store.insert(request("A")),
-      ...leases.map((lease) => store.handIn(lease, BASIS, PREDICTION)),
+      ...leases.map((lease) => store.finishInGroup(lease, SCORING_VERSION, PREDICTION)),
       store.insert(request("E")),
     ]);
     expect(commits()).toBe(1);
@@ -81,15 +81,15 @@ describe("handIn", () => {
   });
 
   test("a twin that nobody else's end leads to may be leased after it", async () => {
-    const { store, basis } = open();
+    const { store, scoringVersion } = open();
     await store.insert(request(), "anna");
     await store.insert(request(), "bert");
     const lease = store.lease(1000)!;
     // The other's waits for the same answer.
     expect(store.lease(1000)).toBeNull();
     // On another corpus the answer is not the one that it needs.
-    basis.corpus = "decaf";
-    await store.handIn(lease, BASIS, PREDICTION);
+    scoringVersion.corpus = "decaf";
+    await store.finishInGroup(lease, SCORING_VERSION, PREDICTION);
     expect(store.lease(1000)).not.toBeNull();
   });
 
@@ -97,12 +97,12 @@ describe("handIn", () => {
     const { store } = open();
     const [one, two] = await Promise.all(["A", "C"].map((query) => store.insert(request(query))));
     const leases = [store.lease(1000)!, store.lease(1000)!];
-    const handed = store.handIn(leases[0], BASIS, PREDICTION);
+    const handed = store.finishInGroup(leases[0], SCORING_VERSION, PREDICTION);
     store.cancel(one);
     await handed;
     expect(store.get(one).state).toBe("cancelled");
     store.close();
-    void store.handIn(leases[1], BASIS, PREDICTION);
+    void store.finishInGroup(leases[1], SCORING_VERSION, PREDICTION);
     expect(store.get(two).state).toBe("finished");
   });
 
@@ -113,10 +113,12 @@ describe("handIn", () => {
     database.run(
       "CREATE TEMP TRIGGER refuse BEFORE INSERT ON result BEGIN SELECT RAISE(ABORT, 'no room'); END",
     );
-    expect((await rejection(store.handIn(lease, BASIS, PREDICTION))).message).toBe("no room");
+    expect((await rejection(store.finishInGroup(lease, SCORING_VERSION, PREDICTION))).message).toBe(
+      "no room",
+    );
     expect(store.get(id).state).toBe("running");
     database.run("DROP TRIGGER refuse");
-    await store.handIn(lease, BASIS, PREDICTION);
+    await store.finishInGroup(lease, SCORING_VERSION, PREDICTION);
     expect(store.get(id).state).toBe("finished");
   });
 });
@@ -130,7 +132,7 @@ test("the end of a job looks at those that ask the same, not at all that wait", 
     asked.add(sql);
     return original(sql);
   }) as typeof database.query;
-  store.finish(store.lease(1000)!, BASIS, PREDICTION);
+  store.finish(store.lease(1000)!, SCORING_VERSION, PREDICTION);
   store.fail(store.lease(1000)!.rid, "No.");
   store.cancel(store.lease(1000)!.id);
   const plans = [...asked].flatMap((sql) => {
@@ -175,7 +177,7 @@ describe("insert", () => {
     const store = new JobStore({
       database,
       clock: { now: Date.now, newId: () => "unused" },
-      basis: () => BASIS,
+      scoringVersion: () => SCORING_VERSION,
     });
     expect(store.get(id).state).toBe("queued");
     expect(store.request(id)!.query).toBe("MKILLED");
@@ -270,10 +272,10 @@ describe("ends", () => {
     expect(store.prediction(id)).toBeNull();
     const { rid, digest } = store.lease(1000)!;
     pass(250);
-    expect(store.finish({ rid, digest }, BASIS, PREDICTION)).toBe(true);
+    expect(store.finish({ rid, digest }, SCORING_VERSION, PREDICTION)).toBe(true);
     expect(store.get(id)).toMatchObject({ state: "finished", ended: 1_000_250, failure: null });
     expect(store.prediction(id)).toEqual(JSON.parse(PREDICTION));
-    expect(store.finish({ rid, digest }, BASIS, "{}")).toBe(false);
+    expect(store.finish({ rid, digest }, SCORING_VERSION, "{}")).toBe(false);
     expect(store.fail(rid, "late")).toBe(false);
     expect(store.release(rid, true)).toBe(false);
     expect(store.prediction(id)).toEqual(JSON.parse(PREDICTION));
@@ -285,7 +287,7 @@ describe("ends", () => {
     const { rid, digest } = store.lease(1000)!;
     store.fail(rid, "Too slow.");
     expect(store.get(id)).toMatchObject({ state: "failed", failure: "Too slow." });
-    expect(store.finish({ rid, digest }, BASIS, PREDICTION)).toBe(false);
+    expect(store.finish({ rid, digest }, SCORING_VERSION, PREDICTION)).toBe(false);
     expect(store.get(id).state).toBe("failed");
     expect(store.prediction(id)).toBeNull();
   });
@@ -297,7 +299,7 @@ describe("ends", () => {
       rid: number;
       digest: string;
     };
-    expect(store.finish({ rid, digest }, BASIS, PREDICTION)).toBe(false);
+    expect(store.finish({ rid, digest }, SCORING_VERSION, PREDICTION)).toBe(false);
     expect(store.fail(rid, "no")).toBe(false);
     expect(store.get(id).state).toBe("queued");
   });
@@ -317,31 +319,31 @@ describe("results are computed once", () => {
   });
 
   test.each(["corpus", "method"] as const)("not where the %s is another", async (part) => {
-    const { store, basis } = open();
+    const { store, scoringVersion } = open();
     await answered(store);
-    basis[part] = "other";
+    scoringVersion[part] = "other";
     const id = await store.insert(request());
     expect(store.get(id).state).toBe("queued");
     // It is scored anew, and both results are kept.
-    store.finish(store.lease(1000)!, basis, '{"method":"new"}');
+    store.finish(store.lease(1000)!, scoringVersion, '{"method":"new"}');
     expect(store.prediction(id)).toEqual({ method: "new" } as never);
     expect(store.prediction("job-1")).toEqual(JSON.parse(PREDICTION));
   });
 
   test("those that ask the same and wait are finished with the first, unless the corpus changed meanwhile", async () => {
-    const { store, basis } = open();
+    const { store, scoringVersion } = open();
     const ask = (): Promise<string[]> => Promise.all([1, 2, 3].map(() => store.insert(request())));
     const ids = [...(await ask()), await store.insert(request("OTHER"))];
-    store.finish(store.lease(1000)!, BASIS, PREDICTION);
+    store.finish(store.lease(1000)!, SCORING_VERSION, PREDICTION);
     expect(ids.map((id) => store.get(id).state)).toEqual(["finished", "finished", "finished", "queued"]);
     expect(store.prediction(ids[2])).toEqual(JSON.parse(PREDICTION));
 
-    basis.corpus = "second";
+    scoringVersion.corpus = "second";
     store.fail(store.lease(1000)!.rid, "out of the way");
     const later = await ask();
     const lease = store.lease(1000)!;
-    basis.corpus = "third";
-    store.finish(lease, { ...BASIS, corpus: "second" }, PREDICTION);
+    scoringVersion.corpus = "third";
+    store.finish(lease, { ...SCORING_VERSION, corpus: "second" }, PREDICTION);
     expect(later.map((id) => store.get(id).state)).toEqual(["finished", "queued", "queued"]);
   });
 

@@ -21,7 +21,11 @@ async function scoreAll(shareFrom: number, workerUrl?: string): Promise<Map<stri
   const database = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
   const corpora = new Corpora(directory, database, systemClock);
   await corpora.add({ name: "sample", bytes: proteins });
-  const store = new JobStore({ database, clock: systemClock, basis: () => corpora.basis() });
+  const store = new JobStore({
+    database,
+    clock: systemClock,
+    scoringVersion: () => corpora.scoringVersion(),
+  });
   const log = { info: () => {}, problem: () => {} };
   // Never reached, however busy the machine: a deadline is another way to end.
   const options = { store, corpora, log, size: 3, timeout: 600_000, shareFrom };

@@ -6,7 +6,7 @@ import { swagger } from "@elysiajs/swagger";
 import { type AnyElysia, Elysia } from "elysia";
 import { recordEvents } from "../../src/inventory/index.ts";
 import { Problem } from "../../src/problem.ts";
-import { jobEnds } from "../../src/scoring/jobs/job-ends.ts";
+import { jobCompletions } from "../../src/scoring/jobs/job-completions.ts";
 import { JobStore } from "../../src/scoring/jobs/store.ts";
 import { delayAfter, MAX_ATTEMPTS } from "../../src/webhooks/deliverer.ts";
 import { openWebhooks, type Webhooks } from "../../src/webhooks/index.ts";
@@ -30,7 +30,7 @@ const openAll = (): Webhooks =>
     log: { info: () => {}, problem: (event) => void logged.push(event) },
     sources: {
       records: recordEvents(lab.database, lab.clock, "https://lab.example/labd"),
-      jobs: jobEnds(lab.database),
+      jobs: jobCompletions(lab.database),
     },
     authenticate: (request) => lab.accounts.authenticate(request),
     actorOf: (user) => lab.accounts.actorOf(user),
@@ -291,7 +291,7 @@ test("ends of jobs: to whoever asked for them, and all to administrators", async
   const store = new JobStore({
     database: lab.database,
     clock: lab.clock,
-    basis: () => ({ corpus: "c", method: "m" }),
+    scoringVersion: () => ({ corpus: "c", method: "m" }),
     newId: () => `job-${++jobs}`,
   });
   const request = (identifier: string) => ({ query: identifier, model: "continuous", patterns: [] }) as never;

@@ -42,7 +42,7 @@ export function jobEndpoints({ accounts, scoring, clock }: AdministrationContext
               counts: scoring.counts(),
               queue_seconds: oldest === null ? 0 : Math.max(0, (clock.now() - oldest) / 1000),
               memory: { bytes: process.memoryUsage.rss(), limit: memoryLimit },
-              workers: scoring.seats(),
+              workers: scoring.workerStatuses(),
               results: scoring
                 .recentJobs(JOBS_SHOWN, state as State | undefined)
                 .map((job) => withTimestamps(job, "submitted", "started", "ended")),

@@ -52,7 +52,7 @@ export interface Handlers {
 }
 
 /** Who sees to it that jobs are scored: the pool of this process, and workers elsewhere. */
-export interface Workforce {
+export interface JobRunner {
   /** A job was accepted. */
   wake(): void;
   /** How far a running job is; null where that is not known. */
@@ -63,7 +63,7 @@ export interface Workforce {
 
 export interface HandlersOptions {
   store: JobStore;
-  workforce: Workforce;
+  runner: JobRunner;
   classes: MotifClasses;
   /** Residues that a query may have. */
   maxQueryLength: number;
@@ -76,19 +76,19 @@ const STAGES: Record<Exclude<Progress["stage"], "start">, string> = {
   scores: "Scoring the matches (step 3 of 3)",
 };
 
-export function scoringHandlers({ store, workforce, classes, maxQueryLength }: HandlersOptions): Handlers {
+export function scoringHandlers({ store, runner, classes, maxQueryLength }: HandlersOptions): Handlers {
   return {
     async runJob(submission, client = "") {
       const query = readQuery(submission.querySequence, maxQueryLength);
       const patterns = readPatterns(submission.regularExpression, submission.elmIdentifierName, classes);
       const { identifier, scoringModel: model } = submission;
       const id = await store.insert({ identifier, query, model, patterns }, client);
-      workforce.wake();
+      runner.wake();
       return id;
     },
     getStatus(id) {
       const job = store.get(id);
-      return { status: job.state, details: describe(job, workforce) };
+      return { status: job.state, details: describe(job, runner) };
     },
     getResult(id) {
       const prediction = store.prediction(id);
@@ -102,8 +102,8 @@ export function scoringHandlers({ store, workforce, classes, maxQueryLength }: H
       return null;
     },
     cancel(id) {
-      const job = workforce.cancel(id);
-      return { status: job.state, details: describe(job, workforce) };
+      const job = runner.cancel(id);
+      return { status: job.state, details: describe(job, runner) };
     },
   };
 }
@@ -173,12 +173,12 @@ function find(classes: MotifClasses, name: string, where: string): ReturnType<Mo
   }
 }
 
-function describe(job: JobView, workforce: Workforce): string {
+function describe(job: JobView, runner: JobRunner): string {
   switch (job.state) {
     case "queued":
       return `Place ${job.place} in the queue, as far as can be told: clients take turns.`;
     case "running": {
-      const progress = workforce.progress(job.id);
+      const progress = runner.progress(job.id);
       if (!progress || progress.stage === "start") return "Starting.";
       return `${STAGES[progress.stage]}, ${Math.floor(progress.fraction * 100)} % of this step.`;
     }

@@ -114,7 +114,7 @@ export class JobEvents {
   }
 
   /** A job has ended: its watchers need not wait for the next look at all jobs. */
-  stir(): void {
+  checkSoon(): void {
     if (!this.#timer) return;
     const soon = Math.max(performance.now(), this.#notBefore);
     if (soon < this.#due) this.#lookAt(soon);

@@ -46,7 +46,7 @@ export interface JsonAnswers {
   corpusFile(request: Request, hash: string): Response;
   calibration(request: Request, hash: string): Response;
   /** A job may have ended: who watches is told. */
-  stir(): void;
+  notifyWatchers(): void;
   /** Ends the streams of events. */
   close(): void;
 }
@@ -165,7 +165,7 @@ export function jsonAnswers(options: JsonOptions): JsonAnswers {
     },
     corpusFile: (request, hash) => corpusFile(request, corpusOf(request, hash)),
     calibration: (request, hash) => calibrationOf(request, corpusOf(request, hash)),
-    stir: () => events.stir(),
+    notifyWatchers: () => events.checkSoon(),
     close: () => events.close(),
   };
 }

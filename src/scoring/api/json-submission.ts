@@ -1,6 +1,6 @@
 import { type Corpus, decode, parsePattern, PatternError, SCORING_MODELS } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
-import { showCharacter } from "../contract/characters.ts";
+import { describeCharacter } from "../contract/characters.ts";
 import type { Submission } from "./handlers.ts";
 import { FieldErrors } from "./json-body.ts";
 import type { MotifClasses } from "../corpus/motif-classes.ts";
@@ -79,7 +79,7 @@ export function problemOf(expression: string): { text: string; position: number 
 function sequenceProblem(sequence: string, maxLength: number): string | null {
   const at = sequence.search(/[^A-Z \t\r\n]/);
   if (at >= 0) {
-    return `character ${at + 1} is ${showCharacter(sequence.slice(at))}; allowed are the letters A to Z and white space (space, tab, CR, LF).`;
+    return `character ${at + 1} is ${describeCharacter(sequence.slice(at))}; allowed are the letters A to Z and white space (space, tab, CR, LF).`;
   }
   const length = sequence.replace(/[ \t\r\n]+/g, "").length;
   if (length <= maxLength) return null;

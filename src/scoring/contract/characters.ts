@@ -23,13 +23,13 @@ export function printXsdPattern({ ranges, singles, whiteSpace }: CharacterClass)
 }
 
 /** Finds the first character that is not of the class. */
-export function printOutsider({ ranges, singles, whiteSpace }: CharacterClass): RegExp {
+export function disallowedCharacter({ ranges, singles, whiteSpace }: CharacterClass): RegExp {
   const escaped = singles.replace(/[\\[\]^-]/g, String.raw`\$&`);
   return new RegExp(`[^${ranges.join("")}${escaped}${whiteSpace ? String.raw` \t\r\n` : ""}]`, "u");
 }
 
 /** A character for a message: its code point, and itself where ASCII can show it. */
-export function showCharacter(text: string): string {
+export function describeCharacter(text: string): string {
   const code = text.codePointAt(0)!;
   const name = `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
   return code > 0x20 && code < 0x7f ? `${name} '${String.fromCodePoint(code)}'` : name;

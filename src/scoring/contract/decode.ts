@@ -1,6 +1,6 @@
 import { Problem } from "../../problem.ts";
-import { isXmlSpace, printOutsider, showCharacter } from "./characters.ts";
-import { type MessageLimits, pastLimit } from "./limits.ts";
+import { isXmlSpace, disallowedCharacter, describeCharacter } from "./characters.ts";
+import { type MessageLimits, limitExceeded } from "./limits.ts";
 import { XMLNS, XSD, XSI } from "./namespaces.ts";
 import {
   type Field,
@@ -10,7 +10,7 @@ import {
   SERVICE,
   type TextType,
 } from "./service.ts";
-import { at, type Place, placeOfContent } from "./syntax.ts";
+import { at, type Place, placeOfContent } from "./xml-errors.ts";
 
 /** A start tag as the parser reports it. */
 export interface Tag {
@@ -58,7 +58,7 @@ const SLOTS = new Map<string, { operation: OperationName; slots: readonly Slot[]
 function slotOf([name, field]: [string, Field]): Slot {
   if ("isPrediction" in field.type) throw new Error("A prediction is answered, never asked.");
   const { characters } = field.type;
-  return { name, field, type: field.type, outsider: characters ? printOutsider(characters) : null };
+  return { name, field, type: field.type, outsider: characters ? disallowedCharacter(characters) : null };
 }
 
 const REQUESTS = OPERATION_NAMES.join(", ");
@@ -117,10 +117,12 @@ export function openRequestDecoder(namespace: string, limits: MessageLimits): Re
       const last = slots[next].name;
       fail(place, `${name} stands after ${last}; the order is ${slots.map((slot) => slot.name).join(", ")}.`);
     }
-    const skipped = slots.slice(next, index).find((slot, i) => values[next + i].length < slot.field.least);
+    const skipped = slots
+      .slice(next, index)
+      .find((slot, i) => values[next + i].length < slot.field.minOccurs);
     if (skipped) fail(place, `${name} stands where ${skipped.name} is expected.`);
-    if (values[index].length >= field.most) {
-      const times = field.most === 1 ? "once" : `${field.most} times`;
+    if (values[index].length >= field.maxOccurs) {
+      const times = field.maxOccurs === 1 ? "once" : `${field.maxOccurs} times`;
       fail(
         place,
         `${name} is element number ${values[index].length + 1} of this name; it may stand here at most ${times}.`,
@@ -141,8 +143,8 @@ export function openRequestDecoder(namespace: string, limits: MessageLimits): Re
   function expectation(): string {
     const open = slots
       .map((slot, i) => ({ slot, count: values[i].length, i }))
-      .filter(({ slot, count, i }) => i >= next && count < slot.field.most);
-    const needed = open.findIndex(({ slot, count }) => count < slot.field.least);
+      .filter(({ slot, count, i }) => i >= next && count < slot.field.maxOccurs);
+    const needed = open.findIndex(({ slot, count }) => count < slot.field.minOccurs);
     const names = open.slice(0, needed < 0 ? undefined : needed + 1).map(({ slot }) => slot.name);
     return names.length === 0
       ? `${operation} is complete`
@@ -165,13 +167,13 @@ export function openRequestDecoder(namespace: string, limits: MessageLimits): Re
     isInValue = false;
     const { name, field, type, outsider } = slots[next];
     const content = value === "" ? (field.default ?? "") : value;
-    const where = field.most > 1 ? `${name} ${values[next].length + 1}` : name;
+    const where = field.maxOccurs > 1 ? `${name} ${values[next].length + 1}` : name;
     if (type.choices && !type.choices.includes(content)) {
       fail(valuePlace, `${where}: allowed are exactly ${type.choices.join(" and ")}.`);
     }
     const found = outsider === null ? -1 : content.search(outsider);
     if (found >= 0) {
-      const character = showCharacter(content.slice(found, found + 2));
+      const character = describeCharacter(content.slice(found, found + 2));
       fail(
         valuePlace,
         `${where}, character ${found + 1}: ${character} is not allowed. Allowed are ${type.characters!.words}.`,
@@ -181,13 +183,13 @@ export function openRequestDecoder(namespace: string, limits: MessageLimits): Re
   }
 
   function closeOperation(place: Place): void {
-    const missing = slots.find(({ field }, i) => values[i].length < field.least);
+    const missing = slots.find(({ field }, i) => values[i].length < field.minOccurs);
     if (missing) fail(place, `${missing.name} is missing.`);
     const result: Record<string, string | string[]> = {};
     for (let i = 0; i < slots.length; i++) {
       const { name, field } = slots[i];
       // An empty one of many is the default, and means none.
-      result[name] = field.most === 1 ? values[i][0] : values[i].filter((item) => !isXmlSpace(item));
+      result[name] = field.maxOccurs === 1 ? values[i][0] : values[i].filter((item) => !isXmlSpace(item));
     }
     request = { operation: operation!, value: result } as unknown as Request;
   }
@@ -202,7 +204,7 @@ export function openRequestDecoder(namespace: string, limits: MessageLimits): Re
       if (isInValue) {
         value += text;
         if (value.length > limits.textLength)
-          throw pastLimit(limits, "textLength", `${operation}, ${at(valuePlace)}`);
+          throw limitExceeded(limits, "textLength", `${operation}, ${at(valuePlace)}`);
       } else if (isSection || !isXmlSpace(text)) {
         fail(
           placeOfContent(place, text),

@@ -1,11 +1,11 @@
 import { Problem } from "../../problem.ts";
 import { readContentType } from "./content-type.ts";
 import type { SoapVersion } from "./encode.ts";
-import { type MessageLimits, MESSAGE_LIMITS, pastLimit } from "./limits.ts";
+import { type MessageLimits, MESSAGE_LIMITS, limitExceeded } from "./limits.ts";
 import { openMessageParser } from "./message-parser.ts";
 import { readPlainMessage } from "./plain-message.ts";
 import type { OperationName, Request } from "./service.ts";
-import { atStart } from "./syntax.ts";
+import { atStart } from "./xml-errors.ts";
 import { openXmlDecoder } from "./text-decoder.ts";
 
 export interface EnvelopeOptions {
@@ -172,7 +172,7 @@ export function openEnvelopeReader(options: EnvelopeOptions): EnvelopeReader {
         const room = limits.bytes - received;
         received += bytes.length;
         parse(decoder!.decode(bytes.length > room ? bytes.subarray(0, room) : bytes));
-        if (bytes.length > room) throw pastLimit(limits, "bytes");
+        if (bytes.length > room) throw limitExceeded(limits, "bytes");
       });
     },
     fail(error) {

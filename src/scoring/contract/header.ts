@@ -2,7 +2,7 @@ import { Problem } from "../../problem.ts";
 import { type Attribute, attributesOf, type Tag } from "./decode.ts";
 import type { SoapVersion } from "./encode.ts";
 import { SOAP_11, SOAP_12 } from "./namespaces.ts";
-import { at, type Place } from "./syntax.ts";
+import { at, type Place } from "./xml-errors.ts";
 
 /** Per version the attribute that names whom a header block is for, and the names that mean us. */
 const TARGETS: Record<SoapVersion, { namespace: string; attribute: string; us: readonly string[] }> = {

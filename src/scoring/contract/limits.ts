@@ -40,7 +40,7 @@ const SAID: Record<keyof MessageLimits, string> = {
 };
 
 /** The problem of a message that passes a limit. */
-export const pastLimit = (limits: MessageLimits, limit: keyof MessageLimits, where = ""): Problem => {
+export const limitExceeded = (limits: MessageLimits, limit: keyof MessageLimits, where = ""): Problem => {
   const said = SAID[limit].replace("#", String(limits[limit]));
   const text = where === "" ? said[0].toUpperCase() + said.slice(1) : `${where}: ${said}`;
   return new Problem("too_large", `${text}; that is the limit.`);

@@ -4,10 +4,10 @@ import { isXmlSpace } from "./characters.ts";
 import { openRequestDecoder } from "./decode.ts";
 import type { SoapVersion } from "./encode.ts";
 import { checkHeaderBlock } from "./header.ts";
-import { type MessageLimits, pastLimit } from "./limits.ts";
+import { type MessageLimits, limitExceeded } from "./limits.ts";
 import { SOAP_11, SOAP_12 } from "./namespaces.ts";
 import { OPERATION_NAMES, type OperationName, type Request } from "./service.ts";
-import { at, atStart, notWellFormed, type Place, placeOfContent } from "./syntax.ts";
+import { at, atStart, notWellFormed, type Place, placeOfContent } from "./xml-errors.ts";
 
 /** Takes the text of one message piece by piece; throws at the first thing that is wrong. */
 export interface MessageParser {
@@ -66,13 +66,13 @@ export function openMessageParser(namespace: string, limits: MessageLimits): Mes
   const endPart = (ahead = 0): Place => {
     const began = partPlace;
     const end = sax.position - ahead;
-    if (end - partStart > limits.textLength) throw pastLimit(limits, "textLength", atStart(began));
+    if (end - partStart > limits.textLength) throw limitExceeded(limits, "textLength", atStart(began));
     partStart = end;
     partPlace = { line: sax.line, column: sax.column + 1 - ahead };
     return began;
   };
   const count = (place: Place): void => {
-    if (++elements > limits.elements) throw pastLimit(limits, "elements", atStart(place));
+    if (++elements > limits.elements) throw limitExceeded(limits, "elements", atStart(place));
   };
   const resolve = (prefix: string): string | undefined => sax.resolve(prefix);
 
@@ -100,17 +100,18 @@ export function openMessageParser(namespace: string, limits: MessageLimits): Mes
     // A second root is for the parser to refuse.
     if (isRootClosed) return;
     count(tagPlace);
-    if (depth + 1 > limits.depth) throw pastLimit(limits, "depth", atStart(tagPlace));
+    if (depth + 1 > limits.depth) throw limitExceeded(limits, "depth", atStart(tagPlace));
     checkLocalName(name, tagPlace);
     endPart();
   });
   sax.on("attribute", ({ name, prefix, value }) => {
     endPart();
-    if (++attributes > limits.attributes) throw pastLimit(limits, "attributes", atStart(tagPlace));
-    if (value.length > limits.attributeLength) throw pastLimit(limits, "attributeLength", atStart(tagPlace));
+    if (++attributes > limits.attributes) throw limitExceeded(limits, "attributes", atStart(tagPlace));
+    if (value.length > limits.attributeLength)
+      throw limitExceeded(limits, "attributeLength", atStart(tagPlace));
     checkLocalName(name, tagPlace);
     if (prefix === "xmlns" || name === "xmlns") {
-      if (++namespaces > limits.namespaces) throw pastLimit(limits, "namespaces", atStart(tagPlace));
+      if (++namespaces > limits.namespaces) throw limitExceeded(limits, "namespaces", atStart(tagPlace));
       // The parser would cut it off, and so let another namespace pass for ours.
       if (value !== value.trim()) {
         throw new Problem(
@@ -232,7 +233,7 @@ export function openMessageParser(namespace: string, limits: MessageLimits): Mes
       given += text.length;
       // A part that never ends has no event.
       if (given - partStart > limits.textLength + 1)
-        throw pastLimit(limits, "textLength", atStart(partPlace));
+        throw limitExceeded(limits, "textLength", atStart(partPlace));
     },
     finish() {
       // A bare & is a common slip, and the parser looks for its ; up to the end.

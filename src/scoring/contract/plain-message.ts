@@ -3,7 +3,7 @@ import type { SoapVersion } from "./encode.ts";
 import type { MessageLimits } from "./limits.ts";
 import { SOAP_11, SOAP_12 } from "./namespaces.ts";
 import type { Request } from "./service.ts";
-import type { Place } from "./syntax.ts";
+import type { Place } from "./xml-errors.ts";
 
 /** A namespace declaration in scope, and those around it. */
 interface Scope {

@@ -22,8 +22,8 @@ export const PREDICTION = { name: "ConScorePrediction", isPrediction: true } as 
 export interface Field {
   readonly type: TextType | typeof PREDICTION;
   /** How often the element stands there, at least and at most. */
-  readonly least: 0 | 1;
-  readonly most: number;
+  readonly minOccurs: 0 | 1;
+  readonly maxOccurs: number;
   /** What an empty element means. */
   readonly default?: string;
   readonly meaning: string;
@@ -40,8 +40,8 @@ type Content<F extends Field> = F["type"] extends { isPrediction: true }
 
 /** The value of an element with these children: required, optional (null) or repeated. */
 export type ValueOf<T extends Fields> = {
-  -readonly [Name in keyof T]: T[Name]["most"] extends 1
-    ? T[Name]["least"] extends 1
+  -readonly [Name in keyof T]: T[Name]["maxOccurs"] extends 1
+    ? T[Name]["minOccurs"] extends 1
       ? Content<T[Name]>
       : Content<T[Name]> | null
     : Content<T[Name]>[];
@@ -92,8 +92,8 @@ const MOTIF_CLASS_NAME = {
 
 const JOB_IDENTIFIER = {
   type: TEXT,
-  least: 1,
-  most: 1,
+  minOccurs: 1,
+  maxOccurs: 1,
   meaning: "Names the job, as RunJob returned it.",
 } as const satisfies Field;
 
@@ -114,34 +114,34 @@ export const SERVICE = {
       request: {
         identifier: {
           type: TEXT,
-          least: 1,
-          most: 1,
+          minOccurs: 1,
+          maxOccurs: 1,
           meaning: "The client's own name for the query; it comes back with the prediction.",
         },
         querySequence: {
           type: SEQUENCE,
-          least: 1,
-          most: 1,
+          minOccurs: 1,
+          maxOccurs: 1,
           meaning: "The protein whose matches are scored.",
         },
         scoringModel: {
           type: SCORING_MODEL,
-          least: 1,
-          most: 1,
+          minOccurs: 1,
+          maxOccurs: 1,
           default: "continuous",
           meaning: "How homologs count.",
         },
         regularExpression: {
           type: EXPRESSION,
-          least: 0,
-          most: 5,
+          minOccurs: 0,
+          maxOccurs: 5,
           default: "",
           meaning: "Motifs to look for; an empty element means none.",
         },
         elmIdentifierName: {
           type: MOTIF_CLASS_NAME,
-          least: 0,
-          most: 5,
+          minOccurs: 0,
+          maxOccurs: 5,
           default: "",
           meaning: "Motif classes to look for, by name; an empty element means none.",
         },
@@ -155,11 +155,16 @@ export const SERVICE = {
       meaning: "Tells whether the results of a job are available.",
       request: { JobIdentifier: JOB_IDENTIFIER },
       response: {
-        Status: { type: TEXT, least: 1, most: 1, meaning: "queued, running, finished, failed and the like." },
+        Status: {
+          type: TEXT,
+          minOccurs: 1,
+          maxOccurs: 1,
+          meaning: "queued, running, finished, failed and the like.",
+        },
         StatusDetails: {
           type: TEXT,
-          least: 0,
-          most: 1,
+          minOccurs: 0,
+          maxOccurs: 1,
           meaning: "A sentence for people: place in the queue, progress, or why the job failed.",
         },
       },
@@ -171,8 +176,8 @@ export const SERVICE = {
       response: {
         ConScorePrediction: {
           type: PREDICTION,
-          least: 0,
-          most: 1,
+          minOccurs: 0,
+          maxOccurs: 1,
           meaning: "The prediction of a finished job.",
         },
       },
@@ -181,7 +186,12 @@ export const SERVICE = {
   },
   faults: {
     JobIdentifierFault: {
-      FaultDescription: { type: TEXT, least: 1, most: 1, meaning: "What is wrong with the job identifier." },
+      FaultDescription: {
+        type: TEXT,
+        minOccurs: 1,
+        maxOccurs: 1,
+        meaning: "What is wrong with the job identifier.",
+      },
     },
   },
 } as const satisfies {

@@ -85,15 +85,15 @@ function addMessage(schema: XMLBuilder, name: string, meaning: string, fields: F
 }
 
 function addField(sequence: XMLBuilder, name: string, field: Field): void {
-  const { type, least, most, meaning } = field;
+  const { type, minOccurs, maxOccurs, meaning } = field;
   const named =
     "isPrediction" in type
       ? { ref: `p:${type.name}` }
       : { name, type: type.name === null ? "xs:string" : `tns:${type.name}` };
   const element = sequence.ele("xs:element", {
     ...named,
-    ...(least === 1 ? {} : { minOccurs: String(least) }),
-    ...(most === 1 ? {} : { maxOccurs: String(most) }),
+    ...(minOccurs === 1 ? {} : { minOccurs: String(minOccurs) }),
+    ...(maxOccurs === 1 ? {} : { maxOccurs: String(maxOccurs) }),
     ...(field.default === undefined ? {} : { default: field.default }),
   });
   addMeaning(element, meaning);

@@ -9,7 +9,7 @@ import { calibrationStamp, readCalibration, removeCalibration } from "./calibrat
 import { digestOf, dropSegments, packFasta, type Packed } from "./corpus-packing.ts";
 import { PART, writeDurably } from "./durable-file.ts";
 import type { FastaSource } from "./fasta-stream.ts";
-import type { Basis } from "../jobs/store.ts";
+import type { ScoringVersion } from "../jobs/store.ts";
 
 /** A corpus (collection of proteins) that the data directory holds. */
 export interface CorpusInfo {
@@ -318,7 +318,7 @@ export class Corpora {
   }
 
   /** What a job would be scored on now. */
-  basis(): Basis {
+  scoringVersion(): ScoringVersion {
     const active = this.active();
     if (!active) return { corpus: (this.#emptyHash ??= emptyCorpus().hash), method: METHOD };
     const stamp = calibrationStamp(active.path);

@@ -1,9 +1,9 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../platform/sqlite.ts";
-import { move, type State } from "./job.ts";
+import { transitionSql, type State } from "./job.ts";
 
-const EXPIRE = move("expire");
+const EXPIRE = transitionSql("expire");
 const DAY = 86_400_000;
 
 /** Jobs that one transaction expires: answers must not wait for more. */

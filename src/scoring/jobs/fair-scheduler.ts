@@ -1,5 +1,5 @@
 import type { Database } from "../../platform/sqlite.ts";
-import { type JobRequest, move } from "./job.ts";
+import { type JobRequest, transitionSql } from "./job.ts";
 
 /** A job in the hands of a worker. */
 export interface Lease {
@@ -15,14 +15,14 @@ export interface Lease {
   timeout?: number;
 }
 
-const LEASE = move("lease");
+const LEASE = transitionSql("lease");
 /** A job whose question is being answered already, here or elsewhere, waits for that answer. */
 const READY = `${LEASE.where} AND twin = 0 AND worker IS NULL AND NOT EXISTS (SELECT 1 FROM job AS other
   WHERE other.digest = ready.digest AND (other.state = 'running' OR (other.state = 'queued' AND other.worker = '')))`;
-const NEXT = (whom: Whom): string =>
+const nextJobSql = (whom: ClientRange): string =>
   `SELECT rid FROM job AS ready INDEXED BY job_turn WHERE ${READY} AND ${whom} ORDER BY client, rid LIMIT 1`;
 
-type Whom = "client > ?" | "client <= ?";
+type ClientRange = "client > ?" | "client <= ?";
 
 /** A job that workers elsewhere may take. */
 export interface Offer {
@@ -38,7 +38,7 @@ export interface Offer {
  * submits thousands holds nobody up. The turns go round in the order of the clients' keys; all that has to be
  * remembered is who was last, and a restart may forget it.
  */
-export class Turns {
+export class FairScheduler {
   #last = "";
 
   constructor(private readonly database: Database) {}
@@ -66,17 +66,19 @@ export class Turns {
     return row;
   }
 
-  #offer(whom: Whom): Offer | null {
+  #offer(whom: ClientRange): Offer | null {
     return this.database
-      .query(`UPDATE job SET worker = '' WHERE rid = (${NEXT(whom)}) RETURNING rid, id, client, request`)
+      .query(
+        `UPDATE job SET worker = '' WHERE rid = (${nextJobSql(whom)}) RETURNING rid, id, client, request`,
+      )
       .get(this.#last) as Offer | null;
   }
 
-  #take(whom: Whom, now: number, deadline: number) {
+  #take(whom: ClientRange, now: number, deadline: number) {
     return this.database
       .query(
         `UPDATE job SET ${LEASE.set}, attempts = attempts + 1, started = ?, deadline = ?
-         WHERE rid = (${NEXT(whom)})
+         WHERE rid = (${nextJobSql(whom)})
          RETURNING rid, id, client, request, digest, attempts, deadline`,
       )
       .get(now, deadline, this.#last) as

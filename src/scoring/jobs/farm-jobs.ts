@@ -1,9 +1,9 @@
 import type { Clock } from "../../platform/clock.ts";
 import { type Database, withoutWaiting } from "../../platform/sqlite.ts";
-import { move, type State } from "./job.ts";
+import { transitionSql, type State } from "./job.ts";
 import type { Progress } from "./pool.ts";
-import type { Basis, JobStore } from "./store.ts";
-import { type Offer, Turns } from "./fair-scheduler.ts";
+import type { ScoringVersion, JobStore } from "./store.ts";
+import { type Offer, FairScheduler } from "./fair-scheduler.ts";
 
 export type { Offer } from "./fair-scheduler.ts";
 
@@ -24,7 +24,7 @@ export interface Farm {
 export interface FarmDependencies {
   jobs: FarmJobs;
   /** What a job would be scored on now. */
-  basis: () => Basis;
+  scoringVersion: () => ScoringVersion;
   /** The corpus that goes with it; null where there is none. */
   corpus: () => { name: string; path: string } | null;
   /** Jobs that wait, and when the oldest was submitted. */
@@ -62,9 +62,9 @@ export interface RemoteLease {
   attempts: number;
 }
 
-const LEASE = move("lease");
-const RELEASE = move("release");
-const ELSEWHERE = "(state = 'running' OR (state = 'queued' AND worker = ''))";
+const LEASE = transitionSql("lease");
+const RELEASE = transitionSql("release");
+const REMOTE = "(state = 'running' OR (state = 'queued' AND worker = ''))";
 
 /**
  * The jobs that workers elsewhere may take, have taken and hand in, in SQLite: what is true of a job stands here, and
@@ -72,25 +72,25 @@ const ELSEWHERE = "(state = 'running' OR (state = 'queued' AND worker = ''))";
  * a job that has ended already finds that out by `false`.
  */
 export class FarmJobs {
-  readonly #turns: Turns;
+  readonly #scheduler: FairScheduler;
 
   constructor(
     private readonly database: Database,
     private readonly store: JobStore,
     private readonly clock: Clock,
   ) {
-    this.#turns = new Turns(database);
+    this.#scheduler = new FairScheduler(database);
   }
 
   /** Sets at most so many jobs aside for workers elsewhere, in turns between clients; until they are withdrawn the pool leaves them alone. */
   offer(most: number): Offer[] {
-    if (!this.#turns.mayOffer()) return [];
+    if (!this.#scheduler.mayOffer()) return [];
     // Where a power cut takes this back, the next look at the queue between puts it right.
     return withoutWaiting(this.database, () =>
       this.database
         .transaction(() => {
           const offers: Offer[] = [];
-          for (let offer; offers.length < most && (offer = this.#turns.offer());) offers.push(offer);
+          for (let offer; offers.length < most && (offer = this.#scheduler.offer());) offers.push(offer);
           return offers;
         })
         .immediate(),
@@ -113,10 +113,10 @@ export class FarmJobs {
   }
 
   /** Jobs that are offered, or that a worker elsewhere has. */
-  elsewhere(): FarmJob[] {
+  remoteJobs(): FarmJob[] {
     return this.database
       .query(
-        `SELECT rid, id, client, state, digest, worker, attempts FROM job INDEXED BY job_taken WHERE ${ELSEWHERE} AND worker IS NOT NULL`,
+        `SELECT rid, id, client, state, digest, worker, attempts FROM job INDEXED BY job_taken WHERE ${REMOTE} AND worker IS NOT NULL`,
       )
       .all() as FarmJob[];
   }
@@ -131,7 +131,7 @@ export class FarmJobs {
   }
 
   /** Notes that a job of ours is in the queue between, where it waits. @returns false where it does not wait */
-  adopt(id: string): boolean {
+  markOffered(id: string): boolean {
     const job = this.find(id);
     if (!job) return false;
     const { changes } =
@@ -202,7 +202,7 @@ export class FarmJobs {
   releaseOverdue(milliseconds: number): number {
     const overdue = this.database
       .query(
-        `SELECT id FROM job INDEXED BY job_taken WHERE ${ELSEWHERE} AND state = 'running' AND worker IS NOT NULL AND deadline < ?`,
+        `SELECT id FROM job INDEXED BY job_taken WHERE ${REMOTE} AND state = 'running' AND worker IS NOT NULL AND deadline < ?`,
       )
       .all(this.clock.now() - milliseconds) as { id: string }[];
     return overdue.filter(({ id }) => this.release(id)).length;
@@ -214,7 +214,10 @@ export class FarmJobs {
    * @returns for each whether it ended its job: false where that had ended already, or is unknown
    */
   finish(
-    handed: readonly (RemoteLease & { prediction: string | Uint8Array<ArrayBuffer>; basis: Basis })[],
+    handed: readonly (RemoteLease & {
+      prediction: string | Uint8Array<ArrayBuffer>;
+      scoringVersion: ScoringVersion;
+    })[],
     wasPools: (id: string) => void = () => {},
   ): boolean[] {
     if (handed.length === 0) return [];
@@ -223,7 +226,7 @@ export class FarmJobs {
       handed.map((taken) => {
         const job = this.#taken(taken);
         if (job?.worker === null && job.state === "running") pools.push(job.id);
-        return job !== null && this.store.finish(job, taken.basis, taken.prediction);
+        return job !== null && this.store.finish(job, taken.scoringVersion, taken.prediction);
       }),
     );
     for (const id of pools) wasPools(id);

@@ -52,7 +52,7 @@ export const TRANSITIONS: Readonly<Record<JobEvent, Transition>> = {
 };
 
 /** The state after an event, or null where that event cannot happen to a job in this state. */
-export function after(state: State, event: JobEvent): State | null {
+export function nextState(state: State, event: JobEvent): State | null {
   const { from, to } = TRANSITIONS[event];
   return from.includes(state) ? to : null;
 }
@@ -63,7 +63,7 @@ export function hasEnded(state: State): boolean {
 }
 
 /** `SET` and `WHERE` of a transition in SQL: the state it leads to, and only from the states it starts in. */
-export function move(event: JobEvent): { set: string; where: string } {
+export function transitionSql(event: JobEvent): { set: string; where: string } {
   const { from, to } = TRANSITIONS[event];
   const states = from.map((state) => `'${state}'`);
   return {

@@ -3,7 +3,7 @@ import type { Hit, Stage } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import { causeOf, type Log } from "../../platform/log.ts";
 import { JointSearch } from "./joint-search.ts";
-import type { Basis } from "./store.ts";
+import type { ScoringVersion } from "./store.ts";
 import type { Lease } from "./fair-scheduler.ts";
 import { workerAddress } from "./worker-entrypoints.ts";
 import type { SearchTask, WorkerReport, WorkerTask } from "./worker.ts";
@@ -20,7 +20,7 @@ export interface JobSource {
   /** The next job, for at most so many milliseconds; null where none waits. */
   lease(milliseconds: number): Lease | null;
   /** A promise where others' ends are waited for, which then are written together. */
-  finish(lease: Lease, basis: Basis, prediction: string): unknown;
+  finish(lease: Lease, scoringVersion: ScoringVersion, prediction: string): unknown;
   fail(rid: number, reason: string): unknown;
   retry(rid: number, attempts: number, reason: string): unknown;
   release(rid: number, counted: boolean): unknown;
@@ -29,7 +29,7 @@ export interface JobSource {
 /** What jobs are scored on that begin now. */
 export interface CorpusInUse {
   active(): { path: string; sequences: number } | null;
-  basis(): Basis;
+  scoringVersion(): ScoringVersion;
 }
 
 export interface PoolOptions {
@@ -55,7 +55,7 @@ export interface PoolOptions {
 }
 
 /** One worker's place. The worker itself comes with the first job and again after a death. */
-interface Seat {
+interface Slot {
   worker: Worker | null;
   job: Running | null;
   /** The job of another worker that this one helps to search for. */
@@ -63,7 +63,7 @@ interface Seat {
 }
 
 /** What one worker does. */
-export interface SeatView {
+export interface WorkerStatus {
   /** Whether it was started: that happens with its first job. */
   alive: boolean;
   /** The job that it scores, and the job of another that it helps to search for. */
@@ -74,7 +74,7 @@ export interface SeatView {
 
 interface Running {
   lease: Lease;
-  basis: Basis;
+  scoringVersion: ScoringVersion;
   ticket: number;
   corpusPath: string | null;
   /** The search that others may help with; null where the job's worker does everything. */
@@ -99,7 +99,7 @@ const DEFECT = "The scoring stopped on a defect of the program; the server's log
 export class Pool {
   readonly #options: PoolOptions;
   readonly #workerUrl: string;
-  readonly #seats: Seat[];
+  readonly #slots: Slot[];
   readonly #progress = new Map<string, Progress>();
   readonly #memoryLimit: number;
   #guard: Timer | undefined;
@@ -118,7 +118,7 @@ export class Pool {
         ? // In a container the machine is not all there is to have.
           Math.min(totalmem(), process.constrainedMemory() || Infinity) / 2
         : process.memoryUsage.rss() + options.size * options.workerMemory;
-    this.#seats = Array.from({ length: options.size }, () => ({
+    this.#slots = Array.from({ length: options.size }, () => ({
       worker: null,
       job: null,
       helps: null,
@@ -129,16 +129,16 @@ export class Pool {
   wake(): void {
     try {
       let waits = true;
-      for (const seat of this.#seats) {
+      for (const slot of this.#slots) {
         if (this.#closed) return;
-        if (seat.job !== null || seat.helps !== null) continue;
-        waits &&= this.#start(seat);
-        if (!waits) this.#help(seat);
+        if (slot.job !== null || slot.helps !== null) continue;
+        waits &&= this.#start(slot);
+        if (!waits) this.#help(slot);
       }
     } catch (error) {
       if (this.#wakes) return;
       this.#wakes = true;
-      this.#again(error, "pool", {}, () => {
+      this.#retryLater(error, "pool", {}, () => {
         this.#wakes = false;
         this.wake();
       });
@@ -152,10 +152,10 @@ export class Pool {
 
   /** Nobody waits for this job any more: where a worker has it, that one is ended and its place taken by another. */
   drop(id: string): void {
-    const seat = this.#seats.find((one) => one.job?.lease.id === id);
-    if (seat) {
-      this.#leave(seat);
-      this.#dismiss(seat);
+    const slot = this.#slots.find((one) => one.job?.lease.id === id);
+    if (slot) {
+      this.#detach(slot);
+      this.#terminate(slot);
     }
     this.#options.changed?.();
     this.wake();
@@ -166,8 +166,8 @@ export class Pool {
     this.#closed = true;
     clearInterval(this.#guard);
     for (const timer of this.#retries) clearTimeout(timer);
-    const jobs = this.#seats.map((seat) => this.#leave(seat));
-    for (const seat of this.#seats) this.#dismiss(seat);
+    const jobs = this.#slots.map((slot) => this.#detach(slot));
+    for (const slot of this.#slots) this.#terminate(slot);
     for (const job of jobs) {
       try {
         if (job) this.#options.store.release(job.lease.rid, false);
@@ -179,81 +179,89 @@ export class Pool {
   }
 
   /** Starts the oldest job; false where none waits. */
-  #start(seat: Seat): boolean {
+  #start(slot: Slot): boolean {
     const { store, corpora } = this.#options;
     const lease = store.lease(this.#options.timeout);
     if (!lease) return false;
     const timeout = lease.timeout ?? this.#options.timeout;
     const ticket = ++this.#tickets;
     const progress: Progress = { stage: "start", fraction: 0 };
-    const timer = setTimeout(() => this.#expire(seat, ticket), timeout);
+    const timer = setTimeout(() => this.#expire(slot, ticket), timeout);
     const corpus = corpora.active();
     const { size, shareFrom = SHARE_FROM } = this.#options;
     const search = size > 1 && (corpus?.sequences ?? 0) >= shareFrom ? new JointSearch(1) : null;
     const corpusPath = corpus?.path ?? null;
-    const job: Running = { lease, basis: corpora.basis(), ticket, corpusPath, search, progress, timer };
-    seat.job = job;
-    this.#guard ??= setInterval(() => this.#lookAtMemory(), MEMORY_INTERVAL);
+    const job: Running = {
+      lease,
+      scoringVersion: corpora.scoringVersion(),
+      ticket,
+      corpusPath,
+      search,
+      progress,
+      timer,
+    };
+    slot.job = job;
+    this.#guard ??= setInterval(() => this.#checkMemory(), MEMORY_INTERVAL);
     this.#progress.set(lease.id, progress);
     this.#options.changed?.();
-    if (search) this.#join(seat, job, search);
-    else this.#score(seat, job);
+    if (search) this.#join(slot, job, search);
+    else this.#score(slot, job);
     return true;
   }
 
-  #score(seat: Seat, { ticket, lease, corpusPath, search }: Running): void {
+  #score(slot: Slot, { ticket, lease, corpusPath, search }: Running): void {
     // Without hits, or where some are lost, the worker searches for itself.
     const hits = search?.take(0) ?? undefined;
-    this.#send(seat, { ticket, request: lease.request, corpusPath, hits });
+    this.#send(slot, { ticket, request: lease.request, corpusPath, hits });
   }
 
   /** Lets an idle worker take part in the search of the job that has run longest. */
-  #help(seat: Seat): void {
-    const jobs = this.#seats.flatMap(({ job }) => job ?? []).sort((a, b) => a.ticket - b.ticket);
+  #help(slot: Slot): void {
+    const jobs = this.#slots.flatMap(({ job }) => job ?? []).sort((a, b) => a.ticket - b.ticket);
     for (const job of jobs) {
-      if (!job.search || !this.#join(seat, job, job.search)) continue;
-      seat.helps = job;
+      if (!job.search || !this.#join(slot, job, job.search)) continue;
+      slot.helps = job;
       return;
     }
   }
 
-  #join(seat: Seat, { ticket, lease, corpusPath }: Running, search: JointSearch): boolean {
-    if (!search.join(seat)) return false;
-    this.#send(seat, { ticket, queries: [lease.request.query], corpusPath, counter: search.counter });
+  #join(slot: Slot, { ticket, lease, corpusPath }: Running, search: JointSearch): boolean {
+    if (!search.join(slot)) return false;
+    this.#send(slot, { ticket, queries: [lease.request.query], corpusPath, counter: search.counter });
     return true;
   }
 
   /** What one worker found for a job, or null where it is lost. When all are through, the job's own worker goes on. */
   #gather(job: Running, hits: Hit[][] | null): void {
     job.search!.gather(hits);
-    const own = this.#seats.find((seat) => seat.job === job);
+    const own = this.#slots.find((slot) => slot.job === job);
     if (own && job.search!.isOver) this.#score(own, job);
   }
 
-  #send(seat: Seat, task: WorkerTask | SearchTask): void {
-    seat.worker ??= this.#hire(seat);
+  #send(slot: Slot, task: WorkerTask | SearchTask): void {
+    slot.worker ??= this.#spawn(slot);
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
-    seat.worker.postMessage(task);
+    slot.worker.postMessage(task);
   }
 
-  #hire(seat: Seat): Worker {
+  #spawn(slot: Slot): Worker {
     const worker = new Worker(this.#workerUrl);
-    worker.addEventListener("message", ({ data }: MessageEvent<WorkerReport>) => this.#hear(seat, data));
+    worker.addEventListener("message", ({ data }: MessageEvent<WorkerReport>) => this.#onMessage(slot, data));
     worker.addEventListener("error", (event) => {
       // Otherwise an error of a worker is one of this process.
       event.preventDefault();
-      this.#bury(seat, worker, event.message);
+      this.#onExit(slot, worker, event.message);
     });
-    worker.addEventListener("close", () => this.#bury(seat, worker, "it ended"));
+    worker.addEventListener("close", () => this.#onExit(slot, worker, "it ended"));
     return worker;
   }
 
-  #hear(seat: Seat, report: WorkerReport): void {
-    const job = seat.job ?? seat.helps;
+  #onMessage(slot: Slot, report: WorkerReport): void {
+    const job = slot.job ?? slot.helps;
     if (!job || job.ticket !== report.ticket) return;
-    if (seat.helps) {
+    if (slot.helps) {
       if (report.kind === "progress") return;
-      seat.helps = null;
+      slot.helps = null;
       this.#gather(job, report.kind === "searched" ? report.hits : null);
       return this.wake();
     }
@@ -267,23 +275,23 @@ export class Pool {
     }
     if (report.kind === "searched") return this.#gather(job, report.hits);
     const { rid, id } = job.lease;
-    this.#leave(seat);
+    this.#detach(slot);
     this.#settle(id, () => {
       if (report.kind === "finished") {
         // Until it is written the job runs, and is as far as it was.
         this.#progress.set(id, job.progress);
-        return this.#options.store.finish(job.lease, job.basis, report.prediction);
+        return this.#options.store.finish(job.lease, job.scoringVersion, report.prediction);
       }
       this.#options.log.problem("job", { job: id, cause: report.cause });
       return this.#options.store.fail(rid, report.reason ?? DEFECT);
     });
   }
 
-  #expire(seat: Seat, ticket: number): void {
-    if (seat.job?.ticket !== ticket) return;
-    const { lease } = seat.job;
-    this.#leave(seat);
-    this.#dismiss(seat);
+  #expire(slot: Slot, ticket: number): void {
+    if (slot.job?.ticket !== ticket) return;
+    const { lease } = slot.job;
+    this.#detach(slot);
+    this.#terminate(slot);
     const seconds = (lease.timeout ?? this.#options.timeout) / 1000;
     this.#settle(lease.id, () =>
       this.#options.store.fail(
@@ -294,24 +302,24 @@ export class Pool {
   }
 
   /** A worker died. Errors come with a `close` behind them: only the first word counts. */
-  #bury(seat: Seat, worker: Worker, cause: string): void {
-    if (seat.worker !== worker) return;
-    seat.worker = null;
-    const helped = seat.helps;
+  #onExit(slot: Slot, worker: Worker, cause: string): void {
+    if (slot.worker !== worker) return;
+    slot.worker = null;
+    const helped = slot.helps;
     if (helped) {
       this.#options.log.problem("worker", { job: helped.lease.id, cause });
-      seat.helps = null;
+      slot.helps = null;
       this.#gather(helped, null);
       return this.wake();
     }
-    const job = this.#leave(seat);
+    const job = this.#detach(slot);
     if (!job) return;
     this.#retry(job, cause, `The worker ended ${job.lease.attempts} times while it scored this job.`);
   }
 
   /** What each worker does. */
-  seats(): SeatView[] {
-    return this.#seats.map(({ worker, job, helps }) => ({
+  workerStatuses(): WorkerStatus[] {
+    return this.#slots.map(({ worker, job, helps }) => ({
       alive: worker !== null,
       job: job?.lease.id ?? null,
       helps: helps?.lease.id ?? null,
@@ -320,9 +328,9 @@ export class Pool {
   }
 
   /** Places, those that have a job, and the bytes of the process from which on a job is ended. */
-  vitals(): { size: number; busy: number; memoryLimit: number } {
-    const busy = this.#seats.filter(({ job }) => job !== null).length;
-    return { size: this.#seats.length, busy, memoryLimit: this.#memoryLimit };
+  capacity(): { size: number; busy: number; memoryLimit: number } {
+    const busy = this.#slots.filter(({ job }) => job !== null).length;
+    return { size: this.#slots.length, busy, memoryLimit: this.#memoryLimit };
   }
 
   /**
@@ -330,8 +338,8 @@ export class Pool {
    * it. Workers share the process, so that whose memory it is cannot be told; a job that is ended without fault is
    * tried again, and what grows on is the longest-running one the next time. A worker's memory is free with its end.
    */
-  #lookAtMemory(): void {
-    const busy = this.#seats.filter(({ job }) => job !== null);
+  #checkMemory(): void {
+    const busy = this.#slots.filter(({ job }) => job !== null);
     if (busy.length === 0) {
       clearInterval(this.#guard);
       this.#guard = undefined;
@@ -339,9 +347,9 @@ export class Pool {
     }
     const bytes = process.memoryUsage.rss();
     if (bytes <= this.#memoryLimit) return;
-    const seat = busy.reduce((a, b) => (a.job!.ticket < b.job!.ticket ? a : b));
-    const job = this.#leave(seat)!;
-    this.#dismiss(seat);
+    const slot = busy.reduce((a, b) => (a.job!.ticket < b.job!.ticket ? a : b));
+    const job = this.#detach(slot)!;
+    this.#terminate(slot);
     const [found, most] = [bytes, this.#memoryLimit].map((size) => Math.round(size / 1024 / 1024));
     this.#retry(
       job,
@@ -363,7 +371,7 @@ export class Pool {
    */
   #settle(id: string, write: () => unknown): void {
     const again = (error: unknown): void =>
-      this.#again(error, "job", { job: id }, () => this.#settle(id, write));
+      this.#retryLater(error, "job", { job: id }, () => this.#settle(id, write));
     const settled = (): void => {
       this.#progress.delete(id);
       this.#options.changed?.();
@@ -381,7 +389,7 @@ export class Pool {
   }
 
   /** Tries a write again: as soon as it may be written, or after a while where the disk is full, say. Jobs stay what they are. */
-  #again(error: unknown, event: string, about: { job?: string }, action: () => void): void {
+  #retryLater(error: unknown, event: string, about: { job?: string }, action: () => void): void {
     const isLocked = (error as { code?: string }).code === "SQLITE_BUSY";
     const turn = isLocked ? this.#options.turn?.() : undefined;
     if (turn) return void turn.catch(() => {}).then(() => this.#closed || action());
@@ -398,23 +406,23 @@ export class Pool {
   }
 
   /** Takes the job from its worker; from here on nothing that worker says about it counts. */
-  #leave(seat: Seat): Running | null {
-    const job = seat.job;
-    seat.job = null;
+  #detach(slot: Slot): Running | null {
+    const job = slot.job;
+    slot.job = null;
     if (job) {
       clearTimeout(job.timer);
       this.#progress.delete(job.lease.id);
       // What helpers find now is of no use, and may never end.
-      for (const helper of this.#seats.filter(({ helps }) => helps === job)) this.#dismiss(helper);
+      for (const helper of this.#slots.filter(({ helps }) => helps === job)) this.#terminate(helper);
     }
     return job;
   }
 
-  #dismiss(seat: Seat): void {
-    const worker = seat.worker;
+  #terminate(slot: Slot): void {
+    const worker = slot.worker;
     // First forgotten, then ended: its `close` must not count as a death.
-    seat.worker = null;
-    seat.helps = null;
+    slot.worker = null;
+    slot.helps = null;
     worker?.terminate();
   }
 }

@@ -9,13 +9,13 @@ import {
   type JobRequest,
   MAX_ATTEMPTS,
   MAX_INTERRUPTIONS,
-  move,
+  transitionSql,
   type State,
   STATES,
   TRANSITIONS,
 } from "./job.ts";
 import { packPrediction, resultOf, type StoredPrediction, storeResult, textOf } from "./packed-prediction.ts";
-import { type Lease, Turns } from "./fair-scheduler.ts";
+import { type Lease, FairScheduler } from "./fair-scheduler.ts";
 
 /** A job as its owner may see it. Times are milliseconds since 1970-01-01 UTC. */
 export interface JobView {
@@ -33,7 +33,7 @@ export interface JobView {
 }
 
 /** What a result depends on besides the request. */
-export interface Basis {
+export interface ScoringVersion {
   /** Content hash of the corpus. */
   corpus: string;
   /** Version of the method. */
@@ -44,7 +44,7 @@ export interface StoreOptions {
   database: Database;
   clock: Clock;
   /** What a job would be scored on now: results on the same are shared. */
-  basis: () => Basis;
+  scoringVersion: () => ScoringVersion;
   /** Jobs that may wait; one more is refused. */
   maxQueued?: number;
   /** Jobs of one client that may wait. */
@@ -66,7 +66,7 @@ interface Submitted {
 interface HandedIn {
   kind: "handed in";
   lease: Pick<Lease, "rid" | "digest">;
-  basis: Basis;
+  scoringVersion: ScoringVersion;
   prediction: string;
 }
 
@@ -82,13 +82,13 @@ interface JobRow {
   failure: string | null;
 }
 
-const QUEUED = move("lease").where;
-const RELEASE = move("release");
-const FINISH = move("finish");
-const REUSE = move("reuse");
-const FAIL = move("fail");
-const INHERIT = move("inherit");
-const CANCEL = move("cancel");
+const QUEUED = transitionSql("lease").where;
+const RELEASE = transitionSql("release");
+const FINISH = transitionSql("finish");
+const REUSE = transitionSql("reuse");
+const FAIL = transitionSql("fail");
+const INHERIT = transitionSql("inherit");
+const CANCEL = transitionSql("cancel");
 const UNFINISHED = "state IN ('queued', 'running')";
 /**
  * Jobs that wait, by a partial index. The second term says nothing new, but SQLite does not see by itself that who waits
@@ -106,12 +106,12 @@ const INHERITED = "A job with the same question, whose answer this one waited fo
 export class JobStore {
   readonly #database: Database;
   readonly #clock: Clock;
-  readonly #basis: () => Basis;
+  readonly #scoringVersion: () => ScoringVersion;
   readonly #maxQueued: number;
   readonly #maxQueuedPerClient: number;
   readonly #retention: number | null;
   readonly #newId: () => string;
-  readonly #turns: Turns;
+  readonly #scheduler: FairScheduler;
   readonly #changes: GroupCommit<Submitted | HandedIn, string>;
   /** Whether a lease may find something: false once one has found nothing, until a job is queued or another ends. */
   #mayLease = true;
@@ -121,12 +121,12 @@ export class JobStore {
   constructor(options: StoreOptions) {
     this.#database = options.database;
     this.#clock = options.clock;
-    this.#basis = options.basis;
+    this.#scoringVersion = options.scoringVersion;
     this.#maxQueued = options.maxQueued ?? Infinity;
     this.#maxQueuedPerClient = options.maxQueuedPerClient ?? Infinity;
     this.#retention = options.retention ?? null;
     this.#newId = options.newId ?? (() => this.#clock.newId());
-    this.#turns = new Turns(options.database);
+    this.#scheduler = new FairScheduler(options.database);
     this.#changes = new GroupCommit(
       (changes) => this.#write(changes),
       () => writeLockOf(options.database).free(),
@@ -153,10 +153,14 @@ export class JobStore {
    * Finishes a job as `finish` does, together with all that is submitted and handed in meanwhile: one transaction and
    * one fsync for them. It is finished when the promise is kept; where the disk refuses, hand it in again.
    */
-  async handIn(lease: Pick<Lease, "rid" | "digest">, basis: Basis, prediction: string): Promise<void> {
-    if (this.#changes.isClosed) return void this.finish(lease, basis, prediction);
+  async finishInGroup(
+    lease: Pick<Lease, "rid" | "digest">,
+    scoringVersion: ScoringVersion,
+    prediction: string,
+  ): Promise<void> {
+    if (this.#changes.isClosed) return void this.finish(lease, scoringVersion, prediction);
     try {
-      await this.#changes.add({ kind: "handed in", lease, basis, prediction });
+      await this.#changes.add({ kind: "handed in", lease, scoringVersion, prediction });
     } catch (error) {
       // Not in the words for who submits.
       throw (error as Problem).cause ?? error;
@@ -181,11 +185,12 @@ export class JobStore {
     let mayLease = this.#mayLease;
     const write = database.transaction(() => {
       const ends = changes.filter((change) => change.kind === "handed in");
-      for (const { lease, basis, prediction } of ends) this.finish(lease, basis, prediction);
+      for (const { lease, scoringVersion, prediction } of ends)
+        this.finish(lease, scoringVersion, prediction);
       mayLease ||= ends.length > 0;
       const now = this.#clock.now();
       const expiry = this.#expiry(now);
-      const basis = this.#basis();
+      const scoringVersion = this.#scoringVersion();
       const results = new Map<string, number | null>();
       let waiting = this.queued();
       const ofClient = new Map<string, number>();
@@ -194,7 +199,7 @@ export class JobStore {
         const { id, client, request, digest } = change;
         let result = results.get(digest);
         if (result === undefined) {
-          result = resultOf(this.#database, digest, basis);
+          result = resultOf(this.#database, digest, scoringVersion);
           results.set(digest, result);
         }
         if (result !== null) {
@@ -224,7 +229,7 @@ export class JobStore {
     if (!this.#mayLease) return null;
     const now = this.#clock.now();
     // Where a power cut takes the lease back the job waits, as it does after every start.
-    const lease = withoutWaiting(this.#database, () => this.#turns.lease(now, now + milliseconds));
+    const lease = withoutWaiting(this.#database, () => this.#scheduler.lease(now, now + milliseconds));
     this.#mayLease = lease !== null;
     return lease;
   }
@@ -235,7 +240,7 @@ export class JobStore {
    */
   finish(
     { rid, digest }: Pick<Lease, "rid" | "digest">,
-    basis: Basis,
+    scoringVersion: ScoringVersion,
     prediction: string | Uint8Array<ArrayBuffer>,
   ): boolean {
     const now = this.#clock.now();
@@ -246,15 +251,15 @@ export class JobStore {
         .get(rid);
       if (!running) return false;
       // The method is deterministic: where another job was quicker, what it stored is the same.
-      const stored = storeResult(this.#database, digest, basis, packed, now);
+      const stored = storeResult(this.#database, digest, scoringVersion, packed, now);
       this.#database
         .query(
           `UPDATE job SET ${FINISH.set}, deadline = NULL, ended = ?, expires = ?, result = ? WHERE rid = ? AND ${FINISH.where}`,
         )
-        .run(now, this.#expiry(now), stored ?? resultOf(this.#database, digest, basis), rid);
+        .run(now, this.#expiry(now), stored ?? resultOf(this.#database, digest, scoringVersion), rid);
       if (!this.#waitsFor(digest)) return true;
       // Those that wait are scored on what is in use now, which may have changed while this one ran.
-      const result = resultOf(this.#database, digest, this.#basis());
+      const result = resultOf(this.#database, digest, this.#scoringVersion());
       if (result === null) this.#promote(digest, (running as { client: string }).client);
       else {
         this.#database
@@ -408,7 +413,7 @@ export class JobStore {
       ended: row.ended,
       expires: row.expires,
       failure: row.failure,
-      place: row.state === "queued" ? this.#turns.place(row.rid, row.client) : null,
+      place: row.state === "queued" ? this.#scheduler.place(row.rid, row.client) : null,
     };
   }
 

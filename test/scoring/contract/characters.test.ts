@@ -1,5 +1,9 @@
 import { expect, test } from "bun:test";
-import { printOutsider, printXsdPattern, showCharacter } from "../../../src/scoring/contract/characters.ts";
+import {
+  disallowedCharacter,
+  printXsdPattern,
+  describeCharacter,
+} from "../../../src/scoring/contract/characters.ts";
 import { type Field, SERVICE } from "../../../src/scoring/contract/service.ts";
 
 /** The specification's sets, spelled out: white space is that of XML Schema's \s. */
@@ -19,7 +23,7 @@ const classOf = (name: string) => {
 };
 
 test.each(Object.keys(SETS))("%s allows the characters of the specification, of all of Unicode", (name) => {
-  const outsider = printOutsider(classOf(name));
+  const outsider = disallowedCharacter(classOf(name));
   const allowed: string[] = [];
   for (let code = 0; code <= 0x10ffff; code++) {
     const character = String.fromCodePoint(code);
@@ -37,7 +41,7 @@ test("the patterns of the schema", () => {
 });
 
 test("characters in messages", () => {
-  expect(["a", "\u00A0", "\n", "\u{1D400}x", "é", "\u007F", "<"].map(showCharacter)).toEqual([
+  expect(["a", "\u00A0", "\n", "\u{1D400}x", "é", "\u007F", "<"].map(describeCharacter)).toEqual([
     "U+0061 'a'",
     "U+00A0",
     "U+000A",

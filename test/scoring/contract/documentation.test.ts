@@ -38,9 +38,12 @@ test("the words of each type", () => {
 
 test("requests, limits and namespaces", () => {
   const fields: [string, Field][] = Object.entries(SERVICE.operations.RunJob.request);
-  for (const [name, { least, most }] of fields) {
+  for (const [name, { minOccurs, maxOccurs }] of fields) {
     expect(PAGE).toMatch(
-      new RegExp(`^\\| \`${name}\` +\\| ${least === most ? least : `${least} to ${most}`} +\\|`, "m"),
+      new RegExp(
+        `^\\| \`${name}\` +\\| ${minOccurs === maxOccurs ? minOccurs : `${minOccurs} to ${maxOccurs}`} +\\|`,
+        "m",
+      ),
     );
   }
   for (const value of Object.values(MESSAGE_LIMITS)) expect(PAGE).toContain(`| ${value}`);

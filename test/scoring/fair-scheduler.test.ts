@@ -4,13 +4,16 @@ import type { JobRequest } from "../../src/scoring/jobs/job.ts";
 import { JobStore } from "../../src/scoring/jobs/store.ts";
 import { openDatabase } from "../../src/platform/sqlite.ts";
 
-const BASIS = { corpus: "c", method: "m" };
+const SCORING_VERSION = { corpus: "c", method: "m" };
 
 function open() {
   let ids = 0;
   const database = openDatabase(":memory:", MIGRATIONS);
   const clock = { now: () => 1000, newId: () => `job-${++ids}` };
-  return { database, store: new JobStore({ database, clock, basis: () => BASIS, retention: 1 }) };
+  return {
+    database,
+    store: new JobStore({ database, clock, scoringVersion: () => SCORING_VERSION, retention: 1 }),
+  };
 }
 
 const request = (query: string): JobRequest => ({ identifier: "", query, model: "continuous", patterns: [] });
@@ -115,7 +118,7 @@ describe("twins", () => {
     expect(lease.id).toBe(first);
     expect(store.lease(1)!.id).toBe(free);
     expect(store.lease(1)).toBeNull();
-    store.finish(lease, BASIS, "{}");
+    store.finish(lease, SCORING_VERSION, "{}");
     expect(states(store, [first, retried, other])).toEqual(["finished", "finished", "finished"]);
     expect(store.lease(1)).toBeNull();
   });
@@ -147,7 +150,7 @@ describe("twins", () => {
     expect(lease.id).toBe(ids[1]);
     // The one that runs is called off: what it was for is still asked for.
     store.cancel(ids[1]);
-    expect(store.finish(lease, BASIS, "{}")).toBe(false);
+    expect(store.finish(lease, SCORING_VERSION, "{}")).toBe(false);
     expect(store.lease(1)!.id).toBe(ids[2]);
     expect(store.lease(1)!.id).toBe(free);
   });
@@ -157,7 +160,7 @@ describe("twins", () => {
     const [first, second, third] = await Promise.all([1, 2, 3].map(() => store.insert(request("SAME"), "a")));
     store.cancel(second);
     expect(states(store, [first, second, third])).toEqual(["queued", "cancelled", "queued"]);
-    store.finish(store.lease(1)!, BASIS, "{}");
+    store.finish(store.lease(1)!, SCORING_VERSION, "{}");
     expect(states(store, [first, second, third])).toEqual(["finished", "cancelled", "finished"]);
   });
 
@@ -185,7 +188,7 @@ test("the counts of the queue are true whatever happens to jobs", async () => {
       if (lease) running.push(lease);
     } else if (what === 7 && running.length > 0) {
       // Every other result is of a corpus that is not in use any more.
-      store.finish(take(), next(2) === 0 ? BASIS : { ...BASIS, corpus: "old" }, "{}");
+      store.finish(take(), next(2) === 0 ? SCORING_VERSION : { ...SCORING_VERSION, corpus: "old" }, "{}");
     } else if (what === 8 && running.length > 0) {
       if (next(2) === 0) store.fail(take().rid, "No.");
       else store.release(take().rid, true);
