@@ -16,7 +16,6 @@ import { jsonAnswers } from "./api/json-answers.ts";
 import { MotifTables } from "./corpus/motif-tables.ts";
 import { Pool, type WorkerStatus } from "./jobs/pool.ts";
 import { jsonRoutes } from "./api/route-json.ts";
-import { tryRoutes } from "./api/route-try.ts";
 import { scoringRoutes } from "./api/route.ts";
 import { type AlignmentRequest, scoreAlignment } from "./batch/score-alignment.ts";
 import {
@@ -225,17 +224,8 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     clientOf,
     reach,
   });
-  const forms = tryRoutes({
-    handlers,
-    classes,
-    clientOf,
-    corpus: () => corpora.openActive(),
-    maxQueryLength: options.maxQueryLength,
-    maxMessageBytes: options.maxMessageBytes,
-    reach,
-  });
   return {
-    routes: soapRoutes.use(jsonRoutes(answers)).use(forms) as typeof soapRoutes,
+    routes: soapRoutes.use(jsonRoutes(answers)) as typeof soapRoutes,
     corpora,
     classes,
     counts: () => store.counts(),

@@ -73,7 +73,6 @@ test("a body that comes a byte at a time is refused after receive_timeout, whate
     ["/api/v2/token-auth/"],
     ["/api/webhooks/"],
     ["/api/scoring/jobs"],
-    ["/soap/ConservationScorer/try", "application/x-www-form-urlencoded"],
     ["/soap/ConservationScorer", "text/xml"],
     ["/soap/ConservationScorer", "text/xml", 1000],
   ] as const;
