@@ -1,9 +1,9 @@
 import { explain as explainIn } from "./model/explain.ts";
-import { DECLARED, type Routed } from "./resources/index.ts";
+import { DECLARED, type RoutedResource } from "./resources/index.ts";
 
 /** The inventory's face towards the rest of the program. */
 export { inventoryRoutes, type InventoryOptions } from "./api/route.ts";
-export { RESOURCES, type Routed } from "./resources/index.ts";
+export { RESOURCES, type RoutedResource } from "./resources/index.ts";
 export { recordEvents } from "./records/record-events.ts";
 export type { ImportReport } from "./imports/import.ts";
 export { type Imports, openImports } from "./imports/imports.ts";
@@ -12,4 +12,4 @@ export { loadInventory, SYSTEM_USER } from "./records/sample.ts";
 export type { InventorySample } from "./records/sample-format.ts";
 
 /** What a resource's declaration became, for people: fields with columns, parameters, SQL of a plain list. */
-export const explain = (resource: Routed): string => explainIn(DECLARED, resource);
+export const explain = (resource: RoutedResource): string => explainIn(DECLARED, resource);

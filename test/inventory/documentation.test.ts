@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { RESOURCES, type Routed } from "../../src/inventory/index.ts";
+import { RESOURCES, type RoutedResource } from "../../src/inventory/index.ts";
 import { PEOPLE } from "../../src/inventory/resources/index.ts";
 import { PRESETS } from "../../src/inventory/model/expression.ts";
 import type { Field } from "../../src/inventory/model/field.ts";
@@ -51,7 +51,7 @@ test("every field of accounts and groups is documented", () => {
   expectGenerated("people", sectionsOf(Object.values(PEOPLE)).replaceAll("### ", "#### "));
 });
 
-function sectionsOf(resources: readonly Routed[]): string {
+function sectionsOf(resources: readonly RoutedResource[]): string {
   const sections = resources.map((resource) => {
     const also = (resource.aliases ?? []).map((alias) => ` Also at \`${alias}\`.`).join("");
     const names = searchFilters(resource).map(({ name, doc }) => `\`${name}\`: ${doc}`);
@@ -60,7 +60,7 @@ function sectionsOf(resources: readonly Routed[]): string {
       .map(([name, field]) => [`\`${name}\``, kindOf(field), field.doc]);
     return [
       `### \`${resource.segment}\``,
-      `${resource.summary}${also} In the order of ${resource.order.map((name) => `\`${name}\``).join(", ")}.`,
+      `${resource.summary}${also} In the order of ${resource.defaultOrder.map((name) => `\`${name}\``).join(", ")}.`,
       table(["Field", "Kind", "Meaning"], rows),
       `Filters on several fields: ${names.join(" ")}`,
     ].join("\n\n");

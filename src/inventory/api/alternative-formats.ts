@@ -1,6 +1,6 @@
 import { browsablePage } from "./browsable.ts";
 import { sessionForm } from "./browsable-forms.ts";
-import { isKnown } from "../records/entity-tag.ts";
+import { isKnown } from "./entity-tag.ts";
 import type { Json } from "../model/field.ts";
 import { MEDIA_TYPES, negotiate } from "./negotiation.ts";
 import { type Call, here, respond, ROOT, withParameter } from "./response.ts";

@@ -3,7 +3,7 @@ import { type Field, type Json, KINDS } from "../model/field.ts";
 import { filterDoc } from "../model/schema.ts";
 import { searchFilters } from "../model/filter.ts";
 import { fieldAt, isGuarded } from "../model/resource.ts";
-import { DECLARED, type Routed } from "../resources/index.ts";
+import { DECLARED, type RoutedResource } from "../resources/index.ts";
 
 /** Forms of the browsable pages, made from the declarations. They work without scripts; form-request.ts reads them. */
 
@@ -30,7 +30,7 @@ function filterInput(name: string, field: Field | undefined, value: string, doc:
 }
 
 /** The filters of a list with what they are now; parameters without an input here are kept. */
-export function filterForm(resource: Routed, address: string, parameters: URLSearchParams): Html {
+export function filterForm(resource: RoutedResource, address: string, parameters: URLSearchParams): Html {
   const search = searchFilters(resource).map(({ name, doc }): [string, Field | undefined, string] => [
     name,
     undefined,
@@ -90,11 +90,11 @@ ${label(id, "JSON")}
 </details>`;
 }
 
-const writable = (resource: Routed): [string, Field][] =>
+const writable = (resource: RoutedResource): [string, Field][] =>
   Object.entries(resource.fields).filter(([, { write }]) => write !== "never");
 
 /** For a new record: the required fields and those that a record shows, with what they are if nothing is said. */
-export function createForm(resource: Routed, address: string): Html {
+export function createForm(resource: RoutedResource, address: string): Html {
   const fields = writable(resource).filter(
     ([, { write, shown }]) => write === "required" || shown === "always",
   );
@@ -113,10 +113,10 @@ function initialOf(field: Field): Json {
 }
 
 /** For one record: to change a part, to replace it, to delete it. */
-export function recordForms(resource: Routed, address: string, record: Record<string, Json>): Html[] {
+export function recordForms(resource: RoutedResource, address: string, record: Record<string, Json>): Html[] {
   const names = new Set(writable(resource).map(([name]) => name));
   const body = Object.fromEntries(Object.entries(record).filter(([name]) => names.has(name)));
-  const first = [resource.names[0], ...names].find((name) => name in body);
+  const first = [resource.nameFields[0], ...names].find((name) => name in body);
   return [
     jsonForm(
       "change",
@@ -134,14 +134,18 @@ export function recordForms(resource: Routed, address: string, record: Record<st
 }
 
 /** For the records of a page: to choose some, and change or delete them together, all or none. */
-export function bulkForm(resource: Routed, address: string, records: readonly Record<string, Json>[]): Html {
+export function bulkForm(
+  resource: RoutedResource,
+  address: string,
+  records: readonly Record<string, Json>[],
+): Html {
   const chosen = records
     .filter(({ id }) => id !== undefined)
     .slice(0, 200)
     .map((record, i) => {
       const id = `chosen-${i}`;
       const name =
-        String(record[resource.key] ?? record[resource.names[0]] ?? record.id) || String(record.id);
+        String(record[resource.key] ?? record[resource.nameFields[0]] ?? record.id) || String(record.id);
       return markup`<li><input type="checkbox" id="${id}" name="id" value="${String(record.id)}"> <label for="${id}">${name}</label> <a href="${address}${String(record.id)}/?format=api">open<span class="hidden"> ${name}</span></a></li>`;
     });
   if (chosen.length === 0) return markup``;

@@ -1,8 +1,8 @@
 import { Html, markup } from "../../platform/html.ts";
 import type { Json } from "../model/field.ts";
-import { target } from "../model/resource.ts";
+import { targetOf } from "../model/resource.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
-import { DECLARED, type Routed } from "../resources/index.ts";
+import { DECLARED, type RoutedResource } from "../resources/index.ts";
 import type { Problem } from "../../problem.ts";
 
 /** What the page shows besides the answer itself. */
@@ -108,20 +108,20 @@ function printed(value: Json, key: string, indent: string, linkOf: NonNullable<S
 }
 
 /** Addresses of the records that a record of this resource names: itself, and those that it refers to by id. */
-export function linksOf(resource: Routed, base: string): NonNullable<Shown["linkOf"]> {
+export function linksOf(resource: RoutedResource, base: string): NonNullable<Shown["linkOf"]> {
   return (key, value) => {
     const field = Object.hasOwn(resource.fields, key) ? resource.fields[key] : undefined;
     if (key === "id") return `${base}${resource.segment}/${value}/?format=api`;
     if (field?.kind !== "reference" || value === "") return undefined;
-    const far = target(DECLARED, field);
-    return far.segment !== null && far.printed === "id"
+    const far = targetOf(DECLARED, field);
+    return far.segment !== null && far.shownAs === "id"
       ? `${base}${far.segment}/${value}/?format=api`
       : undefined;
   };
 }
 
 /** What is refused, on a page with a way back. */
-export function browsableProblem(problem: Problem, resource: Routed, list: string): Response {
+export function browsableProblem(problem: Problem, resource: RoutedResource, list: string): Response {
   const body: Json = {
     ...(problem.fields ? (problem.fields as Record<string, Json>) : { detail: problem.message }),
     message: problem.message,

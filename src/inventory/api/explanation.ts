@@ -5,7 +5,7 @@ import { parameterProblem } from "../model/filter.ts";
 import { LIST_PARAMETERS, type Listing } from "../model/listing.ts";
 import type { Sql } from "../model/operator.ts";
 import { plan } from "../model/plan.ts";
-import { printing } from "../model/record.ts";
+import { recordPrinter } from "../model/record-printer.ts";
 import { columnOf, type Resource } from "../model/resource.ts";
 import { compile, countStatement, pageStatement } from "../model/sql.ts";
 import { type NameOf, wording } from "../model/wording.ts";
@@ -29,7 +29,7 @@ export function explainListing(
   actor: Actor,
   past?: ReturnType<Store["past"]>,
 ): Json {
-  const { resources, statements, reading } = past ?? store;
+  const { resources, statements, reader } = past ?? store;
   const who = past?.everyone ?? actor;
   const declared = resources.get(resource.name)!;
   const words = (condition: Condition): Json => wording(resources, resource, condition, namesIn(store));
@@ -39,7 +39,7 @@ export function explainListing(
   const size = listing.size === "max" ? -1 : listing.size;
   const page = listing.page === "last" ? 1 : listing.page;
   const ignored = new Set(listing.ignored);
-  const look = printing(resources, declared, listing, who).statement;
+  const look = recordPrinter(resources, declared, listing, who).statement;
   return {
     ...asOf(store, past),
     parameters: [...new Set(parameters.keys())].map((name) => ({
@@ -58,7 +58,7 @@ export function explainListing(
       ),
       "id",
     ],
-    total: reading.list(declared, { ...listing, page: 1, size: 1 }, actor).total,
+    total: reader.list(declared, { ...listing, page: 1, size: 1 }, actor).total,
     statements: [
       explainStatement(statements, "count", countStatement(declared, condition, from())),
       explainStatement(
@@ -101,7 +101,7 @@ export function explainRecord(
   actor: Actor,
   past?: ReturnType<Store["past"]>,
 ): Json {
-  const rid = (past?.reading ?? store.reading).find(resource, id, ALWAYS, actor);
+  const rid = (past?.reader ?? store.reader).find(resource, id, ALWAYS, actor);
   if (rid === undefined) throw new Problem("not_found", "Not found.");
   const whom = /^(true|t|yes|y|on|1)$/i.test(wanted) ? actor : accountOf(store, wanted, actor);
   const deleted =

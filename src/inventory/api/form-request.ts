@@ -2,7 +2,7 @@ import type { Answers } from "./respond.ts";
 import { browsableProblem } from "./browsable.ts";
 import { FROM_FORM } from "./browsable-forms.ts";
 import { isForm, readFields } from "./request-body.ts";
-import type { Routed } from "../resources/index.ts";
+import type { RoutedResource } from "../resources/index.ts";
 import { Problem } from "../../problem.ts";
 
 /**
@@ -15,7 +15,7 @@ export function withForms(answers: Answers, maxBytes: number): Answers {
   /** Sends the form on, and then the browser to `next`; what is refused is shown as a page. */
   const written = async (
     request: Request,
-    resource: Routed,
+    resource: RoutedResource,
     next: string,
     send: (request: Request) => Promise<Response> | Response,
   ): Promise<Response> => {

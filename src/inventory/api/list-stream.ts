@@ -1,11 +1,11 @@
 import { Problem } from "../../problem.ts";
-import { isKnown, stateTag } from "../records/entity-tag.ts";
+import { isKnown, stateTag } from "./entity-tag.ts";
 import type { Actor } from "../model/access.ts";
 import type { Listing } from "../model/listing.ts";
-import { ENVELOPE_END, envelopeHead, position } from "../model/page.ts";
+import { ENVELOPE_END, envelopeHead, pageInfo } from "../model/page.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import { type Call, here, respond } from "./response.ts";
-import type { Routed } from "../resources/index.ts";
+import type { RoutedResource } from "../resources/index.ts";
 import type { Snapshot, Store } from "../records/store.ts";
 
 /** Up to so many records are printed at once: their texts are kept, and their tag is that of what is in them. */
@@ -22,7 +22,12 @@ const LONGEST = 15 * 60_000;
 /** Long answers, read slice by slice from one state of the database. */
 export interface ListStreams {
   /** A list in one page as JSON; undefined where it is to be printed at once. */
-  json(call: Call, resource: Routed, listing: Listing, headers: Record<string, string>): Response | undefined;
+  json(
+    call: Call,
+    resource: RoutedResource,
+    listing: Listing,
+    headers: Record<string, string>,
+  ): Response | undefined;
   /**
    * The state of now for an answer that takes a while; undefined where it is to be read at once. Close it.
    * @throws Problem busy where too many are under way
@@ -68,7 +73,7 @@ export function openListStreams(store: Store): ListStreams {
     const { searchParams } = call.url;
     const { actor } = call;
     const readingOf = (from: Store) =>
-      searchParams.has("as_of") ? from.past(resource, searchParams, actor).reading : from.reading;
+      searchParams.has("as_of") ? from.past(resource, searchParams, actor).reader : from.reader;
     // Before the snapshot: a tag may stand for less than what is sent, but never for more.
     const key = JSON.stringify([call.base, call.url.pathname, call.url.search, listing.format ?? "", actor]);
     const tag = stateTag(store.statements.state(), key);
@@ -84,7 +89,7 @@ export function openListStreams(store: Store): ListStreams {
       const reading = readingOf(snapshot.store);
       const found = reading.list(resource, listing, actor);
       const around = { base: call.base, format: listing.format };
-      const where = position(here(call), searchParams, found.current, found.total, "max");
+      const where = pageInfo(here(call), searchParams, found.current, found.total, "max");
       function* parts(): Generator<string> {
         yield envelopeHead(where);
         for (let at = 0; at < found.rids.length; at += SLICE) {

@@ -1,7 +1,7 @@
-import type { Look } from "../model/listing.ts";
+import type { Representation } from "../model/listing.ts";
 import { Problem } from "../../problem.ts";
 
-export type Format = NonNullable<Look["format"]>;
+export type Format = NonNullable<Representation["format"]>;
 
 export const MEDIA_TYPES: Record<Format, string> = {
   json: "application/json",

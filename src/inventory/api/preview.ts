@@ -1,6 +1,6 @@
 import type { Actor } from "../model/access.ts";
-import { changedFields } from "../model/stored.ts";
-import type { Written } from "../records/journal.ts";
+import { changedFields } from "../model/stored-record.ts";
+import type { RecordWrite } from "../records/journal.ts";
 
 /** Chosen anew in every run: the same in none, whatever the caller asked for. */
 const BY_ITSELF = new Set(["id", "created", "created_by", "deleted_date", "deleted_by"]);
@@ -11,7 +11,7 @@ const BY_ITSELF = new Set(["id", "created", "created_by", "deleted_date", "delet
  */
 export function digestOf(
   { actor, kind }: { actor: Actor; kind: string },
-  written: readonly Written[],
+  written: readonly RecordWrite[],
 ): string {
   const hash = new Bun.CryptoHasher("sha256").update(JSON.stringify([actor.user, kind]));
   for (const { resource, rid, op, version, before, after } of written) {

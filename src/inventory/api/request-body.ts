@@ -1,5 +1,5 @@
 import type { Json } from "../model/field.ts";
-import { parseJson } from "../model/json-text.ts";
+import { parseJson } from "../model/parse-json.ts";
 import { Problem } from "../../problem.ts";
 import { readBytes, readText } from "../../platform/body.ts";
 

@@ -1,38 +1,38 @@
 import { type Json, KINDS } from "../model/field.ts";
-import { rowChanges, type RowChange, sameChange } from "../model/json-patch.ts";
-import { LIST_PARAMETERS, readListing } from "../model/listing.ts";
+import { parseBulkChanges, type BulkChange, parseFilteredChange } from "../model/bulk-body.ts";
+import { LIST_PARAMETERS, parseListing } from "../model/listing.ts";
 import { parameterProblem } from "../model/filter.ts";
-import type { Mode } from "../model/patch.ts";
-import { isPatch, patchRecord } from "../model/record-patch.ts";
+import type { WriteMode } from "../model/parse-body.ts";
+import { isPatch, patchRecord } from "../model/apply-json-patch.ts";
 import type { Resource } from "../model/resource.ts";
 import { ALIVE } from "../records/bulk.ts";
-import { checkVersion } from "../records/entity-tag.ts";
-import { once } from "../records/idempotency.ts";
+import { checkVersion } from "./entity-tag.ts";
+import { withIdempotencyKey } from "./idempotency.ts";
 import type { BatchKind } from "../records/journal.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import { readJson } from "./request-body.ts";
 import { type Call, respond } from "./response.ts";
-import type { Routed } from "../resources/index.ts";
-import type { Manner, Store } from "../records/store.ts";
-import type { Writing } from "../records/record-writer.ts";
+import type { RoutedResource } from "../resources/index.ts";
+import type { WriteOptions, Store } from "../records/store.ts";
+import type { RecordWriter } from "../records/record-writer.ts";
 import { Problem } from "../../problem.ts";
 
 /** What answers to writes need of those to reads. */
 export interface Tools {
   store: Store;
   maxMessageBytes: number;
-  showItem(call: Call, resource: Routed, rid: number, status: 200 | 201): Response;
-  showSeveral(call: Call, resource: Routed, rids: number[], status: 200 | 201): Response;
+  showItem(call: Call, resource: RoutedResource, rid: number, status: 200 | 201): Response;
+  showSeveral(call: Call, resource: RoutedResource, rids: number[], status: 200 | 201): Response;
   /** Looked at before anything is written: an answer that cannot be given must not have done anything. */
-  checkAnswer(call: Call, resource: Routed): void;
+  checkAnswer(call: Call, resource: RoutedResource): void;
   itemMethods: string;
   bulkDeleteMethods: string;
 }
 
 export interface WriteAnswers {
-  collection(call: Call, resource: Routed): Promise<Response>;
-  item(call: Call, resource: Routed, id: string): Promise<Response>;
-  bulkDelete(call: Call, resource: Routed): Promise<Response>;
+  collection(call: Call, resource: RoutedResource): Promise<Response>;
+  item(call: Call, resource: RoutedResource, id: string): Promise<Response>;
+  bulkDelete(call: Call, resource: RoutedResource): Promise<Response>;
 }
 
 const AROUND = { base: "", format: undefined };
@@ -43,24 +43,24 @@ export function openWriteAnswers(tools: Tools): WriteAnswers {
     unwrap(await readJson(call.request, tools.maxMessageBytes));
 
   /** Ids of all records that a filter finds: that of a list, whatever the page. */
-  const found = (call: Call, resource: Routed, parameters: URLSearchParams): string[] => {
+  const found = (call: Call, resource: RoutedResource, parameters: URLSearchParams): string[] => {
     for (const name of ["page", "page_size"])
       if (parameters.has(name)) throw parameterProblem(name, "Bulk operations take all pages.");
     const filters = filtersIn(parameters);
     const empty = [...filters].find(fitsAll);
     if (empty && [...filters].every(fitsAll))
       throw parameterProblem(empty[0], "It is empty, which finds all records; deleted=false says that.");
-    const listing = readListing(store.resources, resource, filters, call.actor);
-    const { rids } = store.reading.list(resource, { ...listing, page: 1, size: "max" }, call.actor);
+    const listing = parseListing(store.resources, resource, filters, call.actor);
+    const { rids } = store.reader.list(resource, { ...listing, page: 1, size: "max" }, call.actor);
     const look = { format: undefined, shape: "flat", fields: ["id"] } as const;
-    return store.reading.records(resource, look, call.actor, rids, AROUND).values.map(({ id }) => String(id));
+    return store.reader.records(resource, look, call.actor, rids, AROUND).values.map(({ id }) => String(id));
   };
 
-  const changesOf = (call: Call, resource: Routed, value: Json): (() => RowChange[]) => {
+  const changesOf = (call: Call, resource: RoutedResource, value: Json): (() => BulkChange[]) => {
     const { searchParams } = call.url;
-    const same = sameChange(value, isFiltered(searchParams));
+    const same = parseFilteredChange(value, isFiltered(searchParams));
     if (!same) {
-      const changes = rowChanges(value);
+      const changes = parseBulkChanges(value);
       return () => changes;
     }
     const { filters, ...change } = same;
@@ -79,7 +79,7 @@ export function openWriteAnswers(tools: Tools): WriteAnswers {
   const patched = (call: Call, resource: Resource, rid: number, operations: Json[]): Json => {
     const fields = Object.keys(resource.fields).filter((name) => resource.fields[name].shown !== "internal");
     const look = { format: undefined, shape: "flat", fields } as const;
-    const [record] = store.reading.records(resource, look, call.actor, [rid], AROUND).values;
+    const [record] = store.reader.records(resource, look, call.actor, [rid], AROUND).values;
     const writable = new Set(fields.filter((name) => resource.fields[name].write !== "never"));
     return patchRecord(record, writable, operations);
   };
@@ -87,12 +87,12 @@ export function openWriteAnswers(tools: Tools): WriteAnswers {
   const run = <T>(
     call: Call,
     kind: BatchKind,
-    work: (writing: Writing) => T,
+    work: (writing: RecordWriter) => T,
     shown: (value: T) => Response,
   ): Response => runBatch(store, call, { kind }, work, shown);
 
   const inTurn = (call: Call, value: Json, work: () => Response): Promise<Response> =>
-    store.inTurn(() => once(store, call, value, work));
+    store.enqueue(() => withIdempotencyKey(store, call, value, work));
 
   return {
     async collection(call, resource) {
@@ -135,7 +135,7 @@ export function openWriteAnswers(tools: Tools): WriteAnswers {
         call.method === "DELETE" ? "delete" : "update",
         (writing) => {
           // Only what lives is written, whatever `deleted` says about reading.
-          const rid = store.reading.find(resource, id, ALIVE, call.actor);
+          const rid = store.reader.find(resource, id, ALIVE, call.actor);
           if (rid === undefined) throw new Problem("not_found", "Not found.");
           if ("version" in resource.fields)
             checkVersion(call, Number(writing.current(resource, rid).version));
@@ -191,8 +191,8 @@ export function openWriteAnswers(tools: Tools): WriteAnswers {
 export function runBatch<T>(
   store: Store,
   call: Call,
-  about: Pick<Manner, "kind" | "undoes">,
-  work: (writing: Writing) => T,
+  about: Pick<WriteOptions, "kind" | "undoes">,
+  work: (writing: RecordWriter) => T,
   shown: (value: T) => Response,
 ): Response {
   const { searchParams } = call.url;
@@ -204,7 +204,7 @@ export function runBatch<T>(
   if (told === undefined || Number(told) < 0)
     throw parameterProblem("changes", `Expected ${KINDS.integer.expected}.`);
   const confirm = searchParams.get("confirm");
-  const manner = { ...about, actor: call.actor, dryRun: dry === 1, confirm, told: Number(told) };
+  const manner = { ...about, actor: call.actor, dryRun: dry === 1, confirm, previewLimit: Number(told) };
   const outcome = store.run(manner, work);
   if ("preview" in outcome) return respond(JSON.stringify(outcome.preview), 200, MEDIA_TYPES.json);
   const minimal = /(^|[,;\s])return=minimal\b/i.test(call.request.headers.get("prefer") ?? "");
@@ -219,9 +219,9 @@ export const runInTurn = <T>(
   store: Store,
   call: Call,
   kind: BatchKind,
-  work: (writing: Writing) => T,
+  work: (writing: RecordWriter) => T,
   shown: (value: T) => Response,
-): Promise<Response> => store.inTurn(() => runBatch(store, call, { kind }, work, shown));
+): Promise<Response> => store.enqueue(() => runBatch(store, call, { kind }, work, shown));
 
 /** Parameters that are no filters. */
 const MANNER = new Set(["dry_run", "changes", "confirm", "id", "ids", "explain", "strict"]);
@@ -285,7 +285,7 @@ function idsOf(parameters: URLSearchParams, body: Json): string[] {
   return [...new Set(all.filter((id) => id !== ""))];
 }
 
-const modeOf = (method: string): Mode => (method === "PUT" ? "replace" : "merge");
+const modeOf = (method: string): WriteMode => (method === "PUT" ? "replace" : "merge");
 
 /** Clients that make a record of one type name it in the address too. */
 function typed(resource: Resource, body: Json, type: string | null): Json {

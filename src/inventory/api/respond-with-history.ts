@@ -1,18 +1,18 @@
 import { type Json, KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { DEFAULT_PAGE_SIZE, invalidPage } from "../model/listing.ts";
-import { pagesOf, position } from "../model/page.ts";
+import { pageCount, pageInfo } from "../model/page.ts";
 import { type Answers } from "./respond.ts";
 import { runBatch, runInTurn, unwrap } from "./respond-to-write.ts";
-import { listTag } from "../records/entity-tag.ts";
-import { once } from "../records/idempotency.ts";
-import type { Part } from "../records/history.ts";
+import { listTag } from "./entity-tag.ts";
+import { withIdempotencyKey } from "./idempotency.ts";
+import type { HistoryPage } from "../records/history.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import { showOther } from "./alternative-formats.ts";
 import { readJson } from "./request-body.ts";
 import { type Call, here, respond, ROOT } from "./response.ts";
 import type { Resource } from "../model/resource.ts";
-import { PARTS, PEOPLE, type Routed } from "../resources/index.ts";
+import { SUB_RESOURCES, PEOPLE, type RoutedResource } from "../resources/index.ts";
 import type { Store } from "../records/store.ts";
 import { Problem } from "../../problem.ts";
 
@@ -43,7 +43,7 @@ export interface HistoryAnswers {
   batches(request: Request): Answer;
   batch(request: Request, id: string): Answer;
   undo(request: Request, id: string): Answer;
-  changes(request: Request, resources: readonly Routed[]): Answer;
+  changes(request: Request, resources: readonly RoutedResource[]): Answer;
 }
 
 export function openHistoryAnswers(answers: Answers, store: Store, maxMessageBytes: number): HistoryAnswers {
@@ -59,7 +59,7 @@ export function openHistoryAnswers(answers: Answers, store: Store, maxMessageByt
   /** One page of something, in the envelope of a list. */
   const paged = (
     call: Call,
-    part: (limit: number, offset: number) => Part,
+    part: (limit: number, offset: number) => HistoryPage,
     before: object = {},
   ): Response => {
     const { searchParams } = call.url;
@@ -70,8 +70,8 @@ export function openHistoryAnswers(answers: Answers, store: Store, maxMessageByt
     const { total, results } = store.statements.reading(() =>
       size === "max" ? part(-1, 0) : part(size, (current - 1) * size),
     );
-    if (current > pagesOf(total, size)) throw invalidPage();
-    const where = position(here(call), searchParams, current, total, size);
+    if (current > pageCount(total, size)) throw invalidPage();
+    const where = pageInfo(here(call), searchParams, current, total, size);
     return show(call, { ...before, ...where, results } as unknown as Json, READ);
   };
 
@@ -107,15 +107,15 @@ export function openHistoryAnswers(answers: Answers, store: Store, maxMessageByt
       if (call.method === "OPTIONS") return options(ACT);
       const value = await body(call);
       const version = versionOf(value);
-      return store.inTurn(() =>
-        once(store, call, value, () =>
+      return store.enqueue(() =>
+        withIdempotencyKey(store, call, value, () =>
           runBatch(
             store,
             call,
             { kind: "restore" },
             () => {
               const rid = find(call);
-              store.undoing.restore(resource, rid, version, call.actor);
+              store.undo.restore(resource, rid, version, call.actor);
               return rid;
             },
             (rid) => show(call, rid),
@@ -162,8 +162,8 @@ export function openHistoryAnswers(answers: Answers, store: Store, maxMessageByt
       const value = await body(call);
       const forced = KINDS.flag.parse(call.url.searchParams.get("force") ?? "") === 1;
       const force = forced || flagOf(value, "force");
-      return store.inTurn(() =>
-        once(store, call, value, () => {
+      return store.enqueue(() =>
+        withIdempotencyKey(store, call, value, () => {
           const batch = history.batch(id.toLowerCase(), call.actor);
           if (!batch) throw new Problem("not_found", "Not found.");
           // Whether there is more than the caller may view is not told.
@@ -174,7 +174,7 @@ export function openHistoryAnswers(answers: Answers, store: Store, maxMessageByt
             store,
             call,
             { kind: "undo", undoes: batch.row },
-            () => store.undoing.undo(batch.row, force, call.actor),
+            () => store.undo.undo(batch.row, force, call.actor),
             () => respond("{}", 200, MEDIA_TYPES.json, { Allow: ACT }),
           );
           undone = response.headers.get("batch-id");
@@ -192,7 +192,7 @@ export function openHistoryAnswers(answers: Answers, store: Store, maxMessageByt
       if (!/^\d{1,15}$/.test(typed))
         throw parameterProblem("since", "Expected the cursor of an earlier answer, or 0.");
       const segment = searchParams.get("resource");
-      const choices: readonly Resource[] = [...resources, ...Object.values(PARTS)];
+      const choices: readonly Resource[] = [...resources, ...Object.values(SUB_RESOURCES)];
       const resource =
         segment === null ? undefined : choices.find((candidate) => candidate.segment === segment);
       if (segment !== null && !resource)

@@ -1,6 +1,6 @@
 import { openWriteAnswers } from "./respond-to-write.ts";
 export { unwrap } from "./respond-to-write.ts";
-import { isKnown, listTag, recordTag } from "../records/entity-tag.ts";
+import { isKnown, listTag, recordTag } from "./entity-tag.ts";
 import { csvFile, csvText, inTurns, xlsxFile } from "../imports/export-file.ts";
 import { type Format, MEDIA_TYPES, negotiate } from "./negotiation.ts";
 import { explainListing, explainRecord } from "./explanation.ts";
@@ -9,19 +9,19 @@ import type { Json } from "../model/field.ts";
 import { isGuarded } from "../model/resource.ts";
 import {
   type Listing,
-  type Look,
-  readExplain,
-  readLife,
-  readListing,
-  readLook,
+  type Representation,
+  parseExplain,
+  parseDeletedFilter,
+  parseListing,
+  parseRepresentation,
   unknownItemParameters,
 } from "../model/listing.ts";
-import { envelopeText, position } from "../model/page.ts";
+import { envelopeText, pageInfo } from "../model/page.ts";
 import { openListStreams } from "./list-stream.ts";
 import { resolve as resolveRecord } from "../records/resolver.ts";
 import { type Call, describe, here, respond, ROOT, show, showRoot, withParameter } from "./response.ts";
-import type { Routed } from "../resources/index.ts";
-import type { Reading } from "../records/record-reader.ts";
+import type { RoutedResource } from "../resources/index.ts";
+import type { RecordReader } from "../records/record-reader.ts";
 import type { Store } from "../records/store.ts";
 import { Problem } from "../../problem.ts";
 import { unauthenticated } from "../../accounts/accounts.ts";
@@ -52,25 +52,25 @@ type Answer = Response | Promise<Response>;
 
 /** Requests about resources, as functions from a request to its response. All throw a Problem. */
 export interface Answers {
-  collection(request: Request, resource: Routed): Answer;
-  item(request: Request, resource: Routed, id: string): Answer;
-  bulkDelete(request: Request, resource: Routed): Answer;
+  collection(request: Request, resource: RoutedResource): Answer;
+  item(request: Request, resource: RoutedResource, id: string): Answer;
+  bulkDelete(request: Request, resource: RoutedResource): Answer;
   /** That of the interface, which is in its address too. */
   version(request: Request): Answer;
   /** The addresses of all resources. */
-  root(request: Request, resources: readonly Routed[]): Answer;
+  root(request: Request, resources: readonly RoutedResource[]): Answer;
   /** The call that a request is. @throws Problem method_not_allowed, unauthenticated */
   begin(request: Request, allow: string): Call;
   /** As `begin`, for what nobody sees without credentials. */
   beginKnown(request: Request, allow: string): Call;
   /** The row number of a record that the caller may view. @throws Problem not_found */
-  find(call: Call, resource: Routed, id: string): number;
+  find(call: Call, resource: RoutedResource, id: string): number;
   /** One record as the request wants it; 201 with its address. */
-  showRecord(call: Call, resource: Routed, rid: number, status: 200 | 201): Response;
+  showRecord(call: Call, resource: RoutedResource, rid: number, status: 200 | 201): Response;
   /** Before anything is written. @throws Problem not_acceptable and others, where the answer could not be given */
-  checkAnswer(call: Call, resource: Routed): void;
+  checkAnswer(call: Call, resource: RoutedResource): void;
   /** What a bare id is; without one, the id or the name that the parameter `query` gives. */
-  resolve(request: Request, resources: readonly Routed[], id?: string): Answer;
+  resolve(request: Request, resources: readonly RoutedResource[], id?: string): Answer;
 }
 
 export function openAnswers(options: AnswerOptions): Answers {
@@ -93,14 +93,14 @@ export function openAnswers(options: AnswerOptions): Answers {
   /** Records as a file; a longer one is read in slices from `reading`, whose state `end` lets go of. */
   const file = (
     call: Call,
-    resource: Routed,
+    resource: RoutedResource,
     format: "csv" | "xlsx",
-    how: Look,
+    how: Representation,
     rids: readonly number[],
-    about: { status: 200 | 201; headers: Record<string, string>; reading: Reading; end?: () => void },
+    about: { status: 200 | 201; headers: Record<string, string>; reading: RecordReader; end?: () => void },
   ): Response => {
     // Points in time as plain text: a cell is no place for an object.
-    const flat: Look = { ...how, shape: how.shape === "spec" ? "flat" : how.shape };
+    const flat: Representation = { ...how, shape: how.shape === "spec" ? "flat" : how.shape };
     const around = { base: call.base, format: how.format };
     const recordsOf = (part: readonly number[]) => {
       const records = about.reading.records(resource, flat, call.actor, part, around);
@@ -130,7 +130,7 @@ export function openAnswers(options: AnswerOptions): Answers {
   /** A file is for all of a list, whose pages somebody would have to put together again. */
   const listFile = (
     call: Call,
-    resource: Routed,
+    resource: RoutedResource,
     format: "csv" | "xlsx",
     asked: Listing,
     headers: Record<string, string>,
@@ -150,16 +150,16 @@ export function openAnswers(options: AnswerOptions): Answers {
     }
   };
 
-  const readingOf = (call: Call, resource: Routed, from: Store): Reading => {
+  const readingOf = (call: Call, resource: RoutedResource, from: Store): RecordReader => {
     const { searchParams } = call.url;
-    return searchParams.has("as_of") ? from.past(resource, searchParams, call.actor).reading : from.reading;
+    return searchParams.has("as_of") ? from.past(resource, searchParams, call.actor).reader : from.reader;
   };
 
-  const list = (call: Call, resource: Routed): Response => {
+  const list = (call: Call, resource: RoutedResource): Response => {
     const { searchParams } = call.url;
     const past = searchParams.has("as_of") ? store.past(resource, searchParams, call.actor) : undefined;
-    const reading = past?.reading ?? store.reading;
-    const listing = readListing(store.resources, resource, past?.parameters ?? searchParams, call.actor);
+    const reading = past?.reader ?? store.reader;
+    const listing = parseListing(store.resources, resource, past?.parameters ?? searchParams, call.actor);
     const asked = explainAsked(call);
     if (asked !== undefined)
       return explained(explainListing(store, resource, listing, searchParams, call.actor, past));
@@ -170,7 +170,7 @@ export function openAnswers(options: AnswerOptions): Answers {
     if (streamed) return streamed;
     const found = reading.list(resource, listing, call.actor);
     const around = { base: call.base, format: listing.format };
-    const where = position(here(call), searchParams, found.current, found.total, listing.size);
+    const where = pageInfo(here(call), searchParams, found.current, found.total, listing.size);
     const texts = reading.texts(resource, listing, call.actor, found.rids, around);
     const json = envelopeText(where, texts);
     const tag = listTag(json, formOf(call, format));
@@ -190,7 +190,7 @@ export function openAnswers(options: AnswerOptions): Answers {
 
   /** Whether an explanation is asked for, and of what: only of callers with credentials. */
   const explainAsked = (call: Call): string | undefined => {
-    const asked = readExplain(call.url.searchParams);
+    const asked = parseExplain(call.url.searchParams);
     if (asked !== undefined && call.actor.user === null) throw unauthenticated(NO_CREDENTIALS);
     return asked;
   };
@@ -198,11 +198,17 @@ export function openAnswers(options: AnswerOptions): Answers {
   const explained = (json: Json): Response =>
     respond(JSON.stringify(json), 200, MEDIA_TYPES.json, { Allow: READ_METHODS });
 
-  const look = (call: Call, resource: Routed): Look =>
-    readLook(store.resources, resource, call.url.searchParams);
+  const look = (call: Call, resource: RoutedResource): Representation =>
+    parseRepresentation(store.resources, resource, call.url.searchParams);
 
   /** One record as JSON; under response_format=flat in `results`, as clients of that form expect it. */
-  const itemText = (call: Call, resource: Routed, how: Look, rid: number, reading: Reading): string => {
+  const itemText = (
+    call: Call,
+    resource: RoutedResource,
+    how: Representation,
+    rid: number,
+    reading: RecordReader,
+  ): string => {
     const around = { base: call.base, format: how.format };
     const [text] = reading.texts(resource, how, call.actor, [rid], around);
     return how.shape === "flat" ? `{"results":${text}}` : text;
@@ -211,10 +217,10 @@ export function openAnswers(options: AnswerOptions): Answers {
   /** One record; `reading`: as it was at another time. */
   const showItem = (
     call: Call,
-    resource: Routed,
+    resource: RoutedResource,
     rid: number,
     status: 200 | 201,
-    reading: Reading = store.reading,
+    reading: RecordReader = store.reader,
   ): Response => {
     const how = look(call, resource);
     const format = negotiate(how.format, call.request.headers.get("accept"));
@@ -229,7 +235,7 @@ export function openAnswers(options: AnswerOptions): Answers {
       return file(call, resource, format, how, [rid], { status, headers, reading });
     const json = itemText(call, resource, how, rid, reading);
     const tag =
-      reading === store.reading && "version" in resource.fields
+      reading === store.reader && "version" in resource.fields
         ? recordTag(store.version(resource, rid), json, formOf(call, format))
         : listTag(json, formOf(call, format));
     headers.ETag = tag;
@@ -241,7 +247,7 @@ export function openAnswers(options: AnswerOptions): Answers {
     return show(call, format, json, resource, { status, headers, links });
   };
 
-  const addressOf = (call: Call, resource: Routed, rid: number): string => {
+  const addressOf = (call: Call, resource: RoutedResource, rid: number): string => {
     const column = resource.fields.id.column ?? "id";
     const row = store.statements.get({
       text: `SELECT ${column} AS id FROM ${resource.table} WHERE rid = ?`,
@@ -250,21 +256,26 @@ export function openAnswers(options: AnswerOptions): Answers {
     return `${call.base}${resource.segment}/${row?.id}/`;
   };
 
-  const showSeveral = (call: Call, resource: Routed, rids: number[], status: 200 | 201): Response => {
+  const showSeveral = (call: Call, resource: RoutedResource, rids: number[], status: 200 | 201): Response => {
     const how = look(call, resource);
     const around = { base: call.base, format: how.format };
-    const texts = `[${store.reading.texts(resource, how, call.actor, rids, around).join(",")}]`;
+    const texts = `[${store.reader.texts(resource, how, call.actor, rids, around).join(",")}]`;
     const json = how.shape === "flat" ? `{"results":${texts}}` : texts;
     return show(call, "json", json, resource, { status, headers: { Allow: COLLECTION_METHODS } });
   };
 
   /** Looked at before anything is written: an answer that cannot be given must not have done anything. */
-  const checkAnswer = (call: Call, resource: Routed): void => {
+  const checkAnswer = (call: Call, resource: RoutedResource): void => {
     negotiate(look(call, resource).format, call.request.headers.get("accept"));
   };
 
-  const find = (call: Call, resource: Routed, id: string, reading: Reading = store.reading): number => {
-    const life = readLife(resource, call.url.searchParams);
+  const find = (
+    call: Call,
+    resource: RoutedResource,
+    id: string,
+    reading: RecordReader = store.reader,
+  ): number => {
+    const life = parseDeletedFilter(resource, call.url.searchParams);
     const rid = reading.find(resource, id, life, call.actor);
     if (rid === undefined) throw new Problem("not_found", "Not found.");
     return rid;
@@ -298,12 +309,12 @@ export function openAnswers(options: AnswerOptions): Answers {
         const past = searchParams.has("as_of") ? store.past(resource, searchParams, call.actor) : undefined;
         if (asked !== undefined)
           return explained(explainRecord(store, resource, id, asked, call.actor, past));
-        const rid = find(call, resource, id, past?.reading);
-        return showItem(call, resource, rid, 200, past?.reading);
+        const rid = find(call, resource, id, past?.reader);
+        return showItem(call, resource, rid, 200, past?.reader);
       }
       if (call.method !== "OPTIONS") return writes.item(call, resource, id);
       const rid = find(call, resource, id);
-      const may = store.reading.rights(resource, call.actor, [rid]).get(rid)?.change;
+      const may = store.reader.rights(resource, call.actor, [rid]).get(rid)?.change;
       return describe(call, resource, ITEM_METHODS, may ? ["PUT"] : []);
     },
     bulkDelete(request, resource) {
@@ -336,7 +347,7 @@ export function openAnswers(options: AnswerOptions): Answers {
     resolve(request, resources, id) {
       const { actor, url } = begin(request, READ_METHODS);
       const typed = id ?? url.searchParams.get("query") ?? "";
-      return showSimple(resolveRecord(store.reading, resources, typed, actor, id === undefined));
+      return showSimple(resolveRecord(store.reader, resources, typed, actor, id === undefined));
     },
   };
 }

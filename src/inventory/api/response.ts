@@ -5,7 +5,7 @@ import { metadata } from "../model/schema.ts";
 import { type Format, MEDIA_TYPES } from "./negotiation.ts";
 import { type Html, markup } from "../../platform/html.ts";
 import type { Json } from "../model/field.ts";
-import { DECLARED, type Routed } from "../resources/index.ts";
+import { DECLARED, type RoutedResource } from "../resources/index.ts";
 
 export const ROOT = "/api/v2/";
 
@@ -49,7 +49,7 @@ export const show = (
   call: Call,
   format: Format,
   json: string,
-  resource: Routed,
+  resource: RoutedResource,
   about: { status?: number; headers: Record<string, string>; links?: Record<string, string | null> },
 ): Response => {
   const status = about.status ?? 200;
@@ -82,7 +82,7 @@ export const show = (
 /** The root as a page. */
 export const showRoot = (
   call: Call,
-  resources: readonly Routed[],
+  resources: readonly RoutedResource[],
   headers: Record<string, string>,
 ): Response => {
   const { base } = call;
@@ -107,7 +107,7 @@ export const showRoot = (
 };
 
 /** The forms that make sense for what is shown; those that write, for callers with credentials. */
-function formsFor(call: Call, resource: Routed, value: Json): Html[] {
+function formsFor(call: Call, resource: RoutedResource, value: Json): Html[] {
   const known = call.actor.user !== null;
   const list = `${call.base}${resource.segment}/`;
   const whole = value as Record<string, Json>;
@@ -129,7 +129,12 @@ export const withParameter = (call: Call, name: string, value: string): string =
 };
 
 /** The answer to OPTIONS. */
-export const describe = (call: Call, resource: Routed, allow: string, actions: string[]): Response => {
+export const describe = (
+  call: Call,
+  resource: RoutedResource,
+  allow: string,
+  actions: string[],
+): Response => {
   const may = call.actor.user === null ? [] : actions;
   const json = JSON.stringify(metadata(DECLARED, resource, may));
   return respond(json, 200, MEDIA_TYPES.json, { Allow: allow });

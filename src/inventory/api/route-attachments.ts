@@ -4,23 +4,23 @@ import type { HistoryAnswers } from "./respond-with-history.ts";
 import { runBatch, runInTurn, unwrap } from "./respond-to-write.ts";
 import {
   answered,
-  ATTACHED_FILE,
+  FILE_SCHEMA,
   bytes,
-  OF_PARTS,
+  SUB_RESOURCE_PARAMETERS,
   optionsOf,
   refused,
   UPLOAD_FORM,
 } from "../records/sub-resource-description.ts";
 import type { Attachments } from "../records/attachments.ts";
 import { content, detail, inPath, inQuery } from "./route-description.ts";
-import { checkVersion, isKnown } from "../records/entity-tag.ts";
-import { once } from "../records/idempotency.ts";
+import { checkVersion, isKnown } from "./entity-tag.ts";
+import { withIdempotencyKey } from "./idempotency.ts";
 import { and } from "../model/condition.ts";
 import type { Json } from "../model/field.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
-import { changeableHost, hostOf, showPart } from "./sub-resource-request.ts";
+import { changeableParent, readableParent, showSubResource } from "./sub-resource-request.ts";
 import { readJson, readUpload } from "./request-body.ts";
-import { PARTS } from "../resources/index.ts";
+import { SUB_RESOURCES } from "../resources/index.ts";
 import { type Call, respond, ROOT } from "./response.ts";
 import { addHistoryOf } from "./route-history.ts";
 import type { Store } from "../records/store.ts";
@@ -51,11 +51,11 @@ export function addAttachments(
   app: Elysia,
   { answers, store, attachments, history, maxMessageBytes }: AttachmentsOptions,
 ): void {
-  const part = PARTS.attachment;
+  const part = SUB_RESOURCES.attachment;
   const showOne = (call: Call, rid: number, status: 200 | 201, allow: string): Response => {
-    const source = { statements: store.statements, reading: store.reading, actor: call.actor };
+    const source = { statements: store.statements, reader: store.reader, actor: call.actor };
     const shown = attachments.show(rid, call.base, source)!;
-    return showPart(call, shown, allow, { status, version: Number(shown.version) });
+    return showSubResource(call, shown, allow, { status, version: Number(shown.version) });
   };
 
   const list = async ({ request }: Context): Promise<Response> => {
@@ -65,21 +65,21 @@ export function addAttachments(
     const { searchParams } = call.url;
     if (call.method !== "POST") {
       const { resource, id } = attachments.owner(searchParams);
-      const host = hostOf(store, call, resource, id);
+      const host = readableParent(store, call, resource, id);
       const ascending = searchParams.get("ordering") === "created";
-      return showPart(call, attachments.list(resource, host, call.base, ascending), LIST_METHODS);
+      return showSubResource(call, attachments.list(resource, host, call.base, ascending), LIST_METHODS);
     }
     const upload = await readUpload(request, maxMessageBytes);
     const { resource, id } = attachments.owner(new URLSearchParams([...upload.fields, ...searchParams]));
     const digest = new Bun.CryptoHasher("sha256").update(upload.bytes).digest("hex");
-    return store.inTurn(() =>
-      once(store, call, [upload.name, upload.type, digest], () =>
+    return store.enqueue(() =>
+      withIdempotencyKey(store, call, [upload.name, upload.type, digest], () =>
         runBatch(
           store,
           call,
           { kind: "create" },
           (writing) => {
-            const rid = changeableHost(store, call, resource, id);
+            const rid = changeableParent(store, call, resource, id);
             return attachments.add(writing, resource, rid, upload, call.actor);
           },
           (rid) => showOne(call, rid, 201, LIST_METHODS),
@@ -91,9 +91,9 @@ export function addAttachments(
   /** The bytes; never shown in place: what somebody uploaded is not to run under this address. */
   const showBytes = (call: Call, id: string): Response => {
     const { part: row, owner } = attachments.find(id);
-    const host = hostOf(store, call, owner.resource, owner.id);
+    const host = readableParent(store, call, owner.resource, owner.id);
     const shown = attachments.show(row, call.base, host);
-    if (!shown || (host.life !== "all" && shown.deleted !== (host.life === "deleted")))
+    if (!shown || (host.deletedFilter !== "all" && shown.deleted !== (host.deletedFilter === "deleted")))
       throw new Problem("not_found", "Not found.");
     const name = encodeURIComponent(String(shown.name)).replaceAll("'", "%27");
     const headers = {
@@ -112,7 +112,7 @@ export function addAttachments(
     if (call.method === "OPTIONS") return respond(ONE_OPTIONS, 200, MEDIA_TYPES.json, { Allow: ONE_METHODS });
     if (call.method === "GET" || call.method === "HEAD") return showBytes(call, id);
     const { part: rid, owner } = attachments.find(id);
-    changeableHost(store, call, owner.resource, owner.id);
+    changeableParent(store, call, owner.resource, owner.id);
     const upload = call.method === "PUT" ? await readUpload(request, maxMessageBytes) : undefined;
     const body: Json = call.method === "PATCH" ? unwrap(await readJson(request, maxMessageBytes)) : null;
     return runInTurn(
@@ -120,11 +120,11 @@ export function addAttachments(
       call,
       call.method === "DELETE" ? "delete" : "update",
       (writing) => {
-        changeableHost(store, call, owner.resource, owner.id);
+        changeableParent(store, call, owner.resource, owner.id);
         const { deleted, version } = writing.current(part, rid);
         if (deleted === 1) throw new Problem("not_found", "Not found.");
         checkVersion(call, Number(version));
-        if (call.method === "DELETE") writing.mark(part, rid, call.actor);
+        if (call.method === "DELETE") writing.markDeleted(part, rid, call.actor);
         else if (upload) attachments.replace(writing, rid, upload, call.actor);
         else attachments.rename(writing, rid, body, call.actor);
       },
@@ -146,7 +146,7 @@ export function addAttachments(
   const file = { required: true, content: { ...UPLOAD_FORM, ...bytes("application/octet-stream") } };
   const named = { type: "object", required: ["name"], properties: { name: { type: "string" } } };
   const written = {
-    ...answered(200, "As stored.", ATTACHED_FILE),
+    ...answered(200, "As stored.", FILE_SCHEMA),
     ...refused(400, 401, 403, 404, 409, 412, 413, 415),
   };
   app
@@ -156,11 +156,11 @@ export function addAttachments(
         parameters: [
           ...record,
           inQuery("ordering", "created: the oldest first."),
-          ...OF_PARTS,
+          ...SUB_RESOURCE_PARAMETERS,
           ...NONE_MATCH,
         ],
         responses: {
-          ...answered(200, "The newest first.", { type: "array", items: ATTACHED_FILE }),
+          ...answered(200, "The newest first.", { type: "array", items: FILE_SCHEMA }),
           ...refused(400, 401, 404),
         },
       }),
@@ -174,7 +174,7 @@ export function addAttachments(
         parameters: [...record, ...DRY_RUN, ...ONCE],
         requestBody: file,
         responses: {
-          ...answered(201, "As stored.", ATTACHED_FILE),
+          ...answered(201, "As stored.", FILE_SCHEMA),
           ...answered(200, "Of a dry run: what would change.", PREVIEW),
           ...refused(400, 401, 403, 404, 409, 413, 422),
         },
@@ -183,7 +183,7 @@ export function addAttachments(
     .get(`${path}:id/`, one, {
       detail: detail({
         summary: "A file",
-        parameters: [...id, ...OF_PARTS, ...NONE_MATCH],
+        parameters: [...id, ...SUB_RESOURCE_PARAMETERS, ...NONE_MATCH],
         responses: {
           200: { description: "Its bytes, of the type that it was sent with.", content: bytes("*/*") },
           ...refused(400, 401, 404),
@@ -233,12 +233,12 @@ export function addAttachments(
     paths: ["attachments/:id/"],
     parameters: id,
     what: "a file",
-    restored: ATTACHED_FILE,
+    restored: FILE_SCHEMA,
     subject: (params) => ({
       resource: part,
       find: (call) => {
         const { part: rid, owner } = attachments.find(params.id ?? "");
-        if (store.reading.find(owner.resource, owner.id, and(), call.actor) === undefined)
+        if (store.reader.find(owner.resource, owner.id, and(), call.actor) === undefined)
           throw new Problem("not_found", "Not found.");
         return rid;
       },

@@ -5,7 +5,7 @@ import { content, detail, inPath, inQuery, refusalsOf } from "./route-descriptio
 import { and } from "../model/condition.ts";
 import { recordSchema } from "../model/schema.ts";
 import { ROOT } from "./response.ts";
-import { DECLARED, PEOPLE, RESOURCES, type Routed } from "../resources/index.ts";
+import { DECLARED, PEOPLE, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import type { Store } from "../records/store.ts";
 import { DRY_RUN, ONCE } from "./write-parameters.ts";
 import { Problem } from "../../problem.ts";
@@ -185,11 +185,11 @@ export function addHistory(app: Elysia, answers: Answers, store: Store, history:
 }
 
 /** A record that the caller may view, deleted or not. */
-function recordSubject(answers: Answers, store: Store, resource: Routed, id: string): Subject {
+function recordSubject(answers: Answers, store: Store, resource: RoutedResource, id: string): Subject {
   return {
     resource,
     find: (call) => {
-      const rid = store.reading.find(resource, id, and(), call.actor);
+      const rid = store.reader.find(resource, id, and(), call.actor);
       if (rid === undefined) throw new Problem("not_found", "Not found.");
       return rid;
     },

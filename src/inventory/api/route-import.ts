@@ -15,12 +15,12 @@ import { type Imports, refusalOf, type Running } from "../imports/imports.ts";
 import { importTemplate } from "../imports/import-template.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { KINDS } from "../model/field.ts";
-import { parseJson } from "../model/json-text.ts";
+import { parseJson } from "../model/parse-json.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import { readUpload } from "./request-body.ts";
 import { importJson, uploadPage } from "../imports/import-page.ts";
 import { type Call, respond, ROOT } from "./response.ts";
-import type { Routed } from "../resources/index.ts";
+import type { RoutedResource } from "../resources/index.ts";
 import type { Store } from "../records/store.ts";
 import { Problem } from "../../problem.ts";
 import { unauthenticated } from "../../accounts/accounts.ts";
@@ -41,7 +41,7 @@ export function addImport(
   answers: Answers,
   store: Store,
   imports: Imports,
-  resource: Routed,
+  resource: RoutedResource,
   maxBytes: number,
 ): void {
   const metadata = metadataOf(

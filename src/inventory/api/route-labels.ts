@@ -6,10 +6,10 @@ import { type Sheet, SHEETS, sheetNamed } from "../labels/sheet.ts";
 import type { Symbology } from "../labels/symbol.ts";
 import { type Json, KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
-import { readListing } from "../model/listing.ts";
+import { parseListing } from "../model/listing.ts";
 import { listParameters } from "../model/schema.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
-import { DECLARED, RESOURCES, type Routed } from "../resources/index.ts";
+import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { respond, ROOT } from "./response.ts";
 import type { Store } from "../records/store.ts";
 import { Problem } from "../../problem.ts";
@@ -41,7 +41,7 @@ export function addLabels(app: Elysia, answers: Answers, store: Store): void {
   const labelled = RESOURCES.filter(({ fields }) => fields.id.kind === "uuid");
   const tables = [...new Set(labelled.map(({ table }) => table))];
   const labels =
-    (resource: Routed) =>
+    (resource: RoutedResource) =>
     async ({ request }: { request: Request }): Promise<Response> => {
       const call = answers.begin(request, METHODS);
       if (call.method === "OPTIONS") return respond(null, 204, "", { Allow: METHODS });
@@ -50,9 +50,9 @@ export function addLabels(app: Elysia, answers: Answers, store: Store): void {
       for (const name of Object.keys(OWN)) parameters.delete(name);
       const past = ["as_of", "explain"].find((name) => parameters.has(name));
       if (past !== undefined) throw parameterProblem(past, "Labels are of records as they are.");
-      const listing = readListing(DECLARED, resource, parameters, call.actor);
+      const listing = parseListing(DECLARED, resource, parameters, call.actor);
       const whole = !parameters.has("page") && !parameters.has("page_size");
-      const { total, rids } = store.reading.list(
+      const { total, rids } = store.reader.list(
         resource,
         whole ? { ...listing, size: MOST } : listing,
         call.actor,
@@ -66,7 +66,7 @@ export function addLabels(app: Elysia, answers: Answers, store: Store): void {
         throw new Problem("not_found", "Nothing is found, so there are no labels to make.");
       // A phone that reads the code opens this page of the service.
       const page = `${call.base.slice(0, -ROOT.length)}/i/`;
-      const source = { reading: store.reading, statements: store.statements, tables };
+      const source = { reading: store.reader, statements: store.statements, tables };
       const made = labelsOf(source, resource, rids, call.actor, page);
       const name = `${resource.segment.replaceAll("/", "-")}-labels`;
       const headers = { Allow: METHODS, "Content-Disposition": `attachment; filename="${name}.${format}"` };
@@ -163,7 +163,7 @@ const MEANINGS: Record<number, string> = {
 };
 const refusals = refusalsOf(MEANINGS);
 
-const describe = (resource: Routed): Detail =>
+const describe = (resource: RoutedResource): Detail =>
   detail({
     summary: `Labels of ${resource.segment}`,
     description: `Of all that the filters of the list find, in its order, at most ${MOST}: name, kind and place, a code, and the code in plain text.`,

@@ -10,7 +10,7 @@ import { MEDIA_TYPES } from "./negotiation.ts";
 import type { Actor } from "../model/access.ts";
 import { type Kind, openPeople } from "../records/people.ts";
 import { readJson } from "./request-body.ts";
-import { DECLARED, PARTS, PEOPLE } from "../resources/index.ts";
+import { DECLARED, SUB_RESOURCES, PEOPLE } from "../resources/index.ts";
 import { type Call, describe, respond, ROOT } from "./response.ts";
 import { DRY_RUN } from "./write-parameters.ts";
 import { addHistoryOf, addMemberships } from "./route-history.ts";
@@ -75,7 +75,7 @@ export function addPeople(
       const rid = people.find(kind, params.name ?? "");
       const resource = PEOPLE[kind];
       if (call.method === "OPTIONS") {
-        const may = store.reading.rights(resource, call.actor, [rid]).get(rid)?.change;
+        const may = store.reader.rights(resource, call.actor, [rid]).get(rid)?.change;
         return options(call, kind, ITEM_METHODS, may ? ["PUT"] : []);
       }
       if (call.method === "DELETE") {
@@ -105,7 +105,7 @@ export function addPeople(
     const past = searchParams.has("as_of") ? store.past(PEOPLE.group, searchParams, call.actor) : undefined;
     const look = { format: undefined, shape: "flat", fields: ["id", "username", "full_name"] } as const;
     const around = { base: call.base, format: undefined };
-    const { values } = store.reading.records(
+    const { values } = store.reader.records(
       PEOPLE.user,
       look,
       call.actor,
@@ -197,7 +197,7 @@ export function addPeople(
     what: "a membership",
     restored: MEMBER_LIST,
     subject: ({ name, member }) => ({
-      resource: PARTS.membership,
+      resource: SUB_RESOURCES.membership,
       find: ({ actor }) => {
         if (actor.user === null) throw unauthenticated("Authentication credentials were not provided.");
         return people.membership(people.find("group", name ?? ""), people.find("user", member ?? ""));

@@ -6,13 +6,13 @@ import { fieldValues } from "../records/field-values.ts";
 import { openLocationTree } from "../records/location-tree.ts";
 import { and, compare } from "../model/condition.ts";
 import { type Json, KINDS } from "../model/field.ts";
-import { parameterProblem, readPath } from "../model/filter.ts";
-import { type Listing, readListing } from "../model/listing.ts";
+import { parameterProblem, parsePath } from "../model/filter.ts";
+import { type Listing, parseListing } from "../model/listing.ts";
 import { fieldAt } from "../model/resource.ts";
 import { listParameters } from "../model/schema.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
-import { annotatedWith, countReferring, referringTo } from "../records/references.ts";
-import { DECLARED, RESOURCES, type Routed } from "../resources/index.ts";
+import { annotatedWith, countReferring, fieldsReferringTo } from "../records/references.ts";
+import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, respond, ROOT } from "./response.ts";
 import type { Store } from "../records/store.ts";
 import { Problem } from "../../problem.ts";
@@ -28,7 +28,7 @@ const NODES = 200;
 const MOST_NODES = 1000;
 
 /** Records of one list that refer by one field, or by annotations of one type. */
-interface Told {
+interface ReferenceSummary {
   segment: string;
   field: string | null;
   annotation: string | null;
@@ -41,7 +41,7 @@ type Context = { request: Request; params: Record<string, string | null> };
 
 /** How records hang together: what refers to one, which values a field has, what lies in what. */
 export function addRelations(app: Elysia, answers: Answers, store: Store): void {
-  const { reading, statements } = store;
+  const { reader, statements } = store;
   const told = (json: Json): Response =>
     respond(JSON.stringify(json), 200, MEDIA_TYPES.json, { Allow: METHODS });
   const begin = (request: Request): Call | Response => {
@@ -50,15 +50,15 @@ export function addRelations(app: Elysia, answers: Answers, store: Store): void 
   };
 
   const references =
-    (resource: Routed) =>
+    (resource: RoutedResource) =>
     ({ request, params }: Context): Response => {
       const call = begin(request);
       if (call instanceof Response) return call;
       const { actor, base } = call;
-      const rid = reading.find(resource, params.id ?? "", ALIVE, actor);
+      const rid = reader.find(resource, params.id ?? "", ALIVE, actor);
       if (rid === undefined) throw new Problem("not_found", "Not found.");
-      const named = ({ key, ...from }: Routed, rids: readonly number[]): Json =>
-        reading
+      const named = ({ key, ...from }: RoutedResource, rids: readonly number[]): Json =>
+        reader
           .records(
             { key, ...from },
             { format: undefined, shape: "flat", fields: ["id", key] },
@@ -67,7 +67,7 @@ export function addRelations(app: Elysia, answers: Answers, store: Store): void 
             { base, format: undefined },
           )
           .values.map((record) => ({ id: record.id, name: record[key] }));
-      const byField = referringTo(DECLARED, resource).flatMap((from): Told[] => {
+      const byField = fieldsReferringTo(DECLARED, resource).flatMap((from): ReferenceSummary[] => {
         const total = countReferring(statements, DECLARED, from, [rid], actor).get(rid) ?? 0;
         if (total === 0) return [];
         const { key, segment } = from.resource;
@@ -81,45 +81,54 @@ export function addRelations(app: Elysia, answers: Answers, store: Store): void 
           size: NAMED,
           ignored: [],
         };
-        const records = named(from.resource, reading.list(from.resource, listing, actor).rids);
+        const records = named(from.resource, reader.list(from.resource, listing, actor).rids);
         const list = `${base}${segment}/?${from.field}=${encodeURIComponent(params.id ?? "")}`;
         return [{ segment, field: from.field, annotation: null, total, list, records }];
       });
       const id = String(KINDS.uuid.parse(params.id ?? ""));
-      const byAnnotation = annotatedWith(statements, DECLARED, resource, id, actor).map((from): Told => {
-        const { segment } = from.resource;
-        const all = reading.records(
-          from.resource,
-          { format: undefined, shape: "flat", fields: ["id"] },
-          actor,
-          from.rids.slice(0, LISTED + 1),
-          { base, format: undefined },
-        ).values;
-        // No filter looks into annotations: the list of these very records.
-        const list =
-          all.length > LISTED
-            ? null
-            : `${base}${segment}/?id=${all.map((record) => String(record.id)).join("&id=")}`;
-        const records = named(from.resource, from.rids);
-        return { segment, field: null, annotation: from.annotation, total: from.rids.length, list, records };
-      });
+      const byAnnotation = annotatedWith(statements, DECLARED, resource, id, actor).map(
+        (from): ReferenceSummary => {
+          const { segment } = from.resource;
+          const all = reader.records(
+            from.resource,
+            { format: undefined, shape: "flat", fields: ["id"] },
+            actor,
+            from.rids.slice(0, LISTED + 1),
+            { base, format: undefined },
+          ).values;
+          // No filter looks into annotations: the list of these very records.
+          const list =
+            all.length > LISTED
+              ? null
+              : `${base}${segment}/?id=${all.map((record) => String(record.id)).join("&id=")}`;
+          const records = named(from.resource, from.rids);
+          return {
+            segment,
+            field: null,
+            annotation: from.annotation,
+            total: from.rids.length,
+            list,
+            records,
+          };
+        },
+      );
       const results = [...byField, ...byAnnotation];
       const total = results.reduce((sum, each) => sum + each.total, 0);
       return told({ total, results: results as unknown as Json });
     };
 
   const values =
-    (resource: Routed) =>
+    (resource: RoutedResource) =>
     ({ request }: Context): Response => {
       const call = begin(request);
       if (call instanceof Response) return call;
       const parameters = new URLSearchParams(call.url.searchParams);
       const typed = parameters.get("field") ?? "";
       parameters.delete("field");
-      const path = readPath(DECLARED, resource, typed);
+      const path = parsePath(DECLARED, resource, typed);
       if ("error" in path) throw parameterProblem("field", path.error);
       const field = fieldAt(DECLARED, resource, path)!;
-      const { condition } = readListing(DECLARED, resource, parameters, call.actor);
+      const { condition } = parseListing(DECLARED, resource, parameters, call.actor);
       const found = fieldValues(
         statements,
         DECLARED,
@@ -162,7 +171,7 @@ export function addRelations(app: Elysia, answers: Answers, store: Store): void 
       }
   }
 
-  const locations = openLocationTree(statements, reading, DECLARED);
+  const locations = openLocationTree(statements, reader, DECLARED);
   const tree = ({ request }: Context): Response => {
     const call = begin(request);
     if (call instanceof Response) return call;
@@ -183,7 +192,7 @@ export function addRelations(app: Elysia, answers: Answers, store: Store): void 
         "of",
         `Expected <list>/<id>; lists: ${[...locations.levels.keys()].join(", ")}.`,
       );
-    const rid = reading.find(resource, id, ALIVE, call.actor);
+    const rid = reader.find(resource, id, ALIVE, call.actor);
     if (rid === undefined) throw new Problem("not_found", "Not found.");
     return told({
       path: json(locations.path(resource, rid, call.actor)),

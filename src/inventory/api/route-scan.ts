@@ -12,14 +12,14 @@ const METHODS = "GET, HEAD, OPTIONS";
 const LONGEST = 1000;
 
 /** What a scanner read, as records. */
-export function addScan(app: Elysia, answers: Answers, { reading }: Store): void {
+export function addScan(app: Elysia, answers: Answers, { reader }: Store): void {
   const found = ({ request }: { request: Request }): Response => {
     const call = answers.begin(request, METHODS);
     if (call.method === "OPTIONS") return respond(null, 204, "", { Allow: METHODS });
     const code = call.url.searchParams.get("code") ?? "";
     if (code.trim() === "") throw new Problem("invalid_request", "code: Name what was scanned.");
     if (code.length > LONGEST) throw new Problem("invalid_request", `code: At most ${LONGEST} characters.`);
-    const results = scan(reading, RESOURCES, code, call.actor).map(({ resource, id, name, by }) => ({
+    const results = scan(reader, RESOURCES, code, call.actor).map(({ resource, id, name, by }) => ({
       segment: resource.segment,
       id,
       name,

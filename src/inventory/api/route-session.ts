@@ -82,7 +82,7 @@ function addSession(app: Elysia, { store, accounts, maxMessageBytes, reach }: Si
     // Accounts hold no links.
     const around = { base: "", format: undefined };
     const actor = accounts.actorOf(session.user);
-    const [record] = store.reading.records(PEOPLE.user, look, actor, [session.user], around).values;
+    const [record] = store.reader.records(PEOPLE.user, look, actor, [session.user], around).values;
     return {
       user: record,
       csrf_token: session.csrfToken,

@@ -2,19 +2,19 @@ import type { Elysia } from "elysia";
 import { type Answers, unwrap } from "./respond.ts";
 import type { HistoryAnswers } from "./respond-with-history.ts";
 import { runInTurn } from "./respond-to-write.ts";
-import { OF_PARTS } from "../records/sub-resource-description.ts";
+import { SUB_RESOURCE_PARAMETERS } from "../records/sub-resource-description.ts";
 import { ALIVE } from "../records/bulk.ts";
 import { content, type Detail, inPath, refusalsOf, secured } from "./route-description.ts";
-import { checkTag, listTag } from "../records/entity-tag.ts";
+import { checkTag, listTag } from "./entity-tag.ts";
 import { and } from "../model/condition.ts";
 import { type Json, parseUuid, quoted } from "../model/field.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
-import { changeableHost, hostOf, showPart } from "./sub-resource-request.ts";
+import { changeableParent, readableParent, showSubResource } from "./sub-resource-request.ts";
 import { readJson } from "./request-body.ts";
 import { addHistoryOf } from "./route-history.ts";
-import { PARTS, RESOURCES, type Routed } from "../resources/index.ts";
+import { SUB_RESOURCES, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, respond, ROOT } from "./response.ts";
-import { openSharing, readWish, showSharing } from "../records/sharing.ts";
+import { openSharing, parseSharing, showSharing } from "../records/sharing.ts";
 import type { Statements } from "../records/statements.ts";
 import type { Store } from "../records/store.ts";
 import { DRY_RUN, MATCH, NONE_MATCH } from "./write-parameters.ts";
@@ -42,28 +42,28 @@ export function addSharing(app: Elysia, { answers, store, history, maxMessageByt
   const { statements } = store;
   const body = async ({ request }: Call): Promise<Json> => unwrap(await readJson(request, maxMessageBytes));
   const modeOf = (call: Call) => (call.method === "PUT" ? ("replace" as const) : ("merge" as const));
-  const find = (call: Call, resource: Routed, id: string): number | undefined =>
-    store.reading.find(resource, id, ALIVE, call.actor);
-  const mayChange = (call: Call, resource: Routed, rid: number): boolean =>
-    store.reading.rights(resource, call.actor, [rid]).get(rid)?.change === true;
+  const find = (call: Call, resource: RoutedResource, id: string): number | undefined =>
+    store.reader.find(resource, id, ALIVE, call.actor);
+  const mayChange = (call: Call, resource: RoutedResource, rid: number): boolean =>
+    store.reader.rights(resource, call.actor, [rid]).get(rid)?.change === true;
 
-  const show = (call: Call, resource: Routed, rid: number, from: Statements): Response => {
+  const show = (call: Call, resource: RoutedResource, rid: number, from: Statements): Response => {
     // Whoever gives the own right away is told no more.
     if (!mayChange(call, resource, rid)) return respond(null, 204, "", { Allow: ONE_METHODS });
-    return showPart(call, showSharing(from, resource, rid), ONE_METHODS);
+    return showSubResource(call, showSharing(from, resource, rid), ONE_METHODS);
   };
 
   const one =
-    (resource: Routed) =>
+    (resource: RoutedResource) =>
     async ({ request, params }: Context): Promise<Response> => {
       const call = answers.beginKnown(request, ONE_METHODS);
       const id = params.id ?? "";
       if (call.method === "GET" || call.method === "HEAD") {
-        const host = hostOf(store, call, resource, id);
+        const host = readableParent(store, call, resource, id);
         if (!mayChange(call, resource, host.rid)) throw forbidden();
         return show(call, resource, host.rid, host.statements);
       }
-      changeableHost(store, call, resource, id);
+      changeableParent(store, call, resource, id);
       if (call.method === "OPTIONS") return respond(null, 204, "", { Allow: ONE_METHODS });
       const value = await body(call);
       return runInTurn(
@@ -72,9 +72,9 @@ export function addSharing(app: Elysia, { answers, store, history, maxMessageByt
         "update",
         (writing) => {
           // While the body was read, the record may have changed hands.
-          const rid = changeableHost(store, call, resource, id);
+          const rid = changeableParent(store, call, resource, id);
           checkTag(call, listTag(JSON.stringify(showSharing(statements, resource, rid))));
-          const wish = readWish(statements, value);
+          const wish = parseSharing(statements, value);
           openSharing(statements, writing).set(resource, rid, wish, modeOf(call), call.actor);
           return rid;
         },
@@ -83,12 +83,12 @@ export function addSharing(app: Elysia, { answers, store, history, maxMessageByt
     };
 
   const several =
-    (resource: Routed) =>
+    (resource: RoutedResource) =>
     async ({ request }: { request: Request }): Promise<Response> => {
       const call = answers.beginKnown(request, SEVERAL_METHODS);
       if (call.method === "OPTIONS") return respond(null, 204, "", { Allow: SEVERAL_METHODS });
       const value = await body(call);
-      const wish = readWish(statements, value, ["ids"]);
+      const wish = parseSharing(statements, value, ["ids"]);
       const ids = readIds((value as { ids?: Json }).ids);
       return runInTurn(
         store,
@@ -135,9 +135,9 @@ export function addSharing(app: Elysia, { answers, store, history, maxMessageByt
       what: `a right on one of ${resource.segment}`,
       restored: SHOWN,
       subject: ({ id, grant }) => ({
-        resource: PARTS.grant,
+        resource: SUB_RESOURCES.grant,
         find: (call) => {
-          const rid = store.reading.find(resource, id ?? "", and(), call.actor);
+          const rid = store.reader.find(resource, id ?? "", and(), call.actor);
           if (rid === undefined) throw new Problem("not_found", "Not found.");
           if (!mayChange(call, resource, rid)) throw forbidden();
           const row = statements.get({
@@ -206,7 +206,7 @@ const MEANINGS: Record<number, string> = {
 const refusals = refusalsOf(MEANINGS);
 
 function describeRoutes(
-  resource: Routed,
+  resource: RoutedResource,
 ): Record<"show" | "replace" | "merge" | "replaceSeveral" | "mergeSeveral", Detail> {
   const { segment, name } = resource;
   const id = {
@@ -220,7 +220,7 @@ function describeRoutes(
     secured({
       summary,
       description,
-      parameters: sends ? [id, ...DRY_RUN, ...MATCH] : [id, ...OF_PARTS, ...NONE_MATCH],
+      parameters: sends ? [id, ...DRY_RUN, ...MATCH] : [id, ...SUB_RESOURCE_PARAMETERS, ...NONE_MATCH],
       ...(sends ? { requestBody: { required: true, content: content(object(WISH, [])) } } : {}),
       responses: {
         200: { description: "Who has which rights.", content: content(SHOWN) },

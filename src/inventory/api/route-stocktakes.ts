@@ -6,7 +6,7 @@ import { csvText } from "../imports/export-file.ts";
 import type { Json } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
-import { changeableHost, hostOf, showPart } from "./sub-resource-request.ts";
+import { changeableParent, readableParent, showSubResource } from "./sub-resource-request.ts";
 import { readJson } from "./request-body.ts";
 import { respond, ROOT } from "./response.ts";
 import { type Count, MISSING, type Missing, openStocktaking, STOCKTAKE } from "../labels/stocktake.ts";
@@ -29,7 +29,7 @@ export function addStocktakes(app: Elysia, answers: Answers, store: Store, maxMe
   const count = ({ request, params }: Context): Response => {
     const call = answers.begin(request, READ);
     if (call.method === "OPTIONS") return respond(null, 204, "", { Allow: READ });
-    const { rid } = hostOf(store, call, STOCKTAKE, params.id ?? "");
+    const { rid } = readableParent(store, call, STOCKTAKE, params.id ?? "");
     const counted = taking.count(rid, call.actor);
     const format = call.url.searchParams.get("format") ?? "json";
     if (format === "csv")
@@ -38,24 +38,24 @@ export function addStocktakes(app: Elysia, answers: Answers, store: Store, maxMe
         "Content-Disposition": 'attachment; filename="stocktake.csv"',
       });
     if (format !== "json" && format !== "api") throw parameterProblem("format", "Choices: json, csv.");
-    return showPart(call, counted as unknown as Json, READ);
+    return showSubResource(call, counted as unknown as Json, READ);
   };
 
   const scans = async ({ request, params }: Context): Promise<Response> => {
     const call = answers.beginKnown(request, SCANS);
     if (call.method === "OPTIONS") return respond(null, 204, "", { Allow: SCANS });
     const body = call.method === "POST" ? await readJson(request, maxMessageBytes) : {};
-    const find = (): number => changeableHost(store, call, STOCKTAKE, params.id ?? "");
+    const find = (): number => changeableParent(store, call, STOCKTAKE, params.id ?? "");
     if (call.method === "DELETE") {
       const code = call.url.searchParams.get("code") ?? "";
       if (code.trim() === "")
         throw new Problem("invalid_request", "code: Name the code that is to be forgotten.");
-      const known = await store.inTurn(() => store.statements.writing(() => taking.forget(find(), code)));
+      const known = await store.enqueue(() => store.statements.writing(() => taking.forget(find(), code)));
       if (!known) throw new Problem("not_found", "This code was not scanned.");
       return respond(null, 204, "", { Allow: SCANS });
     }
     const { codes, place } = readCodes(body);
-    const results = await store.inTurn(() =>
+    const results = await store.enqueue(() =>
       store.statements.writing(() => taking.scan(find(), codes, place, call.actor)),
     );
     return respond(JSON.stringify({ results }), 200, MEDIA_TYPES.json, { Allow: SCANS });
@@ -70,7 +70,7 @@ export function addStocktakes(app: Elysia, answers: Answers, store: Store, maxMe
       call,
       "bulk_update",
       (writing) => {
-        const rid = changeableHost(store, call, STOCKTAKE, params.id ?? "");
+        const rid = changeableParent(store, call, STOCKTAKE, params.id ?? "");
         return taking.apply(writing, rid, missing, call.actor);
       },
       (counted) => respond(JSON.stringify(counted), 200, MEDIA_TYPES.json, { Allow: APPLY }),

@@ -1,12 +1,12 @@
 import type { Elysia } from "elysia";
 import type { Answers } from "./respond.ts";
 import type { HistoryAnswers } from "./respond-with-history.ts";
-import type { Attached } from "../records/sub-resources.ts";
+import type { SubResourceRecords } from "../records/sub-resources.ts";
 import {
   answered,
   type Attachment,
   fieldsOf,
-  OF_PARTS,
+  SUB_RESOURCE_PARAMETERS,
   optionsOf,
   refused,
   sentSchema,
@@ -14,15 +14,15 @@ import {
 } from "../records/sub-resource-description.ts";
 import { runBatch, runInTurn, unwrap } from "./respond-to-write.ts";
 import { content, detail, inPath, inQuery } from "./route-description.ts";
-import { checkVersion } from "../records/entity-tag.ts";
-import { once } from "../records/idempotency.ts";
+import { checkVersion } from "./entity-tag.ts";
+import { withIdempotencyKey } from "./idempotency.ts";
 import { and } from "../model/condition.ts";
 import type { Json } from "../model/field.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
-import { changeableHost, hostOf, showPart } from "./sub-resource-request.ts";
+import { changeableParent, readableParent, showSubResource } from "./sub-resource-request.ts";
 import { readJson } from "./request-body.ts";
 import { type Call, respond, ROOT } from "./response.ts";
-import { PARTS, type Routed } from "../resources/index.ts";
+import { SUB_RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { addHistoryOf } from "./route-history.ts";
 import type { Store } from "../records/store.ts";
 import { DRY_RUN, MATCH, NONE_MATCH, ONCE, PREVIEW } from "./write-parameters.ts";
@@ -35,7 +35,7 @@ const HIDDEN = { parse: "none", detail: { hide: true } } as const;
 type Params = Record<string, string | null>;
 type Context = { request: Request; params: Params };
 
-const PART = { annotations: PARTS.annotation, notes: PARTS.note };
+const PART = { annotations: SUB_RESOURCES.annotation, notes: SUB_RESOURCES.note };
 
 const DOCS: Record<Attachment, [list: string, add: string, body: string]> = {
   annotations: [
@@ -50,7 +50,7 @@ const DOCS: Record<Attachment, [list: string, add: string, body: string]> = {
 export interface AttachedOptions {
   answers: Answers;
   store: Store;
-  attached: Attached;
+  attached: SubResourceRecords;
   history: HistoryAnswers;
   maxMessageBytes: number;
 }
@@ -59,28 +59,28 @@ export interface AttachedOptions {
 export function addAttached(
   app: Elysia,
   { answers, store, attached, history, maxMessageBytes }: AttachedOptions,
-  resource: Routed,
+  resource: RoutedResource,
 ): void {
   for (const what of Object.keys(DOCS) as Attachment[]) {
     const part = PART[what];
     const present = (call: Call) => ({
       statements: store.statements,
-      reading: store.reading,
+      reader: store.reader,
       actor: call.actor,
     });
     /** One as it is stored, wrapped where the client wants it so. */
     const showOne = (call: Call, rid: number, status: 200 | 201, allow: string): Response => {
       const shown = attached.show(what, rid, present(call))!;
       const flat = call.url.searchParams.get("response_format") === "flat";
-      return showPart(call, flat ? { results: shown } : shown, allow, {
+      return showSubResource(call, flat ? { results: shown } : shown, allow, {
         status,
         version: Number(shown.version),
       });
     };
 
     const describe = (call: Call, id: string, allow: string, method: string): Response => {
-      const { rid } = hostOf(store, call, resource, id);
-      const may = store.reading.rights(resource, call.actor, [rid]).get(rid)?.change ?? false;
+      const { rid } = readableParent(store, call, resource, id);
+      const may = store.reader.rights(resource, call.actor, [rid]).get(rid)?.change ?? false;
       const actions: Record<string, Json> = may ? { [method]: fieldsOf(what) } : {};
       const body = optionsOf(what, DOCS[what][0], ["application/json"], actions);
       return respond(body, 200, MEDIA_TYPES.json, { Allow: allow });
@@ -92,15 +92,15 @@ export function addAttached(
       const id = params.id ?? "";
       if (call.method === "OPTIONS") return describe(call, id, LIST_METHODS, "POST");
       if (call.method !== "POST") {
-        const host = hostOf(store, call, resource, id);
-        const results = attached.list(what, resource, host.rid, host.life, host);
-        return showPart(call, { results }, LIST_METHODS);
+        const host = readableParent(store, call, resource, id);
+        const results = attached.list(what, resource, host.rid, host.deletedFilter, host);
+        return showSubResource(call, { results }, LIST_METHODS);
       }
       // Before the body is read, and again in the transaction: meanwhile the record may have changed hands.
-      changeableHost(store, call, resource, id);
+      changeableParent(store, call, resource, id);
       const value = await body(call);
-      return store.inTurn(() =>
-        once(store, call, value, () =>
+      return store.enqueue(() =>
+        withIdempotencyKey(store, call, value, () =>
           runBatch(
             store,
             call,
@@ -110,7 +110,7 @@ export function addAttached(
                 writing,
                 what,
                 resource,
-                changeableHost(store, call, resource, id),
+                changeableParent(store, call, resource, id),
                 value,
                 call.actor,
               ),
@@ -126,15 +126,15 @@ export function addAttached(
       const own = params.attached ?? "";
       if (call.method === "OPTIONS") return describe(call, id, ONE_METHODS, "PUT");
       if (call.method === "GET" || call.method === "HEAD") {
-        const host = hostOf(store, call, resource, id);
+        const host = readableParent(store, call, resource, id);
         const shown = attached.show(what, attached.find(what, resource, host.rid, own), host);
-        const wanted = host.life === "all" || shown?.deleted === (host.life === "deleted");
+        const wanted = host.deletedFilter === "all" || shown?.deleted === (host.deletedFilter === "deleted");
         if (!shown || !wanted) throw new Problem("not_found", "Not found.");
         const flat = call.url.searchParams.get("response_format") === "flat";
         const version = Number(shown.version);
-        return showPart(call, flat ? { results: shown } : shown, ONE_METHODS, { version });
+        return showSubResource(call, flat ? { results: shown } : shown, ONE_METHODS, { version });
       }
-      changeableHost(store, call, resource, id);
+      changeableParent(store, call, resource, id);
       const removes = call.method === "DELETE";
       const value = removes ? null : await body(call);
       return runInTurn(
@@ -142,11 +142,11 @@ export function addAttached(
         call,
         removes ? "delete" : "update",
         (writing) => {
-          const rid = attached.find(what, resource, changeableHost(store, call, resource, id), own);
+          const rid = attached.find(what, resource, changeableParent(store, call, resource, id), own);
           const { deleted, version } = writing.current(part, rid);
           if (deleted === 1) throw new Problem("not_found", "Not found.");
           checkVersion(call, Number(version));
-          if (removes) writing.mark(part, rid, call.actor);
+          if (removes) writing.markDeleted(part, rid, call.actor);
           else attached.change(writing, what, rid, value, call.actor);
           return rid;
         },
@@ -186,7 +186,7 @@ export function addAttached(
       .get(path, list, {
         detail: detail({
           summary: `${lists}: ${resource.segment}`,
-          parameters: [id, ...OF_PARTS, ...NONE_MATCH],
+          parameters: [id, ...SUB_RESOURCE_PARAMETERS, ...NONE_MATCH],
           responses: { ...answered(200, "All of them.", listed), ...refused(400, 401, 404) },
         }),
       })
@@ -208,7 +208,7 @@ export function addAttached(
       .get(onePath, one, {
         detail: detail({
           summary: `One of the ${what}: ${resource.segment}`,
-          parameters: [id, own, flat, ...OF_PARTS, ...NONE_MATCH],
+          parameters: [id, own, flat, ...SUB_RESOURCE_PARAMETERS, ...NONE_MATCH],
           responses: { ...answered(200, "As stored.", SHOWN[what]), ...refused(400, 401, 404) },
         }),
       })
@@ -242,7 +242,7 @@ export function addAttached(
       subject: (params) => ({
         resource: part,
         find: (call) => {
-          const rid = store.reading.find(resource, params.id ?? "", and(), call.actor);
+          const rid = store.reader.find(resource, params.id ?? "", and(), call.actor);
           if (rid === undefined) throw new Problem("not_found", "Not found.");
           return attached.find(what, resource, rid, params.attached ?? "");
         },

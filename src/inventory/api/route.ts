@@ -1,7 +1,7 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { type Answers, openAnswers } from "./respond.ts";
 import { openHistoryAnswers } from "./respond-with-history.ts";
-import { openAttached } from "../records/sub-resources.ts";
+import { openSubResourceRecords } from "../records/sub-resources.ts";
 import { openAttachments } from "../records/attachments.ts";
 import type { Actor } from "../model/access.ts";
 import {
@@ -16,7 +16,7 @@ import { isGuarded } from "../model/resource.ts";
 import { withForms } from "./form-request.ts";
 import { rememberCallers } from "../records/known-callers.ts";
 import { ROOT } from "./response.ts";
-import { DECLARED, PEOPLE, RESOURCES, type Routed } from "../resources/index.ts";
+import { DECLARED, PEOPLE, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { addAttachments } from "./route-attachments.ts";
 import { addAttached } from "./route-sub-resources.ts";
 import { addImport } from "./route-import.ts";
@@ -90,7 +90,7 @@ export function inventoryRoutes(options: InventoryOptions): AnyElysia {
     history,
     maxMessageBytes,
   });
-  const attached = openAttached(store);
+  const attached = openSubResourceRecords(store);
   for (const resource of guarded)
     addAttached(app, { answers, store, attached, history, maxMessageBytes }, resource);
   addHistory(app, answers, store, history);
@@ -189,7 +189,7 @@ function addLookups(app: Elysia, answers: Answers): void {
   }
 }
 
-function addResource(app: Elysia, answers: Answers, resource: Routed): void {
+function addResource(app: Elysia, answers: Answers, resource: RoutedResource): void {
   const docs = describe(resource);
   const collection = ({ request }: { request: Request }) => answers.collection(request, resource);
   const item = ({ request, params }: { request: Request; params: Params }) =>
@@ -234,7 +234,7 @@ const refusals = refusalsOf(MEANINGS);
 
 /** What the OpenAPI document says of a resource's operations. */
 function describe(
-  resource: Routed,
+  resource: RoutedResource,
 ): Record<
   "list" | "create" | "updateSeveral" | "read" | "replace" | "change" | "remove" | "removeSeveral",
   Detail

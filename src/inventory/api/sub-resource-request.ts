@@ -1,11 +1,11 @@
 import { ALIVE } from "../records/bulk.ts";
-import type { Source } from "../records/sub-resources.ts";
-import { listTag, recordTag } from "../records/entity-tag.ts";
+import type { RecordSource } from "../records/sub-resources.ts";
+import { listTag, recordTag } from "./entity-tag.ts";
 import { and } from "../model/condition.ts";
 import { type Json, KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import type { Resource } from "../model/resource.ts";
-import type { Life } from "../records/sub-resource-row.ts";
+import type { DeletedFilter } from "../records/sub-resource-row.ts";
 import { showOther } from "./alternative-formats.ts";
 import type { Call } from "./response.ts";
 import type { Store } from "../records/store.ts";
@@ -15,13 +15,13 @@ import { Problem } from "../../problem.ts";
 /** What requests about parts of records have in common. */
 
 /** Of a reading request: the present, or the past that `as_of` names, and the record as the caller may view it. */
-export interface Host extends Source {
+export interface ReadableParent extends RecordSource {
   rid: number;
-  life: Life;
+  deletedFilter: DeletedFilter;
 }
 
 /** `deleted` of a request about parts. @throws Problem invalid_request */
-function lifeOf(parameters: URLSearchParams): Life {
+function lifeOf(parameters: URLSearchParams): DeletedFilter {
   const typed = parameters.get("deleted") ?? "";
   if (typed === "") return "living";
   if (typed.toLowerCase() === "all") return "all";
@@ -31,28 +31,28 @@ function lifeOf(parameters: URLSearchParams): Life {
 }
 
 /** What is asked of; of a deleted record only with `deleted=true` or `all`. @throws Problem not_found */
-export function hostOf(store: Store, call: Call, resource: Resource, id: string): Host {
+export function readableParent(store: Store, call: Call, resource: Resource, id: string): ReadableParent {
   const { searchParams } = call.url;
   const life = lifeOf(searchParams);
   const past = searchParams.has("as_of") ? store.past(resource, searchParams, call.actor) : undefined;
-  const source: Source = past
-    ? { statements: past.statements, reading: past.reading, actor: past.everyone }
-    : { statements: store.statements, reading: store.reading, actor: call.actor };
-  const rid = source.reading.find(resource, id, life === "living" ? ALIVE : and(), source.actor);
+  const source: RecordSource = past
+    ? { statements: past.statements, reader: past.reader, actor: past.everyone }
+    : { statements: store.statements, reader: store.reader, actor: call.actor };
+  const rid = source.reader.find(resource, id, life === "living" ? ALIVE : and(), source.actor);
   if (rid === undefined) throw new Problem("not_found", "Not found.");
-  return { ...source, rid, life };
+  return { ...source, rid, deletedFilter: life };
 }
 
 /** A record whose parts are to be written. @throws Problem not_found, forbidden */
-export function changeableHost(store: Store, call: Call, resource: Resource, id: string): number {
-  const rid = store.reading.find(resource, id, ALIVE, call.actor);
+export function changeableParent(store: Store, call: Call, resource: Resource, id: string): number {
+  const rid = store.reader.find(resource, id, ALIVE, call.actor);
   if (rid === undefined) throw new Problem("not_found", "Not found.");
-  if (!store.reading.rights(resource, call.actor, [rid]).get(rid)?.change) throw forbidden();
+  if (!store.reader.rights(resource, call.actor, [rid]).get(rid)?.change) throw forbidden();
   return rid;
 }
 
 /** JSON with a tag: of one part with its version, of anything else without. */
-export function showPart(
+export function showSubResource(
   call: Call,
   value: Json,
   allow: string,

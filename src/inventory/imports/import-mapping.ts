@@ -1,6 +1,6 @@
 import type { Cell } from "./import-file.ts";
 import { type Field, type Json, quoted } from "../model/field.ts";
-import { type Resource, type Resources, target } from "../model/resource.ts";
+import { type Resource, type Resources, targetOf } from "../model/resource.ts";
 import { nearest } from "../../problem.ts";
 
 /** What a column of a file is for. */
@@ -73,7 +73,7 @@ function fieldOf(resources: Resources, resource: Resource, header: string): stri
     name.endsWith("_id") && !name.includes("__") ? [name.slice(0, -"_id".length), "id"] : name.split("__");
   const field = Object.hasOwn(resource.fields, own) ? resource.fields[own] : undefined;
   if (field?.kind !== "reference" || more.length > 0) return undefined;
-  const far = target(resources, field);
+  const far = targetOf(resources, field);
   if (rest !== "id" && rest !== far.key) return Object.hasOwn(far.fields, rest) ? null : undefined;
   return field.write === "never" ? null : own;
 }

@@ -5,7 +5,7 @@ import type { ImportStatus } from "./imports.ts";
 import type { Json } from "../model/field.ts";
 import { MEDIA_TYPES } from "../api/negotiation.ts";
 import { type Call, here, respond } from "../api/response.ts";
-import { DECLARED, type Routed } from "../resources/index.ts";
+import { DECLARED, type RoutedResource } from "../resources/index.ts";
 
 /** Pages for people who import files, without scripts: one loads itself again as long as something goes on. */
 
@@ -26,7 +26,7 @@ const trail = (call: Call, name: string, address: string) => [
 ];
 
 /** The page with the form that takes a file. */
-export function uploadPage(call: Call, resource: Routed): Response {
+export function uploadPage(call: Call, resource: RoutedResource): Response {
   const address = here(call);
   const { username } = call.actor;
   const send = (dry: string, name: string) =>

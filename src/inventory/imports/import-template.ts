@@ -3,7 +3,7 @@ import { PATH, writableFields } from "./import-mapping.ts";
 import { type Actor, visible } from "../model/access.ts";
 import { and, compare } from "../model/condition.ts";
 import { plan } from "../model/plan.ts";
-import { columnOf, type Resource, target } from "../model/resource.ts";
+import { columnOf, type Resource, targetOf } from "../model/resource.ts";
 import { compile, rows } from "../model/sql.ts";
 import type { Store } from "../records/store.ts";
 
@@ -34,7 +34,7 @@ export function importTemplate(store: Store, resource: Resource, actor: Actor): 
     if (field.kind === "flag") return [{ name, choices: ["true", "false"], strict: true }];
     if (field.choices) return [{ name, choices: [...field.choices], strict: true }];
     if (field.kind === "reference")
-      return [{ name, choices: namesOf(target(resources, field)), strict: false }];
+      return [{ name, choices: namesOf(targetOf(resources, field)), strict: false }];
     return [];
   });
   const dataValidations = lists.flatMap(({ name, choices, strict }, i): DataValidation[] => {

@@ -6,11 +6,11 @@ import { and, compare } from "../model/condition.ts";
 import type { Json } from "../model/field.ts";
 import type { Sql } from "../model/operator.ts";
 import { plan } from "../model/plan.ts";
-import { type Resource, target } from "../model/resource.ts";
+import { type Resource, targetOf } from "../model/resource.ts";
 import { compile, rows } from "../model/sql.ts";
 import { Problem } from "../../problem.ts";
 import type { Store } from "../records/store.ts";
-import { fieldProblem, type Writing } from "../records/record-writer.ts";
+import { fieldProblem, type RecordWriter } from "../records/record-writer.ts";
 
 /** How rows find their records where they name no id: by name, or never, so that each makes a new one. */
 export type Matching = "name" | "none";
@@ -114,12 +114,12 @@ function writeRows(
   table: Table,
   options: ImportOptions,
   actor: Actor,
-  writing: Writing,
+  writing: RecordWriter,
   report: ImportReport,
   watch: Watch,
 ): void {
   const { columns } = report;
-  const { statements, reading, resources } = store;
+  const { statements, reader, resources } = store;
   const paths = openLocationPaths(statements, resources, writing, actor);
   const headerOf = new Map(columns.map(({ header, field }) => [field, header]));
   const names = columns.flatMap(({ field }) =>
@@ -129,7 +129,7 @@ function writeRows(
   const spans = new Map(
     names.flatMap((name) => {
       const field = resource.fields[name];
-      return field.kind === "reference" ? [[name, `${name}__${target(resources, field).key}`]] : [];
+      return field.kind === "reference" ? [[name, `${name}__${targetOf(resources, field).key}`]] : [];
     }),
   );
   const look = { format: undefined, shape: "flat", fields: [...names, ...spans.values()] } as const;
@@ -139,7 +139,7 @@ function writeRows(
   /** What names a record among its like: its key, or where that is computed, what it is made of. */
   const keys =
     resource.fields[resource.key].write === "never"
-      ? resource.names.filter((name) => resource.fields[name]?.write !== "never")
+      ? resource.nameFields.filter((name) => resource.fields[name]?.write !== "never")
       : [resource.key];
   const byKeys = ((): Sql => {
     const parts = keys.map((key) => compare([key], "==", ""));
@@ -169,7 +169,7 @@ function writeRows(
   const recordOf = (cells: ReadonlyMap<string, Cell>): number | undefined => {
     const id = String(cells.get("id") ?? "").trim();
     if (id === "") return matched(cells);
-    const rid = reading.find(resource, id, alive, actor);
+    const rid = reader.find(resource, id, alive, actor);
     if (rid === undefined) throw fieldProblem(new Map([["id", ["There is no such record."]]]));
     return rid;
   };
@@ -197,7 +197,7 @@ function writeRows(
       rid = id === "" ? paths.find(path[path.length - 1], parent?.rid ?? null) : recordOf(cells);
     } else rid = recordOf(cells);
 
-    const [now] = rid === undefined ? [] : reading.records(resource, look, actor, [rid], AROUND).values;
+    const [now] = rid === undefined ? [] : reader.records(resource, look, actor, [rid], AROUND).values;
     const body: { [name: string]: Json } = {};
     const errors = new Map<string, string[]>();
     for (const name of names) {

@@ -1,7 +1,7 @@
 import { type Actor } from "../model/access.ts";
 import type { Json } from "../model/field.ts";
-import type { Reading } from "../records/record-reader.ts";
-import type { Routed } from "../resources/index.ts";
+import type { RecordReader } from "../records/record-reader.ts";
+import type { RoutedResource } from "../resources/index.ts";
 import type { Statements } from "../records/statements.ts";
 import { fitsCode128 } from "./symbol.ts";
 
@@ -32,7 +32,7 @@ function shortCode(statements: Statements, tables: readonly string[], id: string
 }
 
 /** Spans that tell where records of a list are, from the outside in. */
-function placesOf(resource: Routed): string[] {
+function placesOf(resource: RoutedResource): string[] {
   if (resource.fields.location?.to === "location")
     return ["location__equipment__name", "location__parent__label", "location__label"];
   if ("parent" in resource.fields && "equipment" in resource.fields)
@@ -42,8 +42,8 @@ function placesOf(resource: Routed): string[] {
 
 /** Labels of records that the actor may view, in their order. `page`: begins the address of a record's code. */
 export function labelsOf(
-  source: { reading: Reading; statements: Statements; tables: readonly string[] },
-  resource: Routed,
+  source: { reading: RecordReader; statements: Statements; tables: readonly string[] },
+  resource: RoutedResource,
   rids: readonly number[],
   actor: Actor,
   page: string,

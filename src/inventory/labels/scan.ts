@@ -2,14 +2,14 @@ import type { Actor } from "../model/access.ts";
 import { ALIVE } from "../records/bulk.ts";
 import { and, compare, type Condition } from "../model/condition.ts";
 import { KINDS } from "../model/field.ts";
-import type { Reading } from "../records/record-reader.ts";
-import type { Routed } from "../resources/index.ts";
+import type { RecordReader } from "../records/record-reader.ts";
+import type { RoutedResource } from "../resources/index.ts";
 
 /** What a scanner read, as records. */
 
 /** A record that a code means. */
 export interface Scanned {
-  resource: Routed;
+  resource: RoutedResource;
   rid: number;
   id: string;
   name: string;
@@ -54,10 +54,18 @@ function idInAddress(text: string): string | null | undefined {
  * The records that a code means, of those that the actor may view: a barcode goes before the beginning of an id, for
  * people may have given one that looks like it. More than one where the code leaves it open.
  */
-export function scan(reading: Reading, resources: readonly Routed[], typed: string, actor: Actor): Scanned[] {
+export function scan(
+  reading: RecordReader,
+  resources: readonly RoutedResource[],
+  typed: string,
+  actor: Actor,
+): Scanned[] {
   const code = typed.trim();
   if (code === "" || KINDS.text.parse(code) === undefined) return [];
-  const find = (by: Scanned["by"], conditionOf: (resource: Routed) => Condition | undefined): Scanned[] =>
+  const find = (
+    by: Scanned["by"],
+    conditionOf: (resource: RoutedResource) => Condition | undefined,
+  ): Scanned[] =>
     resources.flatMap((resource) => {
       const condition = conditionOf(resource);
       if (!condition) return [];

@@ -5,16 +5,16 @@ import type { Json } from "../model/field.ts";
 import { plan } from "../model/plan.ts";
 import { columnOf } from "../model/resource.ts";
 import { compile } from "../model/sql.ts";
-import { DECLARED, RESOURCES, type Routed } from "../resources/index.ts";
+import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { scan } from "./scan.ts";
 import type { Store } from "../records/store.ts";
-import type { Writing } from "../records/record-writer.ts";
+import type { RecordWriter } from "../records/record-writer.ts";
 import { Problem } from "../../problem.ts";
 
 /** What should be in a location and in those inside it, what was scanned there, and what follows from that. */
 
-const LOCATION = DECLARED.get("location") as Routed;
-export const STOCKTAKE = DECLARED.get("stocktake") as Routed;
+const LOCATION = DECLARED.get("location") as RoutedResource;
+export const STOCKTAKE = DECLARED.get("stocktake") as RoutedResource;
 
 /** Lists of things that are kept in locations, by the field that says where. */
 const KEPT_IN: ReadonlyMap<string, string> = new Map(
@@ -50,7 +50,7 @@ interface Thing {
 interface Known extends Thing {
   key: string;
   rid: number;
-  resource: Routed;
+  resource: RoutedResource;
 }
 
 /** What a stocktake has come to so far; once applied, as it was then. */
@@ -83,11 +83,11 @@ export interface Stocktaking {
   forget(rid: number, code: string): boolean;
   count(rid: number, actor: Actor): Count;
   /** Writes what was found: moves what was misplaced, marks what is missing, keeps the report. Within a batch. */
-  apply(writing: Writing, rid: number, missing: Missing, actor: Actor): Count;
+  apply(writing: RecordWriter, rid: number, missing: Missing, actor: Actor): Count;
 }
 
 export function openStocktaking(store: Store): Stocktaking {
-  const { statements, reading } = store;
+  const { statements, reader } = store;
 
   const stored = (rid: number) =>
     statements.get({ text: "SELECT location, state, report FROM stocktake WHERE rid = ?", args: [rid] })!;
@@ -97,7 +97,12 @@ export function openStocktaking(store: Store): Stocktaking {
   };
 
   /** Rows of a list that the actor may view and whose column has one of the values. */
-  const rowsBy = (resource: Routed, column: string, values: readonly number[], actor: Actor): number[] => {
+  const rowsBy = (
+    resource: RoutedResource,
+    column: string,
+    values: readonly number[],
+    actor: Actor,
+  ): number[] => {
     const where = compile(and(visible(resource, actor), ALIVE), plan(DECLARED, resource, actor));
     return statements
       .all({
@@ -111,7 +116,7 @@ export function openStocktaking(store: Store): Stocktaking {
 
   /** The location and all inside it, each with the one that it lies in. @throws Problem not_found */
   const inside = (id: string, actor: Actor): Map<number, number | null> => {
-    const root = reading.find(LOCATION, id, ALIVE, actor);
+    const root = reader.find(LOCATION, id, ALIVE, actor);
     if (root === undefined)
       throw new Problem("not_found", "The location of this stocktake is deleted, or not for you to see.");
     const found = new Map<number, number | null>([[root, null]]);
@@ -131,7 +136,7 @@ export function openStocktaking(store: Store): Stocktaking {
     return false;
   };
 
-  const things = (resource: Routed, rids: readonly number[], actor: Actor): Known[] => {
+  const things = (resource: RoutedResource, rids: readonly number[], actor: Actor): Known[] => {
     const field = KEPT_IN.get(resource.name);
     const spans = field === undefined ? [] : [field, `${field}__label`];
     const barcode = "barcode" in resource.fields ? ["barcode"] : [];
@@ -140,7 +145,7 @@ export function openStocktaking(store: Store): Stocktaking {
       shape: "flat",
       fields: ["id", resource.key, ...barcode, ...spans],
     } as const;
-    const { values } = reading.records(resource, look, actor, rids, { base: "", format: undefined });
+    const { values } = reader.records(resource, look, actor, rids, { base: "", format: undefined });
     return values.map((record, i): Known => {
       const at = field === undefined ? null : record[field];
       return {
@@ -158,7 +163,7 @@ export function openStocktaking(store: Store): Stocktaking {
   };
 
   /** Rows of the locations in which things are recorded to be. */
-  const wheres = (resource: Routed, rids: readonly number[]): Map<number, number | null> => {
+  const wheres = (resource: RoutedResource, rids: readonly number[]): Map<number, number | null> => {
     const field = KEPT_IN.get(resource.name);
     if (field === undefined) return new Map();
     const text = `SELECT rid, ${columnOf(resource, field)} AS place FROM ${resource.table} WHERE rid IN (SELECT value FROM json_each(?))`;
@@ -173,7 +178,7 @@ export function openStocktaking(store: Store): Stocktaking {
   const judge = (
     tree: ReadonlyMap<number, number | null>,
     root: number,
-    { resource, rid }: { resource: Routed; rid: number },
+    { resource, rid }: { resource: RoutedResource; rid: number },
     where: number | null,
     place: number | null,
   ): Verdict => {
@@ -275,7 +280,7 @@ export function openStocktaking(store: Store): Stocktaking {
       requireOpen(rid);
       const tree = inside(String(stored(rid).location), actor);
       const [root] = tree.keys();
-      const at = place === null ? null : (reading.find(LOCATION, place, ALIVE, actor) ?? null);
+      const at = place === null ? null : (reader.find(LOCATION, place, ALIVE, actor) ?? null);
       if (place !== null && (at === null || !tree.has(at)))
         throw new Problem("invalid_request", "place: No such location inside the one that is counted.", {
           fields: { place: ["No such location inside the one that is counted."] },
@@ -289,7 +294,7 @@ export function openStocktaking(store: Store): Stocktaking {
       const now = Math.round(store.clock.now() * 1000);
       return codes.map((typed): ScanVerdict => {
         const code = typed.trim().slice(0, LONGEST_CODE);
-        const matches = scan(reading, RESOURCES, code, actor);
+        const matches = scan(reader, RESOURCES, code, actor);
         // Of several, the one that can lie here.
         const kept = matches.filter(({ resource }) => KEPT_IN.has(resource.name));
         const match = matches.length === 1 ? matches[0] : kept.length === 1 ? kept[0] : undefined;
@@ -357,7 +362,7 @@ export function openStocktaking(store: Store): Stocktaking {
         return { ...(line as object), done: "left" };
       });
       const report: Count = { ...count, misplaced, missing };
-      writing.set(STOCKTAKE, rid, { state: "APPLIED", report: JSON.stringify(report) }, actor);
+      writing.setValues(STOCKTAKE, rid, { state: "APPLIED", report: JSON.stringify(report) }, actor);
       return report;
     },
   };

@@ -25,7 +25,9 @@ export function visible(resource: Resource, actor: Actor): Condition {
   return or(
     anyone,
     compare(["owner", "rid"], "==", actor.user),
-    ...(resource.personal ? [] : actor.groups.map((group) => compare(["owned_by", "rid"], "==", group))),
+    ...(resource.privateToOwner
+      ? []
+      : actor.groups.map((group) => compare(["owned_by", "rid"], "==", group))),
     granted(actor, "can_view"),
   );
 }
@@ -43,7 +45,7 @@ function ownedOrGranted(resource: Resource, actor: Actor, right: Right): Conditi
   if (actor.user === null) return NEVER;
   if (actor.superuser) return ALWAYS;
   if (!isGuarded(resource))
-    return resource.accounts && right === "can_change" ? compare(["rid"], "==", actor.user) : NEVER;
+    return resource.selfEditable && right === "can_change" ? compare(["rid"], "==", actor.user) : NEVER;
   return or(compare(["owner", "rid"], "==", actor.user), granted(actor, right));
 }
 

@@ -1,11 +1,11 @@
 import { searchFilters } from "./filter.ts";
 import { LIST_PARAMETERS } from "./listing.ts";
 import { plan } from "./plan.ts";
-import { printing } from "./record.ts";
+import { recordPrinter } from "./record-printer.ts";
 import { columnOf, type Resource, type Resources } from "./resource.ts";
 import { countStatement, pageStatement } from "./sql.ts";
 import { visible } from "./access.ts";
-import { readListing } from "./listing.ts";
+import { parseListing } from "./listing.ts";
 
 /** Someone with no special rights, for the statements that an explanation shows. */
 const SOMEONE = { user: 2, username: "someone", superuser: false, groups: [1], primaryGroup: 1 };
@@ -21,7 +21,7 @@ export function explain(resources: Resources, resource: Resource): string {
     field.write,
     field.nullable ? "nullable" : "",
   ]);
-  const listing = readListing(resources, resource, new URLSearchParams(), SOMEONE);
+  const listing = parseListing(resources, resource, new URLSearchParams(), SOMEONE);
   const condition = {
     kind: "and",
     parts: [listing.condition, visible(resource, SOMEONE)],
@@ -32,9 +32,9 @@ export function explain(resources: Resources, resource: Resource): string {
     `${resource.name}: ${resource.summary}`,
     `address: ${[resource.segment ?? "none", ...(resource.aliases ?? [])].join(", ")}`,
     `table: ${resource.table}${where.join("")}`,
-    `known by: ${resource.key}; references print its ${resource.printed === "key" ? resource.key : "id"}`,
-    `order: ${resource.order.join(", ")}, id`,
-    `rules on write: ${resource.before ? "yes" : "none besides those of the fields"}`,
+    `known by: ${resource.key}; references print its ${resource.shownAs === "key" ? resource.key : "id"}`,
+    `order: ${resource.defaultOrder.join(", ")}, id`,
+    `rules on write: ${resource.rules ? "yes" : "none besides those of the fields"}`,
     "fields (kind, column, folded copy, shown, write):",
     ...table(fields),
     "parameters besides fields, spans and lookups:",
@@ -45,7 +45,7 @@ export function explain(resources: Resources, resource: Resource): string {
     "a plain list, for user 2 of group 1:",
     `  ${countStatement(resource, condition, someone()).text}`,
     `  ${pageStatement(resource, condition, listing.order, someone(), 50, 0).text}`,
-    `  ${printing(resources, resource, listing, SOMEONE).statement.text}`,
+    `  ${recordPrinter(resources, resource, listing, SOMEONE).statement.text}`,
     "",
   ].join("\n");
 }

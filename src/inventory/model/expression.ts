@@ -1,8 +1,8 @@
 import { Problem } from "../../problem.ts";
 import { and, type Condition, not, or } from "./condition.ts";
 import { type Json, KINDS } from "./field.ts";
-import { readOperator, readPath, typedCompare } from "./filter.ts";
-import { parseJson } from "./json-text.ts";
+import { parseOperator, parsePath, parseComparison } from "./filter.ts";
+import { parseJson } from "./parse-json.ts";
 import { fieldAt, isRelatedPath, type Resource, type Resources } from "./resource.ts";
 
 /**
@@ -78,14 +78,14 @@ export function parseExpression(resources: Resources, resource: Resource, text: 
       return value === null ? "null" : String(value);
     };
     const category = word("category");
-    const operator = readOperator(word("operator"));
+    const operator = parseOperator(word("operator"));
     if (typeof operator !== "string") throw refused(`${where}: ${operator.error}`);
     const named = [category, PRESETS[category] ?? ""].map((name) => name.split("__"));
     const path =
-      named.find((names) => isRelatedPath(resource, names)) ?? readPath(resources, resource, category);
+      named.find((names) => isRelatedPath(resource, names)) ?? parsePath(resources, resource, category);
     if ("error" in path) throw refused(`${where}: ${path.error}`);
     const value = word("value");
-    const typed = typedCompare(resources, resource, preset(resource, path, value), operator, value);
+    const typed = parseComparison(resources, resource, preset(resource, path, value), operator, value);
     if ("error" in typed) throw refused(`${where}: ${path.join("__")}: ${typed.error}`);
     return typed.condition;
   }

@@ -43,11 +43,11 @@ export interface Field {
   /** Reference: name of the resource it points to. */
   to?: string;
   /** Reference: what the record must have besides, by field. */
-  among?: Readonly<Record<string, string>>;
+  targetHas?: Readonly<Record<string, string>>;
   /** UUID: of which resource a record has to have it when it is set; it may be deleted later, unlike one that is referred to. */
-  names?: string;
+  idOf?: string;
   /** JSON: a list of names of records of this resource; ids are taken too. */
-  each?: string;
+  keysOf?: string;
   /** JSON: what is wrong with a value, or undefined. */
   check?: (value: Json) => string | undefined;
   /** JSON and computed: shape of the value. */
@@ -58,11 +58,11 @@ export interface Field {
   needsRights?: boolean;
   /** Computed: names of the fields it reads, and the value made of them. */
   from?: readonly string[];
-  compute?: (record: Record<string, unknown>, surroundings: Surroundings) => Json;
+  compute?: (record: Record<string, unknown>, surroundings: RenderContext) => Json;
 }
 
 /** What a computed field knows besides its record. */
-export interface Surroundings {
+export interface RenderContext {
   /** Address of the interface with a slash at its end, such as http://host/api/v2/. */
   base: string;
   /** The rendering that the request asked for; links keep it. */
@@ -129,7 +129,7 @@ interface Kind {
   expected: string;
   /** The value that a parameter means; undefined where it means none. */
   parse(text: string): Stored | undefined;
-  /** The value that a JSON body means. References are decoded by patch.ts. */
+  /** The value that a JSON body means. References are decoded by parse-body.ts. */
   decode(value: Json, field: Field): Decoded;
   /** As it stands in a record. */
   print(value: Stored): Json;

@@ -9,11 +9,11 @@ import {
   pathNames,
   type Resource,
   type Resources,
-  target,
+  targetOf,
 } from "./resource.ts";
 
 /** How a value that a client typed is compared, or a sentence about why it cannot be. */
-export type Typed = { condition: Condition } | { error: string };
+export type ParsedFilter = { condition: Condition } | { error: string };
 
 /** Most values that one parameter may list. */
 const LIST_LIMIT = 1000;
@@ -25,13 +25,13 @@ const WORD_LIMIT = 50;
  * where the value looks like one, else by the name of the referenced record; `null` and `None` mean no reference; a day
  * without time means all of that day.
  */
-export function typedCompare(
+export function parseComparison(
   resources: Resources,
   resource: Resource,
   path: readonly string[],
   operator: OperatorName,
   typed: string,
-): Typed {
+): ParsedFilter {
   if (isRelatedPath(resource, path)) return relatedCompare(path, operator, typed);
   const field = fieldAt(resources, resource, path)!;
   const exact = OPERATORS[operator].lookup === "exact";
@@ -39,9 +39,15 @@ export function typedCompare(
     return { condition: compare(field.kind === "reference" ? [...path, "rid"] : path, "==", null) };
   }
   if (field.kind === "reference") {
-    const far = target(resources, field);
+    const far = targetOf(resources, field);
     const id = exact ? KINDS[far.fields.id.kind as "uuid"].parse(typed) : undefined;
-    return typedCompare(resources, resource, [...path, id === undefined ? far.key : "id"], operator, typed);
+    return parseComparison(
+      resources,
+      resource,
+      [...path, id === undefined ? far.key : "id"],
+      operator,
+      typed,
+    );
   }
   if (field.kind === "computed") return { error: "This field is computed and cannot be compared." };
   const { kinds, sentence } = OPERATORS[operator];
@@ -67,7 +73,11 @@ export function typedCompare(
 }
 
 /** Some note on the record, or name in its list, for which the comparison holds. */
-function relatedCompare([relation, last]: readonly string[], operator: OperatorName, typed: string): Typed {
+function relatedCompare(
+  [relation, last]: readonly string[],
+  operator: OperatorName,
+  typed: string,
+): ParsedFilter {
   const value = KINDS.text.parse(typed);
   if (value === undefined) return { error: `Expected ${KINDS.text.expected}.` };
   return { condition: some(relation, compare([last], operator, value)) };
@@ -77,7 +87,7 @@ function relatedCompare([relation, last]: readonly string[], operator: OperatorN
 export interface Filter {
   name: string;
   doc: string;
-  condition(resources: Resources, resource: Resource, typed: string): Typed;
+  condition(resources: Resources, resource: Resource, typed: string): ParsedFilter;
 }
 
 /** Filters on several fields at once, which a client can use like a field. */
@@ -85,28 +95,28 @@ export function searchFilters(resource: Resource): Filter[] {
   const filters: Filter[] = [
     {
       name: "name",
-      doc: `${list(resource.names)} starts with the value, ignoring case.`,
-      condition: anyOf(resource.names, "istartswith"),
+      doc: `${list(resource.nameFields)} starts with the value, ignoring case.`,
+      condition: anyOf(resource.nameFields, "istartswith"),
     },
     {
       name: "description",
-      doc: `${list(resource.descriptions)} contains the value, ignoring case.`,
-      condition: anyOf(resource.descriptions, "icontains"),
+      doc: `${list(resource.descriptionFields)} contains the value, ignoring case.`,
+      condition: anyOf(resource.descriptionFields, "icontains"),
     },
     {
       name: "query",
-      doc: `${list(resource.names)} contains every word of the value, ignoring case.`,
+      doc: `${list(resource.nameFields)} contains every word of the value, ignoring case.`,
       condition: (resources, resource, typed) => {
         const words = typed.trim().split(/\s+/);
         if (words.length > WORD_LIMIT) return { error: `More than ${WORD_LIMIT} words.` };
         return joined(
           and,
-          words.map((word) => anyOf(resource.names, "icontains")(resources, resource, word)),
+          words.map((word) => anyOf(resource.nameFields, "icontains")(resources, resource, word)),
         );
       },
     },
   ];
-  return filters.filter(({ name }) => name !== "description" || resource.descriptions.length > 0);
+  return filters.filter(({ name }) => name !== "description" || resource.descriptionFields.length > 0);
 }
 
 /**
@@ -114,19 +124,19 @@ export function searchFilters(resource: Resource): Filter[] {
  * `<field>`, `<reference>_id`, `<reference>__<field>`, each also with `__<lookup>` or `__isnull`.
  * Several values are ORed; for references they may also be separated by commas.
  */
-export function parameterCondition(
+export function parseParameter(
   resources: Resources,
   resource: Resource,
   name: string,
   values: readonly string[],
-): Typed | undefined {
+): ParsedFilter | undefined {
   const search = searchFilters(resource).find((filter) => filter.name === name);
   if (search) return anyValue(values, (value) => search.condition(resources, resource, value));
   const parts = name.split("__");
   const path = knownPath(resources, resource, parts);
   if (path) {
     const listed = fieldAt(resources, resource, path)?.kind === "reference" ? values.flatMap(commas) : values;
-    return anyValue(listed, (value) => typedCompare(resources, resource, path, "==", value));
+    return anyValue(listed, (value) => parseComparison(resources, resource, path, "==", value));
   }
   const before = knownPath(resources, resource, parts.slice(0, -1));
   const lookup = parts[parts.length - 1];
@@ -144,7 +154,7 @@ export function parameterCondition(
   }
   const operator = LOOKUPS.get(lookup);
   if (!operator) return undefined;
-  return anyValue(values, (value) => typedCompare(resources, resource, before, operator, value));
+  return anyValue(values, (value) => parseComparison(resources, resource, before, operator, value));
 }
 
 /** The names as a path of fields; `<reference>_id` means the reference. */
@@ -172,13 +182,13 @@ const commas = (value: string): string[] =>
         .filter(Boolean)
     : [value];
 
-function anyValue(values: readonly string[], one: (value: string) => Typed): Typed {
+function anyValue(values: readonly string[], one: (value: string) => ParsedFilter): ParsedFilter {
   if (values.length > LIST_LIMIT) return { error: `More than ${LIST_LIMIT} values.` };
   return joined(or, [...new Set(values)].map(one));
 }
 
 /** The parts joined, or the first error among them. */
-function joined(join: typeof and, parts: readonly Typed[]): Typed {
+function joined(join: typeof and, parts: readonly ParsedFilter[]): ParsedFilter {
   const conditions: Condition[] = [];
   for (const part of parts) {
     if ("error" in part) return part;
@@ -202,7 +212,7 @@ export function unknownName(typed: string, what: string, choices: readonly strin
 }
 
 /** The operator of this name, or what is wrong with it. */
-export function readOperator(typed: string): OperatorName | { error: string } {
+export function parseOperator(typed: string): OperatorName | { error: string } {
   const name = typed.trim().toLowerCase();
   if (isOperator(name)) return name;
   const lookup = LOOKUPS.get(name);
@@ -212,7 +222,7 @@ export function readOperator(typed: string): OperatorName | { error: string } {
 }
 
 /** The path that names a field in an advanced filter or an ordering, or what is wrong with it. */
-export function readPath(
+export function parsePath(
   resources: Resources,
   resource: Resource,
   typed: string,
@@ -229,7 +239,7 @@ const anyOf =
   (resources, resource, typed) =>
     joined(
       or,
-      paths.map((name) => typedCompare(resources, resource, name.split("__"), operator, typed)),
+      paths.map((name) => parseComparison(resources, resource, name.split("__"), operator, typed)),
     );
 
 const list = (paths: readonly string[]) => paths.join(" or ");

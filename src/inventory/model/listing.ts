@@ -3,15 +3,15 @@ import { type Actor, changeable, deletable } from "./access.ts";
 import { and, compare, type Condition, mentions, not } from "./condition.ts";
 import { parseExpression } from "./expression.ts";
 import { KINDS } from "./field.ts";
-import { parameterCondition, parameterProblem, readPath, searchFilters, unknownName } from "./filter.ts";
-import { fieldAt, pathNames, type Resource, type Resources, target } from "./resource.ts";
+import { parseParameter, parameterProblem, parsePath, searchFilters, unknownName } from "./filter.ts";
+import { fieldAt, pathNames, type Resource, type Resources, targetOf } from "./resource.ts";
 import type { OrderTerm } from "./sql.ts";
 
 /** spec: as the specification shows records; flat: all values plain; nested: every property an object. */
 export type Shape = "spec" | "flat" | "nested";
 
 /** How an answer looks, whatever is in it. */
-export interface Look {
+export interface Representation {
   /** json, api (HTML), csv or xlsx, where the parameter says; undefined leaves it to the Accept header. */
   format: "json" | "api" | "csv" | "xlsx" | undefined;
   shape: Shape;
@@ -20,7 +20,7 @@ export interface Look {
 }
 
 /** A list as its address asks for it. */
-export interface Listing extends Look {
+export interface Listing extends Representation {
   condition: Condition;
   order: readonly OrderTerm[];
   page: number | "last";
@@ -60,7 +60,7 @@ const MENTIONS = ["deleted", "deleted_by", "deleted_date"];
  * What the parameters of a list ask for.
  * @throws Problem invalid_request (names the parameter), not_found (format, page), not_acceptable (can_view)
  */
-export function readListing(
+export function parseListing(
   resources: Resources,
   resource: Resource,
   parameters: URLSearchParams,
@@ -69,14 +69,14 @@ export function readListing(
   const conditions: Condition[] = [];
   const ignored: string[] = [];
   const lenient = flagParameter(parameters, "strict") === false;
-  const look = readLook(resources, resource, parameters);
+  const look = parseRepresentation(resources, resource, parameters);
   const expression = and(
     ...parameters.getAll("query_expression").map((text) => parseExpression(resources, resource, text)),
   );
   for (const name of new Set(parameters.keys())) {
     if (Object.hasOwn(LIST_PARAMETERS, name)) continue;
     if (name === "can_view") throw new Problem("not_acceptable", CAN_VIEW);
-    const typed = parameterCondition(resources, resource, name, parameters.getAll(name));
+    const typed = parseParameter(resources, resource, name, parameters.getAll(name));
     if (!typed && lenient) ignored.push(name);
     if (!typed && lenient) continue;
     if (!typed) throw unknownParameter(resources, resource, name);
@@ -97,7 +97,11 @@ export function readListing(
   const told = ["deleted_by", "deleted_date"].some((name) =>
     [...parameters.keys()].some((typed) => typed === name || typed.startsWith(`${name}_`)),
   );
-  const life = readLife(resource, parameters, told || MENTIONS.some((name) => mentions(expression, name)));
+  const life = parseDeletedFilter(
+    resource,
+    parameters,
+    told || MENTIONS.some((name) => mentions(expression, name)),
+  );
   return {
     ...look,
     condition: and(life, ...conditions, expression),
@@ -109,7 +113,11 @@ export function readListing(
 }
 
 /** How an answer is wanted. @throws Problem not_found for an unknown format, invalid_request for a response_format */
-export function readLook(resources: Resources, resource: Resource, parameters: URLSearchParams): Look {
+export function parseRepresentation(
+  resources: Resources,
+  resource: Resource,
+  parameters: URLSearchParams,
+): Representation {
   const format = parameters.get("format") ?? undefined;
   if (format !== undefined && format !== "json" && format !== "api" && format !== "csv" && format !== "xlsx")
     throw new Problem("not_found", "Not found. format is one of json, api, csv, xlsx.");
@@ -147,13 +155,13 @@ export function unknownItemParameters(parameters: URLSearchParams): string[] {
 }
 
 /** What `explain` asks for; undefined where it does not. */
-export function readExplain(parameters: URLSearchParams): string | undefined {
+export function parseExplain(parameters: URLSearchParams): string | undefined {
   const typed = parameters.get("explain");
   return typed === null || KINDS.flag.parse(typed) === 0 ? undefined : typed || "1";
 }
 
 /** `deleted`, for lists and for one record. */
-export function readLife(resource: Resource, parameters: URLSearchParams, told = false): Condition {
+export function parseDeletedFilter(resource: Resource, parameters: URLSearchParams, told = false): Condition {
   const typed = parameters.get("deleted");
   if (!("deleted" in resource.fields) || typed?.toLowerCase() === "all") return and();
   if (typed === null && told) return and();
@@ -183,26 +191,26 @@ function readOrder(
     .map((term) => term.trim())
     .filter((term) => term !== "");
   if (named.length > 10) throw parameterProblem("ordering", "More than 10 terms.");
-  const known = (term: string) => !("error" in readPath(resources, resource, term.replace(/^[-+]/, "")));
+  const known = (term: string) => !("error" in parsePath(resources, resource, term.replace(/^[-+]/, "")));
   const typed = ignored ? named.filter(known) : named;
   ignored?.push(...named.filter((term) => !typed.includes(term)).map((term) => `ordering=${term}`));
-  const terms = (typed.length > 0 ? typed : resource.order).map((term) => {
-    const path = readPath(resources, resource, term.replace(/^[-+]/, ""));
+  const terms = (typed.length > 0 ? typed : resource.defaultOrder).map((term) => {
+    const path = parsePath(resources, resource, term.replace(/^[-+]/, ""));
     if ("error" in path) throw parameterProblem("ordering", path.error);
     return { path: shownPath(resources, resource, path), descending: term.startsWith("-") };
   });
   // Clients look for a record by name with this filter, which only compares beginnings: the record meant comes first.
   const name = parameters.get("name");
   if (typed.length > 0 || name === null || KINDS.text.parse(name) === undefined) return terms;
-  return [{ first: compare(resource.names[0].split("__"), "==", name) }, ...terms];
+  return [{ first: compare(resource.nameFields[0].split("__"), "==", name) }, ...terms];
 }
 
 /** A reference is ordered by what a record shows of it: a user by name, a place by its id. */
 function shownPath(resources: Resources, resource: Resource, path: readonly string[]): readonly string[] {
   const field = fieldAt(resources, resource, path)!;
   if (field.kind !== "reference") return path;
-  const far = target(resources, field);
-  return [...path, far.printed === "key" ? far.key : "id"];
+  const far = targetOf(resources, field);
+  return [...path, far.shownAs === "key" ? far.key : "id"];
 }
 
 function readPage(typed: string | null): number | "last" {

@@ -1,7 +1,7 @@
 import type { Json } from "./field.ts";
 
 /** Where one page stands among all; the first five members of the envelope. */
-export interface Position {
+export interface PageInfo {
   previous: string | null;
   next: string | null;
   current: number;
@@ -10,21 +10,21 @@ export interface Position {
 }
 
 /** Pages of a list; an empty one has one page. */
-export const pagesOf = (total: number, size: number | "max"): number =>
+export const pageCount = (total: number, size: number | "max"): number =>
   size === "max" ? 1 : Math.max(1, Math.ceil(total / size));
 
 /**
  * The position of a page, with absolute links to its neighbours that keep the other parameters, sorted by name.
  * @param address the address of the list without its parameters
  */
-export function position(
+export function pageInfo(
   address: string,
   parameters: URLSearchParams,
   current: number,
   total: number,
   size: number | "max",
-): Position {
-  const pages = pagesOf(total, size);
+): PageInfo {
+  const pages = pageCount(total, size);
   return {
     previous: current > 1 ? pageLink(address, parameters, current - 1) : null,
     next: current < pages ? pageLink(address, parameters, current + 1) : null,
@@ -42,12 +42,12 @@ function pageLink(address: string, parameters: URLSearchParams, page: number): s
 }
 
 /** The envelope as text, from results that are text already. */
-export function envelopeText(position: Position, results: readonly string[]): string {
+export function envelopeText(position: PageInfo, results: readonly string[]): string {
   return `${envelopeHead(position)}${results.join(",")}${ENVELOPE_END}`;
 }
 
 /** The envelope up to its first result, and what follows its last one. */
-export const envelopeHead = (position: Position): string =>
+export const envelopeHead = (position: PageInfo): string =>
   `${JSON.stringify(position).slice(0, -1)},"results":[`;
 export const ENVELOPE_END = "]}";
 

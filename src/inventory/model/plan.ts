@@ -9,7 +9,7 @@ import {
   RELATED_TEXT,
   type Resource,
   type Resources,
-  target,
+  targetOf,
 } from "./resource.ts";
 import { compile, type Plan } from "./sql.ts";
 
@@ -41,7 +41,7 @@ function planAt(
     let at = alias;
     let of = resource;
     for (const name of references) {
-      const far = target(resources, fieldOf(of, name));
+      const far = targetOf(resources, fieldOf(of, name));
       const next = `${at}_${name}`;
       if (!joins.has(next)) {
         if (joins.size === JOIN_LIMIT)
@@ -79,7 +79,7 @@ function planAt(
       const [name, last] = path.slice(-2);
       const { at, of } = reach(path.slice(0, -2));
       const field = fieldOf(of, name);
-      const far = target(resources, field);
+      const far = targetOf(resources, field);
       // An id is shown by the referring record itself; any other value only where the record behind it may be seen.
       const open = last === "id" || (last === far.key && !isGuarded(far));
       if (!open) return undefined;

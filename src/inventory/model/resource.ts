@@ -23,26 +23,26 @@ export interface Resource {
   /** Field by which people name a record: references in bodies and filters may use it instead of the id. */
   key: string;
   /** What stands in a record that refers to this one. */
-  printed: "id" | "key";
+  shownAs: "id" | "key";
   /** Whether its records are accounts, each of which may change its own. */
-  accounts?: true;
+  selfEditable?: true;
   /** Whether a record is its owner's own: the owning group sees it only where it was given the right. */
-  personal?: true;
+  privateToOwner?: true;
   /** Of a part of another record, such as a note: the resource and the row of that record. */
-  host?: (record: Readonly<Record<string, Stored>>) => { kind: string; rid: number };
+  parent?: (record: Readonly<Record<string, Stored>>) => { kind: string; rid: number };
   /** In the order in which a record shows them. */
   fields: Readonly<Record<string, Field>>;
   /** Fields (or spans) that the filters `name` and `query` search. */
-  names: readonly string[];
+  nameFields: readonly string[];
   /** Fields (or spans) that the filter `description` searches. */
-  descriptions: readonly string[];
+  descriptionFields: readonly string[];
   /** Ordering where none is asked for. The id follows by itself. */
-  order: readonly string[];
+  defaultOrder: readonly string[];
   /**
    * The rules on write. Gets the whole record as it would be stored, the names of the fields that the body gave, and
    * the record as it was (undefined for a new one); may change the record; returns what is wrong, by field.
    */
-  before?: (
+  rules?: (
     record: Record<string, Stored>,
     given: ReadonlySet<string>,
     previous: Readonly<Record<string, Stored>> | undefined,
@@ -53,7 +53,7 @@ export interface Resource {
 export type Resources = ReadonlyMap<string, Resource>;
 
 /** The resource that a reference field points to. */
-export function target(resources: Resources, field: Field): Resource {
+export function targetOf(resources: Resources, field: Field): Resource {
   const found = resources.get(field.to ?? "");
   if (!found) throw new Error(`no resource ${field.to}`);
   return found;
@@ -103,7 +103,7 @@ export function fieldAt(
     if (!field || field.shown === "internal" || field.kind === "computed") return undefined;
     if (i === path.length - 1) return field;
     if (field.kind !== "reference") return undefined;
-    here = target(resources, field);
+    here = targetOf(resources, field);
   }
   return undefined;
 }
@@ -116,7 +116,7 @@ export function pathNames(resources: Resources, resource: Resource): string[] {
   for (const [name, field] of usable(resource)) {
     names.push(name);
     if (field.kind !== "reference") continue;
-    for (const [inner] of usable(target(resources, field))) names.push(`${name}__${inner}`);
+    for (const [inner] of usable(targetOf(resources, field))) names.push(`${name}__${inner}`);
   }
   return names;
 }
@@ -126,7 +126,7 @@ export const rowNumber = (): Field =>
   integer("Row number", { column: "rid", shown: "internal", write: "never" });
 
 /** The fields that records of every resource begin with. */
-export const beginning = (): Record<string, Field> => ({
+export const commonFields = (): Record<string, Field> => ({
   rid: rowNumber(),
   id: uuid("Identifier of the record, a UUID."),
   created_by: reference("user", "Username of the creator.", { write: "never", nullable: false }),
@@ -138,11 +138,11 @@ export const beginning = (): Record<string, Field> => ({
 type Shown = { shown: "always" | "extra" };
 
 /** Whether everyone may view a record. */
-export const publicFlag = (options: Shown): Field =>
+export const publicField = (options: Shown): Field =>
   flag("Whether everyone may view the record.", false, options);
 
 /** The owners of a record. */
-export const owners = (options: Shown): Record<string, Field> => ({
+export const ownerFields = (options: Shown): Record<string, Field> => ({
   owner: reference("user", "Username of the owner; by default the creator.", { nullable: false, ...options }),
   owned_by: reference(
     "group",
@@ -152,7 +152,7 @@ export const owners = (options: Shown): Record<string, Field> => ({
 });
 
 /** The life of a record. Given only where asked for. */
-export const life = (): Record<string, Field> => ({
+export const deletionFields = (): Record<string, Field> => ({
   deleted: flag("Whether the record is deleted.", false, { shown: "extra", write: "never" }),
   deleted_date: instant("When the record was deleted.", { shown: "extra", nullable: true }),
   deleted_by: reference("user", "Username of who deleted it.", { shown: "extra", write: "never" }),
@@ -160,7 +160,7 @@ export const life = (): Record<string, Field> => ({
 });
 
 /** What the caller may do with a record. */
-export const permissions = (options: Shown): Field =>
+export const permissionsField = (options: Shown): Field =>
   computed("Whether it is public, and what the caller may do with it besides viewing.", {
     ...options,
     from: ["public"],

@@ -3,7 +3,7 @@ import { type Field, type Json } from "./field.ts";
 import { searchFilters } from "./filter.ts";
 import { LIST_PARAMETERS, type Shape } from "./listing.ts";
 import { LOOKUPS, OPERATORS } from "./operator.ts";
-import { fieldAt, isGuarded, type Resource, type Resources, shownFields, target } from "./resource.ts";
+import { fieldAt, isGuarded, type Resource, type Resources, shownFields, targetOf } from "./resource.ts";
 
 /** What the declarations say of themselves: JSON schemas and parameters for OpenAPI 3.0, and the answer to OPTIONS. */
 
@@ -50,8 +50,8 @@ function plainSchema(resources: Resources, field: Field): TSchema {
     case "computed":
       return field.shape!;
     case "reference": {
-      const far = target(resources, field);
-      return plainSchema(resources, far.fields[far.printed === "key" ? far.key : "id"]);
+      const far = targetOf(resources, field);
+      return plainSchema(resources, far.fields[far.shownAs === "key" ? far.key : "id"]);
     }
     case "text":
       return Type.String({
@@ -139,7 +139,7 @@ const parameter = (name: string, description: string, schema: TSchema): Paramete
 /** What the exact filter of a field takes. */
 export function filterDoc(resources: Resources, field: Field): string {
   if (field.kind !== "reference") return `Equals. ${field.doc}`;
-  const far = target(resources, field);
+  const far = targetOf(resources, field);
   const absent = field.nullable ? " `null` finds records without one." : "";
   return `Equals, by id or ${far.key}; several, separated by commas or repeated, are ORed.${absent} ${field.doc}`;
 }
@@ -172,7 +172,7 @@ function describedFields(resources: Resources, resource: Resource): Json {
   const described = Object.entries(resource.fields).filter(([, field]) => field.shown !== "internal");
   return Object.fromEntries(
     described.map(([name, field]): [string, Json] => {
-      const far = field.kind === "reference" ? target(resources, field) : undefined;
+      const far = field.kind === "reference" ? targetOf(resources, field) : undefined;
       const compared = far ? "text" : field.kind;
       const lookups = [...LOOKUPS].filter(([, operator]) =>
         (OPERATORS[operator].kinds as readonly string[]).includes(compared),
@@ -192,7 +192,7 @@ function describedFields(resources: Resources, resource: Resource): Json {
           rule: field.pattern?.rule ?? null,
           // Of a reference: the list that has the choices, and their name there.
           reference: far
-            ? { segment: far.segment ?? `${far.name}s`, key: far.key, printed: far.printed }
+            ? { segment: far.segment ?? `${far.name}s`, key: far.key, printed: far.shownAs }
             : null,
           lookups: field.kind === "computed" ? [] : [...lookups.map(([lookup]) => lookup), "isnull"],
           sortable: field.kind !== "computed" && field.kind !== "json",
@@ -235,7 +235,7 @@ export function metadata(resources: Resources, resource: Resource, methods: read
     parses: ["application/json"],
     model: resource.model,
     key: resource.key,
-    ordering: [...resource.order],
+    ordering: [...resource.defaultOrder],
     guarded: isGuarded(resource),
     operators: Object.fromEntries([...LOOKUPS].map(([lookup, name]) => [lookup, OPERATORS[name].sentence])),
     fields: describedFields(resources, resource),

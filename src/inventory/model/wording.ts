@@ -1,6 +1,6 @@
 import type { Condition } from "./condition.ts";
 import { type Json, KINDS, type Stored } from "./field.ts";
-import { fieldAt, type Resource, type Resources, target } from "./resource.ts";
+import { fieldAt, type Resource, type Resources, targetOf } from "./resource.ts";
 
 /** What a row number stands for: the name of a record of this resource, where there is one. */
 export type NameOf = (resource: Resource, rid: number) => string | undefined;
@@ -39,7 +39,7 @@ export function wording(
         };
       const reference = path.slice(0, -1);
       const field = fieldAt(resources, resource, reference);
-      const name = field && value !== null ? nameOf(target(resources, field), Number(value)) : undefined;
+      const name = field && value !== null ? nameOf(targetOf(resources, field), Number(value)) : undefined;
       return { category: reference.join("__"), operator, value: name ?? value };
     }
   }

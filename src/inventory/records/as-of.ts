@@ -6,21 +6,21 @@ import type { Sql } from "../model/operator.ts";
 import { plan } from "../model/plan.ts";
 import { columnOf, isGuarded, type Resource, type Resources } from "../model/resource.ts";
 import { compile, rows } from "../model/sql.ts";
-import { storedFields } from "../model/stored.ts";
-import { openReading, type Reading } from "./record-reader.ts";
+import { storedFields } from "../model/stored-record.ts";
+import { openRecordReader, type RecordReader } from "./record-reader.ts";
 import type { Statements } from "./statements.ts";
 
 /** What of the present has a say in how the past is read. */
 export interface Present {
   actor: Actor;
-  rights: Reading["rights"];
+  rights: RecordReader["rights"];
   /** What must hold today of the records of one resource, such as that the caller may change them. */
   today?: { resource: Resource; condition: Condition };
 }
 
 /** What was, and what its readers need besides. */
 export interface Past {
-  reading: Reading;
+  reader: RecordReader;
   /** Statements that begin with SELECT see the tables as they were, those of the parts of records among them. */
   statements: Statements;
   /** What was is shown as far as may be viewed today: whoever asks it is asked for by no further right. */
@@ -63,13 +63,13 @@ export function pastAsOf(
     reading: <T>(work: () => T) => statements.reading(work),
     foreignVersion: () => statements.foreignVersion(),
   } as unknown as Statements;
-  const reading = openReading(view, resources, (resource, _, rids) =>
+  const reading = openRecordReader(view, resources, (resource, _, rids) =>
     rights(declared.get(resource.name)!, actor, rids),
   );
   // The shadows hold only what the caller may view today; who owned a record then is of no account.
   const everyone: Actor = { ...actor, superuser: true };
   const own = (resource: Resource): Resource => resources.get(resource.name)!;
-  const asEveryone: Reading = {
+  const asEveryone: RecordReader = {
     list: (resource, listing) => reading.list(own(resource), listing, everyone),
     find: (resource, id, life) => reading.find(own(resource), id, life, everyone),
     records: (resource, look, _, rids, around) =>
@@ -78,7 +78,7 @@ export function pastAsOf(
     rights: (resource, _, rids) => rights(resource, actor, rids),
     forget: () => reading.forget(),
   };
-  return { reading: asEveryone, statements: view, everyone, resources, batch };
+  return { reader: asEveryone, statements: view, everyone, resources, batch };
 }
 
 /** Indexes on texts know the present only. */

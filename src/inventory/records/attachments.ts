@@ -1,19 +1,19 @@
-import type { Source } from "./sub-resources.ts";
+import type { RecordSource } from "./sub-resources.ts";
 import type { Actor } from "../model/access.ts";
 import { type Json, parseUuid } from "../model/field.ts";
 import { columnOf } from "../model/resource.ts";
-import type { StoredRecord } from "../model/stored.ts";
-import { type Host } from "../api/sub-resource-request.ts";
-import { ofRecord, type PartRow, selectParts, stampsOf } from "./sub-resource-row.ts";
+import type { StoredRecord } from "../model/stored-record.ts";
+import { type ReadableParent } from "../api/sub-resource-request.ts";
+import { ofParent, type SubResourceRow, selectSubResources, stampsOf } from "./sub-resource-row.ts";
 import type { Upload } from "../api/request-body.ts";
-import { PARTS, type Routed } from "../resources/index.ts";
+import { SUB_RESOURCES, type RoutedResource } from "../resources/index.ts";
 import type { Store } from "./store.ts";
-import { fieldProblem, type Writing } from "./record-writer.ts";
+import { fieldProblem, type RecordWriter } from "./record-writer.ts";
 import { Problem } from "../../problem.ts";
 
 /** The record that a file belongs to. */
 export interface Owner {
-  resource: Routed;
+  resource: RoutedResource;
   /** Its id, as its address has it. */
   id: string;
 }
@@ -28,26 +28,26 @@ export interface Attachments {
   /** PartRow of a file, deleted or not, and its record. @throws Problem not_found */
   find(id: string): { part: number; owner: Owner };
   /** Files of a record, the newest first. */
-  list(resource: Routed, host: Host, base: string, ascending: boolean): Json[];
+  list(resource: RoutedResource, host: ReadableParent, base: string, ascending: boolean): Json[];
   /** One by its row; undefined where it was not there. */
-  show(part: number, base: string, source: Source): { [name: string]: Json } | undefined;
+  show(part: number, base: string, source: RecordSource): { [name: string]: Json } | undefined;
   /** The bytes that go with what `show` gives. */
   bytes(shown: { [name: string]: Json }): Uint8Array<ArrayBuffer>;
   /** Returns its row. */
-  add(writing: Writing, resource: Routed, rid: number, upload: Upload, actor: Actor): number;
+  add(writing: RecordWriter, resource: RoutedResource, rid: number, upload: Upload, actor: Actor): number;
   /** Another file in its place, as a new version. A file without a name keeps the one that it had. */
-  replace(writing: Writing, part: number, upload: Upload, actor: Actor): void;
+  replace(writing: RecordWriter, part: number, upload: Upload, actor: Actor): void;
   /** Another name. @throws Problem invalid_request */
-  rename(writing: Writing, part: number, body: Json, actor: Actor): void;
+  rename(writing: RecordWriter, part: number, body: Json, actor: Actor): void;
 }
 
 const NAME_LENGTH = 255;
-const SELECT = selectParts("attachment");
+const SELECT = selectSubResources("attachment");
 
-export function openAttachments(store: Store, resources: readonly Routed[]): Attachments {
+export function openAttachments(store: Store, resources: readonly RoutedResource[]): Attachments {
   const { statements } = store;
 
-  const print = (row: PartRow, base: string): { [name: string]: Json } => ({
+  const print = (row: SubResourceRow, base: string): { [name: string]: Json } => ({
     id: row.id,
     name: row.name,
     media_type: row.media_type,
@@ -88,10 +88,10 @@ export function openAttachments(store: Store, resources: readonly Routed[]): Att
       if (!row || !resource || !owner) throw new Problem("not_found", "Not found.");
       return { part: Number(row.rid), owner: { resource, id: String(statements.get(owner)?.id) } };
     },
-    list: (resource, { statements: from, rid, life }, base, ascending) =>
+    list: (resource, { statements: from, rid, deletedFilter }, base, ascending) =>
       from
         .all({
-          text: `${SELECT} WHERE ${ofRecord(life)} ORDER BY a.rid ${ascending ? "ASC" : "DESC"}`,
+          text: `${SELECT} WHERE ${ofParent(deletedFilter)} ORDER BY a.rid ${ascending ? "ASC" : "DESC"}`,
           args: [resource.name, rid],
         })
         .map((row) => print(row, base)),
@@ -106,7 +106,7 @@ export function openAttachments(store: Store, resources: readonly Routed[]): Att
       })!.content as unknown as Uint8Array<ArrayBuffer>,
     add: (writing, resource, rid, upload, actor) =>
       writing.insert(
-        PARTS.attachment,
+        SUB_RESOURCES.attachment,
         {
           object_kind: resource.name,
           object_rid: rid,
@@ -117,13 +117,18 @@ export function openAttachments(store: Store, resources: readonly Routed[]): Att
       ),
     replace(writing, part, upload, actor) {
       const name = upload.named ? plainName(upload.name) : "";
-      writing.set(PARTS.attachment, part, { ...keep(upload), ...(name === "" ? {} : { name }) }, actor);
+      writing.setValues(
+        SUB_RESOURCES.attachment,
+        part,
+        { ...keep(upload), ...(name === "" ? {} : { name }) },
+        actor,
+      );
     },
     rename(writing, part, body, actor) {
       const given = body !== null && typeof body === "object" && !Array.isArray(body) ? body : {};
       const name = typeof given.name === "string" ? plainName(given.name) : "";
       if (name === "") throw fieldProblem(new Map([["name", ["This field is required."]]]));
-      writing.set(PARTS.attachment, part, { name }, actor);
+      writing.setValues(SUB_RESOURCES.attachment, part, { name }, actor);
     },
   };
 }

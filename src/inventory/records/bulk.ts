@@ -1,13 +1,13 @@
 import type { Actor } from "../model/access.ts";
 import { compare } from "../model/condition.ts";
 import { type Json, quoted } from "../model/field.ts";
-import type { RowChange } from "../model/json-patch.ts";
-import type { Mode } from "../model/patch.ts";
+import type { BulkChange } from "../model/bulk-body.ts";
+import type { WriteMode } from "../model/parse-body.ts";
 import type { Resource } from "../model/resource.ts";
 import { type Code, Problem, PROBLEMS } from "../../problem.ts";
-import type { Reading } from "./record-reader.ts";
+import type { RecordReader } from "./record-reader.ts";
 import type { Statements } from "./statements.ts";
-import { fieldProblem, forbidden, type Writing } from "./record-writer.ts";
+import { fieldProblem, forbidden, type RecordWriter } from "./record-writer.ts";
 
 /** Records in one bulk operation. */
 const BULK_LIMIT = 100_000;
@@ -19,14 +19,14 @@ export interface Bulk {
   /** @throws Problem with a list: for every body what is wrong with it, as Django REST framework tells it */
   create(resource: Resource, bodies: Json[], actor: Actor): number[];
   /** @throws Problem with a verdict on every record that is refused */
-  update(resource: Resource, changes: readonly RowChange[], mode: Mode, actor: Actor): number[];
+  update(resource: Resource, changes: readonly BulkChange[], mode: WriteMode, actor: Actor): number[];
   /** Returns the ids that were deleted. @throws Problem with a verdict on every record that is refused */
   remove(resource: Resource, ids: readonly string[], actor: Actor): string[];
 }
 
 export const ALIVE = compare(["deleted"], "==", 0);
 
-export function openBulk(statements: Statements, reading: Reading, writing: Writing): Bulk {
+export function openBulk(statements: Statements, reading: RecordReader, writing: RecordWriter): Bulk {
   const find = (resource: Resource, id: string, actor: Actor): number => {
     const rid = reading.find(resource, id, ALIVE, actor);
     if (rid === undefined) throw new Problem("not_found", `Not found: ${quoted(id)}.`);
@@ -78,7 +78,7 @@ export function openBulk(statements: Statements, reading: Reading, writing: Writ
           throw new Problem("forbidden", `You do not have permission to delete ${quoted(id)}.`, {
             cause: forbidden(),
           });
-        writing.mark(resource, rid, actor);
+        writing.markDeleted(resource, rid, actor);
         return rid;
       });
       if (first.refusals.length > 0) throw refusal(first.refusals, (i) => ids[i]);

@@ -2,7 +2,7 @@ import { type Actor, visible } from "../model/access.ts";
 import { and, type Condition } from "../model/condition.ts";
 import { type Field, type Json, KINDS } from "../model/field.ts";
 import { plan } from "../model/plan.ts";
-import { type Resource, type Resources, target } from "../model/resource.ts";
+import { type Resource, type Resources, targetOf } from "../model/resource.ts";
 import { compile, rows } from "../model/sql.ts";
 import type { Statements } from "./statements.ts";
 
@@ -52,7 +52,7 @@ export function fieldValues(
     }));
     return { values, more };
   }
-  const far = target(resources, field);
+  const far = targetOf(resources, field);
   const seen = compile(visible(far, actor), plan(resources, far, actor));
   const columnOfFar = (name: string) => `t.${far.fields[name].column ?? name}`;
   const named = statements.all({
@@ -64,7 +64,7 @@ export function fieldValues(
   const byRid = new Map(named.map((row) => [row.rid, row]));
   const values = shown.map(({ value, total }) => {
     const row = byRid.get(value);
-    const id = far.printed === "key" ? row?.label : row?.id;
+    const id = far.shownAs === "key" ? row?.label : row?.id;
     return { value: id ?? null, label: row?.label ?? null, total: Number(total) };
   });
   return { values, more };

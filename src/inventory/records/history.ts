@@ -5,8 +5,14 @@ import type { Sql } from "../model/operator.ts";
 import { plan } from "../model/plan.ts";
 import { columnOf, isGuarded, type Resource, type Resources } from "../model/resource.ts";
 import { compile } from "../model/sql.ts";
-import { changedFields, isShown, type Named, printStored, type StoredRecord } from "../model/stored.ts";
-import type { Op, Written } from "./journal.ts";
+import {
+  changedFields,
+  isShown,
+  type ReferencePrinter,
+  printStored,
+  type StoredRecord,
+} from "../model/stored-record.ts";
+import type { ChangeKind, RecordWrite } from "./journal.ts";
 import type { Statements } from "./statements.ts";
 
 /** One write as it was noted. */
@@ -15,7 +21,7 @@ export interface Change {
   batch: number;
   resource: Resource;
   rid: number;
-  op: Op;
+  op: ChangeKind;
   version: number;
   /** Of the values before, those that changed; undefined for a new record. */
   before: StoredRecord | undefined;
@@ -25,7 +31,7 @@ export interface Change {
 }
 
 /** Some of a longer list. */
-export interface Part {
+export interface HistoryPage {
   total: number;
   results: Json[];
 }
@@ -41,27 +47,27 @@ export interface Batch {
 /** What was done, as far as the actor may view the records that it was done to. */
 export interface History {
   /** The changes of one record that the actor may view, and of what belongs to it, the last first. */
-  ofRecord(resource: Resource, rid: number, actor: Actor, limit: number, offset: number): Part;
+  ofRecord(resource: Resource, rid: number, actor: Actor, limit: number, offset: number): HistoryPage;
   /** When an account joined and left groups. */
-  ofMember(user: number, actor: Actor, limit: number, offset: number): Part;
+  ofMember(user: number, actor: Actor, limit: number, offset: number): HistoryPage;
   /** The record as it was in a version; undefined where there is none. */
   version(resource: Resource, rid: number, version: number): StoredRecord | undefined;
   /** Batches with a change that the actor may view, the last first. */
-  batches(actor: Actor, filter: BatchFilter, limit: number, offset: number): Part;
+  batches(actor: Actor, filter: BatchFilter, limit: number, offset: number): HistoryPage;
   /** undefined also where the actor may view no change of it. */
   batch(id: string, actor: Actor): Batch | undefined;
   /** The changes of a batch in the order in which they were made. */
-  ofBatch(row: number, actor: Actor, limit: number, offset: number): Part;
+  ofBatch(row: number, actor: Actor, limit: number, offset: number): HistoryPage;
   /** The same for undoing: all of them, whoever asks. */
   changes(row: number): Change[];
   /** Changes of a record after a batch. */
   later(resource: Resource, rid: number, row: number): Change[];
   /** Changes after a cursor in the order of commits. `cursor` is that of the last one looked at. */
-  since(cursor: number, actor: Actor, kind: string | undefined, limit: number): Feed;
+  since(cursor: number, actor: Actor, kind: string | undefined, limit: number): ChangeFeed;
   /** One change by its cursor; undefined where the actor may not view it, or not any more. */
   change(cursor: number, actor: Actor): { [name: string]: Json } | undefined;
   /** What writes did, as answers show it; for dry runs, within their transaction. */
-  preview(written: readonly Written[], actor: Actor): Json;
+  preview(written: readonly RecordWrite[], actor: Actor): Json;
   /** Row number of the last batch at or before an instant (microseconds); 0 where there is none. */
   batchAt(at: number): number;
 }
@@ -71,7 +77,7 @@ export interface BatchFilter {
   kind?: string;
 }
 
-export interface Feed {
+export interface ChangeFeed {
   results: Json[];
   cursor: number;
   more: boolean;
@@ -113,7 +119,7 @@ export function openHistory(statements: Statements, resources: Resources): Histo
   };
 
   /** Looks names up once per answer. */
-  const namer = (): Named => {
+  const namer = (): ReferencePrinter => {
     const known = new Map<string, Stored | undefined>();
     return (far, column, rid) => {
       const key = `${far.name} ${column} ${rid}`;
@@ -129,7 +135,7 @@ export function openHistory(statements: Statements, resources: Resources): Histo
     resource: Resource,
     values: StoredRecord,
     names: readonly string[],
-    named: Named,
+    named: ReferencePrinter,
     actor: Actor,
   ): Json =>
     Object.fromEntries(
@@ -148,7 +154,7 @@ export function openHistory(statements: Statements, resources: Resources): Histo
     batch: Number(row.batch),
     resource: resources.get(String(row.object_kind))!,
     rid: Number(row.object_rid),
-    op: row.op as Op,
+    op: row.op as ChangeKind,
     version: Number(row.version),
     before: row.before === null ? undefined : (JSON.parse(String(row.before)) as StoredRecord),
     after: JSON.parse(String(row.after)) as StoredRecord,
@@ -156,7 +162,7 @@ export function openHistory(statements: Statements, resources: Resources): Histo
   });
 
   /** The record that a part belongs to. */
-  const printHost = (host: Change["host"], named: Named): Json => {
+  const printHost = (host: Change["host"], named: ReferencePrinter): Json => {
     const resource = host && resources.get(host.kind);
     if (!resource) return null;
     const id = named(resource, columnOf(resource, "id"), host.rid) ?? null;
@@ -173,7 +179,7 @@ export function openHistory(statements: Statements, resources: Resources): Histo
     };
   };
 
-  const printChange = (row: Row, actor: Actor, named: Named): { [name: string]: Json } => {
+  const printChange = (row: Row, actor: Actor, named: ReferencePrinter): { [name: string]: Json } => {
     const change = changeOf(row);
     const { resource, before, after } = change;
     const names = before ? Object.keys(before) : Object.keys(after);
@@ -191,7 +197,7 @@ export function openHistory(statements: Statements, resources: Resources): Histo
     };
   };
 
-  const part = (from: Sql, order: string, actor: Actor, limit: number, offset: number): Part => {
+  const part = (from: Sql, order: string, actor: Actor, limit: number, offset: number): HistoryPage => {
     const named = namer();
     const total = Number(
       statements.get({ text: `SELECT count(*) AS total FROM ${from.text}`, args: from.args })?.total,
@@ -328,7 +334,7 @@ export function openHistory(statements: Statements, resources: Resources): Histo
         return {
           resource: segmentOf(resource),
           id: before ? before.id : null,
-          of: printHost(resource.host?.(after ?? before!), named),
+          of: printHost(resource.parent?.(after ?? before!), named),
           op,
           version,
           before: before ? printAll(resource, before, names, named, actor) : null,

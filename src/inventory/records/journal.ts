@@ -1,11 +1,11 @@
 import type { Actor } from "../model/access.ts";
 import type { Resource } from "../model/resource.ts";
-import { changedFields, type StoredRecord } from "../model/stored.ts";
+import { changedFields, type StoredRecord } from "../model/stored-record.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Statements } from "./statements.ts";
 
 /** What one write did to one record. */
-export type Op = "create" | "update" | "delete" | "restore" | "purge";
+export type ChangeKind = "create" | "update" | "delete" | "restore" | "purge";
 
 /** What a batch was asked for as. */
 export type BatchKind =
@@ -22,10 +22,10 @@ export type BatchKind =
   | "sample";
 
 /** One write of one record. */
-export interface Written {
+export interface RecordWrite {
   resource: Resource;
   rid: number;
-  op: Op;
+  op: ChangeKind;
   /** The version that it made. */
   version: number;
   /** The whole record before; undefined for a new one. */
@@ -35,7 +35,7 @@ export interface Written {
 }
 
 /** What is noted of a batch. */
-export interface About {
+export interface BatchInfo {
   kind: BatchKind;
   /** Row of the batch that this one takes back. */
   undoes?: number;
@@ -49,17 +49,17 @@ export interface Journal {
    * part of the outer one. `written` grows with every write. Where nothing is written there is no batch.
    */
   batch<T>(
-    about: About,
-    work: (written: readonly Written[]) => T,
-  ): { value: T; batch: string | null; written: readonly Written[] };
+    about: BatchInfo,
+    work: (written: readonly RecordWrite[]) => T,
+  ): { value: T; batch: string | null; written: readonly RecordWrite[] };
   /** Notes a write in the open batch, in the transaction of the write. */
-  record(written: Written, actor: Actor): void;
+  record(written: RecordWrite, actor: Actor): void;
 }
 
 /** What of one batch concerns the audit log: rights, memberships, what disappears or comes back, and imports. */
-export interface BatchNotes {
+export interface BatchAudit {
   /** Called with every write, so it must cost nothing where a write does not concern it. */
-  see(written: Written, actor: Actor): void;
+  see(written: RecordWrite, actor: Actor): void;
   /** Writes one entry for each kind of thing that was done, in the transaction of the batch. */
   finish(batch: string | null, kind: BatchKind): void;
   /** Lets go of what was seen of a batch that is taken back. */
@@ -67,14 +67,14 @@ export interface BatchNotes {
 }
 
 interface Open {
-  about: About;
-  written: Written[];
+  about: BatchInfo;
+  written: RecordWrite[];
   row: number | null;
   id: string | null;
 }
 
 /** The one place that writes history: every write of a record passes here in its own transaction. */
-export function openJournal(statements: Statements, clock: Clock, notes: BatchNotes): Journal {
+export function openJournal(statements: Statements, clock: Clock, notes: BatchAudit): Journal {
   let open: Open | undefined;
 
   const begin = (batch: Open, actor: Actor): number => {
@@ -110,7 +110,7 @@ export function openJournal(statements: Statements, clock: Clock, notes: BatchNo
       if (!batch.about.unwatched) batch.written.push(written);
       const { resource, rid, op, version, before, after } = written;
       const gone = after === undefined;
-      const host = gone ? undefined : resource.host?.(after);
+      const host = gone ? undefined : resource.parent?.(after);
       statements.run({
         text: "INSERT INTO record_change (batch, object_kind, object_rid, op, version, before, after, host_kind, host_rid) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         args: [
@@ -133,7 +133,7 @@ export function openJournal(statements: Statements, clock: Clock, notes: BatchNo
   };
 }
 
-const batchKind = (op: Op): BatchKind => op;
+const batchKind = (op: ChangeKind): BatchKind => op;
 
 const valuesBefore = (before: Readonly<StoredRecord>, after: Readonly<StoredRecord>): StoredRecord =>
   Object.fromEntries(changedFields(before, after).map((name) => [name, before[name]]));

@@ -4,7 +4,7 @@ import { plan } from "../model/plan.ts";
 import type { Resource, Resources } from "../model/resource.ts";
 import { compile } from "../model/sql.ts";
 import type { Statements } from "./statements.ts";
-import { fieldProblem, type Writing } from "./record-writer.ts";
+import { fieldProblem, type RecordWriter } from "./record-writer.ts";
 
 const DEPTH_LIMIT = 20;
 
@@ -30,7 +30,7 @@ export interface LocationPaths {
 export function openLocationPaths(
   statements: Statements,
   resources: Resources,
-  writing: Writing,
+  writing: RecordWriter,
   actor: Actor,
 ): LocationPaths {
   const location: Resource = resources.get("location")!;

@@ -1,12 +1,12 @@
 import { type Actor, visible } from "../model/access.ts";
 import { and, compare, type Condition, or } from "../model/condition.ts";
 import type { Listing } from "../model/listing.ts";
-import { columnOf, type Resource, type Resources, target } from "../model/resource.ts";
+import { columnOf, type Resource, type Resources, targetOf } from "../model/resource.ts";
 import { plan } from "../model/plan.ts";
 import { compile } from "../model/sql.ts";
-import type { Reading } from "./record-reader.ts";
-import { countReferring, type Referring, referringTo } from "./references.ts";
-import type { Routed } from "../resources/index.ts";
+import type { RecordReader } from "./record-reader.ts";
+import { countReferring, type ReferringField, fieldsReferringTo } from "./references.ts";
+import type { RoutedResource } from "../resources/index.ts";
 import type { Statements } from "./statements.ts";
 
 /**
@@ -23,7 +23,7 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
 const HEIGHT = 50;
 
 /** One thing of the tree: its list, its id and its name. */
-export interface Node {
+export interface TreeNode {
   segment: string;
   id: string;
   name: string;
@@ -32,14 +32,18 @@ export interface Node {
 /** Where things lie: places, equipment in them, locations in either and in each other. */
 export interface LocationTree {
   /** What the tree is made of, by segment. */
-  levels: ReadonlyMap<string, Routed>;
+  levels: ReadonlyMap<string, RoutedResource>;
   /** The way from the outermost to the thing itself. */
-  path(resource: Routed, rid: number, actor: Actor): Node[];
+  path(resource: RoutedResource, rid: number, actor: Actor): TreeNode[];
   /** How many records refer to the thing without lying in it as part of the tree, by list and field. */
-  contents(resource: Routed, rid: number, actor: Actor): { segment: string; field: string; total: number }[];
+  contents(
+    resource: RoutedResource,
+    rid: number,
+    actor: Actor,
+  ): { segment: string; field: string; total: number }[];
   /** What lies in it, or nowhere (`undefined`), list by list; one page of each list. @throws Problem not_found past the last page of all */
   inside(
-    of: { resource: Routed; rid: number } | undefined,
+    of: { resource: RoutedResource; rid: number } | undefined,
     page: number,
     size: number,
     actor: Actor,
@@ -50,17 +54,17 @@ export interface LocationTree {
 export interface Level {
   segment: string;
   total: number;
-  results: (Node & { inside: number; contents: number })[];
+  results: (TreeNode & { inside: number; contents: number })[];
 }
 
 export function openLocationTree(
   statements: Statements,
-  reading: Reading,
+  reading: RecordReader,
   resources: Resources,
 ): LocationTree {
   const levels = new Map(
     Object.keys(INSIDE).map((name) => {
-      const resource = resources.get(name) as Routed;
+      const resource = resources.get(name) as RoutedResource;
       return [resource.segment, resource];
     }),
   );
@@ -70,17 +74,17 @@ export function openLocationTree(
     and(
       ...INSIDE[resource.name].slice(0, count).map((field) => {
         // The row itself tells where nothing is hidden; else one has to look at what it refers to.
-        const all = visible(target(resources, resource.fields[field]), actor);
+        const all = visible(targetOf(resources, resource.fields[field]), actor);
         const open = all.kind === "constant" && all.value;
         return compare([field, open ? "rid" : "id"], "==", null);
       }),
     );
 
   /** The ways in which things of one list lie in those of another, with the condition that no earlier field decides. */
-  const waysInto = (to: Resource, actor: Actor): (Referring & { also: Condition })[] =>
+  const waysInto = (to: Resource, actor: Actor): (ReferringField & { also: Condition })[] =>
     [...levels.values()].flatMap((resource) =>
       INSIDE[resource.name].flatMap((field, i) =>
-        target(resources, resource.fields[field]).name === to.name
+        targetOf(resources, resource.fields[field]).name === to.name
           ? [{ resource, field, also: outside(resource, i, actor) }]
           : [],
       ),
@@ -89,12 +93,12 @@ export function openLocationTree(
   const contentsOf = new Map(
     [...levels.values()].map((resource) => [
       resource.name,
-      referringTo(resources, resource).filter((from) => !(from.resource.name in INSIDE)),
+      fieldsReferringTo(resources, resource).filter((from) => !(from.resource.name in INSIDE)),
     ]),
   );
 
   const sum = (
-    ways: readonly (Referring & { also?: Condition })[],
+    ways: readonly (ReferringField & { also?: Condition })[],
     rids: readonly number[],
     actor: Actor,
   ) => {
@@ -105,7 +109,7 @@ export function openLocationTree(
     return sums;
   };
 
-  const nodesOf = (resource: Routed, rids: readonly number[], actor: Actor): Node[] => {
+  const nodesOf = (resource: RoutedResource, rids: readonly number[], actor: Actor): TreeNode[] => {
     const look = { format: undefined, shape: "flat", fields: ["id", resource.key] } as const;
     const around = { base: "", format: undefined };
     return reading.records(resource, look, actor, rids, around).values.map((record) => ({
@@ -117,12 +121,12 @@ export function openLocationTree(
 
   /** The thing in which this one lies, as far as the actor may view it. */
   const outer = (
-    resource: Routed,
+    resource: RoutedResource,
     rid: number,
     actor: Actor,
-  ): { resource: Routed; rid: number } | undefined => {
+  ): { resource: RoutedResource; rid: number } | undefined => {
     for (const field of INSIDE[resource.name]) {
-      const far = target(resources, resource.fields[field]) as Routed;
+      const far = targetOf(resources, resource.fields[field]) as RoutedResource;
       const where = compile(visible(far, actor), plan(resources, far, actor));
       const row = statements.get({
         text:
@@ -138,8 +142,8 @@ export function openLocationTree(
   return {
     levels,
     path(resource, rid, actor) {
-      const way: Node[] = [];
-      let here: { resource: Routed; rid: number } | undefined = { resource, rid };
+      const way: TreeNode[] = [];
+      let here: { resource: RoutedResource; rid: number } | undefined = { resource, rid };
       for (let height = 0; here && height < HEIGHT; height++) {
         way.unshift(...nodesOf(here.resource, [here.rid], actor));
         here = outer(here.resource, here.rid, actor);
@@ -171,7 +175,7 @@ export function openLocationTree(
           shape: "flat",
           fields: undefined,
           condition: and(compare(["deleted"], "==", 0), or(...conditions)),
-          order: resource.order.map((name) => ({ path: name.split("__"), descending: false })),
+          order: resource.defaultOrder.map((name) => ({ path: name.split("__"), descending: false })),
           page: 1,
           size,
           ignored: [],

@@ -1,8 +1,8 @@
 import type { Actor } from "../model/access.ts";
-import { PARTS } from "../resources/index.ts";
+import { SUB_RESOURCES } from "../resources/index.ts";
 import type { Statements } from "./statements.ts";
 import { openStore } from "./store.ts";
-import type { Writing } from "./record-writer.ts";
+import type { RecordWriter } from "./record-writer.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/sqlite.ts";
 
@@ -47,11 +47,12 @@ export function membershipsOf(statements: Statements) {
     /** The record of a membership, ended or not. */
     recordOf,
     /** Makes somebody a member, or no longer one. */
-    set(writing: Writing, user: number, group: number, member: boolean, actor: Actor): void {
+    set(writing: RecordWriter, user: number, group: number, member: boolean, actor: Actor): void {
       const known = recordOf(user, group);
-      if (member && known) writing.set(PARTS.membership, Number(known.rid), {}, actor);
-      else if (member) writing.insert(PARTS.membership, { user, group }, actor);
-      else if (known?.deleted === 0) writing.end(PARTS.membership, Number(known.rid), actor);
+      if (member && known) writing.setValues(SUB_RESOURCES.membership, Number(known.rid), {}, actor);
+      else if (member) writing.insert(SUB_RESOURCES.membership, { user, group }, actor);
+      else if (known?.deleted === 0)
+        writing.endSubResource(SUB_RESOURCES.membership, Number(known.rid), actor);
     },
   };
 }

@@ -1,11 +1,11 @@
 import type { Actor } from "../model/access.ts";
 import { type Field, type Json, KINDS, parseUuid, quoted, text } from "../model/field.ts";
-import type { Mode } from "../model/patch.ts";
+import type { WriteMode } from "../model/parse-body.ts";
 import { membershipsOf } from "./memberships.ts";
 import { PEOPLE } from "../resources/index.ts";
 import type { Statements } from "./statements.ts";
 import type { Store } from "./store.ts";
-import { fieldProblem, forbidden, type Writing } from "./record-writer.ts";
+import { fieldProblem, forbidden, type RecordWriter } from "./record-writer.ts";
 import { nearest, Problem } from "../../problem.ts";
 import type { Accounts } from "../../accounts/accounts.ts";
 import { EMAIL, LONGEST_EMAIL } from "../../accounts/username.ts";
@@ -15,22 +15,22 @@ export interface People {
   /** The row of an account or a group, by name or id. @throws Problem not_found */
   find(kind: Kind, typed: string): number;
   /** Makes an account or a group. @throws Problem forbidden, invalid_request, conflict; what `confirm` throws */
-  create(kind: Kind, body: Json, actor: Actor, confirm: Confirm): Promise<WrittenPerson>;
+  create(kind: Kind, body: Json, actor: Actor, confirm: Confirm): Promise<PersonWrite>;
   update(
     kind: Kind,
     rid: number,
     body: Json,
-    mode: Mode,
+    mode: WriteMode,
     actor: Actor,
     confirm: Confirm,
-  ): Promise<WrittenPerson>;
+  ): Promise<PersonWrite>;
   /** A group goes; an account is disabled, for records tell who made them. @throws Problem forbidden, conflict */
   remove(kind: Kind, rid: number, actor: Actor): void;
   /** Rows of the members of a group, by name; those of a past time with its statements. */
   members(group: number, from?: Statements): number[];
   /** Sets who is a member. @throws Problem forbidden, invalid_request, conflict */
   setMembers(
-    writing: Writing,
+    writing: RecordWriter,
     group: number,
     change: (before: ReadonlySet<number>) => ReadonlySet<number>,
     actor: Actor,
@@ -47,7 +47,7 @@ export type Kind = "user" | "group";
 type Confirm = (password: string) => Promise<void>;
 
 /** Row of an account or a group, and the batch of the memberships that were written; null where none were. */
-export interface WrittenPerson {
+export interface PersonWrite {
   rid: number;
   batch: string | null;
 }
@@ -62,7 +62,7 @@ function rowOf(statements: Statements, kind: Kind, typed: string): number | unde
 }
 
 /** The row of the account or group that a value in a body names, or what is wrong with it. */
-export function readPerson(statements: Statements, kind: Kind, value: Json): number | string {
+export function resolvePerson(statements: Statements, kind: Kind, value: Json): number | string {
   const { key } = PEOPLE[kind];
   const plain =
     value !== null && typeof value === "object" && !Array.isArray(value)
@@ -92,13 +92,13 @@ export function openPeople(store: Store, accounts: Accounts): People {
   const get = (text: string, ...args: (string | number | null)[]) => statements.get({ text, args });
   const run = (text: string, ...args: (string | number | null)[]) => void statements.run({ text, args });
   /** Memberships that are written become one batch of the history. */
-  const write = (actor: Actor, work: (writing: Writing) => void): string | null => {
+  const write = (actor: Actor, work: (writing: RecordWriter) => void): string | null => {
     const outcome = store.run({ kind: "update", actor, dryRun: false, confirm: null }, work);
     return "batch" in outcome ? outcome.batch : null;
   };
 
   const lookUp = (kind: Kind, typed: string) => rowOf(statements, kind, typed);
-  const readOne = (kind: Kind, value: Json) => readPerson(statements, kind, value);
+  const readOne = (kind: Kind, value: Json) => resolvePerson(statements, kind, value);
 
   const readMany = (kind: Kind, value: Json): Set<number> | string => {
     if (!Array.isArray(value)) return "Expected a list of items.";
@@ -132,10 +132,10 @@ export function openPeople(store: Store, accounts: Accounts): People {
   const writeUser = async (
     rid: number | undefined,
     body: Json,
-    mode: Mode,
+    mode: WriteMode,
     actor: Actor,
     confirm: Confirm,
-  ): Promise<WrittenPerson> => {
+  ): Promise<PersonWrite> => {
     const errors: Errors = new Map();
     const given = readBody("user", SECRETS, body, mode, errors);
     const before = rid === undefined ? {} : userNow(rid);
@@ -229,7 +229,12 @@ export function openPeople(store: Store, accounts: Accounts): People {
       })
       .map(({ rid }) => Number(rid));
 
-  const applyMembers = (writing: Writing, group: number, wanted: ReadonlySet<number>, actor: Actor): void => {
+  const applyMembers = (
+    writing: RecordWriter,
+    group: number,
+    wanted: ReadonlySet<number>,
+    actor: Actor,
+  ): void => {
     for (const user of members(group)) {
       if (wanted.has(user)) continue;
       if (Number(userNow(user).primary_group) === group) throw primaryGroupStays("members");
@@ -238,7 +243,7 @@ export function openPeople(store: Store, accounts: Accounts): People {
     for (const user of wanted) setMembership(writing, user, group, true, actor);
   };
 
-  const writeGroup = (rid: number | undefined, body: Json, mode: Mode, actor: Actor): WrittenPerson => {
+  const writeGroup = (rid: number | undefined, body: Json, mode: WriteMode, actor: Actor): PersonWrite => {
     const errors: Errors = new Map();
     const given = readBody("group", [], body, mode, errors);
     const wanted = given.has("members") ? readMany("user", given.get("members")!) : undefined;
@@ -352,7 +357,7 @@ const primaryGroupStays = (field: string): Problem =>
   fieldProblem(new Map([[field, ["Nobody leaves the own primary group. Set primary_group first."]]]));
 
 /** The fields of a body that can be written, each of the right kind. Read-only ones are left out. */
-function readBody(kind: Kind, more: readonly string[], body: Json, mode: Mode, errors: Errors): Given {
+function readBody(kind: Kind, more: readonly string[], body: Json, mode: WriteMode, errors: Errors): Given {
   const given: Given = new Map();
   const { fields } = PEOPLE[kind];
   if (body === null || typeof body !== "object" || Array.isArray(body)) {

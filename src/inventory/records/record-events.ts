@@ -6,7 +6,7 @@ import { parameterProblem } from "../model/filter.ts";
 import { plan } from "../model/plan.ts";
 import { countStatement } from "../model/sql.ts";
 import { ROOT } from "../api/response.ts";
-import { PARTS, RESOURCES, type Routed } from "../resources/index.ts";
+import { SUB_RESOURCES, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { openStore } from "./store.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/sqlite.ts";
@@ -59,15 +59,15 @@ export function recordEvents(database: Database, clock: Clock, base: string): Re
   const listOf = ({
     resource,
     expression,
-  }: RecordFilter): { name: string; routed: Routed | undefined } | undefined => {
+  }: RecordFilter): { name: string; routed: RoutedResource | undefined } | undefined => {
     if (resource === null) {
       if (expression !== null) throw parameterProblem("query_expression", "It needs a resource.");
       return undefined;
     }
     const routed = RESOURCES.find(({ segment }) => segment === resource);
-    const part = Object.values(PARTS).find(({ segment }) => segment === resource);
+    const part = Object.values(SUB_RESOURCES).find(({ segment }) => segment === resource);
     if (!routed && !part) {
-      const choices = [...RESOURCES, ...Object.values(PARTS)].flatMap(({ segment }) => segment ?? []);
+      const choices = [...RESOURCES, ...Object.values(SUB_RESOURCES)].flatMap(({ segment }) => segment ?? []);
       throw parameterProblem("resource", `Choices: ${choices.join(", ")}.`);
     }
     if (!routed && expression !== null)
@@ -75,7 +75,7 @@ export function recordEvents(database: Database, clock: Clock, base: string): Re
     return { name: (routed ?? part)!.name, routed };
   };
 
-  const conditionOf = (routed: Routed, expression: string) => {
+  const conditionOf = (routed: RoutedResource, expression: string) => {
     try {
       return parseExpression(store.resources, routed, expression);
     } catch (error) {

@@ -1,43 +1,49 @@
 import { type Actor, changeable, deletable, visible } from "../model/access.ts";
 import { and, compare, type Condition } from "../model/condition.ts";
-import { type Json, KINDS, type Surroundings } from "../model/field.ts";
-import { invalidPage, type Listing, type Look } from "../model/listing.ts";
-import { pagesOf } from "../model/page.ts";
+import { type Json, KINDS, type RenderContext } from "../model/field.ts";
+import { invalidPage, type Listing, type Representation } from "../model/listing.ts";
+import { pageCount } from "../model/page.ts";
 import type { Sql } from "../model/operator.ts";
 import { tallyOf } from "../../platform/cache-counter.ts";
 import { plan } from "../model/plan.ts";
-import { printing, type Printing } from "../model/record.ts";
+import { recordPrinter, type RecordPrinter } from "../model/record-printer.ts";
 import type { Resource, Resources } from "../model/resource.ts";
 import { compile, countStatement, pageStatement, rows } from "../model/sql.ts";
 import type { Statements } from "./statements.ts";
 
-export type Rights = Surroundings["rights"];
+export type Rights = RenderContext["rights"];
 
 /** Where links in records lead. */
-export type Around = Pick<Surroundings, "base" | "format">;
+export type LinkOptions = Pick<RenderContext, "base" | "format">;
 
-export interface Found {
+export interface ListPage {
   total: number;
   /** The page, from 1. */
   current: number;
   rids: number[];
 }
 
-export interface Reading {
+export interface RecordReader {
   /** Row numbers of one page of what the actor may view. @throws Problem not_found past the last page */
-  list(resource: Resource, listing: Listing, actor: Actor): Found;
+  list(resource: Resource, listing: Listing, actor: Actor): ListPage;
   /** The row number of a record that the actor may view; undefined also where `id` is none. */
   find(resource: Resource, id: string, life: Condition, actor: Actor): number | undefined;
   /** Names of the values and the records as values, in the order of the row numbers. */
   records(
     resource: Resource,
-    look: Look,
+    look: Representation,
     actor: Actor,
     rids: readonly number[],
-    around: Around,
+    around: LinkOptions,
   ): { names: readonly string[]; values: Record<string, Json>[] };
   /** The same records as JSON texts; kept between calls where they are the same for every caller. */
-  texts(resource: Resource, look: Look, actor: Actor, rids: readonly number[], around: Around): string[];
+  texts(
+    resource: Resource,
+    look: Representation,
+    actor: Actor,
+    rids: readonly number[],
+    around: LinkOptions,
+  ): string[];
   /** What the actor may do with each of the records besides viewing. */
   rights(resource: Resource, actor: Actor, rids: readonly number[]): Map<number, Rights>;
   /** After a write: what was kept may no longer be true. */
@@ -60,14 +66,14 @@ const NOTHING: Rights = { change: false, delete: false };
 const EVERYTHING: Rights = { change: true, delete: true };
 
 /** `rightsNow`: says what the actor may do, where the statements read the past. */
-export function openReading(
+export function openRecordReader(
   statements: Statements,
   resources: Resources,
-  rightsNow?: Reading["rights"],
-): Reading {
+  rightsNow?: RecordReader["rights"],
+): RecordReader {
   const tallies = { counts: tallyOf("counts"), pages: tallyOf("pages"), records: tallyOf("records") };
   const counts = new Map<string, number>();
-  const printings = new Map<string, Printing>();
+  const printings = new Map<string, RecordPrinter>();
   /** Row numbers of whole lists by their statement; null where a deep page was asked for once. */
   const orders = new Map<string, Uint32Array | null>();
   /** Row numbers of single pages by their statement. */
@@ -182,34 +188,34 @@ export function openReading(
   /** A printing for everyone is kept; one with spans holds conditions on what this caller may view. */
   const printingFor = (
     resource: Resource,
-    look: Look,
+    look: Representation,
     actor: Actor,
-  ): { made: Printing; key: string | undefined } => {
+  ): { made: RecordPrinter; key: string | undefined } => {
     const key = `${resource.name} ${look.shape} ${look.fields?.join(",") ?? "all"}`;
     const kept = printings.get(key);
     if (kept) return { made: kept, key };
-    const made = printing(resources, resource, look, actor);
+    const made = recordPrinter(resources, resource, look, actor);
     if (made.personal) return { made, key: undefined };
     if (printings.size >= PRINTINGS_KEPT) printings.clear();
     printings.set(key, made);
     return { made, key };
   };
 
-  const rightsFor = (made: Printing, resource: Resource, actor: Actor, rids: readonly number[]) =>
+  const rightsFor = (made: RecordPrinter, resource: Resource, actor: Actor, rids: readonly number[]) =>
     made.needsRights ? rightsToShow(resource, actor, rids) : undefined;
 
   /** Reads and prints; the arguments of joins follow the list of row numbers, which stands first in the text. */
   const print = (
-    made: Printing,
+    made: RecordPrinter,
     rids: readonly number[],
-    around: Around,
+    around: LinkOptions,
     allowed: Map<number, Rights> | undefined,
   ): { rid: number; value: Record<string, Json> }[] =>
     statements
       .all({ text: made.statement.text, args: [JSON.stringify(rids), ...made.statement.args] })
       .map((row) => {
         const rid = Number(row.rid);
-        const surroundings: Surroundings = { ...around, rights: allowed?.get(rid) ?? NOTHING };
+        const surroundings: RenderContext = { ...around, rights: allowed?.get(rid) ?? NOTHING };
         return { rid, value: made.print(row, surroundings) };
       });
 
@@ -221,7 +227,7 @@ export function openReading(
         refresh();
         const condition = seen(resource, actor, listing.condition);
         const total = count(resource, condition, actor);
-        const pages = pagesOf(total, listing.size);
+        const pages = pageCount(total, listing.size);
         const current = listing.page === "last" ? pages : listing.page;
         if (current > pages) throw invalidPage();
         const statement = (limit: number, offset: number): Sql =>

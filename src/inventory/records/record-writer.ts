@@ -2,41 +2,47 @@ import { type Actor, changeable, deletable, visible } from "../model/access.ts";
 import { and, compare } from "../model/condition.ts";
 import type { Json, Stored } from "../model/field.ts";
 import { foldCase } from "../model/operator.ts";
-import { type Change, type Mode, noSuchRecord, type Pending, readChange } from "../model/patch.ts";
+import {
+  type ParsedBody,
+  type WriteMode,
+  missingReference,
+  type UnresolvedReference,
+  parseBody,
+} from "../model/parse-body.ts";
 import { plan } from "../model/plan.ts";
-import { columnOf, isGuarded, type Resource, type Resources, target } from "../model/resource.ts";
+import { columnOf, isGuarded, type Resource, type Resources, targetOf } from "../model/resource.ts";
 import { compile, rows } from "../model/sql.ts";
-import { type StoredRecord, storedStatement } from "../model/stored.ts";
+import { type StoredRecord, storedStatement } from "../model/stored-record.ts";
 import { Problem } from "../../problem.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Journal } from "./journal.ts";
-import { openPartRules } from "./sub-resource-rules.ts";
+import { openSubResourceRules } from "./sub-resource-rules.ts";
 import type { Statements } from "./statements.ts";
 
 /**
  * Writes of single records, each within a transaction that the caller opens, and each noted in the journal. All throw a
  * Problem.
  */
-export interface Writing {
+export interface RecordWriter {
   /** Stores a new record and returns its row number. `id`: instead of a new one. */
   create(resource: Resource, body: Json, actor: Actor, id?: string): number;
   /** Stores a part of a record; its values, and the right to write it, are the caller's to check. */
   insert(part: Resource, values: Readonly<StoredRecord>, actor: Actor, id?: string): number;
   /** Sets values of a part, and gives it life again where it is deleted; the same holds. Equal values are not written. */
-  set(part: Resource, rid: number, values: Readonly<StoredRecord>, actor: Actor): void;
+  setValues(part: Resource, rid: number, values: Readonly<StoredRecord>, actor: Actor): void;
   /** Deletes a part; the same holds. */
-  end(part: Resource, rid: number, actor: Actor): void;
+  endSubResource(part: Resource, rid: number, actor: Actor): void;
   /** Changes a record that the actor may view. */
-  update(resource: Resource, rid: number, body: Json, mode: Mode, actor: Actor): void;
+  update(resource: Resource, rid: number, body: Json, mode: WriteMode, actor: Actor): void;
   /** Deletes records that the actor may view; they stay in the database. Together, for they may refer to each other. */
   remove(resource: Resource, rids: readonly number[], actor: Actor): void;
   /** Deletes one record without asking what refers to it, which `verify` does. */
-  mark(resource: Resource, rid: number, actor: Actor): void;
+  markDeleted(resource: Resource, rid: number, actor: Actor): void;
   /**
    * Gives a record stored values of an earlier state, and life again where it is deleted. What they refer to, and
    * whether they may stand together, `verify` asks.
    */
-  put(resource: Resource, rid: number, values: Readonly<StoredRecord>, actor: Actor): void;
+  restoreValues(resource: Resource, rid: number, values: Readonly<StoredRecord>, actor: Actor): void;
   /** Whether the record, as it stands after `mark` and `put`, keeps all rules. */
   verify(resource: Resource, rid: number): void;
   /** Removes a deleted record and its history for good. */
@@ -49,12 +55,12 @@ export interface Writing {
 export const forbidden = (): Problem =>
   new Problem("forbidden", "You do not have permission to perform this action.");
 
-export function openWriting(
+export function openRecordWriter(
   statements: Statements,
   resources: Resources,
   clock: Clock,
   journal: Journal,
-): Writing {
+): RecordWriter {
   const exists = (text: string, ...args: Stored[]): boolean =>
     statements.get({ text: `SELECT 1 AS found WHERE EXISTS (${text})`, args }) !== null;
 
@@ -85,10 +91,10 @@ export function openWriting(
     journal.record({ resource, rid, op, version: Number(after.version), before, after }, actor);
   };
 
-  const parts = openPartRules(statements, resources, { current, allows });
+  const parts = openSubResourceRules(statements, resources, { current, allows });
 
   /** Row numbers of at most two records that a reference may mean. */
-  const candidates = (far: Resource, { by, value }: Pending, actor: Actor): number[] => {
+  const candidates = (far: Resource, { by, value }: UnresolvedReference, actor: Actor): number[] => {
     const alive = "deleted" in far.fields ? compare(["deleted"], "==", 0) : and();
     const condition = and(compare([by], "==", value), alive, visible(far, actor));
     const where = compile(condition, plan(resources, far, actor));
@@ -99,16 +105,16 @@ export function openWriting(
   /** Puts row numbers in place of references. One that stays as it is needs no right to view its target. */
   const resolve = (
     resource: Resource,
-    change: Change,
+    change: ParsedBody,
     before: StoredRecord | undefined,
     actor: Actor,
   ): void => {
     for (const pending of change.pending) {
-      const far = target(resources, resource.fields[pending.field]);
+      const far = targetOf(resources, resource.fields[pending.field]);
       const found = candidates(far, pending, actor);
-      const { among = {} } = resource.fields[pending.field];
+      const { targetHas = {} } = resource.fields[pending.field];
       const stored = found.length === 1 ? current(far, found[0]) : {};
-      const other = Object.entries(among).find(([name, value]) => stored[name] !== value);
+      const other = Object.entries(targetHas).find(([name, value]) => stored[name] !== value);
       const was = before?.[pending.field] ?? null;
       const kept =
         was !== null &&
@@ -124,7 +130,7 @@ export function openWriting(
       else
         change.errors.set(pending.field, [
           found.length === 0
-            ? noSuchRecord(pending)
+            ? missingReference(pending)
             : `Several objects have this ${pending.by}; give the id of one.`,
         ]);
     }
@@ -133,30 +139,30 @@ export function openWriting(
   /** Asks for the records that ids name without referring to them; one that stays as it is is not asked for. */
   const findNamed = (
     resource: Resource,
-    change: Change,
+    change: ParsedBody,
     before: StoredRecord | undefined,
     actor: Actor,
   ): void => {
-    for (const [name, { names }] of Object.entries(resource.fields)) {
-      const far = names === undefined ? undefined : resources.get(names);
+    for (const [name, { idOf }] of Object.entries(resource.fields)) {
+      const far = idOf === undefined ? undefined : resources.get(idOf);
       const value = change.values.get(name);
       if (!far || value === undefined || value === before?.[name]) continue;
       const pending = { field: name, by: "id", value: String(value) };
-      if (candidates(far, pending, actor).length === 0) change.errors.set(name, [noSuchRecord(pending)]);
+      if (candidates(far, pending, actor).length === 0) change.errors.set(name, [missingReference(pending)]);
     }
   };
 
   /** Puts keys in place of what lists name by key or id, each once. */
-  const resolveLists = (resource: Resource, change: Change): void => {
-    for (const [name, { each }] of Object.entries(resource.fields)) {
-      const far = each === undefined ? undefined : resources.get(each);
+  const resolveLists = (resource: Resource, change: ParsedBody): void => {
+    for (const [name, { keysOf }] of Object.entries(resource.fields)) {
+      const far = keysOf === undefined ? undefined : resources.get(keysOf);
       if (!far || !change.values.has(name)) continue;
       const keys = new Set<Stored>();
       for (const typed of JSON.parse(String(change.values.get(name))) as string[]) {
         const text = `SELECT ${columnOf(far, far.key)} AS key FROM ${far.table} WHERE ${columnOf(far, far.key)} = ?1 OR id = ?1`;
         const row = statements.get({ text, args: [typed.trim()] });
         if (row) keys.add(row.key);
-        else change.errors.set(name, [noSuchRecord({ field: name, by: far.key, value: typed })]);
+        else change.errors.set(name, [missingReference({ field: name, by: far.key, value: typed })]);
       }
       change.values.set(name, JSON.stringify([...keys]));
     }
@@ -166,7 +172,7 @@ export function openWriting(
     resource: Resource,
     record: StoredRecord,
     rid: number,
-    errors: Change["errors"],
+    errors: ParsedBody["errors"],
   ): void => {
     for (const [name, field] of Object.entries(resource.fields)) {
       if (!field.unique || field.write === "never") continue;
@@ -181,7 +187,7 @@ export function openWriting(
     resource: Resource,
     record: StoredRecord,
     rid: number,
-    errors: Change["errors"],
+    errors: ParsedBody["errors"],
   ): void => {
     for (const [name, field] of Object.entries(resource.fields)) {
       if (field.to !== resource.name || record[name] === null) continue;
@@ -194,15 +200,15 @@ export function openWriting(
   };
 
   /** The record as it is to be stored, all rules applied. @throws Problem invalid_request with an entry per field */
-  const settle = (
+  const validate = (
     resource: Resource,
     body: Json,
-    mode: Mode,
+    mode: WriteMode,
     rid: number,
     before: StoredRecord | undefined,
     actor: Actor,
   ): StoredRecord => {
-    const change = readChange(resources, resource, body, mode);
+    const change = parseBody(resources, resource, body, mode);
     resolve(resource, change, before, actor);
     findNamed(resource, change, before, actor);
     resolveLists(resource, change);
@@ -211,7 +217,7 @@ export function openWriting(
     for (const [name, value] of change.values) record[name] = value;
     // Rules speak of a whole record; one that lacks a part or has a wrong one is refused for that.
     if (change.errors.size === 0) {
-      for (const [name, error] of Object.entries(resource.before?.(record, change.given, before) ?? {}))
+      for (const [name, error] of Object.entries(resource.rules?.(record, change.given, before) ?? {}))
         change.errors.set(name, [error]);
       checkUnique(resource, record, rid, change.errors);
       checkCircles(resource, record, rid, change.errors);
@@ -255,30 +261,30 @@ export function openWriting(
 
   return {
     create: (resource, body, actor, id) =>
-      add(resource, settle(resource, body, "create", -1, undefined, actor), actor, id),
+      add(resource, validate(resource, body, "create", -1, undefined, actor), actor, id),
     insert: add,
-    set(part, rid, values, actor) {
+    setValues(part, rid, values, actor) {
       const before = current(part, rid);
       const same = Object.entries(values).every(([name, value]) => before[name] === value);
       if (same && before.deleted === 0) return;
       revive(part, before, { ...before, ...values }, before.deleted === 1 ? "restore" : "update", actor);
     },
-    end: (part, rid, actor) => write(part, current(part, rid), lifeEnds(actor), "delete", actor),
+    endSubResource: (part, rid, actor) => write(part, current(part, rid), lifeEnds(actor), "delete", actor),
     update(resource, rid, body, mode, actor) {
       if (!allows(resource, rid, "change", actor)) throw forbidden();
       const before = current(resource, rid);
-      const record = settle(resource, body, mode, rid, before, actor);
+      const record = validate(resource, body, mode, rid, before, actor);
       const columns = columnsOf(resource, record);
       columns.set("modified", now());
       columns.set("modified_by", actor.user);
       write(resource, before, columns, "update", actor);
     },
-    mark,
+    markDeleted: mark,
     remove(resource, rids, actor) {
       for (const rid of rids) mark(resource, rid, actor);
       for (const rid of rids) refuseReferred(resource, rid);
     },
-    put(resource, rid, values, actor) {
+    restoreValues(resource, rid, values, actor) {
       const before = current(resource, rid);
       const op = before.deleted === 1 ? "restore" : "update";
       if (!allows(resource, rid, op === "restore" ? "delete" : "change", actor)) throw forbidden();
@@ -288,17 +294,17 @@ export function openWriting(
           record[name] = value;
       if (!actor.superuser && (record.owner !== before.owner || record.owned_by !== before.owned_by))
         throw fieldProblem(new Map([["owner", ["Only an administrator may put back the owners."]]]));
-      if (resource.host) parts.refuseBeyondRights(resource, before, { ...record, deleted: 0 }, actor);
+      if (resource.parent) parts.refuseBeyondRights(resource, before, { ...record, deleted: 0 }, actor);
       revive(resource, before, record, op, actor);
     },
     verify(resource, rid) {
       const record = current(resource, rid);
-      if (resource.host) parts.verify(resource, record);
+      if (resource.parent) parts.verify(resource, record);
       if (record.deleted === 1) return refuseReferred(resource, rid);
-      const errors: Change["errors"] = new Map();
+      const errors: ParsedBody["errors"] = new Map();
       for (const [name, field] of Object.entries(resource.fields)) {
         if (field.kind !== "reference" || field.write === "never" || record[name] === null) continue;
-        const far = target(resources, field);
+        const far = targetOf(resources, field);
         const alive = "deleted" in far.fields ? " AND deleted = 0" : "";
         if (!exists(`SELECT 1 FROM ${far.table} WHERE rid = ?${alive}`, record[name]))
           errors.set(name, [`The ${far.name} that it refers to is deleted.`]);
@@ -329,7 +335,7 @@ export function openWriting(
       for (const [table, owner] of [
         ["record_change", "object"],
         ["record_change", "host"],
-        ...(resource.host
+        ...(resource.parent
           ? []
           : ["object_permission", "annotation", "note", "attachment"].map((t) => [t, "object"])),
       ])
@@ -347,7 +353,7 @@ export function openWriting(
   function mark(resource: Resource, rid: number, actor: Actor): void {
     const before = current(resource, rid);
     if (!allows(resource, rid, "delete", actor)) throw forbidden();
-    if (resource.host) parts.refuseBeyondRights(resource, before, { ...before, deleted: 1 }, actor);
+    if (resource.parent) parts.refuseBeyondRights(resource, before, { ...before, deleted: 1 }, actor);
     write(resource, before, lifeEnds(actor), "delete", actor);
   }
 
@@ -360,7 +366,7 @@ export function openWriting(
   }
 
   function allows(resource: Resource, rid: number, right: "change" | "delete", actor: Actor): boolean {
-    if (resource.host) return parts.allows(resource, rid, actor);
+    if (resource.parent) return parts.allows(resource, rid, actor);
     const condition = (right === "change" ? changeable : deletable)(resource, actor);
     const { text, args } = compile(condition, plan(resources, resource, actor));
     return exists(`SELECT 1 FROM ${resource.table} AS t WHERE t.rid = ? AND (${text})`, rid, ...args);
@@ -414,7 +420,7 @@ function constrained(work: () => unknown): void {
 }
 
 /** Owners change hands by administrators only, and a record goes to a group of its writer. */
-const checkOwners = (change: Change, before: StoredRecord | undefined, actor: Actor): void => {
+const checkOwners = (change: ParsedBody, before: StoredRecord | undefined, actor: Actor): void => {
   if (actor.superuser) return;
   const owner = change.values.get("owner");
   if (owner !== undefined && owner !== (before?.owner ?? actor.user))

@@ -3,22 +3,23 @@ import { and, compare, type Condition } from "../model/condition.ts";
 import { plan } from "../model/plan.ts";
 import { columnOf, isGuarded, type Resource, type Resources } from "../model/resource.ts";
 import { compile, rows } from "../model/sql.ts";
-import type { Routed } from "../resources/index.ts";
+import type { RoutedResource } from "../resources/index.ts";
 import type { Statements } from "./statements.ts";
 
 /** A field by which records of one list refer to records of another. */
-export interface Referring {
-  resource: Routed;
+export interface ReferringField {
+  resource: RoutedResource;
   field: string;
 }
 
 /** The fields by which records that have owners refer to records of this resource. */
-export function referringTo(resources: Resources, resource: Resource): Referring[] {
-  const found: Referring[] = [];
+export function fieldsReferringTo(resources: Resources, resource: Resource): ReferringField[] {
+  const found: ReferringField[] = [];
   for (const other of resources.values()) {
     if (other.segment === null || !isGuarded(other)) continue;
     for (const [field, { kind, to }] of Object.entries(other.fields))
-      if (kind === "reference" && to === resource.name) found.push({ resource: other as Routed, field });
+      if (kind === "reference" && to === resource.name)
+        found.push({ resource: other as RoutedResource, field });
   }
   return found;
 }
@@ -29,7 +30,7 @@ const ALIVE = compare(["deleted"], "==", 0);
 export function countReferring(
   statements: Statements,
   resources: Resources,
-  { resource, field }: Referring,
+  { resource, field }: ReferringField,
   to: readonly number[],
   actor: Actor,
   also: Condition = and(),
@@ -49,7 +50,7 @@ export function countReferring(
 
 /** Records that have an annotation of one type which names the record. */
 export interface Annotated {
-  resource: Routed;
+  resource: RoutedResource;
   /** Name of the type; null where the actor may not view it. */
   annotation: string | null;
   /** Row numbers, in the order of the records' names. */
@@ -73,7 +74,7 @@ export function annotatedWith(
     args: [kept],
   });
   return pairs.flatMap(({ kind, type, family }): Annotated[] => {
-    const resource = resources.get(String(kind)) as Routed;
+    const resource = resources.get(String(kind)) as RoutedResource;
     const seen = compile(and(ALIVE, visible(resource, actor)), plan(resources, resource, actor));
     const found = statements.all({
       text:

@@ -1,8 +1,8 @@
 import type { Actor } from "../model/access.ts";
 import { and, compare } from "../model/condition.ts";
 import { type Json, KINDS } from "../model/field.ts";
-import type { Reading } from "./record-reader.ts";
-import type { Routed } from "../resources/index.ts";
+import type { RecordReader } from "./record-reader.ts";
+import type { RoutedResource } from "../resources/index.ts";
 
 const ALIVE = compare(["deleted"], "==", 0);
 const LOOK = { format: undefined, shape: "flat" } as const;
@@ -12,8 +12,8 @@ const LOOK = { format: undefined, shape: "flat" } as const;
  * else all null.
  */
 export function resolve(
-  reading: Reading,
-  resources: readonly Routed[],
+  reading: RecordReader,
+  resources: readonly RoutedResource[],
   typed: string,
   actor: Actor,
   byName = false,
@@ -44,7 +44,12 @@ export function resolve(
 }
 
 /** The first record with the name, as lists are ordered. */
-function named(reading: Reading, resource: Routed, name: string, actor: Actor): number | undefined {
+function named(
+  reading: RecordReader,
+  resource: RoutedResource,
+  name: string,
+  actor: Actor,
+): number | undefined {
   if (KINDS.text.parse(name) === undefined || name.trim() === "") return undefined;
   const condition = and(compare([resource.key], "==", name.trim()), ALIVE);
   const listing = { ...LOOK, fields: undefined, condition, order: [], page: 1, size: 1, ignored: [] };

@@ -1,12 +1,12 @@
-import { openAttached } from "./sub-resources.ts";
+import { openSubResourceRecords } from "./sub-resources.ts";
 import { and, compare } from "../model/condition.ts";
 import type { Actor } from "../model/access.ts";
 import type { Json } from "../model/field.ts";
 import type { Resource } from "../model/resource.ts";
-import { DECLARED, PARTS } from "../resources/index.ts";
+import { DECLARED, SUB_RESOURCES } from "../resources/index.ts";
 import type { InventorySample } from "./sample-format.ts";
 import { openStore, type Store } from "./store.ts";
-import type { Writing } from "./record-writer.ts";
+import type { RecordWriter } from "./record-writer.ts";
 import { Problem } from "../../problem.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/sqlite.ts";
@@ -68,7 +68,7 @@ export function loadInventory(
     groups: [],
     primaryGroup: Number(account.primary_group),
   };
-  const load = (writing: Writing): number => {
+  const load = (writing: RecordWriter): number => {
     let added = 0;
     for (const { list, resource: name, within } of LISTS) {
       const resource = DECLARED.get(name)!;
@@ -104,15 +104,15 @@ export function loadInventory(
 }
 
 /** What the sample says about its records; of a record that is gone, or has a value of this type already, nothing. */
-function addParts(store: Store, writing: Writing, records: InventorySample, actor: Actor): number {
-  const attached = openAttached(store);
+function addParts(store: Store, writing: RecordWriter, records: InventorySample, actor: Actor): number {
+  const attached = openSubResourceRecords(store);
   let added = 0;
   for (const what of ["annotations", "notes"] as const)
     for (const [i, part] of (records[what] ?? []).entries()) {
       const resource = DECLARED.get(LISTS.find(({ list }) => list === part.list)!.resource)!;
       const named = compare([resource.key], "==", part.of);
       const listing = { condition: and(named, compare(["deleted"], "==", 0)), order: [], page: 1, size: 2 };
-      const { rids } = store.reading.list(resource, { ...ANY_FORM, ignored: [], ...listing }, actor);
+      const { rids } = store.reader.list(resource, { ...ANY_FORM, ignored: [], ...listing }, actor);
       const body: Json =
         "content" in part ? { content: part.content } : { annotation_type_id: part.type, value: part.value };
       const said = "content" in part ? part.content : part.type;
@@ -142,7 +142,11 @@ const ANY_FORM = { format: undefined, shape: "flat", fields: ["id"] } as const;
 
 function isThere(store: Store, name: string, id: string, record: Entry): boolean {
   const { table } =
-    name === "annotations" ? PARTS.annotation : name === "notes" ? PARTS.note : DECLARED.get(name)!;
+    name === "annotations"
+      ? SUB_RESOURCES.annotation
+      : name === "notes"
+        ? SUB_RESOURCES.note
+        : DECLARED.get(name)!;
   const [column, value] = name === "address" ? ["name", String(record.name)] : ["id", id];
   return store.statements.get({ text: `SELECT 1 FROM ${table} WHERE ${column} = ?`, args: [value] }) !== null;
 }

@@ -1,10 +1,10 @@
 import type { Actor } from "../model/access.ts";
 import { type Json, KINDS } from "../model/field.ts";
 import type { Resource } from "../model/resource.ts";
-import { type Kind, readPerson } from "./people.ts";
-import { PARTS } from "../resources/index.ts";
+import { type Kind, resolvePerson } from "./people.ts";
+import { SUB_RESOURCES } from "../resources/index.ts";
 import type { Statements } from "./statements.ts";
-import { fieldProblem, forbidden, type Writing } from "./record-writer.ts";
+import { fieldProblem, forbidden, type RecordWriter } from "./record-writer.ts";
 
 /** Rights that are given on single records to users and groups. Whoever may change a record may share it. */
 export interface Sharing {
@@ -12,7 +12,7 @@ export interface Sharing {
    * Gives and takes rights; within a transaction. replace: the lists that are given are all there is; merge: only who
    * is named changes. @throws Problem forbidden, invalid_request
    */
-  set(resource: Resource, rid: number, wish: Wish, mode: "replace" | "merge", actor: Actor): void;
+  set(resource: Resource, rid: number, wish: SharingRequest, mode: "replace" | "merge", actor: Actor): void;
 }
 
 type Rights = { view: boolean; change: boolean; delete: boolean };
@@ -22,7 +22,7 @@ interface Entry {
 }
 
 /** What a body asks for. */
-export interface Wish {
+export interface SharingRequest {
   public: boolean | undefined;
   user: Entry[] | undefined;
   group: Entry[] | undefined;
@@ -71,7 +71,7 @@ const rightsOf = (row: Record<string, string | number | null>): Rights => ({
 });
 
 /** @param writing writes the flag `public`, which is part of the record */
-export function openSharing(statements: Statements, writing: Writing): Sharing {
+export function openSharing(statements: Statements, writing: RecordWriter): Sharing {
   const granted = (resource: Resource, rid: number, kind: Kind): Map<number, Rights> => {
     const column = `${kind}_rid`;
     const found = statements.all({
@@ -97,13 +97,13 @@ export function openSharing(statements: Statements, writing: Writing): Sharing {
       args: [resource.name, rid, whom],
     });
     const values = { view: 1, change: rights.change ? 1 : 0, delete: rights.delete ? 1 : 0 };
-    const { grant } = PARTS;
+    const { grant } = SUB_RESOURCES;
     if (rights.view && !known) {
       const object = { object_kind: resource.name, object_rid: rid, user: null, group: null, [kind]: whom };
       writing.insert(grant, { ...object, ...values }, actor);
-    } else if (rights.view) writing.set(grant, Number(known!.rid), values, actor);
+    } else if (rights.view) writing.setValues(grant, Number(known!.rid), values, actor);
     // Who gives the own right away may do so: that there was the right was asked before.
-    else if (known?.deleted === 0) writing.end(grant, Number(known.rid), actor);
+    else if (known?.deleted === 0) writing.endSubResource(grant, Number(known.rid), actor);
   };
 
   return {
@@ -144,7 +144,11 @@ const NAMES: Record<Kind, readonly string[]> = { user: ["user", "username"], gro
 const READ_ONLY = ["owner", "owned_by"];
 
 /** What a body asks for; `more` are names that it may have besides. @throws Problem invalid_request */
-export function readWish(statements: Statements, body: Json, more: readonly string[] = []): Wish {
+export function parseSharing(
+  statements: Statements,
+  body: Json,
+  more: readonly string[] = [],
+): SharingRequest {
   const errors = new Map<string, string[]>();
   if (body === null || typeof body !== "object" || Array.isArray(body))
     throw fieldProblem(new Map([["non_field_errors", ["Invalid data. Expected a dictionary."]]]));
@@ -198,6 +202,6 @@ function readEntry(statements: Statements, kind: Kind, item: Json): Entry | stri
       return `Choices: ${[NAMES[kind][0], ...RIGHTS].join(", ")}.`;
   }
   const named = item.id ?? NAMES[kind].map((name) => item[name]).find((value) => value !== undefined) ?? null;
-  const rid = readPerson(statements, kind, named);
+  const rid = resolvePerson(statements, kind, named);
   return typeof rid === "string" ? rid : { rid, given };
 }

@@ -6,15 +6,15 @@ import { parameterProblem } from "../model/filter.ts";
 import type { Resource, Resources } from "../model/resource.ts";
 import { type Past, pastAsOf } from "./as-of.ts";
 import { type History, openHistory } from "./history.ts";
-import { type About, openJournal, type Written } from "./journal.ts";
-import { openBatchNotes } from "./journal-audit.ts";
+import { type BatchInfo, openJournal, type RecordWrite } from "./journal.ts";
+import { openBatchAudit } from "./batch-audit.ts";
 import { digestOf } from "../api/preview.ts";
-import { openReading, type Reading } from "./record-reader.ts";
-import { DECLARED, KEPT, PARTS } from "../resources/index.ts";
+import { openRecordReader, type RecordReader } from "./record-reader.ts";
+import { DECLARED, VERSIONED, SUB_RESOURCES } from "../resources/index.ts";
 import { WriteQueue } from "./write-queue.ts";
-import { openWriting, type Writing } from "./record-writer.ts";
+import { openRecordWriter, type RecordWriter } from "./record-writer.ts";
 import { Statements } from "./statements.ts";
-import { openUndoing, type Undoing } from "./undo.ts";
+import { openUndo, type Undo } from "./undo.ts";
 import { Problem } from "../../problem.ts";
 import { auditOf } from "../../accounts/audit.ts";
 import type { Clock } from "../../platform/clock.ts";
@@ -22,12 +22,12 @@ import { closeSnapshot, type Database, openSnapshot } from "../../platform/sqlit
 import { writeLockOf } from "../../platform/write-lock.ts";
 
 /** How a batch is to be run. */
-export interface Manner extends About {
+export interface WriteOptions extends BatchInfo {
   actor: Actor;
   /** Change nothing, and tell what would change. */
   dryRun: boolean;
   /** How many changes a dry run tells, where not all; it counts them all. */
-  told?: number;
+  previewLimit?: number;
   /** What a dry run gave: do exactly that. */
   confirm: string | null;
 }
@@ -44,19 +44,19 @@ export interface Snapshot {
 /** The records of one database. */
 export interface Store {
   resources: Resources;
-  reading: Reading;
+  reader: RecordReader;
   bulk: Bulk;
   history: History;
-  undoing: Undoing;
+  undo: Undo;
   /** Runs writes in one transaction, as one batch of the history, and lets go of what was kept. */
-  write<T>(work: (writing: Writing) => T, about?: About): T;
+  write<T>(work: (writing: RecordWriter) => T, about?: BatchInfo): T;
   /**
    * Runs work that writes, and what is to be told of it, in its turn: together with what else arrives meanwhile, and
    * waited for until it is on the disk. @throws Problem busy, and what the work throws
    */
-  inTurn<T>(work: () => T): Promise<T>;
+  enqueue<T>(work: () => T): Promise<T>;
   /** As `write`, with the id of the batch; or as a dry run. @throws Problem conflict where `confirm` no longer holds */
-  run<T>(manner: Manner, work: (writing: Writing) => T): Outcome<T>;
+  run<T>(manner: WriteOptions, work: (writing: RecordWriter) => T): Outcome<T>;
   /**
    * What the parameter `as_of` asks for: a reading of that time, the other parameters without those that speak of
    * today's rights, and what these ask of a record today. @throws Problem invalid_request
@@ -90,10 +90,10 @@ const CHANGED_SINCE =
 
 function makeStore(database: Database, clock: Clock): Store {
   const statements = new Statements(database);
-  const reading = openReading(statements, DECLARED);
-  const journal = openJournal(statements, clock, openBatchNotes(statements, auditOf(database, clock)));
-  const writing = openWriting(statements, DECLARED, clock, journal);
-  const history = openHistory(statements, KEPT);
+  const reading = openRecordReader(statements, DECLARED);
+  const journal = openJournal(statements, clock, openBatchAudit(statements, auditOf(database, clock)));
+  const writing = openRecordWriter(statements, DECLARED, clock, journal);
+  const history = openHistory(statements, VERSIONED);
 
   const afterwards = <T>(work: () => T): T => {
     try {
@@ -102,7 +102,7 @@ function makeStore(database: Database, clock: Clock): Store {
       reading.forget();
     }
   };
-  const batch = <T>(about: About, work: (written: readonly Written[]) => T) =>
+  const batch = <T>(about: BatchInfo, work: (written: readonly RecordWrite[]) => T) =>
     afterwards(() => statements.writing(() => journal.batch(about, work)));
 
   /** Row number of the last batch up to a time, or of the batch with this id. */
@@ -124,9 +124,9 @@ function makeStore(database: Database, clock: Clock): Store {
     resources: DECLARED,
     statements,
     clock,
-    reading,
+    reader: reading,
     history,
-    undoing: openUndoing(writing, history),
+    undo: openUndo(writing, history),
     bulk: {
       create: (resource, body, actor) =>
         batch({ kind: "bulk_create" }, () => raw.create(resource, body, actor)).value,
@@ -151,7 +151,7 @@ function makeStore(database: Database, clock: Clock): Store {
       const batch = batchOf(parameters.get("as_of") ?? "");
       const today = { resource, condition: and(...conditions) };
       const present = { actor, rights: reading.rights, today };
-      const past = pastAsOf(statements, DECLARED, Object.values(PARTS), batch, present);
+      const past = pastAsOf(statements, DECLARED, Object.values(SUB_RESOURCES), batch, present);
       return { ...past, parameters: rest, today: today.condition };
     },
     snapshot() {
@@ -170,9 +170,9 @@ function makeStore(database: Database, clock: Clock): Store {
       Number(
         statements.get({ text: `SELECT version FROM ${resource.table} WHERE rid = ?`, args: [rid] })?.version,
       ),
-    inTurn: (work) => queue.add(work),
+    enqueue: (work) => queue.add(work),
     write: (work, about = { kind: "import" }) => batch(about, () => work(writing)).value,
-    run<T>(manner: Manner, work: (writing: Writing) => T): Outcome<T> {
+    run<T>(manner: WriteOptions, work: (writing: RecordWriter) => T): Outcome<T> {
       let preview: Json;
       // Thrown to have the transaction taken back.
       const enough = new Error("dry run");
@@ -189,7 +189,7 @@ function makeStore(database: Database, clock: Clock): Store {
               dry_run: true,
               count: written.length,
               confirm: digest,
-              changes: history.preview(written.slice(0, manner.told), manner.actor),
+              changes: history.preview(written.slice(0, manner.previewLimit), manner.actor),
             };
             throw enough;
           }

@@ -76,7 +76,7 @@ export const sentSchema = (what: Attachment, change: boolean): object => {
 };
 
 /** A file of a record, as lists show it. */
-export const ATTACHED_FILE = object({
+export const FILE_SCHEMA = object({
   id: text,
   name: text,
   media_type: text,
@@ -161,7 +161,7 @@ export const UPLOAD_FORM = {
 export const SPREADSHEETS = bytes("text/csv", MEDIA_TYPES.xlsx);
 
 /** Parameters of lists of parts. */
-export const OF_PARTS = [
+export const SUB_RESOURCE_PARAMETERS = [
   inQuery("deleted", "true: those that are deleted; all: both; false, the default: those that live."),
   inQuery("as_of", "A time, or the id of a batch: what was then, as far as the record may be viewed today."),
 ];

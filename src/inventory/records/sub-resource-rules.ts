@@ -1,11 +1,11 @@
 import type { Actor } from "../model/access.ts";
 import { isGuarded, type Resource, type Resources } from "../model/resource.ts";
-import type { StoredRecord } from "../model/stored.ts";
+import type { StoredRecord } from "../model/stored-record.ts";
 import { Problem } from "../../problem.ts";
 import type { Statements } from "./statements.ts";
 
 /** The rules for parts of records: whoever may change the record may write them, memberships administrators alone. */
-export interface PartRules {
+export interface SubResourceRules {
   allows(part: Resource, rid: number, actor: Actor): boolean;
   /**
    * Earlier values come back only by who could give them: the right to delete, values that can only be read.
@@ -25,11 +25,15 @@ interface Rights {
   allows(resource: Resource, rid: number, right: "change" | "delete", actor: Actor): boolean;
 }
 
-export function openPartRules(statements: Statements, resources: Resources, rights: Rights): PartRules {
+export function openSubResourceRules(
+  statements: Statements,
+  resources: Resources,
+  rights: Rights,
+): SubResourceRules {
   const get = (text: string, ...args: (string | number | null)[]) => statements.get({ text, args });
 
   const hostOf = (part: Resource, record: StoredRecord): { host: Resource; rid: number } => {
-    const { kind, rid } = part.host!(record);
+    const { kind, rid } = part.parent!(record);
     return { host: resources.get(kind)!, rid };
   };
 

@@ -9,18 +9,24 @@ import { compare } from "../model/condition.ts";
 import { type Attachment, STAMPS } from "./sub-resource-description.ts";
 import { type Json, KINDS, parseUuid, prose, quoted } from "../model/field.ts";
 import type { Resource } from "../model/resource.ts";
-import { type Life, ofRecord, type PartRow, selectParts, stampsOf } from "./sub-resource-row.ts";
+import {
+  type DeletedFilter,
+  ofParent,
+  type SubResourceRow,
+  selectSubResources,
+  stampsOf,
+} from "./sub-resource-row.ts";
 import { Problem } from "../../problem.ts";
-import { PARTS } from "../resources/index.ts";
-import type { Reading } from "./record-reader.ts";
+import { SUB_RESOURCES } from "../resources/index.ts";
+import type { RecordReader } from "./record-reader.ts";
 import type { Statements } from "./statements.ts";
 import type { Store } from "./store.ts";
-import { fieldProblem, type Writing } from "./record-writer.ts";
+import { fieldProblem, type RecordWriter } from "./record-writer.ts";
 
 /** What is read: the present, or the past as `Past` gives it with its own statements, reading and actor. */
-export interface Source {
+export interface RecordSource {
   statements: Statements;
-  reading: Reading;
+  reader: RecordReader;
   actor: Actor;
 }
 
@@ -29,15 +35,15 @@ export interface Source {
  * the caller finds the record and asks for the rights, so that nothing is told of one that may not be seen. Writes are
  * made by the `writing` of a batch.
  */
-export interface Attached {
-  list(what: Attachment, resource: Resource, rid: number, life: Life, source: Source): Json[];
+export interface SubResourceRecords {
+  list(what: Attachment, resource: Resource, rid: number, life: DeletedFilter, source: RecordSource): Json[];
   /** One by its row, as `list` shows it; undefined where it was not there. */
-  show(what: Attachment, part: number, source: Source): { [name: string]: Json } | undefined;
+  show(what: Attachment, part: number, source: RecordSource): { [name: string]: Json } | undefined;
   /** The row of one of a record, deleted or not. @throws Problem not_found */
   find(what: Attachment, resource: Resource, rid: number, id: string): number;
   /** Returns its row. @throws Problem invalid_request */
   add(
-    writing: Writing,
+    writing: RecordWriter,
     what: Attachment,
     resource: Resource,
     rid: number,
@@ -45,16 +51,19 @@ export interface Attached {
     actor: Actor,
     id?: string,
   ): number;
-  change(writing: Writing, what: Attachment, part: number, body: Json, actor: Actor): void;
+  change(writing: RecordWriter, what: Attachment, part: number, body: Json, actor: Actor): void;
 }
 
 type Members = { [key: string]: Json };
 
-const KIND: Record<Attachment, Resource> = { annotations: PARTS.annotation, notes: PARTS.note };
+const KIND: Record<Attachment, Resource> = {
+  annotations: SUB_RESOURCES.annotation,
+  notes: SUB_RESOURCES.note,
+};
 const NOTE = prose("", { blank: false });
 
-export function openAttached(store: Store): Attached {
-  const { statements, reading, resources } = store;
+export function openSubResourceRecords(store: Store): SubResourceRecords {
+  const { statements, reader, resources } = store;
   const values: AnnotationValues = openAnnotationValues(statements, resources);
   const kinds = ["annotation_type", "custom_property_type"].map((name) => resources.get(name)!);
 
@@ -63,13 +72,13 @@ export function openAttached(store: Store): Attached {
     what: Attachment,
     where: string,
     ...args: (string | number)[]
-  ): PartRow[] =>
+  ): SubResourceRow[] =>
     from.all({
-      text: `${selectParts(KIND[what].table)} WHERE ${where} ORDER BY a.rid`,
+      text: `${selectSubResources(KIND[what].table)} WHERE ${where} ORDER BY a.rid`,
       args,
     });
 
-  const print = (what: Attachment, row: PartRow, source: Source): { [name: string]: Json } => {
+  const print = (what: Attachment, row: SubResourceRow, source: RecordSource): { [name: string]: Json } => {
     const about = stampsOf(row);
     if (what === "notes") return { id: row.id, content: row.content, ...about };
     // By the rows of today, for a type that is deleted or not to be seen has no row in the past; its id never changes.
@@ -79,7 +88,7 @@ export function openAttached(store: Store): Attached {
     })!;
     // What a type is called is told to those who may view it; its id is not secret.
     const seen = kinds.some(
-      (kind) => source.reading.find(kind, String(type.id), ANY, source.actor) !== undefined,
+      (kind) => source.reader.find(kind, String(type.id), ANY, source.actor) !== undefined,
     );
     const named = seen
       ? source.statements.get({
@@ -100,7 +109,7 @@ export function openAttached(store: Store): Attached {
   };
 
   /** @throws Problem invalid_request */
-  const typeFor = (resource: Resource, rid: number, body: Members, actor: Actor): PartRow => {
+  const typeFor = (resource: Resource, rid: number, body: Members, actor: Actor): SubResourceRow => {
     const given = body.annotation_type_id ?? body.annotation_type ?? null;
     const word =
       given !== null && typeof given === "object" && !Array.isArray(given) ? (given.id ?? given.name) : given;
@@ -108,7 +117,7 @@ export function openAttached(store: Store): Attached {
       throw refused("annotation_type_id", "This field is required.");
     const id = KINDS.uuid.parse(word) ?? idOfName(word, actor);
     const found = kinds
-      .map((kind) => (id === undefined ? undefined : reading.find(kind, String(id), ALIVE, actor)))
+      .map((kind) => (id === undefined ? undefined : reader.find(kind, String(id), ALIVE, actor)))
       .find((candidate) => candidate !== undefined);
     if (found === undefined) throw refused("annotation_type_id", "There is no such annotation type.");
     const type = statements.get({ text: "SELECT * FROM field_type WHERE rid = ?", args: [found] })!;
@@ -131,12 +140,12 @@ export function openAttached(store: Store): Attached {
       args: [name.trim()],
     });
     const seen = named.filter(({ id }) =>
-      kinds.some((kind) => reading.find(kind, String(id), ALIVE, actor) !== undefined),
+      kinds.some((kind) => reader.find(kind, String(id), ALIVE, actor) !== undefined),
     );
     return seen.length === 0 ? undefined : String(seen[0].id);
   };
 
-  const valueOf = (type: PartRow, body: Members, actor: Actor): string => {
+  const valueOf = (type: SubResourceRow, body: Members, actor: Actor): string => {
     const described: ValueType = {
       type: String(type.type),
       multiple: type.multiple === 1,
@@ -163,7 +172,7 @@ export function openAttached(store: Store): Attached {
 
   return {
     list: (what, resource, rid, life, source) =>
-      rowsOf(source.statements, what, ofRecord(life), resource.name, rid).map((row) =>
+      rowsOf(source.statements, what, ofParent(life), resource.name, rid).map((row) =>
         print(what, row, source),
       ),
     show(what, part, source) {
@@ -189,12 +198,13 @@ export function openAttached(store: Store): Attached {
     },
     change(writing, what, part, body, actor) {
       const members = membersOf(what, body);
-      if (what === "notes") return writing.set(KIND[what], part, { content: contentOf(members) }, actor);
+      if (what === "notes")
+        return writing.setValues(KIND[what], part, { content: contentOf(members) }, actor);
       const { annotation_type: kind } = writing.current(KIND[what], part);
       const type = statements.get({ text: "SELECT * FROM field_type WHERE rid = ?", args: [kind] })!;
       if (type.readonly === 1 && !actor.superuser)
         throw refused("value", "Values of this type can only be read.");
-      writing.set(KIND[what], part, { value: valueOf(type, members, actor) }, actor);
+      writing.setValues(KIND[what], part, { value: valueOf(type, members, actor) }, actor);
     },
   };
 }

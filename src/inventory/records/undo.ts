@@ -1,13 +1,13 @@
 import type { Actor } from "../model/access.ts";
 import type { Resource } from "../model/resource.ts";
-import type { StoredRecord } from "../model/stored.ts";
+import type { StoredRecord } from "../model/stored-record.ts";
 import { refusal } from "./bulk.ts";
 import type { Change, History } from "./history.ts";
 import { Problem } from "../../problem.ts";
-import type { Writing } from "./record-writer.ts";
+import type { RecordWriter } from "./record-writer.ts";
 
 /** Earlier states brought back, each within a batch that the caller opens. All throw a Problem. */
-export interface Undoing {
+export interface Undo {
   /**
    * Takes a batch back: what it made is deleted, what it deleted lives again, what it changed is as it was before. All
    * or nothing. Where later changes would be lost the record is refused, unless `force`.
@@ -21,7 +21,7 @@ export interface Undoing {
 /** The life of a record is put back by `mark` and `put`, never as a value. */
 const LIFE = new Set(["deleted", "deleted_date", "deleted_by"]);
 
-export function openUndoing(writing: Writing, history: History): Undoing {
+export function openUndo(writing: RecordWriter, history: History): Undo {
   /** Names of fields whose later values would be lost by putting back what the batch changed; empty where none. */
   const lost = (changes: readonly Change[], row: number): string[] => {
     const [{ resource, rid }] = changes;
@@ -44,11 +44,11 @@ export function openUndoing(writing: Writing, history: History): Undoing {
     const lived = (first.before?.deleted ?? first.after.deleted) === 0;
     const differs = Object.entries(before).some(([name, value]) => now[name] !== value);
     if (first.op === "create" || !lived) {
-      if (first.op !== "create" && differs) writing.put(resource, rid, before, actor);
-      if (now.deleted === 0) writing.mark(resource, rid, actor);
+      if (first.op !== "create" && differs) writing.restoreValues(resource, rid, before, actor);
+      if (now.deleted === 0) writing.markDeleted(resource, rid, actor);
       return;
     }
-    if (now.deleted === 1 || differs) writing.put(resource, rid, before, actor);
+    if (now.deleted === 1 || differs) writing.restoreValues(resource, rid, before, actor);
   };
 
   return {
@@ -83,7 +83,7 @@ export function openUndoing(writing: Writing, history: History): Undoing {
     restore(resource, rid, version, actor) {
       const then = version === undefined ? {} : history.version(resource, rid, version);
       if (!then) throw new Problem("not_found", `There is no version ${version} of this record.`);
-      writing.put(resource, rid, then, actor);
+      writing.restoreValues(resource, rid, then, actor);
       writing.verify(resource, rid);
     },
   };

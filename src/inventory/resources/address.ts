@@ -1,5 +1,12 @@
 import { integer, text } from "../model/field.ts";
-import { beginning, life, owners, permissions, publicFlag, type Resource } from "../model/resource.ts";
+import {
+  commonFields,
+  deletionFields,
+  ownerFields,
+  permissionsField,
+  publicField,
+  type Resource,
+} from "../model/resource.ts";
 
 const line = (doc: string) => text(doc);
 
@@ -11,12 +18,12 @@ export const address: Resource = {
   summary: "Postal addresses of places.",
   table: "address",
   key: "name",
-  printed: "id",
-  names: ["name"],
-  descriptions: ["organisation", "street", "city"],
-  order: ["name"],
+  shownAs: "id",
+  nameFields: ["name"],
+  descriptionFields: ["organisation", "street", "city"],
+  defaultOrder: ["name"],
   fields: {
-    ...beginning(),
+    ...commonFields(),
     id: integer("Identifier of the record, a number.", { column: "rid", write: "never" }),
     name: text("Short name, such as that of the institute.", {
       write: "required",
@@ -29,9 +36,9 @@ export const address: Resource = {
     city: line("City."),
     region: line("Region or state."),
     country: line("Country."),
-    public: publicFlag({ shown: "always" }),
-    permissions: permissions({ shown: "extra" }),
-    ...owners({ shown: "always" }),
-    ...life(),
+    public: publicField({ shown: "always" }),
+    permissions: permissionsField({ shown: "extra" }),
+    ...ownerFields({ shown: "always" }),
+    ...deletionFields(),
   },
 };

@@ -11,10 +11,10 @@ export const annotationType: Resource = {
   table: "field_type",
   where: { kind: "annotation" },
   key: "name",
-  printed: "id",
-  names: ["name"],
-  descriptions: ["description"],
-  order: ["name"],
+  shownAs: "id",
+  nameFields: ["name"],
+  descriptionFields: ["description"],
+  defaultOrder: ["name"],
   fields: typeFields("annotationtypes", {
     model_name: text("Model whose records it is for, such as stocks.specimen.", {
       shown: "extra",
@@ -25,5 +25,5 @@ export const annotationType: Resource = {
       pattern: { expression: /^[A-Z][A-Z0-9_]*$/, rule: "upper case letters, digits and _" },
     }),
   }),
-  before: typeRules,
+  rules: typeRules,
 };

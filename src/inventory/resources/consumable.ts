@@ -1,5 +1,12 @@
 import { number, prose, reference, text } from "../model/field.ts";
-import { beginning, life, owners, permissions, publicFlag, type Resource } from "../model/resource.ts";
+import {
+  commonFields,
+  deletionFields,
+  ownerFields,
+  permissionsField,
+  publicField,
+  type Resource,
+} from "../model/resource.ts";
 import { CONSTANT, modelType, sameAsModelType } from "./model-type.ts";
 
 export const consumable: Resource = {
@@ -10,12 +17,12 @@ export const consumable: Resource = {
   summary: "What is used up: antibodies, enzymes, oligos, grids, slides.",
   table: "consumable",
   key: "name",
-  printed: "id",
-  names: ["name"],
-  descriptions: ["description"],
-  order: ["name"],
+  shownAs: "id",
+  nameFields: ["name"],
+  descriptionFields: ["description"],
+  defaultOrder: ["name"],
   fields: {
-    ...beginning(),
+    ...commonFields(),
     name: text("Name of the consumable.", {
       write: "required",
       blank: false,
@@ -30,12 +37,12 @@ export const consumable: Resource = {
     location: reference("location", "Where it is kept."),
     amount: number("How much there is, in the unit."),
     unit: reference("term", "Unit of the amount: a term of a list of units."),
-    public: publicFlag({ shown: "always" }),
-    permissions: permissions({ shown: "extra" }),
-    ...owners({ shown: "always" }),
-    ...life(),
+    public: publicField({ shown: "always" }),
+    permissions: permissionsField({ shown: "extra" }),
+    ...ownerFields({ shown: "always" }),
+    ...deletionFields(),
   },
-  before(record) {
+  rules(record) {
     return record.amount !== null && Number(record.amount) < 0 ? { amount: "It is below 0." } : {};
   },
 };

@@ -10,10 +10,10 @@ export const customPropertyType: Resource = {
   table: "field_type",
   where: { kind: "customproperty" },
   key: "name",
-  printed: "id",
-  names: ["name"],
-  descriptions: ["description"],
-  order: ["name"],
+  shownAs: "id",
+  nameFields: ["name"],
+  descriptionFields: ["description"],
+  defaultOrder: ["name"],
   fields: typeFields("custompropertytypes", {
     model_name: text("Model whose records have it, such as stocks.specimen.", {
       write: "required",
@@ -26,5 +26,5 @@ export const customPropertyType: Resource = {
       pattern: { expression: /^[A-Z][A-Z0-9_]*$/, rule: "upper case letters, digits and _" },
     }),
   }),
-  before: typeRules,
+  rules: typeRules,
 };

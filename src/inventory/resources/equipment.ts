@@ -1,5 +1,12 @@
 import { prose, reference, text } from "../model/field.ts";
-import { beginning, life, owners, permissions, publicFlag, type Resource } from "../model/resource.ts";
+import {
+  commonFields,
+  deletionFields,
+  ownerFields,
+  permissionsField,
+  publicField,
+  type Resource,
+} from "../model/resource.ts";
 
 export const equipment: Resource = {
   name: "equipment",
@@ -9,12 +16,12 @@ export const equipment: Resource = {
   summary: "Freezers, cabinets, instruments: what locations are parts of.",
   table: "equipment",
   key: "name",
-  printed: "id",
-  names: ["name"],
-  descriptions: ["description"],
-  order: ["name"],
+  shownAs: "id",
+  nameFields: ["name"],
+  descriptionFields: ["description"],
+  defaultOrder: ["name"],
   fields: {
-    ...beginning(),
+    ...commonFields(),
     name: text("Name of the equipment.", {
       write: "required",
       blank: false,
@@ -28,9 +35,9 @@ export const equipment: Resource = {
     }),
     barcode: text("What a scanner reads."),
     place: reference("place", "Where it stands."),
-    public: publicFlag({ shown: "always" }),
-    permissions: permissions({ shown: "extra" }),
-    ...owners({ shown: "always" }),
-    ...life(),
+    public: publicField({ shown: "always" }),
+    permissions: permissionsField({ shown: "extra" }),
+    ...ownerFields({ shown: "always" }),
+    ...deletionFields(),
   },
 };

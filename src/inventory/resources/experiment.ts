@@ -1,5 +1,12 @@
 import { flag, instant, prose, reference, text } from "../model/field.ts";
-import { beginning, life, owners, permissions, publicFlag, type Resource } from "../model/resource.ts";
+import {
+  commonFields,
+  deletionFields,
+  ownerFields,
+  permissionsField,
+  publicField,
+  type Resource,
+} from "../model/resource.ts";
 import { CONSTANT } from "./model-type.ts";
 
 export const experiment: Resource = {
@@ -10,12 +17,12 @@ export const experiment: Resource = {
   summary: "What was done, or will be, for a question.",
   table: "experiment",
   key: "name",
-  printed: "id",
-  names: ["name"],
-  descriptions: ["description"],
-  order: ["name"],
+  shownAs: "id",
+  nameFields: ["name"],
+  descriptionFields: ["description"],
+  defaultOrder: ["name"],
   fields: {
-    ...beginning(),
+    ...commonFields(),
     name: text("Name of the experiment.", { write: "required", blank: false, folded: "name_fold" }),
     description: prose("What it is for."),
     status: text("How far it is, such as RUNNING.", { pattern: CONSTANT }),
@@ -23,12 +30,12 @@ export const experiment: Resource = {
     is_frozen: flag("Whether nothing of it is to be changed any more.", false),
     start_date: instant("When it began.", { write: "optional", nullable: true, initial: null }),
     completed_date: instant("When it was done.", { write: "optional", nullable: true, initial: null }),
-    public: publicFlag({ shown: "always" }),
-    permissions: permissions({ shown: "extra" }),
-    ...owners({ shown: "always" }),
-    ...life(),
+    public: publicField({ shown: "always" }),
+    permissions: permissionsField({ shown: "extra" }),
+    ...ownerFields({ shown: "always" }),
+    ...deletionFields(),
   },
-  before(record) {
+  rules(record) {
     const ordered =
       record.start_date === null ||
       record.completed_date === null ||

@@ -1,5 +1,12 @@
 import { prose, text } from "../model/field.ts";
-import { beginning, life, owners, permissions, publicFlag, type Resource } from "../model/resource.ts";
+import {
+  commonFields,
+  deletionFields,
+  ownerFields,
+  permissionsField,
+  publicField,
+  type Resource,
+} from "../model/resource.ts";
 
 export const fieldMeta: Resource = {
   name: "field_meta",
@@ -8,12 +15,12 @@ export const fieldMeta: Resource = {
   summary: "What annotation types and custom property types with the same meaning have in common.",
   table: "field_meta",
   key: "name",
-  printed: "id",
-  names: ["name"],
-  descriptions: ["description"],
-  order: ["name"],
+  shownAs: "id",
+  nameFields: ["name"],
+  descriptionFields: ["description"],
+  defaultOrder: ["name"],
   fields: {
-    ...beginning(),
+    ...commonFields(),
     name: text("Name, which no other has.", {
       write: "required",
       blank: false,
@@ -21,9 +28,9 @@ export const fieldMeta: Resource = {
       unique: true,
     }),
     description: prose("What it means."),
-    public: publicFlag({ shown: "always" }),
-    permissions: permissions({ shown: "extra" }),
-    ...owners({ shown: "always" }),
-    ...life(),
+    public: publicField({ shown: "always" }),
+    permissions: permissionsField({ shown: "extra" }),
+    ...ownerFields({ shown: "always" }),
+    ...deletionFields(),
   },
 };

@@ -8,10 +8,17 @@ import {
   reference,
   Shape,
   type Stored,
-  type Surroundings,
+  type RenderContext,
   text,
 } from "../model/field.ts";
-import { beginning, life, owners, permissions, publicFlag, type Resource } from "../model/resource.ts";
+import {
+  commonFields,
+  deletionFields,
+  ownerFields,
+  permissionsField,
+  publicField,
+  type Resource,
+} from "../model/resource.ts";
 
 /** What annotation types and custom property types have in common: all fields but two, and all rules. */
 
@@ -54,7 +61,7 @@ const address = (doc: string, from: string[], compute: NonNullable<Field["comput
   computed(doc, { from, compute, nullable: true, shape: Shape.String() });
 
 /** Terms to choose from: of one category, or all units. */
-function terms({ base }: Surroundings, category: unknown): string {
+function terms({ base }: RenderContext, category: unknown): string {
   const which = category ? `category_id=${String(category)}` : "category__kind=unit";
   return `${base}vocabularies/terms/?${which}&page_size=max&fields=id,name&response_format=flat`;
 }
@@ -66,15 +73,15 @@ export const typeFields = (segment: string, own: Record<string, Field>): Resourc
     shape: Shape.String(),
     compute: ({ id }, { base, format }) => `${base}${segment}/${String(id)}/?format=${format ?? "api"}`,
   }),
-  ...beginning(),
+  ...commonFields(),
   name: text("Machine name.", { write: "required", blank: false, folded: "name_fold", trigrams: "name" }),
   choice_label: text("How it is shown where one is chosen; the label where it is empty."),
   description: prose("What it is for; may be empty.", {
     folded: "description_fold",
     trigrams: "description",
   }),
-  public: publicFlag({ shown: "always" }),
-  permissions: permissions({ shown: "always" }),
+  public: publicField({ shown: "always" }),
+  permissions: permissionsField({ shown: "always" }),
   unit_choices_api: address(
     "Where type is NUMBERUNIT, the list of units to choose from.",
     ["type", "unit_category"],
@@ -135,16 +142,16 @@ export const typeFields = (segment: string, own: Record<string, Field>): Resourc
   preferred_list_widget: widget("Widget in lists; by type where none is given."),
   field_meta: reference("field_meta", "What it has in common with others.", { nullable: false, initial: 1 }),
   ...own,
-  ...owners({ shown: "always" }),
+  ...ownerFields({ shown: "always" }),
   unit_category: reference(
     "category",
     "Where type is NUMBERUNIT, the category of its units; all units without.",
-    { shown: "extra", among: { kind: "unit" } },
+    { shown: "extra", targetHas: { kind: "unit" } },
   ),
   mandatory_owned_by: json("Names of the groups for whose records a value must be given.", {
     shown: "extra",
     initial: "[]",
-    each: "group",
+    keysOf: "group",
     check: (value) =>
       Array.isArray(value) && value.length <= 100 && value.every((name) => typeof name === "string")
         ? undefined
@@ -158,7 +165,7 @@ export const typeFields = (segment: string, own: Record<string, Field>): Resourc
       rule: "the segment of a list, such as equipment or stocks/consumables?type=ANTIBODY",
     },
   }),
-  ...life(),
+  ...deletionFields(),
 });
 
 /** The rules on write: whatever they make true was not an error to leave out. */

@@ -20,7 +20,7 @@ import { term } from "./term.ts";
 import { user } from "./user.ts";
 
 /** A resource with an address of its own. */
-export type Routed = Resource & { segment: string };
+export type RoutedResource = Resource & { segment: string };
 
 const LABORATORY: readonly Resource[] = [
   location,
@@ -51,26 +51,26 @@ const ALL: readonly Resource[] = [
 export const DECLARED: Resources = new Map(ALL.map((resource) => [resource.name, resource]));
 
 /** The resources that have addresses, in the order of the reference. */
-export const RESOURCES: readonly Routed[] = ALL.filter(
-  (resource): resource is Routed => resource.segment !== null,
+export const RESOURCES: readonly RoutedResource[] = ALL.filter(
+  (resource): resource is RoutedResource => resource.segment !== null,
 );
 
 /** Accounts and groups, which have rules of their own for writing. */
 export const PEOPLE = { user: { ...user, segment: "users" }, group: { ...group, segment: "groups" } };
 
 /** What belongs to records, and memberships: they have a history, but no lists of their own. */
-export const PARTS = { annotation, note, attachment, grant, membership };
+export const SUB_RESOURCES = { annotation, note, attachment, grant, membership };
 
 /** All that has a history, by name. */
-export const KEPT: Resources = new Map([
+export const VERSIONED: Resources = new Map([
   ...DECLARED,
-  ...Object.values(PARTS).map((part) => [part.name, part] as const),
+  ...Object.values(SUB_RESOURCES).map((part) => [part.name, part] as const),
 ]);
 
 const WORD = /^[a-z][a-z_]*$/;
 
 /** What is wrong with the declarations, taken together; nothing, a test holds. */
-export function mistakes(resources: Resources): string[] {
+export function validateDeclarations(resources: Resources): string[] {
   const found: string[] = [];
   for (const resource of resources.values()) {
     const say = (text: string) => found.push(`${resource.name}: ${text}`);
@@ -87,7 +87,12 @@ export function mistakes(resources: Resources): string[] {
       for (const from of field.from ?? [])
         if (!fieldAt(resources, resource, [from])) say(`${name} is made from ${from}`);
     }
-    for (const path of [resource.key, ...resource.names, ...resource.descriptions, ...resource.order])
+    for (const path of [
+      resource.key,
+      ...resource.nameFields,
+      ...resource.descriptionFields,
+      ...resource.defaultOrder,
+    ])
       if (!fieldAt(resources, resource, path.split("__"))) say(`${path} is no field`);
     if (resource.fields.rid?.column !== rowNumber().column) say("has no row number");
     if (!resource.fields.id) say("has no id");

@@ -1,5 +1,12 @@
 import { prose, reference, text } from "../model/field.ts";
-import { beginning, life, owners, permissions, publicFlag, type Resource } from "../model/resource.ts";
+import {
+  commonFields,
+  deletionFields,
+  ownerFields,
+  permissionsField,
+  publicField,
+  type Resource,
+} from "../model/resource.ts";
 
 export const location: Resource = {
   name: "location",
@@ -8,12 +15,12 @@ export const location: Resource = {
   summary: "Where things are kept: a shelf, a drawer, a box, in equipment and in a place.",
   table: "location",
   key: "label",
-  printed: "id",
-  names: ["label"],
-  descriptions: ["description"],
-  order: ["label"],
+  shownAs: "id",
+  nameFields: ["label"],
+  descriptionFields: ["description"],
+  defaultOrder: ["label"],
   fields: {
-    ...beginning(),
+    ...commonFields(),
     label: text("Name of the location.", {
       write: "required",
       blank: false,
@@ -25,9 +32,9 @@ export const location: Resource = {
     description: prose("What it is for.", { shown: "extra", trigrams: "description" }),
     barcode: text("What a scanner reads.", { shown: "extra" }),
     parent: reference("location", "The location that holds it.", { shown: "extra" }),
-    public: publicFlag({ shown: "extra" }),
-    permissions: permissions({ shown: "extra" }),
-    ...owners({ shown: "extra" }),
-    ...life(),
+    public: publicField({ shown: "extra" }),
+    permissions: permissionsField({ shown: "extra" }),
+    ...ownerFields({ shown: "extra" }),
+    ...deletionFields(),
   },
 };

@@ -1,5 +1,12 @@
 import { prose, reference, text } from "../model/field.ts";
-import { beginning, life, owners, permissions, publicFlag, type Resource } from "../model/resource.ts";
+import {
+  commonFields,
+  deletionFields,
+  ownerFields,
+  permissionsField,
+  publicField,
+  type Resource,
+} from "../model/resource.ts";
 
 export const place: Resource = {
   name: "place",
@@ -8,12 +15,12 @@ export const place: Resource = {
   summary: "Rooms of buildings.",
   table: "place",
   key: "name",
-  printed: "id",
-  names: ["building", "room", "name"],
-  descriptions: ["description", "address__name", "address__street", "address__city"],
-  order: ["building", "room"],
+  shownAs: "id",
+  nameFields: ["building", "room", "name"],
+  descriptionFields: ["description", "address__name", "address__street", "address__city"],
+  defaultOrder: ["building", "room"],
   fields: {
-    ...beginning(),
+    ...commonFields(),
     building: text("Building; may be empty.", { folded: "building_fold", trigrams: "building" }),
     room: text("Room.", { write: "required", blank: false, folded: "room_fold", trigrams: "room" }),
     address: reference("address", "Address of the building.", { write: "required", nullable: false }),
@@ -23,9 +30,9 @@ export const place: Resource = {
       trigrams: "name",
     }),
     description: prose("What the place is.", { shown: "extra", trigrams: "description" }),
-    public: publicFlag({ shown: "extra" }),
-    permissions: permissions({ shown: "extra" }),
-    ...owners({ shown: "extra" }),
-    ...life(),
+    public: publicField({ shown: "extra" }),
+    permissions: permissionsField({ shown: "extra" }),
+    ...ownerFields({ shown: "extra" }),
+    ...deletionFields(),
   },
 };

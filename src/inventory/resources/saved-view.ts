@@ -1,5 +1,12 @@
 import { prose, text } from "../model/field.ts";
-import { beginning, life, owners, permissions, publicFlag, type Resource } from "../model/resource.ts";
+import {
+  commonFields,
+  deletionFields,
+  ownerFields,
+  permissionsField,
+  publicField,
+  type Resource,
+} from "../model/resource.ts";
 
 /** Parameters that say how an answer is written, or to which page it belongs: no part of a view. */
 const NOT_KEPT = new Set(["format", "page", "explain", "as_of"]);
@@ -15,13 +22,13 @@ export const savedView = (lists: readonly string[]): Resource => ({
   summary: "Lists to see again: what to filter by, in which order, with which columns.",
   table: "saved_view",
   key: "name",
-  printed: "id",
-  personal: true,
-  names: ["name"],
-  descriptions: ["description"],
-  order: ["list", "name"],
+  shownAs: "id",
+  privateToOwner: true,
+  nameFields: ["name"],
+  descriptionFields: ["description"],
+  defaultOrder: ["list", "name"],
   fields: {
-    ...beginning(),
+    ...commonFields(),
     name: text("Name of the view.", { write: "required", blank: false, folded: "name_fold" }),
     description: prose("What it shows."),
     list: text("Segment of the list that it is a view of.", {
@@ -30,12 +37,12 @@ export const savedView = (lists: readonly string[]): Resource => ({
       choices: lists,
     }),
     query: prose("Parameters of the list, as they stand in an address: filters, `ordering`, `fields`."),
-    public: publicFlag({ shown: "always" }),
-    permissions: permissions({ shown: "extra" }),
-    ...owners({ shown: "always" }),
-    ...life(),
+    public: publicField({ shown: "always" }),
+    permissions: permissionsField({ shown: "extra" }),
+    ...ownerFields({ shown: "always" }),
+    ...deletionFields(),
   },
-  before(record) {
+  rules(record) {
     const names = [...new URLSearchParams(String(record.query)).keys()];
     const wrong = names.find((name) => NOT_KEPT.has(name));
     return wrong === undefined ? {} : { query: `${wrong} is no part of a view.` };

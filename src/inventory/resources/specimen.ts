@@ -1,5 +1,12 @@
 import { prose, reference, text } from "../model/field.ts";
-import { beginning, life, owners, permissions, publicFlag, type Resource } from "../model/resource.ts";
+import {
+  commonFields,
+  deletionFields,
+  ownerFields,
+  permissionsField,
+  publicField,
+  type Resource,
+} from "../model/resource.ts";
 import { CONSTANT, modelType, sameAsModelType } from "./model-type.ts";
 
 export const specimen: Resource = {
@@ -10,12 +17,12 @@ export const specimen: Resource = {
   summary: "What lives or was taken from life: lines of fish, planarians, cnidarians, viruses.",
   table: "specimen",
   key: "name",
-  printed: "id",
-  names: ["name"],
-  descriptions: ["description"],
-  order: ["name"],
+  shownAs: "id",
+  nameFields: ["name"],
+  descriptionFields: ["description"],
+  defaultOrder: ["name"],
   fields: {
-    ...beginning(),
+    ...commonFields(),
     name: text("Name of the specimen.", {
       write: "required",
       blank: false,
@@ -28,9 +35,9 @@ export const specimen: Resource = {
     status: text("Whether it can be had, such as ALIVE or FROZEN.", { pattern: CONSTANT }),
     barcode: text("What a scanner reads."),
     location: reference("location", "Where it is kept."),
-    public: publicFlag({ shown: "always" }),
-    permissions: permissions({ shown: "extra" }),
-    ...owners({ shown: "always" }),
-    ...life(),
+    public: publicField({ shown: "always" }),
+    permissions: permissionsField({ shown: "extra" }),
+    ...ownerFields({ shown: "always" }),
+    ...deletionFields(),
   },
 };

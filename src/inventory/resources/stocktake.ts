@@ -1,5 +1,12 @@
 import { json, prose, Shape, text, uuid } from "../model/field.ts";
-import { beginning, life, owners, permissions, publicFlag, type Resource } from "../model/resource.ts";
+import {
+  commonFields,
+  deletionFields,
+  ownerFields,
+  permissionsField,
+  publicField,
+  type Resource,
+} from "../model/resource.ts";
 
 /** What was found in a location when somebody looked. */
 export const stocktake: Resource = {
@@ -9,16 +16,16 @@ export const stocktake: Resource = {
   summary: "Locations that were looked through with a scanner, and what came of it.",
   table: "stocktake",
   key: "name",
-  printed: "id",
-  names: ["name"],
-  descriptions: ["description"],
-  order: ["name"],
+  shownAs: "id",
+  nameFields: ["name"],
+  descriptionFields: ["description"],
+  defaultOrder: ["name"],
   fields: {
-    ...beginning(),
+    ...commonFields(),
     name: text("Name of the stocktake.", { write: "required", blank: false, folded: "name_fold" }),
     description: prose("What it was for."),
     // No reference: that it was counted once must not keep a location from being deleted.
-    location: uuid("Id of the location.", { write: "required", names: "location" }),
+    location: uuid("Id of the location.", { write: "required", idOf: "location" }),
     state: text("OPEN while it is scanned, APPLIED once its outcome was written.", {
       choices: ["OPEN", "APPLIED"],
       initial: "OPEN",
@@ -30,12 +37,12 @@ export const stocktake: Resource = {
       initial: null,
       shape: Shape.Unknown(),
     }),
-    public: publicFlag({ shown: "always" }),
-    permissions: permissions({ shown: "extra" }),
-    ...owners({ shown: "always" }),
-    ...life(),
+    public: publicField({ shown: "always" }),
+    permissions: permissionsField({ shown: "extra" }),
+    ...ownerFields({ shown: "always" }),
+    ...deletionFields(),
   },
-  before(record, _given, previous) {
+  rules(record, _given, previous) {
     const was = previous ?? { state: "OPEN", report: null };
     const same = record.report === was.report || (record.report === "null" && was.report === null);
     return {

@@ -1,5 +1,5 @@
 import { flag, integer, json, prose, reference, text } from "../model/field.ts";
-import { beginning, life, type Resource } from "../model/resource.ts";
+import { commonFields, deletionFields, type Resource } from "../model/resource.ts";
 
 /**
  * What belongs to records of any resource, and memberships, which belong to groups. Parts are stored, versioned and
@@ -20,12 +20,12 @@ const part = ({ name, segment, summary, table, fields }: Described): Resource =>
   summary,
   table,
   key: "id",
-  printed: "id",
-  names: [],
-  descriptions: [],
-  order: [],
-  fields: { ...beginning(), ...fields, ...life() },
-  host: ({ object_kind, object_rid }) => ({ kind: String(object_kind), rid: Number(object_rid) }),
+  shownAs: "id",
+  nameFields: [],
+  descriptionFields: [],
+  defaultOrder: [],
+  fields: { ...commonFields(), ...fields, ...deletionFields() },
+  parent: ({ object_kind, object_rid }) => ({ kind: String(object_kind), rid: Number(object_rid) }),
 });
 
 /** The record that it belongs to. */
@@ -94,5 +94,5 @@ export const membership: Resource = {
       group: reference("group", "The group.", { column: "group_rid", nullable: false }),
     },
   }),
-  host: ({ group }) => ({ kind: "group", rid: Number(group) }),
+  parent: ({ group }) => ({ kind: "group", rid: Number(group) }),
 };

@@ -1,5 +1,12 @@
 import { integer, prose, reference, text } from "../model/field.ts";
-import { beginning, life, owners, permissions, publicFlag, type Resource } from "../model/resource.ts";
+import {
+  commonFields,
+  deletionFields,
+  ownerFields,
+  permissionsField,
+  publicField,
+  type Resource,
+} from "../model/resource.ts";
 
 export const term: Resource = {
   name: "term",
@@ -9,12 +16,12 @@ export const term: Resource = {
   summary: "Terms of controlled vocabularies, units among them.",
   table: "vocabulary_term",
   key: "name",
-  printed: "id",
-  names: ["name", "label"],
-  descriptions: ["description"],
-  order: ["category__name", "position", "name"],
+  shownAs: "id",
+  nameFields: ["name", "label"],
+  descriptionFields: ["description"],
+  defaultOrder: ["category__name", "position", "name"],
   fields: {
-    ...beginning(),
+    ...commonFields(),
     name: text("The term.", { write: "required", blank: false, folded: "name_fold", trigrams: "name" }),
     category: reference("category", "The vocabulary that it belongs to.", {
       write: "required",
@@ -24,12 +31,12 @@ export const term: Resource = {
     description: prose("What it means.", { trigrams: "description" }),
     dbxref_id: text("Accession in an ontology, such as UO:0000016."),
     position: integer("Its place among the terms of its category, from 0."),
-    public: publicFlag({ shown: "always" }),
-    permissions: permissions({ shown: "extra" }),
-    ...owners({ shown: "always" }),
-    ...life(),
+    public: publicField({ shown: "always" }),
+    permissions: permissionsField({ shown: "extra" }),
+    ...ownerFields({ shown: "always" }),
+    ...deletionFields(),
   },
-  before(record) {
+  rules(record) {
     if (record.label === "") record.label = record.name;
     return {};
   },

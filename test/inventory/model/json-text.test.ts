@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { parseJson } from "../../../src/inventory/model/json-text.ts";
+import { parseJson } from "../../../src/inventory/model/parse-json.ts";
 import { Problem } from "../../../src/problem.ts";
 import { seeded } from "../random.ts";
 

@@ -103,7 +103,7 @@ test("every field of every resource can be compared and ordered by", () => {
 test("plain lists are read from an index, without sorting and without touching the table", () => {
   for (const resource of [location, annotationType]) {
     const listed = and(compare(["deleted"], "==", 0), compare(["public"], "==", 1));
-    const order = resource.order.map((name) => ({ path: [name], descending: false }));
+    const order = resource.defaultOrder.map((name) => ({ path: [name], descending: false }));
     const { text, args } = pageStatement(resource, listed, order, plan(DECLARED, resource, NOBODY), 50, 0);
     const steps = database.prepare(`EXPLAIN QUERY PLAN ${text}`).all(...args) as { detail: string }[];
     expect(steps.map(({ detail }) => detail).join("; ")).toMatch(

@@ -2,20 +2,20 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { MIGRATIONS } from "../../../db/index.ts";
 import { explain, RESOURCES } from "../../../src/inventory/index.ts";
 import { fieldAt, isGuarded, shownFields } from "../../../src/inventory/model/resource.ts";
-import { DECLARED, mistakes } from "../../../src/inventory/resources/index.ts";
+import { DECLARED, validateDeclarations } from "../../../src/inventory/resources/index.ts";
 import { openDatabase } from "../../../src/platform/sqlite.ts";
 
 const database = openDatabase(":memory:", MIGRATIONS);
 afterAll(() => database.close());
 
 test("the declarations fit together", () => {
-  expect(mistakes(DECLARED)).toEqual([]);
+  expect(validateDeclarations(DECLARED)).toEqual([]);
 });
 
 test("a declaration that does not fit is found", () => {
   const location = DECLARED.get("location")!;
-  const broken = { ...location, table: "location; --", key: "nothing", names: ["place__nothing"] };
-  expect(mistakes(new Map([...DECLARED, ["location", broken]]))).toEqual([
+  const broken = { ...location, table: "location; --", key: "nothing", nameFields: ["place__nothing"] };
+  expect(validateDeclarations(new Map([...DECLARED, ["location", broken]]))).toEqual([
     "location: location; -- is no plain word",
     "location: nothing is no field",
     "location: place__nothing is no field",

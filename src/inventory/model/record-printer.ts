@@ -1,12 +1,12 @@
 import type { Actor } from "./access.ts";
-import { type Field, type Json, KINDS, printInstant, type Surroundings } from "./field.ts";
-import type { Look } from "./listing.ts";
+import { type Field, type Json, KINDS, printInstant, type RenderContext } from "./field.ts";
+import type { Representation } from "./listing.ts";
 import type { Sql } from "./operator.ts";
 import { plan } from "./plan.ts";
-import { columnOf, fieldAt, type Resource, type Resources, shownFields, target } from "./resource.ts";
+import { columnOf, fieldAt, type Resource, type Resources, shownFields, targetOf } from "./resource.ts";
 
 /** How the records of a page are read and shown: made once for a look, used for every record. */
-export interface Printing {
+export interface RecordPrinter {
   /** Names of the values of a record, in order. */
   names: readonly string[];
   /** Reads rows by a JSON list of row numbers (first argument), in the order of the list. */
@@ -15,18 +15,18 @@ export interface Printing {
   needsRights: boolean;
   /** Whether it shows what is behind references, which depends on what the caller may view. */
   personal: boolean;
-  print(row: Record<string, unknown>, surroundings: Surroundings): Record<string, Json>;
+  print(row: Record<string, unknown>, surroundings: RenderContext): Record<string, Json>;
 }
 
-type Printer = (row: Record<string, unknown>, surroundings: Surroundings) => Json;
+type Printer = (row: Record<string, unknown>, surroundings: RenderContext) => Json;
 
 /** Columns and printers of the values that the look asks for. */
-export function printing(
+export function recordPrinter(
   resources: Resources,
   resource: Resource,
-  look: Pick<Look, "shape" | "fields">,
+  look: Pick<Representation, "shape" | "fields">,
   actor: Actor,
-): Printing {
+): RecordPrinter {
   const names = look.fields ?? shownFields(resource);
   const columns = new Map<string, string>();
   const spans = plan(resources, resource, actor);
@@ -74,8 +74,8 @@ export function printing(
    * as-of.ts may have shadowed by what the caller may view of the past.
    */
   function shownReference(field: Field, own: string): string {
-    const far = target(resources, field);
-    const shown = columnOf(far, far.printed === "key" ? far.key : "id");
+    const far = targetOf(resources, field);
+    const shown = columnOf(far, far.shownAs === "key" ? far.key : "id");
     return shown === "rid" ? own : `(SELECT ${shown} FROM main.${far.table} WHERE rid = ${own})`;
   }
 
@@ -97,7 +97,7 @@ export function printing(
 
   /** A referenced record as a small object. Its name stays hidden where the caller may not view it. */
   function nestedReference(name: string, field: Field): Printer {
-    const far = target(resources, field);
+    const far = targetOf(resources, field);
     const [app, model] = far.model.split(".");
     const own = `t.${columnOf(resource, name)}`;
     const inner = (of: string) => {
@@ -129,8 +129,8 @@ export function printing(
   /** A value behind references: null where the caller may not view what it belongs to. */
   function spanPrinter(path: readonly string[], name: string): Printer {
     const field = fieldAt(resources, resource, path)!;
-    const far = field.kind === "reference" ? target(resources, field) : undefined;
-    const end = far ? [...path, far.printed === "key" ? far.key : "id"] : path;
+    const far = field.kind === "reference" ? targetOf(resources, field) : undefined;
+    const end = far ? [...path, far.shownAs === "key" ? far.key : "id"] : path;
     const kind = fieldAt(resources, resource, end)!.kind as "text";
     columns.set(name, spans.operand(end).plain);
     return (row) => KINDS[kind].print((row[name] ?? null) as string | number | null);

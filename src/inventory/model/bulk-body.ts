@@ -2,7 +2,7 @@ import { Problem } from "../../problem.ts";
 import type { Json } from "./field.ts";
 
 /** What a bulk update does to one record. */
-export interface RowChange {
+export interface BulkChange {
   id: string;
   /** Fields and their new values. */
   body: { [field: string]: Json };
@@ -21,7 +21,7 @@ type Entry = { [key: string]: Json };
  * - `{"items": […ids], <field>: <value>, …}`.
  * @throws Problem invalid_request, naming the entry
  */
-export function rowChanges(body: Json): RowChange[] {
+export function parseBulkChanges(body: Json): BulkChange[] {
   if (Array.isArray(body)) return body.some(isOperation) ? fromOperations(body) : body.map(fromObject);
   if (isEntry(body) && Array.isArray(body.ids) && Array.isArray(body.patch)) {
     const { ids, patch } = body;
@@ -48,12 +48,12 @@ const isEntry = (value: Json | undefined): value is Entry =>
 /** No resource has a field `op`. */
 const isOperation = (value: Json): boolean => isEntry(value) && Object.hasOwn(value, "op");
 
-function fromObject(value: Json, i: number): RowChange {
+function fromObject(value: Json, i: number): BulkChange {
   if (!isEntry(value)) throw refused(`[${i}].non_field_errors`, "Invalid data. Expected a dictionary.");
   return { id: idOf(value.id, `[${i}].id`), body: value, tests: [] };
 }
 
-function fromOperations(list: readonly Json[]): RowChange[] {
+function fromOperations(list: readonly Json[]): BulkChange[] {
   const byRecord = new Map<string, Operation[]>();
   for (const [i, entry] of list.entries()) {
     const operation = readOperation(entry, `[${i}]`, 2);
@@ -63,8 +63,8 @@ function fromOperations(list: readonly Json[]): RowChange[] {
   return [...byRecord].map(([id, operations]) => collect(id, operations));
 }
 
-function collect(id: string, operations: readonly Operation[]): RowChange {
-  const change: RowChange = { id, body: {}, tests: [] };
+function collect(id: string, operations: readonly Operation[]): BulkChange {
+  const change: BulkChange = { id, body: {}, tests: [] };
   const fields: [string, Json][] = [];
   for (const { op, path, value } of operations) {
     const field = path[path.length - 1];
@@ -102,7 +102,7 @@ function refused(field: string, error: string): Problem {
 }
 
 /** What a body says of every record that a filter finds: `body` is all there is of it besides the ids. */
-export type SameChange = Omit<RowChange, "id"> & {
+export type FilteredChange = Omit<BulkChange, "id"> & {
   /** Parameters of a list, where the body gives the filter. */
   filters: { [name: string]: Json } | undefined;
 };
@@ -112,7 +112,7 @@ export type SameChange = Omit<RowChange, "id"> & {
  * `patch`, or a list of operations with paths `/<field>`. Undefined where the body names records itself.
  * @throws Problem invalid_request
  */
-export function sameChange(body: Json, filtered: boolean): SameChange | undefined {
+export function parseFilteredChange(body: Json, filtered: boolean): FilteredChange | undefined {
   if (isEntry(body) && isEntry(body.filters)) {
     const { filters, ...rest } = body;
     return { ...changeOf(rest), filters };
@@ -128,7 +128,7 @@ export function sameChange(body: Json, filtered: boolean): SameChange | undefine
   return { ...changeOf(body), filters: undefined };
 }
 
-function changeOf(rest: Entry): Omit<RowChange, "id"> {
+function changeOf(rest: Entry): Omit<BulkChange, "id"> {
   if (!Array.isArray(rest.patch)) return { body: rest, tests: [] };
   const odd = Object.keys(rest).find((name) => name !== "patch");
   if (odd !== undefined) throw refused("patch", "Give patch, or fields, but not both.");

@@ -1,5 +1,5 @@
 import { type Json, KINDS, type Stored } from "./field.ts";
-import { columnOf, type Resource, type Resources, target } from "./resource.ts";
+import { columnOf, type Resource, type Resources, targetOf } from "./resource.ts";
 
 /** A record as its table has it: references as row numbers, everything as SQLite keeps it, by field name. */
 export type StoredRecord = Record<string, Stored>;
@@ -37,7 +37,7 @@ export const changedFields = (
   );
 
 /** What stands in an answer for a record that is referred to; undefined where it is gone. */
-export type Named = (far: Resource, column: string, rid: number) => Stored | undefined;
+export type ReferencePrinter = (far: Resource, column: string, rid: number) => Stored | undefined;
 
 /** A stored value as a flat answer shows it. An id is shown whoever asks, for it tells nothing. */
 export function printStored(
@@ -45,13 +45,13 @@ export function printStored(
   resource: Resource,
   name: string,
   value: Stored,
-  named: Named,
+  named: ReferencePrinter,
 ): Json {
   const field = resource.fields[name];
   if (value === null || value === undefined) return null;
   if (field.kind !== "reference") return KINDS[field.kind as "text"].print(value);
-  const far = target(resources, field);
-  return named(far, columnOf(far, far.printed === "key" ? far.key : "id"), Number(value)) ?? null;
+  const far = targetOf(resources, field);
+  return named(far, columnOf(far, far.shownAs === "key" ? far.key : "id"), Number(value)) ?? null;
 }
 
 /** Whether a field of a history can be shown. */

@@ -1,12 +1,12 @@
 import { nearest } from "../../problem.ts";
 import { type Field, type Json, KINDS, quoted, type Stored } from "./field.ts";
-import { type Resource, type Resources, target } from "./resource.ts";
+import { type Resource, type Resources, targetOf } from "./resource.ts";
 
 /** create: a new record; replace: PUT, which must have the required fields; merge: PATCH. */
-export type Mode = "create" | "replace" | "merge";
+export type WriteMode = "create" | "replace" | "merge";
 
 /** A reference that a body gives, still to be looked up. */
-export interface Pending {
+export interface UnresolvedReference {
   field: string;
   /** Field of the referenced resource that has the value. */
   by: string;
@@ -14,9 +14,9 @@ export interface Pending {
 }
 
 /** What a body says, field by field. */
-export interface Change {
+export interface ParsedBody {
   values: Map<string, Stored>;
-  pending: Pending[];
+  pending: UnresolvedReference[];
   /** Names of the fields that the body gave, references among them. */
   given: Set<string>;
   errors: Map<string, string[]>;
@@ -29,8 +29,8 @@ const NULL = "This field may not be null.";
  * Reads a body by the resource's declaration. What clients send back unchanged is ignored where it is read-only;
  * unknown names are refused, because a misspelt field would otherwise be lost without a word.
  */
-export function readChange(resources: Resources, resource: Resource, body: Json, mode: Mode): Change {
-  const change: Change = { values: new Map(), pending: [], given: new Set(), errors: new Map() };
+export function parseBody(resources: Resources, resource: Resource, body: Json, mode: WriteMode): ParsedBody {
+  const change: ParsedBody = { values: new Map(), pending: [], given: new Set(), errors: new Map() };
   if (body === null || typeof body !== "object" || Array.isArray(body)) {
     const got = Array.isArray(body) ? "list" : body === null ? "null" : typeof body;
     const text = `Invalid data. Expected a dictionary, but got ${got}.`;
@@ -63,14 +63,14 @@ export function readChange(resources: Resources, resource: Resource, body: Json,
   return change;
 }
 
-function readValue(change: Change, resources: Resources, name: string, field: Field, value: Json): void {
+function readValue(change: ParsedBody, resources: Resources, name: string, field: Field, value: Json): void {
   if (value === null || (field.kind === "reference" && value === "")) {
     if (field.nullable) change.values.set(name, null);
     else change.errors.set(name, [NULL]);
     return;
   }
   if (field.kind === "reference") {
-    const pending = readReference(target(resources, field), name, value);
+    const pending = readReference(targetOf(resources, field), name, value);
     if (typeof pending === "string") change.errors.set(name, [pending]);
     else change.pending.push(pending);
     return;
@@ -90,7 +90,7 @@ function unwrapped(value: Json, field: Field): Json {
 }
 
 /** A reference by id, by name, or as an object with one of id, name, username or the resource's own key. */
-function readReference(far: Resource, field: string, value: Json): Pending | string {
+function readReference(far: Resource, field: string, value: Json): UnresolvedReference | string {
   if (typeof value === "string" || typeof value === "number") {
     const text = String(value).trim();
     const id = KINDS[far.fields.id.kind as "uuid"].parse(text);
@@ -118,7 +118,7 @@ function readReference(far: Resource, field: string, value: Json): Pending | str
 }
 
 /** What a reference says of a record that is not there, or not for the caller's eyes. */
-export function noSuchRecord({ by, value }: Pending): string {
+export function missingReference({ by, value }: UnresolvedReference): string {
   return by === "id"
     ? `Invalid pk ${quoted(String(value))} - object does not exist.`
     : `Object with ${by}=${quoted(String(value))} does not exist.`;

@@ -1,4 +1,4 @@
-import type { BatchNotes, Written } from "./journal.ts";
+import type { BatchAudit, RecordWrite } from "./journal.ts";
 import type { Actor } from "../model/access.ts";
 import type { Statements } from "./statements.ts";
 import type { AuditLog, AuditDetail } from "../../accounts/audit.ts";
@@ -16,7 +16,7 @@ interface Gathered {
 }
 
 /** Notes rights, memberships, deletions and imports, with every batch in its transaction. */
-export function openBatchNotes(statements: Statements, audit: AuditLog): BatchNotes {
+export function openBatchAudit(statements: Statements, audit: AuditLog): BatchAudit {
   const gathered = new Map<string, Gathered>();
   let by: Actor | undefined;
   let writes = 0;
@@ -38,7 +38,7 @@ export function openBatchNotes(statements: Statements, audit: AuditLog): BatchNo
     if (change && found.changes.length < TOLD) found.changes.push(change());
   };
 
-  const seePart = ({ resource, op, before, after }: Written): void => {
+  const seePart = ({ resource, op, before, after }: RecordWrite): void => {
     const now = after ?? before!;
     const isTaken = after === undefined || after.deleted === 1;
     if (resource.name === "membership")

@@ -1,4 +1,4 @@
-import type { Call } from "../api/response.ts";
+import type { Call } from "./response.ts";
 import { Problem } from "../../problem.ts";
 
 /**

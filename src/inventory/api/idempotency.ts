@@ -1,6 +1,6 @@
 import type { Json } from "../model/field.ts";
-import { bodyOf, type Call } from "../api/response.ts";
-import type { Store } from "./store.ts";
+import { bodyOf, type Call } from "./response.ts";
+import type { Store } from "../records/store.ts";
 import { Problem } from "../../problem.ts";
 
 /** How long an answer is kept, in microseconds: 24 hours. */
@@ -12,7 +12,7 @@ const KEPT = 24 * 3600 * 1_000_000;
  * finds both or neither. Refusals are not kept: nothing was done.
  * @throws Problem invalid_request for a key that is none, key_reused with another request
  */
-export function once(store: Store, call: Call, body: Json, work: () => Response): Response {
+export function withIdempotencyKey(store: Store, call: Call, body: Json, work: () => Response): Response {
   const key = call.request.headers.get("idempotency-key");
   if (key === null || call.method !== "POST" || call.actor.user === null) return work();
   if (!/^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/.test(key))
@@ -60,7 +60,7 @@ export function once(store: Store, call: Call, body: Json, work: () => Response)
     });
   } catch (error) {
     // What was read for the answer may have been taken back with the write.
-    store.reading.forget();
+    store.reader.forget();
     throw error;
   }
 }
