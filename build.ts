@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { $ } from "bun";
 import { IMPORT_WORKER } from "./src/inventory/imports/import-thread.ts";
 import { buildDebianPackage } from "./packaging/debian.ts";
+import { buildVersion } from "./packaging/version.ts";
 import { WORKER_ENTRYPOINTS } from "./src/scoring/jobs/worker-entrypoints.ts";
 import { makeBundle } from "./src/web/make-bundle.ts";
 
@@ -23,15 +24,7 @@ const TARGETS = [
 /** Scripts and styles of the pages, which the executable holds. */
 const pages = JSON.stringify(await makeBundle());
 
-/** The commit, marked where the tree differs from it; "unknown" outside a checkout. */
-async function commit(): Promise<string> {
-  const revision = await $`git rev-parse --short=12 HEAD`.quiet().nothrow();
-  if (revision.exitCode !== 0) return "unknown";
-  const changed = (await $`git status --porcelain`.quiet().nothrow().text()).trim() !== "";
-  return revision.text().trim() + (changed ? "+changed" : "");
-}
-
-async function compile(outfile: string, stamp: string, target?: (typeof TARGETS)[number]): Promise<void> {
+async function compile(outfile: string, version: string, target?: (typeof TARGETS)[number]): Promise<void> {
   const result = await Bun.build({
     entrypoints: ["src/main.ts", ...WORKER_ENTRYPOINTS, IMPORT_WORKER],
     minify: true,
@@ -39,7 +32,7 @@ async function compile(outfile: string, stamp: string, target?: (typeof TARGETS)
     bytecode: true,
     // Without esm, bytecode reports success and the executable dies at start.
     format: "esm",
-    define: { LABD_COMMIT: JSON.stringify(stamp), LABD_BUNDLE: pages },
+    define: { LABD_VERSION: JSON.stringify(version), LABD_BUNDLE: pages },
     compile: {
       outfile,
       ...(target ? { target: `bun-${target}` as Bun.Build.CompileTarget } : {}),
@@ -76,13 +69,13 @@ async function report(path: string): Promise<void> {
 
 const all = process.argv.includes("--all");
 mkdirSync(OUT, { recursive: true });
-const stamp = await commit();
+const version = await buildVersion();
 const own = `${OUT}/labd${process.platform === "win32" ? ".exe" : ""}`;
-await compile(own, stamp);
+await compile(own, version);
 await report(own);
 await smoke(own);
 
-if (process.argv.includes("--deb")) console.log(`wrote    ${await buildDebianPackage(own, OUT)}`);
+if (process.argv.includes("--deb")) console.log(`wrote    ${await buildDebianPackage(own, OUT, version)}`);
 
 if (all) {
   const sums: string[] = [];
@@ -90,7 +83,7 @@ if (all) {
     const name = `labd-${target}${target.startsWith("windows") ? ".exe" : ""}`;
     const path = `${OUT}/${name}`;
     rmSync(path, { force: true });
-    await compile(path, stamp, target);
+    await compile(path, version, target);
     if (!existsSync(path)) throw new Error(`${path} was not written.`);
     await report(path);
     sums.push(`${await sha256(path)}  ${name}`);

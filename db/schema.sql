@@ -1,4 +1,4 @@
--- What the migrations add up to; a test holds it. Written by: SCHEMA=write bun test test/platform/sqlite.test.ts
+-- Schema after all migrations. Written by: SCHEMA=write bun test test/migrations.test.ts
 
 CREATE TABLE migration (name TEXT PRIMARY KEY, checksum TEXT NOT NULL, applied INTEGER NOT NULL) STRICT;
 
@@ -9,7 +9,7 @@ CREATE TABLE corpus (
   residues INTEGER NOT NULL,
   bytes INTEGER NOT NULL,
   added INTEGER NOT NULL,
-  -- 1 for the one that jobs are scored against.
+  -- 1 for the corpus that jobs are scored against.
   active INTEGER NOT NULL DEFAULT 0 CHECK (active IN (0, 1))
 ) STRICT;
 
@@ -17,12 +17,13 @@ CREATE UNIQUE INDEX corpus_active ON corpus (active) WHERE active = 1;
 
 CREATE TABLE result (
   rid INTEGER PRIMARY KEY,
-  -- SHA-256 of query, scoring model and patterns.
+  -- SHA-256 of the query, the scoring model and the patterns.
   digest TEXT NOT NULL,
   corpus TEXT NOT NULL,
   method TEXT NOT NULL,
   prediction TEXT NOT NULL CHECK (json_valid(prediction)),
-  computed INTEGER NOT NULL, packed BLOB,
+  computed INTEGER NOT NULL,
+  packed BLOB,
   UNIQUE (digest, corpus, method)
 ) STRICT;
 
@@ -30,27 +31,28 @@ CREATE TABLE job (
   rid INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
   state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'finished', 'failed', 'cancelled', 'expired')),
-  -- Who asked: a user or a network address. Clients take turns.
+  -- The submitter: a user or a network address. The scheduler is fair between clients.
   client TEXT NOT NULL,
-  -- Null once the job has expired.
+  -- Null after the job has expired.
   request TEXT CHECK (json_valid(request)),
   digest TEXT NOT NULL,
-  -- 1 where an earlier job of the same client asks the same and has not ended: this one waits for its answer.
+  -- 1 if an earlier unfinished job of the same client is identical: this job waits for its result.
   twin INTEGER NOT NULL DEFAULT 0 CHECK (twin IN (0, 1)),
   submitted INTEGER NOT NULL,
   started INTEGER,
   ended INTEGER,
-  -- When an ended job becomes `expired`; null where it is kept for ever.
+  -- Time at which an ended job becomes `expired`; null keeps it forever.
   expires INTEGER,
-  -- Leases that ended with the death of the worker or of the whole process, the present one included.
+  -- Leases that ended because the worker or the process died, including the current lease.
   attempts INTEGER NOT NULL DEFAULT 0,
-  -- How often the whole process ended while the job ran: that is rarely the job's fault, and counted apart.
+  -- How often the whole process ended while the job ran. Rarely the job's fault, so counted separately.
   interruptions INTEGER NOT NULL DEFAULT 0,
-  -- While running: until when the worker may take.
+  -- Time limit of the running attempt.
   deadline INTEGER,
   result INTEGER REFERENCES result (rid),
-  -- Why an ended job has no prediction.
-  failure TEXT, worker TEXT,
+  -- Reason why an ended job has no prediction.
+  failure TEXT,
+  worker TEXT,
   CHECK ((state = 'running') = (deadline IS NOT NULL)),
   CHECK ((state = 'finished') = (result IS NOT NULL)),
   CHECK ((state IN ('failed', 'cancelled', 'expired')) = (failure IS NOT NULL)),
@@ -71,7 +73,7 @@ CREATE INDEX job_expiry ON job (expires) WHERE expires IS NOT NULL;
 CREATE TABLE queue (
   client TEXT PRIMARY KEY,
   waiting INTEGER NOT NULL,
-  -- Those that will take a worker's time: twins do not.
+  -- Jobs that need a worker: duplicates do not.
   turns INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
@@ -103,7 +105,7 @@ CREATE TABLE motif_table (
   -- SHA-256 of the file.
   hash TEXT NOT NULL,
   name TEXT NOT NULL,
-  -- What the file says of itself.
+  -- Metadata from the file's header.
   version TEXT,
   published TEXT,
   imported INTEGER NOT NULL
@@ -130,13 +132,13 @@ CREATE TABLE user_account (
   username TEXT NOT NULL UNIQUE,
   full_name TEXT NOT NULL DEFAULT '',
   email TEXT NOT NULL DEFAULT '',
-  -- argon2id; null where the account has no password of its own.
+  -- argon2id hash; null if the account has no local password.
   password_hash TEXT,
   is_active INTEGER NOT NULL DEFAULT 1 CHECK (is_active IN (0, 1)),
   is_staff INTEGER NOT NULL DEFAULT 0 CHECK (is_staff IN (0, 1)),
   is_superuser INTEGER NOT NULL DEFAULT 0 CHECK (is_superuser IN (0, 1)),
   date_joined INTEGER NOT NULL,
-  -- In the unit of the inventory's tables.
+  -- Microseconds, as in the inventory's tables.
   joined INTEGER GENERATED ALWAYS AS (date_joined * 1000) VIRTUAL,
   last_login INTEGER,
   primary_group INTEGER NOT NULL REFERENCES user_group (rid)
@@ -155,13 +157,13 @@ CREATE TABLE api_token (
   id TEXT NOT NULL UNIQUE,
   user_rid INTEGER NOT NULL REFERENCES user_account (rid) ON DELETE CASCADE,
   name TEXT NOT NULL,
-  -- The first characters, so that its owner can tell tokens apart; the token itself is not kept.
+  -- First characters of the token, so that its owner can tell tokens apart. The token itself is not stored.
   prefix TEXT NOT NULL,
   sha256 TEXT NOT NULL UNIQUE,
   scope TEXT NOT NULL DEFAULT 'write' CHECK (scope IN ('read', 'write')),
   created INTEGER NOT NULL,
   expires INTEGER,
-  -- To the minute.
+  -- Precise to the minute.
   last_used INTEGER,
   revoked INTEGER
 ) STRICT;
@@ -173,8 +175,12 @@ CREATE TABLE session (
   user_rid INTEGER NOT NULL REFERENCES user_account (rid) ON DELETE CASCADE,
   created INTEGER NOT NULL,
   last_used INTEGER NOT NULL,
-  expires INTEGER NOT NULL
-, agent TEXT NOT NULL DEFAULT '', vouched INTEGER NOT NULL DEFAULT 0 CHECK (vouched IN (0, 1)), confirmed INTEGER NOT NULL DEFAULT 0, provider_session TEXT) STRICT, WITHOUT ROWID;
+  expires INTEGER NOT NULL,
+  agent TEXT NOT NULL DEFAULT '',
+  vouched INTEGER NOT NULL DEFAULT 0 CHECK (vouched IN (0, 1)),
+  confirmed INTEGER NOT NULL DEFAULT 0,
+  provider_session TEXT
+) STRICT, WITHOUT ROWID;
 
 CREATE INDEX session_user ON session (user_rid);
 
@@ -321,7 +327,7 @@ CREATE TABLE cv_category (
   name TEXT NOT NULL UNIQUE,
   name_fold TEXT NOT NULL,
   description TEXT NOT NULL DEFAULT '',
-  -- The terms of a category are words to choose from, or units of numbers.
+  -- The terms of a category are either choices or units of measurement.
   kind TEXT NOT NULL CHECK (kind IN ('term', 'unit')),
   created INTEGER NOT NULL,
   modified INTEGER NOT NULL,
@@ -397,7 +403,7 @@ CREATE TABLE field_type (
   value_choices TEXT CHECK (value_choices IS NULL OR json_valid(value_choices)),
   choices_value TEXT NOT NULL DEFAULT 'id',
   choices_label TEXT NOT NULL DEFAULT 'name',
-  -- Where type is OBJECT: the list whose records are the choices, such as equipment.
+  -- For type OBJECT: the resource whose records are the choices, such as equipment.
   choices_target TEXT NOT NULL DEFAULT '',
   preferred_view_widget TEXT NOT NULL,
   preferred_edit_widget TEXT NOT NULL,
@@ -415,8 +421,9 @@ CREATE TABLE field_type (
   deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
   deleted_date INTEGER,
   deleted_by INTEGER REFERENCES user_account (rid),
-  version INTEGER NOT NULL DEFAULT 1
-, mandatory_owned_by TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(mandatory_owned_by))) STRICT;
+  version INTEGER NOT NULL DEFAULT 1,
+  mandatory_owned_by TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(mandatory_owned_by))
+) STRICT;
 
 CREATE INDEX field_type_name ON field_type (kind, deleted, name, id, public, owner, owned_by);
 
@@ -513,7 +520,16 @@ CREATE TABLE object_permission (
   group_rid INTEGER REFERENCES user_group (rid) ON DELETE CASCADE,
   can_view INTEGER NOT NULL DEFAULT 1 CHECK (can_view IN (0, 1)),
   can_change INTEGER NOT NULL DEFAULT 0 CHECK (can_change IN (0, 1)),
-  can_delete INTEGER NOT NULL DEFAULT 0 CHECK (can_delete IN (0, 1)), id TEXT, created INTEGER NOT NULL DEFAULT 0, modified INTEGER NOT NULL DEFAULT 0, created_by INTEGER REFERENCES user_account (rid), modified_by INTEGER REFERENCES user_account (rid), deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)), deleted_date INTEGER, deleted_by INTEGER REFERENCES user_account (rid), version INTEGER NOT NULL DEFAULT 1,
+  can_delete INTEGER NOT NULL DEFAULT 0 CHECK (can_delete IN (0, 1)),
+  id TEXT,
+  created INTEGER NOT NULL DEFAULT 0,
+  modified INTEGER NOT NULL DEFAULT 0,
+  created_by INTEGER REFERENCES user_account (rid),
+  modified_by INTEGER REFERENCES user_account (rid),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1,
   CHECK ((user_rid IS NULL) <> (group_rid IS NULL))
 ) STRICT;
 
@@ -529,7 +545,7 @@ CREATE TABLE record_batch (
   at INTEGER NOT NULL,
   kind TEXT NOT NULL,
   user_rid INTEGER NOT NULL REFERENCES user_account (rid),
-  -- Row of api_token, where one was used; not a reference, for what a token did outlives it.
+  -- Row of api_token, if one was used. Not a foreign key: the batch outlives its token.
   token_rid INTEGER,
   undoes INTEGER REFERENCES record_batch (rid)
 ) STRICT;
@@ -546,8 +562,10 @@ CREATE TABLE record_change (
   op TEXT NOT NULL CHECK (op IN ('create', 'update', 'delete', 'restore', 'purge')),
   version INTEGER NOT NULL,
   before TEXT CHECK (before IS NULL OR json_valid(before)),
-  after TEXT CHECK (after IS NULL OR json_valid(after))
-, host_kind TEXT, host_rid INTEGER) STRICT;
+  after TEXT CHECK (after IS NULL OR json_valid(after)),
+  host_kind TEXT,
+  host_rid INTEGER
+) STRICT;
 
 CREATE INDEX record_change_object ON record_change (object_kind, object_rid, batch);
 
@@ -556,7 +574,7 @@ CREATE INDEX record_change_batch ON record_change (batch);
 CREATE TABLE idempotent_answer (
   user_rid INTEGER NOT NULL REFERENCES user_account (rid) ON DELETE CASCADE,
   key TEXT NOT NULL,
-  -- SHA-256 of method, address and body.
+  -- SHA-256 of the method, URL and body.
   request TEXT NOT NULL,
   at INTEGER NOT NULL,
   status INTEGER NOT NULL,
@@ -732,8 +750,12 @@ CREATE TABLE annotation (
   created INTEGER NOT NULL,
   modified INTEGER NOT NULL,
   created_by INTEGER NOT NULL REFERENCES user_account (rid),
-  modified_by INTEGER NOT NULL REFERENCES user_account (rid)
-, deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)), deleted_date INTEGER, deleted_by INTEGER REFERENCES user_account (rid), version INTEGER NOT NULL DEFAULT 1) STRICT;
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
 
 CREATE INDEX annotation_object ON annotation (object_kind, object_rid, rid);
 
@@ -748,8 +770,12 @@ CREATE TABLE note (
   created INTEGER NOT NULL,
   modified INTEGER NOT NULL,
   created_by INTEGER NOT NULL REFERENCES user_account (rid),
-  modified_by INTEGER NOT NULL REFERENCES user_account (rid)
-, deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)), deleted_date INTEGER, deleted_by INTEGER REFERENCES user_account (rid), version INTEGER NOT NULL DEFAULT 1) STRICT;
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
 
 CREATE INDEX note_object ON note (object_kind, object_rid, rid);
 
@@ -763,7 +789,14 @@ CREATE TABLE attachment (
   size INTEGER NOT NULL,
   sha256 TEXT NOT NULL,
   created INTEGER NOT NULL,
-  created_by INTEGER NOT NULL REFERENCES user_account (rid), modified INTEGER NOT NULL DEFAULT 0, modified_by INTEGER REFERENCES user_account (rid), deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)), deleted_date INTEGER, deleted_by INTEGER REFERENCES user_account (rid), version INTEGER NOT NULL DEFAULT 1) STRICT;
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified INTEGER NOT NULL DEFAULT 0,
+  modified_by INTEGER REFERENCES user_account (rid),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
 
 CREATE INDEX attachment_object ON attachment (object_kind, object_rid, rid);
 
@@ -830,13 +863,13 @@ CREATE TABLE import_file (
   rid INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
   user_rid INTEGER NOT NULL REFERENCES user_account (rid),
-  -- What was asked for, and on whose behalf, as JSON.
+  -- The import's options and its owner, as JSON.
   request TEXT NOT NULL,
   created INTEGER NOT NULL,
-  -- How often it was begun; what ends the process again and again is given up.
+  -- Number of starts. An import that ends the process repeatedly is abandoned.
   attempts INTEGER NOT NULL DEFAULT 0,
   file BLOB,
-  -- What it came to, as JSON; null as long as it has not ended.
+  -- Outcome as JSON; null until the import has ended.
   outcome TEXT,
   CHECK ((file IS NULL) = (outcome IS NOT NULL))
 ) STRICT;
@@ -886,10 +919,10 @@ CREATE TABLE stocktake (
   name TEXT NOT NULL,
   name_fold TEXT NOT NULL,
   description TEXT NOT NULL DEFAULT '',
-  -- Id of the location, and no reference: that it was counted once must not keep it from being deleted.
+  -- Id of the location. Not a foreign key: a past count must not prevent its deletion.
   location TEXT NOT NULL,
   state TEXT NOT NULL DEFAULT 'OPEN',
-  -- What it came to, as JSON, once it was applied.
+  -- Outcome as JSON, after the stocktake was applied.
   report TEXT,
   created INTEGER NOT NULL,
   modified INTEGER NOT NULL,
@@ -913,10 +946,10 @@ CREATE INDEX stocktake_name_fold ON stocktake (name_fold);
 CREATE TABLE stocktake_scan (
   stocktake INTEGER NOT NULL REFERENCES stocktake (rid) ON DELETE CASCADE,
   code TEXT NOT NULL,
-  -- The record that it meant to who scanned it; null where it meant none, or several.
+  -- The record that the code identified for the user who scanned it; null for no match or several.
   object_kind TEXT,
   object_rid INTEGER,
-  -- The location in which it was scanned, where that is known more closely than the whole.
+  -- The location in which the code was scanned, if narrower than the stocktake's location.
   place INTEGER REFERENCES location (rid) ON DELETE SET NULL,
   at INTEGER NOT NULL,
   user_rid INTEGER NOT NULL REFERENCES user_account (rid),
@@ -939,7 +972,7 @@ CREATE TABLE audit (
   time INTEGER NOT NULL,
   actor TEXT,
   via TEXT NOT NULL,
-  -- Id of the row of api_token.
+  -- Id of the api_token row.
   token TEXT,
   address TEXT,
   request TEXT,
@@ -1009,42 +1042,44 @@ CREATE TABLE webhook (
   id TEXT NOT NULL UNIQUE,
   user_rid INTEGER NOT NULL REFERENCES user_account (rid) ON DELETE CASCADE,
   url TEXT NOT NULL,
-  -- The key of the signatures: it has to be kept as it is, for both sides compute with it.
+  -- Signing key, encrypted. Both sides compute signatures with it, so a hash is not enough.
   sealed_secret TEXT NOT NULL,
-  -- Names of events, a list.
+  -- JSON list of event names.
   events TEXT NOT NULL CHECK (json_valid(events)),
-  -- 1 where events of jobs are among them.
+  -- 1 if the list contains job events.
   jobs INTEGER NOT NULL CHECK (jobs IN (0, 1)),
-  -- Segment of one list of records, and a query_expression on it.
+  -- Path of one resource, and a query_expression on its records.
   resource TEXT,
   expression TEXT,
   state TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'failing')),
   created INTEGER NOT NULL,
-  -- The last rows of record_change and of job_end that were looked at.
+  -- Last processed rows of record_change and job_end.
   record_cursor INTEGER NOT NULL,
-  job_cursor INTEGER NOT NULL
-, former_sealed_secret TEXT, former_until INTEGER) STRICT;
+  job_cursor INTEGER NOT NULL,
+  former_sealed_secret TEXT,
+  former_until INTEGER
+) STRICT;
 
 CREATE INDEX webhook_user ON webhook (user_rid);
 
 CREATE TABLE webhook_delivery (
   rid INTEGER PRIMARY KEY,
-  -- Made of the webhook and of what happened, so that what is collected again after a power cut has it again.
+  -- Derived from the webhook and the event, so that an event collected again after a power cut gets the same id.
   id TEXT NOT NULL UNIQUE,
   webhook INTEGER NOT NULL REFERENCES webhook (rid) ON DELETE CASCADE,
   event TEXT NOT NULL,
-  -- Where it happened: a row of record_change or of job.
+  -- Source of the event: a row of record_change or of job.
   source TEXT NOT NULL CHECK (source IN ('record', 'job', 'ping')),
   seq INTEGER NOT NULL,
-  -- The body, the same for every attempt.
+  -- Request body, identical for every attempt.
   payload TEXT NOT NULL CHECK (json_valid(payload)),
   state TEXT NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'delivered', 'failed', 'withheld')),
   created INTEGER NOT NULL,
-  -- When the next attempt may be made.
+  -- Earliest time of the next attempt.
   due INTEGER NOT NULL,
   attempts INTEGER NOT NULL DEFAULT 0,
   attempted INTEGER,
-  -- Of the last attempt: status of the answer and its first bytes, or why there was none.
+  -- Last attempt: response status and first bytes, or the error.
   status INTEGER,
   answer TEXT,
   error TEXT
@@ -1076,28 +1111,29 @@ END;
 CREATE TABLE external_identity (
   rid INTEGER PRIMARY KEY,
   provider TEXT NOT NULL CHECK (provider IN ('ldap', 'oidc')),
-  -- Address of the provider, which a subject is unique at; empty for the directory.
+  -- Issuer URL, within which a subject is unique; empty for LDAP.
   issuer TEXT NOT NULL,
-  -- What stays the same whatever somebody's name becomes, and is never another's.
+  -- Stable identifier that the provider never reassigns.
   subject TEXT NOT NULL CHECK (subject <> ''),
-  -- What people know it by, such as a DN.
+  -- Human-readable name, such as a DN.
   label TEXT NOT NULL,
   user_rid INTEGER NOT NULL REFERENCES user_account (rid) ON DELETE CASCADE,
   created INTEGER NOT NULL,
-  last_used INTEGER, suspended INTEGER,
+  last_used INTEGER,
+  suspended INTEGER,
   UNIQUE (provider, issuer, subject),
   UNIQUE (user_rid, provider)
 ) STRICT;
 
 CREATE TABLE second_factor (
   user_rid INTEGER PRIMARY KEY REFERENCES user_account (rid) ON DELETE CASCADE,
-  -- What the app has, encrypted by a key that lies beside the database and is in no backup.
+  -- TOTP secret, encrypted with a key that is stored beside the database and never backed up.
   secret BLOB NOT NULL,
-  -- When a code has shown that the app has it; until then it counts for nothing.
+  -- Time of the first valid code; the second factor is inactive until then.
   confirmed INTEGER,
-  -- Of the last code that was good: no code of this step or before is good again.
+  -- Time step of the last accepted code. Codes of this step or earlier are rejected.
   last_step INTEGER NOT NULL DEFAULT 0,
-  -- Wrong codes in a row that came with the right password.
+  -- Consecutive wrong codes entered with the right password.
   failures INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 

@@ -116,7 +116,7 @@ labd: initial-upload-closes-no-bugs *
 `;
 
 /** A page of troff from the same rows as the help. */
-function manual(): string {
+function manual(version: string): string {
   const escape = (text: string): string =>
     text
       .replaceAll("\\", "\\e")
@@ -124,14 +124,14 @@ function manual(): string {
       .replace(/^(?=[.'])/gm, "\\&");
   const verbs = COMMANDS.map((verb) => `.SS labd ${verb.name}\n.nf\n${escape(helpOf(verb))}.fi`);
   return (
-    `.TH LABD 1 "" "labd ${manifest.version}"\n.SH NAME\nlabd \\- ${manifest.description.replace(/\.$/, "")}\n` +
+    `.TH LABD 1 "" "labd ${version}"\n.SH NAME\nlabd \\- ${manifest.description.replace(/\.$/, "")}\n` +
     `.SH SYNOPSIS\n.B labd\n.I VERB\n[flags]\n.SH VERBS\n${verbs.join("\n")}\n` +
     `.SH FILES\n${settings}, ${data}\n`
   );
 }
 
 /** Builds `labd_VERSION_ARCHITECTURE.deb` from an executable of this machine's architecture. @returns its path */
-export async function buildDebianPackage(executable: string, out: string): Promise<string> {
+export async function buildDebianPackage(executable: string, out: string, version: string): Promise<string> {
   const architecture = { x64: "amd64", arm64: "arm64" }[process.arch as string];
   if (process.platform !== "linux" || architecture === undefined)
     throw new Error("A Debian package is built on Linux, for x64 or arm64.");
@@ -150,7 +150,7 @@ export async function buildDebianPackage(executable: string, out: string): Promi
   write(join(documents, "copyright"), COPYRIGHT);
   const date = new Date(Number(process.env.SOURCE_DATE_EPOCH ?? 0) * 1000 || Date.now());
   const stamp = date.toUTCString().replace("GMT", "+0000");
-  const changes = `labd (${manifest.version}) stable; urgency=medium\n\n  * See CHANGELOG.md.gz.\n\n -- ${MAINTAINER}  ${stamp}\n`;
+  const changes = `labd (${version}) stable; urgency=medium\n\n  * See CHANGELOG.md.gz.\n\n -- ${MAINTAINER}  ${stamp}\n`;
   const compressed = (text: string): Uint8Array => Bun.gzipSync(Buffer.from(text), { level: 9 });
   write(join(documents, "changelog.gz"), compressed(changes));
   write(join(documents, "CHANGELOG.md.gz"), compressed(readFileSync("CHANGELOG.md", "utf8")));
@@ -166,7 +166,7 @@ export async function buildDebianPackage(executable: string, out: string): Promi
   renameSync(join(root, settings), join(root, TEMPLATE));
   chmodSync(join(root, TEMPLATE), 0o644);
   rmSync(join(root, "etc"), { recursive: true });
-  write(join(root, "usr/share/man/man1/labd.1.gz"), compressed(manual()));
+  write(join(root, "usr/share/man/man1/labd.1.gz"), compressed(manual(version)));
   write(join(root, "usr/share/lintian/overrides/labd"), OVERRIDES);
   for (const [name, script] of Object.entries({ postinst: POSTINST, prerm: PRERM, postrm: POSTRM }))
     write(join(root, "DEBIAN", name), script, 0o755);
@@ -181,7 +181,7 @@ export async function buildDebianPackage(executable: string, out: string): Promi
   write(join(root, "DEBIAN/md5sums"), sums.sort().join(""));
   write(
     join(root, "DEBIAN/control"),
-    `Package: labd\nVersion: ${manifest.version}\nArchitecture: ${architecture}\nMaintainer: ${MAINTAINER}\n` +
+    `Package: labd\nVersion: ${version}\nArchitecture: ${architecture}\nMaintainer: ${MAINTAINER}\n` +
       `Installed-Size: ${kilobytes}\nSection: science\nPriority: optional\nDepends: libc6, adduser\n` +
       "Recommends: nginx | caddy\n" +
       "Description: conservation scoring of motifs (SOAP) and laboratory inventory (REST)\n" +
@@ -190,7 +190,7 @@ export async function buildDebianPackage(executable: string, out: string): Promi
       " what in the laboratory, over REST and as pages.\n",
   );
   await $`find ${root} -type d -exec chmod 0755 {} +`.quiet();
-  const path = join(out, `labd_${manifest.version}_${architecture}.deb`);
+  const path = join(out, `labd_${version}_${architecture}.deb`);
   await $`dpkg-deb --root-owner-group --build ${root} ${path}`.quiet();
   rmSync(root, { recursive: true });
   if (Bun.which("lintian")) {

@@ -24,7 +24,7 @@ import { user } from "./commands/user.ts";
 import { webhook } from "./commands/webhook.ts";
 import { worker } from "./commands/worker.ts";
 import { wsdl } from "./commands/wsdl.ts";
-import { COMMIT, VERSION } from "./version.ts";
+import { VERSION } from "./version.ts";
 
 /** In the order in which a newcomer needs them; `labd --help` prints them so. */
 export const COMMANDS: readonly Command[] = [
@@ -64,7 +64,7 @@ export async function main(
       return 0;
     }
     if (name === "--version" || name === "-V" || name === "version") {
-      process.stdout.write(`labd ${VERSION} (${COMMIT})\n`);
+      process.stdout.write(`labd ${VERSION}\n`);
       return 0;
     }
     const verb = COMMANDS.find((candidate) => candidate.name === name);

@@ -180,6 +180,13 @@ export function pendingMigrations(path: string, migrations: readonly Migration[]
 function refuseForeign(path: string, migrations: readonly Migration[]): void {
   const expected = new Map(migrations.map(({ name, sql }) => [name, checksum(sql)]));
   for (const { name, checksum } of readApplied(path)) {
+    if (name === "0001-jobs.sql") {
+      throw new Problem(
+        "bad_database",
+        `${path} was written by labd 0.1, a pre-release whose databases cannot be upgraded. Export the records with that version, ` +
+          "start this version on an empty data directory, and import them. Nothing was changed.",
+      );
+    }
     if (!expected.has(name)) {
       throw new Problem(
         "bad_database",

@@ -310,8 +310,8 @@ test("a newer and an altered database refuse to start and stay as they are", asy
   for (const [sql, text] of [
     ["INSERT INTO migration VALUES ('9999-future.sql', 'x', 0)", "written by a newer version"],
     [
-      "DELETE FROM migration WHERE name = '9999-future.sql'; UPDATE migration SET checksum = 'x' WHERE name = '0001-jobs.sql'",
-      "0001-jobs.sql differs",
+      "DELETE FROM migration WHERE name = '9999-future.sql'; UPDATE migration SET checksum = 'x' WHERE name = '0001-baseline.sql'",
+      "0001-baseline.sql differs",
     ],
   ]) {
     const database = new Database(path);

@@ -146,26 +146,3 @@ test("a start waits for another process that has the whole database for a moment
   openDatabase(path, MIGRATIONS).close();
   expect(await child.exited).toBe(0);
 });
-
-test("the embedded migrations are the files of db/, each number once", async () => {
-  const files = [...new Bun.Glob("*.sql").scanSync(join(import.meta.dir, "../../db"))]
-    .filter((name) => name !== "schema.sql")
-    .sort();
-  expect(MIGRATIONS.map(({ name }) => name)).toEqual(files);
-  const numbers = files.map((name) => name.match(/^(\d{4})-[a-z-]+\.sql$/)?.[1]);
-  expect(new Set(numbers).size).toBe(files.length);
-  expect(numbers).not.toContain(undefined);
-});
-
-test("schema.sql is what the migrations add up to", () => {
-  const database = openDatabase(":memory:", MIGRATIONS);
-  const rows = database
-    .query(
-      "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE '%\\_fts\\__%' ESCAPE '\\' ORDER BY rowid",
-    )
-    .all() as { sql: string }[];
-  const schema = `-- What the migrations add up to; a test holds it. Written by: SCHEMA=write bun test test/platform/sqlite.test.ts\n\n${rows.map(({ sql }) => `${sql};\n`).join("\n")}`;
-  const file = join(import.meta.dir, "../../db/schema.sql");
-  if (process.env.SCHEMA === "write") writeFileSync(file, schema);
-  expect(readFileSync(file, "utf8")).toBe(schema);
-});

@@ -95,7 +95,7 @@ test("every state can be reached from queued", () => {
 });
 
 test("the database allows exactly these states", () => {
-  const sql = readFileSync(join(import.meta.dir, "../../db/0001-jobs.sql"), "utf8");
+  const sql = readFileSync(join(import.meta.dir, "../../db/0001-baseline.sql"), "utf8");
   const allowed = /state TEXT NOT NULL CHECK \(state IN \(([^)]*)\)\)/.exec(sql)![1];
   expect(allowed.split(", ")).toEqual(STATES.map((state) => `'${state}'`));
 });

@@ -1,0 +1,1170 @@
+-- Baseline of labd 0.2.0. Never edit a released migration; add a new file.
+
+CREATE TABLE corpus (
+  hash TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  sequences INTEGER NOT NULL,
+  residues INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  added INTEGER NOT NULL,
+  -- 1 for the corpus that jobs are scored against.
+  active INTEGER NOT NULL DEFAULT 0 CHECK (active IN (0, 1))
+) STRICT;
+
+CREATE UNIQUE INDEX corpus_active ON corpus (active) WHERE active = 1;
+
+CREATE TABLE result (
+  rid INTEGER PRIMARY KEY,
+  -- SHA-256 of the query, the scoring model and the patterns.
+  digest TEXT NOT NULL,
+  corpus TEXT NOT NULL,
+  method TEXT NOT NULL,
+  prediction TEXT NOT NULL CHECK (json_valid(prediction)),
+  computed INTEGER NOT NULL,
+  packed BLOB,
+  UNIQUE (digest, corpus, method)
+) STRICT;
+
+CREATE TABLE job (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'finished', 'failed', 'cancelled', 'expired')),
+  -- The submitter: a user or a network address. The scheduler is fair between clients.
+  client TEXT NOT NULL,
+  -- Null after the job has expired.
+  request TEXT CHECK (json_valid(request)),
+  digest TEXT NOT NULL,
+  -- 1 if an earlier unfinished job of the same client is identical: this job waits for its result.
+  twin INTEGER NOT NULL DEFAULT 0 CHECK (twin IN (0, 1)),
+  submitted INTEGER NOT NULL,
+  started INTEGER,
+  ended INTEGER,
+  -- Time at which an ended job becomes `expired`; null keeps it forever.
+  expires INTEGER,
+  -- Leases that ended because the worker or the process died, including the current lease.
+  attempts INTEGER NOT NULL DEFAULT 0,
+  -- How often the whole process ended while the job ran. Rarely the job's fault, so counted separately.
+  interruptions INTEGER NOT NULL DEFAULT 0,
+  -- Time limit of the running attempt.
+  deadline INTEGER,
+  result INTEGER REFERENCES result (rid),
+  -- Reason why an ended job has no prediction.
+  failure TEXT,
+  worker TEXT,
+  CHECK ((state = 'running') = (deadline IS NOT NULL)),
+  CHECK ((state = 'finished') = (result IS NOT NULL)),
+  CHECK ((state IN ('failed', 'cancelled', 'expired')) = (failure IS NOT NULL)),
+  CHECK ((state IN ('queued', 'running')) = (ended IS NULL)),
+  CHECK ((state = 'expired') = (request IS NULL)),
+  CHECK (expires IS NULL OR state IN ('finished', 'failed', 'cancelled')),
+  CHECK (twin = 0 OR state = 'queued')
+) STRICT;
+
+CREATE INDEX job_state ON job (state);
+
+CREATE INDEX job_question ON job (digest) WHERE state IN ('queued', 'running');
+
+CREATE INDEX job_result ON job (result) WHERE result IS NOT NULL;
+
+CREATE INDEX job_expiry ON job (expires) WHERE expires IS NOT NULL;
+
+CREATE TABLE queue (
+  client TEXT PRIMARY KEY,
+  waiting INTEGER NOT NULL,
+  -- Jobs that need a worker: duplicates do not.
+  turns INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER job_queued AFTER INSERT ON job WHEN new.state = 'queued'
+BEGIN
+  INSERT INTO queue (client, waiting, turns) VALUES (new.client, 1, 1 - new.twin)
+  ON CONFLICT DO UPDATE SET waiting = waiting + 1, turns = turns + excluded.turns;
+END;
+
+CREATE TRIGGER job_requeued AFTER UPDATE OF state ON job WHEN new.state = 'queued' AND old.state <> 'queued'
+BEGIN
+  INSERT INTO queue (client, waiting, turns) VALUES (new.client, 1, 1 - new.twin)
+  ON CONFLICT DO UPDATE SET waiting = waiting + 1, turns = turns + excluded.turns;
+END;
+
+CREATE TRIGGER job_left AFTER UPDATE OF state ON job WHEN old.state = 'queued' AND new.state <> 'queued'
+BEGIN
+  UPDATE queue SET waiting = waiting - 1, turns = turns - 1 + old.twin WHERE client = old.client;
+  DELETE FROM queue WHERE client = old.client AND waiting = 0;
+END;
+
+CREATE TRIGGER job_promoted AFTER UPDATE OF twin ON job WHEN old.state = 'queued' AND new.state = 'queued'
+BEGIN
+  UPDATE queue SET turns = turns + old.twin - new.twin WHERE client = old.client;
+END;
+
+CREATE TABLE motif_table (
+  rid INTEGER PRIMARY KEY CHECK (rid = 1),
+  -- SHA-256 of the file.
+  hash TEXT NOT NULL,
+  name TEXT NOT NULL,
+  -- Metadata from the file's header.
+  version TEXT,
+  published TEXT,
+  imported INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE motif_class (
+  name TEXT PRIMARY KEY,
+  accession TEXT,
+  expression TEXT NOT NULL,
+  description TEXT NOT NULL,
+  citation TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE user_group (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL UNIQUE,
+  description TEXT NOT NULL DEFAULT ''
+) STRICT;
+
+CREATE TABLE user_account (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  username TEXT NOT NULL UNIQUE,
+  full_name TEXT NOT NULL DEFAULT '',
+  email TEXT NOT NULL DEFAULT '',
+  -- argon2id hash; null if the account has no local password.
+  password_hash TEXT,
+  is_active INTEGER NOT NULL DEFAULT 1 CHECK (is_active IN (0, 1)),
+  is_staff INTEGER NOT NULL DEFAULT 0 CHECK (is_staff IN (0, 1)),
+  is_superuser INTEGER NOT NULL DEFAULT 0 CHECK (is_superuser IN (0, 1)),
+  date_joined INTEGER NOT NULL,
+  -- Microseconds, as in the inventory's tables.
+  joined INTEGER GENERATED ALWAYS AS (date_joined * 1000) VIRTUAL,
+  last_login INTEGER,
+  primary_group INTEGER NOT NULL REFERENCES user_group (rid)
+) STRICT;
+
+CREATE TABLE membership (
+  user_rid INTEGER NOT NULL REFERENCES user_account (rid) ON DELETE CASCADE,
+  group_rid INTEGER NOT NULL REFERENCES user_group (rid) ON DELETE CASCADE,
+  PRIMARY KEY (user_rid, group_rid)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX membership_group ON membership (group_rid);
+
+CREATE TABLE api_token (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  user_rid INTEGER NOT NULL REFERENCES user_account (rid) ON DELETE CASCADE,
+  name TEXT NOT NULL,
+  -- First characters of the token, so that its owner can tell tokens apart. The token itself is not stored.
+  prefix TEXT NOT NULL,
+  sha256 TEXT NOT NULL UNIQUE,
+  scope TEXT NOT NULL DEFAULT 'write' CHECK (scope IN ('read', 'write')),
+  created INTEGER NOT NULL,
+  expires INTEGER,
+  -- Precise to the minute.
+  last_used INTEGER,
+  revoked INTEGER
+) STRICT;
+
+CREATE INDEX api_token_user ON api_token (user_rid);
+
+CREATE TABLE session (
+  sha256 TEXT PRIMARY KEY,
+  user_rid INTEGER NOT NULL REFERENCES user_account (rid) ON DELETE CASCADE,
+  created INTEGER NOT NULL,
+  last_used INTEGER NOT NULL,
+  expires INTEGER NOT NULL,
+  agent TEXT NOT NULL DEFAULT '',
+  vouched INTEGER NOT NULL DEFAULT 0 CHECK (vouched IN (0, 1)),
+  confirmed INTEGER NOT NULL DEFAULT 0,
+  provider_session TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX session_user ON session (user_rid);
+
+CREATE INDEX session_expires ON session (expires);
+
+CREATE TABLE address (
+  rid INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  name_fold TEXT NOT NULL,
+  organisation TEXT NOT NULL DEFAULT '',
+  street TEXT NOT NULL DEFAULT '',
+  postcode TEXT NOT NULL DEFAULT '',
+  city TEXT NOT NULL DEFAULT '',
+  region TEXT NOT NULL DEFAULT '',
+  country TEXT NOT NULL DEFAULT '',
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  owner INTEGER NOT NULL REFERENCES user_account (rid),
+  owned_by INTEGER NOT NULL REFERENCES user_group (rid),
+  public INTEGER NOT NULL DEFAULT 0 CHECK (public IN (0, 1)),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
+
+CREATE INDEX address_name ON address (deleted, name, rid, public, owner, owned_by);
+
+CREATE INDEX address_name_fold ON address (name_fold);
+
+CREATE TABLE place (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  building TEXT NOT NULL DEFAULT '',
+  room TEXT NOT NULL,
+  name TEXT NOT NULL GENERATED ALWAYS AS (trim(building || ' ' || room)) STORED,
+  building_fold TEXT NOT NULL,
+  room_fold TEXT NOT NULL,
+  address INTEGER NOT NULL REFERENCES address (rid),
+  description TEXT NOT NULL DEFAULT '',
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  owner INTEGER NOT NULL REFERENCES user_account (rid),
+  owned_by INTEGER NOT NULL REFERENCES user_group (rid),
+  public INTEGER NOT NULL DEFAULT 0 CHECK (public IN (0, 1)),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
+
+CREATE INDEX place_building ON place (deleted, building, room, id, public, owner, owned_by);
+
+CREATE INDEX place_name ON place (name);
+
+CREATE INDEX place_address ON place (address);
+
+CREATE TABLE equipment (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  name_fold TEXT NOT NULL,
+  description TEXT NOT NULL DEFAULT '',
+  code TEXT NOT NULL DEFAULT '',
+  model_type TEXT NOT NULL DEFAULT '',
+  barcode TEXT NOT NULL DEFAULT '',
+  place INTEGER REFERENCES place (rid),
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  owner INTEGER NOT NULL REFERENCES user_account (rid),
+  owned_by INTEGER NOT NULL REFERENCES user_group (rid),
+  public INTEGER NOT NULL DEFAULT 0 CHECK (public IN (0, 1)),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
+
+CREATE INDEX equipment_name ON equipment (deleted, name, id, public, owner, owned_by);
+
+CREATE INDEX equipment_name_fold ON equipment (name_fold);
+
+CREATE INDEX equipment_place ON equipment (place);
+
+CREATE TABLE location (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  label TEXT NOT NULL,
+  label_fold TEXT NOT NULL,
+  description TEXT NOT NULL DEFAULT '',
+  barcode TEXT NOT NULL DEFAULT '',
+  equipment INTEGER REFERENCES equipment (rid),
+  place INTEGER REFERENCES place (rid),
+  parent INTEGER REFERENCES location (rid),
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  owner INTEGER NOT NULL REFERENCES user_account (rid),
+  owned_by INTEGER NOT NULL REFERENCES user_group (rid),
+  public INTEGER NOT NULL DEFAULT 0 CHECK (public IN (0, 1)),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
+
+CREATE INDEX location_visible ON location (deleted, public, owner, owned_by);
+
+CREATE INDEX location_label_fold ON location (label_fold);
+
+CREATE INDEX location_parent ON location (parent);
+
+CREATE TABLE field_meta (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL UNIQUE,
+  name_fold TEXT NOT NULL,
+  description TEXT NOT NULL DEFAULT '',
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  owner INTEGER NOT NULL REFERENCES user_account (rid),
+  owned_by INTEGER NOT NULL REFERENCES user_group (rid),
+  public INTEGER NOT NULL DEFAULT 0 CHECK (public IN (0, 1)),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
+
+CREATE INDEX field_meta_name ON field_meta (deleted, name, id, public, owner, owned_by);
+
+CREATE TABLE cv_category (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL UNIQUE,
+  name_fold TEXT NOT NULL,
+  description TEXT NOT NULL DEFAULT '',
+  -- The terms of a category are either choices or units of measurement.
+  kind TEXT NOT NULL CHECK (kind IN ('term', 'unit')),
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  owner INTEGER NOT NULL REFERENCES user_account (rid),
+  owned_by INTEGER NOT NULL REFERENCES user_group (rid),
+  public INTEGER NOT NULL DEFAULT 0 CHECK (public IN (0, 1)),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
+
+CREATE INDEX cv_category_name ON cv_category (deleted, name, id, public, owner, owned_by);
+
+CREATE TABLE vocabulary_term (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  name_fold TEXT NOT NULL,
+  category INTEGER NOT NULL REFERENCES cv_category (rid),
+  label TEXT NOT NULL DEFAULT '',
+  label_fold TEXT NOT NULL,
+  description TEXT NOT NULL DEFAULT '',
+  -- Accession in an ontology.
+  dbxref_id TEXT NOT NULL DEFAULT '',
+  position INTEGER NOT NULL DEFAULT 0,
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  owner INTEGER NOT NULL REFERENCES user_account (rid),
+  owned_by INTEGER NOT NULL REFERENCES user_group (rid),
+  public INTEGER NOT NULL DEFAULT 0 CHECK (public IN (0, 1)),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
+
+CREATE INDEX vocabulary_term_name ON vocabulary_term (deleted, name, id, public, owner, owned_by);
+
+CREATE INDEX vocabulary_term_category ON vocabulary_term (category, position);
+
+CREATE TABLE field_type (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  kind TEXT NOT NULL CHECK (kind IN ('annotation', 'customproperty')),
+  name TEXT NOT NULL,
+  name_fold TEXT NOT NULL,
+  choice_label TEXT NOT NULL DEFAULT '',
+  description TEXT NOT NULL DEFAULT '',
+  description_fold TEXT NOT NULL,
+  type TEXT NOT NULL,
+  label TEXT NOT NULL DEFAULT '',
+  help_text TEXT NOT NULL DEFAULT '',
+  default_value TEXT NOT NULL DEFAULT '',
+  has_default INTEGER NOT NULL DEFAULT 0 CHECK (has_default IN (0, 1)),
+  multiple INTEGER NOT NULL DEFAULT 0 CHECK (multiple IN (0, 1)),
+  is_protocol_parameter INTEGER NOT NULL DEFAULT 0 CHECK (is_protocol_parameter IN (0, 1)),
+  autocomplete TEXT NOT NULL DEFAULT '',
+  searchable INTEGER NOT NULL DEFAULT 1 CHECK (searchable IN (0, 1)),
+  readonly INTEGER NOT NULL DEFAULT 0 CHECK (readonly IN (0, 1)),
+  sortable INTEGER NOT NULL DEFAULT 1 CHECK (sortable IN (0, 1)),
+  cv_category INTEGER REFERENCES cv_category (rid),
+  unit_category INTEGER REFERENCES cv_category (rid),
+  mandatory INTEGER NOT NULL DEFAULT 0 CHECK (mandatory IN (0, 1)),
+  validations TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(validations)),
+  visibility TEXT NOT NULL DEFAULT 'ALWAYS',
+  edit_visibility TEXT NOT NULL DEFAULT 'ALWAYS',
+  list_visibility TEXT NOT NULL DEFAULT 'ALWAYS',
+  value_choices TEXT CHECK (value_choices IS NULL OR json_valid(value_choices)),
+  choices_value TEXT NOT NULL DEFAULT 'id',
+  choices_label TEXT NOT NULL DEFAULT 'name',
+  -- For type OBJECT: the resource whose records are the choices, such as equipment.
+  choices_target TEXT NOT NULL DEFAULT '',
+  preferred_view_widget TEXT NOT NULL,
+  preferred_edit_widget TEXT NOT NULL,
+  preferred_list_widget TEXT NOT NULL,
+  field_meta INTEGER NOT NULL REFERENCES field_meta (rid),
+  model_name TEXT NOT NULL DEFAULT '',
+  model_type TEXT NOT NULL DEFAULT '',
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  owner INTEGER NOT NULL REFERENCES user_account (rid),
+  owned_by INTEGER NOT NULL REFERENCES user_group (rid),
+  public INTEGER NOT NULL DEFAULT 0 CHECK (public IN (0, 1)),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1,
+  mandatory_owned_by TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(mandatory_owned_by))
+) STRICT;
+
+CREATE INDEX field_type_name ON field_type (kind, deleted, name, id, public, owner, owned_by);
+
+CREATE INDEX field_type_visible ON field_type (kind, deleted, public, owner, owned_by);
+
+CREATE INDEX field_type_name_fold ON field_type (kind, name_fold);
+
+CREATE INDEX field_type_type ON field_type (kind, type, name);
+
+CREATE INDEX field_type_cv_category ON field_type (cv_category);
+
+CREATE INDEX field_type_field_meta ON field_type (field_meta);
+
+CREATE VIRTUAL TABLE place_fts USING fts5 (building, room, name, description, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
+
+CREATE TRIGGER place_trigrams_insert AFTER INSERT ON place BEGIN
+  INSERT INTO place_fts (rowid, building, room, name, description) VALUES (new.rid, new.building_fold, new.room_fold, fold(new.name), fold(new.description));
+END;
+
+CREATE TRIGGER place_trigrams_update AFTER UPDATE OF building, room, description ON place
+WHEN new.building <> old.building OR new.room <> old.room OR new.description <> old.description BEGIN
+  UPDATE place_fts SET building = new.building_fold, room = new.room_fold, name = fold(new.name), description = fold(new.description) WHERE rowid = new.rid;
+END;
+
+CREATE TRIGGER place_trigrams_delete AFTER DELETE ON place BEGIN
+  DELETE FROM place_fts WHERE rowid = old.rid;
+END;
+
+CREATE VIRTUAL TABLE equipment_fts USING fts5 (name, description, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
+
+CREATE TRIGGER equipment_trigrams_insert AFTER INSERT ON equipment BEGIN
+  INSERT INTO equipment_fts (rowid, name, description) VALUES (new.rid, new.name_fold, fold(new.description));
+END;
+
+CREATE TRIGGER equipment_trigrams_update AFTER UPDATE OF name, description ON equipment
+WHEN new.name <> old.name OR new.description <> old.description BEGIN
+  UPDATE equipment_fts SET name = new.name_fold, description = fold(new.description) WHERE rowid = new.rid;
+END;
+
+CREATE TRIGGER equipment_trigrams_delete AFTER DELETE ON equipment BEGIN
+  DELETE FROM equipment_fts WHERE rowid = old.rid;
+END;
+
+CREATE VIRTUAL TABLE location_fts USING fts5 (label, description, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
+
+CREATE TRIGGER location_trigrams_insert AFTER INSERT ON location BEGIN
+  INSERT INTO location_fts (rowid, label, description) VALUES (new.rid, new.label_fold, fold(new.description));
+END;
+
+CREATE TRIGGER location_trigrams_update AFTER UPDATE OF label, description ON location
+WHEN new.label <> old.label OR new.description <> old.description BEGIN
+  UPDATE location_fts SET label = new.label_fold, description = fold(new.description) WHERE rowid = new.rid;
+END;
+
+CREATE TRIGGER location_trigrams_delete AFTER DELETE ON location BEGIN
+  DELETE FROM location_fts WHERE rowid = old.rid;
+END;
+
+CREATE VIRTUAL TABLE vocabulary_term_fts USING fts5 (name, label, description, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
+
+CREATE TRIGGER vocabulary_term_trigrams_insert AFTER INSERT ON vocabulary_term BEGIN
+  INSERT INTO vocabulary_term_fts (rowid, name, label, description) VALUES (new.rid, new.name_fold, new.label_fold, fold(new.description));
+END;
+
+CREATE TRIGGER vocabulary_term_trigrams_update AFTER UPDATE OF name, label, description ON vocabulary_term
+WHEN new.name <> old.name OR new.label <> old.label OR new.description <> old.description BEGIN
+  UPDATE vocabulary_term_fts SET name = new.name_fold, label = new.label_fold, description = fold(new.description) WHERE rowid = new.rid;
+END;
+
+CREATE TRIGGER vocabulary_term_trigrams_delete AFTER DELETE ON vocabulary_term BEGIN
+  DELETE FROM vocabulary_term_fts WHERE rowid = old.rid;
+END;
+
+CREATE VIRTUAL TABLE field_type_fts USING fts5 (name, description, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
+
+CREATE TRIGGER field_type_trigrams_insert AFTER INSERT ON field_type BEGIN
+  INSERT INTO field_type_fts (rowid, name, description) VALUES (new.rid, new.name_fold, new.description_fold);
+END;
+
+CREATE TRIGGER field_type_trigrams_update AFTER UPDATE OF name, description ON field_type
+WHEN new.name <> old.name OR new.description <> old.description BEGIN
+  UPDATE field_type_fts SET name = new.name_fold, description = new.description_fold WHERE rowid = new.rid;
+END;
+
+CREATE TRIGGER field_type_trigrams_delete AFTER DELETE ON field_type BEGIN
+  DELETE FROM field_type_fts WHERE rowid = old.rid;
+END;
+
+CREATE TABLE object_permission (
+  rid INTEGER PRIMARY KEY,
+  object_kind TEXT NOT NULL,
+  object_rid INTEGER NOT NULL,
+  user_rid INTEGER REFERENCES user_account (rid) ON DELETE CASCADE,
+  group_rid INTEGER REFERENCES user_group (rid) ON DELETE CASCADE,
+  can_view INTEGER NOT NULL DEFAULT 1 CHECK (can_view IN (0, 1)),
+  can_change INTEGER NOT NULL DEFAULT 0 CHECK (can_change IN (0, 1)),
+  can_delete INTEGER NOT NULL DEFAULT 0 CHECK (can_delete IN (0, 1)),
+  id TEXT,
+  created INTEGER NOT NULL DEFAULT 0,
+  modified INTEGER NOT NULL DEFAULT 0,
+  created_by INTEGER REFERENCES user_account (rid),
+  modified_by INTEGER REFERENCES user_account (rid),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1,
+  CHECK ((user_rid IS NULL) <> (group_rid IS NULL))
+) STRICT;
+
+CREATE UNIQUE INDEX object_permission_user ON object_permission (object_kind, object_rid, user_rid) WHERE user_rid IS NOT NULL;
+
+CREATE UNIQUE INDEX object_permission_group ON object_permission (object_kind, object_rid, group_rid) WHERE group_rid IS NOT NULL;
+
+CREATE INDEX object_permission_object ON object_permission (object_kind, object_rid);
+
+CREATE TABLE record_batch (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  at INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  user_rid INTEGER NOT NULL REFERENCES user_account (rid),
+  -- Row of api_token, if one was used. Not a foreign key: the batch outlives its token.
+  token_rid INTEGER,
+  undoes INTEGER REFERENCES record_batch (rid)
+) STRICT;
+
+CREATE INDEX record_batch_at ON record_batch (at);
+
+CREATE INDEX record_batch_undoes ON record_batch (undoes) WHERE undoes IS NOT NULL;
+
+CREATE TABLE record_change (
+  seq INTEGER PRIMARY KEY,
+  batch INTEGER NOT NULL REFERENCES record_batch (rid),
+  object_kind TEXT NOT NULL,
+  object_rid INTEGER NOT NULL,
+  op TEXT NOT NULL CHECK (op IN ('create', 'update', 'delete', 'restore', 'purge')),
+  version INTEGER NOT NULL,
+  before TEXT CHECK (before IS NULL OR json_valid(before)),
+  after TEXT CHECK (after IS NULL OR json_valid(after)),
+  host_kind TEXT,
+  host_rid INTEGER
+) STRICT;
+
+CREATE INDEX record_change_object ON record_change (object_kind, object_rid, batch);
+
+CREATE INDEX record_change_batch ON record_change (batch);
+
+CREATE TABLE idempotent_answer (
+  user_rid INTEGER NOT NULL REFERENCES user_account (rid) ON DELETE CASCADE,
+  key TEXT NOT NULL,
+  -- SHA-256 of the method, URL and body.
+  request TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  status INTEGER NOT NULL,
+  headers TEXT NOT NULL,
+  body TEXT,
+  PRIMARY KEY (user_rid, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX idempotent_answer_at ON idempotent_answer (at);
+
+CREATE TABLE project (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  name_fold TEXT NOT NULL,
+  description TEXT NOT NULL DEFAULT '',
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  owner INTEGER NOT NULL REFERENCES user_account (rid),
+  owned_by INTEGER NOT NULL REFERENCES user_group (rid),
+  public INTEGER NOT NULL DEFAULT 0 CHECK (public IN (0, 1)),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
+
+CREATE INDEX project_name ON project (deleted, name, id, public, owner, owned_by);
+
+CREATE INDEX project_visible ON project (deleted, public, owner, owned_by);
+
+CREATE INDEX project_name_fold ON project (name_fold);
+
+CREATE TABLE experiment (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  name_fold TEXT NOT NULL,
+  description TEXT NOT NULL DEFAULT '',
+  status TEXT NOT NULL DEFAULT '',
+  project INTEGER REFERENCES project (rid),
+  is_frozen INTEGER NOT NULL DEFAULT 0 CHECK (is_frozen IN (0, 1)),
+  start_date INTEGER,
+  completed_date INTEGER,
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  owner INTEGER NOT NULL REFERENCES user_account (rid),
+  owned_by INTEGER NOT NULL REFERENCES user_group (rid),
+  public INTEGER NOT NULL DEFAULT 0 CHECK (public IN (0, 1)),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
+
+CREATE INDEX experiment_name ON experiment (deleted, name, id, public, owner, owned_by);
+
+CREATE INDEX experiment_visible ON experiment (deleted, public, owner, owned_by);
+
+CREATE INDEX experiment_name_fold ON experiment (name_fold);
+
+CREATE INDEX experiment_project ON experiment (project);
+
+CREATE TABLE assay (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  name_fold TEXT NOT NULL,
+  description TEXT NOT NULL DEFAULT '',
+  model_type TEXT NOT NULL DEFAULT '',
+  state TEXT NOT NULL DEFAULT '',
+  experiment INTEGER REFERENCES experiment (rid),
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  owner INTEGER NOT NULL REFERENCES user_account (rid),
+  owned_by INTEGER NOT NULL REFERENCES user_group (rid),
+  public INTEGER NOT NULL DEFAULT 0 CHECK (public IN (0, 1)),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
+
+CREATE INDEX assay_name ON assay (deleted, name, id, public, owner, owned_by);
+
+CREATE INDEX assay_visible ON assay (deleted, public, owner, owned_by);
+
+CREATE INDEX assay_name_fold ON assay (name_fold);
+
+CREATE INDEX assay_model_type ON assay (model_type, name);
+
+CREATE INDEX assay_experiment ON assay (experiment);
+
+CREATE TABLE consumable (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  name_fold TEXT NOT NULL,
+  description TEXT NOT NULL DEFAULT '',
+  model_type TEXT NOT NULL DEFAULT '',
+  status TEXT NOT NULL DEFAULT '',
+  barcode TEXT NOT NULL DEFAULT '',
+  location INTEGER REFERENCES location (rid),
+  amount REAL,
+  unit INTEGER REFERENCES vocabulary_term (rid),
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  owner INTEGER NOT NULL REFERENCES user_account (rid),
+  owned_by INTEGER NOT NULL REFERENCES user_group (rid),
+  public INTEGER NOT NULL DEFAULT 0 CHECK (public IN (0, 1)),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
+
+CREATE INDEX consumable_visible ON consumable (deleted, public, owner, owned_by);
+
+CREATE INDEX consumable_name_fold ON consumable (name_fold);
+
+CREATE INDEX consumable_model_type ON consumable (model_type, name);
+
+CREATE INDEX consumable_location ON consumable (location);
+
+CREATE INDEX consumable_unit ON consumable (unit);
+
+CREATE TABLE specimen (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  name_fold TEXT NOT NULL,
+  description TEXT NOT NULL DEFAULT '',
+  model_type TEXT NOT NULL DEFAULT '',
+  status TEXT NOT NULL DEFAULT '',
+  barcode TEXT NOT NULL DEFAULT '',
+  location INTEGER REFERENCES location (rid),
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  owner INTEGER NOT NULL REFERENCES user_account (rid),
+  owned_by INTEGER NOT NULL REFERENCES user_group (rid),
+  public INTEGER NOT NULL DEFAULT 0 CHECK (public IN (0, 1)),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
+
+CREATE INDEX specimen_visible ON specimen (deleted, public, owner, owned_by);
+
+CREATE INDEX specimen_name_fold ON specimen (name_fold);
+
+CREATE INDEX specimen_model_type ON specimen (model_type, name);
+
+CREATE INDEX specimen_location ON specimen (location);
+
+CREATE TABLE annotation (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  object_kind TEXT NOT NULL,
+  object_rid INTEGER NOT NULL,
+  annotation_type INTEGER NOT NULL REFERENCES field_type (rid),
+  value TEXT NOT NULL CHECK (json_valid(value)),
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
+
+CREATE INDEX annotation_object ON annotation (object_kind, object_rid, rid);
+
+CREATE INDEX annotation_type ON annotation (annotation_type);
+
+CREATE TABLE note (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  object_kind TEXT NOT NULL,
+  object_rid INTEGER NOT NULL,
+  content TEXT NOT NULL,
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
+
+CREATE INDEX note_object ON note (object_kind, object_rid, rid);
+
+CREATE TABLE attachment (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  object_kind TEXT NOT NULL,
+  object_rid INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  media_type TEXT NOT NULL,
+  size INTEGER NOT NULL,
+  sha256 TEXT NOT NULL,
+  created INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified INTEGER NOT NULL DEFAULT 0,
+  modified_by INTEGER REFERENCES user_account (rid),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
+
+CREATE INDEX attachment_object ON attachment (object_kind, object_rid, rid);
+
+CREATE INDEX record_change_host ON record_change (host_kind, host_rid, seq) WHERE host_kind IS NOT NULL;
+
+CREATE TABLE attachment_content (
+  rid INTEGER PRIMARY KEY,
+  sha256 TEXT NOT NULL UNIQUE,
+  content BLOB NOT NULL
+) STRICT;
+
+CREATE INDEX attachment_sha256 ON attachment (sha256);
+
+CREATE UNIQUE INDEX object_permission_id ON object_permission (id);
+
+CREATE TABLE membership_record (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  user_rid INTEGER NOT NULL REFERENCES user_account (rid) ON DELETE CASCADE,
+  group_rid INTEGER NOT NULL REFERENCES user_group (rid) ON DELETE CASCADE,
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1,
+  UNIQUE (user_rid, group_rid)
+) STRICT;
+
+CREATE INDEX membership_record_group ON membership_record (group_rid);
+
+CREATE TRIGGER membership_record_added AFTER INSERT ON membership_record WHEN new.deleted = 0
+BEGIN
+  INSERT OR IGNORE INTO membership (user_rid, group_rid) VALUES (new.user_rid, new.group_rid);
+END;
+
+CREATE TRIGGER membership_record_lives AFTER UPDATE OF deleted ON membership_record WHEN new.deleted = 0
+BEGIN
+  INSERT OR IGNORE INTO membership (user_rid, group_rid) VALUES (new.user_rid, new.group_rid);
+END;
+
+CREATE TRIGGER membership_record_ends AFTER UPDATE OF deleted ON membership_record WHEN new.deleted = 1
+BEGIN
+  DELETE FROM membership WHERE user_rid = new.user_rid AND group_rid = new.group_rid;
+END;
+
+-- The group and account that own records which every installation has. Nobody can sign in to this account.
+INSERT INTO user_group (rid, id, name, description)
+VALUES (1, '00000000-0000-4000-8000-000000000001', 'SYSTEM_GROUP', 'Owns the records that every installation has');
+INSERT INTO user_account (rid, id, username, full_name, is_active, date_joined, primary_group)
+VALUES (1, '00000000-0000-4000-8000-000000000002', 'system', 'labd', 0, 0, 1);
+INSERT INTO membership (user_rid, group_rid)
+VALUES (1, 1);
+
+CREATE TRIGGER membership_joined AFTER INSERT ON membership
+WHEN NOT EXISTS (SELECT 1 FROM membership_record WHERE user_rid = new.user_rid AND group_rid = new.group_rid AND deleted = 0)
+BEGIN
+  INSERT INTO membership_record (id, user_rid, group_rid, created, modified, created_by, modified_by)
+  SELECT lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-a'
+    || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6))), rid, new.group_rid, joined, joined, 1, 1
+  FROM user_account WHERE rid = new.user_rid;
+  INSERT INTO record_change (batch, object_kind, object_rid, op, version, after, host_kind, host_rid)
+  SELECT 1, 'membership', rid, 'create', version, json_object('id', id, 'user', user_rid, 'group', group_rid,
+    'created', created, 'modified', modified, 'created_by', created_by, 'modified_by', modified_by,
+    'deleted', 0, 'deleted_date', NULL, 'deleted_by', NULL, 'version', version), 'group', group_rid
+  FROM membership_record WHERE user_rid = new.user_rid AND group_rid = new.group_rid;
+END;
+
+CREATE TABLE import_file (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  user_rid INTEGER NOT NULL REFERENCES user_account (rid),
+  -- The import's options and its owner, as JSON.
+  request TEXT NOT NULL,
+  created INTEGER NOT NULL,
+  -- Number of starts. An import that ends the process repeatedly is abandoned.
+  attempts INTEGER NOT NULL DEFAULT 0,
+  file BLOB,
+  -- Outcome as JSON; null until the import has ended.
+  outcome TEXT,
+  CHECK ((file IS NULL) = (outcome IS NOT NULL))
+) STRICT;
+
+CREATE INDEX import_file_waiting ON import_file (rid) WHERE outcome IS NULL;
+
+CREATE INDEX import_file_created ON import_file (created);
+
+CREATE INDEX import_file_user ON import_file (user_rid, created);
+
+CREATE TABLE saved_view (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  name_fold TEXT NOT NULL,
+  description TEXT NOT NULL DEFAULT '',
+  list TEXT NOT NULL,
+  query TEXT NOT NULL DEFAULT '',
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  owner INTEGER NOT NULL REFERENCES user_account (rid),
+  owned_by INTEGER NOT NULL REFERENCES user_group (rid),
+  public INTEGER NOT NULL DEFAULT 0 CHECK (public IN (0, 1)),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
+
+CREATE INDEX saved_view_list ON saved_view (deleted, list, name, id, public, owner, owned_by);
+
+CREATE INDEX saved_view_name_fold ON saved_view (name_fold);
+
+CREATE INDEX location_barcode ON location (barcode);
+
+CREATE INDEX equipment_barcode ON equipment (barcode);
+
+CREATE INDEX consumable_barcode ON consumable (barcode);
+
+CREATE INDEX specimen_barcode ON specimen (barcode);
+
+CREATE TABLE stocktake (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  name_fold TEXT NOT NULL,
+  description TEXT NOT NULL DEFAULT '',
+  -- Id of the location. Not a foreign key: a past count must not prevent its deletion.
+  location TEXT NOT NULL,
+  state TEXT NOT NULL DEFAULT 'OPEN',
+  -- Outcome as JSON, after the stocktake was applied.
+  report TEXT,
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES user_account (rid),
+  modified_by INTEGER NOT NULL REFERENCES user_account (rid),
+  owner INTEGER NOT NULL REFERENCES user_account (rid),
+  owned_by INTEGER NOT NULL REFERENCES user_group (rid),
+  public INTEGER NOT NULL DEFAULT 0 CHECK (public IN (0, 1)),
+  deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+  deleted_date INTEGER,
+  deleted_by INTEGER REFERENCES user_account (rid),
+  version INTEGER NOT NULL DEFAULT 1
+) STRICT;
+
+CREATE INDEX stocktake_location ON stocktake (location, created);
+
+CREATE INDEX stocktake_created ON stocktake (deleted, created, id, public, owner, owned_by);
+
+CREATE INDEX stocktake_name_fold ON stocktake (name_fold);
+
+CREATE TABLE stocktake_scan (
+  stocktake INTEGER NOT NULL REFERENCES stocktake (rid) ON DELETE CASCADE,
+  code TEXT NOT NULL,
+  -- The record that the code identified for the user who scanned it; null for no match or several.
+  object_kind TEXT,
+  object_rid INTEGER,
+  -- The location in which the code was scanned, if narrower than the stocktake's location.
+  place INTEGER REFERENCES location (rid) ON DELETE SET NULL,
+  at INTEGER NOT NULL,
+  user_rid INTEGER NOT NULL REFERENCES user_account (rid),
+  PRIMARY KEY (stocktake, code)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX stocktake_scan_place ON stocktake_scan (place) WHERE place IS NOT NULL;
+
+CREATE TABLE one_time_link (
+  sha256 TEXT PRIMARY KEY,
+  user_rid INTEGER REFERENCES user_account (rid) ON DELETE CASCADE,
+  created INTEGER NOT NULL,
+  expires INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX one_time_link_user ON one_time_link (user_rid);
+
+CREATE TABLE audit (
+  seq INTEGER PRIMARY KEY,
+  time INTEGER NOT NULL,
+  actor TEXT,
+  via TEXT NOT NULL,
+  -- Id of the api_token row.
+  token TEXT,
+  address TEXT,
+  request TEXT,
+  action TEXT NOT NULL,
+  subject_kind TEXT,
+  subject_id TEXT,
+  outcome TEXT NOT NULL CHECK (outcome IN ('done', 'refused', 'throttled')),
+  detail TEXT NOT NULL CHECK (json_valid(detail)),
+  hash TEXT NOT NULL CHECK (length(hash) = 64)
+) STRICT;
+
+CREATE TRIGGER audit_no_update BEFORE UPDATE ON audit BEGIN
+  SELECT RAISE(ABORT, 'the audit log only grows');
+END;
+
+CREATE TRIGGER audit_no_delete BEFORE DELETE ON audit BEGIN
+  SELECT RAISE(ABORT, 'the audit log only grows');
+END;
+
+CREATE TRIGGER audit_only_after_last BEFORE INSERT ON audit
+WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM audit) BEGIN
+  SELECT RAISE(ABORT, 'the audit log only grows');
+END;
+
+CREATE VIRTUAL TABLE consumable_fts USING fts5 (name, description, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
+
+CREATE TRIGGER consumable_trigrams_insert AFTER INSERT ON consumable BEGIN
+  INSERT INTO consumable_fts (rowid, name, description) VALUES (new.rid, new.name_fold, fold(new.description));
+END;
+
+CREATE TRIGGER consumable_trigrams_update AFTER UPDATE OF name, description ON consumable
+WHEN new.name <> old.name OR new.description <> old.description BEGIN
+  UPDATE consumable_fts SET name = new.name_fold, description = fold(new.description) WHERE rowid = new.rid;
+END;
+
+CREATE TRIGGER consumable_trigrams_delete AFTER DELETE ON consumable BEGIN
+  DELETE FROM consumable_fts WHERE rowid = old.rid;
+END;
+
+CREATE VIRTUAL TABLE specimen_fts USING fts5 (name, description, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1');
+
+CREATE TRIGGER specimen_trigrams_insert AFTER INSERT ON specimen BEGIN
+  INSERT INTO specimen_fts (rowid, name, description) VALUES (new.rid, new.name_fold, fold(new.description));
+END;
+
+CREATE TRIGGER specimen_trigrams_update AFTER UPDATE OF name, description ON specimen
+WHEN new.name <> old.name OR new.description <> old.description BEGIN
+  UPDATE specimen_fts SET name = new.name_fold, description = fold(new.description) WHERE rowid = new.rid;
+END;
+
+CREATE TRIGGER specimen_trigrams_delete AFTER DELETE ON specimen BEGIN
+  DELETE FROM specimen_fts WHERE rowid = old.rid;
+END;
+
+CREATE INDEX location_label ON location (deleted, label, id, public, owner, owned_by, label_fold);
+
+CREATE INDEX location_place ON location (place, parent, equipment, deleted, public, owner, owned_by);
+
+CREATE INDEX location_equipment ON location (equipment, parent, deleted, public, owner, owned_by);
+
+CREATE INDEX consumable_name ON consumable (deleted, name, id, public, owner, owned_by, name_fold);
+
+CREATE INDEX specimen_name ON specimen (deleted, name, id, public, owner, owned_by, name_fold);
+
+CREATE TABLE webhook (
+  rid INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  user_rid INTEGER NOT NULL REFERENCES user_account (rid) ON DELETE CASCADE,
+  url TEXT NOT NULL,
+  -- Signing key, encrypted. Both sides compute signatures with it, so a hash is not enough.
+  sealed_secret TEXT NOT NULL,
+  -- JSON list of event names.
+  events TEXT NOT NULL CHECK (json_valid(events)),
+  -- 1 if the list contains job events.
+  jobs INTEGER NOT NULL CHECK (jobs IN (0, 1)),
+  -- Path of one resource, and a query_expression on its records.
+  resource TEXT,
+  expression TEXT,
+  state TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'failing')),
+  created INTEGER NOT NULL,
+  -- Last processed rows of record_change and job_end.
+  record_cursor INTEGER NOT NULL,
+  job_cursor INTEGER NOT NULL,
+  former_sealed_secret TEXT,
+  former_until INTEGER
+) STRICT;
+
+CREATE INDEX webhook_user ON webhook (user_rid);
+
+CREATE TABLE webhook_delivery (
+  rid INTEGER PRIMARY KEY,
+  -- Derived from the webhook and the event, so that an event collected again after a power cut gets the same id.
+  id TEXT NOT NULL UNIQUE,
+  webhook INTEGER NOT NULL REFERENCES webhook (rid) ON DELETE CASCADE,
+  event TEXT NOT NULL,
+  -- Source of the event: a row of record_change or of job.
+  source TEXT NOT NULL CHECK (source IN ('record', 'job', 'ping')),
+  seq INTEGER NOT NULL,
+  -- Request body, identical for every attempt.
+  payload TEXT NOT NULL CHECK (json_valid(payload)),
+  state TEXT NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'delivered', 'failed', 'withheld')),
+  created INTEGER NOT NULL,
+  -- Earliest time of the next attempt.
+  due INTEGER NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  attempted INTEGER,
+  -- Last attempt: response status and first bytes, or the error.
+  status INTEGER,
+  answer TEXT,
+  error TEXT
+) STRICT;
+
+CREATE INDEX webhook_delivery_pending ON webhook_delivery (webhook, rid) WHERE state = 'pending';
+
+CREATE INDEX webhook_delivery_webhook ON webhook_delivery (webhook, rid);
+
+CREATE TABLE job_end (
+  seq INTEGER PRIMARY KEY,
+  job INTEGER NOT NULL,
+  state TEXT NOT NULL
+) STRICT;
+
+CREATE TRIGGER job_ended AFTER UPDATE OF state ON job
+WHEN new.state IN ('finished', 'failed', 'cancelled') AND old.state IN ('queued', 'running')
+  AND EXISTS (SELECT 1 FROM webhook WHERE jobs = 1)
+BEGIN
+  INSERT INTO job_end (job, state) VALUES (new.rid, new.state);
+END;
+
+CREATE TRIGGER job_ended_at_once AFTER INSERT ON job
+WHEN new.state = 'finished' AND EXISTS (SELECT 1 FROM webhook WHERE jobs = 1)
+BEGIN
+  INSERT INTO job_end (job, state) VALUES (new.rid, new.state);
+END;
+
+CREATE TABLE external_identity (
+  rid INTEGER PRIMARY KEY,
+  provider TEXT NOT NULL CHECK (provider IN ('ldap', 'oidc')),
+  -- Issuer URL, within which a subject is unique; empty for LDAP.
+  issuer TEXT NOT NULL,
+  -- Stable identifier that the provider never reassigns.
+  subject TEXT NOT NULL CHECK (subject <> ''),
+  -- Human-readable name, such as a DN.
+  label TEXT NOT NULL,
+  user_rid INTEGER NOT NULL REFERENCES user_account (rid) ON DELETE CASCADE,
+  created INTEGER NOT NULL,
+  last_used INTEGER,
+  suspended INTEGER,
+  UNIQUE (provider, issuer, subject),
+  UNIQUE (user_rid, provider)
+) STRICT;
+
+CREATE TABLE second_factor (
+  user_rid INTEGER PRIMARY KEY REFERENCES user_account (rid) ON DELETE CASCADE,
+  -- TOTP secret, encrypted with a key that is stored beside the database and never backed up.
+  secret BLOB NOT NULL,
+  -- Time of the first valid code; the second factor is inactive until then.
+  confirmed INTEGER,
+  -- Time step of the last accepted code. Codes of this step or earlier are rejected.
+  last_step INTEGER NOT NULL DEFAULT 0,
+  -- Consecutive wrong codes entered with the right password.
+  failures INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE TABLE recovery_code (
+  sha256 TEXT PRIMARY KEY,
+  user_rid INTEGER NOT NULL REFERENCES user_account (rid) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX recovery_code_user ON recovery_code (user_rid);
+
+CREATE INDEX job_turn ON job (client) WHERE state = 'queued' AND twin = 0 AND worker IS NULL;
+
+CREATE INDEX job_offered ON job (client) WHERE state = 'queued' AND worker = '';
+
+CREATE INDEX job_taken ON job (digest) WHERE state = 'running' OR (state = 'queued' AND worker = '');
+
+CREATE TABLE logout_token (
+  sha256 TEXT PRIMARY KEY,
+  until INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The default type settings.
+INSERT INTO field_meta (rid, id, name, name_fold, description, created, modified, created_by, modified_by, owner, owned_by, public)
+VALUES (1, '00000000-0000-4000-8000-000000000003', 'default', 'default', 'Default for annotation types and custom property types', 0, 0, 1, 1, 1, 1, 1);
+INSERT INTO record_batch (rid, id, at, kind, user_rid)
+VALUES (1, '00000000-0000-4000-8000-000000000004', 0, 'sample', 1);
+INSERT INTO record_change (seq, batch, object_kind, object_rid, op, version, after)
+VALUES (1, 1, 'field_meta', 1, 'create', 1, '{"id":"00000000-0000-4000-8000-000000000003","name":"default","description":"Default for annotation types and custom property types","created":0,"modified":0,"created_by":1,"modified_by":1,"owner":1,"owned_by":1,"public":1,"deleted":0,"deleted_date":null,"deleted_by":null,"version":1}');
