@@ -30,7 +30,10 @@ const RULES: Record<string, Rule> = {
     rooms: ["src/inventory", "src/platform", "src/problem.ts"],
     packages: ["pdfkit", "dejavu-fonts-ttf", "typebox"],
   },
-  "src/inventory/model": { rooms: ["src/platform", "src/problem.ts"], packages: ["typebox"] },
+  "src/inventory/model": {
+    rooms: ["src/accounts/actor.ts", "src/platform", "src/problem.ts"],
+    packages: ["typebox"],
+  },
   "src/inventory/resources": { rooms: ["src/inventory/model"], packages: ["typebox"] },
   "src/accounts": {
     rooms: ["src/platform", "src/problem.ts"],

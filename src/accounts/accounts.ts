@@ -1,4 +1,5 @@
 import { Problem } from "../problem.ts";
+import { type Actor, ANONYMOUS } from "./actor.ts";
 import { type AccountOptions, DEFAULT_ACCOUNT_OPTIONS } from "./account-options.ts";
 import type { AuditDetail } from "./audit.ts";
 import { Confirmations } from "./confirmation.ts";
@@ -16,33 +17,6 @@ import type { Database } from "../platform/sqlite.ts";
 import { type Scope, Tokens } from "./token.ts";
 import { unauthenticated } from "./unauthenticated.ts";
 import { checkPerson, checkUsername } from "./username.ts";
-
-export { unauthenticated } from "./unauthenticated.ts";
-
-/** On whose behalf a request is answered. */
-export interface Actor {
-  /** Row of `user_account`; null for a caller without credentials. */
-  user: number | null;
-  username: string | null;
-  superuser: boolean;
-  /** Rows of `user_group` that the user is a member of. */
-  groups: readonly number[];
-  /** Row of the group that new records belong to; null for a caller without credentials. */
-  primaryGroup: number | null;
-  /** Row of `api_token` by which the caller signed in; null for a password, a session, or nobody. */
-  token: number | null;
-  /** How the caller proved who it is. */
-  via?: Via;
-}
-
-export const ANONYMOUS: Actor = {
-  user: null,
-  username: null,
-  superuser: false,
-  groups: [],
-  primaryGroup: null,
-  token: null,
-};
 
 export interface NewUser {
   username: string;

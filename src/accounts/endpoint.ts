@@ -1,5 +1,7 @@
 import { Problem, PROBLEMS } from "../problem.ts";
-import { type Accounts, type Actor, unauthenticated } from "./accounts.ts";
+import type { Accounts } from "./accounts.ts";
+import type { Actor } from "./actor.ts";
+import { unauthenticated } from "./unauthenticated.ts";
 import { readText } from "../platform/body.ts";
 
 /** What an address is asked, besides the request: the parts of its path that its template names. */

@@ -1,5 +1,6 @@
 import { Problem } from "../problem.ts";
-import type { Accounts, Actor } from "./accounts.ts";
+import type { Accounts } from "./accounts.ts";
+import type { Actor } from "./actor.ts";
 import { baseOf, type PublicUrlOptions } from "../platform/origin.ts";
 import type { CodeResult } from "./second-factor.ts";
 import {

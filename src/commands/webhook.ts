@@ -226,7 +226,7 @@ const ACTIONS: Record<string, Action> = {
       const found = meant(tools, typed);
       const sent = tools.store.delivery(found, delivery);
       if (!sent) throw new Problem("not_found", `${found.id} has no delivery ${delivery}.`);
-      const { id, state } = await tools.management.redeliver(found, sent);
+      const { id, state } = await tools.management.redeliver(sent);
       return { shown: { id, state }, text: `${id} is delivered once more, by the server.\n` };
     },
   },

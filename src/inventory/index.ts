@@ -4,7 +4,7 @@ import { DECLARED, type RoutedResource } from "./resources/index.ts";
 /** The inventory's face towards the rest of the program. */
 export { inventoryRoutes, type InventoryOptions } from "./api/route.ts";
 export { RESOURCES, type RoutedResource } from "./resources/index.ts";
-export { recordEvents } from "./records/record-events.ts";
+export { recordEvents, type RecordEvents, type RecordFilter } from "./records/record-events.ts";
 export type { ImportReport } from "./imports/import.ts";
 export { type Imports, openImports } from "./imports/imports.ts";
 export { type Memberships, openMemberships } from "./records/memberships.ts";

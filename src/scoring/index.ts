@@ -41,7 +41,7 @@ export {
 export { writeDurably } from "./corpus/durable-file.ts";
 export { decompressed } from "./corpus/fasta-stream.ts";
 export type { Farm, FarmDependencies } from "./jobs/farm-jobs.ts";
-export { jobCompletions } from "./jobs/job-completions.ts";
+export { jobCompletions, type JobCompletions } from "./jobs/job-completions.ts";
 export type { MotifClass, MotifClasses } from "./corpus/motif-classes.ts";
 export type { ImportedTable, MotifTables } from "./corpus/motif-tables.ts";
 export { PRINTERS, type PrinterName } from "./api/result-printer.ts";

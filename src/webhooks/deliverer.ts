@@ -1,91 +1,91 @@
-import { Problem } from "../problem.ts";
-import type { Actor } from "../accounts/accounts.ts";
+import type { Accounts } from "../accounts/accounts.ts";
+import type { Actor } from "../accounts/actor.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
+import { Problem } from "../problem.ts";
+import { type Cursors, type EventSources, isJobEvent, isRecordEvent } from "./events.ts";
 import type { WebhookResponse } from "./post.ts";
-import { signedHeaders } from "./signature.ts";
-import type { EventSources } from "./source.ts";
+import { signedHeaders } from "./secret.ts";
 import type { Attempt, Delivery, NewDelivery, Webhook, WebhookStore } from "./store.ts";
 
 export interface DelivererOptions {
   store: WebhookStore;
   sources: EventSources;
-  /** Who an account is now. */
-  actorOf: (user: number) => Actor;
-  /** Posts. @throws Error that says why there was no answer */
+  accounts: Pick<Accounts, "actorOf">;
+  /** @throws Error whose message says why there was no response */
   send: (url: string, headers: Record<string, string>, body: string) => Promise<WebhookResponse>;
-  /** A promise where somebody else has the turn to write. */
-  turn: () => Promise<void> | undefined;
+  /** Waits while another thread holds the write lock. */
+  whenWritable: () => Promise<void> | undefined;
   clock: Clock;
   log: Log;
-  /** Address before /api/, for links. */
+  /** URL of the service without /api/, for links. */
   base: string;
   version: string;
-  /** From 0 to 1. */
-  random?: () => number;
-  /** Webhooks that are called at a time. */
-  concurrency?: number;
+  /** A random number from 0 to 1. */
+  random: () => number;
 }
 
-/** Attempts after which a webhook is failing: some ten hours. */
+/** Attempts after which a webhook is failing: about ten hours. */
 export const MAX_ATTEMPTS = 20;
 const FIRST_DELAY = 5000;
-const LONGEST_DELAY = 3_600_000;
-/** Deliveries of a webhook that wait at most; what else happened waits in its source. */
-const MOST_WAITING = 200;
-/** Changes that one look takes. */
-const LOOK = 100;
+const MAX_DELAY = 3_600_000;
+/** Pending deliveries per webhook; later events wait in their source. */
+const MAX_PENDING = 200;
+const BATCH_SIZE = 100;
+/** Webhooks called at the same time. */
+const CONCURRENCY = 8;
 const GONE = 410;
-/** Milliseconds that the end of the service waits for answers. */
-const PATIENCE = 1000;
+const POLL_INTERVAL = 500;
+/** Milliseconds that `close` waits for responses. */
+const CLOSE_TIMEOUT = 1000;
 
 /**
- * Milliseconds from a failed attempt to the next: 5 s, then twice as long each time, up to an hour; between half and all
- * of that, so that receivers which come back are not called by everybody at once.
+ * Milliseconds from a failed attempt to the next: 5 s, doubled each time up to an hour, then halved at most by the random
+ * number, so that a receiver that recovers is not called by everybody at once.
  */
 export function delayAfter(attempts: number, random: number): number {
-  const full = Math.min(FIRST_DELAY * 2 ** (attempts - 1), LONGEST_DELAY);
+  const full = Math.min(FIRST_DELAY * 2 ** (attempts - 1), MAX_DELAY);
   return Math.round(full * (0.5 + random / 2));
 }
 
 /**
- * Tells webhooks what happened. Nothing is written where it happens: each webhook has a place in the sequences of
- * changes and of ended jobs, from which its deliveries are made, in order. One is delivered before the next is begun.
+ * Delivers events to webhooks. Events are not written when they happen: each webhook has a cursor into each source, from
+ * which its deliveries are made in order, one at a time.
  */
 export class Deliverer {
-  readonly #options: Required<DelivererOptions>;
+  readonly #options: DelivererOptions;
+  /** Deliveries under way, by row of the webhook. */
   readonly #busy = new Map<number, Promise<void>>();
+  readonly #pinging = new Set<number>();
   #timer: Timer | undefined;
-  #looking: Promise<void> | undefined;
-  readonly #pinged = new Set<number>();
-  /** Up to which ends of jobs were let go of. */
-  #forgotten = 0;
+  #polling: Promise<void> | undefined;
+  /** Ended jobs up to this cursor have been discarded. */
+  #discarded = 0;
+  #closing = false;
   #closed = false;
-  #abandoned = false;
 
   constructor(options: DelivererOptions) {
-    this.#options = { random: Math.random, concurrency: 8, ...options };
+    this.#options = options;
   }
 
-  /** Looks now, and then every `interval` milliseconds. */
-  start(interval = 500): void {
-    this.#timer = setInterval(() => void (this.#looking ??= this.#lookOnce()), interval);
+  start(): void {
+    this.#timer = setInterval(() => void (this.#polling ??= this.#pollLogged()), POLL_INTERVAL);
     this.#timer.unref();
   }
 
-  /** Begins nothing more; what is not answered within a second is delivered again by the next process. */
+  /** Stops. Deliveries not answered within a second are repeated by the next process. */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#closing = true;
     clearInterval(this.#timer);
-    await this.#looking;
-    const patience = Promise.withResolvers<void>();
-    const timer = setTimeout(patience.resolve, PATIENCE);
-    await Promise.race([Promise.all(this.#busy.values()), patience.promise]);
+    await this.#polling;
+    const late = Promise.withResolvers<void>();
+    const timer = setTimeout(late.resolve, CLOSE_TIMEOUT);
+    await Promise.race([Promise.all(this.#busy.values()), late.promise]);
     clearTimeout(timer);
-    this.#abandoned = true;
+    this.#closed = true;
   }
 
-  /** Whatever is due, and what follows from it, until nothing is. For tests, whose clock stands still. */
+  /** Polls until nothing is due, for tests, which set the clock. */
   async deliverAll(): Promise<void> {
     do {
       await this.poll();
@@ -93,216 +93,215 @@ export class Deliverer {
     } while (this.#options.store.active().some((webhook) => this.#isDue(webhook)));
   }
 
-  async #lookOnce(): Promise<void> {
+  async #pollLogged(): Promise<void> {
     try {
       await this.poll();
     } catch (error) {
-      // The disk is full, say: the next time.
+      // Such as a full disk; the next poll tries again.
       this.#options.log.problem("webhooks", { cause: String(error) });
     } finally {
-      this.#looking = undefined;
+      this.#polling = undefined;
     }
   }
 
-  /** Collects what happened, and begins to deliver what is due. */
+  /** Collects events and starts the deliveries that are due. */
   async poll(): Promise<void> {
-    const { store, sources, turn, clock } = this.#options;
+    const { store, whenWritable, clock } = this.#options;
     if (store.active().length === 0) return;
-    for (let isBehind = true; isBehind && !this.#closed;) {
-      await turn();
-      isBehind = false;
+    for (let hasMore = true; hasMore && !this.#closing;) {
+      await whenWritable();
+      hasMore = false;
       for (const webhook of store.active()) {
         if (webhook.formerUntil !== null && webhook.formerUntil <= clock.now())
           store.dropFormerSecret(webhook);
-        if (this.#collect(webhook)) isBehind = true;
+        if (this.#collect(webhook)) hasMore = true;
       }
-      this.#begin();
-      // After many changes: requests are answered in between.
-      if (isBehind) await Bun.sleep(0);
+      this.#startDue();
+      // Lets requests be answered in between.
+      if (hasMore) await Bun.sleep(0);
     }
-    if (this.#closed) return;
-    const ofJobs = store.list().filter(({ events }) => events.some(isOfJobs));
-    const read = Math.min(...ofJobs.map(({ jobCursor }) => jobCursor));
-    // Those that are failing, or whose owners are disabled, have not read yet what came since.
-    if (ofJobs.length > 0 && read > this.#forgotten) {
-      sources.jobs.discardUntil(read);
-      this.#forgotten = read;
-    }
+    if (!this.#closing) this.#discardCompletions();
+  }
+
+  /** Discards ended jobs that every webhook has seen, failing ones included. */
+  #discardCompletions(): void {
+    const { store, sources } = this.#options;
+    const cursors = store
+      .list()
+      .filter(({ events }) => events.some(isJobEvent))
+      .map(({ jobCursor }) => jobCursor);
+    const seen = Math.min(...cursors);
+    if (cursors.length === 0 || seen <= this.#discarded) return;
+    sources.jobs.discardUntil(seen);
+    this.#discarded = seen;
   }
 
   #isDue(webhook: Webhook): boolean {
     const next = this.#options.store.next(webhook);
     if (next === null) return false;
     const wait = next.due - this.#options.clock.now();
-    // None waits longer: the clock was set back.
-    return wait <= 0 || wait > LONGEST_DELAY;
+    // A longer wait means that the clock was set back.
+    return wait <= 0 || wait > MAX_DELAY;
   }
 
-  /** Begins with webhooks that have something due, as many as may be called at a time. */
-  #begin(): void {
-    if (this.#closed) return;
-    const { store, concurrency, log } = this.#options;
-    for (const webhook of store.active()) {
-      if (this.#busy.size >= concurrency) return;
-      if (this.#busy.has(webhook.rid) || !this.#isDue(webhook)) continue;
-      const work = this.#deliverAll(webhook.id)
-        .catch((error: unknown) => log.problem("webhook", { webhook: webhook.id, cause: String(error) }))
-        .finally(() => this.#busy.delete(webhook.rid));
-      this.#busy.set(webhook.rid, work);
+  #startDue(): void {
+    const { store, log } = this.#options;
+    for (const { rid, id } of store.active().filter((webhook) => this.#isDue(webhook))) {
+      if (this.#closing || this.#busy.size >= CONCURRENCY) return;
+      if (this.#busy.has(rid)) continue;
+      const work = this.#deliverDue(id)
+        .catch((error: unknown) => log.problem("webhook", { webhook: id, cause: String(error) }))
+        .finally(() => this.#busy.delete(rid));
+      this.#busy.set(rid, work);
     }
   }
 
-  /** Notes the next of what happened as deliveries. @returns whether there is more of it, and room */
+  /** Turns the next events into deliveries. @returns whether there are more events, and room for them */
   #collect(webhook: Webhook): boolean {
-    const { store, sources, actorOf, log } = this.#options;
-    const cursors = { record: webhook.recordCursor, job: webhook.jobCursor };
-    const isBehind = (): boolean =>
-      (webhook.events.some(isOfRecords) && sources.records.last() > cursors.record) ||
-      (webhook.events.some(isOfJobs) && sources.jobs.last() > cursors.job);
-    const hasRoom = (): boolean => store.waiting(webhook) < MOST_WAITING;
-    if (!isBehind() || !hasRoom()) return false;
-    const found: NewDelivery[] = [];
-    const actor = actorOf(webhook.user);
+    const { store, sources, log } = this.#options;
+    const cursors: Cursors = { record: webhook.recordCursor, job: webhook.jobCursor };
+    const hasMore = (): boolean =>
+      ((webhook.events.some(isRecordEvent) && sources.records.last() > cursors.record) ||
+        (webhook.events.some(isJobEvent) && sources.jobs.last() > cursors.job)) &&
+      store.waiting(webhook) < MAX_PENDING;
+    if (!hasMore()) return false;
     try {
-      if (webhook.events.some(isOfRecords)) {
-        const { events, cursor } = sources.records.since(cursors.record, actor, webhook, LOOK);
-        cursors.record = cursor;
-        for (const { seq, event, at, data } of events)
-          found.push({ event, source: "record", seq, payload: bodyOf(event, at, data) });
-      }
+      const found = this.#nextDeliveries(webhook, cursors);
+      store.collect(
+        webhook,
+        found.filter(({ event }) => webhook.events.includes(event)),
+        cursors,
+      );
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== "invalid_request") throw error;
-      // A filter on what this version has no more.
-      store.fail(webhook);
+      // The filter names a field that this version no longer has.
+      store.fail(webhook.rid);
       log.problem("webhook failing", { webhook: webhook.id, cause: error.message });
       return false;
     }
-    if (webhook.events.some(isOfJobs)) {
-      const { ends, cursor } = sources.jobs.since(cursors.job, clientOf(actor), LOOK);
+    return (cursors.record > webhook.recordCursor || cursors.job > webhook.jobCursor) && hasMore();
+  }
+
+  /** The next events of each source that the webhook asks for. Moves the cursors. */
+  #nextDeliveries(webhook: Webhook, cursors: Cursors): NewDelivery[] {
+    const { sources, accounts, base } = this.#options;
+    const actor = accounts.actorOf(webhook.user);
+    const found: NewDelivery[] = [];
+    if (webhook.events.some(isRecordEvent)) {
+      const { events, cursor } = sources.records.since(cursors.record, actor, webhook, BATCH_SIZE);
+      cursors.record = cursor;
+      for (const { seq, event, at, data } of events)
+        found.push({ event, source: "record", seq, payload: payloadOf(event, at, data) });
+    }
+    if (webhook.events.some(isJobEvent)) {
+      const { ends, cursor } = sources.jobs.since(cursors.job, clientOf(actor), BATCH_SIZE);
       cursors.job = cursor;
       for (const { row, id, state, ended } of ends) {
         const event = `job.${state}`;
-        const data = { id, state, address: `${this.#options.base}/api/scoring/jobs/${id}` };
-        found.push({
-          event,
-          source: "job",
-          seq: row,
-          payload: bodyOf(event, new Date(ended).toISOString(), data),
-        });
+        const data = { id, state, address: `${base}/api/scoring/jobs/${id}` };
+        const payload = payloadOf(event, new Date(ended).toISOString(), data);
+        found.push({ event, source: "job", seq: row, payload });
       }
     }
-    store.collect(
-      webhook,
-      found.filter(({ event }) => webhook.events.includes(event)),
-      cursors,
-    );
-    const isMoved = cursors.record > webhook.recordCursor || cursors.job > webhook.jobCursor;
-    return isMoved && isBehind() && hasRoom();
+    return found;
   }
 
-  /** One after the other, until the next is not due or fails. */
-  async #deliverAll(id: string): Promise<void> {
-    const { store, turn } = this.#options;
+  /** Delivers in order until the next delivery is not due or fails. */
+  async #deliverDue(id: string): Promise<void> {
+    const { store, whenWritable } = this.#options;
     for (;;) {
-      // Anew each time: it may be gone, or failing, or its owner's rights may have changed.
+      // Read again each time: it may have been removed or changed meanwhile.
       const webhook = store.find(id);
-      if (this.#closed || webhook?.state !== "active" || !this.#isDue(webhook)) return;
+      if (this.#closing || webhook?.state !== "active" || !this.#isDue(webhook)) return;
       const delivery = store.next(webhook)!;
-      if (!this.#mayBeTold(webhook, delivery)) {
-        await turn();
+      if (!this.#mayView(webhook, delivery)) {
+        await whenWritable();
         store.withhold(delivery);
-        continue;
-      }
-      if ((await this.attempt(webhook, delivery)).state !== "delivered") return;
+      } else if ((await this.#attempt(webhook, delivery)).state !== "delivered") return;
     }
   }
 
-  #mayBeTold(webhook: Webhook, { source, seq }: Delivery): boolean {
-    const { sources, actorOf } = this.#options;
-    const actor = actorOf(webhook.user);
+  #mayView(webhook: Webhook, { source, seq }: Delivery): boolean {
+    const { sources, accounts } = this.#options;
+    const actor = accounts.actorOf(webhook.user);
     if (source === "record") return sources.records.matches(seq, actor, webhook);
     const client = clientOf(actor);
-    return source === "ping" || client === undefined || sources.jobs.belongsTo(seq, client);
+    return client === undefined || sources.jobs.belongsTo(seq, client);
   }
 
-  /** One attempt, and what it came to. */
-  async attempt(webhook: Webhook, delivery: Delivery): Promise<Attempt> {
-    const { store, send, turn, clock, log, random, version } = this.#options;
+  async #attempt(webhook: Webhook, delivery: Delivery): Promise<Attempt> {
+    const { store, whenWritable, clock, log, random } = this.#options;
     const isPing = delivery.source === "ping";
-    const seconds = Math.floor(clock.now() / 1000);
-    let came: Omit<Attempt, "state" | "due">;
-    let wait = 0;
-    const secrets = secretsOf(webhook, clock.now());
-    try {
-      if (secrets === undefined) throw new Error(UNREADABLE);
-      const {
-        status,
-        text,
-        wait: asked,
-      } = await send(
-        webhook.url,
-        {
-          "Content-Type": "application/json",
-          "User-Agent": `labd/${version}`,
-          ...signedHeaders(secrets, delivery.id, seconds, delivery.payload),
-        },
-        delivery.payload,
-      );
-      const isGood = status >= 200 && status < 300;
-      came = { status, answer: text, error: isGood ? null : `The answer was ${status}.` };
-      wait = Math.min(asked ?? 0, LONGEST_DELAY);
-    } catch (error) {
-      came = { status: null, answer: null, error: (error as Error).message };
-    }
+    const result = await this.#send(webhook, delivery);
     const attempts = delivery.attempts + 1;
-    const due = clock.now() + Math.max(delayAfter(attempts, random()), wait);
-    const failed = came.error !== null;
-    const state = failed ? (isPing ? "failed" : "pending") : "delivered";
-    const failing = failed && !isPing && (attempts >= MAX_ATTEMPTS || came.status === GONE);
-    const attempt: Attempt = { ...came, state, due };
-    await turn();
-    // The database is no longer ours; the next process delivers it once more.
-    if (this.#abandoned) return attempt;
-    store.recordAttempt(delivery, attempt, failing);
-    // The address may hold secrets of its owner's; the log of deliveries has what was wrong.
-    if (failing) log.problem("webhook failing", { webhook: webhook.id, user: webhook.username, attempts });
+    const hasFailed = result.error !== null;
+    const isFailing = hasFailed && !isPing && (attempts >= MAX_ATTEMPTS || result.status === GONE);
+    const attempt: Attempt = {
+      status: result.status,
+      answer: result.answer,
+      error: result.error,
+      state: hasFailed ? (isPing ? "failed" : "pending") : "delivered",
+      due: clock.now() + Math.max(delayAfter(attempts, random()), result.retryAfter),
+    };
+    await whenWritable();
+    // The database may be closed by now; the next process repeats the delivery.
+    if (this.#closed) return attempt;
+    store.recordAttempt(delivery, attempt, isFailing);
+    // Without the URL, which may hold a secret of the owner.
+    if (isFailing) log.problem("webhook failing", { webhook: webhook.id, user: webhook.username, attempts });
     return attempt;
   }
 
-  /** Tells a webhook that it is there. One that answers and was failing goes on. @throws Problem conflict */
-  async ping(webhook: Webhook): Promise<Delivery> {
-    const { store, clock, turn } = this.#options;
-    if (this.#pinged.has(webhook.rid)) throw new Problem("conflict", "A ping is under way.");
-    this.#pinged.add(webhook.rid);
+  async #send(
+    webhook: Webhook,
+    { id, payload }: Delivery,
+  ): Promise<Pick<Attempt, "status" | "answer" | "error"> & { retryAfter: number }> {
+    const { send, clock, version } = this.#options;
     try {
-      await turn();
+      const seconds = Math.floor(clock.now() / 1000);
+      const headers = {
+        "Content-Type": "application/json",
+        "User-Agent": `labd/${version}`,
+        ...signedHeaders(signingSecrets(webhook, clock.now()), id, seconds, payload),
+      };
+      const { status, text, retryAfter = 0 } = await send(webhook.url, headers, payload);
+      const error = status >= 200 && status < 300 ? null : `The answer was ${status}.`;
+      return { status, answer: text, error, retryAfter: Math.min(retryAfter, MAX_DELAY) };
+    } catch (error) {
+      return { status: null, answer: null, error: (error as Error).message, retryAfter: 0 };
+    }
+  }
+
+  /** Sends a test event at once. A failing webhook that answers is resumed. @throws Problem conflict */
+  async ping(webhook: Webhook): Promise<Delivery> {
+    const { store, clock, whenWritable } = this.#options;
+    if (this.#pinging.has(webhook.rid)) throw new Problem("conflict", "A ping is in progress.");
+    this.#pinging.add(webhook.rid);
+    try {
+      await whenWritable();
       const at = new Date(clock.now()).toISOString();
-      const ping = store.addPing(webhook, bodyOf("ping", at, { webhook: webhook.id }));
-      const { state } = await this.attempt(webhook, ping);
+      const ping = store.addPing(webhook, payloadOf("ping", at, { webhook: webhook.id }));
+      const { state } = await this.#attempt(webhook, ping);
       if (state === "delivered" && store.find(webhook.id)?.state === "failing") store.resume(webhook);
       return store.delivery(webhook, ping.id) ?? ping;
     } finally {
-      this.#pinged.delete(webhook.rid);
+      this.#pinging.delete(webhook.rid);
     }
   }
 }
 
-/** The secret, and the one before while receivers may still have that; undefined where it cannot be read. */
-function secretsOf({ secret, formerSecret, formerUntil }: Webhook, now: number): string[] | undefined {
-  if (secret === null) return undefined;
+/** The current secret, and the previous one until it expires. @throws Error if the secret cannot be decrypted */
+function signingSecrets({ secret, formerSecret, formerUntil }: Webhook, now: number): string[] {
+  if (secret === null)
+    throw new Error(
+      "Its secret cannot be decrypted: the server's key file is missing or belongs to another database. Create a new secret.",
+    );
   return formerSecret !== null && (formerUntil ?? 0) > now ? [secret, formerSecret] : [secret];
 }
 
-/** What is not signed is not sent. */
-const UNREADABLE =
-  "Its secret cannot be read: the key file of the server is missing or another one, as after a restore elsewhere. Give it another secret.";
-
-const isOfJobs = (event: string): boolean => event.startsWith("job.");
-const isOfRecords = (event: string): boolean => event.startsWith("record.");
-
-/** Whose jobs somebody is told of: the own ones; undefined for administrators, who are told of all. */
+/** The client whose jobs somebody is notified of; undefined for administrators, who see all jobs. */
 const clientOf = (actor: Actor): string | undefined =>
   actor.superuser ? undefined : `user ${String(actor.username)}`;
 
-const bodyOf = (type: string, timestamp: string, data: object): string =>
+const payloadOf = (type: string, timestamp: string, data: object): string =>
   JSON.stringify({ type, timestamp, data });

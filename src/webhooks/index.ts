@@ -1,19 +1,19 @@
-import type { Actor } from "../accounts/accounts.ts";
+import type { Accounts } from "../accounts/accounts.ts";
 import type { Clock } from "../platform/clock.ts";
+import { Sealing } from "../platform/encryption.ts";
 import type { Log } from "../platform/log.ts";
 import type { Database } from "../platform/sqlite.ts";
 import { writeLockOf } from "../platform/write-lock.ts";
 import { readNetworks } from "./address.ts";
 import { Deliverer } from "./deliverer.ts";
+import type { EventSources } from "./events.ts";
 import { WebhookManagement } from "./management.ts";
-import { post, type PostOptions } from "./post.ts";
-import { Sealing } from "../platform/encryption.ts";
+import { post } from "./post.ts";
 import { webhookRoutes } from "./route.ts";
-import type { EventSources } from "./source.ts";
 import { WebhookStore } from "./store.ts";
 
-export { checkSecrets } from "./check-secrets.ts";
-export { EVENTS } from "./source.ts";
+export { EVENTS } from "./events.ts";
+export { checkSecrets } from "./secret.ts";
 export type { Webhook } from "./store.ts";
 
 export interface WebhooksOptions {
@@ -21,23 +21,21 @@ export interface WebhooksOptions {
   clock: Clock;
   log: Log;
   sources: EventSources;
-  authenticate: (request: Request) => Actor;
-  actorOf: (user: number) => Actor;
-  /** Networks that may be called besides public addresses, as the setting has them. */
+  accounts: Pick<Accounts, "authenticate" | "actorOf">;
+  /** Networks that may be called besides public addresses: the setting webhook_allow. */
   allow: string;
-  /** Whether http: may be called. */
+  /** Whether http: URLs may be called. */
   plain: boolean;
-  /** Address before /api/, for links. */
+  /** URL of the service without /api/, for links. */
   base: string;
   version: string;
-  /** File of the key that secrets are encrypted by; null keeps it in memory. */
-  keyFile: string | null;
-  /** Addresses of a name, and numbers from 0 to 1; for tests. */
-  resolve?: PostOptions["resolve"];
+  /** File of the key that encrypts secrets. */
+  keyFile: string;
+  /** A random number from 0 to 1, for delays. */
   random?: () => number;
 }
 
-/** Webhooks, open: they do nothing by themselves until `deliverer` is started. */
+/** Webhooks. Nothing is delivered until `deliverer` is started. */
 export interface Webhooks {
   routes: ReturnType<typeof webhookRoutes>;
   deliverer: Deliverer;
@@ -48,42 +46,30 @@ export interface Webhooks {
 /** Milliseconds for one attempt. */
 const TIMEOUT = 10_000;
 
-/** @throws Problem invalid_setting for networks that are none */
+/** @throws Problem invalid_setting */
 export function openWebhooks(options: WebhooksOptions): Webhooks {
-  const { database, clock, log, sources, authenticate, actorOf, plain, base, version, resolve, random } =
-    options;
+  const { database, clock, sources, accounts, plain, random = Math.random } = options;
   const allowed = readNetworks(options.allow);
   const store = new WebhookStore(database, clock, new Sealing(options.keyFile));
-  try {
-    const count = store.sealOld();
-    if (count > 0) log.info("webhook secrets sealed", { webhooks: count });
-  } catch (error) {
-    // A full disk, or one that only reads: they go on as they are, and the next start tries again.
-    log.problem("webhook secrets not sealed", { cause: (error as Error).message });
-  }
   const deliverer = new Deliverer({
+    ...options,
+    random,
     store,
-    sources,
-    actorOf,
-    send: async (url, headers, body) => {
-      const target = new URL(url);
-      // Made when the setting was another.
-      if (target.protocol !== "https:" && !plain)
+    send: async (address, headers, body) => {
+      const url = new URL(address);
+      // The setting may have changed since the webhook was added.
+      if (url.protocol !== "https:" && !plain)
         throw new Error("http:// is not allowed (setting webhook_http).");
-      return post(target, headers, body, { allowed, timeout: TIMEOUT, ...(resolve ? { resolve } : {}) });
+      return post(url, headers, body, { allowed, timeout: TIMEOUT });
     },
-    turn: () => writeLockOf(database).free(),
-    clock,
-    log,
-    base,
-    version,
-    ...(random ? { random } : {}),
+    whenWritable: () => writeLockOf(database).free(),
   });
   const management = new WebhookManagement({ database, store, sources, allowed, plain });
-  return {
-    routes: webhookRoutes({ store, management, deliverer, authenticate }),
-    deliverer,
+  const routes = webhookRoutes({
     store,
     management,
-  };
+    deliverer,
+    authenticate: (request) => accounts.authenticate(request),
+  });
+  return { routes, deliverer, store, management };
 }

@@ -1,7 +1,8 @@
 import { type BlockList, isIP } from "node:net";
 import { Problem } from "../problem.ts";
 import { isAllowedAddress } from "./address.ts";
-import { EVENTS, type RecordFilter } from "./source.ts";
+import type { RecordFilter } from "../inventory/index.ts";
+import { EVENTS } from "./events.ts";
 
 /** Which addresses a webhook may have. */
 export interface UrlPolicy {

@@ -1,10 +1,11 @@
 import { type AnyElysia, type DocumentDecoration, Elysia } from "elysia";
 import { Problem } from "../problem.ts";
-import { type Actor, unauthenticated } from "../accounts/accounts.ts";
+import type { Actor } from "../accounts/actor.ts";
+import { unauthenticated } from "../accounts/unauthenticated.ts";
 import { readText } from "../platform/body.ts";
 import type { Deliverer } from "./deliverer.ts";
 import type { WebhookManagement } from "./management.ts";
-import { EVENTS } from "./source.ts";
+import { EVENTS } from "./events.ts";
 import type { Delivery, Webhook, WebhookStore } from "./store.ts";
 import { MAX_OVERLAP, DEFAULT_OVERLAP, wrong } from "./parse-webhook.ts";
 
@@ -102,7 +103,7 @@ export function webhookRoutes(options: WebhookRoutesOptions): AnyElysia {
     answer(showDelivery(deliveryOf(webhookOf(request, params), params.delivery)));
   const redeliver: Handler = async ({ request, params }) => {
     const webhook = webhookOf(request, params);
-    const again = await management.redeliver(webhook, deliveryOf(webhook, params.delivery));
+    const again = await management.redeliver(deliveryOf(webhook, params.delivery));
     return answer(showDelivery(again));
   };
   const ping: Handler = async ({ request, params }) =>

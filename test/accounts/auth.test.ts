@@ -1,7 +1,8 @@
 import { expect, spyOn, test } from "bun:test";
 import { MIGRATIONS } from "../../db/index.ts";
 import type { AccountOptions } from "../../src/accounts/account-options.ts";
-import { Accounts, ANONYMOUS } from "../../src/accounts/accounts.ts";
+import { Accounts } from "../../src/accounts/accounts.ts";
+import { ANONYMOUS } from "../../src/accounts/actor.ts";
 import { rememberArrival } from "../../src/platform/caller.ts";
 import { Passwords } from "../../src/accounts/password.ts";
 import { openDatabase } from "../../src/platform/sqlite.ts";

@@ -147,7 +147,7 @@ test("after a restore elsewhere codes of apps are not taken, recovery codes are,
     [place.directory, ""],
     [
       elsewhere.directory,
-      `${KEY} is missing: nothing can be signed for 1 of 1, so they are told nothing: ${id}`,
+      `${KEY} is missing: deliveries of 1 of 1 webhooks cannot be signed and are not sent: ${id}`,
     ],
   ]) {
     const checked = await labd(["restore", "--check", path, "--data-dir", dir]);
@@ -165,7 +165,7 @@ test("after a restore elsewhere codes of apps are not taken, recovery codes are,
   expect(restored).toMatchObject({ code: 0, stdout: expect.stringContaining(`${KEY} is missing`) });
   expect((await labd(["doctor", ...there])).stdout).toMatch(/^problem +second factor +.*from ada\.$/m);
   expect((await labd(["doctor", ...there])).stdout).toMatch(
-    /^problem +webhooks +.*nothing can be signed for 1 of 1/m,
+    /^problem +webhooks +.*deliveries of 1 of 1 webhooks cannot be signed/m,
   );
   await using server = await serve(elsewhere.directory);
   expect(await signIn(server, shownCode(made.secret, 1))).toMatchObject({

@@ -100,7 +100,7 @@ test("a name is looked up once, and what was looked at is what is called", async
   const headers = { "Content-Type": "application/json" };
   const resolve = async () => [["127.0.0.1"], ["127.0.0.1"]][Math.min(asked++, 1)];
   const refusal = post(url, headers, "{}", { allowed: NONE, timeout: 5000, resolve });
-  expect(refusal).rejects.toThrow("rebinding.example is at 127.0.0.1, which is not allowed");
+  expect(refusal).rejects.toThrow("rebinding.example resolves to 127.0.0.1, which may not be called");
   await refusal.catch(() => {});
   asked = 0;
   // 198.51.100.1 is nowhere: whoever looked the name up again would not arrive.

@@ -24,7 +24,7 @@ import type { RoutedResource } from "../resources/index.ts";
 import type { RecordReader } from "../records/record-reader.ts";
 import type { Store } from "../records/store.ts";
 import { Problem } from "../../problem.ts";
-import { unauthenticated } from "../../accounts/accounts.ts";
+import { unauthenticated } from "../../accounts/unauthenticated.ts";
 import { basePathOf, ownOrigin, type PublicUrlOptions } from "../../platform/origin.ts";
 
 /** In this order in the Allow header (specification, "Collection responses"). */

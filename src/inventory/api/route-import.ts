@@ -23,7 +23,7 @@ import { type Call, respond, ROOT } from "./response.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import type { Store } from "../records/store.ts";
 import { Problem } from "../../problem.ts";
-import { unauthenticated } from "../../accounts/accounts.ts";
+import { unauthenticated } from "../../accounts/unauthenticated.ts";
 
 const METHODS = "GET, POST, HEAD, OPTIONS";
 const HIDDEN = { parse: "none", detail: { hide: true } } as const;

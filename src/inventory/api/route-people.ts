@@ -15,7 +15,8 @@ import { type Call, describe, respond, ROOT } from "./response.ts";
 import { DRY_RUN } from "./write-parameters.ts";
 import { addHistoryOf, addMemberships } from "./route-history.ts";
 import type { Store } from "../records/store.ts";
-import { type Accounts, unauthenticated } from "../../accounts/accounts.ts";
+import type { Accounts } from "../../accounts/accounts.ts";
+import { unauthenticated } from "../../accounts/unauthenticated.ts";
 
 const LIST_METHODS = "GET, POST, HEAD, OPTIONS";
 const MEMBERS_METHODS = "GET, POST, PUT, HEAD, OPTIONS";

@@ -1,16 +1,8 @@
+import type { Actor } from "../../accounts/actor.ts";
 import { ALWAYS, and, compare, type Condition, NEVER, or, some } from "./condition.ts";
 import { isGuarded, type Resource } from "./resource.ts";
 
-/** On whose behalf records are read and written; rows of accounts and groups. */
-export interface Actor {
-  user: number | null;
-  username: string | null;
-  superuser: boolean;
-  groups: readonly number[];
-  primaryGroup: number | null;
-  /** Row of the token by which the caller signed in, where it was one. */
-  token?: number | null;
-}
+export type { Actor };
 
 /** To-many relation from a record to the rights given on it; rows of object_permission. */
 export const GRANTS = "grants";

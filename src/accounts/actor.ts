@@ -1,0 +1,24 @@
+import type { Via } from "../platform/request-origin.ts";
+
+/** On whose behalf a request is answered. Numbers are rows of accounts, groups and tokens. */
+export interface Actor {
+  /** Null for an anonymous caller; so are the username and the primary group. */
+  user: number | null;
+  username: string | null;
+  superuser: boolean;
+  groups: readonly number[];
+  /** The group that owns the caller's new records. */
+  primaryGroup: number | null;
+  /** The token that authenticated the caller; null for a password or a session. */
+  token?: number | null;
+  via?: Via;
+}
+
+export const ANONYMOUS: Actor = {
+  user: null,
+  username: null,
+  superuser: false,
+  groups: [],
+  primaryGroup: null,
+  token: null,
+};

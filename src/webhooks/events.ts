@@ -1,0 +1,27 @@
+import type { JobCompletions } from "../scoring/index.ts";
+import type { RecordEvents } from "../inventory/index.ts";
+
+export const EVENTS = [
+  "record.created",
+  "record.updated",
+  "record.deleted",
+  "record.restored",
+  "job.finished",
+  "job.failed",
+  "job.cancelled",
+] as const;
+
+/** Where events come from. Each source numbers its events in a sequence that only grows. */
+export interface EventSources {
+  records: RecordEvents;
+  jobs: JobCompletions;
+}
+
+/** The last event of each source that a webhook has seen. */
+export interface Cursors {
+  record: number;
+  job: number;
+}
+
+export const isJobEvent = (event: string): boolean => event.startsWith("job.");
+export const isRecordEvent = (event: string): boolean => event.startsWith("record.");
