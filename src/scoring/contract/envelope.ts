@@ -3,7 +3,6 @@ import { readContentType } from "./content-type.ts";
 import type { SoapVersion } from "./encode.ts";
 import { type MessageLimits, MESSAGE_LIMITS, limitExceeded } from "./limits.ts";
 import { openMessageParser } from "./message-parser.ts";
-import { readPlainMessage } from "./plain-message.ts";
 import type { OperationName, Request } from "./service.ts";
 import { atStart } from "./xml-errors.ts";
 import { openXmlDecoder } from "./text-decoder.ts";
@@ -87,40 +86,9 @@ const quietly = (promise: Promise<unknown> | undefined): void => void promise?.c
 
 /** Reads a request whose bytes are all there; without waiting for anything. */
 export function readWholeEnvelope(bytes: Uint8Array, options: EnvelopeOptions): Envelope {
-  const plain = readPlainEnvelope(bytes, options);
-  if (plain !== null) return plain;
   const reader = openEnvelopeReader(options);
   reader.push(bytes);
   return reader.finish();
-}
-
-/** Bytes up to which a message may turn out to be plain. */
-const PLAIN = 65_536;
-const LATIN_1 = new TextDecoder("latin1");
-
-/** XML as UTF-8, as toolkits say it: the headers that need no closer look. A missing one says nothing else. */
-const PLAIN_TYPE = /^(?:text|application)\/(?:soap\+)?xml(?: *; *charset=(?:utf-8|"utf-8"))?$/i;
-
-const completed = new WeakMap<Partial<MessageLimits>, MessageLimits>();
-
-/** Limits with what they leave open; of the same ones made once. */
-function limitsWith(limits: Partial<MessageLimits> | undefined): MessageLimits {
-  if (!limits) return MESSAGE_LIMITS;
-  let complete = completed.get(limits);
-  if (!complete) completed.set(limits, (complete = { ...MESSAGE_LIMITS, ...limits }));
-  return complete;
-}
-
-/** The request of a plain message in UTF-8; null for all others, which are for the parser. */
-function readPlainEnvelope(
-  bytes: Uint8Array,
-  { contentType, namespace, limits }: EnvelopeOptions,
-): Envelope | null {
-  if (bytes.length > PLAIN || bytes.length > (limits?.bytes ?? MESSAGE_LIMITS.bytes)) return null;
-  if (contentType !== null && !PLAIN_TYPE.test(contentType)) return null;
-  // Whatever the bytes beyond ASCII are read as: they are refused there.
-  const plain = readPlainMessage(LATIN_1.decode(bytes), namespace, limitsWith(limits));
-  return plain === null ? null : Object.assign(plain, { problem: null });
 }
 
 /** Takes the bytes of one message piece by piece. */

@@ -1,4 +1,4 @@
-import { CASES } from "./golden-case.ts";
+import { MESSAGES } from "../soap-messages.ts";
 import { pick, type Random } from "./random-message.ts";
 
 /** Messages made of valid ones by random damage, and what is said of them in HTTP. */
@@ -91,9 +91,9 @@ const CONTENT_TYPES = [
   "text/plain",
 ];
 
-const SEEDS: readonly Bytes[] = CASES.filter(
-  ({ name, message }) => /__(?:accepted|finished_job)/.test(name) && message.length < 3000,
-).map(({ message }) => Buffer.from(message));
+const SEEDS: readonly Bytes[] = MESSAGES.filter(
+  ({ name, bytes }) => /: (?:accepted|finished job)/.test(name) && bytes.length < 3000,
+).map(({ bytes }) => Buffer.from(bytes));
 
 const spot = (next: Random, length: number): number => Math.floor(next() * (length + 1));
 

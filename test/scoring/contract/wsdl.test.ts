@@ -1,6 +1,11 @@
 import { expect, test } from "bun:test";
 import { SaxesParser } from "saxes";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DEFAULT_SERVICE_NAMESPACE } from "../../../src/scoring/contract/namespaces.ts";
 import { wsdl } from "../../../src/scoring/contract/wsdl.ts";
+import { messageSchema, predictionSchema } from "../../../src/scoring/contract/xsd.ts";
+import { FOLDER, UPDATE } from "../soap-messages.ts";
 
 const NAMESPACE = "http://lab.example/scorer";
 const ENDPOINT = "http://host:1/soap?a=1&b=2";
@@ -99,4 +104,15 @@ test("every reference finds what it names", () => {
   );
   expect(references.length).toBeGreaterThan(30);
   expect(references.filter((name) => !named.has(name))).toEqual([]);
+});
+
+const DOCUMENTS = {
+  "service.wsdl": wsdl(DEFAULT_SERVICE_NAMESPACE, "http://127.0.0.1:8480/soap/ConservationScorer"),
+  "messages.xsd": messageSchema(DEFAULT_SERVICE_NAMESPACE, "prediction.xsd"),
+  "prediction.xsd": predictionSchema(),
+};
+test.each(Object.entries(DOCUMENTS))("%s is as the golden file has it", (file, document) => {
+  const path = join(FOLDER, file);
+  if (UPDATE) writeFileSync(path, document);
+  expect(document).toBe(readFileSync(path, "utf8"));
 });
