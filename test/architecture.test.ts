@@ -164,7 +164,7 @@ test("Elysia and SQLite stay behind their doors", () => {
   const users = (name: string): string[] => SOURCES.filter((path) => importsOf(path).includes(name));
   for (const path of users("elysia")) {
     expect(path).toMatch(
-      /\/(route(-[a-z-]+)?|[a-z-]+-routes)\.ts$|^src\/platform\/(http|documentation)\.ts$/,
+      /\/(route(-[a-z-]+)?|[a-z-]+-routes)\.ts$|^src\/platform\/(http|complete-methods|documentation)\.ts$/,
     );
   }
   expect(users("bun:sqlite")).toEqual(["src/platform/sqlite.ts"]);

@@ -5,7 +5,7 @@ import type { AuditDetail } from "./audit.ts";
 import { Confirmations } from "./confirmation.ts";
 import { AccountAudit } from "./account-audit.ts";
 import type { ExternalPasswords } from "./external-password.ts";
-import { identify, type Via } from "../platform/request-origin.ts";
+import { identify, type Via } from "../platform/request-context.ts";
 import type { Clock } from "../platform/clock.ts";
 import { isUnsafe, refuseForeignPage } from "../platform/origin.ts";
 import { OneTimeLinks } from "./one-time-link.ts";
@@ -360,7 +360,7 @@ export class Accounts {
         `Invalid ${kind} header. ${kind === "basic" ? "Credentials" : "Token"} string should not contain spaces.`,
       );
     if (kind === "basic") {
-      const found = this.signIns.found(request);
+      const found = this.signIns.found();
       // Browsers send a password that they know along with what foreign pages ask, as they do cookies.
       if (isUnsafe(request.method)) refuseForeignPage(request, this.options);
       return this.known(found, null, "basic");

@@ -1,6 +1,6 @@
 import { type AuditLog, auditOf, type AuditDetail, hasAudit, type AuditEvent, ON_BEHALF } from "./audit.ts";
 import { systemClock } from "../platform/clock.ts";
-import type { Origin } from "../platform/request-origin.ts";
+import type { Origin } from "../platform/request-context.ts";
 import { openWriter } from "../platform/sqlite.ts";
 
 /** The variable by which a task of the administration tells a command of its own which task it is. */

@@ -1,4 +1,4 @@
-import { type Origin, type Via, currentOrigin } from "../platform/request-origin.ts";
+import { type Origin, type Via, currentOrigin } from "../platform/request-context.ts";
 import { sha256 } from "../platform/secret.ts";
 import type { Database } from "../platform/sqlite.ts";
 

@@ -1,12 +1,11 @@
 import { Problem } from "../problem.ts";
 import type { AccountAudit, SignInMethod } from "./account-audit.ts";
-import { callerNetwork } from "../platform/caller.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { ExternalPasswords, ExternalRejection } from "./external-password.ts";
 import type { PublicUrlOptions } from "../platform/origin.ts";
 import type { Passwords } from "./password.ts";
 import { RememberedPasswords } from "./remembered-password.ts";
-import { identify } from "../platform/request-origin.ts";
+import { currentRequest, identify } from "../platform/request-context.ts";
 import { type SecondFactors, type CodeResult, CODE_ERRORS } from "./second-factor.ts";
 import type { Database } from "../platform/sqlite.ts";
 import { Throttle, throttled } from "./throttle.ts";
@@ -33,7 +32,6 @@ export class SignIns {
   private readonly byAccount: Throttle;
   private readonly byAddress: Throttle;
   /** What Basic said of requests, found out before they are answered. */
-  private readonly admitted = new WeakMap<Request, number | Problem>();
   private readonly remembered: RememberedPasswords;
   /** Asked where a name and a password are not those of an account here. */
   externalPasswords: ExternalPasswords | undefined;
@@ -99,7 +97,7 @@ export class SignIns {
     request: Request | undefined,
     work: (address: string | undefined) => Promise<T>,
   ): Promise<T> {
-    const address = request && callerNetwork(request, this.options);
+    const address = (request && currentRequest()?.network) || undefined;
     const account = throttleKey(username);
     const wait = Math.max(
       this.byAccount.wait(account),
@@ -195,15 +193,17 @@ export class SignIns {
   verifyBasic(request: Request): void | Promise<void> {
     const header = request.headers.get("authorization");
     if (header === null || !/^\s*basic\s/i.test(header)) return;
+    const context = currentRequest();
+    if (!context) return;
     return this.admitBasic(request, header).then(
-      (user) => void this.admitted.set(request, user),
-      (error: unknown) => void this.admitted.set(request, Problem.from(error)),
+      (user) => void (context.basicUser = user),
+      (error: unknown) => void (context.basicUser = Problem.from(error)),
     );
   }
 
   /** The row of the account that asks by Basic, once admitted. @throws Problem */
-  found(request: Request): number {
-    const found = this.admitted.get(request) ?? unauthenticated("Invalid username/password.");
+  found(): number {
+    const found = currentRequest()?.basicUser ?? unauthenticated("Invalid username/password.");
     if (found instanceof Problem) throw found;
     return found;
   }

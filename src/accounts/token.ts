@@ -1,7 +1,7 @@
 import { Problem } from "../problem.ts";
 import { type AuditLog, auditOf } from "./audit.ts";
 import type { Clock } from "../platform/clock.ts";
-import { currentOrigin } from "../platform/request-origin.ts";
+import { currentOrigin } from "../platform/request-context.ts";
 import { newSecret, sha256 } from "../platform/secret.ts";
 import type { Database } from "../platform/sqlite.ts";
 

@@ -15,12 +15,12 @@ import { inventoryRoutes, openImports, openMemberships } from "../inventory/inde
 import { openScoring, type Scoring } from "../scoring/index.ts";
 import { auditOf } from "../accounts/audit.ts";
 import { Accounts } from "../accounts/accounts.ts";
-import { arrivalOf, callerOf } from "../platform/caller.ts";
+import { callerOf } from "../platform/caller.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { type Answer, openHttp } from "../platform/http.ts";
 import { type Log, openLog } from "../platform/log.ts";
 import { Metrics } from "../platform/metrics.ts";
-import { baseOf, basePathOf, callerAddress, isUnsafe } from "../platform/origin.ts";
+import { baseOf, basePathOf, isUnsafe } from "../platform/origin.ts";
 import { auditRoutes } from "../accounts/audit-routes.ts";
 import { metricsRoutes } from "../platform/route-metrics.ts";
 import { hasSessionCookie } from "../accounts/session.ts";
@@ -97,7 +97,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       clock,
       log,
       workers: config.workers,
-      clientOf: (request) => callerOf(request, accounts, reach),
+      clientOf: (request) => callerOf(request, accounts),
       requireUser: (request) => void requireUser(accounts, request),
     });
     const opened = database;
@@ -138,8 +138,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
         const free = writesAtOnce(request) ? writeLockOf(opened).free() : undefined;
         return free ? free.then(() => accounts.verifyBasic(request)) : accounts.verifyBasic(request);
       },
-      addressOf: (request) =>
-        callerAddress(request, arrivalOf(request)?.address() ?? undefined, reach) ?? null,
+      reach,
       unready: () => (retired ? ["The service is stopping."] : unready(opened)),
       documentation: { version: VERSION, introduction: INTRODUCTION, tags: TAGS, baseOf: behindProxy },
       observe: observed,
@@ -179,7 +178,6 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
         webRoutes(surroundingsOf, (page, key) => linkPurpose(accounts, key) === KEYED_PAGES[page]),
       ],
       missing: (request) => pageForMissing(request, surroundingsOf(request)),
-      basePath: config.base_path,
       tls: config.tls_key !== "",
     });
     webhooks.deliverer.start();

@@ -1,15 +1,9 @@
 import { Problem } from "../problem.ts";
+import { currentRequest } from "./request-context.ts";
 
 /** A body of more than the setting max_message_bytes, told before it is read where its length is declared. */
 export const bodyTooLarge = (maxBytes: number): Problem =>
   new Problem("too_large", `The body has more than ${maxBytes} bytes (setting max_message_bytes).`);
-
-const allowed = new WeakMap<Request, number>();
-
-/** Says how many seconds the body of a request may take to arrive. */
-export function allowTime(request: Request, seconds: number): void {
-  allowed.set(request, seconds);
-}
 
 /** Seconds without a byte after which a body of any size is given up. */
 export const SILENCE = 60;
@@ -26,7 +20,7 @@ export async function receive(
 ): Promise<void> {
   const reader = request.body?.getReader();
   if (!reader) return;
-  const seconds = silence ?? allowed.get(request);
+  const seconds = silence ?? currentRequest()?.limits?.receiveTimeout;
   let isLate = false;
   const giveUp = (): void => {
     isLate = true;
@@ -84,5 +78,19 @@ export async function readText(request: Request, maxBytes: number): Promise<stri
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
     throw new Problem("malformed", "The body is not UTF-8.", { cause });
+  }
+}
+
+/**
+ * The body as JSON; an empty body as an empty object. The limit of its size is that of the current request.
+ * @throws Problem too_large, timeout, malformed
+ */
+export async function readJson(request: Request): Promise<unknown> {
+  const text = await readText(request, currentRequest()?.limits?.maxMessageBytes ?? Number.POSITIVE_INFINITY);
+  if (text.trim() === "") return {};
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new Problem("malformed", "The body must be valid JSON.", { cause });
   }
 }

@@ -1,52 +1,51 @@
 // Elysia reads NODE_ENV when it is first loaded; without this its own errors would print internals.
 import "./node-env.ts";
-import { type AnyElysia, Elysia } from "elysia";
+import { type AnyElysia, Elysia, ElysiaCustomStatusResponse, ParseError, ValidationError } from "elysia";
 import { Problem } from "../problem.ts";
-import { allowTime, bodyTooLarge } from "./body.ts";
-import { type Arrival, rememberArrival } from "./caller.ts";
+import { bodyTooLarge, readJson } from "./body.ts";
 import type { Clock } from "./clock.ts";
+import { completeMethods } from "./complete-methods.ts";
 import { compressed } from "./compression.ts";
 import { documentation, type Documentation } from "./documentation.ts";
 import { causeOf, type Log } from "./log.ts";
-import { isUnsafe } from "./origin.ts";
-import { withinRequest } from "./request-origin.ts";
-import { routeNames } from "./route-name.ts";
+import { DIRECT, type PublicUrlOptions } from "./origin.ts";
+import {
+  type Arrival,
+  type BodyLimits,
+  currentRequest,
+  RequestContext,
+  withinRequest,
+} from "./request-context.ts";
 
-/** What every request passes on its way in and every answer on its way out, whatever the service behind. */
-export interface HttpOptions {
+/** The parts that all requests pass, whatever the service. */
+export interface HttpOptions extends BodyLimits {
   log: Log;
   clock: Clock;
-  /** Bytes from which on an answer is compressed. */
+  /** Size in bytes from which responses are compressed. */
   gzipThreshold: number;
-  /** Bytes that a body may have. */
-  maxMessageBytes: number;
-  /** Seconds that a body may take to arrive. */
-  receiveTimeout: number;
-  /** Whether a body at this path may be of any size, since it goes to the disk as it comes. */
+  /** Whether bodies at this path may have any size, because they are streamed to disk. */
   isUpload?: (path: string) => boolean;
-  /** What is found out about a caller before the request is routed; never rejects. */
+  /** Runs before an API request is routed; never rejects. */
   admit: (request: Request) => void | Promise<void>;
-  /** Network address of the client of a request, as the audit log tells it. */
-  addressOf?: (request: Request) => string | null;
+  /** How clients reach the server; by default as their requests say. */
+  reach?: PublicUrlOptions;
   /** Reasons why the service cannot take requests now; empty when it can. */
   unready: () => string[];
   documentation: Documentation;
   /** Whether requests come by https. */
   tls?: boolean;
-  /** What is told of every request that was answered. */
+  /** Called after every request. */
   observe?: (answered: Answered) => void;
   /** Routes of the services. */
   services: AnyElysia[];
-  /** What a browser is shown at an address that none of them knows; undefined where that is for none. */
+  /** The page for browsers at an unknown address; undefined for programs. */
   missing?: (request: Request) => Promise<Response | undefined>;
-  /** Path before all addresses, such as /labd. A proxy may take it away or leave it: both are answered. */
-  basePath?: string;
 }
 
-/** One request and its answer; of a streamed one, until its first byte. */
+/** One request and its response; for a streamed one, until its first byte. */
 export interface Answered {
   method: string;
-  /** Pattern of the route: there are few of them. */
+  /** Path pattern of the route, or "none". */
   route: string;
   status: number;
   seconds: number;
@@ -54,161 +53,165 @@ export interface Answered {
 
 const NO_STORE = { "Cache-Control": "no-store" };
 
-/** Sent with every answer that does not set its own. */
+/** Sent with every response that does not set its own. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   "X-Content-Type-Options": "nosniff",
-  // Not no-referrer: under it browsers send `Origin: null` with forms, by which our own could not be told from others.
+  // Not no-referrer: with it browsers send `Origin: null` with our own forms.
   "Referrer-Policy": "same-origin",
   "X-Frame-Options": "DENY",
   "Content-Security-Policy":
     "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 };
 
-/** Answers one request; never rejects. `arrival` is what the socket knows of it. */
+/** Answers one request; never rejects. */
 export type Answer = (request: Request, arrival?: Arrival) => Promise<Response>;
 
-/** The whole HTTP face as one function, so that tests call it without a socket. */
-export function openHttp(options: HttpOptions): Answer {
-  const app = new Elysia({
-    // Elysia looks for the path from a fixed place on: with its default a Host of three characters or fewer gives 404,
-    // without it all of https does. (With https and the default it is a Host of two or fewer.)
-    handler: { standardHostname: options.tls === true },
-    // Otherwise `/x/` answers at `/x` too, behind our back, and HEAD and OPTIONS are made up.
-    systemRouter: false,
-    strictPath: true,
-  })
-    .onError({ as: "global" }, async ({ error, code, request }) => {
-      const problem = asProblem(error, code);
-      problemOf.set(request, problem);
-      const page = code === "NOT_FOUND" ? await options.missing?.(request) : undefined;
-      return page ?? problemResponse(problem);
-    })
-    .get("/healthz", () => Response.json({ status: "ok" }, { headers: NO_STORE }), {
-      detail: {
-        summary: "Is the process alive?",
-        tags: ["service"],
-        responses: { 200: { description: "It is." } },
-      },
-    })
-    .get(
-      "/readyz",
-      () => {
-        const unready = options.unready();
-        const body = unready.length === 0 ? { status: "ready" } : { status: "not ready", reasons: unready };
-        return Response.json(body, { status: unready.length === 0 ? 200 : 503, headers: NO_STORE });
-      },
-      {
-        detail: {
-          summary: "Can it take requests?",
-          tags: ["service"],
-          responses: {
-            200: { description: "It can." },
-            503: { description: "It cannot; `reasons` say why." },
-          },
-        },
-      },
-    );
-  for (const path of ["/healthz", "/readyz"])
-    app.all(path, () => refuseMethod("GET, HEAD"), { detail: { hide: true } });
-  for (const service of options.services) app.use(service);
-  app.use(documentation(options.documentation));
+/**
+ * For every plugin that has routes. Supplies `requestContext` (request id, client address, base path, public URL) and the
+ * parser "jsonBody" (`{ parse: "jsonBody" }`), which reads JSON in strict UTF-8 within the limits of size and time.
+ */
+export const requestPlugin = new Elysia({ name: "request" })
+  .parser("jsonBody", ({ request }) => readJson(request))
+  .derive({ as: "global" }, ({ route }) => {
+    const requestContext = currentRequest()!;
+    requestContext.route = route;
+    return { requestContext };
+  });
 
-  const basePath = options.basePath ?? "";
-  const { observe } = options;
-  const nameOf = routeNames(app.routes.map(({ path }) => path));
+/** The whole HTTP service as one function, which tests call without a socket. */
+export function openHttp(options: HttpOptions): Answer {
+  const app = openApp(options);
+  const { observe, log } = options;
+  const reach = options.reach ?? DIRECT;
   return async (received, arrival) => {
     const started = performance.now();
     const id = options.clock.newId();
-    const request = withoutBase(addressed(received, arrival), basePath);
-    if (arrival) rememberArrival(request, arrival);
-    if (isUnsafe(request.method)) allowTime(request, options.receiveTimeout);
+    const { request, hasHost } = addressed(received, arrival, reach.basePath);
     const path = pathOf(request);
-    let response: Response;
-    try {
-      // Only the interface asks who calls: what else comes by here costs no password's hash.
-      const isInterface = path.startsWith("/api/");
-      const answer = async (): Promise<Response> => {
-        await options.admit(request);
-        return route(app, request, path, options, basePath);
-      };
-      response = await (isInterface
-        ? withinRequest(id, () => options.addressOf?.(request) ?? null, answer)
-        : route(app, request, path, options, basePath));
-      const sent = compressed(request, response, options.gzipThreshold);
-      response = sent instanceof Promise ? await sent : sent;
-    } catch (error) {
-      const problem = Problem.from(error);
-      problemOf.set(request, problem);
-      response = problemResponse(problem);
-    }
+    const context = new RequestContext(request, id, arrival, reach, options);
+    const response = await withinRequest(context, async () => {
+      try {
+        checkRequest(request, path, hasHost, options);
+        if (path.startsWith("/api/")) await options.admit(request);
+        const response =
+          reach.basePath !== "" && path === reach.basePath
+            ? new Response(null, { status: 308, headers: { Location: `${path}/` } })
+            : await app.fetch(request);
+        return await compressed(request, response, options.gzipThreshold);
+      } catch (error) {
+        context.problem = Problem.from(error);
+        return problemResponse(context.problem);
+      }
+    });
     finish(request, response, id);
     const { method } = request;
     const { status } = response;
     const took = performance.now() - started;
-    observe?.({ method, route: nameOf(path), status, seconds: took / 1000 });
-    const milliseconds = Math.round(took * 100) / 100;
-    const fields = { request: id, method, path, status, milliseconds };
-    const problem = problemOf.get(request);
-    const cause = problem && causeOf(problem);
-    if (cause) options.log.problem("request", { ...fields, cause });
-    else options.log.info("request", fields);
+    observe?.({ method, route: context.route, status, seconds: took / 1000 });
+    const fields = { request: id, method, path, status, milliseconds: Math.round(took * 100) / 100 };
+    const cause = context.problem && causeOf(context.problem);
+    if (cause) log.problem("request", { ...fields, cause });
+    else log.info("request", fields);
     return response;
   };
 }
 
-/** The Problem that a request ended in, for the log. */
-const problemOf = new WeakMap<Request, Problem>();
+function openApp(options: HttpOptions) {
+  const app = new Elysia({
+    // Elysia looks for the path from a fixed place on: with its default a Host of three characters or fewer gives 404,
+    // without it all of https does. (With https and the default it is a Host of two or fewer.)
+    handler: { standardHostname: options.tls === true },
+    // Pages answer without a trailing slash only; completeMethods adds it for the APIs.
+    systemRouter: false,
+    strictPath: true,
+  })
+    .onError({ as: "global" }, async ({ error, code, request, route }) => {
+      const problem = asProblem(error, code);
+      const context = currentRequest();
+      if (context) Object.assign(context, { problem, route: route || context.route });
+      const page = code === "NOT_FOUND" ? await options.missing?.(request) : undefined;
+      return page ?? problemResponse(problem);
+    })
+    .mapResponse({ as: "global" }, ({ response, set }) => asJson(response, set))
+    .use(requestPlugin)
+    .get("/healthz", () => Response.json({ status: "ok" }, { headers: NO_STORE }), {
+      detail: {
+        summary: "Check that the process runs",
+        tags: ["service"],
+        responses: { 200: { description: "The process runs." } },
+      },
+    })
+    .get("/readyz", () => readiness(options.unready()), {
+      detail: {
+        summary: "Check that the service takes requests",
+        tags: ["service"],
+        responses: {
+          200: { description: "The service takes requests." },
+          503: { description: "The service takes no requests; `reasons` say why." },
+        },
+      },
+    });
+  for (const service of options.services) app.use(service);
+  app.use(documentation(options.documentation));
+  completeMethods(app);
+  return app;
+}
 
-/** Addresses of requests that came without one that can be used, and the name that they gave. */
-const unnamed = new WeakMap<Request, string | null>();
+function readiness(reasons: string[]): Response {
+  const body = reasons.length === 0 ? { status: "ready" } : { status: "not ready", reasons };
+  return Response.json(body, { status: reasons.length === 0 ? 200 : 503, headers: NO_STORE });
+}
+
+/** A handler's object or list as JSON that no cache keeps; undefined and null as 204. Elysia sends the rest as it is. */
+function asJson(value: unknown, set: { status?: number | string; headers: object }): Response | undefined {
+  if (value instanceof Response) return undefined;
+  const custom = value instanceof ElysiaCustomStatusResponse ? value : undefined;
+  const body: unknown = custom ? custom.response : value;
+  const headers = { ...NO_STORE, ...(set.headers as Record<string, string>) };
+  if (body === undefined || body === null) return new Response(null, { status: 204, headers });
+  if (typeof body !== "object" || body instanceof Blob || body instanceof ReadableStream) return undefined;
+  // Not Response.json: clients compare the type with "application/json" to the letter.
+  return new Response(JSON.stringify(body), {
+    status: custom ? Number(custom.code) : Number(set.status ?? 200),
+    headers: { ...headers, "Content-Type": "application/json" },
+  });
+}
 
 /**
- * The request with an absolute address. HTTP/1.0 needs no Host, and a Host that is none says nothing: the address
- * then is the server's own. The SOAP face answers both in its own form, the rest refuses what is no Host
- * (RFC 9112, section 3.2).
+ * The request with an absolute address, and without the base path. HTTP/1.0 needs no Host, and Bun leaves out one that
+ * cannot be used: the server's own address stands in. SOAP answers requests with an unusable Host in its own form, the
+ * rest refuses them (RFC 9112, section 3.2).
  */
-function addressed(request: Request, arrival: Arrival | undefined): Request {
-  if (URL.canParse(request.url)) return request;
-  const path = request.url.startsWith("/") ? request.url : pathOf(request);
-  const named = new Request(`${arrival?.origin() ?? "http://localhost"}${path}`, request);
-  unnamed.set(named, request.headers.get("host"));
-  return named;
-}
-
-/** The request as it were without the base path, where it has that. Bodies and aborts go through. */
-function withoutBase(request: Request, basePath: string): Request {
-  if (basePath === "") return request;
-  const start = request.url.indexOf("/", request.url.indexOf("://") + 3);
-  if (!request.url.startsWith(basePath, start)) return request;
-  const rest = request.url.slice(start + basePath.length);
-  if (!rest.startsWith("/")) return request;
-  const inner = new Request(request.url.slice(0, start) + rest, request);
-  unnamed.set(inner, unnamed.get(request) ?? null);
-  return inner;
-}
-
-function hasUsableHost(request: Request): boolean {
-  return (unnamed.get(request) ?? null) === null;
-}
-
-/** @throws Problem, at once or by the promise */
-function route(
-  app: AnyElysia,
-  request: Request,
-  path: string,
-  { maxMessageBytes, isUpload }: HttpOptions,
+function addressed(
+  received: Request,
+  arrival: Arrival | undefined,
   basePath: string,
-): Response | Promise<Response> {
-  if (!hasUsableHost(request) && !path.startsWith("/soap/"))
-    throw new Problem("invalid_request", "The request has no usable Host header.");
-  if (basePath !== "" && path === basePath)
-    return new Response(null, { status: 308, headers: { Location: `${basePath}/` } });
-  const declared = Number(request.headers.get("content-length") ?? 0);
-  // A body of unknown length is counted where it is read; the SOAP face answers its own faults.
-  if (declared > maxMessageBytes && !path.startsWith("/soap/") && !isUpload?.(path)) {
-    throw bodyTooLarge(maxMessageBytes);
+): { request: Request; hasHost: boolean } {
+  let request = received;
+  let hasHost = true;
+  if (!URL.canParse(request.url)) {
+    const path = request.url.startsWith("/") ? request.url : pathOf(request);
+    hasHost = request.headers.get("host") === null;
+    request = new Request(`${arrival?.origin() ?? "http://localhost"}${path}`, request);
   }
-  return app.fetch(request);
+  const start = request.url.indexOf("/", request.url.indexOf("://") + 3);
+  if (basePath !== "" && request.url.startsWith(`${basePath}/`, start))
+    request = new Request(request.url.slice(0, start) + request.url.slice(start + basePath.length), request);
+  return { request, hasHost };
+}
+
+/** @throws Problem for a request that is refused before routing */
+function checkRequest(
+  { headers }: Request,
+  path: string,
+  hasHost: boolean,
+  { maxMessageBytes, isUpload }: HttpOptions,
+): void {
+  if (path.startsWith("/soap/")) return;
+  if (!hasHost) throw new Problem("invalid_request", "The request has no usable Host header.");
+  // A body of unknown length is counted where it is read.
+  const declared = Number(headers.get("content-length") ?? 0);
+  if (declared > maxMessageBytes && !isUpload?.(path)) throw bodyTooLarge(maxMessageBytes);
 }
 
 /** A thrown value as a Problem; `code` is Elysia's own name for what it threw itself. */
@@ -216,13 +219,27 @@ function asProblem(error: unknown, code: unknown): Problem {
   if (code === "NOT_FOUND") {
     return new Problem("not_found", "Not found. The addresses are listed at / and described at /docs.");
   }
-  if (code === "PARSE")
-    return new Problem("malformed", "The body cannot be read as its Content-Type says.", { cause: error });
-  if (code === "VALIDATION")
-    return new Problem("invalid_request", "The request does not fit its description at /docs.", {
-      cause: error,
-    });
+  if (error instanceof ParseError)
+    // Elysia wraps what a parser throws.
+    return error.cause instanceof Problem
+      ? error.cause
+      : new Problem("malformed", "The body cannot be parsed as its Content-Type declares.", { cause: error });
+  if (error instanceof ValidationError) return asFieldErrors(error);
   return Problem.from(error);
+}
+
+/** What does not match a route's schema, field by field. */
+function asFieldErrors(error: ValidationError): Problem {
+  const fields: Record<string, string[]> = {};
+  for (const { path, message } of error.all as { path: string; message: string }[])
+    fields[path === "root" ? "non_field_errors" : path] = [message];
+  const texts = Object.entries(fields).map(([field, [message]]) =>
+    field === "non_field_errors" ? message : `${field}: ${message}`,
+  );
+  // Not the error itself as the cause: its text holds what was sent, which may be a password.
+  if (error.type === "response")
+    return Problem.from(new Error(`The response does not match its schema: ${texts.join(" ")}`));
+  return new Problem("invalid_request", texts[0], { fields });
 }
 
 /** The error body of all JSON answers: what DRF clients read (`detail`, or one list per field) plus `message`. */
@@ -235,11 +252,6 @@ export function problemResponse(problem: Problem): Response {
     status: problem.status,
     headers: { "Content-Type": "application/json", ...problem.headers },
   });
-}
-
-/** For `.all` routes behind the real ones: the path is known, the method is not. */
-export function refuseMethod(allow: string): never {
-  throw new Problem("method_not_allowed", `Method not allowed. Allowed: ${allow}.`, { allow });
 }
 
 function finish(request: Request, response: Response, id: string): void {

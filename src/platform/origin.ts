@@ -53,6 +53,27 @@ export function callerAddress(
   return forwarded !== undefined && /^[0-9A-Fa-f.:]{2,45}$/.test(forwarded) ? forwarded : address;
 }
 
+/**
+ * The network of an address: of IPv4 the address; of IPv6 its first 64 bits, since whoever has one address has all of
+ * these (RFC 6177). IPv4 inside IPv6 (RFC 4291, section 2.5.5.2) counts as IPv4.
+ */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
+  if (mapped) return mapped[1];
+  if (!address.includes(":")) return address;
+  const [plain] = address.split("%");
+  const [head, tail] = plain.split("::");
+  const groups = head === "" ? [] : head.split(":");
+  if (tail !== undefined) {
+    const last = tail === "" ? [] : tail.split(":");
+    while (groups.length + last.length < 8) groups.push("0");
+  }
+  return `${groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(":")}::/64`;
+}
+
 const lastOf = (list: string | null): string | undefined => list?.split(",").at(-1)?.trim().toLowerCase();
 
 /**

@@ -1,8 +1,9 @@
-import { type AnyElysia, Elysia } from "elysia";
+import { Elysia } from "elysia";
 import { timingSafeEqual } from "node:crypto";
 import { Problem } from "../problem.ts";
-import { arrivalOf } from "./caller.ts";
 import type { Metrics } from "./metrics.ts";
+import { requestPlugin } from "./http.ts";
+import type { Arrival } from "./request-context.ts";
 
 export interface MetricsAccess {
   /** Who may read without the token: callers on this machine, all, or nobody at all, with or without it. */
@@ -18,31 +19,26 @@ const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/i;
 const FORWARDED = ["x-forwarded-for", "forwarded", "via", "x-real-ip"];
 
 /** `/metrics` for Prometheus. */
-export function metricsRoutes(metrics: Metrics, access: MetricsAccess): AnyElysia {
-  const show = (request: Request): Response => {
-    if (access.readers === "off") throw new Problem("not_found", "Not found.");
-    if (request.method !== "GET" && request.method !== "HEAD")
-      throw new Problem("method_not_allowed", "Method not allowed. Allowed: GET, HEAD.", {
-        allow: "GET, HEAD",
-      });
-    if (access.readers !== "all" && !isLocal(request) && !hasToken(request, access.token))
-      throw new Problem(
-        "forbidden",
-        "Metrics are for callers on this machine, or with the token of metrics_token.",
-      );
-    return new Response(metrics.text(), { headers: { "Content-Type": TYPE, "Cache-Control": "no-store" } });
-  };
-  return new Elysia({ name: "metrics" }).all(METRICS_PATH, ({ request }) => show(request), {
-    parse: "none",
-    detail: { hide: true },
-  }) as unknown as AnyElysia;
+export function metricsRoutes(metrics: Metrics, access: MetricsAccess) {
+  return new Elysia({ name: "metrics" }).use(requestPlugin).get(
+    METRICS_PATH,
+    ({ request, requestContext }) => {
+      if (access.readers === "off") throw new Problem("not_found", "Not found.");
+      const isAllowed = access.readers === "all" || isLocal(request, requestContext.arrival);
+      if (!isAllowed && !hasToken(request, access.token))
+        throw new Problem(
+          "forbidden",
+          "Metrics: only callers on this machine, or with the token of metrics_token.",
+        );
+      return new Response(metrics.text(), { headers: { "Content-Type": TYPE, "Cache-Control": "no-store" } });
+    },
+    { detail: { hide: true } },
+  );
 }
 
 /** Whether the request comes from this machine itself: over a Unix socket, or from the loopback without a proxy. */
-function isLocal(request: Request): boolean {
-  if (FORWARDED.some((name) => request.headers.has(name))) return false;
-  const arrival = arrivalOf(request);
-  if (!arrival) return false;
+function isLocal(request: Request, arrival: Arrival | undefined): boolean {
+  if (!arrival || FORWARDED.some((name) => request.headers.has(name))) return false;
   const address = arrival.address();
   return address === null ? arrival.isUnix === true : LOOPBACK.test(address);
 }

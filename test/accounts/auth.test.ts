@@ -1,9 +1,9 @@
 import { expect, spyOn, test } from "bun:test";
+import { asRequest, callerOfRequest } from "../fixtures/request.ts";
 import { MIGRATIONS } from "../../db/index.ts";
 import type { AccountOptions } from "../../src/accounts/account-options.ts";
 import { Accounts } from "../../src/accounts/accounts.ts";
 import { ANONYMOUS } from "../../src/accounts/actor.ts";
-import { rememberArrival } from "../../src/platform/caller.ts";
 import { Passwords } from "../../src/accounts/password.ts";
 import { openDatabase } from "../../src/platform/sqlite.ts";
 
@@ -103,17 +103,9 @@ test("the system account cannot be signed in to", async () => {
   await expect(accounts.signIn({ username: "system", password: "" })).rejects.toThrow("Unable to log in");
 });
 
-/** A request as the service sees it: admitted from an address. */
-async function admitted(
-  accounts: Accounts,
-  headers: Record<string, string>,
-  { method = "GET", from = "192.0.2.1", url = "http://lab/" } = {},
-): Promise<Request> {
-  const request = new Request(url, { method, headers });
-  rememberArrival(request, { address: () => from, origin: () => "http://lab" });
-  await accounts.verifyBasic(request);
-  return request;
-}
+/** The caller of a request with these headers. */
+const callerBy = (accounts: Accounts, headers: Record<string, string>, { method = "GET" } = {}) =>
+  callerOfRequest(accounts, new Request("http://lab/", { method, headers }));
 const basic = (pair: string) => ({ authorization: `Basic ${Buffer.from(pair).toString("base64")}` });
 const refusalOf = async (work: () => unknown): Promise<{ code: string; headers: Record<string, string> }> => {
   try {
@@ -127,7 +119,7 @@ const refusalOf = async (work: () => unknown): Promise<{ code: string; headers: 
 test("Basic signs in by the password; the second time it is not hashed again, unless it was changed", async () => {
   const { accounts, now } = opened();
   const rid = await accounts.addUser({ username: "kim", password: "long: päßword" });
-  const signIn = async () => accounts.authenticate(await admitted(accounts, basic("kim:long: päßword"))).user;
+  const signIn = async () => (await callerBy(accounts, basic("kim:long: päßword"))).user;
   expect(await signIn()).toBe(rid);
   const hashed = spyOn(Bun.password, "verify");
   for (let i = 0; i < 20; i++) expect(await signIn()).toBe(rid);
@@ -138,18 +130,20 @@ test("Basic signs in by the password; the second time it is not hashed again, un
   hashed.mockRestore();
   await accounts.setPassword(rid, "another password");
   await expect(signIn()).rejects.toThrow("Invalid username/password.");
-  expect(accounts.authenticate(await admitted(accounts, basic("kim:another password"))).user).toBe(rid);
+  expect((await callerBy(accounts, basic("kim:another password"))).user).toBe(rid);
   accounts.addUser({ username: "root", superuser: true });
   accounts.setActive(rid, false);
-  const shut = await admitted(accounts, basic("kim:another password"));
-  expect(() => accounts.authenticate(shut)).toThrow("Invalid username/password.");
+  await expect(callerBy(accounts, basic("kim:another password"))).rejects.toThrow(
+    "Invalid username/password.",
+  );
   for (const header of [
     "Basic !!!",
     "Basic a2lt",
     `Basic ${Buffer.from([0xff, 0x3a, 0x61]).toString("base64")}`,
   ]) {
-    const request = await admitted(accounts, { authorization: header });
-    expect(() => accounts.authenticate(request)).toThrow("not correctly base64 encoded");
+    await expect(callerBy(accounts, { authorization: header })).rejects.toThrow(
+      "not correctly base64 encoded",
+    );
   }
 });
 
@@ -157,9 +151,7 @@ test("Basic from a page of somebody else does not change anything", async () => 
   const { accounts } = opened();
   await accounts.addUser({ username: "kim", password: "correct horse" });
   const ask = async (headers: Record<string, string>, method: string) =>
-    accounts.authenticate(
-      await admitted(accounts, { ...basic("kim:correct horse"), ...headers }, { method }),
-    );
+    callerBy(accounts, { ...basic("kim:correct horse"), ...headers }, { method });
   expect((await ask({}, "POST")).username).toBe("kim");
   expect((await ask({ origin: "http://lab" }, "POST")).username).toBe("kim");
   expect((await ask({ origin: "http://evil.example" }, "GET")).username).toBe("kim");
@@ -191,7 +183,7 @@ test("a session is a cookie; what changes something needs its token or a page of
   const rid = await accounts.addUser({ username: "kim", password: "correct horse" });
   const first = await accounts.openSession(
     { username: "kim", password: "correct horse" },
-    await admitted(accounts, {}),
+    new Request("http://lab/"),
   );
   expect(first.cookie).toMatch(
     /^labd_session=[A-Za-z0-9_-]{43}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Lax$/,
@@ -293,8 +285,9 @@ test("behind https the cookie is for https only; a proxy is believed only where 
 test("failed sign-ins are counted by account, and by address, whoever is there", async () => {
   const { accounts, now } = opened(undefined, { loginFailures: 3, loginFailuresAddress: 5, loginWindow: 60 });
   await accounts.addUser({ username: "kim", password: "correct horse" });
-  const attempt = async (name: string, password: string, from: string) =>
-    accounts.signIn({ username: name, password }, await admitted(accounts, {}, { from }));
+  const request = new Request("http://lab/");
+  const attempt = (name: string, password: string, from: string) =>
+    asRequest(request, () => accounts.signIn({ username: name, password }, request), from);
   for (const name of ["kim", "nobody"]) {
     for (let i = 0; i < 3; i++) {
       const refused = await refusalOf(() => attempt(name, "wrong horse", `192.0.2.${name.length}`));
@@ -341,8 +334,8 @@ test("many attempts at once do not slip through the count together, and the netw
   const codes = await Promise.all(
     Array.from({ length: 12 }, async (_, i) => {
       const headers = { "x-forwarded-for": `10.0.0.1, 2001:db8:0:1::${i}` };
-      const request = await admitted(accounts, { ...headers, ...basic(`user${i}:wrong horse`) });
-      return (await refusalOf(() => accounts.authenticate(request))).code;
+      return (await refusalOf(() => callerBy(accounts, { ...headers, ...basic(`user${i}:wrong horse`) })))
+        .code;
     }),
   );
   expect(codes.filter((code) => code === "unauthenticated")).toHaveLength(4);

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { callerOfRequest } from "../fixtures/request.ts";
 import { MIGRATIONS } from "../../db/index.ts";
 import { Problem } from "../../src/problem.ts";
 import { Accounts } from "../../src/accounts/accounts.ts";
@@ -30,8 +31,7 @@ async function opened() {
 const basic = async (accounts: Accounts, pair: string) => {
   const headers = { authorization: `Basic ${Buffer.from(pair).toString("base64")}` };
   const request = new Request("http://lab/", { headers });
-  await accounts.verifyBasic(request);
-  return accounts.authenticate(request);
+  return callerOfRequest(accounts, request);
 };
 
 test("a password that is none here is asked for elsewhere, and the account says who it is", async () => {

@@ -2,6 +2,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { callerOfRequest } from "../fixtures/request.ts";
 import { MIGRATIONS } from "../../db/index.ts";
 import type { AccountOptions } from "../../src/accounts/account-options.ts";
 import { Accounts } from "../../src/accounts/accounts.ts";
@@ -135,9 +136,7 @@ test("Basic and a remembered password do not get around it; tokens from before g
   const { accounts, enrol } = await opened();
   const token = accounts.addToken("ada", "cron");
   const ask = async () => {
-    const request = basic(`ada:${PASSWORD}`);
-    await accounts.verifyBasic(request);
-    return accounts.authenticate(request).username;
+    return (await callerOfRequest(accounts, basic(`ada:${PASSWORD}`))).username;
   };
   expect(await ask()).toBe("ada");
   enrol();
@@ -189,9 +188,9 @@ test("it is asked for, too, where a directory knows the password", async () => {
   expect(await refusal(() => signIn(undefined, "ADA", "theirs"))).toEqual(coded("second_factor_required"));
   expect(await refusal(() => signIn("000000", "ADA", "theirs"))).toEqual(coded("second_factor_wrong"));
   await signIn(shown(secret), "ADA", "theirs");
-  const request = basic("ada:theirs");
-  await accounts.verifyBasic(request);
-  expect(await refusal(() => accounts.authenticate(request))).toEqual(coded("second_factor_required"));
+  expect(await refusal(() => callerOfRequest(accounts, basic("ada:theirs")))).toEqual(
+    coded("second_factor_required"),
+  );
 });
 
 test("who needs one and has none opens a session that can do nothing, and gets no token", async () => {
@@ -206,9 +205,9 @@ test("who needs one and has none opens a session that can do nothing, and gets n
   expect(await refusal(() => strict.signIn({ username: "ada", password: PASSWORD }))).toEqual(
     coded("second_factor_missing"),
   );
-  const request = basic(`ada:${PASSWORD}`);
-  await strict.verifyBasic(request);
-  expect(await refusal(() => strict.authenticate(request))).toEqual(coded("second_factor_missing"));
+  expect(await refusal(() => callerOfRequest(strict, basic(`ada:${PASSWORD}`)))).toEqual(
+    coded("second_factor_missing"),
+  );
   await strict.signIn({ username: "kim", password: PASSWORD });
   const { secret } = strict.secondFactors.begin(ada, "ada", "labd");
   strict.secondFactors.confirm(ada, shown(secret));

@@ -66,7 +66,7 @@ test("they are for this machine, or for who has the token; a proxy's callers are
     expect(await status(server.url, { ...forwarded, Authorization: "Bearer 0123456789abcdefgX" })).toBe(403);
     expect(await status(server.url, { ...forwarded, Authorization: `Bearer ${TOKEN}` })).toBe(200);
     const written = await fetch(`${server.url}/metrics`, { method: "POST" });
-    expect([written.status, written.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+    expect([written.status, written.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
     expect(server.log()).not.toContain(TOKEN);
   }
   await using off = await serve(place.directory, ["--metrics", "off"]);

@@ -9,6 +9,7 @@ import { Accounts } from "../../src/accounts/accounts.ts";
 import type { Clock } from "../../src/platform/clock.ts";
 import type { PublicUrlOptions } from "../../src/platform/origin.ts";
 import { type Database, openDatabase } from "../../src/platform/sqlite.ts";
+import { asRequest } from "../fixtures/request.ts";
 import { SAMPLE } from "./sample.ts";
 
 /** Of alice, where an installation is opened with passwords: hashing one takes longer than all else. */
@@ -106,6 +107,11 @@ export async function openLab(
         ...(options.reach === undefined ? {} : { reach: options.reach }),
       }),
     );
+  const answer = (request: Request): Promise<Response> =>
+    asRequest(request, async () => {
+      await accounts.verifyBasic(request);
+      return app.fetch(request);
+    });
   return {
     database,
     clock,
@@ -121,8 +127,7 @@ export async function openLab(
         headers: sent,
         ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
       });
-      await accounts.verifyBasic(request);
-      const response = await app.fetch(request);
+      const response = await answer(request);
       const text = await response.text();
       let parsed: Record<string, Json> = {};
       try {
@@ -132,8 +137,8 @@ export async function openLab(
       }
       return { status: response.status, headers: response.headers, text, body: parsed };
     },
-    get: async (path, as) =>
-      app.fetch(
+    get: (path, as) =>
+      answer(
         new Request(`http://lab/api/v2/${path}`, {
           headers: as === undefined ? {} : { Authorization: `Token ${tokens[as]}` },
         }),
@@ -146,8 +151,7 @@ export async function openLab(
         headers,
         ...(body === undefined ? {} : { body }),
       });
-      await accounts.verifyBasic(request);
-      const response = await app.fetch(request);
+      const response = await answer(request);
       const bytes = new Uint8Array(await response.arrayBuffer());
       return { status: response.status, headers: response.headers, bytes };
     },

@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import { MIGRATIONS } from "../../db/index.ts";
 import { Accounts } from "../../src/accounts/accounts.ts";
-import { callerOf, networkOf, rememberArrival } from "../../src/platform/caller.ts";
+import { callerOf } from "../../src/platform/caller.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import { DIRECT } from "../../src/platform/origin.ts";
+import { DIRECT, networkOf, type PublicUrlOptions } from "../../src/platform/origin.ts";
+import { RequestContext, withinRequest } from "../../src/platform/request-context.ts";
 import { openDatabase } from "../../src/platform/sqlite.ts";
 
 test.each([
@@ -29,8 +30,11 @@ test("a valid token tells the caller, whatever the address; anything else is the
   const token = accounts.addToken("kim", "test");
   const from = (address: string | null, authorization?: string): string => {
     const request = new Request("http://lab/", authorization ? { headers: { authorization } } : {});
-    rememberArrival(request, { address: () => address, origin: () => "http://lab" });
-    return callerOf(request, accounts, DIRECT);
+    const context = new RequestContext(request, "test", {
+      address: () => address,
+      origin: () => "http://lab",
+    });
+    return withinRequest(context, () => callerOf(request, accounts));
   };
   expect(from("192.0.2.7", `Token ${token}`)).toBe("user kim");
   expect(from("192.0.2.8", `Bearer ${token}`)).toBe("user kim");
@@ -38,7 +42,7 @@ test("a valid token tells the caller, whatever the address; anything else is the
   expect(from("192.0.2.7", "Token wrong")).toBe("192.0.2.7");
   expect(from("192.0.2.7", "Basic a2ltOmtpbQ==")).toBe("192.0.2.7");
   expect(from(null)).toBe("");
-  expect(callerOf(new Request("http://lab/"), accounts, DIRECT)).toBe("");
+  expect(callerOf(new Request("http://lab/"), accounts)).toBe("");
 });
 
 test("behind a proxy of ours the network is the one that the proxy names, else what is claimed counts for nothing", () => {
@@ -46,7 +50,9 @@ test("behind a proxy of ours the network is the one that the proxy names, else w
   const request = new Request("http://lab/", {
     headers: { "X-Forwarded-For": "203.0.113.1, 2001:db8:1:2:3::4", Cookie: "theme=dark" },
   });
-  rememberArrival(request, { address: () => "127.0.0.1", origin: () => "http://lab" });
-  expect(callerOf(request, accounts, DIRECT)).toBe("127.0.0.1");
-  expect(callerOf(request, accounts, { ...DIRECT, trustProxy: true })).toBe("2001:db8:1:2::/64");
+  const arrival = { address: () => "127.0.0.1", origin: () => "http://lab" };
+  const from = (reach: PublicUrlOptions): string =>
+    withinRequest(new RequestContext(request, "test", arrival, reach), () => callerOf(request, accounts));
+  expect(from(DIRECT)).toBe("127.0.0.1");
+  expect(from({ ...DIRECT, trustProxy: true })).toBe("2001:db8:1:2::/64");
 });

@@ -87,7 +87,7 @@ test("unknown path 404, unknown method 405 with Allow, too large a body 413: JSO
   const missing = await ask("/nothing/here");
   expect([missing.status, ((await missing.json()) as { code: string }).code]).toEqual([404, "not_found"]);
   const method = await ask("/healthz", { method: "DELETE" });
-  expect([method.status, method.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+  expect([method.status, method.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
   const large = await ask("/defect", { method: "GET", headers: { "content-length": "5001" } });
   expect([large.status, ((await large.json()) as { message: string }).message]).toEqual([
     413,

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
-import { allowTime, readText, receive } from "../../src/platform/body.ts";
+import { readText, receive } from "../../src/platform/body.ts";
 import { withoutIdleTimeout } from "../../src/platform/idle-timeout.ts";
+import { RequestContext, withinRequest } from "../../src/platform/request-context.ts";
 
 /** Ends of connections, on a server whose own end would come after a second or two. */
 
@@ -15,12 +16,20 @@ test("neither work nor a body that takes longer than a connection may rest is cu
     port: 0,
     hostname: "127.0.0.1",
     idleTimeout: 1,
-    fetch: (request, own) => withoutIdleTimeout(own, request, answer(request)),
+    fetch: (request, own) =>
+      withoutIdleTimeout(
+        own,
+        request,
+        withinRequest(contextOf(request), () => answer(request)),
+      ),
   });
+  const contextOf = (request: Request): RequestContext => {
+    const limits = { receiveTimeout: request.url.endsWith("/late") ? 1 : 3600, maxMessageBytes: 100 };
+    return new RequestContext(request, "test", undefined, undefined, limits);
+  };
   const answer = async (request: Request): Promise<Response> => {
     const what = new URL(request.url).pathname;
     if (what === "/work") await Bun.sleep(WORK);
-    if (what === "/late") allowTime(request, 1);
     try {
       if (what === "/upload") {
         let bytes = 0;

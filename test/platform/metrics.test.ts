@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import { Metrics } from "../../src/platform/metrics.ts";
-import { routeNames } from "../../src/platform/route-name.ts";
 import { timeQueries } from "../../src/platform/slow-query.ts";
 import { openDatabase } from "../../src/platform/sqlite.ts";
 
@@ -33,32 +32,6 @@ test("counters, gauges and histograms as Prometheus reads them", () => {
     'c_count{y="z"} 4',
     "",
   ]);
-});
-
-test.each([
-  ["/api/v2/locations/", "/api/v2/locations/"],
-  ["/api/v2/locations", "/api/v2/locations"],
-  ["/api/v2/locations/17/", "/api/v2/locations/:id/"],
-  ["/api/v2/locations/17/notes/4", "/api/v2/locations/:id/notes/:note"],
-  ["/api/v2/locations/import/", "/api/v2/locations/import/"],
-  ["/api/v2/locations/import/4", "/api/v2/locations/:id/:part"],
-  ["/api/v2/locations//", "none"],
-  ["/assets/a/b.js", "/assets/*"],
-  ["/", "/"],
-  ["/nonsense", "none"],
-  ["/api", "none"],
-])("the route of %s is %s", (path, route) => {
-  const nameOf = routeNames([
-    "/",
-    "/assets/*",
-    "/api/v2/locations/",
-    "/api/v2/locations",
-    "/api/v2/locations/:id/",
-    "/api/v2/locations/:id/:part",
-    "/api/v2/locations/:id/notes/:note",
-    "/api/v2/locations/import/",
-  ]);
-  expect(nameOf(path)).toBe(route);
 });
 
 test("slow statements are told of without their values; quick ones are counted", () => {

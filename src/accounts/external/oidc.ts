@@ -4,11 +4,10 @@ import { type PendingAuthorization, OidcError, OidcProvider } from "./oidc-provi
 import { Problem } from "../../problem.ts";
 import type { Accounts } from "../accounts.ts";
 import { readText } from "../../platform/body.ts";
-import { callerNetwork } from "../../platform/caller.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { baseOf, basePathOf, ownOrigin, ownPage, type PublicUrlOptions } from "../../platform/origin.ts";
-import { identify } from "../../platform/request-origin.ts";
+import { currentRequest, identify } from "../../platform/request-context.ts";
 import { Sealing } from "../../platform/encryption.ts";
 import { sha256 } from "../../platform/secret.ts";
 import type { Database } from "../../platform/sqlite.ts";
@@ -93,7 +92,7 @@ export class OidcSignIn {
     const answer = new URL(request.url).searchParams;
     const state = answer.get("state") ?? "";
     const pending = this.pendingOf(request, state);
-    const address = callerNetwork(request, this.parts.reach) ?? "";
+    const address = currentRequest()?.network ?? "";
     const end = (response: Response): Response => {
       if (state !== "") response.headers.append("Set-Cookie", this.stateCookie(request, state, "", 0));
       return response;

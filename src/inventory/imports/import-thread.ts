@@ -1,6 +1,6 @@
 import type { ImportOptions, ImportReport } from "./import.ts";
 import type { Actor } from "../model/access.ts";
-import type { Origin } from "../../platform/request-origin.ts";
+import type { Origin } from "../../platform/request-context.ts";
 import { addressOfWorker } from "../../platform/worker-address.ts";
 
 /** What the thread of an import and the one that answers requests say to each other. */

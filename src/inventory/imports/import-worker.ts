@@ -6,7 +6,7 @@ import { DECLARED } from "../resources/index.ts";
 import { Problem } from "../../problem.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { causeOf } from "../../platform/log.ts";
-import { withinOrigin } from "../../platform/request-origin.ts";
+import { withinOrigin } from "../../platform/request-context.ts";
 import { openWriter } from "../../platform/sqlite.ts";
 
 /** The thread of one import: reads the file, waits for its turn, writes all rows in one transaction, and ends. */

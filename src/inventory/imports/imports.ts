@@ -7,7 +7,7 @@ import { openStore } from "../records/store.ts";
 import { type Code, Problem } from "../../problem.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { causeOf, type Log } from "../../platform/log.ts";
-import { currentOrigin, type Origin, withinOrigin } from "../../platform/request-origin.ts";
+import { currentOrigin, type Origin, withinOrigin } from "../../platform/request-context.ts";
 import type { Database } from "../../platform/sqlite.ts";
 import { writeLockOf } from "../../platform/write-lock.ts";
 

@@ -1,7 +1,7 @@
 import type { Actor } from "../model/access.ts";
 import type { Statements } from "./statements.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { identify } from "../../platform/request-origin.ts";
+import { identify } from "../../platform/request-context.ts";
 import { tallyOf } from "../../platform/cache-counter.ts";
 
 /** Milliseconds that a caller is known for; a token that runs out does so at most this much later for readers. */

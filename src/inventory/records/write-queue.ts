@@ -1,6 +1,6 @@
 import type { Statements } from "./statements.ts";
 import { Problem } from "../../problem.ts";
-import { onBehalf } from "../../platform/request-origin.ts";
+import { onBehalf } from "../../platform/request-context.ts";
 import type { WriteLock } from "../../platform/write-lock.ts";
 
 interface Waiting {

@@ -1,3 +1,4 @@
+import { callerOfRequest } from "../../fixtures/request.ts";
 import { afterAll, beforeAll, expect } from "bun:test";
 import { resolveConfig } from "../../../src/config.ts";
 import {
@@ -136,8 +137,7 @@ ldapTest(
     expect(await signIn("müller")).toBe("müller");
     const header = `Basic ${Buffer.from("kim:kim's password").toString("base64")}`;
     const request = new Request("http://lab/", { headers: { authorization: header } });
-    await accounts.verifyBasic(request);
-    expect(accounts.authenticate(request)).toMatchObject({ username: "kim", via: "basic" });
+    expect(await callerOfRequest(accounts, request)).toMatchObject({ username: "kim", via: "basic" });
     const { session } = await accounts.openSession(
       { username: "lee", password: "lee's password" },
       new Request("http://lab/"),
@@ -274,8 +274,7 @@ ldapTest("disabled accounts stay out, and without new_accounts only linked ones 
   const header = `Basic ${Buffer.from("kim:kim's password").toString("base64")}`;
   const ask = async () => {
     const request = new Request("http://lab/", { headers: { authorization: header } });
-    await first.accounts.verifyBasic(request);
-    return first.accounts.authenticate(request).username;
+    return (await callerOfRequest(first.accounts, request)).username;
   };
   expect(await ask()).toBe("kim");
   first.accounts.setActive(first.accounts.userId("kim"), false);

@@ -1,0 +1,35 @@
+import { Elysia } from "elysia";
+import type { Accounts } from "./accounts.ts";
+import { requireAdministrator, requireUser } from "./endpoint.ts";
+
+/** Finds the caller before the request is validated, so that a stranger gets 401 and not 400, and supplies it as `actor`. */
+const supply = <Caller>(find: (request: Request) => Caller) => ({
+  transform(context: { request: Request; actor?: Caller }) {
+    context.actor = find(context.request);
+  },
+  resolve: (context: object) => ({ actor: (context as { actor: Caller }).actor }),
+});
+
+/**
+ * Who may use a route, as macros: `{ signedIn: true }`. Each supplies the caller as `actor`.
+ *
+ * - `anyone`: callers without credentials too; wrong credentials are refused.
+ * - `signedIn`: callers with an account. "enrolling" also admits a session that must set up a second factor first.
+ * - `administrator`: administrators only.
+ * - `confirmed`: in addition to one of these, sessions whose user entered the password a short while ago, or sends it as
+ *   `current_password`.
+ */
+export function guards(accounts: Accounts) {
+  return new Elysia({ name: "guards" }).macro({
+    anyone: supply((request) => accounts.authenticate(request)),
+    signedIn: (mode: true | "enrolling") =>
+      supply((request) => requireUser(accounts, request, { enrolling: mode === "enrolling" })),
+    administrator: supply((request) => requireAdministrator(accounts, request)),
+    confirmed: {
+      async beforeHandle({ request, body }: { request: Request; body: unknown }) {
+        const { current_password: password } = (body ?? {}) as { current_password?: string };
+        await accounts.confirmations.require(request, accounts.authenticate(request), password);
+      },
+    },
+  });
+}

@@ -1,0 +1,118 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Problem } from "../problem.ts";
+import { baseOf, basePathOf, callerAddress, DIRECT, networkOf, type PublicUrlOptions } from "./origin.ts";
+
+/** How the caller authenticated; `service` is the server itself. */
+export type Via = "token" | "session" | "basic" | "password" | "oidc" | "none" | "command line" | "service";
+
+/** Who caused a change, for the audit log. Plain values: it can be sent to a thread and stored. */
+export interface Origin {
+  /** Username. */
+  actor: string | null;
+  via: Via;
+  /** Row of `api_token`. */
+  token: number | null;
+  /** Network address of the client. */
+  address: string | null;
+  /** Request id, as in the log and in X-Request-Id. */
+  request: string | null;
+}
+
+type Identity = Pick<Origin, "actor" | "via" | "token">;
+
+/** What the server knows of a request that the request itself does not say. Evaluated only where it is needed. */
+export interface Arrival {
+  /** Network address of the client; null where the connection is closed. */
+  address(): string | null;
+  /** Scheme, host and port of the server, for requests without a Host. */
+  origin(): string;
+  /** Whether over a Unix socket, which has no address. */
+  isUnix?: boolean;
+}
+
+export interface BodyLimits {
+  /** Limit of a body in bytes. */
+  maxMessageBytes: number;
+  /** Seconds in which a body must arrive. */
+  receiveTimeout: number;
+}
+
+const NOBODY: Identity = { actor: null, via: "none", token: null };
+
+/** The request that is being answered. Route handlers get it as `requestContext`. */
+export class RequestContext {
+  identity: Identity = NOBODY;
+  /** Path pattern of the route that answers. */
+  route = "none";
+  /** The problem that the request ended in, for the log. */
+  problem: Problem | undefined;
+  /** Row of the account whose Basic password was checked before routing, or why it was refused. */
+  basicUser: number | Problem | undefined;
+
+  constructor(
+    readonly request: Request,
+    readonly id: string,
+    readonly arrival?: Arrival,
+    private readonly reach: PublicUrlOptions = DIRECT,
+    readonly limits?: BodyLimits,
+  ) {}
+
+  /** Network address of the client, or of the client that a trusted proxy names. */
+  get address(): string | null {
+    return callerAddress(this.request, this.arrival?.address() ?? undefined, this.reach) ?? null;
+  }
+
+  /** The client's network, by which anonymous clients are told apart; empty where it is unknown. */
+  get network(): string {
+    return this.address === null ? "" : networkOf(this.address);
+  }
+
+  /** Path prefix of all addresses, such as /labd; empty where there is none. */
+  get basePath(): string {
+    return basePathOf(this.request, this.reach);
+  }
+
+  /** Address of the service as the client reaches it, without a trailing slash. */
+  get baseUrl(): string {
+    return baseOf(this.request, this.reach);
+  }
+}
+
+type Current = Pick<RequestContext, "identity" | "address"> & { id: string | null };
+
+const current = new AsyncLocalStorage<Current>();
+
+/** Runs `work` on behalf of a request. */
+export const withinRequest = <T>(context: RequestContext, work: () => T): T => current.run(context, work);
+
+/** Runs `work` on behalf of an origin recorded earlier. */
+export function withinOrigin<T>(origin: Origin | undefined, work: () => T): T {
+  if (!origin) return work();
+  return current.run({ id: origin.request, address: origin.address, identity: origin }, work);
+}
+
+/** The request that is being answered; undefined outside of requests. */
+export function currentRequest(): RequestContext | undefined {
+  const context = current.getStore();
+  return context instanceof RequestContext ? context : undefined;
+}
+
+/** Records who makes the current request. */
+export function identify(who: { username: string | null; token?: number | null; via?: Via }): void {
+  const context = current.getStore();
+  if (!context) return;
+  const via = who.via ?? (who.token == null ? "none" : "token");
+  context.identity = { actor: who.username, via, token: who.token ?? null };
+}
+
+/** The origin of the current work; undefined outside of requests. */
+export function currentOrigin(): Origin | undefined {
+  const context = current.getStore();
+  return context && { ...context.identity, address: context.address, request: context.id };
+}
+
+/** Binds `work` to the current request, to run later. */
+export function onBehalf<T>(work: () => T): () => T {
+  const context = current.getStore();
+  return context ? () => current.run(context, work) : work;
+}

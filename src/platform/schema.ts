@@ -1,0 +1,163 @@
+import type { Static, TSchema } from "typebox";
+import { Compile } from "typebox/compile";
+
+/** What Elysia takes as a schema (Standard Schema, version 1). */
+export interface StandardSchema<Output> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: "typebox";
+    readonly types?: { readonly input: Output; readonly output: Output };
+    validate(value: unknown): { value: Output } | { issues: Issue[] };
+  };
+}
+
+interface Issue {
+  message: string;
+  path: string[];
+}
+
+type Validator = ReturnType<typeof Compile>;
+
+/**
+ * A typebox schema that Elysia validates by and @elysiajs/swagger documents. The property is not enumerable, because
+ * the plugin copies schemas into the document. Compiled at first use.
+ */
+export function schema<Schema extends TSchema>(shape: Schema): Schema & StandardSchema<Static<Schema>> {
+  return withStandard(shape, (value) => value);
+}
+
+/** The same for `query` and `params`, where every value is text: numbers and booleans are read strictly. */
+export function textSchema<Schema extends TSchema>(shape: Schema): Schema & StandardSchema<Static<Schema>> {
+  const { properties = {} } = shape as { properties?: Record<string, { type?: string }> };
+  return withStandard(shape, (value) =>
+    Object.fromEntries(
+      Object.entries((value ?? {}) as Record<string, unknown>).map(([name, text]) => [
+        name,
+        readText(text, properties[name]?.type),
+      ]),
+    ),
+  );
+}
+
+function withStandard<Schema extends TSchema>(
+  shape: Schema,
+  read: (value: unknown) => unknown,
+): Schema & StandardSchema<Static<Schema>> {
+  let validator: Validator | undefined;
+  const validate = (given: unknown) => {
+    validator ??= Compile(shape) as unknown as Validator;
+    const value = read(given);
+    if (validator.Check(value)) return { value };
+    return { issues: issuesOf(validator.Errors(value) as SchemaError[], shape) };
+  };
+  return Object.defineProperty(shape, "~standard", {
+    value: { version: 1, vendor: "typebox", validate },
+  }) as Schema & StandardSchema<Static<Schema>>;
+}
+
+function readText(text: unknown, type: string | undefined): unknown {
+  if (typeof text !== "string") return text;
+  if (type === "integer" && /^-?\d{1,15}$/.test(text)) return Number(text);
+  if (type === "number" && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+  if (type === "boolean" && /^(true|false)$/.test(text)) return text === "true";
+  return text;
+}
+
+interface SchemaError {
+  keyword: string;
+  instancePath: string;
+  schemaPath: string;
+  params: Record<string, unknown>;
+  message: string;
+}
+
+/** One message for each field: of several errors of one value the last, which is that of the outermost keyword. */
+function issuesOf(errors: readonly SchemaError[], shape: TSchema): Issue[] {
+  const byPath = new Map<string, Issue>();
+  const add = (path: string[], message: string): void => {
+    byPath.set(path.join("/"), { path, message });
+  };
+  for (const error of errors) {
+    const path = error.instancePath.split("/").slice(1);
+    if (error.keyword === "required")
+      for (const name of error.params.requiredProperties as string[])
+        add([...path, name], "This field is required.");
+    else if (error.keyword === "boolean") add(path, unknownField(shape, error.schemaPath));
+    else if (error.keyword !== "additionalProperties") add(path, messageFor(error, shape));
+  }
+  return [...byPath.values()];
+}
+
+/** "schema is false" is what typebox says of a property that the schema does not have. */
+function unknownField(shape: TSchema, schemaPath: string): string {
+  const parent = at(shape, schemaPath.replace(/\/additionalProperties$/, ""));
+  return `Unknown field. Choices: ${Object.keys((parent?.properties ?? {}) as object).join(", ")}.`;
+}
+
+const KINDS: Record<string, string> = {
+  string: "a string",
+  number: "a number",
+  integer: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+  null: "null",
+};
+
+function messageFor({ keyword, params, schemaPath, message }: SchemaError, shape: TSchema): string {
+  const { limit } = params;
+  switch (keyword) {
+    case "type":
+      return `Must be ${[params.type]
+        .flat()
+        .map((kind) => KINDS[String(kind)] ?? kind)
+        .join(" or ")}.`;
+    case "enum":
+      return oneOf(params.allowedValues as unknown[]);
+    case "const":
+      return `Must be ${String(params.allowedValue)}.`;
+    case "anyOf":
+      return alternatives(at(shape, schemaPath), message);
+    case "minimum":
+      return `Must be at least ${limit}.`;
+    case "maximum":
+      return `Must be at most ${limit}.`;
+    case "exclusiveMinimum":
+      return `Must be more than ${limit}.`;
+    case "exclusiveMaximum":
+      return `Must be less than ${limit}.`;
+    case "minLength":
+      return limit === 1 ? "Must not be empty." : `Must have at least ${limit} characters.`;
+    case "maxLength":
+      return `Must have at most ${limit} characters.`;
+    case "minItems":
+      return `Must have at least ${limit} items.`;
+    case "maxItems":
+      return `Must have at most ${limit} items.`;
+    case "pattern":
+      return `Must match ${String(params.pattern)}.`;
+    default:
+      return `${message[0].toUpperCase()}${message.slice(1)}.`;
+  }
+}
+
+/** For a union: its values where all are constants, else its types. */
+function alternatives(union: Record<string, unknown> | undefined, message: string): string {
+  const choices = (union?.anyOf ?? []) as { const?: unknown; type?: string; enum?: unknown[] }[];
+  if (choices.length === 0) return message;
+  if (choices.every((choice) => choice.const !== undefined))
+    return oneOf(choices.map((choice) => choice.const));
+  const kinds = choices.map((choice) =>
+    choice.const === undefined ? (KINDS[choice.type ?? ""] ?? "another value") : String(choice.const),
+  );
+  return `Must be ${[...new Set(kinds)].join(" or ")}.`;
+}
+
+const oneOf = (values: readonly unknown[]): string => `Must be one of: ${values.join(", ")}.`;
+
+/** The part of a schema that a path such as `#/properties/url` names. */
+function at(shape: TSchema, path: string): Record<string, unknown> | undefined {
+  let part: unknown = shape;
+  for (const step of path.split("/").slice(1)) part = (part as Record<string, unknown> | undefined)?.[step];
+  return part as Record<string, unknown> | undefined;
+}

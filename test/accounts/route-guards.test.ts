@@ -1,0 +1,230 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { type AnyElysia, Elysia } from "elysia";
+import { Type } from "typebox";
+import { MIGRATIONS } from "../../db/index.ts";
+import { Accounts } from "../../src/accounts/accounts.ts";
+import { guards } from "../../src/accounts/route-guards.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { type Answer, openHttp, requestPlugin } from "../../src/platform/http.ts";
+import { openLog } from "../../src/platform/log.ts";
+import { schema, textSchema } from "../../src/platform/schema.ts";
+import { openDatabase } from "../../src/platform/sqlite.ts";
+
+const accounts = new Accounts(openDatabase(":memory:", MIGRATIONS), systemClock);
+const tokens: Record<string, string> = {};
+const log: Record<string, unknown>[] = [];
+let answer: Answer;
+
+const Note = schema(
+  Type.Object(
+    {
+      text: Type.String({ minLength: 1, maxLength: 10, description: "Text of the note." }),
+      kind: Type.Optional(Type.Union([Type.Literal("memo"), Type.Literal("warning")])),
+      current_password: Type.Optional(Type.String()),
+    },
+    { additionalProperties: false },
+  ),
+);
+const Made = schema(Type.Object({ id: Type.Integer(), text: Type.String(), by: Type.String() }));
+const Paging = textSchema(Type.Object({ page: Type.Optional(Type.Integer({ minimum: 1 })) }));
+
+const routes = (): AnyElysia =>
+  new Elysia({ name: "notes" })
+    .use(requestPlugin)
+    .use(guards(accounts))
+    .get("/api/notes/", ({ actor, query }) => ({ by: actor.username, page: query.page ?? 1 }), {
+      anyone: true,
+      query: Paging,
+    })
+    .post(
+      "/api/notes/",
+      ({ actor, body, status }) => status(201, { id: 1, text: body.text, by: actor.username }),
+      {
+        signedIn: true,
+        parse: "jsonBody",
+        body: Note,
+        response: { 201: Made },
+      },
+    )
+    .get("/api/notes/:id/", ({ params, requestContext }) => ({
+      self: `${requestContext.baseUrl}/${params.id}`,
+    }))
+    .delete("/api/notes/:id/", () => undefined, { administrator: true })
+    .post("/api/notes/:id/publish", ({ actor }) => ({ by: actor.username }), {
+      signedIn: true,
+      confirmed: true,
+      parse: "jsonBody",
+      body: Note,
+    })
+    .get("/api/broken", () => ({ id: "x" }) as never, { response: { 200: Made } });
+
+beforeAll(async () => {
+  await accounts.addUser({ username: "ada", superuser: true, fullName: "Ada Archer" });
+  await accounts.addUser({ username: "kim", password: "correct horse battery" });
+  for (const name of ["ada", "kim"]) tokens[name] = accounts.addToken(name, "test");
+  answer = openHttp({
+    log: openLog(
+      "requests",
+      (line) => log.push(JSON.parse(line)),
+      () => 0,
+    ),
+    clock: systemClock,
+    gzipThreshold: 1000,
+    maxMessageBytes: 5000,
+    receiveTimeout: 60,
+    admit: (request) => accounts.verifyBasic(request),
+    unready: () => [],
+    documentation: { version: "0", introduction: "", tags: [] },
+    services: [routes()],
+  });
+});
+
+async function ask(method: string, path: string, as = "", body?: unknown) {
+  const headers: Record<string, string> = { "Content-Type": "application/json" };
+  if (as !== "") headers.Authorization = `Token ${tokens[as] ?? as}`;
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const response = await answer(new Request(`http://lab/api/${path}`, { method, headers, body: text }));
+  const said = await response.text();
+  return { status: response.status, headers: response.headers, body: said === "" ? null : JSON.parse(said) };
+}
+
+describe("guards", () => {
+  test.each([
+    ["GET", "notes/", "", 200, { by: null, page: 1 }],
+    ["GET", "notes/", "kim", 200, { by: "kim", page: 1 }],
+    ["GET", "notes/", "wrong", 401, { code: "unauthenticated" }],
+    ["POST", "notes/", "", 401, { code: "unauthenticated" }],
+    ["POST", "notes/", "kim", 201, { id: 1, text: "hello", by: "kim" }],
+    ["DELETE", "notes/1/", "", 401, { code: "unauthenticated" }],
+    [
+      "DELETE",
+      "notes/1/",
+      "kim",
+      403,
+      { code: "forbidden", detail: expect.stringContaining("Ada Archer (ada)") },
+    ],
+    ["DELETE", "notes/1/", "ada", 204, null],
+    ["POST", "notes/1/publish", "kim", 200, { by: "kim" }],
+  ])("%s /api/%s as %p: %d", async (method, path, as, status, body) => {
+    const sent = method === "POST" ? { text: "hello" } : undefined;
+    const got = await ask(method, path, as, sent);
+    expect({ status: got.status, body: got.body }).toMatchObject({ status, body });
+  });
+
+  test("refuse a stranger before the body is validated", async () => {
+    expect((await ask("POST", "notes/", "", { text: 1 })).status).toBe(401);
+  });
+
+  test("`confirmed` asks an old session for the password, which the body may bring", async () => {
+    const { cookie } = accounts.sessions.open(accounts.userId("kim"), new Request("http://lab/"), {
+      confirmed: 0,
+    } as never);
+    const publish = async (body: object) => {
+      const headers = {
+        Cookie: cookie.split(";")[0],
+        Origin: "http://lab",
+        "Content-Type": "application/json",
+      };
+      const request = new Request("http://lab/api/notes/1/publish", {
+        method: "POST",
+        headers,
+        body: JSON.stringify(body),
+      });
+      const response = await answer(request);
+      return [response.status, ((await response.json()) as { code?: string }).code];
+    };
+    const before = await publish({ text: "hello" });
+    const wrong = await publish({ text: "hello", current_password: "nope" });
+    const right = await publish({ text: "hello", current_password: "correct horse battery" });
+    expect([before, wrong, right]).toEqual([
+      [403, "confirmation_required"],
+      [400, "invalid_request"],
+      [200, undefined],
+    ]);
+  });
+});
+
+describe("schemas", () => {
+  test.each([
+    [{}, { text: ["This field is required."] }],
+    [{ text: "" }, { text: ["Must not be empty."] }],
+    [{ text: "x".repeat(11) }, { text: ["Must have at most 10 characters."] }],
+    [
+      { text: 3, kind: "note" },
+      { text: ["Must be a string."], kind: ["Must be one of: memo, warning."] },
+    ],
+    [{ text: "a", colour: "red" }, { colour: ["Unknown field. Choices: text, kind, current_password."] }],
+    [[], { non_field_errors: ["Must be an object."] }],
+  ])("%j: a message for each field", async (body, fields) => {
+    const got = await ask("POST", "notes/", "kim", body);
+    const [[field, [message]]] = Object.entries(fields) as [string, string[]][];
+    expect(got.status).toBe(400);
+    expect(got.body).toEqual({
+      ...fields,
+      code: "invalid_request",
+      message: field === "non_field_errors" ? message : expect.stringContaining(": "),
+    });
+  });
+
+  test.each([
+    ["notes/?page=2", 200, { page: 2 }],
+    ["notes/?page=2.5", 400, { page: ["Must be a whole number."] }],
+    ["notes/?page=", 400, { page: ["Must be a whole number."] }],
+    ["notes/?page=0", 400, { page: ["Must be at least 1."] }],
+  ])("/api/%s: %d", async (path, status, body) => {
+    const got = await ask("GET", path);
+    expect({ status: got.status, body: got.body }).toMatchObject({ status, body });
+  });
+
+  test("malformed JSON is 400, an empty body an empty object, and too large a one 413", async () => {
+    expect((await ask("POST", "notes/", "kim", "{")).body).toMatchObject({ code: "malformed" });
+    expect((await ask("POST", "notes/", "kim", "")).body).toMatchObject({
+      text: ["This field is required."],
+    });
+    expect((await ask("POST", "notes/", "kim", " ".repeat(5001))).status).toBe(413);
+  });
+
+  test("a response that breaks its schema is a 500 that shows nothing, and the log has the field", async () => {
+    const { status, body } = await ask("GET", "broken");
+    expect([status, body.code]).toEqual([500, "internal"]);
+    expect(JSON.stringify(log)).toContain(
+      "The response does not match its schema: text: This field is required. by: This field is required. id:",
+    );
+  });
+
+  test("document themselves, and each operation once", async () => {
+    const { body } = await ask("GET", "../docs/json");
+    const paths = Object.keys(body.paths).filter((path) => path.startsWith("/api/"));
+    expect(paths.sort()).toEqual([
+      "/api/broken",
+      "/api/notes/",
+      "/api/notes/{id}/",
+      "/api/notes/{id}/publish",
+    ]);
+    expect(Object.keys(body.paths["/api/notes/"]).sort()).toEqual(["get", "post"]);
+    const { post } = body.paths["/api/notes/"];
+    expect(JSON.stringify(post.requestBody)).toContain("Text of the note.");
+    expect(JSON.stringify(post.responses["201"])).toContain('"by"');
+    expect(JSON.stringify(post)).not.toContain("~standard");
+  });
+});
+
+describe("methods that no route declares", () => {
+  test.each([
+    ["OPTIONS", "notes/", 204, "GET, POST, HEAD, OPTIONS"],
+    ["OPTIONS", "notes", 204, "GET, POST, HEAD, OPTIONS"],
+    ["PATCH", "notes/1/", 405, "GET, DELETE, HEAD, OPTIONS"],
+    ["GET", "notes/1/publish/", 405, "POST, OPTIONS"],
+  ])("%s /api/%s: %d", async (method, path, status, allow) => {
+    const got = await ask(method, path);
+    expect([got.status, got.headers.get("allow")]).toEqual([status, allow]);
+  });
+
+  test("HEAD is GET without a body, and both slash forms are one address", async () => {
+    const head = await ask("HEAD", "notes/?page=3");
+    expect([head.status, head.body]).toEqual([200, null]);
+    expect((await ask("GET", "notes?page=3")).body).toEqual({ by: null, page: 3 });
+    expect((await ask("POST", "notes", "kim", { text: "hello" })).status).toBe(201);
+    expect((await ask("GET", "notes/7")).body).toEqual({ self: "http://lab/7" });
+  });
+});
