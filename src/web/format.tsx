@@ -1,21 +1,33 @@
-/** A time as the reader's own clock and language have it; a word where there is none. */
+/** Dates, sizes and counts as all pages show them, in the reader's time zone. */
+
+const DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
+const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+
+/** `30 Jun 2027`. */
+export const formatDate = (at: string | number | Date): string => DATE.format(new Date(at));
+
+/** `30 Jun 2027, 14:05`. */
+export const formatTime = (at: string | number | Date): string =>
+  `${formatDate(at)}, ${CLOCK.format(new Date(at))}`;
+
+/** A time, or a word where there is none. */
 export function Time({ at, none = "never" }: { at: string | null; none?: string }) {
   if (at === null) return <span class="muted">{none}</span>;
   return (
     <time dateTime={at} title={at} class="nowrap">
-      {new Date(at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })}
+      {formatTime(at)}
     </time>
   );
 }
 
-/** Bytes for people: 1.5 GB. */
+/** Bytes: `1.50 GB`. */
 export function formatSize(bytes: number): string {
   const units = ["bytes", "kB", "MB", "GB", "TB"];
   const power = bytes < 1000 ? 0 : Math.min(4, Math.floor(Math.log10(bytes) / 3));
   return `${power === 0 ? bytes : (bytes / 1000 ** power).toPrecision(3)} ${units[power]}`;
 }
 
-/** Seconds for people: 3 d 4 h. */
+/** Seconds in the two largest units: `3 d 4 h`. */
 export function formatDuration(seconds: number): string {
   const parts = [
     [Math.floor(seconds / 86_400), "d"],
@@ -31,14 +43,14 @@ export function formatDuration(seconds: number): string {
     .join(" ");
 }
 
-/** The browser and system that a User-Agent names, as far as people need it. */
+/** `14,902`. */
+export const formatCount = (value: number): string => value.toLocaleString("en");
+
+/** The browser and system that a User-Agent header names: `Firefox on Linux`. */
 export function browserName(agent: string): string {
-  const browser =
-    /Edg\//.exec(agent) !== null
-      ? "Edge"
-      : (/(Firefox|HeadlessChrome|Chrome|Safari)\//.exec(agent)?.[1] ?? agent.split(/[\s/]/)[0]);
+  const browser = /Edg\//.test(agent)
+    ? "Edge"
+    : (/(Firefox|HeadlessChrome|Chrome|Safari)\//.exec(agent)?.[1] ?? agent.split(/[\s/]/)[0]);
   const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/.exec(agent)?.[1];
   return [browser || "Unknown browser", system].filter(Boolean).join(" on ");
 }
-
-export const formatCount = (value: number): string => value.toLocaleString("en");

@@ -1,7 +1,7 @@
 import { type ComponentType, createContext, hydrate } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 import { type Address, href, match, stripBasePath, type QueryValue } from "./address.ts";
-import { Shell, type Section } from "./components/shell.tsx";
+import { Shell } from "./components/shell.tsx";
 
 /** One page: what is at which address. The file that defines it is bundled as the script of that page. */
 export interface Page {
@@ -11,8 +11,6 @@ export interface Page {
   paths: readonly string[];
   /** Shown by the browser as "title · labd", and as the heading that screen readers begin with. */
   title: string;
-  /** What of the navigation it belongs to. */
-  section: Section | null;
   /** It is there only for who has a `key` in the address that opens it. */
   keyed?: boolean;
   /** What is in the frame. It is rendered on the server with the address alone, then brought to life in the browser. */
@@ -25,7 +23,7 @@ const Where = createContext<Address>({ path: "/", params: {}, search: new URLSea
 export function PageView({ page, address }: { page: Page; address: Address }) {
   return (
     <Where.Provider value={address}>
-      <Shell section={page.section} path={address.path}>
+      <Shell path={address.path}>
         <page.View />
       </Shell>
     </Where.Provider>

@@ -10,7 +10,7 @@ import { missingPage } from "./pages/missing.tsx";
 
 /** Scripts, styles and requests from this server and to it, and nothing else; no script in the HTML. */
 const PAGE_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; form-action 'self'; " +
+  "default-src 'none'; script-src 'self'; style-src 'self'; font-src data:; img-src 'self' blob:; connect-src 'self'; form-action 'self'; " +
   "base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
 
 const HIDDEN = { parse: "none", detail: { hide: true } } as const;

@@ -4,7 +4,7 @@ import { Button, LinkButton } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { TextField } from "../components/field.tsx";
 import { requestJson, onConfirmationRequired } from "../request.ts";
-import { FormError, useSubmission } from "../components/submission.tsx";
+import { FormError, useSubmission } from "../components/form.tsx";
 
 interface Asked {
   by: string;

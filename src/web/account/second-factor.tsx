@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Time } from "../format.tsx";
 import { OneTimeSecret } from "../components/one-time-secret.tsx";
-import { useLoaded } from "../loaded.ts";
+import { useLoaded } from "../components/loaded.tsx";
 import { showToast } from "../components/toast.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
-import { ErrorBanner } from "../components/error-banner.tsx";
-import { FormError, useSubmission } from "../components/submission.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
+import { FormError, useSubmission } from "../components/form.tsx";
 import { requestJson, get } from "../request.ts";
 import { CodeField } from "./code-field.tsx";
 

@@ -42,7 +42,6 @@ export function TokenTable(props: {
     <>
       <Table
         caption={props.caption}
-        hideCaption
         rows={props.rows}
         keyOf={({ id }) => id}
         columns={[

@@ -1,4 +1,4 @@
-import { useLoaded } from "../loaded.ts";
+import { useLoaded } from "../components/loaded.tsx";
 import { get } from "../request.ts";
 
 /** What `GET /api/admin/farm` answers. */

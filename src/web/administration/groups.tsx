@@ -3,7 +3,7 @@ import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { Checkbox, TextField } from "../components/field.tsx";
-import { FormError, useSubmission } from "../components/submission.tsx";
+import { FormError, useSubmission } from "../components/form.tsx";
 import { Table } from "../components/table.tsx";
 import { requestJson } from "../request.ts";
 import type { Question } from "../components/confirm.tsx";
@@ -28,7 +28,6 @@ export function Groups(props: {
       </div>
       <Table
         caption="All groups"
-        hideCaption
         rows={groups}
         keyOf={({ id }) => id}
         columns={[

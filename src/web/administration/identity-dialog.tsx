@@ -3,7 +3,7 @@ import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { SelectField, TextField } from "../components/field.tsx";
-import { FormError, useSubmission } from "../components/submission.tsx";
+import { FormError, useSubmission } from "../components/form.tsx";
 import { requestJson } from "../request.ts";
 import { type Identity, identityPath, PROVIDER_NAMES, type ProviderName } from "./people.ts";
 import { Time } from "../format.tsx";

@@ -71,7 +71,7 @@ export function TaskList({
     try {
       await requestJson("DELETE", `/api/admin/tasks/${id}`);
     } catch (error) {
-      showToast((error as Error).message, "bad");
+      showToast((error as Error).message, "error");
     }
     watch();
   };

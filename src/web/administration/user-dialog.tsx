@@ -5,9 +5,9 @@ import { UsernameField } from "../account/username-field.tsx";
 import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
-import { ErrorBanner } from "../components/error-banner.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
 import { Checkbox, SelectField } from "../components/field.tsx";
-import { useSubmission } from "../components/submission.tsx";
+import { useSubmission } from "../components/form.tsx";
 import { requestJson } from "../request.ts";
 import { SYSTEM_GROUP, type User, userPath } from "./people.ts";
 

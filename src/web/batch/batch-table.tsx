@@ -87,7 +87,6 @@ export function BatchTable(props: { rows: readonly Row[]; order: string; onOrder
   return (
     <Table
       caption="Proteins and motifs"
-      hideCaption
       columns={columns}
       rows={ordered}
       first={{ rows: SHOWN, of: "rows" }}

@@ -1,42 +1,58 @@
 import type { ButtonHTMLAttributes, ComponentChildren } from "preact";
+import { Icon, type IconName } from "./icon.tsx";
 
-type Look = "primary" | "plain" | "quiet" | "danger";
-
-interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "class" | "type" | "disabled"> {
-  look?: Look;
-  /** Something runs: it cannot be pressed again, and says so. */
-  busy?: boolean;
-  disabled?: boolean | undefined;
-  type?: "button" | "submit";
+interface Appearance {
+  look?: "primary" | "plain" | "quiet" | "danger";
+  small?: boolean | undefined;
+  icon?: IconName | undefined;
   children?: ComponentChildren;
 }
 
-/** A button. While `busy` it keeps the focus, which a disabled one would lose. */
-export function Button({ look = "plain", busy = false, type = "button", onClick, ...rest }: ButtonProps) {
+interface ButtonProps extends Appearance, Omit<ButtonHTMLAttributes, "class" | "type" | "disabled" | "icon"> {
+  /** Something runs: the button cannot be pressed again but keeps the focus, which a disabled one would lose. */
+  busy?: boolean;
+  disabled?: boolean | undefined;
+  type?: "button" | "submit";
+}
+
+const classOf = ({ look = "plain", small, icon, children }: Appearance): string =>
+  [
+    "btn",
+    look !== "plain" && `btn-${look}`,
+    small && "btn-small",
+    icon && children === undefined && "btn-icon",
+  ]
+    .filter(Boolean)
+    .join(" ");
+
+/** A button; one with an icon and no text needs an `aria-label`. */
+export function Button(props: ButtonProps) {
+  const { look: _look, small: _small, icon, busy = false, type = "button", onClick, ...rest } = props;
   return (
     <button
       {...rest}
       type={type}
-      class={look}
+      class={classOf(props)}
       aria-busy={busy || undefined}
       aria-disabled={busy || undefined}
       onClick={(event) => {
         if (busy) event.preventDefault();
         else onClick?.(event);
       }}
-    />
+    >
+      {icon && <Icon name={icon} />}
+      {props.children}
+    </button>
   );
 }
 
 /** A link that looks like a button: it leads somewhere and changes nothing. */
-export function LinkButton({
-  look = "plain",
-  ...rest
-}: {
-  look?: Look;
-  href: string;
-  download?: string;
-  children: ComponentChildren;
-}) {
-  return <a {...rest} class={`button ${look}`} />;
+export function LinkButton(props: Appearance & { href: string; download?: string; "aria-label"?: string }) {
+  const { look: _look, small: _small, icon, children, ...rest } = props;
+  return (
+    <a {...rest} class={classOf(props)}>
+      {icon && <Icon name={icon} />}
+      {children}
+    </a>
+  );
 }

@@ -1,53 +1,66 @@
-import { showToast } from "./toast.tsx";
+import { useEffect, useState } from "preact/hooks";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
-import { ErrorBanner } from "./error-banner.tsx";
-import { useSubmission } from "./submission.tsx";
+import { FormError, useSubmission } from "./form.tsx";
+import { showToast } from "./toast.tsx";
 
-/** Something that is asked about before it is done. */
-export interface Question {
+/** An act that needs confirmation first. */
+export interface Confirmation {
   title: string;
-  /** What follows from it. */
+  /** The consequences. */
   text: string;
-  /** What the button says. */
+  /** What the button says: it names the act, such as "Delete 3 records". */
   verb: string;
   run: () => Promise<unknown>;
-  /** Announced after. */
-  done: string;
+  /** Shown as a toast afterwards. */
+  done?: string;
 }
 
-/** Asks, does, and says so; what is refused is shown where it was asked. */
-export function Confirm({
-  question,
-  onClose,
-  onDone,
-}: {
-  question: Question;
-  onClose: () => void;
-  onDone: () => void;
-}) {
-  const { submit, busy, error } = useSubmission(async () => {
-    await question.run();
-    showToast(question.done);
+export type Question = Confirmation;
+
+/** An older form of `confirm` that a page renders itself. */
+export const Confirm = (props: { question: Question; onClose: () => void; onDone: () => void }) => (
+  <Asking {...props.question} run={() => props.question.run().then(props.onDone)} onClose={props.onClose} />
+);
+
+let open: ((confirmation: Confirmation) => void) | undefined;
+
+/** Asks before it acts; an error appears in the dialog. The shell holds the dialog. */
+export const confirm = (confirmation: Confirmation): void => open?.(confirmation);
+
+/** Where `confirm` asks. */
+export function ConfirmDialog() {
+  const [asked, setAsked] = useState<Confirmation | null>(null);
+  useEffect(() => {
+    open = setAsked;
+  }, []);
+  return asked && <Asking key={asked.title} {...asked} onClose={() => setAsked(null)} />;
+}
+
+function Asking({ title, text, verb, run, done, onClose }: Confirmation & { onClose: () => void }) {
+  const form = useSubmission(async () => {
+    await run();
+    if (done !== undefined) showToast(done);
     onClose();
-    onDone();
     return true;
   });
   return (
     <Dialog
-      title={question.title}
+      title={title}
       onClose={onClose}
       actions={
         <>
-          <Button look="danger" busy={busy} onClick={submit}>
-            {question.verb}
+          <Button look="danger" busy={form.busy} onClick={form.submit}>
+            {verb}
           </Button>
-          <Button onClick={onClose}>Leave it</Button>
+          <Button look="quiet" onClick={onClose}>
+            Cancel
+          </Button>
         </>
       }
     >
-      <p>{question.text}</p>
-      {error !== null && <ErrorBanner error={error} />}
+      <p>{text}</p>
+      <FormError of={form} shown={[]} />
     </Dialog>
   );
 }

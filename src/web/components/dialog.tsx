@@ -1,14 +1,18 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
+import { Button } from "./button.tsx";
 
-/** A dialog over the page: the browser keeps the focus in it, Escape closes it, and the focus goes back after. */
-export function Dialog(props: {
+interface DialogProps {
   title: string;
   onClose: () => void;
   children: ComponentChildren;
-  /** Buttons, the one that is wanted most first. */
+  /** Buttons, the primary one first. */
   actions?: ComponentChildren;
-}) {
+  wide?: boolean;
+}
+
+/** A modal dialog: the browser keeps the focus in it, Escape closes it, and the focus returns afterwards. */
+export function Dialog({ title, onClose, children, actions, wide }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
@@ -19,20 +23,21 @@ export function Dialog(props: {
   return (
     <dialog
       ref={dialog}
+      class={wide ? "dialog dialog-wide" : "dialog"}
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault();
-        props.onClose();
+        onClose();
       }}
     >
-      <header>
-        <h2 id={id}>{props.title}</h2>
-        <button type="button" class="quiet" aria-label="Close" onClick={props.onClose}>
-          ×
-        </button>
-      </header>
-      {props.children}
-      {props.actions && <div class="actions">{props.actions}</div>}
+      <div class="dialog-head">
+        <h2 id={id}>{title}</h2>
+        <Button look="quiet" small icon="x" aria-label="Close" onClick={onClose} />
+      </div>
+      <div class="dialog-body">
+        {children}
+        {actions && <div class="actions">{actions}</div>}
+      </div>
     </dialog>
   );
 }

@@ -1,11 +1,13 @@
 import type { ComponentChildren } from "preact";
+import { Icon, type IconName } from "./icon.tsx";
 
-/** What is shown where nothing is yet: what would be here, and what to do so that it is. */
-export function Empty({ title, children }: { title: string; children: ComponentChildren }) {
+/** Shown instead of a list without entries: what belongs here, and how to add it. */
+export function Empty(props: { title: string; icon?: IconName; children: ComponentChildren }) {
   return (
     <section class="empty">
-      <h2>{title}</h2>
-      {children}
+      <Icon name={props.icon ?? "search-x"} />
+      <h2>{props.title}</h2>
+      {props.children}
     </section>
   );
 }

@@ -2,83 +2,190 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { href } from "../address.ts";
 import { signOut, useSession } from "../session.ts";
-import { Toasts, showToast } from "./toast.tsx";
+import { Button, LinkButton } from "./button.tsx";
+import { ConfirmDialog } from "./confirm.tsx";
+import { Icon, type IconName } from "./icon.tsx";
+import { Toasts, withErrorToast } from "./toast.tsx";
 
-export type Section = "score" | "inventory" | "administration";
+interface Link {
+  name: string;
+  path: string;
+  icon: IconName;
+}
 
-const SECTIONS: readonly { section: Section; name: string; path: string }[] = [
-  { section: "score", name: "Score", path: "/score" },
-  { section: "inventory", name: "Inventory", path: "/inventory" },
-  { section: "administration", name: "Administration", path: "/administration" },
+/** The rail on the left. */
+const RAIL: readonly { title?: string; links: readonly Link[] }[] = [
+  { links: [{ name: "Home", path: "/", icon: "house" }] },
+  {
+    title: "Motif scoring",
+    links: [
+      { name: "Score a protein", path: "/score", icon: "crosshair" },
+      { name: "Score many", path: "/batch", icon: "list-checks" },
+    ],
+  },
+  {
+    title: "Inventory",
+    links: [
+      { name: "All lists", path: "/inventory", icon: "layout-list" },
+      { name: "Consumables", path: "/inventory/stocks-consumables", icon: "flask-conical" },
+      { name: "Specimens", path: "/inventory/stocks-specimen", icon: "test-tubes" },
+      { name: "Equipment", path: "/inventory/equipment", icon: "microscope" },
+      { name: "Locations", path: "/inventory/tree", icon: "map-pin" },
+      { name: "Stocktakes", path: "/inventory/stocktakes", icon: "clipboard-check" },
+    ],
+  },
+  {
+    title: "Setup",
+    links: [
+      { name: "Annotation types", path: "/inventory/annotationtypes", icon: "tags" },
+      { name: "Administration", path: "/administration", icon: "settings" },
+    ],
+  },
+];
+const DOCUMENTATION: Link = { name: "Documentation", path: "/docs", icon: "book-open" };
+
+/** The bar at the foot of small screens. */
+const BOTTOM_BAR: readonly Link[] = [
+  { name: "Home", path: "/", icon: "house" },
+  { name: "Scoring", path: "/score", icon: "crosshair" },
+  { name: "Inventory", path: "/inventory", icon: "flask-conical" },
+  { name: "Scan code", path: "/inventory/scan", icon: "scan-line" },
+  { name: "Setup", path: "/administration", icon: "settings" },
 ];
 
-/** What is around every page: a link past the navigation, the navigation, who is signed in, and what is announced. */
-export function Shell(props: { section: Section | null; path: string; children: ComponentChildren }) {
+/** Pages that belong to a link whose path they do not begin with. */
+const ALIASES: Readonly<Record<string, string>> = { "/inventory/stocktake": "/inventory/stocktakes" };
+
+/** The link that a page belongs to: the one with the longest path that the page's path begins with. */
+function currentOf(links: readonly Link[], path: string): Link | undefined {
+  const alias = Object.keys(ALIASES).find((prefix) => path === prefix || path.startsWith(`${prefix}/`));
+  const effective = alias === undefined ? path : ALIASES[alias];
+  return links
+    .filter((link) => effective === link.path || (link.path !== "/" && effective.startsWith(`${link.path}/`)))
+    .toSorted((a, b) => b.path.length - a.path.length)[0];
+}
+
+/** The navigation, the account, and what opens above a page. */
+export function Shell({ path, children }: { path: string; children: ComponentChildren }) {
+  const current = currentOf(
+    RAIL.flatMap(({ links }) => links),
+    path,
+  );
+  const currentBelow = currentOf(BOTTOM_BAR, path);
   return (
     <>
       <a class="skip" href="#content">
-        To the content
+        Skip to content
       </a>
-      <header class="bar">
-        <a class="brand" href={href("/")}>
-          labd
-        </a>
-        <nav aria-label="Main">
-          <ul>
-            {SECTIONS.map(({ section, name, path }) => (
-              <li key={section}>
-                <a href={href(path)} aria-current={section === props.section ? "true" : undefined}>
-                  {name}
-                </a>
-              </li>
-            ))}
-            <li>
-              <a href={href("/docs")}>Documentation</a>
-            </li>
+      <div class="app">
+        <nav class="rail" aria-label="Main">
+          <Brand />
+          {RAIL.map(({ title, links }) => (
+            <div key={title}>
+              {title && <p class="rail-head">{title}</p>}
+              <ul>
+                {links.map((link) => (
+                  <RailLink key={link.path} link={link} isCurrent={link === current} />
+                ))}
+              </ul>
+            </div>
+          ))}
+          <ul class="rail-foot">
+            <RailLink link={DOCUMENTATION} isCurrent={false} />
           </ul>
         </nav>
-        <SignedIn path={props.path} />
-      </header>
-      <main id="content" tabIndex={-1}>
-        {props.children}
-      </main>
+        <header class="topbar">
+          <Brand />
+          <div class="topbar-end">
+            <LinkButton
+              look="quiet"
+              icon="scan-line"
+              aria-label="Scan a code"
+              href={href("/inventory/scan")}
+            />
+            <Account path={path} />
+          </div>
+        </header>
+        <main id="content" tabIndex={-1}>
+          {children}
+        </main>
+        <nav class="bottombar" aria-label="Main, small screens">
+          {BOTTOM_BAR.map((link) => (
+            <a
+              key={link.path}
+              href={href(link.path)}
+              aria-current={link === currentBelow ? "true" : undefined}
+            >
+              <Icon name={link.icon} />
+              {link.name}
+            </a>
+          ))}
+        </nav>
+      </div>
+      <ConfirmDialog />
       <Toasts />
     </>
   );
 }
 
-function SignedIn({ path }: { path: string }) {
+const Brand = () => (
+  <a class="brand" href={href("/")} aria-label="labd, home">
+    <svg viewBox="0 0 24 24" aria-hidden="true">
+      <rect width="24" height="24" rx="6" />
+      <path d="M4 15.5h4v2H4zM10 6h4v11.5h-4zM16 15.5h4v2h-4z" />
+    </svg>
+    <span>labd</span>
+  </a>
+);
+
+const RailLink = ({ link, isCurrent }: { link: Link; isCurrent: boolean }) => (
+  <li>
+    <a
+      class="rail-link"
+      href={href(link.path)}
+      title={link.name}
+      aria-current={isCurrent ? "true" : undefined}
+    >
+      <Icon name={link.icon} />
+      <span>{link.name}</span>
+    </a>
+  </li>
+);
+
+/** Who is signed in, and the way in or out. */
+function Account({ path }: { path: string }) {
   const session = useSession();
-  const isDue = session?.needs_second_factor === true && path !== "/second-factor";
+  const mustEnrol = session?.needs_second_factor === true && path !== "/second-factor";
   useEffect(() => {
-    if (!isDue) return;
+    if (!mustEnrol) return;
     const next = path === "/sign-in" ? undefined : location.pathname + location.search;
-    // No step to go back to, from where it would lead here again.
+    // `replace`, so that the back button does not lead here again.
     location.replace(href("/second-factor", { next }));
-  }, [isDue]);
-  const leave = async (): Promise<void> => {
-    try {
+  }, [mustEnrol]);
+  const leave = (): Promise<boolean> =>
+    withErrorToast(async () => {
       await signOut();
-      // At a computer of many the next one would come in as the last one, while the provider knows that one.
+      // Otherwise the next person at a shared computer could enter through the provider's session.
       if (session?.vouched) location.assign(href("/api/oidc/sign-out"));
       else location.reload();
-    } catch (error) {
-      showToast((error as Error).message, "bad");
-    }
-  };
+    });
+  if (session === undefined) return null;
+  if (session === null)
+    return path === "/sign-in" ? null : (
+      <LinkButton look="quiet" href={href("/sign-in", { next: path === "/" ? undefined : href(path) })}>
+        Sign in
+      </LinkButton>
+    );
+  const { username } = session.user;
   return (
-    <div class="signed-in">
-      {session && (
-        <>
-          <a href={href("/profile")}>{session.user.username}</a>
-          <button type="button" class="quiet" onClick={leave}>
-            Sign out
-          </button>
-        </>
-      )}
-      {session === null && path !== "/sign-in" && (
-        <a href={href("/sign-in", { next: path === "/" ? undefined : href(path) })}>Sign in</a>
-      )}
-    </div>
+    <>
+      <a class="btn btn-quiet" href={href("/profile")} aria-label={`Profile of ${username}`}>
+        <span class="avatar" aria-hidden="true">
+          {username.slice(0, 2).toUpperCase()}
+        </span>
+        <span>{username}</span>
+      </a>
+      <Button look="quiet" icon="log-out" aria-label="Sign out" onClick={() => void leave()} />
+    </>
   );
 }

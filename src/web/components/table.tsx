@@ -1,85 +1,71 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { Button } from "./button.tsx";
+import { Icon } from "./icon.tsx";
 
 export interface Column<Row> {
-  /** By which the column is ordered; also its key. */
+  /** Key of the column, by which rows are ordered. */
   name: string;
   title: ComponentChildren;
   cell: (row: Row) => ComponentChildren;
-  /** Numbers stand at the right. */
+  /** Numbers are aligned right. */
   numeric?: boolean;
   /** The cell that names the row. */
   heading?: boolean;
   sortable?: boolean;
+  /** On phones a row is stacked: `end` puts the cell at the right of the heading, `hide` leaves it out. */
+  phone?: "end" | "hide";
 }
 
-/** Order by a column: `start`, or `-start` for the other way round. */
+/** The name of a column, after "-" for descending order. */
 export type Order = string;
 
-/** A table that scrolls sideways by itself where it is too wide. Headings are buttons where the column can be ordered. */
-export function Table<Row>(props: {
+interface TableProps<Row> {
   caption: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string | number;
   order?: Order | undefined;
   onOrder?: (order: Order) => void;
-  /** Marked rows, by key. */
+  /** Key of the selected row. */
   selected?: string | number | undefined;
-  /** The caption is for screen readers only, where a heading above says the same. */
-  hideCaption?: boolean;
-  /** How many rows are shown before one asks for all of them, and what they are. */
+  /** Buttons at the end of a row. */
+  actions?: (row: Row) => ComponentChildren;
+  /** How many rows appear before "Show all", and what they are. */
   first?: { rows: number; of: string };
-}) {
-  const { columns, order, onOrder } = props;
+}
+
+/** A table, stacked on phones. It scrolls sideways where it is too wide. */
+export function Table<Row>(props: TableProps<Row>) {
+  const { columns, actions } = props;
   const [all, setAll] = useState(false);
   const rows = all ? props.rows : props.rows.slice(0, props.first?.rows ?? Infinity);
   return (
     <>
-      <div class="wide" role="region" aria-label={props.caption} tabIndex={0}>
-        <table>
-          <caption class={props.hideCaption ? "unseen" : undefined}>{props.caption}</caption>
+      <div class="table-scroll" role="region" aria-label={props.caption} tabIndex={0}>
+        <table class="table table-stack">
+          <caption class="unseen">{props.caption}</caption>
           <thead>
             <tr>
-              {columns.map(({ name, title, numeric, sortable }) => {
-                const sorted = order === name ? "ascending" : order === `-${name}` ? "descending" : undefined;
-                return (
-                  <th key={name} scope="col" class={numeric ? "numeric" : undefined} aria-sort={sorted}>
-                    {sortable && onOrder ? (
-                      <button
-                        type="button"
-                        class="sort"
-                        onClick={() => onOrder(sorted === "ascending" ? `-${name}` : name)}
-                      >
-                        {title}
-                        <span aria-hidden="true">
-                          {sorted === "ascending" ? " ↑" : sorted === "descending" ? " ↓" : " ↕"}
-                        </span>
-                      </button>
-                    ) : (
-                      title
-                    )}
-                  </th>
-                );
-              })}
+              {columns.map((column) => (
+                <Heading key={column.name} column={column} order={props.order} onOrder={props.onOrder} />
+              ))}
+              {actions && (
+                <th scope="col">
+                  <span class="unseen">Actions</span>
+                </th>
+              )}
             </tr>
           </thead>
           <tbody>
             {rows.map((row) => {
               const key = props.keyOf(row);
               return (
-                <tr key={key} class={key === props.selected ? "selected" : undefined}>
-                  {columns.map(({ name, cell, numeric, heading }) =>
-                    heading ? (
-                      <th key={name} scope="row">
-                        {cell(row)}
-                      </th>
-                    ) : (
-                      <td key={name} class={numeric ? "numeric" : undefined}>
-                        {cell(row)}
-                      </td>
-                    ),
-                  )}
+                <tr key={key} aria-selected={key === props.selected || undefined}>
+                  {columns.map((column) => (
+                    <Cell key={column.name} column={column} row={row} />
+                  ))}
+                  {actions && <td class="row-actions">{actions(row)}</td>}
                 </tr>
               );
             })}
@@ -87,12 +73,52 @@ export function Table<Row>(props: {
         </table>
       </div>
       {rows.length < props.rows.length && (
-        <p>
-          <button type="button" class="quiet" onClick={() => setAll(true)}>
-            Show all {props.rows.length.toLocaleString("en")} {props.first?.of}
-          </button>
-        </p>
+        <div class="card-foot">
+          <Button look="quiet" small onClick={() => setAll(true)}>
+            {`Show all ${props.rows.length.toLocaleString("en")} ${props.first?.of}`}
+          </Button>
+        </div>
       )}
     </>
+  );
+}
+
+function Heading<Row>(props: {
+  column: Column<Row>;
+  order: Order | undefined;
+  onOrder: ((order: Order) => void) | undefined;
+}) {
+  const { column, order, onOrder } = props;
+  const { name, title, numeric, sortable } = column;
+  const sorted = order === name ? "ascending" : order === `-${name}` ? "descending" : undefined;
+  return (
+    <th scope="col" class={numeric ? "num" : undefined} aria-sort={sorted}>
+      {sortable && onOrder ? (
+        <button
+          type="button"
+          class="sort"
+          onClick={() => onOrder(sorted === "ascending" ? `-${name}` : name)}
+        >
+          {title}
+          {sorted && <Icon name={sorted === "ascending" ? "arrow-up" : "arrow-down"} />}
+        </button>
+      ) : (
+        title
+      )}
+    </th>
+  );
+}
+
+function Cell<Row>({ column, row }: { column: Column<Row>; row: Row }) {
+  const { title, numeric, heading, phone } = column;
+  const content = column.cell(row);
+  if (heading) return <th scope="row">{content}</th>;
+  return (
+    <td
+      class={[numeric && "num", phone && `phone-${phone}`].filter(Boolean).join(" ") || undefined}
+      data-label={phone === undefined && typeof title === "string" ? title : undefined}
+    >
+      {content}
+    </td>
   );
 }

@@ -1,56 +1,71 @@
 import { useEffect, useState } from "preact/hooks";
+import { Button } from "./button.tsx";
+import { Icon } from "./icon.tsx";
 
-/** What happened, said in passing: seen for some seconds, and read out by screen readers. */
+/** Short messages at the foot of the page, which screen readers announce. */
 
-type Tone = "good" | "bad";
-interface Announcement {
+type Tone = "ok" | "error";
+interface ToastAction {
+  label: string;
+  run: () => void;
+}
+interface Toast {
   id: number;
   text: string;
   tone: Tone;
-  /** A button beside the text, such as Undo. */
-  action?: { label: string; run: () => void } | undefined;
+  action?: ToastAction | undefined;
 }
 
 const SECONDS = 8;
 let last = 0;
-let show: ((change: (shown: Announcement[]) => Announcement[]) => void) | undefined;
+let update: ((change: (shown: Toast[]) => Toast[]) => void) | undefined;
 
-/** Says something on whatever page is open: `announce("12 records moved", "good", { label: "Undo", run })`. */
-export function showToast(text: string, tone: Tone = "good", action?: Announcement["action"]): void {
+/** Shows a message: `showToast("Moved 12 records", "ok", { label: "Undo", run })`. Errors stay until closed. */
+export function showToast(text: string, tone: Tone = "ok", action?: ToastAction): void {
   const id = ++last;
-  show?.((shown) => [...shown.slice(-2), { id, text, tone, action }]);
-  // What went wrong stays until it is closed.
-  if (tone === "good") setTimeout(() => dismiss(id), SECONDS * 1000);
+  update?.((shown) => [...shown.slice(-2), { id, text, tone, action }]);
+  if (tone === "ok") setTimeout(() => dismiss(id), SECONDS * 1000);
 }
 
-const dismiss = (id: number): void => show?.((shown) => shown.filter((one) => one.id !== id));
+/** Runs an action of a page and shows its error, if any, as a toast. @returns whether it succeeded */
+export async function withErrorToast(work: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    showToast((error as Error).message, "error");
+    return false;
+  }
+}
 
-/** Where announcements appear; the frame holds it. The live region is there before anything is said, as it must be. */
+const dismiss = (id: number): void => update?.((shown) => shown.filter((toast) => toast.id !== id));
+
+/** Where toasts appear. The live region must exist before the first message. */
 export function Toasts() {
-  const [shown, set] = useState<Announcement[]>([]);
+  const [shown, set] = useState<Toast[]>([]);
   useEffect(() => {
-    show = set;
+    update = set;
   }, []);
   return (
-    <div class="announcements" role="status" aria-live="polite">
+    <div class="toasts" role="status" aria-live="polite">
       {shown.map(({ id, text, tone, action }) => (
-        <p key={id} class={`announcement ${tone}`}>
-          <span>{text}</span>
+        <div key={id} class={`toast toast-${tone}`}>
+          <Icon name={tone === "ok" ? "check" : "circle-alert"} />
+          <span class="grow">{text}</span>
           {action && (
-            <button
-              type="button"
+            <Button
+              look="quiet"
+              small
               onClick={() => {
                 action.run();
                 dismiss(id);
               }}
             >
               {action.label}
-            </button>
+            </Button>
           )}
-          <button type="button" class="quiet" aria-label="Close" onClick={() => dismiss(id)}>
-            ×
-          </button>
-        </p>
+          <Button look="quiet" small icon="x" aria-label="Close" onClick={() => dismiss(id)} />
+        </div>
       ))}
     </div>
   );

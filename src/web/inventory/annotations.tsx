@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
-import { useLoaded } from "../loaded.ts";
+import { useLoaded } from "../components/loaded.tsx";
 import { Button } from "../components/button.tsx";
-import { ErrorBanner } from "../components/error-banner.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
 import { SelectField, TextArea, TextField } from "../components/field.tsx";
 import { requestJson, get, ApiError, send } from "../request.ts";
 import { attempt } from "./sub-resources.tsx";

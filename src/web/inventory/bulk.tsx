@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
-import { useLoaded } from "../loaded.ts";
+import { useLoaded } from "../components/loaded.tsx";
 import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
-import { ErrorBanner } from "../components/error-banner.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
 import { get, ApiError } from "../request.ts";
 import { api, type Declaration, titleOf, writableFields } from "./declaration.ts";
 import { asText, readPage, type Row } from "./record.tsx";

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
-import { useLoaded } from "../loaded.ts";
+import { useLoaded } from "../components/loaded.tsx";
 import { Button } from "../components/button.tsx";
-import { ErrorBanner } from "../components/error-banner.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
 import { showToast } from "../components/toast.tsx";
 import { get, send } from "../request.ts";
 import { sayValue } from "./annotations.tsx";
@@ -68,7 +68,7 @@ export function History(props: {
       announceDone(`It is as it was in version ${version}.`, response.headers.get("Batch-Id"), onChanged);
       onChanged();
     } catch (error) {
-      showToast((error as Error).message, "bad");
+      showToast((error as Error).message, "error");
     }
   };
   if (!history.value)

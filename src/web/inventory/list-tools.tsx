@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { href } from "../address.ts";
-import { useLoaded } from "../loaded.ts";
+import { useLoaded } from "../components/loaded.tsx";
 import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
 import { Checkbox, TextField } from "../components/field.tsx";
@@ -128,7 +128,7 @@ export function ViewsMenu(props: {
       showToast(`“${known}” is now what is shown here.`);
       views.reload();
     } catch (problem) {
-      showToast((problem as Error).message, "bad");
+      showToast((problem as Error).message, "error");
     }
   };
   return (

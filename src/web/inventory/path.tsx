@@ -1,5 +1,5 @@
 import { href } from "../address.ts";
-import { useLoaded } from "../loaded.ts";
+import { useLoaded } from "../components/loaded.tsx";
 import { get } from "../request.ts";
 
 /** One thing of the tree of locations. */

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
-import { ErrorBanner } from "../components/error-banner.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
 import { ApiError } from "../request.ts";
 import { useSession } from "../session.ts";
 import { type Declaration, isCommon, writableFields } from "./declaration.ts";

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
-import { useLoaded } from "../loaded.ts";
+import { useLoaded } from "../components/loaded.tsx";
 import { Button } from "../components/button.tsx";
-import { ErrorBanner } from "../components/error-banner.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
 import { Checkbox, SelectField } from "../components/field.tsx";
 import { showToast } from "../components/toast.tsx";
 import { get, send } from "../request.ts";
@@ -102,7 +102,7 @@ export function SharingOf(props: { segment: string; id: string; onChanged: () =>
       announceDone(done, response.headers.get("Batch-Id"), again);
       again();
     } catch (problem) {
-      showToast((problem as Error).message, "bad");
+      showToast((problem as Error).message, "error");
     }
     setBusy(false);
   };

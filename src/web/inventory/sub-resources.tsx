@@ -1,9 +1,9 @@
 import { useRef, useState } from "preact/hooks";
 import { href } from "../address.ts";
-import { useLoaded } from "../loaded.ts";
+import { useLoaded } from "../components/loaded.tsx";
 import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
-import { ErrorBanner } from "../components/error-banner.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
 import { TextArea } from "../components/field.tsx";
 import { get, send } from "../request.ts";
 import { api, type Declaration } from "./declaration.ts";
@@ -30,7 +30,7 @@ export async function attempt(
     then();
     return true;
   } catch (error) {
-    showToast((error as Error).message, "bad");
+    showToast((error as Error).message, "error");
     return false;
   }
 }

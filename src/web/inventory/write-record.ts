@@ -13,14 +13,14 @@ export async function undo(batch: string, then: () => void, force = false): Prom
     showToast("Undone.");
     then();
   } catch (error) {
-    showToast(`Not undone. ${(error as Error).message}`, "bad");
+    showToast(`Not undone. ${(error as Error).message}`, "error");
   }
 }
 
 /** Says what was done, with a button that takes it back; `then` runs after that. */
 export function announceDone(text: string, batch: string | null, then: () => void): void {
   const action = batch === null ? undefined : { label: "Undo", run: () => void undo(batch, then) };
-  showToast(text, "good", action);
+  showToast(text, "ok", action);
 }
 
 /** Which records: those with these ids, or all that the filters find. */

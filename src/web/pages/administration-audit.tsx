@@ -2,11 +2,11 @@ import { useState } from "preact/hooks";
 import { Administration } from "../administration/frame.tsx";
 import { formatCount, Time } from "../format.tsx";
 import { href } from "../address.ts";
-import { useLoaded } from "../loaded.ts";
+import { useLoaded } from "../components/loaded.tsx";
 import { definePage, useQuery } from "../page.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
-import { ErrorBanner } from "../components/error-banner.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
 import { TextField } from "../components/field.tsx";
 import { Table } from "../components/table.tsx";
 import { get } from "../request.ts";
@@ -88,7 +88,6 @@ function AuditPage() {
       {value && value.results.length > 0 && (
         <Table
           caption="Entries, the newest first"
-          hideCaption
           rows={value.results}
           keyOf={({ seq }) => String(seq)}
           columns={[
@@ -142,6 +141,5 @@ export const administrationAuditPage = definePage({
   name: "administration-audit",
   paths: ["/administration/audit"],
   title: "Audit log",
-  section: "administration",
   View: AuditPage,
 });

@@ -1,12 +1,12 @@
 import { Administration } from "../administration/frame.tsx";
 import { formatCount, formatSize, Time } from "../format.tsx";
 import { TaskList, useTasks } from "../administration/tasks.tsx";
-import { useLoaded } from "../loaded.ts";
+import { useLoaded } from "../components/loaded.tsx";
 import { definePage } from "../page.tsx";
 import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
-import { ErrorBanner } from "../components/error-banner.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
 import { Table } from "../components/table.tsx";
 import { requestJson, get } from "../request.ts";
 
@@ -38,7 +38,7 @@ function BackupsPage() {
     try {
       await requestJson("POST", path);
     } catch (problem) {
-      showToast((problem as Error).message, "bad");
+      showToast((problem as Error).message, "error");
     }
     watch();
   };
@@ -76,7 +76,6 @@ function BackupsPage() {
       {value && value.results.length > 0 && (
         <Table
           caption="Backups"
-          hideCaption
           rows={value.results}
           keyOf={({ name, place }) => `${place}/${name}`}
           columns={[
@@ -128,6 +127,5 @@ export const administrationBackupsPage = definePage({
   name: "administration-backups",
   paths: ["/administration/backups"],
   title: "Backups",
-  section: "administration",
   View: BackupsPage,
 });

@@ -3,12 +3,12 @@ import { Confirm, type Question } from "../components/confirm.tsx";
 import { Administration } from "../administration/frame.tsx";
 import { formatCount, formatSize, Time } from "../format.tsx";
 import { TaskList, useTasks } from "../administration/tasks.tsx";
-import { useLoaded } from "../loaded.ts";
+import { useLoaded } from "../components/loaded.tsx";
 import { definePage } from "../page.tsx";
 import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
-import { ErrorBanner } from "../components/error-banner.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
 import { Checkbox, TextField } from "../components/field.tsx";
 import { Table } from "../components/table.tsx";
 import { requestJson, get, ApiError } from "../request.ts";
@@ -37,7 +37,7 @@ function CorporaPage() {
       await work;
       if (said !== undefined) showToast(said);
     } catch (problem) {
-      showToast((problem as Error).message, "bad");
+      showToast((problem as Error).message, "error");
     }
     watch();
     reload();
@@ -63,7 +63,6 @@ function CorporaPage() {
       {corpora && corpora.length > 0 && (
         <Table
           caption="Corpora"
-          hideCaption
           rows={corpora}
           keyOf={({ hash }) => hash}
           columns={[
@@ -214,6 +213,5 @@ export const administrationCorporaPage = definePage({
   name: "administration-corpora",
   paths: ["/administration/corpora"],
   title: "Corpora",
-  section: "administration",
   View: CorporaPage,
 });

@@ -2,10 +2,10 @@ import { href } from "../address.ts";
 import { type FarmAnswer, useFarm } from "../administration/farm.ts";
 import { Administration } from "../administration/frame.tsx";
 import { formatCount, formatDuration, formatSize, Time } from "../format.tsx";
-import { usePolling } from "../loaded.ts";
+import { usePolling } from "../components/loaded.tsx";
 import { definePage } from "../page.tsx";
 import { Empty } from "../components/empty.tsx";
-import { ErrorBanner } from "../components/error-banner.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
 import { Table } from "../components/table.tsx";
 
 type Farm = Extract<FarmAnswer, { enabled: true }>;
@@ -160,6 +160,5 @@ export const administrationFarmPage = definePage({
   name: "administration-farm",
   paths: ["/administration/farm"],
   title: "Farm",
-  section: "administration",
   View: FarmPage,
 });

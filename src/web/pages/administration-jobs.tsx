@@ -3,11 +3,11 @@ import { href } from "../address.ts";
 import { Confirm, type Question } from "../components/confirm.tsx";
 import { Administration } from "../administration/frame.tsx";
 import { formatCount, formatDuration, formatSize, Time } from "../format.tsx";
-import { useLoaded, usePolling } from "../loaded.ts";
+import { useLoaded, usePolling } from "../components/loaded.tsx";
 import { definePage, useQuery } from "../page.tsx";
 import { Button } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
-import { ErrorBanner } from "../components/error-banner.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
 import { SelectField } from "../components/field.tsx";
 import { Table } from "../components/table.tsx";
 import { requestJson, get } from "../request.ts";
@@ -101,7 +101,6 @@ function JobsPage() {
             ) : (
               <Table
                 caption="Jobs"
-                hideCaption
                 rows={value.results}
                 keyOf={({ id }) => id}
                 columns={[
@@ -203,6 +202,5 @@ export const administrationJobsPage = definePage({
   name: "administration-jobs",
   paths: ["/administration/jobs"],
   title: "Jobs and workers",
-  section: "administration",
   View: JobsPage,
 });

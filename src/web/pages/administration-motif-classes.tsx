@@ -2,11 +2,11 @@ import { useState } from "preact/hooks";
 import { Confirm, type Question } from "../components/confirm.tsx";
 import { Administration } from "../administration/frame.tsx";
 import { formatCount, Time } from "../format.tsx";
-import { useLoaded } from "../loaded.ts";
+import { useLoaded } from "../components/loaded.tsx";
 import { definePage } from "../page.tsx";
 import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
-import { ErrorBanner } from "../components/error-banner.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
 import { SelectField } from "../components/field.tsx";
 import { Table } from "../components/table.tsx";
 import { requestJson, get } from "../request.ts";
@@ -212,6 +212,5 @@ export const administrationMotifClassesPage = definePage({
   name: "administration-motif-classes",
   paths: ["/administration/motif-classes"],
   title: "Motif classes",
-  section: "administration",
   View: MotifClassesPage,
 });

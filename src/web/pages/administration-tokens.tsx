@@ -1,9 +1,9 @@
 import { type TokenRow, TokenTable } from "../account/token-table.tsx";
 import { Administration } from "../administration/frame.tsx";
-import { useLoaded } from "../loaded.ts";
+import { useLoaded } from "../components/loaded.tsx";
 import { definePage, useQuery } from "../page.tsx";
 import { Empty } from "../components/empty.tsx";
-import { ErrorBanner } from "../components/error-banner.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
 import { Checkbox } from "../components/field.tsx";
 import { get } from "../request.ts";
 
@@ -46,6 +46,5 @@ export const administrationTokensPage = definePage({
   name: "administration-tokens",
   paths: ["/administration/tokens"],
   title: "Tokens",
-  section: "administration",
   View: TokensPage,
 });

@@ -16,11 +16,11 @@ import {
 import { Time } from "../format.tsx";
 import { OneTimeSecret } from "../components/one-time-secret.tsx";
 import { UserDialog } from "../administration/user-dialog.tsx";
-import { useLoaded } from "../loaded.ts";
+import { useLoaded } from "../components/loaded.tsx";
 import { definePage } from "../page.tsx";
 import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
-import { ErrorBanner } from "../components/error-banner.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
 import { Table } from "../components/table.tsx";
 import { requestJson, get } from "../request.ts";
 import { useSession } from "../session.ts";
@@ -59,7 +59,7 @@ function UsersPage() {
       setLink({ username, ...made });
       scrollTo({ top: 0 });
     } catch (problem) {
-      showToast((problem as Error).message, "bad");
+      showToast((problem as Error).message, "error");
     }
   };
   const hasSecond = new Set(factors.value?.results.map(({ username }) => username));
@@ -90,7 +90,6 @@ function UsersPage() {
           </div>
           <Table
             caption="All accounts"
-            hideCaption
             rows={rows}
             keyOf={({ id }) => id}
             columns={[
@@ -239,6 +238,5 @@ export const administrationUsersPage = definePage({
   name: "administration-users",
   paths: ["/administration/users"],
   title: "People",
-  section: "administration",
   View: UsersPage,
 });

@@ -3,11 +3,11 @@ import { Administration } from "../administration/frame.tsx";
 import { formatDuration, formatSize, Time } from "../format.tsx";
 import { type Task, useTasks } from "../administration/tasks.tsx";
 import { href } from "../address.ts";
-import { useLoaded } from "../loaded.ts";
+import { useLoaded } from "../components/loaded.tsx";
 import { definePage } from "../page.tsx";
 import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
-import { ErrorBanner } from "../components/error-banner.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
 import { Progress } from "../components/progress.tsx";
 import { requestJson, get } from "../request.ts";
 import { useNoCorpus } from "../score/no-corpus.tsx";
@@ -111,7 +111,7 @@ function Examination() {
     try {
       await requestJson("POST", "/api/admin/health/examination");
     } catch (error) {
-      showToast((error as Error).message, "bad");
+      showToast((error as Error).message, "error");
     }
     watch();
   };
@@ -156,6 +156,5 @@ export const administrationPage = definePage({
   name: "administration",
   paths: ["/administration"],
   title: "Health",
-  section: "administration",
   View: HealthPage,
 });

@@ -334,6 +334,5 @@ export const batchPage = definePage({
   name: "batch",
   paths: ["/batch", "/batch/:id"],
   title: "Batch",
-  section: "score",
   View: BatchPage,
 });

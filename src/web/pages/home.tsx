@@ -80,4 +80,4 @@ function CorpusInUse() {
   );
 }
 
-export const homePage = definePage({ name: "home", paths: ["/"], title: "Home", section: null, View: Home });
+export const homePage = definePage({ name: "home", paths: ["/"], title: "Home", View: Home });

@@ -22,11 +22,11 @@ import {
 } from "../inventory/import-run.ts";
 import { Verdict } from "../inventory/import-verdict.tsx";
 import { undo } from "../inventory/write-record.ts";
-import { useLoaded } from "../loaded.ts";
+import { useLoaded } from "../components/loaded.tsx";
 import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
 import { showToast } from "../components/toast.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
-import { ErrorBanner } from "../components/error-banner.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
 import { Checkbox } from "../components/field.tsx";
 import { Progress } from "../components/progress.tsx";
 import { useSession } from "../session.ts";
@@ -174,7 +174,7 @@ function Running({ run }: { run: Import | undefined }) {
           busy={busy}
           onClick={() => {
             setBusy(true);
-            cancelImport(run.id).catch((error: Error) => showToast(error.message, "bad"));
+            cancelImport(run.id).catch((error: Error) => showToast(error.message, "error"));
           }}
         >
           Call it off
@@ -279,6 +279,5 @@ export const inventoryImportPage = definePage({
   name: "inventory-import",
   paths: ["/inventory/:list/import"],
   title: "Import",
-  section: "inventory",
   View: InventoryImport,
 });

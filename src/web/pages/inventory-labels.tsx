@@ -2,11 +2,11 @@ import { useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { api, pageOf, titleOf } from "../inventory/declaration.ts";
 import { filtersOf } from "../inventory/list-address.ts";
-import { useLoaded } from "../loaded.ts";
+import { useLoaded } from "../components/loaded.tsx";
 import { definePage, useQuery } from "../page.tsx";
 import { Button } from "../components/button.tsx";
 import { SelectField, TextField } from "../components/field.tsx";
-import { ErrorBanner } from "../components/error-banner.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
 import { get, send } from "../request.ts";
 
 interface Sheets {
@@ -160,6 +160,5 @@ export const inventoryLabelsPage = definePage({
   name: "inventory-labels",
   paths: ["/inventory/labels"],
   title: "Labels",
-  section: "inventory",
   View: InventoryLabels,
 });

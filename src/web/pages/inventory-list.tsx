@@ -17,11 +17,11 @@ import { chosenColumns, filtersOf, filtersOrAll, pageQuery } from "../inventory/
 import { ColumnsMenu, MoreMenu, ViewsMenu } from "../inventory/list-tools.tsx";
 import { asText, readPage, type Row, Shown } from "../inventory/record.tsx";
 import { Shortcuts } from "../inventory/shortcuts.tsx";
-import { useLoaded } from "../loaded.ts";
+import { useLoaded } from "../components/loaded.tsx";
 import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
-import { ErrorBanner } from "../components/error-banner.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
 import { type Column, Table } from "../components/table.tsx";
 import { useSession } from "../session.ts";
 
@@ -163,7 +163,6 @@ function List({ of }: { of: Declaration }) {
     () => (
       <Table
         caption={titleOf(of.name)}
-        hideCaption
         columns={tableColumns()}
         rows={rows}
         keyOf={(row) => row.id}
@@ -421,6 +420,5 @@ export const inventoryListPage = definePage({
   name: "inventory-list",
   paths: ["/inventory/:list"],
   title: "Inventory",
-  section: "inventory",
   View: InventoryList,
 });

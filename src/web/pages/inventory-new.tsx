@@ -2,9 +2,9 @@ import { href } from "../address.ts";
 import { api, declaration, pageOf, segmentOf, titleOf, writableFields } from "../inventory/declaration.ts";
 import { readRecord, sent } from "../inventory/record.tsx";
 import { RecordForm } from "../inventory/record-form.tsx";
-import { useLoaded } from "../loaded.ts";
+import { useLoaded } from "../components/loaded.tsx";
 import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
-import { ErrorBanner } from "../components/error-banner.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
 import { requestJson } from "../request.ts";
 import { useSession } from "../session.ts";
 
@@ -65,6 +65,5 @@ export const inventoryNewPage = definePage({
   name: "inventory-new",
   paths: ["/inventory/:list/new"],
   title: "Add a record",
-  section: "inventory",
   View: InventoryNew,
 });

@@ -22,13 +22,13 @@ import { RecordForm } from "../inventory/record-form.tsx";
 import { SharingOf } from "../inventory/sharing.tsx";
 import { Shortcuts } from "../inventory/shortcuts.tsx";
 import { announceDone, changeRecord, Conflict } from "../inventory/write-record.ts";
-import { useLoaded } from "../loaded.ts";
+import { useLoaded } from "../components/loaded.tsx";
 import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
 import { showToast } from "../components/toast.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
-import { ErrorBanner } from "../components/error-banner.tsx";
-import { useSubmission } from "../components/submission.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
+import { useSubmission } from "../components/form.tsx";
 import { get, send } from "../request.ts";
 
 function InventoryRecord() {
@@ -283,7 +283,7 @@ function Edit(props: { of: Declaration; row: Row; onClose: () => void; onChanged
           onOverwrite={() => {
             setConflict(null);
             save(conflict.changed, conflict.now.version).catch((error: Error) =>
-              showToast(error.message, "bad"),
+              showToast(error.message, "error"),
             );
           }}
         />
@@ -324,7 +324,7 @@ function Deleted({ of, row, onChanged }: { of: Declaration; row: Row; onChanged:
       announceDone("It is back.", response.headers.get("Batch-Id"), onChanged);
       onChanged();
     } catch (error) {
-      showToast((error as Error).message, "bad");
+      showToast((error as Error).message, "error");
     }
   };
   return (
@@ -342,6 +342,5 @@ export const inventoryRecordPage = definePage({
   name: "inventory-record",
   paths: ["/inventory/:list/:id"],
   title: "Record",
-  section: "inventory",
   View: InventoryRecord,
 });

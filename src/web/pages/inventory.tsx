@@ -1,6 +1,6 @@
 import { href } from "../address.ts";
 import { api, GROUPS, pageOf, titleOf } from "../inventory/declaration.ts";
-import { useLoaded } from "../loaded.ts";
+import { useLoaded } from "../components/loaded.tsx";
 import { definePage } from "../page.tsx";
 import { LinkButton } from "../components/button.tsx";
 import { get } from "../request.ts";
@@ -84,6 +84,5 @@ export const inventoryPage = definePage({
   name: "inventory",
   paths: ["/inventory"],
   title: "Inventory",
-  section: "inventory",
   View: Inventory,
 });

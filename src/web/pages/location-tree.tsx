@@ -6,14 +6,14 @@ import { type Branch, type Node, readBranch, Trail, treeAt, type TreeNode } from
 import { Picker } from "../inventory/picker.tsx";
 import { asText, readPage, Shown } from "../inventory/record.tsx";
 import { announceDone } from "../inventory/write-record.ts";
-import { useLoaded } from "../loaded.ts";
+import { useLoaded } from "../components/loaded.tsx";
 import { definePage, useQuery, useTitle } from "../page.tsx";
 import { showToast } from "../components/toast.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { Empty } from "../components/empty.tsx";
-import { ErrorBanner } from "../components/error-banner.tsx";
-import { useSubmission } from "../components/submission.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
+import { useSubmission } from "../components/form.tsx";
 import { send } from "../request.ts";
 import { useSession } from "../session.ts";
 
@@ -110,7 +110,7 @@ function Level(props: { of: Node | undefined; segment: string; total: number; fi
       setMore([...more, ...found]);
       setPage(page + 1);
     } catch (error) {
-      showToast((error as Error).message, "bad");
+      showToast((error as Error).message, "error");
     }
   };
   const shown = [...first, ...more];
@@ -183,7 +183,7 @@ function Twig({ node }: { node: TreeNode }) {
           event.preventDefault();
           setTarget(false);
           if (dragged && takes())
-            move(dragged, node, moved).catch((error: Error) => showToast(error.message, "bad"));
+            move(dragged, node, moved).catch((error: Error) => showToast(error.message, "error"));
         }}
       >
         {node.inside > 0 ? (
@@ -342,6 +342,5 @@ export const locationTreePage = definePage({
   name: "location-tree",
   paths: ["/inventory/tree"],
   title: "Where things are",
-  section: "inventory",
   View: LocationTree,
 });

@@ -23,6 +23,5 @@ export const missingPage = definePage({
   name: "missing",
   paths: [],
   title: "No such page",
-  section: null,
   View: Missing,
 });

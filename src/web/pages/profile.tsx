@@ -8,13 +8,13 @@ import { KnownUsername } from "../account/username-field.tsx";
 import { Confirm, type Question } from "../components/confirm.tsx";
 import { browserName, Time } from "../format.tsx";
 import { OneTimeSecret } from "../components/one-time-secret.tsx";
-import { useLoaded } from "../loaded.ts";
+import { useLoaded } from "../components/loaded.tsx";
 import { definePage } from "../page.tsx";
 import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
-import { ErrorBanner } from "../components/error-banner.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
 import { SelectField, TextField } from "../components/field.tsx";
-import { FormError, useSubmission } from "../components/submission.tsx";
+import { FormError, useSubmission } from "../components/form.tsx";
 import { Table } from "../components/table.tsx";
 import { requestJson, get, ApiError, setCsrfToken } from "../request.ts";
 import { type Session, useSession } from "../session.ts";
@@ -145,7 +145,6 @@ function Sessions() {
       {error !== undefined && <ErrorBanner error={error} retry={reload} />}
       <Table
         caption="Sessions"
-        hideCaption
         rows={rows}
         keyOf={({ id }) => id}
         columns={[
@@ -273,6 +272,5 @@ export const profilePage = definePage({
   name: "profile",
   paths: ["/profile"],
   title: "Your profile",
-  section: null,
   View: Profile,
 });

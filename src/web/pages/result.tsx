@@ -4,7 +4,7 @@ import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
 import { showToast } from "../components/toast.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
-import { ErrorBanner } from "../components/error-banner.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
 import { Progress } from "../components/progress.tsx";
 import { requestJson, get } from "../request.ts";
 import type { Asked } from "../score/calls.ts";
@@ -73,7 +73,7 @@ function Going({ job }: { job: Job }) {
     try {
       await requestJson("DELETE", jobPath(job.id));
     } catch (error) {
-      showToast((error as Error).message, "bad");
+      showToast((error as Error).message, "error");
     }
   };
   const isStarting = job.stage === "start";
@@ -267,6 +267,5 @@ export const resultPage = definePage({
   name: "result",
   paths: ["/score/:job"],
   title: "Result",
-  section: "score",
   View: ResultPage,
 });

@@ -5,7 +5,7 @@ import { Scanner } from "../inventory/scanner.tsx";
 import { lookUp, type Match, pageOfMatch } from "../inventory/scanning.ts";
 import { definePage, useParams } from "../page.tsx";
 import { Checkbox } from "../components/field.tsx";
-import { ErrorBanner } from "../components/error-banner.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
 
 /** One scan of this tab. */
 interface Scan {
@@ -103,6 +103,5 @@ export const scanPage = definePage({
   name: "scan",
   paths: ["/inventory/scan", "/i/:code"],
   title: "Scan",
-  section: "inventory",
   View: ScanPage,
 });

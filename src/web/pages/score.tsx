@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { href } from "../address.ts";
 import { definePage, navigate, useQuery } from "../page.tsx";
 import { Button } from "../components/button.tsx";
-import { ErrorBanner } from "../components/error-banner.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
 import { requestJson, get, ApiError } from "../request.ts";
 import { draft, keepDraft } from "../score/draft.ts";
 import { type Example, EXAMPLES } from "../score/examples.ts";
@@ -211,6 +211,5 @@ export const scorePage = definePage({
   name: "score",
   paths: ["/score"],
   title: "Score a motif",
-  section: "score",
   View: Score,
 });

@@ -21,6 +21,5 @@ export const secondFactorPage = definePage({
   name: "second-factor",
   paths: ["/second-factor"],
   title: "Second factor",
-  section: null,
   View: SecondFactorPage,
 });

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { NewPassword, useNewPassword } from "../account/new-password.tsx";
 import { definePage, navigate, useQuery } from "../page.tsx";
 import { Button } from "../components/button.tsx";
-import { FormError, useSubmission } from "../components/submission.tsx";
+import { FormError, useSubmission } from "../components/form.tsx";
 import { requestJson } from "../request.ts";
 
 function SetPassword() {
@@ -38,7 +38,6 @@ export const setPasswordPage = definePage({
   name: "set-password",
   paths: ["/set-password"],
   title: "Choose a password",
-  section: null,
   keyed: true,
   View: SetPassword,
 });

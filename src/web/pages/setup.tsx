@@ -4,7 +4,7 @@ import { PersonFields, usePerson } from "../account/person-fields.tsx";
 import { UsernameField } from "../account/username-field.tsx";
 import { definePage, navigate, useQuery } from "../page.tsx";
 import { Button } from "../components/button.tsx";
-import { FormError, useSubmission } from "../components/submission.tsx";
+import { FormError, useSubmission } from "../components/form.tsx";
 import { requestJson } from "../request.ts";
 
 function Setup() {
@@ -49,7 +49,6 @@ export const setupPage = definePage({
   name: "setup",
   paths: ["/setup"],
   title: "Set up labd",
-  section: null,
   keyed: true,
   View: Setup,
 });

@@ -6,7 +6,7 @@ import { definePage, useQuery } from "../page.tsx";
 import { Button } from "../components/button.tsx";
 import { TextField } from "../components/field.tsx";
 import { ProviderSignIn } from "../components/provider.tsx";
-import { FormError, useSubmission } from "../components/submission.tsx";
+import { FormError, useSubmission } from "../components/form.tsx";
 import { ApiError } from "../request.ts";
 import { signIn } from "../session.ts";
 
@@ -109,6 +109,5 @@ export const signInPage = definePage({
   name: "sign-in",
   paths: ["/sign-in"],
   title: "Sign in",
-  section: null,
   View: SignIn,
 });

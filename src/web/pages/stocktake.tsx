@@ -6,14 +6,14 @@ import { PathOf } from "../inventory/path.tsx";
 import { localTime } from "../inventory/record.tsx";
 import { Scanner } from "../inventory/scanner.tsx";
 import { announceDone, type Preview } from "../inventory/write-record.ts";
-import { useLoaded } from "../loaded.ts";
+import { useLoaded } from "../components/loaded.tsx";
 import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
 import { showToast } from "../components/toast.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { SelectField, TextField } from "../components/field.tsx";
-import { ErrorBanner } from "../components/error-banner.tsx";
-import { useSubmission } from "../components/submission.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
+import { useSubmission } from "../components/form.tsx";
 import { requestJson, get, send } from "../request.ts";
 import { useSession } from "../session.ts";
 
@@ -201,7 +201,7 @@ function Going({ id }: { id: string }) {
       setLast((before) => before.filter((each) => each.code !== code));
       loaded.reload();
     } catch (problem) {
-      showToast((problem as Error).message, "bad");
+      showToast((problem as Error).message, "error");
     }
   };
   return (
@@ -465,6 +465,5 @@ export const stocktakePage = definePage({
   name: "stocktake",
   paths: ["/inventory/stocktake", "/inventory/stocktake/:id"],
   title: "Stocktake",
-  section: "inventory",
   View: StocktakePage,
 });

@@ -1,6 +1,6 @@
 import { useEffect, useId, useMemo, useState } from "preact/hooks";
 import { capital } from "../components/field.tsx";
-import { ErrorBanner } from "../components/error-banner.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
 import { get } from "../request.ts";
 
 export interface MotifClass {

@@ -23,7 +23,7 @@ export function Picture(props: {
         kind === "svg" ? new Blob([text], { type: "image/svg+xml" }) : await rastered(text, svg),
       );
     } catch {
-      showToast("The picture cannot be saved by this browser.", "bad");
+      showToast("The picture cannot be saved by this browser.", "error");
     }
   };
   return (

@@ -24,7 +24,7 @@ export function ProteinField(props: {
       for (const file of files ?? []) texts.push((await readTextFile(file)).trim());
       if (texts.length > 0) onInput(texts.join("\n"));
     } catch (error) {
-      showToast((error as Error).message, "bad");
+      showToast((error as Error).message, "error");
     }
   };
   const wrong = understood.kind === "wrong" ? [understood.message] : [];

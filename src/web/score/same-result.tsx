@@ -61,7 +61,7 @@ export function Calls({ asked }: { asked: Asked }) {
       await navigator.clipboard.writeText(text);
       showToast("Copied.");
     } catch {
-      showToast("This browser does not let pages copy: select the text and copy it.", "bad");
+      showToast("This browser does not let pages copy: select the text and copy it.", "error");
     }
   };
   return (

@@ -162,7 +162,6 @@ export function MatchTable(props: {
   return (
     <Table
       caption="Matches"
-      hideCaption
       columns={columns}
       rows={props.matches}
       first={{ rows: ROWS, of: "matches" }}
@@ -256,7 +255,6 @@ export function HomologTable({ result, match }: { result: Result; match: Numbere
       </div>
       <Table
         caption="Homologs"
-        hideCaption
         columns={columns}
         rows={inOrder(rows, order, keys)}
         keyOf={(at) => at.homolog}

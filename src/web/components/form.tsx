@@ -1,0 +1,204 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { ApiError } from "../request.ts";
+import { ErrorBanner } from "./banner.tsx";
+import { Button } from "./button.tsx";
+import { Dialog } from "./dialog.tsx";
+import {
+  type Autocomplete,
+  Checkbox,
+  Checklist,
+  FileField,
+  type InputProps,
+  SelectField,
+  TextArea,
+  TextField,
+} from "./field.tsx";
+
+/** A form sent by a button: once at a time, with its error until it succeeds. */
+export interface Submission {
+  submit: (event?: Event) => void;
+  busy: boolean;
+  /** What is wrong with each field. */
+  fields: ApiError["fields"];
+  error: unknown;
+}
+
+/** @param work throws an ApiError where the server refuses; returns true when it leaves the page */
+export function useSubmission(work: () => Promise<boolean | void>): Submission {
+  const [error, setError] = useState<unknown>(null);
+  const [busy, setBusy] = useState(false);
+  const run = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const isLeaving = await work();
+      setError(null);
+      setBusy(isLeaving === true);
+    } catch (problem) {
+      setError(problem);
+      setBusy(false);
+    }
+  };
+  return {
+    submit(event) {
+      event?.preventDefault();
+      if (!busy) void run();
+    },
+    busy,
+    fields: error instanceof ApiError ? error.fields : {},
+    error,
+  };
+}
+
+/** The error of a submission, unless all of it belongs to a field in `shown`. */
+export function FormError(props: { of: Submission; shown?: readonly string[]; focus?: boolean }) {
+  const { error, fields } = props.of;
+  const names = Object.keys(fields);
+  const isPlaced = names.length > 0 && names.every((name) => props.shown?.includes(name) ?? true);
+  return error === null || isPlaced ? null : <ErrorBanner error={error} focus={props.focus ?? false} />;
+}
+
+type Choices = readonly { value: string; name: string; fixed?: boolean }[];
+
+/** A field of a form by the name that requests use; a text field unless `kind` says otherwise. */
+export type FormField<Values> = {
+  name: keyof Values & string;
+  label: string;
+  hint?: ComponentChildren;
+  optional?: boolean;
+  /** What is wrong with it before anything is sent. */
+  problem?: string | undefined;
+} & (
+  | (InputProps & {
+      kind?: "text" | "textarea";
+      rows?: number;
+      autocomplete?: Autocomplete;
+      maxLength?: number;
+      disabled?: boolean;
+      /** A name or code: monospaced if `mono`, without capitals and spelling corrections. */
+      literal?: boolean | "mono";
+    })
+  | { kind: "select" | "checklist"; choices: Choices }
+  | { kind: "checkbox" }
+  | { kind: "file"; accept: string; onChoose?: (file: File | null) => Partial<Values> }
+);
+
+interface FormProps<Values> {
+  fields: readonly FormField<Values>[];
+  initial: Values;
+  /** What the button says. */
+  submit: string;
+  /** Sends the values; see useSubmission. */
+  onSubmit: (values: Values) => Promise<boolean | void>;
+  onCancel?: () => void;
+  look?: "primary" | "plain" | "danger";
+  /** Fields side by side. */
+  inline?: boolean;
+  /** Empties the form after success. */
+  reset?: boolean;
+  /** Moves the focus to an error that belongs to no field. */
+  focusError?: boolean;
+  /** Above the fields. */
+  children?: ComponentChildren;
+  /** Beside the buttons. */
+  extra?: ComponentChildren;
+}
+
+/** A form made from a list of fields; errors of the server appear at the fields they name. */
+export function Form<Values extends object>(props: FormProps<Values>) {
+  const { fields, onCancel, look = "primary" } = props;
+  const [values, setValues] = useState(props.initial);
+  const form = useSubmission(async () => {
+    if (fields.some(({ problem }) => problem !== undefined)) return false;
+    const isLeaving = await props.onSubmit(values);
+    if (props.reset) setValues(props.initial);
+    return isLeaving;
+  });
+  return (
+    <form class={props.inline ? "form-inline" : "form"} onSubmit={form.submit} method="post">
+      {props.children}
+      <FormError of={form} shown={fields.map(({ name }) => name)} focus={props.focusError ?? false} />
+      {fields.map((field) => (
+        <FormControl
+          key={field.name}
+          field={field}
+          value={values[field.name]}
+          errors={field.problem === undefined ? form.fields[field.name] : [field.problem]}
+          change={(patch) => setValues((before) => ({ ...before, ...patch }))}
+        />
+      ))}
+      <div class="actions">
+        <Button look={look} type="submit" busy={form.busy}>
+          {props.submit}
+        </Button>
+        {onCancel && (
+          <Button look="quiet" onClick={onCancel}>
+            Cancel
+          </Button>
+        )}
+        {props.extra}
+      </div>
+    </form>
+  );
+}
+
+function FormControl<Values extends object>(props: {
+  field: FormField<Values>;
+  value: unknown;
+  errors: readonly string[] | undefined;
+  change: (patch: Partial<Values>) => void;
+}) {
+  const { field, value, errors } = props;
+  const { name, problem: _problem, ...rest } = field;
+  const set = (next: unknown): void => props.change({ [name]: next } as Partial<Values>);
+  switch (rest.kind) {
+    case "select":
+      return <SelectField {...rest} errors={errors} value={value as string} onChange={set} />;
+    case "checklist":
+      return <Checklist {...rest} errors={errors} value={value as string[]} onChange={set} />;
+    case "checkbox":
+      return <Checkbox label={rest.label} checked={value as boolean} onChange={set} />;
+    case "file": {
+      const { onChoose, ...file } = rest;
+      const choose = (chosen: File | null): void =>
+        props.change({ [name]: chosen, ...onChoose?.(chosen) } as Partial<Values>);
+      return <FileField {...file} errors={errors} onChange={choose} />;
+    }
+    default: {
+      const { kind, literal, ...text } = rest;
+      const given = {
+        ...text,
+        name,
+        errors,
+        required: !text.optional,
+        value: value as string,
+        onInput: set,
+        code: literal === "mono",
+        ...(literal ? { autocapitalize: "none" as const, spellcheck: false } : {}),
+      };
+      return kind === "textarea" ? <TextArea {...given} /> : <TextField {...given} />;
+    }
+  }
+}
+
+/** A form in a dialog, which `onClose` closes after success and when it is cancelled. */
+export function FormDialog<Values extends object>({
+  title,
+  onClose,
+  onSubmit,
+  ...form
+}: FormProps<Values> & { title: string; onClose: () => void }) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <Form
+        {...form}
+        onCancel={onClose}
+        onSubmit={async (values) => {
+          await onSubmit(values);
+          onClose();
+          return true;
+        }}
+      />
+    </Dialog>
+  );
+}
