@@ -1,20 +1,20 @@
-import { type AuditLog, auditOf, type AuditDetail } from "./audit.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/sqlite.ts";
-import { Throttle } from "./throttle.ts";
 import { writeLockOf } from "../platform/write-lock.ts";
+import { type AuditDetail, type AuditLog, auditOf } from "./audit.ts";
+import { Throttle } from "./throttle.ts";
 
 /**
- * By what somebody signs in. `check`: only asks whether a password is the account's own; `confirm`: the same, or whether
- * it is that of the directory that knows the account.
+ * How somebody signs in. `check` only verifies the local password of a signed-in user; `confirm` accepts the password of
+ * the directory too.
  */
 export type SignInMethod = "token-auth" | "session" | "basic" | "check" | "confirm";
 
-/** What the audit log is told of accounts and groups. */
+/** Audit entries about accounts and groups. */
 export class AccountAudit {
   readonly log: AuditLog;
-  /** Throttling that was noted: once per window is enough. */
-  private readonly told: Throttle;
+  /** Repeated refusals are recorded once per window. */
+  private readonly recorded: Throttle;
 
   /** @param window milliseconds in which sign-ins are counted */
   constructor(
@@ -23,10 +23,10 @@ export class AccountAudit {
     window: number,
   ) {
     this.log = auditOf(database, clock);
-    this.told = new Throttle(1, window, clock);
+    this.recorded = new Throttle(1, window, clock);
   }
 
-  /** What is done to an account. */
+  /** Records an action on an account. */
   recordUser(rid: number, action: string, detail: AuditDetail = {}): void {
     const { id, username } = this.database
       .query("SELECT id, username FROM user_account WHERE rid = ?")
@@ -34,7 +34,7 @@ export class AccountAudit {
     this.log.record({ action, subject: { kind: "user", id }, detail: { username, ...detail } });
   }
 
-  /** What is done to a group. */
+  /** Records an action on a group. */
   recordGroup(rid: number, action: string, detail: AuditDetail = {}): void {
     const { id, name } = this.database.query("SELECT id, name FROM user_group WHERE rid = ?").get(rid) as {
       id: string;
@@ -43,50 +43,46 @@ export class AccountAudit {
     this.log.record({ action, subject: { kind: "group", id }, detail: { name, ...detail } });
   }
 
-  /** A sign-in that is refused. A name that is none is not noted: it may be a password typed in the wrong place. */
+  /** Records a failed sign-in. An unknown username is left out: it may be a password typed into the wrong field. */
   async recordFailure(
     username: string,
     outcome: "refused" | "throttled",
     method: SignInMethod,
-    more: AuditDetail = {},
+    detail: AuditDetail = {},
   ): Promise<void> {
     const row = this.database
       .query("SELECT id, is_active FROM user_account WHERE username = ?")
       .get(username) as { id: string; is_active: number } | null;
     await writeLockOf(this.database).free();
+    const known = row ? { username, method, active: row.is_active === 1 } : { method, known: false };
     this.log.record({
       action: "sign_in",
       outcome,
       subject: { kind: "user", id: row?.id ?? null },
-      detail: row
-        ? { username, method, active: row.is_active === 1, ...more }
-        : { method, known: false, ...more },
+      detail: { ...known, ...detail },
     });
   }
 
-  /** The same of one that is throttled, the first time within the window. */
-  async recordThrottled(username: string, address: string | undefined, method: SignInMethod): Promise<void> {
-    if (this.isFirst(`${username.slice(0, 150)} ${address ?? ""}`))
+  /** Records a throttled sign-in, once per window. */
+  async recordThrottled(username: string, address = "", method: SignInMethod): Promise<void> {
+    if (this.isFirst(`${username.slice(0, 150)} ${address}`))
       await this.recordFailure(username, "throttled", method);
   }
 
-  /**
-   * The same of one that has the password and no code of the second factor, the first time within the window: people who
-   * sign in step by step are such, and programs that try again and again.
-   */
+  /** Records a sign-in with the right password but no code, once per window: people sign in in two steps. */
   async recordMissingCode(
     username: string,
-    address: string | undefined,
+    address = "",
     method: SignInMethod,
-    why: AuditDetail,
+    reason: AuditDetail,
   ): Promise<void> {
-    if (this.isFirst(`code ${username} ${address ?? ""}`))
-      await this.recordFailure(username, "refused", method, why);
+    if (this.isFirst(`code ${username} ${address}`))
+      await this.recordFailure(username, "refused", method, reason);
   }
 
   private isFirst(key: string): boolean {
-    if (this.told.wait(key) > 0) return false;
-    this.told.count(key);
+    if (this.recorded.wait(key) > 0) return false;
+    this.recorded.count(key);
     return true;
   }
 }

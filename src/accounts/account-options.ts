@@ -2,21 +2,19 @@ import type { RequireTotp } from "./second-factor.ts";
 import type { SessionOptions } from "./session.ts";
 import type { SignInOptions } from "./sign-in.ts";
 
-/** How accounts and sign-ins are to be treated. */
+/** Settings of accounts and sign-ins. */
 export interface AccountOptions extends SessionOptions, SignInOptions {
-  /** Passwords hashed at once. */
+  /** Passwords hashed at the same time. */
   passwordHashes: number;
-  /** Minutes for which somebody who has shown who they are need not do so again. */
+  /** Minutes for which a session need not be confirmed again. */
   confirmMinutes: number;
-  /** Days after which tokens made by signing in expire; 0: never. */
+  /** Days after which tokens created by signing in expire; 0: never. */
   tokenDays: number;
-  /** Whose accounts need a second factor. */
   requireTotp: RequireTotp;
-  /** File of the key that secrets of second factors are encrypted by; null: it is kept in memory. */
+  /** File of the key that encrypts second factors; null keeps a key in memory. */
   keyFile: string | null;
 }
 
-/** Where nothing else is said. */
 export const DEFAULT_ACCOUNT_OPTIONS: AccountOptions = {
   loginFailures: 10,
   loginFailuresAddress: 100,

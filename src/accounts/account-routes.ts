@@ -92,7 +92,7 @@ export function accountEndpoints(accounts: Accounts, reach: PublicUrlOptions): E
               return signedIn(username, password, request);
             }
             const { user, username } = requireUser(accounts, request);
-            const wrong = await accounts.passwordError(username!, current_password, request);
+            const wrong = await accounts.passwordError(username!, current_password);
             if (wrong !== undefined)
               throw new Problem("invalid_request", wrong, { fields: { current_password: [wrong] } });
             await accounts.setPassword(user, password);

@@ -1,68 +1,65 @@
+import type { Clock } from "../platform/clock.ts";
 import { Problem } from "../problem.ts";
 import type { AccountAudit } from "./account-audit.ts";
-import type { Clock } from "../platform/clock.ts";
+import type { Actor } from "./actor.ts";
 import type { Sessions } from "./session.ts";
 import type { SignIns } from "./sign-in.ts";
 
 const MINUTE = 60_000;
-
-/** Who asks. */
-interface ConfirmingUser {
-  user: number | null;
-  username: string | null;
-}
+const SIGN_IN_AGAIN = "sign in by the provider again, at /api/oidc/sign-in?again=1";
 
 /**
- * Showing again who one is, before what would let whoever finds an open browser stay for good: making a token, setting
- * up a second factor, and the like. It is asked of sessions alone: tokens are for programs, and Basic brings the password.
+ * Re-authentication of browser sessions before actions that would let somebody at an unlocked computer stay for good, such
+ * as creating a token. Tokens belong to programs, and Basic sends the password each time: neither is asked again.
  */
 export class Confirmations {
-  /** @param minutes for which having shown it counts */
+  /** @param minutes for which a confirmation counts */
   constructor(
     private readonly clock: Clock,
     private readonly sessions: Sessions,
     private readonly signIns: SignIns,
-    private readonly notes: AccountAudit,
+    private readonly audit: AccountAudit,
     private readonly minutes: number,
   ) {}
 
   /**
-   * Where the session of a request has shown a short while ago who it is, or brings the password along.
+   * Checks that the session was confirmed recently, or confirms it by the password.
    * @throws Problem confirmation_required; invalid_request that names current_password; throttled, busy,
    * identity_unavailable
    */
-  async require(request: Request, actor: ConfirmingUser, password = ""): Promise<void> {
+  async require(request: Request, actor: Pick<Actor, "user" | "username">, password = ""): Promise<void> {
     if (request.headers.has("authorization")) return;
     if (password !== "") return this.confirm(request, actor, password);
     const age = this.clock.now() - (this.sessions.find(request)?.confirmedAt ?? 0);
     if (age >= 0 && age < this.minutes * MINUTE) return;
     const by = this.signIns.hasPassword(actor.user!) ? "password" : "provider";
-    const how =
-      by === "password"
-        ? "give your password once more, here or at /api/account/confirmation"
-        : "sign in by the provider once more, at /api/oidc/sign-in?again=1";
+    const remedy = by === "password" ? "send it here or to /api/account/confirmation" : SIGN_IN_AGAIN;
     throw new Problem(
       "confirmation_required",
-      `current_password: You showed who you are more than ${this.minutes} min ago: ${how}.`,
+      `current_password: More than ${this.minutes} min have passed since you gave your password: ${remedy}.`,
       { more: { field: "current_password", by } },
     );
   }
 
-  /** By the password of the account, here or in the directory. @throws Problem as `require` */
-  async confirm(request: Request, { user, username }: ConfirmingUser, password: string): Promise<void> {
+  /** Confirms the session by the local or the directory password. @throws Problem as `require` */
+  async confirm(
+    request: Request,
+    { user, username }: Pick<Actor, "user" | "username">,
+    password: string,
+  ): Promise<void> {
     if (user === null || username === null) return;
     try {
-      await this.signIns.verify({ username, password }, "confirm", request);
+      await this.signIns.verify({ username, password }, "confirm");
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== "unauthenticated") throw error;
       const wrong = this.signIns.hasPassword(user)
         ? "This is not the password of the account."
-        : "The account has no password: sign in by the provider once more, at /api/oidc/sign-in?again=1.";
+        : `The account has no password: ${SIGN_IN_AGAIN}.`;
       throw new Problem("invalid_request", `current_password: ${wrong}`, {
         fields: { current_password: [wrong] },
       });
     }
     this.sessions.confirm(request);
-    this.notes.recordUser(user, "session.confirm");
+    this.audit.recordUser(user, "session.confirm");
   }
 }

@@ -1,23 +1,22 @@
-/** Why somebody is refused whom it knows, such as that a password has expired: for the audit log, never for who asks. */
+/** Why a known person is rejected, such as an expired password. For the audit log, not for the caller. */
 export interface ExternalRejection {
-  /** A word. */
+  /** A keyword such as `password_expired`. */
   reason: string;
-  /** What it knows them by. */
+  /** The person's name in the directory. */
   label: string;
 }
 
-/** Who knows passwords of accounts besides this database: a directory, such as LDAP. */
+/** Passwords that another service verifies, such as a directory (LDAP). */
 export interface ExternalPasswords {
-  /** What the audit log calls it. */
+  /** Name in the audit log. */
   readonly name: string;
   /**
-   * The row of the account that signs in with this name and password there; undefined where they do not fit, and why
-   * where that is not all.
-   * @throws Problem identity_unavailable where it does not answer, forbidden where it knows who it is and that is nobody here
+   * The row of the account that signs in with this name and password; undefined if they are wrong.
+   * @throws Problem identity_unavailable; forbidden if the person may not sign in here
    */
   verify(username: string, password: string): Promise<number | ExternalRejection | undefined>;
-  /** Whether this is the password of the account, which it knows by another name maybe. @throws Problem identity_unavailable, throttled */
+  /** Whether this is the external password of an account. @throws Problem identity_unavailable, throttled */
   checkPassword(user: number, username: string, password: string): Promise<boolean>;
-  /** Whether what it said of an account a short while ago still counts, as far as is known without asking. */
+  /** Whether the account is active and linked to the service. */
   canSignIn(user: number): boolean;
 }

@@ -1,26 +1,25 @@
-import { auditOf } from "./audit.ts";
 import type { Clock } from "../platform/clock.ts";
 import { hasSecretForm, newSecret, sha256 } from "../platform/secret.ts";
 import type { Database } from "../platform/sqlite.ts";
+import { auditOf } from "./audit.ts";
 
 const HOUR = 3_600_000;
 
-/** What a link that was made is good for. */
 export interface OneTimeLink {
-  /** Row of the account whose password it sets; null for making the first administrator. */
+  /** Row of the account whose password the link sets; null for creating the first administrator. */
   user: number | null;
   /** Milliseconds since 1970-01-01 UTC. */
   expires: number;
 }
 
-/** Links that are good for one use: a random key in the address, whose SHA-256 is kept. */
+/** Links for one use: a random key in the URL, whose SHA-256 is stored. */
 export class OneTimeLinks {
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
   ) {}
 
-  /** A new key in the place of those before for the same. It cannot be read again. */
+  /** Creates a key, which replaces earlier ones for the same purpose. */
   make(user: number | null, hours: number): { key: string; expires: number } {
     const key = newSecret("");
     const now = this.clock.now();
@@ -34,21 +33,18 @@ export class OneTimeLinks {
         const account = this.database
           .query("SELECT id, username FROM user_account WHERE rid = ?")
           .get(user) as { id: string; username: string } | null;
+        const purpose = account ? { for: "password", username: account.username } : { for: "set-up" };
         auditOf(this.database, this.clock).record({
           action: "link.create",
           subject: { kind: "user", id: account?.id ?? null },
-          detail: {
-            for: account ? "password" : "set-up",
-            ...(account ? { username: account.username } : {}),
-            expires: new Date(expires).toISOString(),
-          },
+          detail: { ...purpose, expires: new Date(expires).toISOString() },
         });
       })
       .immediate();
     return { key, expires };
   }
 
-  /** What a key is good for; undefined for one that is unknown, used up, over, or of an account that is shut out. */
+  /** The link of a key; undefined if it is unknown, used, expired, or of a disabled account. */
   find(key: string): OneTimeLink | undefined {
     if (!hasSecretForm(key)) return undefined;
     const row = this.database
@@ -60,12 +56,12 @@ export class OneTimeLinks {
     return (row as OneTimeLink | null) ?? undefined;
   }
 
-  /** Uses a key up. */
+  /** Uses up a key. */
   use(key: string): void {
     this.database.query("DELETE FROM one_time_link WHERE sha256 = ?").run(sha256(key));
   }
 
-  /** Takes back the links for an account. */
+  /** Revokes the links of an account. */
   dropOf(user: number): void {
     this.database.query("DELETE FROM one_time_link WHERE user_rid = ?").run(user);
   }

@@ -1,53 +1,45 @@
-import { Problem } from "../problem.ts";
 import { Semaphore } from "../platform/semaphore.ts";
+import { Problem } from "../problem.ts";
 
-/** Argon2id at the figures of OWASP's cheat sheet: 19 MiB, two passes. */
+/** Argon2id with OWASP's minimum parameters: 19 MiB, two passes. */
 const HASHING = { algorithm: "argon2id", memoryCost: 19456, timeCost: 2 } as const;
-/** UTF-16 units of a password. */
-const SHORTEST_PASSWORD = 8;
-const LONGEST_PASSWORD = 1024;
+/** In UTF-16 code units. */
+const MIN_LENGTH = 8;
+const MAX_LENGTH = 1024;
 
-const random = (bytes: number): string =>
-  Buffer.from(crypto.getRandomValues(new Uint8Array(bytes)))
-    .toString("base64")
-    .replace(/=+$/, "");
+const randomBase64 = (bytes: number): string =>
+  crypto.getRandomValues(new Uint8Array(bytes)).toBase64({ omitPadding: true });
 
-/**
- * Hash of nothing that anybody knows: an account that is not there costs the same time as a wrong password. In the
- * form of every other hash (PHC string format), with a salt and a result that are random.
- */
-const DECOY = `$argon2id$v=19$m=${HASHING.memoryCost},t=${HASHING.timeCost},p=1$${random(32)}$${random(32)}`;
+/** A hash that no password has, so that an unknown account takes as long as a wrong password. */
+const DECOY = `$argon2id$v=19$m=${HASHING.memoryCost},t=${HASHING.timeCost},p=1$${randomBase64(32)}$${randomBase64(32)}`;
 
-/** Hashes passwords, at most `limit` at once: each takes memory, and a processor for a good part of a second. */
+/** Hashes at most `limit` passwords at once: each needs memory, and a processor for tens of milliseconds. */
 export class Passwords {
-  private readonly atOnce: Semaphore;
+  private readonly semaphore: Semaphore;
 
   constructor(limit: number) {
-    this.atOnce = new Semaphore(limit);
+    this.semaphore = new Semaphore(limit);
   }
 
-  /** The hash to keep. @throws Problem invalid_request for a password that breaks the rule, busy */
+  /** The hash to store. @throws Problem invalid_request for an unacceptable password; busy */
   async hash(password: string): Promise<string> {
-    const wrong = passwordRule(password);
-    if (wrong !== undefined)
-      throw new Problem("invalid_request", `password: ${wrong}`, { fields: { password: [wrong] } });
-    return this.atOnce.run(() => Bun.password.hash(password, HASHING));
+    const error = passwordError(password);
+    if (error !== undefined)
+      throw new Problem("invalid_request", `password: ${error}`, { fields: { password: [error] } });
+    return this.semaphore.run(() => Bun.password.hash(password, HASHING));
   }
 
-  /** Whether it is the password of this hash; without a hash it takes as long, and is not. @throws Problem busy */
+  /** Whether the hash is that of the password; without a hash false, after the same time. @throws Problem busy */
   async verify(password: string, hash: string | null): Promise<boolean> {
-    // What cannot be a password is hashed in the place of one, so that it takes as long.
-    const usable = password !== "" && password.length <= LONGEST_PASSWORD;
-    const right = await this.atOnce.run(() => Bun.password.verify(usable ? password : "-", hash ?? DECOY));
-    return right && usable && hash !== null;
+    const isPossible = password !== "" && password.length <= MAX_LENGTH;
+    const verify = () => Bun.password.verify(isPossible ? password : "-", hash ?? DECOY);
+    return (await this.semaphore.run(verify)) && isPossible && hash !== null;
   }
 }
 
-/** What is wrong with a password, or undefined. */
-function passwordRule(password: string): string | undefined {
-  if (password.length < SHORTEST_PASSWORD) return `Expected at least ${SHORTEST_PASSWORD} characters.`;
-  if (password.length > LONGEST_PASSWORD) return `Expected at most ${LONGEST_PASSWORD} characters.`;
-  // Nobody can type them into a form; a line break is one too many in a file.
-  if (/\p{Cc}/u.test(password)) return "Expected one line, without control characters.";
+function passwordError(password: string): string | undefined {
+  if (password.length < MIN_LENGTH) return `Expected at least ${MIN_LENGTH} characters.`;
+  if (password.length > MAX_LENGTH) return `Expected at most ${MAX_LENGTH} characters.`;
+  if (/\p{Cc}/u.test(password)) return "Expected one line without control characters.";
   return undefined;
 }

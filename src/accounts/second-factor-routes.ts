@@ -40,7 +40,7 @@ export function secondFactorEndpoints(accounts: Accounts, reach: PublicUrlOption
   ): Promise<T> => {
     const { user, username } = ownerOf(request);
     const { code } = await readTexts(request, ["code"], ["code"]);
-    return signIns.checkCode(username, request, () => take(user, code));
+    return signIns.checkCode(username, () => take(user, code));
   };
   const requireOn = (user: number): void => {
     if (!secondFactors.isOn(user)) throw new Problem("conflict", "The account has no second factor.");

@@ -1,47 +1,44 @@
 import { timingSafeEqual } from "node:crypto";
-import { type AuditLog, auditOf, type AuditDetail } from "./audit.ts";
 import type { Clock } from "../platform/clock.ts";
 import {
   basePathOf,
   csrfFailed,
   fromOwnPage,
   isUnsafe,
-  type PublicUrlOptions,
   ownOrigin,
+  type PublicUrlOptions,
 } from "../platform/origin.ts";
 import { hasSecretForm, newSecret, sha256 } from "../platform/secret.ts";
 import type { Database } from "../platform/sqlite.ts";
+import { type AuditDetail, type AuditLog, auditOf } from "./audit.ts";
 
 const COOKIE = "labd_session";
-/**
- * The name by https at the root of a host: browsers take it from that host alone (RFC 6265bis, section 4.1.3.2). By
- * another name any host of the same domain could give a browser the session of somebody else.
- */
+/** The name with https at the root of a host, which other hosts of the domain cannot set (RFC 6265bis, section 4.1.3.2). */
 const HOST_COOKIE = `__Host-${COOKIE}`;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** A browser that is signed in. */
+/** A browser's session. */
 export interface Session {
   /** Row of `user_account`. */
   user: number;
-  /** What X-CSRFToken must hold where the Origin says nothing. */
+  /** Value of X-CSRFToken for requests without an Origin. */
   csrfToken: string;
   /** Milliseconds since 1970-01-01 UTC. */
   expires: number;
-  /** Whether another service vouched for the person, by whatever factors it asks for. */
+  /** Whether a provider authenticated the user, with whatever factors it asks for. */
   external: boolean;
-  /** When the owner last showed who it is: milliseconds since 1970-01-01 UTC, 0 where that is not known. */
+  /** When the user last authenticated: milliseconds since 1970-01-01 UTC; 0 if unknown. */
   confirmedAt: number;
 }
 
-/** What another service says of somebody for whom it vouches. */
+/** The session at the provider that authenticated the user. */
 export interface ProviderSession {
-  /** Hours after which it is to be asked again. */
+  /** Hours after which the provider has to authenticate the user again. */
   hours: number;
-  /** What it calls the session there; null where it does not say. */
+  /** The provider's identifier of the session, if it has one. */
   session: string | null;
-  /** When the person showed it who it is: milliseconds since 1970-01-01 UTC, 0 where it does not say. */
+  /** When the user authenticated there: milliseconds since 1970-01-01 UTC; 0 if unknown. */
   confirmed: number;
 }
 
@@ -52,20 +49,20 @@ export interface SessionRecord {
   /** To the minute. */
   last_used: number;
   expires: number;
-  /** What the browser calls itself. */
+  /** User-Agent of the browser. */
   agent: string;
-  /** Whether the request that asks came with it. */
+  /** Whether the request belongs to this session. */
   current: boolean;
 }
 
 export interface SessionOptions extends PublicUrlOptions {
-  /** From sign-in to the end, whatever happens in between. */
+  /** Hours from sign-in to the end. */
   sessionHours: number;
-  /** Without a request. */
+  /** Minutes without a request after which a session ends. */
   sessionIdleMinutes: number;
 }
 
-/** Sessions of browsers: a cookie with a random value whose SHA-256 is kept. */
+/** Sessions of browsers: a cookie with a random value, whose SHA-256 is stored. */
 export class Sessions {
   private readonly audit: AuditLog;
 
@@ -77,46 +74,32 @@ export class Sessions {
     this.audit = auditOf(database, clock);
   }
 
-  /** A new session in the place of the one that the request may have; `cookie` is for Set-Cookie. */
-  open(user: number, request: Request, vouched?: ProviderSession): { session: Session; cookie: string } {
+  /** Opens a session, which replaces that of the request. `cookie` is for Set-Cookie. */
+  open(user: number, request: Request, provider?: ProviderSession): { session: Session; cookie: string } {
     const now = this.clock.now();
     const secret = newSecret("");
-    const hours = Math.min(this.options.sessionHours, vouched?.hours ?? Number.POSITIVE_INFINITY);
+    const external = provider !== undefined;
+    const hours = Math.min(this.options.sessionHours, provider?.hours ?? Number.POSITIVE_INFINITY);
     const expires = now + hours * HOUR;
-    const confirmed = vouched ? Math.min(now, vouched.confirmed) : now;
+    const confirmedAt = provider ? Math.min(now, provider.confirmed) : now;
+    const agent = (request.headers.get("user-agent") ?? "").slice(0, 300);
     this.close(request);
     this.database.transaction(() => {
       this.database.query("DELETE FROM session WHERE expires <= ?").run(now);
       this.database
         .query(
           `INSERT INTO session (sha256, user_rid, created, last_used, expires, agent, vouched, confirmed, provider_session)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+           VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8)`,
         )
-        .run(
-          sha256(secret),
-          user,
-          now,
-          now,
-          expires,
-          agentOf(request),
-          vouched ? 1 : 0,
-          confirmed,
-          vouched?.session ?? null,
-        );
+        .run(sha256(secret), user, now, expires, agent, external, confirmedAt, provider?.session ?? null);
     })();
     return {
-      session: {
-        user,
-        csrfToken: csrfTokenOf(secret),
-        expires,
-        external: vouched !== undefined,
-        confirmedAt: confirmed,
-      },
+      session: { user, csrfToken: csrfTokenOf(secret), expires, external, confirmedAt },
       cookie: this.cookie(secret, hours * 3600, request),
     };
   }
 
-  /** The session of a request; undefined where it has none, or one that is over. */
+  /** The session of a request; undefined if it has none or it has ended. */
   find(request: Request): Session | undefined {
     const secret = this.secretOf(request);
     if (secret === undefined) return undefined;
@@ -124,11 +107,12 @@ export class Sessions {
     const hash = sha256(secret);
     const row = this.database
       .query(
-        `SELECT s.user_rid, s.last_used, s.expires, s.vouched, s.confirmed FROM session AS s JOIN user_account AS u ON u.rid = s.user_rid
+        `SELECT s.user_rid AS user, s.last_used, s.expires, s.vouched, s.confirmed FROM session AS s
+         JOIN user_account AS u ON u.rid = s.user_rid
          WHERE s.sha256 = ? AND s.expires > ? AND s.last_used > ? AND u.is_active`,
       )
-      .get(hash, now, now - this.options.sessionIdleMinutes * MINUTE) as {
-      user_rid: number;
+      .get(hash, now, this.idleLimit()) as {
+      user: number;
       last_used: number;
       expires: number;
       vouched: number;
@@ -136,122 +120,116 @@ export class Sessions {
     } | null;
     if (!row) return undefined;
     if (now - row.last_used >= MINUTE) this.touch(hash, now);
-    const { user_rid: user, expires, vouched, confirmed } = row;
-    return { user, csrfToken: csrfTokenOf(secret), expires, external: vouched === 1, confirmedAt: confirmed };
+    const { user, expires, vouched, confirmed: confirmedAt } = row;
+    return { user, csrfToken: csrfTokenOf(secret), expires, external: vouched === 1, confirmedAt };
   }
 
-  /** Notes that the owner of the session of a request has just shown who it is. */
+  private idleLimit(): number {
+    return this.clock.now() - this.options.sessionIdleMinutes * MINUTE;
+  }
+
+  private touch(hash: string, now: number): void {
+    try {
+      this.database.query("UPDATE session SET last_used = ? WHERE sha256 = ?").run(now, hash);
+    } catch {
+      // Another process is writing; the next request stores it.
+    }
+  }
+
+  /** Records that the user of a session has just authenticated. */
   confirm(request: Request): void {
     const secret = this.secretOf(request);
-    if (secret === undefined) return;
-    this.database
-      .query("UPDATE session SET confirmed = ? WHERE sha256 = ?")
-      .run(this.clock.now(), sha256(secret));
+    if (secret !== undefined)
+      this.database
+        .query("UPDATE session SET confirmed = ? WHERE sha256 = ?")
+        .run(this.clock.now(), sha256(secret));
   }
 
-  /** Ends the session of a request; returns the cookie that removes its own. */
+  /** Ends the session of a request. @returns the cookie that deletes its own */
   close(request: Request): string {
     const secret = this.secretOf(request);
     if (secret !== undefined)
       this.database
         .transaction(() => {
           const row = this.database
-            .query(
-              `DELETE FROM session WHERE sha256 = ? RETURNING (SELECT id FROM user_account WHERE rid = user_rid) AS id,
-                 (SELECT username FROM user_account WHERE rid = user_rid) AS username`,
-            )
-            .get(sha256(secret)) as { id: string; username: string } | null;
+            .query("DELETE FROM session WHERE sha256 = ? RETURNING user_rid AS user")
+            .get(sha256(secret)) as { user: number } | null;
           if (!row) return;
-          const { id, username } = row;
-          const subject = { kind: "user", id };
-          this.audit.record(
-            { action: "sign_out", subject, detail: { username } },
-            { actor: username, via: "session" },
-          );
+          const { id, username } = this.account(row.user);
+          const event = { action: "sign_out", subject: { kind: "user", id }, detail: { username } };
+          this.audit.record(event, { actor: username, via: "session" });
         })
         .immediate();
     return this.cookie("", 0, request);
   }
 
-  /** The sessions of an account that can still be used, the latest first. */
+  private account(user: number): { id: string; username: string } {
+    return this.database.query("SELECT id, username FROM user_account WHERE rid = ?").get(user) as {
+      id: string;
+      username: string;
+    };
+  }
+
+  /** The sessions of an account that have not ended, the latest first. */
   list(user: number, request: Request): SessionRecord[] {
-    const own = this.secretOf(request);
-    const now = this.clock.now();
+    const secret = this.secretOf(request);
+    const own = secret === undefined ? undefined : sha256(secret);
     const rows = this.database
       .query(
-        `SELECT sha256, created, last_used, expires, agent FROM session
+        `SELECT sha256 AS hash, created, last_used, expires, agent FROM session
          WHERE user_rid = ? AND expires > ? AND last_used > ? ORDER BY last_used DESC, created DESC`,
       )
-      .all(user, now, now - this.options.sessionIdleMinutes * MINUTE) as (Omit<
-      SessionRecord,
-      "id" | "current"
-    > & { sha256: string })[];
-    return rows.map(({ sha256: hash, created, last_used, expires, agent }) => ({
+      .all(user, this.clock.now(), this.idleLimit()) as (SessionRecord & { hash: string })[];
+    return rows.map(({ hash, created, last_used, expires, agent }) => ({
       id: publicId(hash),
       created,
       last_used,
       expires,
       agent,
-      current: own !== undefined && hash === sha256(own),
+      current: hash === own,
     }));
   }
 
   /** Ends one session of an account. @returns whether there was one */
   end(user: number, id: string): boolean {
-    const rows = this.database.query("SELECT sha256 FROM session WHERE user_rid = ?").all(user) as {
-      sha256: string;
+    const rows = this.database.query("SELECT sha256 AS hash FROM session WHERE user_rid = ?").all(user) as {
+      hash: string;
     }[];
-    const found = rows.find((row) => publicId(row.sha256) === id);
-    return found !== undefined && this.endNoting(user, "sha256 = ?", found.sha256) > 0;
+    const found = rows.find(({ hash }) => publicId(hash) === id);
+    return found !== undefined && this.endWhere(user, "sha256 = ?", found.hash) > 0;
   }
 
-  /** Ends all sessions of an account but that of the request. @returns how many */
+  /** Ends all sessions of an account except that of the request. @returns how many */
   endOthers(user: number, request: Request): number {
     const own = this.secretOf(request);
-    return this.endNoting(user, "sha256 <> ?", own === undefined ? "" : sha256(own));
+    return this.endWhere(user, "sha256 <> ?", own === undefined ? "" : sha256(own));
   }
 
-  /**
-   * Ends the sessions for which another service vouched: of an account, of what that service calls a session, or both.
-   * `why` is for the audit log. @returns how many
-   */
-  endProviderSessions(of: { user?: number; session?: string }, why: AuditDetail): number {
+  /** Ends the sessions that a provider authenticated: of an account, of a session there, or both. @returns how many */
+  endProviderSessions(of: { user?: number; session?: string }, reason: AuditDetail): number {
+    const session = of.session ?? null;
     const users = this.database
       .query(
         `SELECT DISTINCT user_rid AS user FROM session WHERE vouched AND ($user IS NULL OR user_rid = $user)
          AND ($session IS NULL OR provider_session = $session)`,
       )
-      .all({ user: of.user ?? null, session: of.session ?? null }) as { user: number }[];
-    return users.reduce(
-      (count, { user }) =>
-        count +
-        this.endNoting(
-          user,
-          "vouched AND provider_session IS coalesce(?, provider_session)",
-          of.session ?? null,
-          why,
-        ),
-      0,
-    );
+      .all({ user: of.user ?? null, session }) as { user: number }[];
+    const condition = "vouched AND provider_session IS coalesce(?, provider_session)";
+    const ended = users.map(({ user }) => this.endWhere(user, condition, session, reason));
+    return ended.reduce((sum, count) => sum + count, 0);
   }
 
-  /** Ends the sessions of an account for which a condition holds. @returns how many */
-  private endNoting(user: number, where: string, value: string | null, why: AuditDetail = {}): number {
+  private endWhere(user: number, where: string, value: string | null, reason: AuditDetail = {}): number {
     return this.database
       .transaction(() => {
-        const { changes } = this.database
+        const { changes: count } = this.database
           .query(`DELETE FROM session WHERE user_rid = ? AND ${where}`)
           .run(user, value);
-        const { id, username } = this.database
-          .query("SELECT id, username FROM user_account WHERE rid = ?")
-          .get(user) as { id: string; username: string };
-        if (changes > 0)
-          this.audit.record({
-            action: "session.end",
-            subject: { kind: "user", id },
-            detail: { username, count: changes, ...why },
-          });
-        return changes;
+        const { id, username } = this.account(user);
+        const subject = { kind: "user", id };
+        if (count > 0)
+          this.audit.record({ action: "session.end", subject, detail: { username, count, ...reason } });
+        return count;
       })
       .immediate();
   }
@@ -262,71 +240,52 @@ export class Sessions {
   }
 
   /**
-   * A browser sends its cookie whoever made the page that asks, so that what changes something needs the session's
-   * token, or to come from a page of ours.
+   * Checks that an unsafe request with a session cookie was made by this site, by X-CSRFToken or by its Origin.
    * @throws Problem forbidden
    */
   checkCsrf(request: Request, session: Session): void {
     if (!isUnsafe(request.method)) return;
-    const given = request.headers.get("x-csrftoken");
-    if (given !== null) {
-      if (!same(given, session.csrfToken)) throw csrfFailed("CSRF token incorrect.");
-      return;
+    const token = request.headers.get("x-csrftoken");
+    if (token !== null) {
+      const [given, expected] = [Buffer.from(token), Buffer.from(session.csrfToken)];
+      if (given.length === expected.length && timingSafeEqual(given, expected)) return;
+      throw csrfFailed("CSRF token incorrect.");
     }
-    const own = fromOwnPage(request, this.options);
-    if (own === undefined) throw csrfFailed("CSRF token missing. Send it as X-CSRFToken.");
-    if (!own) throw csrfFailed("Origin checking failed.");
+    const isOwn = fromOwnPage(request, this.options);
+    if (isOwn === undefined) throw csrfFailed("CSRF token missing. Send it as X-CSRFToken.");
+    if (!isOwn) throw csrfFailed("Origin checking failed.");
+  }
+
+  private isSecure(request: Request): boolean {
+    return ownOrigin(request, this.options).startsWith("https:");
   }
 
   private cookie(value: string, seconds: number, request: Request): string {
-    const secure = ownOrigin(request, this.options).startsWith("https:") ? "; Secure" : "";
     const path = basePathOf(request, this.options) || "/";
-    return `${this.nameFor(request)}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
+    const secure = this.isSecure(request) ? "; Secure" : "";
+    return `${this.cookieName(request)}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
   }
 
-  private nameFor(request: Request): string {
-    const isSecure = ownOrigin(request, this.options).startsWith("https:");
-    return isSecure && basePathOf(request, this.options) === "" ? HOST_COOKIE : COOKIE;
+  private cookieName(request: Request): string {
+    return this.isSecure(request) && basePathOf(request, this.options) === "" ? HOST_COOKIE : COOKIE;
   }
 
   private secretOf(request: Request): string | undefined {
-    return secretIn(request, this.nameFor(request));
-  }
-
-  private touch(hash: string, now: number): void {
-    try {
-      this.database.query("UPDATE session SET last_used = ? WHERE sha256 = ?").run(now, hash);
-    } catch {
-      // Another process writes: the next request notes it.
-    }
+    return secretIn(request, this.cookieName(request));
   }
 }
 
-/** By which a session is named to its owner: nothing that would open it, nor what is kept of that. */
+/** Identifies a session to its owner without revealing the stored hash. */
 const publicId = (hash: string): string => sha256(`session ${hash}`).slice(0, 32);
 
-const agentOf = (request: Request): string => (request.headers.get("user-agent") ?? "").slice(0, 300);
+/** Derived from the cookie's value, which cannot be recovered from it. */
+const csrfTokenOf = (secret: string): string => sha256(`csrf ${secret}`);
 
-/** Whether a browser comes with a session, be it over or not, or none of this address. */
+/** Whether a browser sends a session cookie, valid or not. */
 export const hasSessionCookie = (request: Request): boolean =>
   [HOST_COOKIE, COOKIE].some((name) => secretIn(request, name) !== undefined);
 
 function secretIn(request: Request, name: string): string | undefined {
-  const cookies = request.headers.get("cookie");
-  if (cookies === null || !cookies.includes(name)) return undefined;
-  for (const pair of cookies.split(";")) {
-    const at = pair.indexOf("=");
-    if (pair.slice(0, at).trim() !== name) continue;
-    const value = pair.slice(at + 1).trim();
-    return hasSecretForm(value) ? value : undefined;
-  }
-  return undefined;
-}
-
-/** Made from the cookie's value, which cannot be found from it. */
-const csrfTokenOf = (secret: string): string => sha256(`csrf ${secret}`);
-
-function same(given: string, wanted: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
-  return a.length === b.length && timingSafeEqual(a, b);
+  const value = new Bun.CookieMap(request.headers.get("cookie") ?? "").get(name);
+  return value !== null && hasSecretForm(value) ? value : undefined;
 }

@@ -1,278 +1,289 @@
+import type { Clock } from "../platform/clock.ts";
+import { currentRequest, identify } from "../platform/request-context.ts";
+import type { Database } from "../platform/sqlite.ts";
+import { writeLockOf } from "../platform/write-lock.ts";
 import { Problem } from "../problem.ts";
 import type { AccountAudit, SignInMethod } from "./account-audit.ts";
-import type { Clock } from "../platform/clock.ts";
 import type { ExternalPasswords, ExternalRejection } from "./external-password.ts";
-import type { PublicUrlOptions } from "../platform/origin.ts";
 import type { Passwords } from "./password.ts";
-import { RememberedPasswords } from "./remembered-password.ts";
-import { currentRequest, identify } from "../platform/request-context.ts";
-import { type SecondFactors, type CodeResult, CODE_ERRORS } from "./second-factor.ts";
-import type { Database } from "../platform/sqlite.ts";
+import { type CodeResult, CODE_ERRORS, type SecondFactors } from "./second-factor.ts";
 import { Throttle, throttled } from "./throttle.ts";
 import { unauthenticated } from "./unauthenticated.ts";
-import { writeLockOf } from "../platform/write-lock.ts";
 
-/** What somebody signs in with. */
 export interface Credentials {
   username: string;
   password: string;
-  /** Of the second factor, where the account has one. */
+  /** Code of the second factor, if the account has one. */
   code?: string;
 }
 
-export interface SignInOptions extends PublicUrlOptions {
-  /** Failed sign-ins for one account, and from one address, within loginWindow seconds. */
+export interface SignInOptions {
+  /** Failed sign-ins allowed within `loginWindow` seconds, for one account and from one address. */
   loginFailures: number;
   loginFailuresAddress: number;
   loginWindow: number;
 }
 
-/** Signing in by a password: every way to do so passes here, and with it the second factor and the throttling. */
+interface SignInParts {
+  database: Database;
+  clock: Clock;
+  passwords: Passwords;
+  secondFactors: SecondFactors;
+  audit: AccountAudit;
+  options: SignInOptions;
+}
+
+/** Whose password was verified; `by`: the external service that verified it, if any. */
+interface Verified {
+  user: number;
+  by?: string;
+}
+
+/** Milliseconds for which a verified Basic password is not hashed again, and how many are remembered. */
+const REMEMBER = 300_000;
+const MAX_REMEMBERED = 1000;
+
+/** Signing in by password. Every way to do so passes here, and with it throttling and the second factor. */
 export class SignIns {
   private readonly byAccount: Throttle;
   private readonly byAddress: Throttle;
-  /** What Basic said of requests, found out before they are answered. */
-  private readonly remembered: RememberedPasswords;
-  /** Asked where a name and a password are not those of an account here. */
+  /** Basic passwords verified recently, by keyed hash. `hash`: that of a local password; null for an external one. */
+  private readonly remembered = new Map<string, { user: number; hash: string | null; until: number }>();
+  private readonly hashKey = crypto.getRandomValues(new Uint8Array(32));
+  /** Asked if a name and a password are not those of a local account. */
   externalPasswords: ExternalPasswords | undefined;
 
-  constructor(
-    private readonly database: Database,
-    private readonly clock: Clock,
-    private readonly passwords: Passwords,
-    private readonly factors: SecondFactors,
-    private readonly notes: AccountAudit,
-    private readonly options: SignInOptions,
-  ) {
-    const { loginFailures, loginFailuresAddress, loginWindow } = options;
-    this.byAccount = new Throttle(loginFailures, loginWindow * 1000, clock);
-    this.byAddress = new Throttle(loginFailuresAddress, loginWindow * 1000, clock);
-    this.remembered = new RememberedPasswords(clock);
+  constructor(private readonly parts: SignInParts) {
+    const { loginFailures, loginFailuresAddress, loginWindow } = parts.options;
+    this.byAccount = new Throttle(loginFailures, loginWindow * 1000, parts.clock);
+    this.byAddress = new Throttle(loginFailuresAddress, loginWindow * 1000, parts.clock);
   }
 
   /**
-   * The row of the account of this name and password, and of this code where it has a second factor. Whether the account
-   * or the password is wrong can be told neither by the answer nor, without a directory, by the time it takes; that a
-   * code is missing or wrong is told to whoever has the password only. `check` asks for the account's own password alone,
-   * of somebody who is signed in.
+   * The row of the account with these credentials. Neither the answer nor, without a directory, its time tells whether the
+   * account or the password is wrong; only somebody with the password learns that the code is missing or wrong.
    * @throws Problem unauthenticated, second_factor_required, second_factor_wrong, second_factor_missing, throttled, busy;
-   * identity_unavailable, forbidden by what `elsewhere` says
+   * identity_unavailable, forbidden from `externalPasswords`
    */
-  async verify(credentials: Credentials, method: SignInMethod, request?: Request): Promise<number> {
-    return (await this.find(credentials, method, request)).user;
+  async verify(credentials: Credentials, method: SignInMethod): Promise<number> {
+    return (await this.verifyCredentials(credentials, method)).user;
   }
 
-  private find(credentials: Credentials, method: SignInMethod, request?: Request): Promise<Found> {
-    const { username } = credentials;
-    return this.attempt(username, method, request, async (address) => {
-      const basicUser = await this.passwordFits(credentials, method);
-      if (!basicUser || "reason" in basicUser) {
-        await this.notes.recordFailure(username, "refused", method, basicUser && { ...basicUser });
+  private verifyCredentials(credentials: Credentials, method: SignInMethod): Promise<Verified> {
+    const { username, code = "" } = credentials;
+    return this.attempt(username, method, async (address) => {
+      const verified = await this.verifyPassword(credentials, method);
+      if (!verified || "reason" in verified) {
+        await this.parts.audit.recordFailure(username, "refused", method, { ...verified });
         throw unauthenticated("Unable to log in with provided credentials.");
       }
-      await this.finish(basicUser, credentials.code ?? "", method, address);
-      return basicUser;
+      await this.finish(verified, code, method, address);
+      return verified;
     });
   }
 
   /**
-   * Looks at a code of somebody who is signed in, by `take`, which gives what came of it, or something better.
-   * @throws Problem invalid_request where it is not good, throttled
+   * Checks a code of a signed-in user with `use`, which returns the result of the check or something better.
+   * @throws Problem invalid_request for a wrong code; throttled
    */
-  async checkCode<T>(username: string, request: Request, take: () => T | CodeResult): Promise<T> {
-    return this.attempt(username, "check", request, async () => {
-      await writeLockOf(this.database).free();
-      const taken = take();
-      const why = typeof taken === "string" ? (CODE_ERRORS[taken as CodeResult] ?? null) : null;
-      if (why === null) return taken as T;
-      await this.notes.recordFailure(username, "refused", "check", { second_factor: taken as CodeResult });
-      throw new Problem("invalid_request", `code: ${why}`, { more: { field: "code" } });
+  async checkCode<T>(username: string, use: () => T | CodeResult): Promise<T> {
+    return this.attempt(username, "check", async () => {
+      await writeLockOf(this.parts.database).free();
+      const result = use();
+      const error = typeof result === "string" ? CODE_ERRORS[result as CodeResult] : undefined;
+      if (error === undefined) return result as T;
+      await this.parts.audit.recordFailure(username, "refused", "check", {
+        second_factor: result as CodeResult,
+      });
+      throw new Problem("invalid_request", `code: ${error}`, { more: { field: "code" } });
     });
   }
 
-  /** Counts an attempt for the account and the address, and forgets the account's where it is a good one. */
+  /** Counts an attempt for the account and the address; a successful one resets the account's count. */
   private async attempt<T>(
     username: string,
     method: SignInMethod,
-    request: Request | undefined,
     work: (address: string | undefined) => Promise<T>,
   ): Promise<T> {
-    const address = (request && currentRequest()?.network) || undefined;
+    const { audit } = this.parts;
+    const address = currentRequest()?.network || undefined;
     const account = throttleKey(username);
-    const wait = Math.max(
-      this.byAccount.wait(account),
-      address === undefined ? 0 : this.byAddress.wait(address),
-    );
+    const counters: [Throttle, string][] = [[this.byAccount, account]];
+    if (address !== undefined) counters.push([this.byAddress, address]);
+    const wait = Math.max(...counters.map(([throttle, key]) => throttle.wait(key)));
     if (wait > 0) {
-      await this.notes.recordThrottled(username, address, method);
+      await audit.recordThrottled(username, address, method);
       throw throttled(wait);
     }
-    this.byAccount.count(account);
-    if (address !== undefined) this.byAddress.count(address);
+    for (const [throttle, key] of counters) throttle.count(key);
+    const forgive = (): void => {
+      for (const [throttle, key] of counters) throttle.forgive(key);
+    };
     try {
       const result = await work(address);
+      forgive();
       this.byAccount.forget(account);
-      if (address !== undefined) this.byAddress.forgive(address);
       return result;
     } catch (error) {
-      if (!(error instanceof Problem) || !FAILURES.has(error.code)) {
-        this.byAccount.forgive(account);
-        if (address !== undefined) this.byAddress.forgive(address);
-      }
-      if (error instanceof Problem && error.code === "throttled")
-        await this.notes.recordThrottled(username, address, method);
+      const code = error instanceof Problem ? error.code : "";
+      if (!FAILURES.has(code)) forgive();
+      if (code === "throttled") await audit.recordThrottled(username, address, method);
       throw error;
     }
   }
 
-  /** Whose name and password these are; `by`: who said so, where it was not this database. */
-  private async passwordFits(
+  private async verifyPassword(
     { username, password }: Credentials,
     method: SignInMethod,
-  ): Promise<Found | (ExternalRejection & { by: string }) | undefined> {
-    const user = this.database
+  ): Promise<Verified | (ExternalRejection & { by: string }) | undefined> {
+    const { externalPasswords: external } = this;
+    const account = this.parts.database
       .query("SELECT rid, password_hash FROM user_account WHERE username = ? AND is_active")
       .get(username) as { rid: number; password_hash: string | null } | null;
-    if ((await this.passwords.verify(password, user?.password_hash ?? null)) && user)
-      return { user: user.rid };
-    if (method === "check" || !this.externalPasswords) return undefined;
+    const isRight = await this.parts.passwords.verify(password, account?.password_hash ?? null);
+    if (isRight && account) return { user: account.rid };
+    if (method === "check" || !external) return undefined;
+    const by = external.name;
     if (method === "confirm") {
-      const fits = user && (await this.externalPasswords.checkPassword(user.rid, username, password));
-      return fits ? { user: user.rid, by: this.externalPasswords.name } : undefined;
+      const isExternal = account && (await external.checkPassword(account.rid, username, password));
+      return isExternal ? { user: account.rid, by } : undefined;
     }
-    const found = await this.externalPasswords.verify(username, password);
-    const by = this.externalPasswords.name;
-    return typeof found === "object"
-      ? { ...found, by }
-      : found === undefined
-        ? undefined
-        : { user: found, by };
+    const found = await external.verify(username, password);
+    if (typeof found === "object") return { ...found, by };
+    return found === undefined ? undefined : { user: found, by };
   }
 
-  /** Once the password was right, by whoever it was known: the second factor, and the note that somebody signed in. */
+  /** Checks the second factor after the password, and records the sign-in. */
   private async finish(
-    { user, by }: Found,
+    { user, by }: Verified,
     code: string,
     method: SignInMethod,
     address: string | undefined,
   ): Promise<void> {
-    await writeLockOf(this.database).free();
-    if (method === "check" || method === "confirm") return this.noteSignIn(user);
-    const { username } = this.database.query("SELECT username FROM user_account WHERE rid = ?").get(user) as {
+    const { database, secondFactors, audit } = this.parts;
+    await writeLockOf(database).free();
+    if (method === "check" || method === "confirm") return this.setLastLogin(user);
+    const { username } = database.query("SELECT username FROM user_account WHERE rid = ?").get(user) as {
       username: string;
     };
-    const taken = this.database
+    const result = database
       .transaction((): CodeResult | "due" => {
-        // Neither can ask for a code, nor lead to setting one up.
-        if (method === "basic" && this.factors.isOn(user)) return "missing";
-        if (method !== "session" && this.factors.mustSetUp(user)) return "due";
-        const taken = this.factors.use(user, code);
-        if (taken === "none" || taken === "code" || taken === "recovery") {
-          identify({ username, via: "password" });
-          this.noteSignIn(user);
-          const second = taken === "none" ? {} : { second_factor: taken };
-          this.notes.recordUser(user, "sign_in", { method, ...(by === undefined ? {} : { by }), ...second });
-        }
-        return taken;
+        // Basic has no field for a code, and only a session can set up a second factor.
+        if (method === "basic" && secondFactors.isOn(user)) return "missing";
+        if (method !== "session" && secondFactors.mustSetUp(user)) return "due";
+        const result = secondFactors.use(user, code);
+        if (result in CODE_ERRORS) return result;
+        identify({ username, via: "password" });
+        this.setLastLogin(user);
+        audit.recordUser(user, "sign_in", {
+          method,
+          ...(by === undefined ? {} : { by }),
+          ...(result === "none" ? {} : { second_factor: result }),
+        });
+        return result;
       })
       .immediate();
-    const problem = refusalFor(taken, method);
+    const problem = codeProblem(result, method);
     if (!problem) return;
-    const why = { second_factor: taken };
+    const reason = { second_factor: result };
     if (problem.code === "second_factor_wrong")
-      await this.notes.recordFailure(username, "refused", method, why);
-    else await this.notes.recordMissingCode(username, address, method, why);
+      await audit.recordFailure(username, "refused", method, reason);
+    else await audit.recordMissingCode(username, address, method, reason);
     throw problem;
   }
 
-  private noteSignIn(user: number): void {
-    this.database.query("UPDATE user_account SET last_login = ? WHERE rid = ?").run(this.clock.now(), user);
+  private setLastLogin(user: number): void {
+    const { database, clock } = this.parts;
+    database.query("UPDATE user_account SET last_login = ? WHERE rid = ?").run(clock.now(), user);
   }
 
-  /** Finds out who asks by Basic, for `found`. Never rejects. */
+  /** Verifies the Basic password of a request, for `basicUser`. Never rejects. */
   verifyBasic(request: Request): void | Promise<void> {
     const header = request.headers.get("authorization");
     if (header === null || !/^\s*basic\s/i.test(header)) return;
     const context = currentRequest();
     if (!context) return;
-    return this.admitBasic(request, header).then(
+    return this.basicAccount(header).then(
       (user) => void (context.basicUser = user),
       (error: unknown) => void (context.basicUser = Problem.from(error)),
     );
   }
 
-  /** The row of the account that asks by Basic, once admitted. @throws Problem */
-  found(): number {
+  /** The row of the account whose Basic password was verified. @throws Problem */
+  basicUser(): number {
     const found = currentRequest()?.basicUser ?? unauthenticated("Invalid username/password.");
     if (found instanceof Problem) throw found;
     return found;
   }
 
-  /** Basic (RFC 7617). The same name and password again need not be hashed again for a while. */
-  private async admitBasic(request: Request, header: string): Promise<number> {
+  /** Basic (RFC 7617). A password verified recently is not hashed again: that takes 30 ms. */
+  private async basicAccount(header: string): Promise<number> {
     const bytes = Buffer.from(header.trim().split(/\s+/)[1] ?? "", "base64");
     const pair = bytes.toString("utf8");
     const colon = pair.indexOf(":");
     if (colon < 1 || !pair.isWellFormed() || pair.includes("\0") || pair.includes("\ufffd"))
       throw unauthenticated("Invalid basic header. Credentials not correctly base64 encoded.");
-    const key = this.remembered.keyOf(bytes);
-    const known = this.remembered.find(
-      key,
-      ({ user, hash }) =>
-        (hash === null
-          ? this.externalPasswords?.canSignIn(user) === true
-          : this.passwordHash(user) === hash) &&
-        !this.factors.isOn(user) &&
-        !this.factors.mustSetUp(user),
-    );
+    const key = new Bun.CryptoHasher("sha256", this.hashKey).update(bytes).digest("hex");
+    const known = this.recall(key);
     if (known !== undefined) return known;
     const credentials = { username: pair.slice(0, colon), password: pair.slice(colon + 1) };
-    const { user, by } = await this.find(credentials, "basic", request).catch((error: unknown) => {
-      const wrong = error instanceof Problem && error.code === "unauthenticated";
-      throw wrong ? unauthenticated("Invalid username/password.") : error;
+    const verified = this.verifyCredentials(credentials, "basic");
+    const { user, by } = await verified.catch((error: unknown) => {
+      const isWrong = error instanceof Problem && error.code === "unauthenticated";
+      throw isWrong ? unauthenticated("Invalid username/password.") : error;
     });
-    this.remembered.keep(key, { user, hash: by === undefined ? (this.passwordHash(user) ?? null) : null });
+    if (this.remembered.size >= MAX_REMEMBERED) this.remembered.clear();
+    const hash = by === undefined ? this.passwordHash(user) : null;
+    this.remembered.set(key, { user, hash, until: this.parts.clock.now() + REMEMBER });
     return user;
   }
 
-  /** Whether there is a password by which the owner of an account can show who it is. */
-  hasPassword(user: number): boolean {
-    return this.passwordHash(user) !== undefined || this.externalPasswords?.canSignIn(user) === true;
+  /** The account of a remembered password that still counts. */
+  private recall(key: string): number | undefined {
+    const { clock, secondFactors } = this.parts;
+    const { user, hash, until } = this.remembered.get(key) ?? { user: 0, hash: null, until: 0 };
+    const counts =
+      until > clock.now() &&
+      (hash === null ? this.externalPasswords?.canSignIn(user) === true : this.passwordHash(user) === hash) &&
+      !secondFactors.isOn(user) &&
+      !secondFactors.mustSetUp(user);
+    if (counts) return user;
+    this.remembered.delete(key);
+    return undefined;
   }
 
-  private passwordHash(user: number): string | undefined {
-    const row = this.database
+  /** Whether the account has a password, here or externally, to confirm a session with. */
+  hasPassword(user: number): boolean {
+    return this.passwordHash(user) !== null || this.externalPasswords?.canSignIn(user) === true;
+  }
+
+  private passwordHash(user: number): string | null {
+    const row = this.parts.database
       .query("SELECT password_hash FROM user_account WHERE rid = ? AND is_active")
       .get(user) as { password_hash: string | null } | null;
-    return row?.password_hash ?? undefined;
+    return row?.password_hash ?? null;
   }
 }
 
-/** Who was found to sign in, and by whom, where it was not this database. */
-interface Found {
-  user: number;
-  by?: string;
-}
-
-/** Directories take names that differ in case alone for the same: so does what counts attempts. */
+/** Directories ignore case in names, so the throttle does too. */
 const throttleKey = (username: string): string => username.slice(0, 150).normalize("NFKC").toLowerCase();
 
-/** Problems that are failed attempts: of others, such as a missing code, nobody learns more by trying again. */
+/** Problems that count as failed attempts. Repeating others, such as a missing code, reveals nothing. */
 const FAILURES: ReadonlySet<string> = new Set(["unauthenticated", "second_factor_wrong", "invalid_request"]);
 
-function refusalFor(taken: CodeResult | "due", method: SignInMethod): Problem | undefined {
-  if (taken === "due")
+function codeProblem(result: CodeResult | "due", method: SignInMethod): Problem | undefined {
+  if (result === "due")
     return new Problem(
       "second_factor_missing",
-      "The account has to have a second factor: sign in at /sign-in in a browser to set it up. Programs use a token.",
+      "This account needs a second factor. Sign in at /sign-in in a browser to set one up; programs use a token.",
     );
-  if (method === "basic" && taken === "missing")
+  if (method === "basic" && result === "missing")
     return unauthenticated(
-      "The account has a second factor, which Basic has no room for: use a token (Authorization: Token …).",
+      "The account has a second factor, which Basic cannot carry. Use a token (Authorization: Token …).",
       "second_factor_required",
     );
-  const why = CODE_ERRORS[taken];
-  if (why === undefined) return undefined;
-  const code = taken === "missing" ? "second_factor_required" : "second_factor_wrong";
-  return unauthenticated(`code: ${why}`, code, { field: "code" });
+  const error = CODE_ERRORS[result];
+  if (error === undefined) return undefined;
+  const code = result === "missing" ? "second_factor_required" : "second_factor_wrong";
+  return unauthenticated(`code: ${error}`, code, { field: "code" });
 }

@@ -1,22 +1,22 @@
-import { Problem } from "../problem.ts";
 import type { Clock } from "../platform/clock.ts";
+import { Problem } from "../problem.ts";
 
-/** Keys remembered; the one not used for longest goes first. */
-const KEPT = 20_000;
+/** Keys remembered; the least recently used is dropped. */
+const MAX_KEYS = 20_000;
 
-/** Counts attempts by a key (an account, an address) over a sliding window, in memory. */
+/** Counts attempts by key (an account, an address) in a sliding window, in memory. */
 export class Throttle {
-  /** Times of the attempts by key, oldest first; keys in the order of their last attempt. */
+  /** Times of attempts by key, oldest first; keys in the order of their last attempt. */
   private readonly attempts = new Map<string, number[]>();
 
-  /** `limit` attempts within `window` milliseconds. */
+  /** @param window milliseconds in which `limit` attempts are allowed */
   constructor(
     private readonly limit: number,
     private readonly window: number,
     private readonly clock: Clock,
   ) {}
 
-  /** Seconds until another attempt is allowed; 0 where one is now. */
+  /** Seconds until another attempt is allowed; 0 if one is allowed now. */
   wait(key: string): number {
     const times = this.recent(key);
     if (times.length < this.limit) return 0;
@@ -24,12 +24,12 @@ export class Throttle {
     return Math.max(1, Math.ceil((free - this.clock.now()) / 1000));
   }
 
-  /** Counts an attempt, before its end is known: many at once must not slip through together. */
+  /** Counts an attempt before its outcome is known, so that parallel attempts cannot exceed the limit. */
   count(key: string): void {
     const times = [...this.recent(key), this.clock.now()].slice(-this.limit);
     this.attempts.delete(key);
     this.attempts.set(key, times);
-    if (this.attempts.size > KEPT) this.attempts.delete(this.attempts.keys().next().value!);
+    if (this.attempts.size > MAX_KEYS) this.attempts.delete(this.attempts.keys().next().value!);
   }
 
   /** Takes one attempt back. */
@@ -43,12 +43,12 @@ export class Throttle {
 
   private recent(key: string): number[] {
     const now = this.clock.now();
-    // What lies ahead was noted before the clock was set back: nobody has to wait until it comes again.
+    // A time in the future was recorded before the clock was set back.
     return (this.attempts.get(key) ?? []).filter((time) => time > now - this.window && time <= now);
   }
 }
 
-/** 429 in the words of Django REST framework, with Retry-After (RFC 6585, section 4). */
+/** 429 worded as in Django REST framework, with Retry-After (RFC 6585, section 4). */
 export function throttled(seconds: number): Problem {
   const unit = seconds === 1 ? "second" : "seconds";
   return new Problem("throttled", `Request was throttled. Expected available in ${seconds} ${unit}.`, {

@@ -1,11 +1,11 @@
-import { Problem } from "../problem.ts";
-import { type AuditLog, auditOf } from "./audit.ts";
 import type { Clock } from "../platform/clock.ts";
 import { currentOrigin } from "../platform/request-context.ts";
 import { newSecret, sha256 } from "../platform/secret.ts";
 import type { Database } from "../platform/sqlite.ts";
+import { Problem } from "../problem.ts";
+import { type AuditLog, auditOf } from "./audit.ts";
 
-/** read: what changes nothing; write: everything that its user may do. */
+/** `read` allows requests that change nothing, `write` everything that the user may do. */
 export const SCOPES = ["read", "write"] as const;
 export type Scope = (typeof SCOPES)[number];
 
@@ -14,7 +14,7 @@ export interface TokenRecord {
   id: string;
   username: string;
   name: string;
-  /** The first characters, by which tokens can be told apart. */
+  /** The first characters, which tell tokens apart. */
   prefix: string;
   scope: Scope;
   created: number;
@@ -30,32 +30,31 @@ export interface NewToken {
   expires?: number | null;
 }
 
-/** Whom a token belongs to and what it allows. */
+/** The row of a token in use and of its user. */
 export interface TokenUse {
   rid: number;
   user: number;
   scope: Scope;
 }
 
-/** What is wrong with the name of a token, or undefined. */
+/** What is wrong with the name of a token, if anything. */
 export const tokenNameRule = (name: string): string | undefined =>
   name.trim() === "" || name.length > 255 || /\p{Cc}/u.test(name)
-    ? "Expected what the token is for, in 1 to 255 printable characters."
+    ? "Expected the purpose of the token, in 1 to 255 printable characters."
     : undefined;
 
 const PREFIX_LENGTH = 12;
 const MINUTE = 60_000;
 const DAY = 86_400_000;
-/** Pairs of token and address that are remembered. */
-const USES_KEPT = 20_000;
+const MAX_RECORDED_USES = 20_000;
 const COLUMNS =
   "t.id, u.username, t.name, t.prefix, t.scope, t.created, t.expires, t.last_used, t.revoked" +
   " FROM api_token AS t JOIN user_account AS u ON u.rid = t.user_rid";
 
-/** The tokens by which programs sign in. */
+/** API tokens, by which programs sign in. */
 export class Tokens {
   private readonly audit: AuditLog;
-  /** Uses that were noted today, and which day that is. */
+  /** Pairs of token and address recorded on a day (UTC). */
   private readonly uses = { day: 0, keys: new Set<string>() };
 
   constructor(
@@ -65,89 +64,71 @@ export class Tokens {
     this.audit = auditOf(database, clock);
   }
 
-  /**
-   * Makes a token: the only time that it can be read, for its SHA-256 is what is kept.
-   * @throws Problem invalid_request for a name that breaks the rule
-   */
+  /** Creates a token. It cannot be read again: only its SHA-256 is stored. @throws Problem invalid_request */
   add(user: number, { name, scope = "write", expires = null }: NewToken): { token: string; id: string } {
     const wrong = tokenNameRule(name);
     if (wrong !== undefined)
       throw new Problem("invalid_request", `name: ${wrong}`, { fields: { name: [wrong] } });
     const token = newSecret("labd_");
     const id = this.clock.newId();
+    const prefix = token.slice(0, PREFIX_LENGTH);
     this.database
       .transaction(() => {
         this.database
           .query(
             "INSERT INTO api_token (id, user_rid, name, prefix, sha256, scope, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
           )
-          .run(
-            id,
-            user,
-            name,
-            token.slice(0, PREFIX_LENGTH),
-            sha256(token),
-            scope,
-            this.clock.now(),
-            expires,
-          );
-        this.note(id, "token.create");
+          .run(id, user, name, prefix, sha256(token), scope, this.clock.now(), expires);
+        this.record(id, "token.create");
       })
       .immediate();
     return { token, id };
   }
 
-  /** Those that can be used, newest first; `all`: also those that cannot any more. Of one user, or of everybody. */
+  /** Valid tokens, newest first, of one user or of everybody; `all` includes expired and revoked ones. */
   list({ user, all = false }: { user?: number; all?: boolean } = {}): TokenRecord[] {
-    const usable = all ? "" : " AND t.revoked IS NULL AND (t.expires IS NULL OR t.expires > $now)";
     return this.database
       .query(
-        `SELECT ${COLUMNS} WHERE ($user IS NULL OR t.user_rid = $user)${usable} ORDER BY t.created DESC, t.rid DESC`,
+        `SELECT ${COLUMNS} WHERE ($user IS NULL OR t.user_rid = $user)
+         AND ($all OR (t.revoked IS NULL AND (t.expires IS NULL OR t.expires > $now)))
+         ORDER BY t.created DESC, t.rid DESC`,
       )
-      .all({ user: user ?? null, ...(all ? {} : { now: this.clock.now() }) }) as TokenRecord[];
+      .all({ user: user ?? null, all, now: this.clock.now() }) as TokenRecord[];
   }
 
-  /** One of a user's tokens, usable or not. */
+  /** One of a user's tokens, valid or not. */
   find(user: number, id: string): TokenRecord | undefined {
-    const row = this.database.query(`SELECT ${COLUMNS} WHERE t.user_rid = ? AND t.id = ?`).get(user, id);
-    return (row as TokenRecord | null) ?? undefined;
+    return this.list({ user, all: true }).find((token) => token.id === id);
   }
 
-  /** Ends a token. Returns whether there was one to end. */
+  /** Revokes a token. @returns whether it was valid */
   revoke(id: string): boolean {
-    return this.database
-      .transaction(() => {
-        const done = this.database
-          .query("UPDATE api_token SET revoked = ? WHERE id = ? AND revoked IS NULL")
-          .run(this.clock.now(), id);
-        if (done.changes > 0) this.note(id, "token.revoke");
-        return done.changes > 0;
-      })
-      .immediate();
+    return this.revokeWhere("id = ?", id) > 0;
   }
 
-  /** Ends all tokens of a user. Returns how many. */
+  /** Revokes all tokens of a user. @returns how many */
   revokeAll(user: number): number {
+    return this.revokeWhere("user_rid = ?", user);
+  }
+
+  private revokeWhere(condition: string, value: string | number): number {
     return this.database
       .transaction(() => {
-        const ended = this.database
-          .query("UPDATE api_token SET revoked = ? WHERE user_rid = ? AND revoked IS NULL RETURNING id")
-          .all(this.clock.now(), user) as { id: string }[];
-        for (const { id } of ended) this.note(id, "token.revoke");
-        return ended.length;
+        const revoked = this.database
+          .query(`UPDATE api_token SET revoked = ? WHERE ${condition} AND revoked IS NULL RETURNING id`)
+          .all(this.clock.now(), value) as { id: string }[];
+        for (const { id } of revoked) this.record(id, "token.revoke");
+        return revoked.length;
       })
       .immediate();
   }
 
-  /**
-   * Notes in the audit log the first use of a token on a day (UTC) from an address since the program started: every use
-   * would make a write of every read.
-   */
-  noteUse({ rid }: TokenUse): void {
+  /** Records the first use of a token on a day (UTC) from an address: recording every use would turn reads into writes. */
+  recordUse(rid: number): void {
     const origin = currentOrigin();
     if (!origin) return;
     const day = Math.floor(this.clock.now() / DAY);
-    if (day !== this.uses.day || this.uses.keys.size >= USES_KEPT) {
+    if (day !== this.uses.day || this.uses.keys.size >= MAX_RECORDED_USES) {
       this.uses.day = day;
       this.uses.keys.clear();
     }
@@ -155,14 +136,14 @@ export class Tokens {
     if (this.uses.keys.has(key)) return;
     try {
       const { id } = this.database.query("SELECT id FROM api_token WHERE rid = ?").get(rid) as { id: string };
-      this.note(id, "token.use");
+      this.record(id, "token.use");
       this.uses.keys.add(key);
     } catch {
-      // Another process writes: the next request notes it.
+      // Another process is writing; the next request records it.
     }
   }
 
-  private note(id: string, action: string): void {
+  private record(id: string, action: string): void {
     const row = this.database
       .query(
         `SELECT t.name, t.prefix, t.scope, t.expires, u.username FROM api_token AS t
@@ -173,46 +154,33 @@ export class Tokens {
     this.audit.record({ action, subject: { kind: "token", id }, detail: { ...row, expires } });
   }
 
-  /**
-   * The ids of the usable tokens that a person means by an id or the beginning that lists show.
-   * @throws Problem not_found, conflict where several begin so
-   */
+  /** The id of the valid token with this id or prefix. @throws Problem not_found; conflict if several match */
   resolve(typed: string): string {
     const found = this.list().filter(({ id, prefix }) => id === typed || prefix === typed);
-    if (found.length === 0)
-      throw new Problem("not_found", "There is no usable token with this id or prefix.");
+    if (found.length === 0) throw new Problem("not_found", "There is no valid token with this id or prefix.");
     if (found.length > 1)
-      throw new Problem(
-        "conflict",
-        "Several tokens begin so; give the id of one, as labd token list shows it.",
-      );
+      throw new Problem("conflict", "Several tokens have this prefix. Give the id, as in labd token list.");
     return found[0].id;
   }
 
-  /** Whose token it is; undefined where it is none, is over, or its user is shut out. Notes its use, to the minute. */
+  /** The user of a valid token; undefined if it is invalid. Stores when it was last used, to the minute. */
   use(token: string): TokenUse | undefined {
     const now = this.clock.now();
     const row = this.database
       .query(
-        `SELECT t.rid, t.user_rid, t.scope, t.last_used FROM api_token AS t JOIN user_account AS u ON u.rid = t.user_rid
+        `SELECT t.rid, t.user_rid AS user, t.scope, t.last_used FROM api_token AS t
+         JOIN user_account AS u ON u.rid = t.user_rid
          WHERE t.sha256 = ? AND t.revoked IS NULL AND (t.expires IS NULL OR t.expires > ?) AND u.is_active`,
       )
-      .get(sha256(token), now) as {
-      rid: number;
-      user_rid: number;
-      scope: Scope;
-      last_used: number | null;
-    } | null;
+      .get(sha256(token), now) as (TokenUse & { last_used: number | null }) | null;
     if (!row) return undefined;
-    if (row.last_used === null || now - row.last_used >= MINUTE) this.touch(row.rid, now);
-    return { rid: row.rid, user: row.user_rid, scope: row.scope };
-  }
-
-  private touch(rid: number, now: number): void {
-    try {
-      this.database.query("UPDATE api_token SET last_used = ? WHERE rid = ?").run(now, rid);
-    } catch {
-      // Another process writes: the next request notes it.
+    if (row.last_used === null || now - row.last_used >= MINUTE) {
+      try {
+        this.database.query("UPDATE api_token SET last_used = ? WHERE rid = ?").run(now, row.rid);
+      } catch {
+        // Another process is writing; the next request stores it.
+      }
     }
+    return row;
   }
 }

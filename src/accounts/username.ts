@@ -11,15 +11,13 @@ export function checkUsername(username: string): void {
   });
 }
 
-/** Addresses for mail, as far as a form of them can tell. */
-export const EMAIL = { expression: /^[^\s@]+@[^\s@]+$/, rule: "an address for mail" };
-/** Characters of an address (RFC 5321, section 4.5.3.1.3). */
+export const EMAIL = { expression: /^[^\s@]+@[^\s@]+$/, rule: "an e-mail address" };
+/** Characters (RFC 5321, section 4.5.3.1.3). */
 export const LONGEST_EMAIL = 254;
-/** Characters of a name. */
-const LONGEST = 255;
-const LONGEST_GROUP = 150;
+const MAX_NAME = 255;
+const MAX_GROUP = 150;
 
-/** What is told of somebody besides. @throws Problem invalid_request with an entry per field */
+/** @throws Problem invalid_request with an entry per field */
 export function checkPerson(person: {
   username: string;
   fullName?: string;
@@ -29,12 +27,12 @@ export function checkPerson(person: {
   checkUsername(person.username);
   const { fullName = "", email = "", group = "SYSTEM_GROUP" } = person;
   const fields: Record<string, string[]> = {};
-  if (fullName.length > LONGEST || /\p{Cc}/u.test(fullName))
-    fields.full_name = [`Expected at most ${LONGEST} printable characters.`];
+  if (fullName.length > MAX_NAME || /\p{Cc}/u.test(fullName))
+    fields.full_name = [`Expected at most ${MAX_NAME} printable characters.`];
   if (email !== "" && (email.length > LONGEST_EMAIL || !EMAIL.expression.test(email)))
     fields.email = [`Expected ${EMAIL.rule}.`];
-  if (group.trim() === "" || group.length > LONGEST_GROUP || /[,\p{Cc}]/u.test(group))
-    fields.group = [`Expected 1 to ${LONGEST_GROUP} printable characters without commas.`];
+  if (group.trim() === "" || group.length > MAX_GROUP || /[,\p{Cc}]/u.test(group))
+    fields.group = [`Expected 1 to ${MAX_GROUP} printable characters without commas.`];
   const [first] = Object.entries(fields);
   if (first) throw new Problem("invalid_request", `${first[0]}: ${first[1].join(" ")}`, { fields });
 }

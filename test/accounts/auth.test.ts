@@ -287,7 +287,7 @@ test("failed sign-ins are counted by account, and by address, whoever is there",
   await accounts.addUser({ username: "kim", password: "correct horse" });
   const request = new Request("http://lab/");
   const attempt = (name: string, password: string, from: string) =>
-    asRequest(request, () => accounts.signIn({ username: name, password }, request), from);
+    asRequest(request, () => accounts.signIn({ username: name, password }), from);
   for (const name of ["kim", "nobody"]) {
     for (let i = 0; i < 3; i++) {
       const refused = await refusalOf(() => attempt(name, "wrong horse", `192.0.2.${name.length}`));
@@ -430,7 +430,7 @@ test("tokens are listed without themselves and revoked by what the list shows", 
   now.ms += 5;
   expect(accounts.tokens.list({ user: rid })).toHaveLength(1);
   expect(accounts.tokens.list({ user: rid, all: true })).toHaveLength(2);
-  expect(() => accounts.tokens.resolve(two.slice(0, 12))).toThrow("no usable token");
+  expect(() => accounts.tokens.resolve(two.slice(0, 12))).toThrow("no valid token");
   accounts.tokens.revoke(accounts.tokens.resolve(one.slice(0, 12)));
   expect(() => accounts.authenticate(asking(`Token ${one}`))).toThrow("Invalid token.");
   expect(accounts.tokens.list().map(({ name }) => name)).toEqual(["three"]);

@@ -76,7 +76,7 @@ test("a directory is asked for the password of its people; who came by a provide
   expect(await require("", by(now - 11 * MINUTE))).toBe("confirmation_required current_password provider");
   expect(await require("something", by(0))).toBe("invalid_request current_password");
   const asked: string[] = [];
-  accounts.externalPasswords = {
+  accounts.signIns.externalPasswords = {
     name: "ldap",
     verify: async () => kim,
     async checkPassword(user, username, password) {
@@ -90,5 +90,5 @@ test("a directory is asked for the password of its people; who came by a provide
   expect(await require("theirs", by(0))).toBe("ok");
   expect(asked).toEqual(["true lee", "true lee"]);
   // It does not set another password for that: the account has none of its own.
-  expect(await accounts.passwordError("lee", "theirs")).toContain("has no password of its own");
+  expect(await accounts.passwordError("lee", "theirs")).toContain("has no local password");
 });

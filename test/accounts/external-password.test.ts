@@ -15,7 +15,7 @@ async function opened() {
   await accounts.addUser({ username: "lee", password: "a long password" });
   const asked: string[] = [];
   const state = { holds: true, away: false };
-  accounts.externalPasswords = {
+  accounts.signIns.externalPasswords = {
     name: "ldap",
     async verify(username, password) {
       asked.push(username);
@@ -84,7 +84,7 @@ test("the own password is asked for here and nowhere else", async () => {
   await expect(
     accounts.signIns.verify({ username: "kim", password: "theirs" }, "check"),
   ).rejects.toMatchObject({ code: "unauthenticated" });
-  expect(await accounts.passwordError("kim", "theirs")).toContain("no password of its own");
+  expect(await accounts.passwordError("kim", "theirs")).toContain("no local password");
   expect(await accounts.passwordError("lee", "theirs")).toBe("This is not the password of the account.");
   expect(await accounts.passwordError("lee", "a long password")).toBeUndefined();
   expect(asked).toEqual([]);

@@ -35,9 +35,11 @@ test("a new one takes the place of the one before for the same, and of no other"
   const [setUp, first, second] = [links.make(null, 1), links.make(user, 1), links.make(user, 1)];
   expect([setUp, first, second].map(({ key }) => links.find(key)?.user)).toEqual([null, undefined, user]);
   await expect(accounts.setUp(second.key, { username: "eve", password: "a long password" })).rejects.toThrow(
-    "used up",
+    "has been used or has expired",
   );
-  await expect(accounts.setPasswordByLink(setUp.key, "a long password")).rejects.toThrow("used up");
+  await expect(accounts.setPasswordByLink(setUp.key, "a long password")).rejects.toThrow(
+    "has been used or has expired",
+  );
   expect(await accounts.setPasswordByLink(second.key, "a long password")).toBe(user);
   expect(links.find(second.key)).toBeUndefined();
   expect(await accounts.signIns.verify({ username: "kim", password: "a long password" }, "check")).toBe(user);
@@ -49,5 +51,7 @@ test("a refused password does not use a key up; an administrator from elsewhere 
   await expect(accounts.setUp(key, wanted)).rejects.toThrow("at least 8");
   expect(links.find(key)?.user).toBeNull();
   await accounts.addUser({ username: "root", superuser: true });
-  await expect(accounts.setUp(key, { ...wanted, password: "a long password" })).rejects.toThrow("used up");
+  await expect(accounts.setUp(key, { ...wanted, password: "a long password" })).rejects.toThrow(
+    "has been used or has expired",
+  );
 });

@@ -142,7 +142,7 @@ test("Basic and a remembered password do not get around it; tokens from before g
   enrol();
   expect(await refusal(ask)).toEqual({
     code: "second_factor_required",
-    message: expect.stringContaining("use a token"),
+    message: expect.stringContaining("Use a token"),
   });
   const by = new Request("http://lab/", { headers: { authorization: `Token ${token}` } });
   expect(accounts.authenticate(by).username).toBe("ada");
@@ -179,7 +179,7 @@ test("wrong codes and wrong passwords are throttled together; a missing code is 
 test("it is asked for, too, where a directory knows the password", async () => {
   const { accounts, ada, enrol, shown, signIn } = await opened();
   const { secret } = enrol();
-  accounts.externalPasswords = {
+  accounts.signIns.externalPasswords = {
     name: "ldap",
     verify: async (_, password) => (password === "theirs" ? ada : undefined),
     checkPassword: async () => false,

@@ -29,14 +29,14 @@ test("what is wrong with an account or a password is told by its field, and noth
       [add("--group", "a,b"), "", INVALID, "group: Expected 1 to 150"],
       [add("--full-name", "x".repeat(256)), "", INVALID, "full_name: Expected at most 255"],
       [["user", "add", "a b"], "", INVALID, "username: expected 1 to 150 letters"],
-      [["user", "add", "system"], "", CONFLICT, "there is a user system already"],
+      [["user", "add", "system"], "", CONFLICT, "there is already a user system"],
       [["user", "add"], "", USAGE, "takes one NAME"],
       [["user", "ad", "kim"], "", USAGE, "Did you mean add?"],
-      [["user", "disable", "system"], "", CONFLICT, "Nobody signs in as the account system."],
+      [["user", "disable", "system"], "", CONFLICT, "The system account cannot sign in."],
       [["user", "totp", "kim"], "", NOT_FOUND, "There is no user kim."],
       [["token", "add", "kim"], "", NOT_FOUND, "There is no active user kim."],
       [["token", "list", "kim"], "", NOT_FOUND, "There is no user kim."],
-      [["token", "revoke", "labd_x"], "", NOT_FOUND, "no usable token"],
+      [["token", "revoke", "labd_x"], "", NOT_FOUND, "no valid token"],
       [["token", "revoke"], "", USAGE, "takes one ID"],
     ] as const)
       expect({ words, ...(await verb([...words], stdin)) }).toMatchObject({

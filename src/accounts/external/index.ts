@@ -47,7 +47,7 @@ export function openIdentity(options: IdentityOptions): {
   const { settings, database, clock, accounts, memberships } = options;
   const identities = new Identities(database, clock, accounts, memberships);
   const ldap = readLdapOptions(settings);
-  if (ldap) accounts.externalPasswords = new Ldap(ldap, identities, database, options.log, clock);
+  if (ldap) accounts.signIns.externalPasswords = new Ldap(ldap, identities, database, options.log, clock);
   const hours = settings.ldap_recheck_hours;
   const recheck = ldap && scheduleRecheck({ ...options, options: ldap, identities, hours });
   const provider = readOidcOptions(settings);

@@ -69,7 +69,7 @@ function addTokenAuth(app: Elysia, { accounts, maxMessageBytes }: SignInOptions)
   const signIn = async ({ request }: { request: Request }): Promise<Response> => {
     refuseMethod(request, "POST");
     const credentials = readCredentials(await readPairs(request, maxMessageBytes));
-    return json({ token: await accounts.signIn(credentials, request) }, 200, {});
+    return json({ token: await accounts.signIn(credentials) }, 200, {});
   };
   app.post(`${ROOT}token-auth/`, signIn, { parse: "none", detail: DOCS.tokenAuth });
   for (const path of [`${ROOT}token-auth/`, `${ROOT}token-auth`, "/api/token-auth/", "/api/token-auth"])

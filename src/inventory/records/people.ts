@@ -170,7 +170,7 @@ export function openPeople(store: Store, accounts: Accounts): People {
       await confirm(String(given.get("current_password") ?? ""));
 
     const password = given.get("password");
-    const hash = typeof password === "string" ? await accounts.hash(password) : undefined;
+    const hash = typeof password === "string" ? await accounts.passwords.hash(password) : undefined;
     const first = primary ?? (rid === undefined ? groups?.values().next().value : undefined);
     let user = rid ?? -1;
     const batch = write(actor, (writing) => {
