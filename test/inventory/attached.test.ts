@@ -46,13 +46,13 @@ test("values are what their types say", async () => {
   const again = await annotate("note", "more");
   expect({ status: again.status, message: again.body.message }).toEqual({
     status: 400,
-    message: "annotation_type_id: The record has a value of this type already; change that one.",
+    message: "annotation_type_id: The record already has a value of this type. Change that one.",
   });
 });
 
 const REFUSED: [string, unknown, string][] = [
   ["organ", "gram", 'value: "gram" is not a term of the vocabulary.'],
-  ["organ", ["liver"], "value: Only one value can be given."],
+  ["organ", ["liver"], "value: Only one value is allowed."],
   ["weight", 5, 'value: Expected a number with a unit: {"value": 5, "unit": "milligram"}.'],
   ["weight", { value: "x", unit: "gram" }, "value: A valid number is required."],
   ["weight", { value: 5, unit: "liver" }, 'value: "liver" is not one of the units.'],
@@ -61,7 +61,7 @@ const REFUSED: [string, unknown, string][] = [
   ["note", "", "value: This field may not be blank."],
   ["stored_in", IDS.shelf, `value: "${IDS.shelf}" is not a record of equipment.`],
   ["host", "cat", 'value: "cat" is not a valid choice. Choices: rabbit, goat.'],
-  ["nothing", "x", "annotation_type_id: There is no such annotation type."],
+  ["nothing", "x", "annotation_type_id: No such annotation type."],
 ];
 test.each(REFUSED)("%s refuses %p", async (type, value, message) => {
   const { body: made } = await lab.ask("POST", "consumables/", { as: "admin", body: { name: "new" } });

@@ -336,13 +336,13 @@ test("bodies say what is wrong with them, and what was read can be sent back", a
   const note = `${fish}notes/${body.id}/`;
   expect((await good("PUT", note, body)).body).toEqual(body);
   for (const [sent, field, text] of [
-    [{ content: 5.5, text: "x" }, "text", '"text" is not a field of notes. Choices: content.'],
+    [{ content: 5.5, text: "x" }, "text", '"text" is not a field of note. Choices: content.'],
     [{ content: {} }, "content", "Not a valid string."],
     [{ content: " " }, "content", "This field may not be blank."],
     [{}, "content", "This field is required."],
-    [["one"], "non_field_errors", "Invalid data. Expected a dictionary."],
+    [["one"], "non_field_errors", "Invalid data. Expected a dictionary, but got list."],
   ] as const) {
-    const answer = await ask("PATCH", note, sent);
+    const answer = await ask("PUT", note, sent);
     expect([answer.status, answer.body[field]]).toEqual([400, [text]]);
   }
   for (const sent of [[1], "x", { versions: 1 }])

@@ -89,6 +89,6 @@ test("what a sample says of its records is there once, and stays as people left 
       { ...more, annotations: [{ ...more.annotations[0], type: "nothing" }] },
       "system",
     ),
-  ).toThrow("annotations[0]: annotation_type_id: There is no such annotation type.");
+  ).toThrow("annotations[0]: annotation_type_id: No such annotation type.");
   lab.database.close();
 });

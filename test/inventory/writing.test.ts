@@ -132,12 +132,7 @@ describe("field errors:", () => {
     ],
     ["locations/", { label: "a", place: { id: "1" } }, "place", "Enter a valid UUID."],
     ["locations/", { label: "a", public: "maybe" }, "public", "Must be a valid boolean."],
-    [
-      "locations/",
-      { label: "a", owner: "bob" },
-      "owner",
-      "Only an administrator may give a record to another owner.",
-    ],
+    ["locations/", { label: "a", owner: "bob" }, "owner", "Only an administrator may change the owner."],
     ["locations/", { label: "a", owned_by: "Imaging" }, "owned_by", "You are not a member of this group."],
     ["locations/", { label: "a", owned_by: null }, "owned_by", "This field may not be null."],
     ["places/", { room: "1" }, "address", "This field is required."],

@@ -1,3 +1,4 @@
+import { ALIVE } from "../model/condition.ts";
 import { type Json, KINDS } from "../model/field.ts";
 import { parseBulkChanges, type BulkChange, parseFilteredChange } from "../model/bulk-body.ts";
 import { LIST_PARAMETERS, parseListing } from "../model/listing.ts";
@@ -5,7 +6,6 @@ import { parameterProblem } from "../model/filter.ts";
 import type { WriteMode } from "../model/parse-body.ts";
 import { isPatch, patchRecord } from "../model/apply-json-patch.ts";
 import type { Resource } from "../model/resource.ts";
-import { ALIVE } from "../records/bulk.ts";
 import { checkVersion } from "./entity-tag.ts";
 import { withIdempotencyKey } from "./idempotency.ts";
 import type { BatchKind } from "../records/journal.ts";

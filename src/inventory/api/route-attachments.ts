@@ -10,8 +10,9 @@ import {
   optionsOf,
   refused,
   UPLOAD_FORM,
-} from "../records/sub-resource-description.ts";
+} from "./sub-resource-description.ts";
 import type { Attachments } from "../records/attachments.ts";
+import { SubResourceRecords } from "../records/sub-resources.ts";
 import { content, detail, inPath, inQuery } from "./route-description.ts";
 import { checkVersion, isKnown } from "./entity-tag.ts";
 import { withIdempotencyKey } from "./idempotency.ts";
@@ -52,9 +53,10 @@ export function addAttachments(
   { answers, store, attachments, history, maxMessageBytes }: AttachmentsOptions,
 ): void {
   const part = SUB_RESOURCES.attachment;
+  const records = new SubResourceRecords(store);
   const showOne = (call: Call, rid: number, status: 200 | 201, allow: string): Response => {
     const source = { statements: store.statements, reader: store.reader, actor: call.actor };
-    const shown = attachments.show(rid, call.base, source)!;
+    const shown = records.show(part, rid, source, call.base)!;
     return showSubResource(call, shown, allow, { status, version: Number(shown.version) });
   };
 
@@ -64,13 +66,14 @@ export function addAttachments(
       return respond(LIST_OPTIONS, 200, MEDIA_TYPES.json, { Allow: LIST_METHODS });
     const { searchParams } = call.url;
     if (call.method !== "POST") {
-      const { resource, id } = attachments.owner(searchParams);
+      const { resource, id } = attachments.parentOf(searchParams);
       const host = readableParent(store, call, resource, id);
+      const files = records.list(part, resource, host, call.base);
       const ascending = searchParams.get("ordering") === "created";
-      return showSubResource(call, attachments.list(resource, host, call.base, ascending), LIST_METHODS);
+      return showSubResource(call, ascending ? files : files.toReversed(), LIST_METHODS);
     }
     const upload = await readUpload(request, maxMessageBytes);
-    const { resource, id } = attachments.owner(new URLSearchParams([...upload.fields, ...searchParams]));
+    const { resource, id } = attachments.parentOf(new URLSearchParams([...upload.fields, ...searchParams]));
     const digest = new Bun.CryptoHasher("sha256").update(upload.bytes).digest("hex");
     return store.enqueue(() =>
       withIdempotencyKey(store, call, [upload.name, upload.type, digest], () =>
@@ -80,7 +83,7 @@ export function addAttachments(
           { kind: "create" },
           (writing) => {
             const rid = changeableParent(store, call, resource, id);
-            return attachments.add(writing, resource, rid, upload, call.actor);
+            return attachments.add(writing, { resource, rid }, upload, call.actor);
           },
           (rid) => showOne(call, rid, 201, LIST_METHODS),
         ),
@@ -90,9 +93,9 @@ export function addAttachments(
 
   /** The bytes; never shown in place: what somebody uploaded is not to run under this address. */
   const showBytes = (call: Call, id: string): Response => {
-    const { part: row, owner } = attachments.find(id);
+    const { rid: row, parent: owner } = attachments.find(id);
     const host = readableParent(store, call, owner.resource, owner.id);
-    const shown = attachments.show(row, call.base, host);
+    const shown = records.show(part, row, host, call.base);
     if (!shown || (host.deletedFilter !== "all" && shown.deleted !== (host.deletedFilter === "deleted")))
       throw new Problem("not_found", "Not found.");
     const name = encodeURIComponent(String(shown.name)).replaceAll("'", "%27");
@@ -111,7 +114,7 @@ export function addAttachments(
     const id = params.id ?? "";
     if (call.method === "OPTIONS") return respond(ONE_OPTIONS, 200, MEDIA_TYPES.json, { Allow: ONE_METHODS });
     if (call.method === "GET" || call.method === "HEAD") return showBytes(call, id);
-    const { part: rid, owner } = attachments.find(id);
+    const { rid, parent: owner } = attachments.find(id);
     changeableParent(store, call, owner.resource, owner.id);
     const upload = call.method === "PUT" ? await readUpload(request, maxMessageBytes) : undefined;
     const body: Json = call.method === "PATCH" ? unwrap(await readJson(request, maxMessageBytes)) : null;
@@ -237,7 +240,7 @@ export function addAttachments(
     subject: (params) => ({
       resource: part,
       find: (call) => {
-        const { part: rid, owner } = attachments.find(params.id ?? "");
+        const { rid, parent: owner } = attachments.find(params.id ?? "");
         if (store.reader.find(owner.resource, owner.id, and(), call.actor) === undefined)
           throw new Problem("not_found", "Not found.");
         return rid;

@@ -8,7 +8,7 @@ import {
   refused,
   SPREADSHEETS,
   UPLOAD_FORM,
-} from "../records/sub-resource-description.ts";
+} from "./sub-resource-description.ts";
 import { content, detail, inQuery } from "./route-description.ts";
 import type { ImportOptions } from "../imports/import.ts";
 import { type Imports, refusalOf, type Running } from "../imports/imports.ts";

@@ -1,6 +1,6 @@
 import type { Elysia } from "elysia";
 import type { Answers } from "./respond.ts";
-import { answered, IMPORT_STATUS, object, refused } from "../records/sub-resource-description.ts";
+import { answered, IMPORT_STATUS, object, refused } from "./sub-resource-description.ts";
 import { detail, inPath } from "./route-description.ts";
 import { importJson, importPage } from "../imports/import-page.ts";
 import type { Imports, ImportStatus } from "../imports/imports.ts";

@@ -1,10 +1,9 @@
 import type { Elysia } from "elysia";
 import type { Answers } from "./respond.ts";
-import { ALIVE } from "../records/bulk.ts";
 import { content, detail, inPath, inQuery, refusalsOf } from "./route-description.ts";
 import { fieldValues } from "../records/field-values.ts";
 import { openLocationTree } from "../records/location-tree.ts";
-import { and, compare } from "../model/condition.ts";
+import { and, compare, ALIVE } from "../model/condition.ts";
 import { type Json, KINDS } from "../model/field.ts";
 import { parameterProblem, parsePath } from "../model/filter.ts";
 import { type Listing, parseListing } from "../model/listing.ts";

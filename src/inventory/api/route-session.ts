@@ -1,3 +1,4 @@
+import { fieldProblem } from "../model/parse-body.ts";
 import type { Elysia } from "elysia";
 import type { Answers } from "./respond.ts";
 import { type Json, KINDS, printInstant } from "../model/field.ts";
@@ -7,7 +8,6 @@ import { PEOPLE } from "../resources/index.ts";
 import { respond, ROOT } from "./response.ts";
 import { content, detail, refusalsOf, secured } from "./route-description.ts";
 import type { Store } from "../records/store.ts";
-import { fieldProblem } from "../records/record-writer.ts";
 import { Problem } from "../../problem.ts";
 import type { Accounts } from "../../accounts/accounts.ts";
 import { unauthenticated } from "../../accounts/unauthenticated.ts";

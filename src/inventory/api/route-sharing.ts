@@ -1,12 +1,12 @@
+import { fieldProblem } from "../model/parse-body.ts";
 import type { Elysia } from "elysia";
 import { type Answers, unwrap } from "./respond.ts";
 import type { HistoryAnswers } from "./respond-with-history.ts";
 import { runInTurn } from "./respond-to-write.ts";
-import { SUB_RESOURCE_PARAMETERS } from "../records/sub-resource-description.ts";
-import { ALIVE } from "../records/bulk.ts";
+import { SUB_RESOURCE_PARAMETERS } from "./sub-resource-description.ts";
 import { content, type Detail, inPath, refusalsOf, secured } from "./route-description.ts";
 import { checkTag, listTag } from "./entity-tag.ts";
-import { and } from "../model/condition.ts";
+import { and, ALIVE } from "../model/condition.ts";
 import { type Json, parseUuid, quoted } from "../model/field.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import { changeableParent, readableParent, showSubResource } from "./sub-resource-request.ts";
@@ -18,7 +18,7 @@ import { openSharing, parseSharing, showSharing } from "../records/sharing.ts";
 import type { Statements } from "../records/statements.ts";
 import type { Store } from "../records/store.ts";
 import { DRY_RUN, MATCH, NONE_MATCH } from "./write-parameters.ts";
-import { fieldProblem, forbidden } from "../records/record-writer.ts";
+import { forbidden } from "../records/record-writer.ts";
 import { Problem } from "../../problem.ts";
 
 const ONE_METHODS = "GET, PUT, PATCH, HEAD, OPTIONS";

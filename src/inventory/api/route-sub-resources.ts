@@ -1,17 +1,16 @@
 import type { Elysia } from "elysia";
 import type { Answers } from "./respond.ts";
 import type { HistoryAnswers } from "./respond-with-history.ts";
-import type { SubResourceRecords } from "../records/sub-resources.ts";
+import { SubResourceRecords } from "../records/sub-resources.ts";
 import {
   answered,
-  type Attachment,
   fieldsOf,
   SUB_RESOURCE_PARAMETERS,
   optionsOf,
   refused,
   sentSchema,
-  SHOWN,
-} from "../records/sub-resource-description.ts";
+  shownSchema,
+} from "./sub-resource-description.ts";
 import { runBatch, runInTurn, unwrap } from "./respond-to-write.ts";
 import { content, detail, inPath, inQuery } from "./route-description.ts";
 import { checkVersion } from "./entity-tag.ts";
@@ -22,7 +21,7 @@ import { MEDIA_TYPES } from "./negotiation.ts";
 import { changeableParent, readableParent, showSubResource } from "./sub-resource-request.ts";
 import { readJson } from "./request-body.ts";
 import { type Call, respond, ROOT } from "./response.ts";
-import { SUB_RESOURCES, type RoutedResource } from "../resources/index.ts";
+import type { RoutedResource } from "../resources/index.ts";
 import { addHistoryOf } from "./route-history.ts";
 import type { Store } from "../records/store.ts";
 import { DRY_RUN, MATCH, NONE_MATCH, ONCE, PREVIEW } from "./write-parameters.ts";
@@ -35,34 +34,25 @@ const HIDDEN = { parse: "none", detail: { hide: true } } as const;
 type Params = Record<string, string | null>;
 type Context = { request: Request; params: Params };
 
-const PART = { annotations: SUB_RESOURCES.annotation, notes: SUB_RESOURCES.note };
-
-const DOCS: Record<Attachment, [list: string, add: string, body: string]> = {
-  annotations: [
-    "Annotations of a record",
-    "Annotate a record",
-    '{"annotation_type_id": an annotation type or custom property type, by id or name, "value": …}; what a value must be, its type says.',
-  ],
-  notes: ["Notes on a record", "Write a note on a record", '{"content": "…"}'],
-};
-
 /** What the routes of parts need. */
 export interface AttachedOptions {
   answers: Answers;
   store: Store;
-  attached: SubResourceRecords;
   history: HistoryAnswers;
   maxMessageBytes: number;
 }
 
 /** `<segment>/<id>/annotations/` and `<segment>/<id>/notes/`, of records that have owners. */
-export function addAttached(
+export function addSubResources(
   app: Elysia,
-  { answers, store, attached, history, maxMessageBytes }: AttachedOptions,
+  { answers, store, history, maxMessageBytes }: AttachedOptions,
   resource: RoutedResource,
 ): void {
-  for (const what of Object.keys(DOCS) as Attachment[]) {
-    const part = PART[what];
+  const records = new SubResourceRecords(store);
+  for (const sub of store.subResources.filter(({ docs }) => docs)) {
+    const docs = sub.docs!;
+    const what = sub.segment;
+    const shownAs = shownSchema(sub);
     const present = (call: Call) => ({
       statements: store.statements,
       reader: store.reader,
@@ -70,7 +60,7 @@ export function addAttached(
     });
     /** One as it is stored, wrapped where the client wants it so. */
     const showOne = (call: Call, rid: number, status: 200 | 201, allow: string): Response => {
-      const shown = attached.show(what, rid, present(call))!;
+      const shown = records.show(sub, rid, present(call), call.base)!;
       const flat = call.url.searchParams.get("response_format") === "flat";
       return showSubResource(call, flat ? { results: shown } : shown, allow, {
         status,
@@ -81,8 +71,8 @@ export function addAttached(
     const describe = (call: Call, id: string, allow: string, method: string): Response => {
       const { rid } = readableParent(store, call, resource, id);
       const may = store.reader.rights(resource, call.actor, [rid]).get(rid)?.change ?? false;
-      const actions: Record<string, Json> = may ? { [method]: fieldsOf(what) } : {};
-      const body = optionsOf(what, DOCS[what][0], ["application/json"], actions);
+      const actions: Record<string, Json> = may ? { [method]: fieldsOf(sub) } : {};
+      const body = optionsOf(what, docs.list, ["application/json"], actions);
       return respond(body, 200, MEDIA_TYPES.json, { Allow: allow });
     };
     const body = async (call: Call): Promise<Json> => unwrap(await readJson(call.request, maxMessageBytes));
@@ -93,7 +83,7 @@ export function addAttached(
       if (call.method === "OPTIONS") return describe(call, id, LIST_METHODS, "POST");
       if (call.method !== "POST") {
         const host = readableParent(store, call, resource, id);
-        const results = attached.list(what, resource, host.rid, host.deletedFilter, host);
+        const results = records.list(sub, resource, host, call.base);
         return showSubResource(call, { results }, LIST_METHODS);
       }
       // Before the body is read, and again in the transaction: meanwhile the record may have changed hands.
@@ -106,13 +96,12 @@ export function addAttached(
             call,
             { kind: "create" },
             (writing) =>
-              attached.add(
+              records.create(
                 writing,
-                what,
-                resource,
-                changeableParent(store, call, resource, id),
+                sub,
+                { resource, rid: changeableParent(store, call, resource, id) },
                 value,
-                call.actor,
+                call,
               ),
             (rid) => showOne(call, rid, 201, LIST_METHODS),
           ),
@@ -127,7 +116,7 @@ export function addAttached(
       if (call.method === "OPTIONS") return describe(call, id, ONE_METHODS, "PUT");
       if (call.method === "GET" || call.method === "HEAD") {
         const host = readableParent(store, call, resource, id);
-        const shown = attached.show(what, attached.find(what, resource, host.rid, own), host);
+        const shown = records.show(sub, records.find(sub, resource, host.rid, own), host, call.base);
         const wanted = host.deletedFilter === "all" || shown?.deleted === (host.deletedFilter === "deleted");
         if (!shown || !wanted) throw new Problem("not_found", "Not found.");
         const flat = call.url.searchParams.get("response_format") === "flat";
@@ -142,12 +131,16 @@ export function addAttached(
         call,
         removes ? "delete" : "update",
         (writing) => {
-          const rid = attached.find(what, resource, changeableParent(store, call, resource, id), own);
-          const { deleted, version } = writing.current(part, rid);
+          const rid = records.find(sub, resource, changeableParent(store, call, resource, id), own);
+          const { deleted, version } = writing.current(sub, rid);
           if (deleted === 1) throw new Problem("not_found", "Not found.");
           checkVersion(call, Number(version));
-          if (removes) writing.markDeleted(part, rid, call.actor);
-          else attached.change(writing, what, rid, value, call.actor);
+          if (removes) writing.markDeleted(sub, rid, call.actor);
+          else
+            records.change(writing, sub, rid, value, {
+              actor: call.actor,
+              mode: call.method === "PUT" ? "replace" : "merge",
+            });
           return rid;
         },
         (rid) =>
@@ -159,17 +152,17 @@ export function addAttached(
     const id = inPath("id", `Identifier of the ${resource.name}.`);
     const own = inPath("attached", `Identifier of one of the ${what}.`);
     const flat = inQuery("response_format", 'flat: the answer is wrapped as {"results": …}.');
-    const [lists, adds, about] = DOCS[what];
+    const { list: lists, add: adds, body: about } = docs;
     const security = [{ token: [] }];
     const listed = {
       type: "object",
       required: ["results"],
-      properties: { results: { type: "array", items: SHOWN[what] } },
+      properties: { results: { type: "array", items: shownAs } },
     };
     const sends = (change: boolean) => ({
       required: true,
       description: about,
-      content: content(sentSchema(what, change)),
+      content: content(sentSchema(sub, change)),
     });
     const changed = detail({
       summary: `Change one of the ${what}: ${resource.segment}`,
@@ -177,7 +170,7 @@ export function addAttached(
       parameters: [id, own, flat, ...DRY_RUN, ...MATCH],
       requestBody: sends(true),
       responses: {
-        ...answered(200, "As stored.", SHOWN[what]),
+        ...answered(200, "As stored.", shownAs),
         ...refused(400, 401, 403, 404, 409, 412, 413, 415),
       },
     });
@@ -199,7 +192,7 @@ export function addAttached(
           parameters: [id, flat, ...DRY_RUN, ...ONCE],
           requestBody: sends(false),
           responses: {
-            ...answered(201, "As stored.", SHOWN[what]),
+            ...answered(201, "As stored.", shownAs),
             ...answered(200, "Of a dry run: what would change.", PREVIEW),
             ...refused(400, 401, 403, 404, 409, 413, 415, 422),
           },
@@ -209,7 +202,7 @@ export function addAttached(
         detail: detail({
           summary: `One of the ${what}: ${resource.segment}`,
           parameters: [id, own, flat, ...SUB_RESOURCE_PARAMETERS, ...NONE_MATCH],
-          responses: { ...answered(200, "As stored.", SHOWN[what]), ...refused(400, 401, 404) },
+          responses: { ...answered(200, "As stored.", shownAs), ...refused(400, 401, 404) },
         }),
       })
       .put(onePath, one, { parse: "none", detail: changed })
@@ -238,13 +231,13 @@ export function addAttached(
       paths: segments.map((segment) => `${segment}/:id/${what}/:attached/`),
       parameters: [id, own],
       what: `one of the ${what}: ${resource.segment}`,
-      restored: SHOWN[what],
+      restored: shownAs,
       subject: (params) => ({
-        resource: part,
+        resource: sub,
         find: (call) => {
           const rid = store.reader.find(resource, params.id ?? "", and(), call.actor);
           if (rid === undefined) throw new Problem("not_found", "Not found.");
-          return attached.find(what, resource, rid, params.attached ?? "");
+          return records.find(sub, resource, rid, params.attached ?? "");
         },
         show: (call, rid) => showOne(call, rid, 200, ONE_METHODS),
       }),

@@ -1,8 +1,7 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { type Answers, openAnswers } from "./respond.ts";
 import { openHistoryAnswers } from "./respond-with-history.ts";
-import { openSubResourceRecords } from "../records/sub-resources.ts";
-import { openAttachments } from "../records/attachments.ts";
+import { Attachments } from "../records/attachments.ts";
 import type { Actor } from "../model/access.ts";
 import {
   bodySchema,
@@ -14,11 +13,11 @@ import {
 } from "../model/schema.ts";
 import { isGuarded } from "../model/resource.ts";
 import { withForms } from "./form-request.ts";
-import { rememberCallers } from "../records/known-callers.ts";
 import { ROOT } from "./response.ts";
 import { DECLARED, PEOPLE, RESOURCES, type RoutedResource } from "../resources/index.ts";
+import type { SubResource } from "../resources/sub-resource.ts";
 import { addAttachments } from "./route-attachments.ts";
-import { addAttached } from "./route-sub-resources.ts";
+import { addSubResources } from "./route-sub-resources.ts";
 import { addImport } from "./route-import.ts";
 import { addImports } from "./route-imports.ts";
 import { type Imports, openImports } from "../imports/imports.ts";
@@ -51,6 +50,8 @@ export interface InventoryOptions {
   maxMessageBytes?: number;
   /** Files that are imported; whoever opened them closes them. */
   imports?: Imports;
+  /** By default those of the program. */
+  subResources?: readonly SubResource[];
   /** Without them there is no token-auth/, and accounts and groups have no addresses. */
   accounts?: Accounts;
 }
@@ -63,11 +64,11 @@ const MAX_MESSAGE_BYTES = 10_000_000;
  */
 export function inventoryRoutes(options: InventoryOptions): AnyElysia {
   const maxMessageBytes = options.maxMessageBytes ?? MAX_MESSAGE_BYTES;
-  const store = openStore(options.database, options.clock);
+  const store = openStore(options.database, options.clock, options.subResources);
   const answers = withForms(
     openAnswers({
       store,
-      authenticate: rememberCallers(options.authenticate, store.statements, options.clock),
+      authenticate: options.authenticate,
       reach: options.reach ?? DIRECT,
       anonymousRead: options.anonymousRead,
       maxMessageBytes,
@@ -86,13 +87,12 @@ export function inventoryRoutes(options: InventoryOptions): AnyElysia {
   addAttachments(app, {
     answers,
     store,
-    attachments: openAttachments(store, guarded),
+    attachments: new Attachments(store.statements, guarded),
     history,
     maxMessageBytes,
   });
-  const attached = openSubResourceRecords(store);
   for (const resource of guarded)
-    addAttached(app, { answers, store, attached, history, maxMessageBytes }, resource);
+    addSubResources(app, { answers, store, history, maxMessageBytes }, resource);
   addHistory(app, answers, store, history);
   addSharing(app, { answers, store, history, maxMessageBytes });
   addRelations(app, answers, store);

@@ -1,11 +1,9 @@
-import { ALIVE } from "../records/bulk.ts";
-import type { RecordSource } from "../records/sub-resources.ts";
+import type { DeletedFilter, ReadableParent, RecordSource } from "../records/sub-resources.ts";
 import { listTag, recordTag } from "./entity-tag.ts";
-import { and } from "../model/condition.ts";
+import { and, ALIVE } from "../model/condition.ts";
 import { type Json, KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import type { Resource } from "../model/resource.ts";
-import type { DeletedFilter } from "../records/sub-resource-row.ts";
 import { showOther } from "./alternative-formats.ts";
 import type { Call } from "./response.ts";
 import type { Store } from "../records/store.ts";
@@ -13,12 +11,6 @@ import { forbidden } from "../records/record-writer.ts";
 import { Problem } from "../../problem.ts";
 
 /** What requests about parts of records have in common. */
-
-/** Of a reading request: the present, or the past that `as_of` names, and the record as the caller may view it. */
-export interface ReadableParent extends RecordSource {
-  rid: number;
-  deletedFilter: DeletedFilter;
-}
 
 /** `deleted` of a request about parts. @throws Problem invalid_request */
 function lifeOf(parameters: URLSearchParams): DeletedFilter {

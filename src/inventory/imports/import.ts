@@ -1,3 +1,4 @@
+import { fieldProblem } from "../model/parse-body.ts";
 import { type Cell, type Table } from "./import-file.ts";
 import { cellValue, type Column, PATH, readColumns, saysTheSame, type Verdict } from "./import-mapping.ts";
 import { openLocationPaths, partsOf } from "../records/location-path.ts";
@@ -10,7 +11,7 @@ import { type Resource, targetOf } from "../model/resource.ts";
 import { compile, rows } from "../model/sql.ts";
 import { Problem } from "../../problem.ts";
 import type { Store } from "../records/store.ts";
-import { fieldProblem, type RecordWriter } from "../records/record-writer.ts";
+import { type RecordWriter } from "../records/record-writer.ts";
 
 /** How rows find their records where they name no id: by name, or never, so that each makes a new one. */
 export type Matching = "name" | "none";

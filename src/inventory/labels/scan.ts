@@ -1,6 +1,5 @@
 import type { Actor } from "../model/access.ts";
-import { ALIVE } from "../records/bulk.ts";
-import { and, compare, type Condition } from "../model/condition.ts";
+import { and, compare, type Condition, ALIVE } from "../model/condition.ts";
 import { KINDS } from "../model/field.ts";
 import type { RecordReader } from "../records/record-reader.ts";
 import type { RoutedResource } from "../resources/index.ts";

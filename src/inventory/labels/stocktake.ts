@@ -1,6 +1,5 @@
 import { type Actor, visible } from "../model/access.ts";
-import { ALIVE } from "../records/bulk.ts";
-import { and } from "../model/condition.ts";
+import { and, ALIVE } from "../model/condition.ts";
 import type { Json } from "../model/field.ts";
 import { plan } from "../model/plan.ts";
 import { columnOf } from "../model/resource.ts";

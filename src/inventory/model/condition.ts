@@ -24,6 +24,9 @@ export const compare = (path: readonly string[], operator: OperatorName, value: 
   value,
 });
 
+/** Of resources with a life cycle: records that are not deleted. */
+export const ALIVE: Condition = compare(["deleted"], "==", 0);
+
 export const some = (relation: string, part: Condition): Condition => ({ kind: "some", relation, part });
 
 /** All of the parts; constants fold away. */

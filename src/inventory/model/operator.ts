@@ -6,6 +6,15 @@ export interface Sql {
   args: (string | number | null)[];
 }
 
+/** One row of a result, by column. */
+export type Row = Record<string, string | number | null>;
+
+/** Runs statements that read. */
+export interface Query {
+  all(sql: Sql): Row[];
+  get(sql: Sql): Row | null;
+}
+
 /** The column that an operator works on, as SQL. */
 export interface Operand {
   plain: string;

@@ -1,4 +1,4 @@
-import { nearest } from "../../problem.ts";
+import { nearest, Problem } from "../../problem.ts";
 import { type Field, type Json, KINDS, quoted, type Stored } from "./field.ts";
 import { type Resource, type Resources, targetOf } from "./resource.ts";
 
@@ -37,7 +37,9 @@ export function parseBody(resources: Resources, resource: Resource, body: Json, 
     change.errors.set("non_field_errors", [text]);
     return change;
   }
-  const writable = Object.entries(resource.fields).filter(([, field]) => field.write !== "never");
+  const writable = Object.entries(resource.fields).filter(
+    ([, { write, shown }]) => write !== "never" && shown !== "internal",
+  );
   for (const [name, value] of Object.entries(body)) {
     const field = Object.hasOwn(resource.fields, name) ? resource.fields[name] : undefined;
     if (!field || field.shown === "internal") {
@@ -123,3 +125,12 @@ export function missingReference({ by, value }: UnresolvedReference): string {
     ? `Invalid pk ${quoted(String(value))} - object does not exist.`
     : `Object with ${by}=${quoted(String(value))} does not exist.`;
 }
+
+/** 400 with an entry per field; the message is the first of them. */
+export function fieldProblem(errors: ReadonlyMap<string, string[]>): Problem {
+  const [[name, [text]]] = errors;
+  return new Problem("invalid_request", `${name}: ${text}`, { fields: Object.fromEntries(errors) });
+}
+
+/** 400 with one error for one field. */
+export const invalidField = (name: string, text: string): Problem => fieldProblem(new Map([[name, [text]]]));

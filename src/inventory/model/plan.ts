@@ -1,5 +1,6 @@
 import { Problem } from "../../problem.ts";
 import { type Actor, GRANTS, visible } from "./access.ts";
+import { and, type Condition } from "./condition.ts";
 import type { Field } from "./field.ts";
 import type { Sql } from "./operator.ts";
 import {
@@ -11,7 +12,7 @@ import {
   type Resources,
   targetOf,
 } from "./resource.ts";
-import { compile, type Plan } from "./sql.ts";
+import { compile, type Plan, rows } from "./sql.ts";
 
 /** References that one statement may follow; SQLite joins at most 64 tables. */
 const JOIN_LIMIT = 40;
@@ -133,6 +134,29 @@ function planAt(
       text: [...joins.values()].map(({ text }) => ` ${text}`).join(""),
       args: [...joins.values()].flatMap(({ args }) => args),
     }),
+  };
+}
+
+/** On whose behalf which resources are read. */
+export interface Viewer {
+  resources: Resources;
+  actor: Actor;
+}
+
+/** Selects expressions over the rows `t` of a resource that the actor may view and for which the condition holds. */
+export function selectVisible(
+  { resources, actor }: Viewer,
+  resource: Resource,
+  columns: string,
+  condition: Condition,
+  tail = "",
+): Sql {
+  const joined = plan(resources, resource, actor);
+  const where = compile(and(condition, visible(resource, actor)), joined);
+  const joins = joined.joins();
+  return {
+    text: `SELECT ${columns} FROM ${resource.table} AS t${joins.text} WHERE ${rows(resource)}(${where.text})${tail}`,
+    args: [...joins.args, ...where.args],
   };
 }
 

@@ -165,7 +165,8 @@ const METADATA_TYPES: Record<Field["kind"], string> = {
 };
 
 /** How names are shown that a declaration holds. */
-const labelOf = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
+export const labelOf = (name: string): string =>
+  name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
 
 /** What forms, tables and editors of filters are made from: every field, whoever asks. */
 function describedFields(resources: Resources, resource: Resource): Json {

@@ -68,7 +68,7 @@ export function pastAsOf(
   );
   // The shadows hold only what the caller may view today; who owned a record then is of no account.
   const everyone: Actor = { ...actor, superuser: true };
-  const own = (resource: Resource): Resource => resources.get(resource.name)!;
+  const own = (resource: Resource): Resource => resources.get(resource.name) ?? resource;
   const asEveryone: RecordReader = {
     list: (resource, listing) => reading.list(own(resource), listing, everyone),
     find: (resource, id, life) => reading.find(own(resource), id, life, everyone),

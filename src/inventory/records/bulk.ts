@@ -1,3 +1,4 @@
+import { fieldProblem } from "../model/parse-body.ts";
 import type { Actor } from "../model/access.ts";
 import { compare } from "../model/condition.ts";
 import { type Json, quoted } from "../model/field.ts";
@@ -7,7 +8,7 @@ import type { Resource } from "../model/resource.ts";
 import { type Code, Problem, PROBLEMS } from "../../problem.ts";
 import type { RecordReader } from "./record-reader.ts";
 import type { Statements } from "./statements.ts";
-import { fieldProblem, forbidden, type RecordWriter } from "./record-writer.ts";
+import { forbidden, type RecordWriter } from "./record-writer.ts";
 
 /** Records in one bulk operation. */
 const BULK_LIMIT = 100_000;

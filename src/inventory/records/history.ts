@@ -1,4 +1,4 @@
-import { openAnnotationValues } from "./annotation-value.ts";
+import { isSubResource } from "../resources/sub-resource.ts";
 import { type Actor, changeable, visible } from "../model/access.ts";
 import { type Json, printInstant, type Stored } from "../model/field.ts";
 import type { Sql } from "../model/operator.ts";
@@ -94,8 +94,11 @@ const CHANGE =
   "c.seq, c.batch, c.object_kind, c.object_rid, c.op, c.version, c.before, c.after, c.host_kind, c.host_rid";
 
 export function openHistory(statements: Statements, resources: Resources): History {
+  const forChangers = [...resources.values()]
+    .filter((resource) => isSubResource(resource) && resource.readers === "changers")
+    .map(({ name }) => `'${name}'`)
+    .join(", ");
   const guarded = [...resources.values()].filter(isGuarded);
-  const annotationValues = openAnnotationValues(statements, resources);
 
   /**
    * Whether the record of the change `c`, or the one that it is a part of, may be viewed today. Who has rights is told
@@ -108,7 +111,7 @@ export function openHistory(statements: Statements, resources: Resources): Histo
       const may = compile(changeable(resource, actor), joined);
       const text =
         `coalesce(c.host_kind, c.object_kind) = '${resource.name}' AND EXISTS (SELECT 1 FROM ${resource.table} AS t WHERE` +
-        ` t.rid = coalesce(c.host_rid, c.object_rid) AND (${where.text}) AND (c.object_kind <> 'grant' OR (${may.text})))`;
+        ` t.rid = coalesce(c.host_rid, c.object_rid) AND (${where.text}) AND (c.object_kind NOT IN (${forChangers}) OR (${may.text})))`;
       return { text: `(${text})`, args: [...where.args, ...may.args] };
     });
     if (actor.user !== null) parts.push({ text: "c.host_kind = 'group'", args: [] });
@@ -143,9 +146,10 @@ export function openHistory(statements: Statements, resources: Resources): Histo
         .filter((name) => isShown(resource, name))
         .map((name) => {
           const printed = printStored(resources, resource, name, values[name], named);
-          // As the list of annotations shows it: references by id and name.
-          const isValue = resource.name === "annotation" && name === "value";
-          return [name, isValue ? annotationValues.show(printed, actor) : printed];
+          const shown = isSubResource(resource)
+            ? resource.printValue?.(name, printed, { query: statements, resources, actor })
+            : undefined;
+          return [name, shown ?? printed];
         }),
     );
 

@@ -1,10 +1,11 @@
+import { fieldProblem } from "../model/parse-body.ts";
 import { type Actor, visible } from "../model/access.ts";
 import { and, compare } from "../model/condition.ts";
 import { plan } from "../model/plan.ts";
 import type { Resource, Resources } from "../model/resource.ts";
 import { compile } from "../model/sql.ts";
 import type { Statements } from "./statements.ts";
-import { fieldProblem, type RecordWriter } from "./record-writer.ts";
+import { type RecordWriter } from "./record-writer.ts";
 
 const DEPTH_LIMIT = 20;
 

@@ -1,3 +1,4 @@
+import { fieldProblem } from "../model/parse-body.ts";
 import type { Actor } from "../model/access.ts";
 import { type Field, type Json, KINDS, parseUuid, quoted, text } from "../model/field.ts";
 import type { WriteMode } from "../model/parse-body.ts";
@@ -5,7 +6,7 @@ import { membershipsOf } from "./memberships.ts";
 import { PEOPLE } from "../resources/index.ts";
 import type { Statements } from "./statements.ts";
 import type { Store } from "./store.ts";
-import { fieldProblem, forbidden, type RecordWriter } from "./record-writer.ts";
+import { forbidden, type RecordWriter } from "./record-writer.ts";
 import { nearest, Problem } from "../../problem.ts";
 import type { Accounts } from "../../accounts/accounts.ts";
 import { EMAIL, LONGEST_EMAIL } from "../../accounts/username.ts";

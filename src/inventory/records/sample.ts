@@ -1,4 +1,4 @@
-import { openSubResourceRecords } from "./sub-resources.ts";
+import { SubResourceRecords } from "./sub-resources.ts";
 import { and, compare } from "../model/condition.ts";
 import type { Actor } from "../model/access.ts";
 import type { Json } from "../model/field.ts";
@@ -105,7 +105,7 @@ export function loadInventory(
 
 /** What the sample says about its records; of a record that is gone, or has a value of this type already, nothing. */
 function addParts(store: Store, writing: RecordWriter, records: InventorySample, actor: Actor): number {
-  const attached = openSubResourceRecords(store);
+  const attached = new SubResourceRecords(store);
   let added = 0;
   for (const what of ["annotations", "notes"] as const)
     for (const [i, part] of (records[what] ?? []).entries()) {
@@ -120,7 +120,8 @@ function addParts(store: Store, writing: RecordWriter, records: InventorySample,
       if (rids.length !== 1 || isThere(store, what, id, {})) continue;
       if ("type" in part && hasValue(store, resource, rids[0], part.type)) continue;
       try {
-        attached.add(writing, what, resource, rids[0], body, actor, id);
+        const sub = what === "notes" ? SUB_RESOURCES.note : SUB_RESOURCES.annotation;
+        attached.create(writing, sub, { resource, rid: rids[0] }, body, { actor, id });
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
         throw new Problem(error.code, `${what}[${i}]: ${error.message}`, { cause: error });

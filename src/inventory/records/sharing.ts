@@ -1,10 +1,11 @@
+import { fieldProblem } from "../model/parse-body.ts";
 import type { Actor } from "../model/access.ts";
 import { type Json, KINDS } from "../model/field.ts";
 import type { Resource } from "../model/resource.ts";
 import { type Kind, resolvePerson } from "./people.ts";
 import { SUB_RESOURCES } from "../resources/index.ts";
 import type { Statements } from "./statements.ts";
-import { fieldProblem, forbidden, type RecordWriter } from "./record-writer.ts";
+import { forbidden, type RecordWriter } from "./record-writer.ts";
 
 /** Rights that are given on single records to users and groups. Whoever may change a record may share it. */
 export interface Sharing {

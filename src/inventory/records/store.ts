@@ -10,9 +10,10 @@ import { type BatchInfo, openJournal, type RecordWrite } from "./journal.ts";
 import { openBatchAudit } from "./batch-audit.ts";
 import { digestOf } from "../api/preview.ts";
 import { openRecordReader, type RecordReader } from "./record-reader.ts";
-import { DECLARED, VERSIONED, SUB_RESOURCES } from "../resources/index.ts";
+import { DECLARED, SUB_RESOURCES } from "../resources/index.ts";
+import type { SubResource } from "../resources/sub-resource.ts";
 import { WriteQueue } from "./write-queue.ts";
-import { openRecordWriter, type RecordWriter } from "./record-writer.ts";
+import { RecordWriter } from "./record-writer.ts";
 import { Statements } from "./statements.ts";
 import { openUndo, type Undo } from "./undo.ts";
 import { Problem } from "../../problem.ts";
@@ -44,6 +45,7 @@ export interface Snapshot {
 /** The records of one database. */
 export interface Store {
   resources: Resources;
+  subResources: readonly SubResource[];
   reader: RecordReader;
   bulk: Bulk;
   history: History;
@@ -75,10 +77,14 @@ export interface Store {
 }
 
 /** The store of this connection; the same one for whoever asks, because it keeps what it has read. */
-export function openStore(database: Database, clock: Clock): Store {
+export function openStore(
+  database: Database,
+  clock: Clock,
+  subResources: readonly SubResource[] = Object.values(SUB_RESOURCES),
+): Store {
   const known = stores.get(database);
   if (known) return known;
-  const store = makeStore(database, clock);
+  const store = makeStore(database, clock, subResources);
   stores.set(database, store);
   return store;
 }
@@ -88,12 +94,13 @@ const stores = new WeakMap<Database, Store>();
 const CHANGED_SINCE =
   "The records are no longer as they were when this was tried out. Nothing was changed; try it out again.";
 
-function makeStore(database: Database, clock: Clock): Store {
+function makeStore(database: Database, clock: Clock, subResources: readonly SubResource[]): Store {
   const statements = new Statements(database);
   const reading = openRecordReader(statements, DECLARED);
   const journal = openJournal(statements, clock, openBatchAudit(statements, auditOf(database, clock)));
-  const writing = openRecordWriter(statements, DECLARED, clock, journal);
-  const history = openHistory(statements, VERSIONED);
+  const writing = new RecordWriter(statements, DECLARED, subResources, clock, journal);
+  const versioned = new Map([...DECLARED, ...subResources.map((sub) => [sub.name, sub] as const)]);
+  const history = openHistory(statements, versioned);
 
   const afterwards = <T>(work: () => T): T => {
     try {
@@ -122,6 +129,7 @@ function makeStore(database: Database, clock: Clock): Store {
   const queue = new WriteQueue(statements, writeLockOf(database), () => reading.forget());
   return {
     resources: DECLARED,
+    subResources,
     statements,
     clock,
     reader: reading,
@@ -151,13 +159,13 @@ function makeStore(database: Database, clock: Clock): Store {
       const batch = batchOf(parameters.get("as_of") ?? "");
       const today = { resource, condition: and(...conditions) };
       const present = { actor, rights: reading.rights, today };
-      const past = pastAsOf(statements, DECLARED, Object.values(SUB_RESOURCES), batch, present);
+      const past = pastAsOf(statements, DECLARED, subResources, batch, present);
       return { ...past, parameters: rest, today: today.condition };
     },
     snapshot() {
       const reader = openSnapshot(database);
       if (!reader) return undefined;
-      const store = makeStore(reader, clock);
+      const store = makeStore(reader, clock, subResources);
       return {
         store,
         close() {

@@ -1,234 +1,132 @@
-import {
-  type AnnotationValues,
-  type Checked,
-  openAnnotationValues,
-  type ValueType,
-} from "./annotation-value.ts";
 import type { Actor } from "../model/access.ts";
-import { compare } from "../model/condition.ts";
-import { type Attachment, STAMPS } from "./sub-resource-description.ts";
-import { type Json, KINDS, parseUuid, prose, quoted } from "../model/field.ts";
+import { type Json, parseUuid, quoted } from "../model/field.ts";
+import { invalidField } from "../model/parse-body.ts";
 import type { Resource } from "../model/resource.ts";
-import {
-  type DeletedFilter,
-  ofParent,
-  type SubResourceRow,
-  selectSubResources,
-  stampsOf,
-} from "./sub-resource-row.ts";
+import type { StoredRecord } from "../model/stored-record.ts";
+import { membersOf, ownFields, RECORD_INFO, type SubResource } from "../resources/sub-resource.ts";
 import { Problem } from "../../problem.ts";
-import { SUB_RESOURCES } from "../resources/index.ts";
 import type { RecordReader } from "./record-reader.ts";
+import type { RecordWriter } from "./record-writer.ts";
 import type { Statements } from "./statements.ts";
 import type { Store } from "./store.ts";
-import { fieldProblem, type RecordWriter } from "./record-writer.ts";
 
-/** What is read: the present, or the past as `Past` gives it with its own statements, reading and actor. */
+/** What is read: the present, or the past as `Past` gives it with its own statements, reader and actor. */
 export interface RecordSource {
   statements: Statements;
   reader: RecordReader;
   actor: Actor;
 }
 
-/**
- * Annotations and notes of records. Who may view the record may read them, who may change the record may write them:
- * the caller finds the record and asks for the rights, so that nothing is told of one that may not be seen. Writes are
- * made by the `writing` of a batch.
- */
-export interface SubResourceRecords {
-  list(what: Attachment, resource: Resource, rid: number, life: DeletedFilter, source: RecordSource): Json[];
-  /** One by its row, as `list` shows it; undefined where it was not there. */
-  show(what: Attachment, part: number, source: RecordSource): { [name: string]: Json } | undefined;
-  /** The row of one of a record, deleted or not. @throws Problem not_found */
-  find(what: Attachment, resource: Resource, rid: number, id: string): number;
-  /** Returns its row. @throws Problem invalid_request */
-  add(
-    writing: RecordWriter,
-    what: Attachment,
-    resource: Resource,
-    rid: number,
-    body: Json,
-    actor: Actor,
-    id?: string,
-  ): number;
-  change(writing: RecordWriter, what: Attachment, part: number, body: Json, actor: Actor): void;
+/** Which records of a list are read. */
+export type DeletedFilter = "living" | "deleted" | "all";
+
+const FILTERS: Record<DeletedFilter, string> = {
+  living: " AND deleted = 0",
+  deleted: " AND deleted = 1",
+  all: "",
+};
+
+/** A record whose sub-resources are read, with the state that it is read in. */
+export interface ReadableParent extends RecordSource {
+  rid: number;
+  deletedFilter: DeletedFilter;
 }
 
-type Members = { [key: string]: Json };
+type Shown = { [name: string]: Json };
 
-const KIND: Record<Attachment, Resource> = {
-  annotations: SUB_RESOURCES.annotation,
-  notes: SUB_RESOURCES.note,
-};
-const NOTE = prose("", { blank: false });
+/**
+ * The operations on sub-resources. The caller finds the parent and checks the rights on it; writes go through the
+ * writer of the caller's batch.
+ */
+export class SubResourceRecords {
+  constructor(private readonly store: Store) {}
 
-export function openSubResourceRecords(store: Store): SubResourceRecords {
-  const { statements, reader, resources } = store;
-  const values: AnnotationValues = openAnnotationValues(statements, resources);
-  const kinds = ["annotation_type", "custom_property_type"].map((name) => resources.get(name)!);
-
-  const rowsOf = (
-    from: Statements,
-    what: Attachment,
-    where: string,
-    ...args: (string | number)[]
-  ): SubResourceRow[] =>
-    from.all({
-      text: `${selectSubResources(KIND[what].table)} WHERE ${where} ORDER BY a.rid`,
-      args,
-    });
-
-  const print = (what: Attachment, row: SubResourceRow, source: RecordSource): { [name: string]: Json } => {
-    const about = stampsOf(row);
-    if (what === "notes") return { id: row.id, content: row.content, ...about };
-    // By the rows of today, for a type that is deleted or not to be seen has no row in the past; its id never changes.
-    const type = statements.get({
-      text: "SELECT id FROM field_type WHERE rid = ?",
-      args: [row.annotation_type],
-    })!;
-    // What a type is called is told to those who may view it; its id is not secret.
-    const seen = kinds.some(
-      (kind) => source.reader.find(kind, String(type.id), ANY, source.actor) !== undefined,
+  /** All of a parent, the oldest first. */
+  list(sub: SubResource, parent: Resource, source: ReadableParent, base: string): Shown[] {
+    const text = `SELECT rid FROM ${sub.table} WHERE object_kind = ? AND object_rid = ?${FILTERS[source.deletedFilter]} ORDER BY rid`;
+    const found = source.statements.all({ text, args: [parent.name, source.rid] });
+    return this.#print(
+      sub,
+      found.map(({ rid }) => Number(rid)),
+      source,
+      base,
     );
-    const named = seen
-      ? source.statements.get({
-          text: "SELECT name, type FROM field_type WHERE rid = ?",
-          args: [row.annotation_type],
-        })
-      : null;
-    const shown =
-      source.statements === statements ? values : openAnnotationValues(source.statements, resources);
-    return {
-      id: row.id,
-      name: named?.name ?? null,
-      value: shown.show(JSON.parse(String(row.value)) as Json, source.actor),
-      annotation_type_id: type.id,
-      type: named?.type ?? null,
-      ...about,
-    };
-  };
+  }
+
+  /** One by its row number; undefined where it did not exist. */
+  show(sub: SubResource, rid: number, source: RecordSource, base: string): Shown | undefined {
+    return this.#print(sub, [rid], source, base)[0];
+  }
+
+  /** The row number of one, deleted or not. @throws Problem not_found */
+  find(sub: SubResource, parent: Resource, parentRid: number, id: string): number {
+    const row = this.store.statements.get({
+      text: `SELECT rid FROM ${sub.table} WHERE object_kind = ? AND object_rid = ? AND id = ?`,
+      args: [parent.name, parentRid, parseUuid(id) ?? ""],
+    });
+    if (!row) throw new Problem("not_found", "Not found.");
+    return Number(row.rid);
+  }
+
+  /** Returns the row number of the new record. @throws Problem invalid_request */
+  create(
+    writer: RecordWriter,
+    sub: SubResource,
+    parent: { resource: Resource; rid: number },
+    body: Json,
+    { actor, id }: { actor: Actor; id?: string },
+  ): number {
+    const named: StoredRecord = { object_kind: parent.resource.name, object_rid: parent.rid };
+    if (!sub.parse) return writer.create(sub, body, actor, id, named);
+    const context = writer.contextOf(sub, named, actor);
+    return writer.insert(sub, { ...named, ...sub.parse(this.#members(sub, body), context) }, actor, id);
+  }
 
   /** @throws Problem invalid_request */
-  const typeFor = (resource: Resource, rid: number, body: Members, actor: Actor): SubResourceRow => {
-    const given = body.annotation_type_id ?? body.annotation_type ?? null;
-    const word =
-      given !== null && typeof given === "object" && !Array.isArray(given) ? (given.id ?? given.name) : given;
-    if (typeof word !== "string" || word.trim() === "")
-      throw refused("annotation_type_id", "This field is required.");
-    const id = KINDS.uuid.parse(word) ?? idOfName(word, actor);
-    const found = kinds
-      .map((kind) => (id === undefined ? undefined : reader.find(kind, String(id), ALIVE, actor)))
-      .find((candidate) => candidate !== undefined);
-    if (found === undefined) throw refused("annotation_type_id", "There is no such annotation type.");
-    const type = statements.get({ text: "SELECT * FROM field_type WHERE rid = ?", args: [found] })!;
-    if (type.model_name !== "" && type.model_name !== resource.model)
-      throw refused("annotation_type_id", `It is for records of ${String(type.model_name)}.`);
-    if (type.readonly === 1 && !actor.superuser)
-      throw refused("annotation_type_id", "Values of this type can only be read.");
-    const there = statements.get({
-      text: "SELECT 1 FROM annotation WHERE object_kind = ? AND object_rid = ? AND annotation_type = ? AND deleted = 0",
-      args: [resource.name, rid, found],
-    });
-    if (there && type.multiple !== 1)
-      throw refused("annotation_type_id", "The record has a value of this type already; change that one.");
-    return type;
-  };
+  change(
+    writer: RecordWriter,
+    sub: SubResource,
+    rid: number,
+    body: Json,
+    { actor, mode }: { actor: Actor; mode: "replace" | "merge" },
+  ): void {
+    if (!sub.parse) return writer.update(sub, rid, body, mode, actor);
+    const before = writer.current(sub, rid);
+    const values = sub.parse(this.#members(sub, body), writer.contextOf(sub, before, actor), before);
+    writer.setValues(sub, rid, values, actor);
+  }
 
-  const idOfName = (name: string, actor: Actor): string | undefined => {
-    const named = statements.all({
-      text: "SELECT id FROM field_type WHERE name = ? AND deleted = 0 ORDER BY kind LIMIT 100",
-      args: [name.trim()],
+  #print(sub: SubResource, rids: readonly number[], source: RecordSource, base: string): Shown[] {
+    const { statements, reader, actor } = source;
+    const { resources } = this.store;
+    const context = { query: statements, resources, actor };
+    const own = ownFields(sub);
+    const fields = ["id", ...own, ...RECORD_INFO];
+    const representation = { format: undefined, shape: "flat", fields } as const;
+    const { values } = reader.records(sub, representation, actor, rids, { base, format: undefined });
+    return values.map((shown) => {
+      for (const name of own) shown[name] = sub.printValue?.(name, shown[name], context) ?? shown[name];
+      if (!sub.print) return shown;
+      const text = `SELECT * FROM ${sub.table} WHERE id = ?`;
+      const stored = statements.get({ text, args: [String(shown.id)] })!;
+      const printed: Shown = Object.assign({ id: shown.id }, sub.print(shown, stored, context));
+      for (const name of RECORD_INFO) printed[name] = shown[name];
+      return printed;
     });
-    const seen = named.filter(({ id }) =>
-      kinds.some((kind) => reader.find(kind, String(id), ALIVE, actor) !== undefined),
+  }
+
+  /** A body whose members are all known. Read-only ones are ignored, so that an answer can be sent back. */
+  #members(sub: SubResource, body: Json): Shown {
+    if (body === null || typeof body !== "object" || Array.isArray(body))
+      throw invalidField("non_field_errors", "Invalid data. Expected a dictionary.");
+    const members = membersOf(this.store.resources, sub);
+    const known = new Set(["id", ...RECORD_INFO, ...Object.keys(members), ...Object.keys(sub.fields)]);
+    const unknown = Object.keys(body).find((name) => !known.has(name));
+    if (unknown === undefined) return body;
+    const choices = Object.keys(members).filter((name) => members[name].write !== "never");
+    throw invalidField(
+      /^\w{1,60}$/.test(unknown) ? unknown : "non_field_errors",
+      `${quoted(unknown)} is not a field of ${sub.segment}. Choices: ${choices.join(", ")}.`,
     );
-    return seen.length === 0 ? undefined : String(seen[0].id);
-  };
-
-  const valueOf = (type: SubResourceRow, body: Members, actor: Actor): string => {
-    const described: ValueType = {
-      type: String(type.type),
-      multiple: type.multiple === 1,
-      validations: JSON.parse(String(type.validations)) as ValueType["validations"],
-      value_choices:
-        type.value_choices === null ? null : (JSON.parse(String(type.value_choices)) as Json[][]),
-      cv_category: type.cv_category as number | null,
-      unit_category: type.unit_category as number | null,
-      choices_target: String(type.choices_target),
-    };
-    const given = body.value ?? (type.has_default === 1 ? type.default_value : null);
-    const checked: Checked = values.check(described, given, actor);
-    if ("error" in checked) throw refused("value", checked.error);
-    return JSON.stringify(checked.value);
-  };
-
-  const contentOf = (body: Members): string => {
-    if (body.content === undefined || body.content === "")
-      throw refused("content", "This field is required.");
-    const decoded = KINDS.text.decode(body.content, NOTE);
-    if ("error" in decoded) throw refused("content", decoded.error);
-    return String(decoded.value);
-  };
-
-  return {
-    list: (what, resource, rid, life, source) =>
-      rowsOf(source.statements, what, ofParent(life), resource.name, rid).map((row) =>
-        print(what, row, source),
-      ),
-    show(what, part, source) {
-      const [row] = rowsOf(source.statements, what, "a.rid = ?", part);
-      return row && print(what, row, source);
-    },
-    find(what, resource, rid, id) {
-      const row = statements.get({
-        text: `SELECT rid FROM ${KIND[what].table} WHERE object_kind = ? AND object_rid = ? AND id = ?`,
-        args: [resource.name, rid, parseUuid(id) ?? ""],
-      });
-      if (!row) throw new Problem("not_found", "Not found.");
-      return Number(row.rid);
-    },
-    add(writing, what, resource, rid, body, actor, id) {
-      const members = membersOf(what, body);
-      const object = { object_kind: resource.name, object_rid: rid };
-      if (what === "notes")
-        return writing.insert(KIND[what], { ...object, content: contentOf(members) }, actor, id);
-      const type = typeFor(resource, rid, members, actor);
-      const value = valueOf(type, members, actor);
-      return writing.insert(KIND[what], { ...object, annotation_type: type.rid, value }, actor, id);
-    },
-    change(writing, what, part, body, actor) {
-      const members = membersOf(what, body);
-      if (what === "notes")
-        return writing.setValues(KIND[what], part, { content: contentOf(members) }, actor);
-      const { annotation_type: kind } = writing.current(KIND[what], part);
-      const type = statements.get({ text: "SELECT * FROM field_type WHERE rid = ?", args: [kind] })!;
-      if (type.readonly === 1 && !actor.superuser)
-        throw refused("value", "Values of this type can only be read.");
-      writing.setValues(KIND[what], part, { value: valueOf(type, members, actor) }, actor);
-    },
-  };
-}
-
-const ALIVE = compare(["deleted"], "==", 0);
-const ANY = compare(["version"], ">=", 0);
-
-const refused = (field: string, text: string): Problem => fieldProblem(new Map([[field, [text]]]));
-
-/** What can be written, besides what is shown, which is left out: what was read can be sent back. */
-const WRITABLE: Record<Attachment, readonly string[]> = {
-  annotations: ["annotation_type_id", "annotation_type", "value"],
-  notes: ["content"],
-};
-const SHOWN_ONLY = new Set(["id", "name", "type", ...Object.keys(STAMPS)]);
-
-function membersOf(what: Attachment, body: Json): Members {
-  if (body === null || typeof body !== "object" || Array.isArray(body))
-    throw refused("non_field_errors", "Invalid data. Expected a dictionary.");
-  for (const name of Object.keys(body))
-    if (!WRITABLE[what].includes(name) && !SHOWN_ONLY.has(name))
-      throw refused(
-        /^\w{1,60}$/.test(name) ? name : "non_field_errors",
-        `${quoted(name)} is not a field of ${what}. Choices: ${WRITABLE[what].join(", ")}.`,
-      );
-  return body;
+  }
 }

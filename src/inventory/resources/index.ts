@@ -10,7 +10,11 @@ import { experiment } from "./experiment.ts";
 import { fieldMeta } from "./field-meta.ts";
 import { group } from "./group.ts";
 import { location } from "./location.ts";
-import { annotation, attachment, grant, membership, note } from "./sub-resource.ts";
+import { annotation } from "./annotation.ts";
+import { attachment } from "./attachment.ts";
+import { grant } from "./grant.ts";
+import { membership } from "./membership.ts";
+import { note } from "./note.ts";
 import { place } from "./place.ts";
 import { project } from "./project.ts";
 import { savedView } from "./saved-view.ts";
@@ -58,14 +62,8 @@ export const RESOURCES: readonly RoutedResource[] = ALL.filter(
 /** Accounts and groups, which have rules of their own for writing. */
 export const PEOPLE = { user: { ...user, segment: "users" }, group: { ...group, segment: "groups" } };
 
-/** What belongs to records, and memberships: they have a history, but no lists of their own. */
+/** What belongs to records and groups. It has a history, but no lists of its own. */
 export const SUB_RESOURCES = { annotation, note, attachment, grant, membership };
-
-/** All that has a history, by name. */
-export const VERSIONED: Resources = new Map([
-  ...DECLARED,
-  ...Object.values(SUB_RESOURCES).map((part) => [part.name, part] as const),
-]);
 
 const WORD = /^[a-z][a-z_]*$/;
 

@@ -1,98 +1,114 @@
-import { flag, integer, json, prose, reference, text } from "../model/field.ts";
-import { commonFields, deletionFields, type Resource } from "../model/resource.ts";
+import type { TSchema } from "typebox";
+import type { Actor } from "../model/access.ts";
+import { type Field, integer, type Json, text } from "../model/field.ts";
+import type { Query } from "../model/operator.ts";
+import { valueSchema } from "../model/schema.ts";
+import { commonFields, deletionFields, type Resource, type Resources } from "../model/resource.ts";
+import type { StoredRecord } from "../model/stored-record.ts";
 
 /**
- * What belongs to records of any resource, and memberships, which belong to groups. Parts are stored, versioned and
- * noted as records are; they are told, written and addressed with the record that they belong to.
+ * A resource whose records belong to a parent record: notes, annotations, files, grants, memberships. Its records are
+ * stored, versioned and audited like any other. Whoever may view the parent may read them; whoever may change the
+ * parent may write them. The declaration is all there is to write: operations, routes, schemas and history follow.
  */
-interface Described {
-  name: string;
+export interface SubResource extends Resource {
+  /** Last part of the address: `<parent>/<id>/<segment>/`. */
   segment: string;
-  summary: string;
-  table: string;
-  fields: Resource["fields"];
+  parent: (record: Readonly<StoredRecord>) => { kind: string; rid: number };
+  /** Only those who may change the parent may read its history. */
+  readers?: "changers";
+  /** Texts for the reference. Without them, the sub-resource has routes of its own. */
+  docs?: { list: string; add: string; body: string };
+  /** Members of answers and bodies, where they are not the declared fields; `parse` and `print` convert them. */
+  members?: Readonly<Record<string, Member>>;
+  /** Values to store from a body; `before`: those stored so far. @throws Problem */
+  parse?(body: Body, context: SubResourceContext, before?: StoredRecord): StoredRecord;
+  /** Members of an answer from the declared fields as they are shown. */
+  print?(shown: Body, stored: StoredRecord, context: ReadContext): Body;
+  /** How one value is shown, in answers and in the history. */
+  printValue?(name: string, value: Json, context: ReadContext): Json;
+  /** Refuses to bring back values that the actor could not write. @throws Problem */
+  checkRestore?(before: StoredRecord, after: StoredRecord, context: SubResourceContext): void;
+  /** Checks a record against the others of its parent after an undo. @throws Problem conflict */
+  verify?(record: StoredRecord, query: Query): void;
 }
 
-const part = ({ name, segment, summary, table, fields }: Described): Resource => ({
-  name,
-  segment,
-  model: `core.${name}`,
-  summary,
-  table,
+type Body = { [name: string]: Json };
+
+/** One member of answers and, unless it is never written, of bodies. */
+export interface Member {
+  schema: TSchema;
+  doc: string;
+  write: Field["write"];
+  /** Whether only a new record takes it. */
+  fixed?: boolean;
+}
+
+export interface ReadContext {
+  query: Query;
+  resources: Resources;
+  actor: Actor;
+}
+
+/** What the rules of a write may look at, within its transaction. */
+export interface SubResourceContext extends ReadContext {
+  parent: { resource: Resource; rid: number };
+  /** Whether the actor has a right on the parent. */
+  allows(right: "change" | "delete"): boolean;
+}
+
+/** Columns that name the parent. */
+const parentFields = {
+  object_kind: text("Resource of the parent", { shown: "internal" }),
+  object_rid: integer("Row of the parent", { shown: "internal" }),
+};
+
+type Declared = Pick<SubResource, "name" | "segment" | "summary" | "table" | "fields"> & Partial<SubResource>;
+
+/** Completes the declaration of a sub-resource with the fields that all of them have. */
+export const subResource = ({ fields, ...declared }: Declared): SubResource => ({
+  model: `core.${declared.name}`,
   key: "id",
   shownAs: "id",
   nameFields: [],
   descriptionFields: [],
   defaultOrder: [],
-  fields: { ...commonFields(), ...fields, ...deletionFields() },
   parent: ({ object_kind, object_rid }) => ({ kind: String(object_kind), rid: Number(object_rid) }),
-});
-
-/** The record that it belongs to. */
-const object = {
-  object_kind: text("Resource of the record", { shown: "internal" }),
-  object_rid: integer("Row of the record", { shown: "internal" }),
-};
-
-export const annotation = part({
-  name: "annotation",
-  segment: "annotations",
-  summary: "Values that are said of records.",
-  table: "annotation",
+  ...declared,
   fields: {
-    ...object,
-    annotation_type: reference("annotation_type", "What kind of value it is.", { nullable: false }),
-    value: json("The value.", {}),
+    ...commonFields(),
+    ...(declared.parent ? {} : parentFields),
+    ...fields,
+    ...deletionFields(),
   },
 });
 
-export const note = part({
-  name: "note",
-  segment: "notes",
-  summary: "Free words on records.",
-  table: "note",
-  fields: { ...object, content: prose("What it says.") },
-});
+export const isSubResource = (resource: Resource): resource is SubResource => resource.parent !== undefined;
 
-export const attachment = part({
-  name: "attachment",
-  segment: "attachments",
-  summary: "Files of records.",
-  table: "attachment",
-  fields: {
-    ...object,
-    name: text("Name of the file."),
-    media_type: text("What kind of file it is."),
-    size: integer("Bytes."),
-    sha256: text("SHA-256 of its bytes."),
-  },
-});
+/** What answers say of every record after its own fields. */
+export const RECORD_INFO = [
+  "created",
+  "created_by",
+  "modified",
+  "modified_by",
+  "deleted",
+  "deleted_date",
+  "deleted_by",
+  "version",
+];
 
-export const grant = part({
-  name: "grant",
-  segment: "permissions",
-  summary: "Rights that are given on records.",
-  table: "object_permission",
-  fields: {
-    ...object,
-    user: reference("user", "The account that has them.", { column: "user_rid" }),
-    group: reference("group", "The group that has them.", { column: "group_rid" }),
-    view: flag("To view.", true, { column: "can_view" }),
-    change: flag("To change.", false, { column: "can_change" }),
-    delete: flag("To delete.", false, { column: "can_delete" }),
-  },
-});
+/** The members of answers and bodies. */
+export const membersOf = (resources: Resources, resource: SubResource): Readonly<Record<string, Member>> =>
+  resource.members ??
+  Object.fromEntries(
+    ownFields(resource).map((name) => {
+      const { doc, write } = resource.fields[name];
+      return [name, { schema: valueSchema(resources, name, resource.fields[name], "flat"), doc, write }];
+    }),
+  );
 
-export const membership: Resource = {
-  ...part({
-    name: "membership",
-    segment: "members",
-    summary: "Who is a member of a group.",
-    table: "membership_record",
-    fields: {
-      user: reference("user", "The member.", { column: "user_rid", nullable: false }),
-      group: reference("group", "The group.", { column: "group_rid", nullable: false }),
-    },
-  }),
-  parent: ({ group }) => ({ kind: "group", rid: Number(group) }),
-};
+/** The declared fields that answers show, in order. */
+export const ownFields = (resource: SubResource): string[] =>
+  Object.keys(resource.fields).filter(
+    (name) => name !== "id" && !RECORD_INFO.includes(name) && resource.fields[name].shown !== "internal",
+  );

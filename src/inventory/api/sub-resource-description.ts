@@ -1,11 +1,11 @@
-import { content, inQuery, refusalsOf } from "../api/route-description.ts";
+import { content, inQuery, refusalsOf } from "./route-description.ts";
 import type { Json } from "../model/field.ts";
-import { MEDIA_TYPES } from "../api/negotiation.ts";
+import { labelOf } from "../model/schema.ts";
+import { DECLARED } from "../resources/index.ts";
+import { membersOf, type SubResource } from "../resources/sub-resource.ts";
+import { MEDIA_TYPES } from "./negotiation.ts";
 
-/** What is attached to records, and files that are taken in, say of themselves: for OpenAPI 3.0 and for OPTIONS. */
-
-/** What is attached to a record: annotations or notes. */
-export type Attachment = "annotations" | "notes";
+/** Schemas of sub-resources, files and imports, for OpenAPI 3.0 and for OPTIONS. */
 
 /** Answers by status, as OpenAPI describes them. */
 type Responses = Record<number, object>;
@@ -34,46 +34,30 @@ export const STAMPS = {
   version: { ...count, description: "How often it was written." },
 };
 
-/** One annotation or note, as it is shown. */
-export const SHOWN: Record<Attachment, object> = {
-  annotations: object({
+/** One record of a sub-resource as answers show it. */
+export const shownSchema = (sub: SubResource): object => {
+  const members = Object.entries(membersOf(DECLARED, sub));
+  return object({
     id: text,
-    name: { ...nullableText, description: "Of its type; null where the caller may not view the type." },
-    value: { description: "Of the form that its type has." },
-    annotation_type_id: text,
-    type: nullableText,
+    ...Object.fromEntries(members.map(([name, { schema, doc }]) => [name, { ...schema, description: doc }])),
     ...STAMPS,
-  }),
-  notes: object({ id: text, content: text, ...STAMPS }),
+  });
 };
 
-/** The members of a body: what they are, and whether one that is new must have them. */
-interface Member {
-  schema: object;
-  required: boolean;
-  help: string;
-}
-
-export const MEMBERS: Record<Attachment, Record<string, Member>> = {
-  annotations: {
-    annotation_type_id: {
-      schema: {},
-      required: true,
-      help: "An annotation type or custom property type, by id or name.",
-    },
-    value: { schema: {}, required: false, help: "As the type says; its default where there is none." },
-  },
-  notes: { content: { schema: { ...text, maxLength: 10_000 }, required: true, help: "Free words." } },
+/** The body that makes a record of a sub-resource, or changes it. */
+export const sentSchema = (sub: SubResource, change: boolean): object => {
+  const members = writable(sub).filter(([, { fixed }]) => !change || !fixed);
+  const properties = members.map(([name, { schema, doc }]) => [name, { ...schema, description: doc }]);
+  const required = members.filter(([, { write }]) => write === "required").map(([name]) => name);
+  return {
+    type: "object",
+    ...(required.length > 0 ? { required } : {}),
+    properties: Object.fromEntries(properties) as object,
+  };
 };
 
-/** The body that makes an annotation or a note; of a change only what can change. */
-export const sentSchema = (what: Attachment, change: boolean): object => {
-  const members = Object.entries(MEMBERS[what]).filter(([name]) => !change || name !== "annotation_type_id");
-  const shapes = members.map(([name, { schema, help }]) => [name, { ...schema, description: help }]);
-  const required = members.filter(([, member]) => member.required).map(([name]) => name);
-  const properties = Object.fromEntries(shapes) as Record<string, object>;
-  return required.length > 0 ? object(properties, required) : { type: "object", properties };
-};
+const writable = (sub: SubResource) =>
+  Object.entries(membersOf(DECLARED, sub)).filter(([, { write }]) => write !== "never");
 
 /** A file of a record, as lists show it. */
 export const FILE_SCHEMA = object({
@@ -183,16 +167,16 @@ export const optionsOf = (
   });
 
 /** The fields of such an action. */
-export const fieldsOf = (what: Attachment): Json =>
+export const fieldsOf = (sub: SubResource): Json =>
   Object.fromEntries(
-    Object.entries(MEMBERS[what]).map(([name, { required, help }]) => [
+    writable(sub).map(([name, { schema, doc, write }]) => [
       name,
       {
-        type: name === "value" ? "field" : "string",
-        required,
+        type: "type" in schema ? String(schema.type) : name === "value" ? "field" : "string",
+        required: write === "required",
         read_only: false,
-        label: name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " "),
-        help_text: help,
+        label: labelOf(name),
+        help_text: doc,
       },
     ]),
   );

@@ -1,0 +1,191 @@
+import type { Actor } from "../model/access.ts";
+import { ALIVE, ALWAYS, and, compare } from "../model/condition.ts";
+import type { Json, Stored } from "../model/field.ts";
+import {
+  fieldProblem,
+  missingReference,
+  parseBody,
+  type ParsedBody,
+  type UnresolvedReference,
+  type WriteMode,
+} from "../model/parse-body.ts";
+import { selectVisible } from "../model/plan.ts";
+import { columnOf, type Resource, type Resources, targetOf } from "../model/resource.ts";
+import type { StoredRecord } from "../model/stored-record.ts";
+import type { Statements } from "./statements.ts";
+
+type Errors = ParsedBody["errors"];
+
+/** A record that is to be written. */
+export interface Draft {
+  /** Row number; -1 for a new record. */
+  rid: number;
+  /** As stored; undefined for a new record. */
+  before: StoredRecord | undefined;
+  /** Values of a new record that no body gives: those that name its parent. */
+  parent?: StoredRecord | undefined;
+}
+
+/** Checks records against their declarations, and against the other records of the database. */
+export class RecordValidator {
+  constructor(
+    private readonly statements: Statements,
+    private readonly resources: Resources,
+  ) {}
+
+  /** The record to store, with all rules applied. @throws Problem invalid_request with an entry per field */
+  validate(resource: Resource, body: Json, mode: WriteMode, draft: Draft, actor: Actor): StoredRecord {
+    const { rid, before, parent } = draft;
+    const parsed = parseBody(this.resources, resource, body, mode);
+    this.#resolveReferences(resource, parsed, before, actor);
+    this.#checkIds(resource, parsed, before, actor);
+    this.#resolveLists(resource, parsed);
+    checkOwners(parsed, before, actor);
+    const { errors } = parsed;
+    const record = {
+      ...(before ?? { ...blank(resource, actor), ...parent }),
+      ...Object.fromEntries(parsed.values),
+    };
+    // Rules concern a whole record. They are skipped while fields are missing or invalid.
+    if (errors.size === 0) {
+      for (const [name, error] of Object.entries(resource.rules?.(record, parsed.given, before) ?? {}))
+        errors.set(name, [error]);
+      this.#checkUnique(resource, record, rid, errors);
+      this.#checkCycles(resource, record, rid, errors);
+    }
+    if (errors.size > 0) throw fieldProblem(errors);
+    return record;
+  }
+
+  /** Checks a record as it is stored, after an earlier state was restored. @throws Problem invalid_request */
+  verify(resource: Resource, record: StoredRecord): void {
+    const rid = Number(record.rid);
+    const errors: Errors = new Map();
+    for (const [name, field] of Object.entries(resource.fields)) {
+      if (field.kind !== "reference" || field.write === "never" || record[name] === null) continue;
+      const far = targetOf(this.resources, field);
+      const alive = "deleted" in far.fields ? " AND deleted = 0" : "";
+      if (!this.exists(`SELECT 1 FROM ${far.table} WHERE rid = ?${alive}`, record[name]))
+        errors.set(name, [`The ${far.name} that it refers to is deleted.`]);
+    }
+    this.#checkUnique(resource, record, rid, errors);
+    this.#checkCycles(resource, record, rid, errors);
+    if (errors.size > 0) throw fieldProblem(errors);
+  }
+
+  exists(text: string, ...args: Stored[]): boolean {
+    return this.statements.get({ text: `SELECT 1 AS found WHERE EXISTS (${text})`, args }) !== null;
+  }
+
+  /** Row numbers of at most two records that a reference may mean. */
+  #candidates(far: Resource, { by, value }: UnresolvedReference, actor: Actor): number[] {
+    const condition = and(compare([by], "==", value), "deleted" in far.fields ? ALIVE : ALWAYS);
+    const viewer = { resources: this.resources, actor };
+    const found = this.statements.all(selectVisible(viewer, far, "t.rid AS rid", condition, " LIMIT 2"));
+    return found.map(({ rid }) => Number(rid));
+  }
+
+  /** Puts row numbers in place of references. One that stays as it is needs no right to view its target. */
+  #resolveReferences(
+    resource: Resource,
+    parsed: ParsedBody,
+    before: StoredRecord | undefined,
+    actor: Actor,
+  ): void {
+    for (const reference of parsed.pending) {
+      const { field, by, value } = reference;
+      const far = targetOf(this.resources, resource.fields[field]);
+      const was = before?.[field] ?? null;
+      const sameTarget = `SELECT 1 FROM ${far.table} WHERE rid = ? AND ${columnOf(far, by)} = ?`;
+      if (was !== null && this.exists(sameTarget, was, value)) {
+        parsed.values.set(field, was);
+        continue;
+      }
+      const [rid, another] = this.#candidates(far, reference, actor);
+      const required = Object.entries(resource.fields[field].targetHas ?? {});
+      const unmet = required.find(
+        ([name, wanted]) =>
+          !this.exists(
+            `SELECT 1 FROM ${far.table} WHERE rid = ? AND ${columnOf(far, name)} = ?`,
+            rid,
+            wanted,
+          ),
+      );
+      if (rid === undefined) parsed.errors.set(field, [missingReference(reference)]);
+      else if (another !== undefined)
+        parsed.errors.set(field, [`Several objects have this ${by}; give the id of one.`]);
+      else if (unmet) parsed.errors.set(field, [`Expected a ${far.name} whose ${unmet[0]} is ${unmet[1]}.`]);
+      else parsed.values.set(field, rid);
+    }
+  }
+
+  /** Checks that records exist whose ids are stored as plain values. Unchanged ids are not checked again. */
+  #checkIds(resource: Resource, parsed: ParsedBody, before: StoredRecord | undefined, actor: Actor): void {
+    for (const [name, { idOf }] of Object.entries(resource.fields)) {
+      const far = idOf === undefined ? undefined : this.resources.get(idOf);
+      const value = parsed.values.get(name);
+      if (!far || value === undefined || value === before?.[name]) continue;
+      const reference = { field: name, by: "id", value: String(value) };
+      if (this.#candidates(far, reference, actor).length === 0)
+        parsed.errors.set(name, [missingReference(reference)]);
+    }
+  }
+
+  /** Puts keys, each once, in place of keys and ids in lists. */
+  #resolveLists(resource: Resource, parsed: ParsedBody): void {
+    for (const [name, { keysOf }] of Object.entries(resource.fields)) {
+      const far = keysOf === undefined ? undefined : this.resources.get(keysOf);
+      if (!far || !parsed.values.has(name)) continue;
+      const keys = new Set<Stored>();
+      const key = columnOf(far, far.key);
+      for (const typed of JSON.parse(String(parsed.values.get(name))) as string[]) {
+        const text = `SELECT ${key} AS key FROM ${far.table} WHERE ${key} = ?1 OR id = ?1`;
+        const row = this.statements.get({ text, args: [typed.trim()] });
+        if (row) keys.add(row.key);
+        else parsed.errors.set(name, [missingReference({ field: name, by: far.key, value: typed })]);
+      }
+      parsed.values.set(name, JSON.stringify([...keys]));
+    }
+  }
+
+  #checkUnique(resource: Resource, record: StoredRecord, rid: number, errors: Errors): void {
+    for (const [name, field] of Object.entries(resource.fields)) {
+      if (!field.unique || field.write === "never") continue;
+      const text = `SELECT 1 FROM ${resource.table} WHERE ${columnOf(resource, name)} = ? AND rid <> ?`;
+      if (this.exists(text, record[name], rid))
+        errors.set(name, [`${resource.name} with this ${name} already exists.`]);
+    }
+  }
+
+  /** A record is not inside itself, however many steps away. */
+  #checkCycles(resource: Resource, record: StoredRecord, rid: number, errors: Errors): void {
+    for (const [name, field] of Object.entries(resource.fields)) {
+      if (field.to !== resource.name || record[name] === null) continue;
+      const column = columnOf(resource, name);
+      const text =
+        `WITH RECURSIVE up (rid) AS (SELECT ? UNION SELECT above.${column} FROM up JOIN ${resource.table} AS above` +
+        ` ON above.rid = up.rid WHERE above.${column} IS NOT NULL) SELECT 1 FROM up WHERE rid = ?`;
+      if (this.exists(text, record[name], rid))
+        errors.set(name, [`A ${resource.name} cannot be inside itself.`]);
+    }
+  }
+}
+
+/** A new record before its body is read. */
+function blank(resource: Resource, actor: Actor): StoredRecord {
+  const record: StoredRecord = {};
+  for (const [name, field] of Object.entries(resource.fields))
+    if (field.kind !== "computed") record[name] = field.initial ?? null;
+  return { ...record, owner: actor.user, owned_by: actor.primaryGroup };
+}
+
+/** Only administrators change the owner, and others give records only to their own groups. */
+function checkOwners({ values, errors }: ParsedBody, before: StoredRecord | undefined, actor: Actor): void {
+  if (actor.superuser) return;
+  const owner = values.get("owner");
+  if (owner !== undefined && owner !== (before?.owner ?? actor.user))
+    errors.set("owner", ["Only an administrator may change the owner."]);
+  const group = values.get("owned_by");
+  if (group !== undefined && group !== before?.owned_by && !actor.groups.includes(Number(group)))
+    errors.set("owned_by", ["You are not a member of this group."]);
+}
