@@ -22,6 +22,7 @@ const HERE = import.meta.dir;
 const TYPES: Record<string, string> = {
   js: "text/javascript; charset=utf-8",
   css: "text/css; charset=utf-8",
+  wasm: "application/wasm",
 };
 
 /** Bundles every file of `pages/` as the script of a page; what several import becomes a script of its own. */
@@ -29,11 +30,11 @@ export async function makeBundle(): Promise<Bundle> {
   const pages = [...new Bun.Glob("*.tsx").scanSync(join(HERE, "pages"))].sort();
   const scripts = await build(pages.map((page) => join(HERE, "pages", page)));
   const [style] = await build([join(HERE, "style/index.css")]);
-  const texts = new Map(scripts.map(({ name, text }) => [name, text]));
+  const texts = new Map(scripts.map(({ name, content }) => [name, content.toString()]));
   const named: Record<string, string[]> = {};
   for (const { name, page } of scripts) if (page !== null) named[page] = withImports(name, texts);
   return {
-    assets: [...scripts, style].map(({ name, text }) => assetOf(name, text)),
+    assets: [...scripts, style].map(({ name, content }) => assetOf(name, content)),
     style: style.name,
     scripts: named,
   };
@@ -41,7 +42,7 @@ export async function makeBundle(): Promise<Bundle> {
 
 interface Output {
   name: string;
-  text: string;
+  content: Buffer<ArrayBuffer>;
   /** Name of the page whose entry it is; null for what pages share. */
   page: string | null;
 }
@@ -53,7 +54,7 @@ async function build(entrypoints: string[]): Promise<Output[]> {
     format: "esm",
     minify: true,
     splitting: true,
-    naming: { entry: "[name]-[hash].[ext]", chunk: "part-[hash].[ext]" },
+    naming: { entry: "[name]-[hash].[ext]", chunk: "part-[hash].[ext]", asset: "[name]-[hash].[ext]" },
     define: { "process.env.NODE_ENV": '"production"' },
     jsx: { runtime: "automatic", importSource: "preact", development: false },
   });
@@ -63,7 +64,7 @@ async function build(entrypoints: string[]): Promise<Output[]> {
     result.outputs.map(async (output) => {
       const name = output.path.replace(/^.*\//, "");
       const page = output.kind === "entry-point" ? name.replace(/-[^-]*$/, "") : null;
-      return { name, text: await output.text(), page };
+      return { name, content: Buffer.from(await output.arrayBuffer()), page };
     }),
   );
 }
@@ -79,10 +80,10 @@ function withImports(name: string, texts: ReadonlyMap<string, string>): string[]
   return found;
 }
 
-function assetOf(name: string, text: string): Asset {
+function assetOf(name: string, content: Buffer<ArrayBuffer>): Asset {
   return {
     name,
     contentType: TYPES[name.split(".").at(-1)!],
-    gzip: Buffer.from(Bun.gzipSync(text, { level: 9 })).toString("base64"),
+    gzip: Buffer.from(Bun.gzipSync(content, { level: 9 })).toString("base64"),
   };
 }

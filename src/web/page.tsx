@@ -13,6 +13,8 @@ export interface Page {
   title: string;
   /** It is there only for who has a `key` in the address that opens it. */
   keyed?: boolean;
+  /** Whether it reads barcodes from the camera. */
+  camera?: boolean;
   /** What is in the frame. It is rendered on the server with the address alone, then brought to life in the browser. */
   View: ComponentType;
 }

@@ -8,10 +8,11 @@ import { addressOf, type Page } from "./page.tsx";
 import { PAGES } from "./pages.ts";
 import { missingPage } from "./pages/missing.tsx";
 
-/** Scripts, styles and requests from this server and to it, and nothing else; no script in the HTML. */
-const PAGE_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; font-src data:; img-src 'self' blob:; connect-src 'self'; form-action 'self'; " +
-  "base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
+/** Nothing but scripts, styles and requests of this server; WebAssembly on pages that read barcodes from the camera. */
+const policyOf = ({ camera }: Page): string =>
+  `default-src 'none'; script-src 'self'${camera ? " 'wasm-unsafe-eval'" : ""}; style-src 'self'; font-src data:; ` +
+  "img-src 'self' blob:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; " +
+  "require-trusted-types-for 'script'";
 
 const HIDDEN = { parse: "none", detail: { hide: true } } as const;
 /** The name of an asset holds its hash: what it names never changes. */
@@ -58,7 +59,7 @@ async function show(page: Page, request: Request, around: PageContext, status = 
     status,
     headers: {
       "Content-Type": "text/html; charset=utf-8",
-      "Content-Security-Policy": PAGE_POLICY,
+      "Content-Security-Policy": policyOf(page),
       "Cache-Control": "no-cache",
     },
   });

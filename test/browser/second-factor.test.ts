@@ -1,7 +1,8 @@
+import { prepareZXingModule, readBarcodes } from "zxing-wasm/reader";
+import zxing from "zxing-wasm/reader/zxing_reader.wasm" with { type: "file" };
 import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
 import { join } from "node:path";
-import jsQR from "jsqr";
 import type { Page } from "puppeteer-core";
 import { DATABASE } from "../../src/app/data-directory.ts";
 import { labd, scratch, serve } from "../executable/labd.ts";
@@ -153,7 +154,14 @@ browserTest(
       context.drawImage(image, 0, 0);
       return [...context.getImageData(0, 0, 400, 400).data];
     });
-    const read = jsQR(Uint8ClampedArray.from(seen), 400, 400)?.data ?? "";
+    prepareZXingModule({ overrides: { wasmBinary: await Bun.file(zxing).arrayBuffer() } });
+    const pixels = {
+      data: Uint8ClampedArray.from(seen),
+      width: 400,
+      height: 400,
+      colorSpace: "srgb" as const,
+    };
+    const [{ text: read }] = await readBarcodes(pixels, { formats: ["QRCode"] });
     expect(read).toStartWith("otpauth://totp/labd%20127.0.0.1:ada?");
     expect(new URL(read).searchParams.get("secret")).toBe(secret);
     const fillCode = async (code: string): Promise<void> => {

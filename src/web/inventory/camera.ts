@@ -1,30 +1,33 @@
-/** Reads codes from the camera: with what the browser has, else with a reader of QR codes that is loaded then. */
+import wasm from "zxing-wasm/reader/zxing_reader.wasm" with { type: "file" };
+
+/** Reads codes from the camera with the browser's BarcodeDetector, or with zxing-wasm, which is loaded when needed. */
 
 interface Detector {
   detect(source: HTMLVideoElement): Promise<{ rawValue: string }[]>;
 }
-declare const BarcodeDetector: { new (options: { formats: string[] }): Detector };
+declare const BarcodeDetector: {
+  new (options: { formats: readonly string[] }): Detector;
+  getSupportedFormats(): Promise<string[]>;
+};
 
-/** Pause between two looks, in milliseconds. */
+const FORMATS = ["qr_code", "code_128"] as const;
+/** Milliseconds between two frames. */
 const PAUSE = 150;
-/** For so long, in milliseconds, the same code is still the same scan. */
-const SAME = 2500;
-/** Widest picture that is looked at without a detector, in pixels. */
-const WIDEST = 800;
+/** Milliseconds within which the same code is the same scan. */
+const SAME_SCAN = 2500;
+/** Widest frame that zxing-wasm gets, in pixels. */
+const MAX_WIDTH = 800;
 
 /**
- * Shows the camera in `video` and tells every code that comes before it, until `stop` is aborted.
- * @throws DOMException where there is no camera, or none for this page
+ * Shows the camera in `video` and reports every code it sees until `stop` is aborted.
+ * @throws Error where there is no camera, or no permission to use it
  */
 export async function watchCamera(
   video: HTMLVideoElement,
   onCode: (code: string) => void,
   stop: AbortSignal,
 ): Promise<void> {
-  if (!navigator.mediaDevices)
-    throw new Error(
-      "The browser gives the camera only to pages that it got over HTTPS. A scanner that types works.",
-    );
+  if (!navigator.mediaDevices) throw new Error("Browsers allow the camera on HTTPS pages only.");
   const stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: "environment" } });
   const end = (): void => stream.getTracks().forEach((track) => track.stop());
   if (stop.aborted) return end();
@@ -36,7 +39,7 @@ export async function watchCamera(
   while (!stop.aborted) {
     for (const code of video.readyState >= 2 ? await read(video) : []) {
       const now = performance.now();
-      if (code !== last.code || now - last.at > SAME) onCode(code);
+      if (code !== last.code || now - last.at > SAME_SCAN) onCode(code);
       last = { code, at: now };
     }
     await new Promise((resolve) => setTimeout(resolve, PAUSE));
@@ -45,23 +48,23 @@ export async function watchCamera(
 
 async function openReader(): Promise<(video: HTMLVideoElement) => Promise<string[]>> {
   if (typeof BarcodeDetector !== "undefined") {
-    try {
-      const detector = new BarcodeDetector({ formats: ["qr_code", "code_128"] });
+    const supported = await BarcodeDetector.getSupportedFormats();
+    if (FORMATS.every((format) => supported.includes(format))) {
+      const detector = new BarcodeDetector({ formats: FORMATS });
       return async (video) => (await detector.detect(video)).map(({ rawValue }) => rawValue);
-    } catch {
-      // It knows none of these codes, as on some Linux systems.
     }
   }
-  const { default: jsQR } = await import("jsqr");
+  const { prepareZXingModule, readBarcodes } = await import("zxing-wasm/reader");
+  prepareZXingModule({ overrides: { locateFile: () => new URL(wasm, import.meta.url).href } });
   const canvas = document.createElement("canvas");
   const context = canvas.getContext("2d", { willReadFrequently: true })!;
   return async (video) => {
-    const scale = Math.min(1, WIDEST / video.videoWidth);
+    const scale = Math.min(1, MAX_WIDTH / video.videoWidth);
     canvas.width = Math.round(video.videoWidth * scale);
     canvas.height = Math.round(video.videoHeight * scale);
     context.drawImage(video, 0, 0, canvas.width, canvas.height);
-    const { data, width, height } = context.getImageData(0, 0, canvas.width, canvas.height);
-    const found = jsQR(data, width, height);
-    return found && found.data !== "" ? [found.data] : [];
+    const frame = context.getImageData(0, 0, canvas.width, canvas.height);
+    const found = await readBarcodes(frame, { formats: ["QRCode", "Code128"] });
+    return found.map(({ text }) => text).filter((text) => text !== "");
   };
 }

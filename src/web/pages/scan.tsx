@@ -103,5 +103,6 @@ export const scanPage = definePage({
   name: "scan",
   paths: ["/inventory/scan", "/i/:code"],
   title: "Scan",
+  camera: true,
   View: ScanPage,
 });

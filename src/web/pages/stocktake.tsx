@@ -465,5 +465,6 @@ export const stocktakePage = definePage({
   name: "stocktake",
   paths: ["/inventory/stocktake", "/inventory/stocktake/:id"],
   title: "Stocktake",
+  camera: true,
   View: StocktakePage,
 });
