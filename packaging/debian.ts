@@ -40,14 +40,12 @@ if [ "$1" = configure ]; then
   chown root:${ACCOUNT} ${settings}
   chmod 0640 ${settings}
   install -d -m 0750 -o ${ACCOUNT} -g ${ACCOUNT} ${data}
-  deb-systemd-helper unmask labd.service labd.socket >/dev/null || true
+  deb-systemd-helper unmask labd.service >/dev/null || true
   if deb-systemd-helper --quiet was-enabled labd.service; then
     deb-systemd-helper enable labd.service >/dev/null || true
   else
     deb-systemd-helper update-state labd.service >/dev/null || true
   fi
-  # The socket is for whoever enables it.
-  deb-systemd-helper update-state labd.socket >/dev/null || true
   if [ -d /run/systemd/system ]; then
     systemctl --system daemon-reload >/dev/null || true
     # The new version migrates the database when it starts.
@@ -63,7 +61,7 @@ fi
 const PRERM = `#!/bin/sh
 set -e
 if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
-  deb-systemd-invoke stop labd.socket labd.service >/dev/null || true
+  deb-systemd-invoke stop labd.service >/dev/null || true
 fi
 `;
 
@@ -74,8 +72,8 @@ if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
 fi
 if [ "$1" = purge ]; then
   if command -v deb-systemd-helper >/dev/null; then
-    deb-systemd-helper purge labd.service labd.socket >/dev/null || true
-    deb-systemd-helper unmask labd.service labd.socket >/dev/null || true
+    deb-systemd-helper purge labd.service >/dev/null || true
+    deb-systemd-helper unmask labd.service >/dev/null || true
   fi
   rm -f ${settings} ${settings}.dpkg-*
   rmdir /etc/labd 2>/dev/null || true
@@ -138,7 +136,7 @@ export async function buildDebianPackage(executable: string, out: string, versio
   const root = join(out, "debian");
   rmSync(root, { recursive: true, force: true });
   mkdirSync(join(root, "DEBIAN"), { recursive: true });
-  await $`${resolve(executable)} install --systemd --socket --prefix /usr --root ${root}`.quiet();
+  await $`${resolve(executable)} install --systemd --prefix /usr --root ${root}`.quiet();
   // dpkg makes accounts by its script, and the directory of data is not the package's.
   rmSync(join(root, "usr/lib/sysusers.d"), { recursive: true });
   rmSync(join(root, "var"), { recursive: true });

@@ -5,7 +5,6 @@ import { type Config, isSecret, SETTING_NAMES, SETTINGS } from "../config.ts";
 import { Problem } from "../problem.ts";
 import { recordStart } from "../accounts/audit-offline.ts";
 import type { Accounts } from "../accounts/accounts.ts";
-import { takeInheritedSockets } from "../platform/inherited-sockets.ts";
 import { selfCommand } from "../platform/self-command.ts";
 import { openSocket, type Socket } from "../platform/socket.ts";
 import { writeLockOf } from "../platform/write-lock.ts";
@@ -16,108 +15,48 @@ import { environmentOf } from "./options.ts";
 
 /** Seconds that running requests have to finish after a request to stop. */
 const GRACE = 30;
+/** Milliseconds between checks of the certificate files for changes. */
+const CERTIFICATE_INTERVAL = 10_000;
+const DAY = 86_400_000;
 
 export interface Listening extends App {
   /** Address to open in a browser on this machine; `unix:` and a path for a Unix socket. */
   url: string;
   port: number;
-  /** Where the first administrator is made, for one use; null where there is one. */
+  /** One-time link to create the first administrator; null where there is one. */
   setUp: string | null;
-  /** Takes the files of certificate and key again, where they are used. What cannot be used is logged, and the old stay. */
+  /** Reads certificate and key again; logs an error and keeps the old ones if they cannot be used. */
   reload(): void;
-  /** Lets running requests finish, then closes. Calling it again changes nothing. */
+  /** Lets running requests finish, then closes. Further calls change nothing. */
   stop(): Promise<void>;
 }
 
-/** Milliseconds between looks at the files of certificate and key. */
-const LOOK = 10_000;
-const DAY = 86_400_000;
-
 /**
- * Opens the service and listens. `otherPort`: take the next free port where the wanted one is in use.
+ * Opens the service and listens. `otherPort`: take the next free port where the configured one is in use.
  * @throws Problem invalid_setting where the port cannot be had
  */
 export async function listen(config: Config, { otherPort = false } = {}): Promise<Listening> {
-  if ((config.tls_certificate === "") !== (config.tls_key === ""))
-    throw new Problem("invalid_setting", "tls_certificate and tls_key are set together or not at all.");
-  const unix = config.listen.replace(/^unix:/, "");
-  const inherited = takeInheritedSockets();
-  if (unix !== "" && config.tls_key !== "")
-    throw new Problem("invalid_setting", "tls_certificate: a Unix socket (listen) has no TLS.");
+  checkTls(config);
   const service = await open(config);
-  let socket: Socket;
-  try {
-    socket = await openSocket(
-      {
-        host: config.host,
-        port: config.port,
-        unix,
-        inherited,
-        certificate: config.tls_certificate,
-        key: config.tls_key,
-        attempts: otherPort ? 100 : 1,
-      },
-      service.answer,
-    );
-  } catch (error) {
-    await service.close();
-    throw error;
-  }
-  if (inherited.length > 0 && !isAsSet(config, socket))
-    service.log.problem("socket of systemd is not as the settings", {
-      socket: socket.url,
-      see: "labd install",
-    });
-  const reload = (): void => {
-    if (config.tls_key === "") return;
-    try {
-      socket.reload();
-      service.log.info("certificate read again");
-    } catch (error) {
-      service.log.problem("certificate not read", { cause: (error as Error).message });
-    }
-  };
-  /** On a full disk the service still reads; that it began to, or ended, is then in the log alone. */
-  const noted = (what: string, note: () => void): void => {
-    try {
-      note();
-    } catch (error) {
-      service.log.problem(`${what} not in the audit log`, { cause: (error as Error).message });
-    }
-  };
-  noted("start", () =>
-    recordStart(service.accounts.audit.log, { version: VERSION, commit: COMMIT, settings: unusual(config) }),
-  );
-  const tellHead = (): void => {
-    const head = service.accounts.audit.log.head();
-    if (head) service.log.info("audit head", { ...head });
-  };
-  tellHead();
-  const heads = setInterval(tellHead, DAY);
+  const socket = await listenFor(service, config, otherPort ? 100 : 1);
+  const reload = (): void => reloadCertificate(socket, service, config);
+  const audit = auditRun(service, config);
   const schedule = scheduleBackups(config, service);
-  let refused = "";
-  const watch = setInterval(() => {
-    const state = socket.outdated();
-    if (state === undefined || state === refused) return;
-    refused = state;
-    reload();
-  }, LOOK);
-  let stopped: Promise<void> | undefined;
+  const watch = watchCertificate(socket, reload);
   const stop = async (): Promise<void> => {
     clearInterval(watch);
-    clearInterval(heads);
     service.retire();
     await schedule?.close();
-    const patience = Promise.withResolvers<void>();
-    const timer = setTimeout(patience.resolve, GRACE * 1000);
-    await Promise.race([socket.stop(false), patience.promise]);
+    const grace = Promise.withResolvers<void>();
+    const timer = setTimeout(grace.resolve, GRACE * 1000);
+    await Promise.race([socket.stop(false), grace.promise]);
     clearTimeout(timer);
     await socket.stop(true);
     await writeLockOf(service.database).free();
-    noted("stop", () => service.accounts.audit.log.record({ action: "service.stop" }));
-    tellHead();
+    audit.stop();
     await service.close();
   };
+  let stopped: Promise<void> | undefined;
   return {
     ...service,
     url: socket.url,
@@ -128,21 +67,85 @@ export async function listen(config: Config, { otherPort = false } = {}): Promis
   };
 }
 
-/** Whether a socket of systemd is where the settings say, by which other commands find the server. */
-const isAsSet = ({ listen, port }: Config, socket: Socket): boolean =>
-  (listen === "") === socket.port > 0 && (listen !== "" || port === socket.port);
+function checkTls({ listen, tls_certificate, tls_key }: Config): void {
+  if ((tls_certificate === "") !== (tls_key === ""))
+    throw new Problem("invalid_setting", "tls_certificate and tls_key: set both or neither.");
+  if (listen !== "" && tls_key !== "")
+    throw new Problem("invalid_setting", "tls_certificate: a Unix socket (listen) has no TLS.");
+}
 
-/** A new link for making the first administrator, while there is none. */
+async function listenFor(service: App, config: Config, attempts: number): Promise<Socket> {
+  const { host, port, tls_certificate: certificate, tls_key: key } = config;
+  const unix = config.listen.replace(/^unix:/, "");
+  try {
+    return await openSocket({ host, port, unix, certificate, key, attempts }, service.answer);
+  } catch (error) {
+    await service.close();
+    throw error;
+  }
+}
+
+function reloadCertificate(socket: Socket, { log }: App, config: Config): void {
+  if (config.tls_key === "") return;
+  try {
+    socket.reload();
+    log.info("certificate reloaded");
+  } catch (error) {
+    log.problem("certificate not reloaded", { cause: (error as Error).message });
+  }
+}
+
+/** Reloads when the files change; files that were refused are not tried again until they change. */
+function watchCertificate(socket: Socket, reload: () => void): Timer {
+  let tried = "";
+  return setInterval(() => {
+    const state = socket.outdated();
+    if (state === undefined || state === tried) return;
+    tried = state;
+    reload();
+  }, CERTIFICATE_INTERVAL);
+}
+
+/** Records start and stop in the audit log, and logs its head now, daily and at the end. */
+function auditRun({ accounts, log }: App, config: Config): { stop(): void } {
+  const audit = accounts.audit.log;
+  // On a full disk the service still reads, so that it starts.
+  const attempt = (what: string, record: () => void): void => {
+    try {
+      record();
+    } catch (error) {
+      log.problem(`${what} not recorded in the audit log`, { cause: (error as Error).message });
+    }
+  };
+  const logHead = (): void => {
+    const head = audit.head();
+    if (head) log.info("audit head", { ...head });
+  };
+  attempt("start", () =>
+    recordStart(audit, { version: VERSION, commit: COMMIT, settings: changedSettings(config) }),
+  );
+  logHead();
+  const timer = setInterval(logHead, DAY);
+  return {
+    stop() {
+      clearInterval(timer);
+      attempt("stop", () => audit.record({ action: "service.stop" }));
+      logHead();
+    },
+  };
+}
+
+/** A new link to create the first administrator, where there is none. */
 function setUpLink(config: Config, accounts: Accounts, url: string): string | null {
   if (accounts.hasAdministrator()) return null;
   const { key } = accounts.links.make(null, SET_UP_HOURS);
-  // Nobody opens a socket in a browser: whoever set up the proxy before it knows the rest of the address.
-  const before = config.public_url || (url.startsWith("unix:") ? "" : url);
-  return before.replace(/\/+$/, "") + config.base_path + setUpPath(key);
+  // Only the proxy's address opens a Unix socket in a browser.
+  const base = config.public_url || (url.startsWith("unix:") ? "" : url);
+  return base.replace(/\/+$/, "") + config.base_path + setUpPath(key);
 }
 
-/** Settings that are not the usual ones; secrets only by name. */
-const unusual = (config: Config): Record<string, string | number | boolean> =>
+/** Settings that differ from their defaults; secrets masked. */
+const changedSettings = (config: Config): Record<string, string | number | boolean> =>
   Object.fromEntries(
     SETTING_NAMES.filter((name) => config[name] !== SETTINGS[name].fallback).map((name) => [
       name,
@@ -150,7 +153,7 @@ const unusual = (config: Config): Record<string, string | number | boolean> =>
     ]),
   );
 
-/** Makes backups as the settings say, by `labd backup` in a process of its own. */
+/** Makes backups on schedule, each by `labd backup` in a child process. */
 function scheduleBackups(config: Config, { clock, log }: App): Schedule | undefined {
   if (config.backup_hours === 0) return undefined;
   const directory = backupDirectory(config);
@@ -164,7 +167,7 @@ function scheduleBackups(config: Config, { clock, log }: App): Schedule | undefi
         stdin: "ignore",
         stdout: "pipe",
         stderr: "pipe",
-        // Not as flags: the keys of a store are among them, and all of the machine sees what a command is called with.
+        // Not as flags, which everybody on the machine sees: S3 keys are among them.
         env: { ...process.env, ...environmentOf(config) },
       }),
   });

@@ -1,11 +1,8 @@
 import { chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
 import { rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { isIP } from "node:net";
 import type { Call, Flag, Command } from "./command-line.ts";
-import { type Config, resolveConfig, SETTINGS } from "../config.ts";
 import { ACCOUNT, type InstalledFile, layout, type Layout } from "../operations/install/layout.ts";
-import { socketUnit } from "../operations/install/socket-unit.ts";
 import { Problem } from "../problem.ts";
 
 const PREFIX: Flag = {
@@ -28,11 +25,6 @@ export const install: Command = {
   summary: "Install this executable as a service of systemd, with an account, directories and settings.",
   flags: [
     { name: "--systemd", sentence: "As a hardened unit of systemd; the only way there is so far." },
-    {
-      name: "--socket",
-      sentence:
-        "systemd listens at the address of the settings (host and port, or listen), so that clients wait while the service restarts.",
-    },
     PREFIX,
     ROOT,
     DRY_RUN,
@@ -48,12 +40,11 @@ export const install: Command = {
     if (!call.has("--systemd"))
       throw new Problem("usage", "labd install --systemd is the only way there is. See labd install --help.");
     const where = placeOf(call);
-    const { data } = where.layout;
-    const files = [...where.layout.files, ...(call.has("--socket") ? [socketOf(where)] : [])];
+    const { data, files } = where.layout;
     if (call.has("--dry-run")) {
       for (const file of files) printFile(where, file);
       process.stdout.write(`==> ${join(where.root, data)}/ (directory of ${ACCOUNT}, 0750)\n`);
-      for (const command of where.isLive ? commands(call, where.layout, isMoved(where, files)) : [])
+      for (const command of where.isLive ? commands(call, where.layout) : [])
         process.stdout.write(`==> ${command.join(" ")}\n`);
       return 0;
     }
@@ -61,7 +52,6 @@ export const install: Command = {
       refuseOthers();
       refusePackaged(where.layout.unit);
     }
-    const moves = isMoved(where, files);
     // The account first: files belong to its group.
     for (const file of files.filter(({ path }) => path.includes("sysusers.d"))) write(where, file);
     if (where.isLive) addAccount(data);
@@ -72,11 +62,10 @@ export const install: Command = {
     if (ids) chownSync(data, ids.user, ids.group);
     if (!where.isLive) return 0;
     if (existsSync("/run/systemd/system")) {
-      for (const command of commands(call, where.layout, moves)) run(command);
+      for (const command of commands(call, where.layout)) run(command);
     } else {
       process.stdout.write("systemd does not run here. Once it does:\n");
-      for (const command of commands(call, where.layout, moves))
-        process.stdout.write(`  ${command.join(" ")}\n`);
+      for (const command of commands(call, where.layout)) process.stdout.write(`  ${command.join(" ")}\n`);
     }
     process.stdout.write(
       `Installed. Settings: ${where.layout.settings}; data: ${data}; log: journalctl -u labd\n` +
@@ -104,13 +93,10 @@ export const uninstall: Command = {
     const purges = call.has("--purge");
     const { files, data, settings } = where.layout;
     const paths = files.filter(({ isSetting }) => !isSetting || purges).map(({ path }) => path);
-    const { socket } = where.layout;
-    const hasSocket = existsSync(join(where.root, socket));
-    if (hasSocket) paths.push(socket);
     if (purges) paths.push(dirname(settings), data);
     const steps: string[][] = [];
     if (where.isLive && existsSync("/run/systemd/system"))
-      steps.push(["systemctl", "disable", "--now", ...(hasSocket ? ["labd.socket"] : []), "labd.service"]);
+      steps.push(["systemctl", "disable", "--now", "labd.service"]);
     if (call.has("--dry-run")) {
       for (const step of steps) process.stdout.write(`==> ${step.join(" ")}\n`);
       for (const path of paths) process.stdout.write(`==> remove ${join(where.root, path)}\n`);
@@ -169,54 +155,16 @@ function refuseOthers(): void {
     );
 }
 
-/**
- * What systemd listens on in the place of the service (ListenStream= of systemd.socket(5)), by the settings.
- * @throws Problem invalid_setting for what systemd cannot listen on
- */
-function listenStream({ host, port, listen }: Pick<Config, "host" | "port" | "listen">): string {
-  if (listen !== "") return listen.replace(/^unix:/, "");
-  const address = host === "localhost" ? "127.0.0.1" : host;
-  if (isIP(address) === 0)
-    throw new Problem(
-      "invalid_setting",
-      `host: systemd listens on addresses and not on names; expected one such as 127.0.0.1 or 0.0.0.0 in the place of ${host}.`,
-    );
-  if (port === 0)
-    throw new Problem("invalid_setting", "port: systemd listens on one that is known; 0 takes any.");
-  return `${isIP(address) === 6 ? `[${address}]` : address}:${port}`;
-}
-
-/** The socket of systemd, by the settings that are there or else by the usual ones. */
-function socketOf({ root, layout: { settings, socket } }: Place): InstalledFile {
-  const file = join(root, settings);
-  const config = existsSync(file)
-    ? resolveConfig({ flags: {}, environment: {}, file }).config
-    : { host: SETTINGS.host.fallback, port: SETTINGS.port.fallback, listen: SETTINGS.listen.fallback };
-  return { path: socket, mode: 0o644, content: socketUnit(listenStream(config), ACCOUNT) };
-}
-
-/** Whether the socket of systemd is to be made anew: then the service has to be away meanwhile. */
-function isMoved({ root, isLive, layout: { socket } }: Place, files: InstalledFile[]): boolean {
-  const wanted = files.find(({ path }) => path === socket);
-  if (wanted === undefined) return false;
-  const full = join(root, socket);
-  if (!existsSync(full) || readFileSync(full, "utf8") !== wanted.content) return true;
-  const asked = ["systemctl", "is-active", "--quiet", socket.split("/").at(-1)!];
-  return isLive && existsSync("/run/systemd/system") && !Bun.spawnSync(asked).success;
-}
-
-function commands(call: Call, { unit, socket }: Layout, moves: boolean): string[][] {
-  const [service, listener] = [unit, socket].map((path) => path.split("/").at(-1)!);
-  const start = call.has("--socket")
-    ? [
-        ...(moves ? [["systemctl", "stop", listener, service]] : []),
-        ["systemctl", "enable", listener, service],
-        ["systemctl", "start", listener],
-      ]
-    : [["systemctl", "enable", service]];
+function commands(call: Call, { unit }: Layout): string[][] {
+  const service = unit.split("/").at(-1)!;
   return [
     ["systemctl", "daemon-reload"],
-    ...(call.has("--no-start") ? [] : [...start, ["systemctl", "restart", service]]),
+    ...(call.has("--no-start")
+      ? []
+      : [
+          ["systemctl", "enable", service],
+          ["systemctl", "restart", service],
+        ]),
   ];
 }
 

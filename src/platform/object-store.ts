@@ -1,6 +1,5 @@
 import { statSync } from "node:fs";
 import { Problem } from "../problem.ts";
-import { encodedKey, signedGet, type SigningKey } from "./aws-signature.ts";
 import { download, type DownloadOptions } from "./download.ts";
 
 /** How objects are reached: the settings that begin with `s3_`. What is empty comes from `AWS_…` variables. */
@@ -27,6 +26,8 @@ const PARTS = 9000;
 const AT_ONCE = 2;
 /** Attempts for each part. */
 const RETRIES = 5;
+/** Seconds that a signed address is valid. */
+const SIGNED_SECONDS = 600;
 /** Milliseconds in which parts under way have to arrive. */
 const STALL = 120_000;
 
@@ -47,8 +48,7 @@ export class ObjectStore {
   readonly #bucket: string;
   readonly #prefix: string;
   readonly #at: string;
-  readonly #endpoint: string;
-  readonly #key: SigningKey;
+  readonly #secrets: readonly string[];
 
   /** @param address `s3://bucket` or `s3://bucket/prefix`. @throws Problem invalid_request for another */
   constructor(
@@ -79,12 +79,11 @@ export class ObjectStore {
         "store_failed",
         `${this.address}: there are no keys for it. Set s3_access_key and s3_secret_key (LABD_S3_ACCESS_KEY, LABD_S3_SECRET_KEY, or AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY).`,
       );
-    // Without an endpoint Bun would take one from the environment.
-    this.#endpoint = (endpoint ?? `https://s3.${region}.amazonaws.com`).replace(/\/+$/, "");
-    this.#key = { region, accessKeyId, secretAccessKey, sessionToken };
+    this.#secrets = [secretAccessKey, ...(sessionToken ? [sessionToken] : [])];
     this.#client = new Bun.S3Client({
       bucket: this.#bucket,
-      endpoint: this.#endpoint,
+      // Without an endpoint Bun would take one from the environment.
+      endpoint: (endpoint ?? `https://s3.${region}.amazonaws.com`).replace(/\/+$/, ""),
       region,
       accessKeyId,
       secretAccessKey,
@@ -137,15 +136,12 @@ export class ObjectStore {
     }
   }
 
+  /** A GET by a signed address: only an answer of our own request shows why a store refuses. */
   #get(name: string, range: string | undefined, signal: AbortSignal): Promise<Response> {
-    const url = new URL(`${this.#endpoint}/${this.#bucket}/${encodedKey(this.#prefix + name)}`);
-    return fetch(url, {
+    return fetch(this.#client.presign(this.#prefix + name, { expiresIn: SIGNED_SECONDS }), {
       signal,
       redirect: "manual",
-      headers: {
-        ...signedGet(url, this.#key, range === undefined ? {} : { range }, Date.now()),
-        "Accept-Encoding": "identity",
-      },
+      headers: { ...(range === undefined ? {} : { Range: range }), "Accept-Encoding": "identity" },
     });
   }
 
@@ -254,11 +250,7 @@ export class ObjectStore {
 
   /** What a store says, without the secrets that were sent to it: some repeat the request. */
   #masked(text: string): string {
-    const { secretAccessKey, sessionToken } = this.#key;
-    return [secretAccessKey, sessionToken].reduce<string>(
-      (rest, secret) => (secret ? rest.replaceAll(secret, "********") : rest),
-      text,
-    );
+    return this.#secrets.reduce((rest, secret) => rest.replaceAll(secret, "********"), text);
   }
 
   /** What is wrong, and what to do. Answers of stores are not shown: they may name keys. */

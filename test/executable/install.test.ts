@@ -51,29 +51,6 @@ test.skipIf(!onLinux)("a dry run prints the files and writes nothing; an odd pre
   expect(odd).toMatchObject({ code: 64, stderr: expect.stringContaining("--prefix") });
 });
 
-test.skipIf(!onLinux)("a socket of systemd is where the settings say, or is refused by name", async () => {
-  using place = scratch();
-  const words = ["install", "--systemd", "--socket", "--root", place.directory, "--prefix", "/usr"];
-  const unit = join(place.directory, "usr/lib/systemd/system/labd.socket");
-  expect((await labd(words)).code).toBe(0);
-  expect(readFileSync(unit, "utf8")).toContain("\nListenStream=127.0.0.1:8480\n");
-  for (const [settings, stream] of [
-    ['host = "::"\nport = 443', "[::]:443"],
-    [
-      'listen = "unix:/run/labd/labd.sock"',
-      "/run/labd/labd.sock\nSocketUser=labd\nSocketGroup=labd\nSocketMode=0660",
-    ],
-  ]) {
-    await Bun.write(join(place.directory, SETTINGS), settings);
-    expect((await labd(words)).code).toBe(0);
-    expect(readFileSync(unit, "utf8")).toContain(`\nListenStream=${stream}\n`);
-  }
-  await Bun.write(join(place.directory, SETTINGS), 'host = "lab.example"');
-  expect(await labd(words)).toMatchObject({ code: 78, stderr: expect.stringContaining("host: ") });
-  expect((await labd(["uninstall", ...words.slice(3)])).code).toBe(0);
-  expect(existsSync(unit)).toBeFalse();
-});
-
 const ANALYZE = Bun.which("systemd-analyze");
 
 test.skipIf(ANALYZE === null)(

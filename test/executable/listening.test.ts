@@ -152,7 +152,7 @@ test.skipIf(OPENSSL === null || process.platform === "win32")(
     await Bun.sleep(200);
     use("new");
     server.process.kill("SIGHUP");
-    await until("certificate read again", 1);
+    await until("certificate reloaded", 1);
     expect(await shown()).toBe("new");
     slow.write(body.slice(3));
     while (!answer.includes("Envelope>")) await Bun.sleep(10);
@@ -160,7 +160,7 @@ test.skipIf(OPENSSL === null || process.platform === "win32")(
     slow.destroy();
     writeFileSync(key, "nonsense");
     server.process.kill("SIGHUP");
-    await until("certificate not read", 1);
+    await until("certificate not reloaded", 1);
     expect(await shown()).toBe("new");
     expect(await server.end("SIGTERM")).toBe(0);
   },

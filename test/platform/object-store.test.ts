@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { createHash, createHmac } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { encodedKey, signedGet } from "../../src/platform/aws-signature.ts";
 import { ObjectStore } from "../../src/platform/object-store.ts";
 import type { Problem } from "../../src/problem.ts";
 import { type ObjectServer, objectServer } from "./object-server.ts";
@@ -131,46 +129,8 @@ test.each([
   }
 });
 
-/** Signature of a request without a body, by AWS Signature Version 4, from its headers and the address as it came. */
-function signatureOf(request: Request, secret: string): string {
-  const { pathname, search } = new URL(request.url);
-  const [, scope, names] = /Credential=[^/]+\/(\S+), ?SignedHeaders=([^,]+),/.exec(
-    request.headers.get("authorization")!,
-  )!;
-  const hash = (text: string): string => createHash("sha256").update(text).digest("hex");
-  const hmac = (key: string | Buffer, text: string): Buffer =>
-    createHmac("sha256", key).update(text).digest();
-  const query = search.slice(1).split("&").toSorted().join("&");
-  const headers = names.split(";").map((name) => `${name}:${request.headers.get(name)!.trim()}\n`);
-  const canonical = [
-    request.method,
-    pathname,
-    query,
-    headers.join(""),
-    names,
-    request.headers.get("x-amz-content-sha256"),
-  ].join("\n");
-  const text = ["AWS4-HMAC-SHA256", request.headers.get("x-amz-date"), scope, hash(canonical)].join("\n");
-  const key = scope.split("/").reduce<string | Buffer>((last, part) => hmac(last, part), `AWS4${secret}`);
-  return hmac(key, text).toString("hex");
-}
-
-test("a GET is signed as in the example of the documentation of S3", () => {
-  // AWS, "Signature Calculations for the Authorization Header", example: GET Object.
-  const key = {
-    accessKeyId: "AKIAIOSFODNN7EXAMPLE",
-    secretAccessKey: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
-    region: "us-east-1",
-  };
-  const url = new URL("https://examplebucket.s3.amazonaws.com/test.txt");
-  expect(signedGet(url, key, { range: "bytes=0-9" }, Date.parse("2013-05-24T00:00:00Z")).authorization).toBe(
-    "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, SignedHeaders=host;range;x-amz-content-sha256;x-amz-date, Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41",
-  );
-  expect(encodedKey("a b/é+:(x)*/c~.json")).toBe("a%20b/%C3%A9%2B%3A%28x%29%2A/c~.json");
-});
-
-test("listings are signed for the address as it is sent, and read to their last page", async () => {
-  // What s3rver 5.0.0 has wrong: the signature of a listing, its order, and its tokens.
+test("reads listings to their last page", async () => {
+  // s3rver 5.0.0 has the order and the tokens of listings wrong.
   const keys = Array.from({ length: 25 }, (_, i) => `a b/é/${String(i).padStart(2, "0")}`);
   const pages: (string | null)[] = [];
   using http = Bun.serve({
@@ -178,9 +138,6 @@ test("listings are signed for the address as it is sent, and read to their last 
     hostname: "127.0.0.1",
     fetch(request) {
       const { searchParams } = new URL(request.url);
-      const given = /Signature=(\w+)/.exec(request.headers.get("authorization") ?? "")?.[1];
-      if (given !== signatureOf(request, "hidden"))
-        return new Response("<Error><Code>SignatureDoesNotMatch</Code></Error>", { status: 403 });
       const token = searchParams.get("continuation-token");
       pages.push(token);
       const from = Number(/\d+/.exec(token ?? "0"));
@@ -204,9 +161,6 @@ test("listings are signed for the address as it is sent, and read to their last 
   expect(found.map(({ name }) => name)).toEqual(keys);
   expect(found[0]).toEqual({ name: keys[0], bytes: 7, modified: Date.parse("2026-11-21T12:00:00Z") });
   expect(pages).toEqual([null, "at+/=10", "at+/=20"]);
-  expect(new ObjectStore("s3://lab", { ...access, secretKey: "other" }).list()).rejects.toThrow(
-    /refuses the keys/,
-  );
 });
 
 test("without keys, and with addresses that are none", () => {

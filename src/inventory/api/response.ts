@@ -97,7 +97,7 @@ export const showRoot = (
       trail: [{ name: "api", address: `${base}?format=api` }],
       links: [
         { name: "JSON", address: `${base}?format=json` },
-        { name: "Reference", address: new URL("../../../docs", base).href },
+        { name: "Reference", address: new URL("../../docs", base).href },
       ],
       session: sessionForm(base, call.actor.username, call.path + call.url.pathname + call.url.search),
     },

@@ -20,8 +20,6 @@ export interface Layout {
   settings: string;
   data: string;
   unit: string;
-  /** The unit by which systemd listens for the service, where that is wanted. */
-  socket: string;
   files: InstalledFile[];
 }
 
@@ -36,14 +34,12 @@ export function layout(prefix: string): Layout {
   // Units that do not come with a package live in /etc (systemd.unit(5)).
   const unit =
     prefix === "/usr" ? "/usr/lib/systemd/system/labd.service" : "/etc/systemd/system/labd.service";
-  const socket = unit.replace(/service$/, "socket");
   const sysusers = prefix === "/usr" ? "/usr/lib/sysusers.d/labd.conf" : "/etc/sysusers.d/labd.conf";
   return {
     executable,
     settings,
     data,
     unit,
-    socket,
     files: [
       { path: executable, mode: 0o755, content: null },
       { path: settings, mode: 0o640, ofGroup: true, isSetting: true, content: settingsFile(data) },

@@ -26,8 +26,6 @@ StateDirectory=labd
 StateDirectoryMode=0750
 RuntimeDirectory=labd
 RuntimeDirectoryMode=0750
-# A socket in it that systemd listens on outlives the service.
-RuntimeDirectoryPreserve=yes
 UMask=0027
 LimitNOFILE=65536
 

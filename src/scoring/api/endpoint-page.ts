@@ -33,7 +33,7 @@ const STYLE = `
 
 /** The page at the endpoint for people: links to the documents and a first message to send. It has no scripts. */
 export function endpointPage({ endpoint, namespace, classes }: EndpointPage): string {
-  const home = new URL("../../", endpoint).pathname;
+  const home = new URL("../", endpoint).pathname;
   const command = `curl -s -H 'Content-Type: text/xml' --data-binary @- '${endpoint}' <<'END'
 <Envelope xmlns="http://schemas.xmlsoap.org/soap/envelope/">
  <Body>
