@@ -1,5 +1,5 @@
 import { encodePrediction } from "../contract/encode.ts";
-import { XML_DECLARATION } from "../contract/markup.ts";
+import { XML_DECLARATION } from "../contract/xml-text.ts";
 import type { PredictionReport } from "../contract/prediction.ts";
 import { Problem } from "../../problem.ts";
 import { printA3m, printAlignedFasta, printStockholm } from "./result-alignment.ts";

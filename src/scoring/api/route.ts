@@ -3,14 +3,7 @@ import { Problem } from "../../problem.ts";
 import { SECURITY_HEADERS } from "../../platform/http.ts";
 import { causeOf, type Log } from "../../platform/log.ts";
 import { baseOf, HOST, type PublicUrlOptions } from "../../platform/origin.ts";
-import {
-  encodeFault,
-  encodeGetResultResponse,
-  encodeGetStatusResponse,
-  encodeRunJobResponse,
-  type SoapAnswer,
-  type SoapVersion,
-} from "../contract/encode.ts";
+import { encodeFault, encodeResponse, type SoapResponse, type SoapVersion } from "../contract/encode.ts";
 import {
   type Envelope,
   type EnvelopeOptions,
@@ -185,19 +178,19 @@ function handle(
   request: Request,
   asked: Asked,
   version: SoapVersion,
-): SoapAnswer | Promise<SoapAnswer> {
+): SoapResponse | Promise<SoapResponse> {
   switch (asked.operation) {
     case "RunJob":
       return handlers
         .runJob(asked.value, clientOf(request))
-        .then((JobIdentifier) => encodeRunJobResponse({ JobIdentifier }, version, namespace));
+        .then((JobIdentifier) => encodeResponse("RunJob", { JobIdentifier }, version, namespace));
     case "GetStatus": {
       const { status, details } = handlers.getStatus(asked.value.JobIdentifier);
-      return encodeGetStatusResponse({ Status: status, StatusDetails: details }, version, namespace);
+      return encodeResponse("GetStatus", { Status: status, StatusDetails: details }, version, namespace);
     }
     case "GetResult": {
       const result = handlers.getResult(asked.value.JobIdentifier);
-      return encodeGetResultResponse({ ConScorePrediction: result }, version, namespace);
+      return encodeResponse("GetResult", { ConScorePrediction: result }, version, namespace);
     }
   }
 }
@@ -238,7 +231,7 @@ function fault({ log, namespace }: RouteOptions, error: unknown, version: SoapVe
 /** Headers of answers that have no others than their type: made once, and copied. */
 const USUAL = new Map<string, Headers>();
 
-function respond({ status, headers, body }: SoapAnswer): Response {
+function respond({ status, headers, body }: SoapResponse): Response {
   const { "Content-Type": type, ...others } = headers;
   for (const _ in others) return new Response(body, { status, headers: { ...SECURITY_HEADERS, ...headers } });
   let usual = USUAL.get(type);

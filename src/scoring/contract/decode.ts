@@ -1,6 +1,6 @@
 import { Problem } from "../../problem.ts";
-import { isXmlSpace, disallowedCharacter, describeCharacter } from "./characters.ts";
-import { type MessageLimits, limitExceeded } from "./limits.ts";
+import { describeCharacter, disallowedCharacter, isXmlSpace } from "./characters.ts";
+import { limitExceeded, type MessageLimits } from "./limits.ts";
 import { XMLNS, XSD, XSI } from "./namespaces.ts";
 import {
   type Field,
@@ -19,33 +19,21 @@ export interface Tag {
   readonly attributes: Readonly<Record<string, Attribute>>;
 }
 
-export interface Attribute {
+interface Attribute {
   readonly uri: string;
   readonly local: string;
   readonly value: string;
 }
 
-/** Takes the content of Body, event by event, and holds it to the declaration. */
-export interface RequestDecoder {
-  /** @param resolve namespace of a prefix in scope, for xsi:type */
-  open(tag: Tag, place: Place, resolve: (prefix: string) => string | undefined): void;
-  /** Text, or a CDATA section, which stands for text even where it is empty. */
-  text(text: string, place: Place, isSection?: boolean): void;
-  close(place: Place): void;
-  /** Whether a value is being read: processing instructions have no place there. */
-  readonly isInValue: boolean;
-  /** The request, once its element is closed. */
-  readonly request: Request | null;
-  /** The operation, once its element is open. */
-  readonly operation: OperationName | null;
-}
+/** The namespace of a prefix in scope. */
+type Resolve = (prefix: string) => string | undefined;
 
-/** A field of a request, made ready for reading. */
+/** A field of a request, prepared for reading. */
 interface Slot {
   readonly name: string;
   readonly field: Field;
   readonly type: TextType;
-  readonly outsider: RegExp | null;
+  readonly disallowed: RegExp | null;
 }
 
 const SLOTS = new Map<string, { operation: OperationName; slots: readonly Slot[] }>(
@@ -56,196 +44,183 @@ const SLOTS = new Map<string, { operation: OperationName; slots: readonly Slot[]
 );
 
 function slotOf([name, field]: [string, Field]): Slot {
-  if ("isPrediction" in field.type) throw new Error("A prediction is answered, never asked.");
+  if ("isPrediction" in field.type) throw new Error("Requests contain no predictions.");
   const { characters } = field.type;
-  return { name, field, type: field.type, outsider: characters ? disallowedCharacter(characters) : null };
+  return { name, field, type: field.type, disallowed: characters ? disallowedCharacter(characters) : null };
 }
 
-const REQUESTS = OPERATION_NAMES.join(", ");
+const RESPONSE_NAME = /^(?:RunJob|GetStatus|GetResult)Response$|^Fault$|^JobIdentifierFault$/;
 
-export function openRequestDecoder(namespace: string, limits: MessageLimits): RequestDecoder {
-  let operation: OperationName | null = null;
-  let slots: readonly Slot[] = [];
-  let request: Request | null = null;
+/** Reads the content of Body event by event and validates it against the declaration of the service. */
+export class RequestDecoder {
+  /** The operation, once its element is open. */
+  operation: OperationName | null = null;
+  /** The request, once its element is closed. */
+  request: Request | null = null;
+  /** Whether a value is being read: processing instructions are not allowed there. */
+  isInValue = false;
+  #slots: readonly Slot[] = [];
   /** Values by slot. */
-  let values: string[][] = [];
-  /** The slot that the next element is looked for from. */
-  let next = 0;
-  let isInValue = false;
-  let value = "";
-  let valuePlace: Place = { line: 1, column: 1 };
+  #values: string[][] = [];
+  /** The slot from which the next element is looked up. */
+  #next = 0;
+  #value = "";
+  #valuePlace: Place = { line: 1, column: 1 };
 
-  const fail = (place: Place, text: string): never => {
-    throw new Problem("invalid_request", `${operation ?? "Body"}, ${at(place)}: ${text}`);
-  };
+  constructor(
+    private readonly namespace: string,
+    private readonly limits: MessageLimits,
+  ) {}
 
-  function openOperation(tag: Tag, place: Place): void {
-    if (request !== null) fail(place, "Body holds a second element; it must hold exactly one request.");
+  open(tag: Tag, place: Place, resolve: Resolve): void {
+    if (this.isInValue)
+      this.#fail(place, `${this.#slots[this.#next].name} must contain text only, no elements.`);
+    if (this.operation === null || this.request !== null) this.#openOperation(tag, place);
+    else this.#openValue(tag, place, resolve);
+  }
+
+  /** @param isCdata CDATA counts as text even where it is empty */
+  text(text: string, place: Place, isCdata: boolean): void {
+    if (this.isInValue) {
+      this.#value += text;
+      if (this.#value.length > this.limits.textLength)
+        throw limitExceeded(this.limits, "textLength", `${this.operation}, ${at(this.#valuePlace)}`);
+    } else if (isCdata || !isXmlSpace(text)) {
+      const where = this.operation ?? "Body";
+      this.#fail(placeOfContent(place, text), `text between elements; ${where} may contain elements only.`);
+    }
+  }
+
+  close(place: Place): void {
+    if (this.isInValue) this.#closeValue();
+    else this.#closeOperation(place);
+  }
+
+  #fail(place: Place, text: string): never {
+    throw new Problem("invalid_request", `${this.operation ?? "Body"}, ${at(place)}: ${text}`);
+  }
+
+  #openOperation(tag: Tag, place: Place): void {
+    if (this.request !== null)
+      this.#fail(place, "a second element in Body; it must contain exactly one request.");
     const known = SLOTS.get(tag.local);
     if (known === undefined) {
-      const isAnswer = /^(?:RunJob|GetStatus|GetResult)Response$|^Fault$|^JobIdentifierFault$/.test(
-        tag.local,
-      );
-      fail(
+      const what = RESPONSE_NAME.test(tag.local) ? "a response" : "an unknown element";
+      this.#fail(
         place,
-        `Body holds ${isAnswer ? "an answer" : "an element"} where a request is expected. Requests are ${REQUESTS}, in the namespace ${namespace}.`,
+        `${what} where a request is expected. Requests are ${OPERATION_NAMES.join(", ")}, in the namespace ${this.namespace}.`,
       );
     }
-    checkNamespace(tag, place);
-    ({ operation, slots } = known!);
-    values = slots.map(() => []);
-    for (const attribute of attributesOf(tag)) {
-      if (isHint(attribute)) continue;
-      fail(place, attributeFault(attribute, null));
-    }
+    this.#checkNamespace(tag, place);
+    this.operation = known.operation;
+    this.#slots = known.slots;
+    this.#values = known.slots.map(() => []);
+    for (const attribute of attributesOf(tag))
+      if (!isSchemaHint(attribute)) this.#fail(place, attributeProblem(attribute, null));
   }
 
-  function checkNamespace(tag: Tag, place: Place): void {
-    if (tag.uri === namespace) return;
-    fail(
-      place,
-      `${tag.local} is in ${tag.uri === "" ? "no namespace" : "another namespace"}; it must be in ${namespace}.`,
-    );
+  #checkNamespace(tag: Tag, place: Place): void {
+    if (tag.uri === this.namespace) return;
+    const where = tag.uri === "" ? "no namespace" : "another namespace";
+    this.#fail(place, `${tag.local} is in ${where}; it must be in ${this.namespace}.`);
   }
 
-  function openValue(tag: Tag, place: Place, resolve: (prefix: string) => string | undefined): void {
+  #openValue(tag: Tag, place: Place, resolve: Resolve): void {
+    const slots = this.#slots;
+    const values = this.#values;
     const index = slots.findIndex(({ name }) => name === tag.local);
-    if (index < 0) fail(place, `an element that is not declared here; ${expectation()}.`);
-    checkNamespace(tag, place);
+    if (index < 0) this.#fail(place, `unexpected element; ${this.#expectation()}.`);
+    this.#checkNamespace(tag, place);
     const { name, field, type } = slots[index];
-    if (index < next) {
-      const last = slots[next].name;
-      fail(place, `${name} stands after ${last}; the order is ${slots.map((slot) => slot.name).join(", ")}.`);
+    if (index < this.#next) {
+      const order = slots.map((slot) => slot.name).join(", ");
+      this.#fail(place, `${name} must come before ${slots[this.#next].name}; the order is ${order}.`);
     }
-    const skipped = slots
-      .slice(next, index)
-      .find((slot, i) => values[next + i].length < slot.field.minOccurs);
-    if (skipped) fail(place, `${name} stands where ${skipped.name} is expected.`);
+    const skipped = slots.slice(0, index).find((slot, i) => values[i].length < slot.field.minOccurs);
+    if (skipped) this.#fail(place, `found ${name} where ${skipped.name} is expected.`);
     if (values[index].length >= field.maxOccurs) {
       const times = field.maxOccurs === 1 ? "once" : `${field.maxOccurs} times`;
-      fail(
-        place,
-        `${name} is element number ${values[index].length + 1} of this name; it may stand here at most ${times}.`,
-      );
+      this.#fail(place, `${name} may appear at most ${times}.`);
     }
-    next = index;
+    this.#next = index;
     for (const attribute of attributesOf(tag)) {
-      if (isHint(attribute)) continue;
-      if (attribute.uri === XSI && attribute.local === "type" && namesType(attribute.value, type, resolve))
-        continue;
-      fail(place, `${name}: ${attributeFault(attribute, type)}`);
+      const isAllowed = isSchemaHint(attribute) || this.#namesType(attribute, type, resolve);
+      if (!isAllowed) this.#fail(place, `${name}: ${attributeProblem(attribute, type)}`);
     }
-    isInValue = true;
-    value = "";
-    valuePlace = place;
+    this.isInValue = true;
+    this.#value = "";
+    this.#valuePlace = place;
   }
 
-  function expectation(): string {
-    const open = slots
-      .map((slot, i) => ({ slot, count: values[i].length, i }))
-      .filter(({ slot, count, i }) => i >= next && count < slot.field.maxOccurs);
-    const needed = open.findIndex(({ slot, count }) => count < slot.field.minOccurs);
-    const names = open.slice(0, needed < 0 ? undefined : needed + 1).map(({ slot }) => slot.name);
-    return names.length === 0
-      ? `${operation} is complete`
-      : `expected ${names.length > 1 ? "one of " : ""}${names.join(", ")}`;
-  }
-
-  function namesType(
-    qname: string,
-    type: TextType,
-    resolve: (prefix: string) => string | undefined,
-  ): boolean {
-    const [, prefix = "", local] = /^[ ]*(?:([^: ]+):)?([^: ]+)[ ]*$/.exec(qname) ?? [];
-    const uri = resolve(prefix) ?? "";
-    return (
-      (uri === XSD && local === "string") || (type.name !== null && uri === namespace && local === type.name)
+  #expectation(): string {
+    const open = this.#slots.filter(
+      ({ field }, i) => i >= this.#next && this.#values[i].length < field.maxOccurs,
     );
+    const required = open.findIndex(
+      (slot) => this.#values[this.#slots.indexOf(slot)].length < slot.field.minOccurs,
+    );
+    const names = open.slice(0, required < 0 ? undefined : required + 1).map(({ name }) => name);
+    if (names.length === 0) return `${this.operation} is complete`;
+    return `expected ${names.length > 1 ? "one of " : ""}${names.join(", ")}`;
   }
 
-  function closeValue(): void {
-    isInValue = false;
-    const { name, field, type, outsider } = slots[next];
-    const content = value === "" ? (field.default ?? "") : value;
-    const where = field.maxOccurs > 1 ? `${name} ${values[next].length + 1}` : name;
-    if (type.choices && !type.choices.includes(content)) {
-      fail(valuePlace, `${where}: allowed are exactly ${type.choices.join(" and ")}.`);
-    }
-    const found = outsider === null ? -1 : content.search(outsider);
+  /** Whether the attribute is an xsi:type that names the declared type or the string that it restricts. */
+  #namesType({ uri, local, value }: Attribute, type: TextType, resolve: Resolve): boolean {
+    if (uri !== XSI || local !== "type") return false;
+    const [, prefix = "", name] = /^[ ]*(?:([^: ]+):)?([^: ]+)[ ]*$/.exec(value) ?? [];
+    const namespace = resolve(prefix) ?? "";
+    if (namespace === XSD && name === "string") return true;
+    return type.name !== null && namespace === this.namespace && name === type.name;
+  }
+
+  #closeValue(): void {
+    this.isInValue = false;
+    const { name, field, type, disallowed } = this.#slots[this.#next];
+    const values = this.#values[this.#next];
+    const content = this.#value === "" ? (field.default ?? "") : this.#value;
+    const where = field.maxOccurs > 1 ? `${name} ${values.length + 1}` : name;
+    if (type.choices && !type.choices.includes(content))
+      this.#fail(this.#valuePlace, `${where}: expected exactly ${type.choices.join(" or ")}.`);
+    const found = disallowed === null ? -1 : content.search(disallowed);
     if (found >= 0) {
       const character = describeCharacter(content.slice(found, found + 2));
-      fail(
-        valuePlace,
+      this.#fail(
+        this.#valuePlace,
         `${where}, character ${found + 1}: ${character} is not allowed. Allowed are ${type.characters!.words}.`,
       );
     }
-    values[next].push(content);
+    values.push(content);
   }
 
-  function closeOperation(place: Place): void {
-    const missing = slots.find(({ field }, i) => values[i].length < field.minOccurs);
-    if (missing) fail(place, `${missing.name} is missing.`);
-    const result: Record<string, string | string[]> = {};
-    for (let i = 0; i < slots.length; i++) {
-      const { name, field } = slots[i];
-      // An empty one of many is the default, and means none.
-      result[name] = field.maxOccurs === 1 ? values[i][0] : values[i].filter((item) => !isXmlSpace(item));
+  #closeOperation(place: Place): void {
+    const missing = this.#slots.find(({ field }, i) => this.#values[i].length < field.minOccurs);
+    if (missing) this.#fail(place, `${missing.name} is missing.`);
+    const value: Record<string, string | string[]> = {};
+    for (const [i, { name, field }] of this.#slots.entries()) {
+      const values = this.#values[i];
+      // An empty one of many is the default and means none.
+      value[name] = field.maxOccurs === 1 ? values[0] : values.filter((item) => !isXmlSpace(item));
     }
-    request = { operation: operation!, value: result } as unknown as Request;
+    this.request = { operation: this.operation!, value } as unknown as Request;
   }
-
-  return {
-    open(tag, place, resolve) {
-      if (isInValue) fail(place, `${slots[next].name} holds an element; it may hold text only.`);
-      if (operation === null || request !== null) openOperation(tag, place);
-      else openValue(tag, place, resolve);
-    },
-    text(text, place, isSection = false) {
-      if (isInValue) {
-        value += text;
-        if (value.length > limits.textLength)
-          throw limitExceeded(limits, "textLength", `${operation}, ${at(valuePlace)}`);
-      } else if (isSection || !isXmlSpace(text)) {
-        fail(
-          placeOfContent(place, text),
-          `text between elements; ${operation ?? "Body"} may hold elements only.`,
-        );
-      }
-    },
-    close(place) {
-      if (isInValue) closeValue();
-      else closeOperation(place);
-    },
-    get isInValue() {
-      return isInValue;
-    },
-    get request() {
-      return request;
-    },
-    get operation() {
-      return operation;
-    },
-  };
 }
 
-function attributeFault({ uri, local }: Attribute, type: TextType | null): string {
+function attributeProblem({ uri, local }: Attribute, type: TextType | null): string {
   if (uri === XSI && local === "nil")
-    return "xsi:nil is not allowed; an empty element stands for the empty value.";
-  if (uri === XSI && local === "type") {
-    return type === null
-      ? "xsi:type is not allowed here."
-      : `xsi:type must name the declared type, ${type.name === null ? "" : `${type.name} of this service or `}string of XML Schema.`;
-  }
-  return "an attribute that is not declared; no attributes are expected.";
+    return "xsi:nil is not allowed; send an empty element for an empty value.";
+  if (uri !== XSI || local !== "type") return "undeclared attribute; no attributes are expected.";
+  if (type === null) return "xsi:type is not allowed here.";
+  const own = type.name === null ? "" : `${type.name} of this service or `;
+  return `xsi:type must name the declared type, ${own}string of XML Schema.`;
 }
 
-/** Attributes of a start tag but for namespace declarations. */
+/** Attributes of a start tag except namespace declarations. */
 export const attributesOf = (tag: Tag): Attribute[] => {
   const found: Attribute[] = [];
   for (const name in tag.attributes) if (tag.attributes[name].uri !== XMLNS) found.push(tag.attributes[name]);
   return found;
 };
 
-/** Attributes that may stand on any element (XML Schema part 1, section 2.6); the schema they name is never fetched. */
-const isHint = ({ uri, local }: Attribute): boolean =>
+/** Attributes that are allowed on any element (XML Schema part 1, section 2.6); the schema is never fetched. */
+const isSchemaHint = ({ uri, local }: Attribute): boolean =>
   uri === XSI && (local === "schemaLocation" || local === "noNamespaceSchemaLocation");

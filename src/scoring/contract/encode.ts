@@ -1,22 +1,15 @@
 import { PROBLEMS, type Problem } from "../../problem.ts";
-import { escapeAttribute, escapeText, printNumber, XML_DECLARATION } from "./markup.ts";
 import { PREDICTION_NAMESPACE, PROBLEM_NAMESPACE, SOAP_11, SOAP_12 } from "./namespaces.ts";
 import { type ComplexType, CON_SCORE_PREDICTION, type PredictionReport } from "./prediction.ts";
-import {
-  type Fields,
-  type GetResultResponse,
-  type GetStatusResponse,
-  type OperationName,
-  type RunJobResponse,
-  SERVICE,
-} from "./service.ts";
+import { type Fields, type OperationName, type ResponseOf, SERVICE } from "./service.ts";
+import { escapeAttribute, escapeText, printNumber, XML_DECLARATION } from "./xml-text.ts";
 
 export type SoapVersion = "1.1" | "1.2";
 
-/** An answer as HTTP carries it. */
-export interface SoapAnswer {
+/** A SOAP response for HTTP. */
+export interface SoapResponse {
   status: number;
-  /** Headers, Content-Type among them. */
+  /** Headers, including Content-Type. */
   headers: Record<string, string>;
   body: string;
 }
@@ -29,45 +22,25 @@ const ENVELOPES: Record<SoapVersion, { namespace: string; contentType: string }>
 /** Characters of a fault's text: a fault stays small whatever was sent. */
 const MAX_FAULT_TEXT = 2000;
 
-export const encodeRunJobResponse = (
-  value: RunJobResponse,
+/** The response of an operation. */
+export function encodeResponse<Name extends OperationName>(
+  operation: Name,
+  value: ResponseOf<Name>,
   soapVersion: SoapVersion,
   namespace: string,
-): SoapAnswer => encodeResponse("RunJob", value, soapVersion, namespace);
-
-export const encodeGetStatusResponse = (
-  value: GetStatusResponse,
-  soapVersion: SoapVersion,
-  namespace: string,
-): SoapAnswer => encodeResponse("GetStatus", value, soapVersion, namespace);
-
-export const encodeGetResultResponse = (
-  value: GetResultResponse,
-  soapVersion: SoapVersion,
-  namespace: string,
-): SoapAnswer => encodeResponse("GetResult", value, soapVersion, namespace);
-
-function encodeResponse(
-  operation: OperationName,
-  value: object,
-  soapVersion: SoapVersion,
-  namespace: string,
-): SoapAnswer {
-  const content = printFields(SERVICE.operations[operation].response, value as Record<string, unknown>);
-  const name = `${operation}Response`;
-  return answer(
-    200,
-    soapVersion,
-    `<tns:${name} xmlns:tns="${escapeAttribute(namespace)}">${content}</tns:${name}>`,
-  );
+): SoapResponse {
+  const content = printFields(SERVICE.operations[operation].response, value);
+  const name = `tns:${operation}Response`;
+  const element = `<${name} xmlns:tns="${escapeAttribute(namespace)}">${content}</${name}>`;
+  return envelope(200, soapVersion, element);
 }
 
 /**
- * A problem as a fault. `unknown_job` is the declared JobIdentifierFault; other faults carry their code as detail,
- * but those about headers and envelopes none (SOAP 1.1, section 4.4). HTTP status: 500 for SOAP 1.1 (Basic Profile
- * R1126), 400 for a sender's fault in SOAP 1.2 (part 2, section 7.4.2.2), 413 and 415 where HTTP itself is at fault.
+ * A problem as a fault. `unknown_job` is the declared JobIdentifierFault; other faults have their code as detail, except
+ * those about headers and envelopes (SOAP 1.1, section 4.4). HTTP status: 500 for SOAP 1.1 (Basic Profile R1126), 400
+ * for a sender's fault in SOAP 1.2 (part 2, section 7.4.2.2), 413 and 415 for faults of HTTP.
  */
-export function encodeFault(problem: Problem, soapVersion: SoapVersion, namespace: string): SoapAnswer {
+export function encodeFault(problem: Problem, soapVersion: SoapVersion, namespace: string): SoapResponse {
   const text = escapeText(problem.message.slice(0, MAX_FAULT_TEXT));
   const detail = printDetail(problem, text, namespace);
   const { soapFault } = PROBLEMS[problem.code];
@@ -76,18 +49,16 @@ export function encodeFault(problem: Problem, soapVersion: SoapVersion, namespac
   else if (soapVersion === "1.2" && soapFault === "Client") status = 400;
   const fault =
     soapVersion === "1.1"
-      ? `<faultcode>soap:${soapFault}</faultcode><faultstring>${text}</faultstring>${detail && `<detail>${detail}</detail>`}`
-      : `<soap:Code><soap:Value>soap:${inSoap12(soapFault)}</soap:Value></soap:Code>` +
+      ? `<faultcode>soap:${soapFault}</faultcode><faultstring>${text}</faultstring>` +
+        (detail && `<detail>${detail}</detail>`)
+      : `<soap:Code><soap:Value>soap:${SOAP_12_CODES[soapFault] ?? soapFault}</soap:Value></soap:Code>` +
         `<soap:Reason><soap:Text xml:lang="en">${text}</soap:Text></soap:Reason>` +
         (detail && `<soap:Detail>${detail}</soap:Detail>`);
-  const built = answer(status, soapVersion, `<soap:Fault>${fault}</soap:Fault>`);
-  return { ...built, headers: { ...problem.headers, ...built.headers } };
+  const response = envelope(status, soapVersion, `<soap:Fault>${fault}</soap:Fault>`);
+  return { ...response, headers: { ...problem.headers, ...response.headers } };
 }
 
-function inSoap12(code: string): string {
-  if (code === "Client") return "Sender";
-  return code === "Server" ? "Receiver" : code;
-}
+const SOAP_12_CODES: Record<string, string> = { Client: "Sender", Server: "Receiver" };
 
 function printDetail(problem: Problem, text: string, namespace: string): string {
   switch (problem.code) {
@@ -106,7 +77,7 @@ function printDetail(problem: Problem, text: string, namespace: string): string 
   }
 }
 
-function answer(status: number, soapVersion: SoapVersion, content: string): SoapAnswer {
+function envelope(status: number, soapVersion: SoapVersion, content: string): SoapResponse {
   const { namespace, contentType } = ENVELOPES[soapVersion];
   return {
     status,
@@ -117,20 +88,15 @@ function answer(status: number, soapVersion: SoapVersion, content: string): Soap
   };
 }
 
-function printFields(fields: Fields, value: Record<string, unknown>): string {
+function printFields(fields: Fields, value: Readonly<Record<string, unknown>>): string {
   let out = "";
   for (const [name, { type }] of Object.entries(fields)) {
-    for (const item of occurrences(value[name])) {
-      if ("isPrediction" in type) out += encodePrediction(item as PredictionReport);
-      else out += `<tns:${name}>${escapeText(item as string)}</tns:${name}>`;
-    }
+    const item = value[name];
+    if (item === null) continue;
+    if ("isPrediction" in type) out += encodePrediction(item as PredictionReport);
+    else out += `<tns:${name}>${escapeText(item as string)}</tns:${name}>`;
   }
   return out;
-}
-
-function occurrences(value: unknown): readonly unknown[] {
-  if (value === null || value === undefined) return [];
-  return Array.isArray(value) ? value : [value];
 }
 
 /** The element ConScorePrediction in its own namespace. */

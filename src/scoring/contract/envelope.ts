@@ -1,117 +1,85 @@
 import { Problem } from "../../problem.ts";
-import { readContentType } from "./content-type.ts";
 import type { SoapVersion } from "./encode.ts";
-import { type MessageLimits, MESSAGE_LIMITS, limitExceeded } from "./limits.ts";
-import { openMessageParser } from "./message-parser.ts";
+import { limitExceeded, type MessageLimits, MESSAGE_LIMITS } from "./limits.ts";
+import { MessageParser } from "./message-parser.ts";
 import type { OperationName, Request } from "./service.ts";
+import { XmlDecoder } from "./xml-encoding.ts";
 import { atStart } from "./xml-errors.ts";
-import { openXmlDecoder } from "./text-decoder.ts";
 
 export interface EnvelopeOptions {
-  /** The header of the HTTP request; null where there is none. */
+  /** Content-Type header of the HTTP request; null if it has none. */
   contentType: string | null;
   /** Target namespace of the service. */
   namespace: string;
-  /** Limits other than the documented ones. */
+  /** Limits that replace the documented ones. */
   limits?: Partial<MessageLimits>;
-  /** Ends the reading of a message that does not arrive; its reason is the problem, if it is one. */
+  /** Stops reading a message that does not arrive; its reason becomes the problem. */
   signal?: AbortSignal;
 }
 
-/** What a message says, or why it cannot be read; either way the version of SOAP in which to answer. */
+/** The request of a message, or the problem with it, and the SOAP version to respond in. */
 export type Envelope =
   | ({ soapVersion: SoapVersion; problem: null } & Request)
   | { soapVersion: SoapVersion; problem: Problem; operation: OperationName | null };
 
-export type MessageBody = Uint8Array | AsyncIterable<Uint8Array> | ReadableStream<Uint8Array> | null;
-
-/** Reads a request while it arrives. Never throws for what the message holds: that is the `problem`. */
-export async function readEnvelope(body: MessageBody, options: EnvelopeOptions): Promise<Envelope> {
-  if (body === null || body instanceof Uint8Array)
-    return readWholeEnvelope(body ?? new Uint8Array(0), options);
-  const reader = openEnvelopeReader(options);
-  const source = openSource(body, options.signal);
+/** Reads a message while it arrives. Never throws for its content: that is the `problem`. */
+export async function readEnvelope(
+  body: ReadableStream<Uint8Array> | null,
+  options: EnvelopeOptions,
+): Promise<Envelope> {
+  const envelope = openEnvelopeReader(options);
+  if (body === null) return envelope.finish();
+  const source = body.getReader();
+  const cancel = (): void => void source.cancel().catch(() => {});
+  const onAbort = (): void => {
+    envelope.fail(options.signal!.reason);
+    cancel();
+  };
+  options.signal?.addEventListener("abort", onAbort);
   try {
-    while (!reader.isDone) {
-      const chunk = await source.next();
-      if (chunk === null) break;
-      reader.push(chunk);
+    while (!envelope.isDone) {
+      const { done, value } = await source.read();
+      if (done) break;
+      envelope.push(value);
     }
   } catch (error) {
-    reader.fail(error);
+    envelope.fail(error);
   }
-  const envelope = reader.finish();
-  // What is left of a refused message the server reads and forgets while the answer is on its way already: were the
-  // connection ended while bytes arrive, TCP would tell the client of a reset in its place (RFC 9112, section 9.6).
-  if (reader.isDone) source.cancel();
-  source.close();
-  return envelope;
+  options.signal?.removeEventListener("abort", onAbort);
+  // The server discards the rest of a refused message while the response is on its way: closing the connection while
+  // bytes arrive would reset it before the client has read the response (RFC 9112, section 9.6).
+  if (envelope.isDone) cancel();
+  return envelope.finish();
 }
 
-/** The bytes of a body, piece by piece. */
-interface Source {
-  /** The next bytes; null at the end. Rejects when the signal fires. */
-  next(): Promise<Uint8Array | null>;
-  /** No more are wanted. */
-  cancel(): void;
-  /** Forgets the signal. */
-  close(): void;
-}
-
-function openSource(
-  body: AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>,
-  signal?: AbortSignal,
-): Source {
-  const chunks = "getReader" in body ? body.getReader() : body[Symbol.asyncIterator]();
-  const read = (): Promise<{ done?: boolean; value?: Uint8Array | undefined }> =>
-    "read" in chunks ? chunks.read() : chunks.next();
-  /** Ends the wait that is under way. Not by a race: one that never ends would keep all chunks that came before it. */
-  let interrupt: ((reason: unknown) => void) | null = null;
-  const onAbort = (): void => interrupt?.(signal!.reason);
-  signal?.addEventListener("abort", onAbort);
-  return {
-    next: () =>
-      new Promise((resolve, reject) => {
-        if (signal?.aborted) return reject(signal.reason);
-        interrupt = reject;
-        read().then(({ done, value }) => resolve(done ? null : (value ?? null)), reject);
-      }),
-    cancel: () => quietly("cancel" in chunks ? chunks.cancel() : chunks.return?.()),
-    close: () => signal?.removeEventListener("abort", onAbort),
-  };
-}
-
-/** The outcome is known; whether the rest could be cancelled changes nothing. */
-const quietly = (promise: Promise<unknown> | undefined): void => void promise?.catch(() => {});
-
-/** Reads a request whose bytes are all there; without waiting for anything. */
+/** Reads a message whose bytes are all there. */
 export function readWholeEnvelope(bytes: Uint8Array, options: EnvelopeOptions): Envelope {
   const reader = openEnvelopeReader(options);
   reader.push(bytes);
   return reader.finish();
 }
 
-/** Takes the bytes of one message piece by piece. */
+/** Reads the bytes of one message piece by piece. */
 export interface EnvelopeReader {
   push(bytes: Uint8Array): void;
   /** Ends the message with an error of the transport. */
   fail(error: unknown): void;
-  /** The message has ended. */
+  /** Ends the message. */
   finish(): Envelope;
-  /** Whether the outcome is known already: a problem has been found. */
+  /** Whether a problem has been found already. */
   readonly isDone: boolean;
 }
 
-/** Characters that the parser gets at a time, so that limits are noticed soon. */
+/** Bytes that are decoded and parsed at a time, so that limits take effect soon. */
 const SLICE = 16_384;
 
 export function openEnvelopeReader(options: EnvelopeOptions): EnvelopeReader {
   const limits = { ...MESSAGE_LIMITS, ...options.limits };
-  const parser = openMessageParser(options.namespace, limits);
+  const parser = new MessageParser(options.namespace, limits);
   let soapVersion: SoapVersion = "1.1";
   let problem: Problem | null = null;
   let received = 0;
-  let decoder: ReturnType<typeof openXmlDecoder> | null = null;
+  let decoder: XmlDecoder;
 
   const attempt = (action: () => void): void => {
     if (problem !== null) return;
@@ -121,26 +89,23 @@ export function openEnvelopeReader(options: EnvelopeOptions): EnvelopeReader {
       problem = Problem.from(error);
     }
   };
-  const parse = (text: string): void => {
-    if (text.length <= SLICE) parser.write(text);
-    else for (let i = 0; i < text.length; i += SLICE) parser.write(text.slice(i, i + SLICE));
-    if (decoder!.fault !== null) {
-      throw new Problem("malformed", `${atStart(parser.place)}: ${decoder!.fault}.`);
-    }
+  const parse = (bytes: Uint8Array, isLast = false): void => {
+    parser.write(decoder.decode(bytes, isLast));
+    if (decoder.fault !== null) throw new Problem("malformed", `${atStart(parser.place)}: ${decoder.fault}.`);
   };
   attempt(() => {
     const contentType = readContentType(options.contentType);
     ({ soapVersion } = contentType);
-    decoder = openXmlDecoder(contentType.charset);
+    decoder = new XmlDecoder(contentType.charset);
   });
 
   return {
     push(bytes) {
       attempt(() => {
-        const room = limits.bytes - received;
+        const end = Math.min(bytes.length, limits.bytes - received);
         received += bytes.length;
-        parse(decoder!.decode(bytes.length > room ? bytes.subarray(0, room) : bytes));
-        if (bytes.length > room) throw limitExceeded(limits, "bytes");
+        for (let i = 0; i < end; i += SLICE) parse(bytes.subarray(i, Math.min(end, i + SLICE)));
+        if (end < bytes.length) throw limitExceeded(limits, "bytes");
       });
     },
     fail(error) {
@@ -151,7 +116,7 @@ export function openEnvelopeReader(options: EnvelopeOptions): EnvelopeReader {
     },
     finish() {
       attempt(() => {
-        parse(decoder!.finish());
+        parse(new Uint8Array(0), true);
         parser.finish();
       });
       const version = parser.soapVersion ?? soapVersion;
@@ -161,5 +126,35 @@ export function openEnvelopeReader(options: EnvelopeOptions): EnvelopeReader {
     get isDone() {
       return problem !== null;
     },
+  };
+}
+
+interface ContentType {
+  /** Character encoding in lower case; null if the header names none. */
+  charset: string | null;
+  /** SOAP version of the media type: the one to respond in if the message cannot be read. */
+  soapVersion: SoapVersion;
+}
+
+const CHARSET = /;\s*charset\s*=\s*(?:"([^"]*)"|([^;\s]*))/i;
+
+/**
+ * Any XML media type is accepted, because the envelope's namespace decides, and so is a missing header.
+ * @throws Problem unsupported_media_type
+ */
+function readContentType(header: string | null): ContentType {
+  if (header === null || header.trim() === "") return { charset: null, soapVersion: "1.1" };
+  const mediaType = header.split(";", 1)[0].trim().toLowerCase();
+  if (!/^[a-z0-9.+_-]+\/(?:xml|[a-z0-9._-]+\+xml)$/.test(mediaType)) {
+    throw new Problem(
+      "unsupported_media_type",
+      "Content-Type: the body must be XML. Send text/xml (SOAP 1.1) or application/soap+xml (SOAP 1.2).",
+    );
+  }
+  const [, quoted, plain] = CHARSET.exec(header) ?? [];
+  const charset = (quoted ?? plain ?? "").trim().toLowerCase();
+  return {
+    charset: charset === "" ? null : charset,
+    soapVersion: mediaType === "application/soap+xml" ? "1.2" : "1.1",
   };
 }

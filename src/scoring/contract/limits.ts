@@ -1,24 +1,24 @@
 import { Problem } from "../../problem.ts";
 
-/** What one message may hold. Each is enforced while the message arrives. */
+/** What one message may contain. Each limit is enforced while the message arrives. */
 export interface MessageLimits {
   /** Bytes of the whole message. */
   bytes: number;
-  /** Levels of elements inside each other; the smallest message has 4. */
+  /** Nested elements; the smallest message has 4. */
   depth: number;
   /** Elements, comments, CDATA sections and processing instructions. */
   elements: number;
-  /** Attributes of one element, namespace declarations among them. */
+  /** Attributes of one element, including namespace declarations. */
   attributes: number;
   /** Characters of one attribute's value. */
   attributeLength: number;
   /** Namespace declarations of the whole message. */
   namespaces: number;
-  /** Characters of one value, comment or other part of the message, as they are written. */
+  /** Characters of one value, comment or other part of the message, as written. */
   textLength: number;
 }
 
-/** Depth, elements and attributes are those of Apache CXF, which toolkits are known to live with. */
+/** Depth, elements and attributes are the defaults of Apache CXF, which SOAP toolkits work with. */
 export const MESSAGE_LIMITS: Readonly<MessageLimits> = {
   bytes: 16_777_216,
   depth: 100,
@@ -29,9 +29,9 @@ export const MESSAGE_LIMITS: Readonly<MessageLimits> = {
   textLength: 4_194_304,
 };
 
-const SAID: Record<keyof MessageLimits, string> = {
+const MESSAGES: Record<keyof MessageLimits, string> = {
   bytes: "the message has more than # bytes",
-  depth: "elements lie inside each other more than # deep",
+  depth: "elements are nested more than # deep",
   elements: "the message has more than # elements, comments and sections",
   attributes: "an element has more than # attributes",
   attributeLength: "an attribute has more than # characters",
@@ -39,9 +39,9 @@ const SAID: Record<keyof MessageLimits, string> = {
   textLength: "one text of the message has more than # characters",
 };
 
-/** The problem of a message that passes a limit. */
-export const limitExceeded = (limits: MessageLimits, limit: keyof MessageLimits, where = ""): Problem => {
-  const said = SAID[limit].replace("#", String(limits[limit]));
-  const text = where === "" ? said[0].toUpperCase() + said.slice(1) : `${where}: ${said}`;
-  return new Problem("too_large", `${text}; that is the limit.`);
-};
+/** The problem of a message that exceeds a limit. */
+export function limitExceeded(limits: MessageLimits, limit: keyof MessageLimits, where = ""): Problem {
+  const message = MESSAGES[limit].replace("#", String(limits[limit]));
+  const text = where === "" ? message[0].toUpperCase() + message.slice(1) : `${where}: ${message}`;
+  return new Problem("too_large", `${text}, which is the limit.`);
+}

@@ -1,281 +1,286 @@
-import { SaxesParser, type SaxesTagNS } from "saxes";
+import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from "saxes";
 import { Problem } from "../../problem.ts";
 import { isXmlSpace } from "./characters.ts";
-import { openRequestDecoder } from "./decode.ts";
+import { attributesOf, RequestDecoder, type Tag } from "./decode.ts";
 import type { SoapVersion } from "./encode.ts";
-import { checkHeaderBlock } from "./header.ts";
-import { type MessageLimits, limitExceeded } from "./limits.ts";
+import { limitExceeded, type MessageLimits } from "./limits.ts";
 import { SOAP_11, SOAP_12 } from "./namespaces.ts";
 import { OPERATION_NAMES, type OperationName, type Request } from "./service.ts";
-import { at, atStart, notWellFormed, type Place, placeOfContent } from "./xml-errors.ts";
+import { at, atStart, malformed, notWellFormed, type Place, placeOfContent } from "./xml-errors.ts";
 
-/** Takes the text of one message piece by piece; throws at the first thing that is wrong. */
-export interface MessageParser {
-  /** @throws Problem */
-  write(text: string): void;
-  /** @throws Problem where the message is not complete */
-  finish(): void;
-  /** Where reading stands. */
-  readonly place: Place;
-  /** The envelope's version, once its start tag has been read. */
-  readonly soapVersion: SoapVersion | null;
-  readonly operation: OperationName | null;
-  /** The request, once the message is finished. */
-  readonly request: Request | null;
-}
-
-/** Parts of an envelope in their order. */
 type Stage = "before" | "envelope" | "header" | "after header" | "body" | "after body";
 
 /**
- * A SOAP envelope (SOAP 1.1, section 4; SOAP 1.2 part 1, section 5) as the parser's events tell it. Nothing of the
- * message is kept but the values of the request.
+ * Parses a SOAP envelope (SOAP 1.1, section 4; SOAP 1.2 part 1, section 5) as its text arrives and throws a Problem at the
+ * first error. Only the values of the request are kept.
  */
-export function openMessageParser(namespace: string, limits: MessageLimits): MessageParser {
-  // XML 1.1 is refused below; until its declaration has been read whole, its characters are not let in either.
-  const sax = new SaxesParser({
-    xmlns: true,
-    position: false,
-    defaultXMLVersion: "1.0",
-    forceXMLVersion: true,
-  });
-  // The parser tells of a DOCTYPE when it is over, but refuses a second one where it begins: so the first is a second.
-  sax["doctype"] = true;
-  const decoder = openRequestDecoder(namespace, limits);
-  let stage: Stage = "before";
-  let depth = 0;
-  let soapVersion: SoapVersion | null = null;
-  let soapNamespace = "";
-  let elements = 0;
-  let attributes = 0;
-  let namespaces = 0;
-  /** Characters given to the parser so far, where in them the part that is being read began, and that as a place. */
-  let given = 0;
-  let partStart = 0;
-  let partPlace: Place = { line: 1, column: 1 };
-  let tagPlace: Place = partPlace;
-  let isRootClosed = false;
-  /** An end tag whose name the parser has not compared yet: it does so after its event. */
-  let closing: Place | null = null;
+export class MessageParser {
+  /** Version of the envelope, once its start tag has been read. */
+  soapVersion: SoapVersion | null = null;
+  readonly #sax: SaxesParser<{ xmlns: true; position: false }>;
+  readonly #decoder: RequestDecoder;
+  readonly #limits: MessageLimits;
+  #soapNamespace = "";
+  #stage: Stage = "before";
+  #depth = 0;
+  #elements = 0;
+  #attributes = 0;
+  #namespaces = 0;
+  /** Characters written so far, and where the current markup or text begins in them. */
+  #written = 0;
+  #partStart = 0;
+  #partPlace: Place = { line: 1, column: 1 };
+  #tagPlace: Place = { line: 1, column: 1 };
+  #isRootClosed = false;
+  /** An end tag that saxes has reported but not compared with its start tag yet. */
+  #endTag: Place | null = null;
 
-  const here = (): Place => ({ line: sax.line, column: Math.max(1, sax.column) });
-  /**
-   * Ends the part of the message that an event has told, and returns where it began.
-   * @param ahead characters of the next part that have been read already
-   */
-  const endPart = (ahead = 0): Place => {
-    const began = partPlace;
-    const end = sax.position - ahead;
-    if (end - partStart > limits.textLength) throw limitExceeded(limits, "textLength", atStart(began));
-    partStart = end;
-    partPlace = { line: sax.line, column: sax.column + 1 - ahead };
-    return began;
-  };
-  const count = (place: Place): void => {
-    if (++elements > limits.elements) throw limitExceeded(limits, "elements", atStart(place));
-  };
-  const resolve = (prefix: string): string | undefined => sax.resolve(prefix);
-
-  sax.on("error", (error) => {
-    // The parser notices text outside the root late, at a place that depends on how the message was cut.
-    if (error.message.startsWith("text data outside")) {
-      settle();
-      const side = isRootClosed ? "after" : "before";
-      throw new Problem(
-        "malformed",
-        `${atStart(tagPlace)}: not well-formed XML: text ${side} the root element.`,
-      );
-    }
-    const isAboutTag = /^(?:unbound|duplicate)/.test(error.message);
-    throw notWellFormed(error.message, isAboutTag ? tagPlace : here());
-  });
-  sax.on("xmldecl", ({ version }) => {
-    if (version !== "1.0") throw new Problem("malformed", `${atStart(here())}: the message must be XML 1.0.`);
-    endPart();
-  });
-  sax.on("opentagstart", ({ name }) => {
-    settle();
-    attributes = 0;
-    tagPlace = startOf(name, here());
-    // A second root is for the parser to refuse.
-    if (isRootClosed) return;
-    count(tagPlace);
-    if (depth + 1 > limits.depth) throw limitExceeded(limits, "depth", atStart(tagPlace));
-    checkLocalName(name, tagPlace);
-    endPart();
-  });
-  sax.on("attribute", ({ name, prefix, value }) => {
-    endPart();
-    if (++attributes > limits.attributes) throw limitExceeded(limits, "attributes", atStart(tagPlace));
-    if (value.length > limits.attributeLength)
-      throw limitExceeded(limits, "attributeLength", atStart(tagPlace));
-    checkLocalName(name, tagPlace);
-    if (prefix === "xmlns" || name === "xmlns") {
-      if (++namespaces > limits.namespaces) throw limitExceeded(limits, "namespaces", atStart(tagPlace));
-      // The parser would cut it off, and so let another namespace pass for ours.
-      if (value !== value.trim()) {
-        throw new Problem(
-          "malformed",
-          `${atStart(tagPlace)}: a namespace has white space before or after it.`,
-        );
-      }
-    }
-  });
-  sax.on("opentag", (tag) => {
-    open(tag as SaxesTagNS, tagPlace);
-    depth++;
-    endPart();
-  });
-  sax.on("closetag", () => {
-    settle();
-    closing = here();
-    endPart();
-  });
-  sax.on("text", (text) => {
-    settle();
-    // The < of what follows has been read.
-    takeText(text, endPart(1));
-  });
-  sax.on("cdata", (text) => {
-    settle();
-    const place = endPart();
-    count(place);
-    takeText(text, place, true);
-  });
-  sax.on("comment", () => {
-    settle();
-    count(endPart());
-  });
-  sax.on("doctype", () => {
-    throw notWellFormed("inappropriately located doctype", here());
-  });
-  sax.on("processinginstruction", () => {
-    settle();
-    const place = endPart();
-    count(place);
-    if (decoder.isInValue) {
-      throw new Problem(
-        "invalid_request",
-        `${decoder.operation}, ${at(place)}: a processing instruction inside a value.`,
-      );
-    }
-  });
-
-  function open(tag: SaxesTagNS, place: Place): void {
-    if (depth === 0) openEnvelope(tag, place);
-    else if (depth === 1) openPart(tag, place);
-    else if (stage === "body") decoder.open(tag, place, resolve);
-    else if (stage === "header" && depth === 2) checkHeaderBlock(tag, soapVersion!, place);
+  constructor(namespace: string, limits: MessageLimits) {
+    this.#limits = limits;
+    this.#decoder = new RequestDecoder(namespace, limits);
+    // Forced to 1.0, so that no character of XML 1.1 passes before its declaration is refused.
+    this.#sax = new SaxesParser({
+      xmlns: true,
+      position: false,
+      defaultXMLVersion: "1.0",
+      forceXMLVersion: true,
+    });
+    // saxes reports a DOCTYPE at its end, but a second one at its beginning: this makes every one the second.
+    this.#sax["doctype"] = true;
+    this.#listen();
   }
 
-  function openEnvelope({ local, uri }: SaxesTagNS, place: Place): void {
+  #listen(): void {
+    const sax = this.#sax;
+    sax.on("error", (error) => this.#onError(error.message));
+    sax.on("xmldecl", ({ version }) => {
+      if (version !== "1.0") throw malformed(this.#here, "the message must be XML 1.0");
+      this.#endPart();
+    });
+    sax.on("opentagstart", ({ name }) => this.#onTagName(name));
+    sax.on("attribute", (attribute) => this.#onAttribute(attribute));
+    sax.on("opentag", (tag) => {
+      this.#onStartTag(tag);
+      this.#depth++;
+      this.#endPart();
+    });
+    sax.on("closetag", () => {
+      this.#finishEndTag();
+      this.#endTag = this.#here;
+      this.#endPart();
+    });
+    // The `<` after the text has been read already.
+    sax.on("text", (text) => this.#onText(text, 1));
+    sax.on("cdata", (text) => this.#onText(text, 0, true));
+    sax.on("comment", () => {
+      this.#finishEndTag();
+      this.#countElement(this.#endPart());
+    });
+    sax.on("doctype", () => {
+      throw notWellFormed("inappropriately located doctype", this.#here);
+    });
+    sax.on("processinginstruction", () => {
+      this.#finishEndTag();
+      const place = this.#endPart();
+      this.#countElement(place);
+      if (!this.#decoder.isInValue) return;
+      throw new Problem(
+        "invalid_request",
+        `${this.#decoder.operation}, ${at(place)}: processing instructions are not allowed in values.`,
+      );
+    });
+  }
+
+  /** @throws Problem */
+  write(text: string): void {
+    // The decoder removed the byte order mark. saxes would drop a second one, which is text before the root.
+    if (this.#written === 0 && text.startsWith("\uFEFF"))
+      throw notWellFormed("text data outside", { line: 1, column: 1 }, "before");
+    this.#sax.write(text);
+    this.#written += text.length;
+    // Markup that never ends has no event.
+    if (this.#written - this.#partStart > this.#limits.textLength + 1)
+      throw limitExceeded(this.#limits, "textLength", atStart(this.#partPlace));
+  }
+
+  /** @throws Problem if the message is not complete */
+  finish(): void {
+    // A bare & makes saxes look for its ; up to the end.
+    if (this.#sax["entity"] !== "") throw notWellFormed("undefined entity", this.#partPlace);
+    this.#sax.close();
+    this.#finishEndTag();
+  }
+
+  /** Where reading stands. */
+  get place(): Place {
+    return { line: this.#sax.line, column: this.#sax.column + 1 };
+  }
+
+  get operation(): OperationName | null {
+    return this.#decoder.operation;
+  }
+
+  /** The request, once the message is finished. */
+  get request(): Request | null {
+    return this.#decoder.request;
+  }
+
+  get #here(): Place {
+    return { line: this.#sax.line, column: Math.max(1, this.#sax.column) };
+  }
+
+  /**
+   * Ends the markup or text that an event reports, and returns where it began.
+   * @param ahead characters that saxes has read beyond it
+   */
+  #endPart(ahead = 0): Place {
+    const start = this.#partPlace;
+    const end = this.#sax.position - ahead;
+    if (end - this.#partStart > this.#limits.textLength)
+      throw limitExceeded(this.#limits, "textLength", atStart(start));
+    this.#partStart = end;
+    this.#partPlace = { line: this.#sax.line, column: this.#sax.column + 1 - ahead };
+    return start;
+  }
+
+  #countElement(place: Place): void {
+    if (++this.#elements > this.#limits.elements)
+      throw limitExceeded(this.#limits, "elements", atStart(place));
+  }
+
+  #onError(message: string): void {
+    // saxes notices text outside the root late, at a place that depends on how the message was cut.
+    if (message.startsWith("text data outside")) {
+      this.#finishEndTag();
+      throw notWellFormed(message, this.#tagPlace, this.#isRootClosed ? "after" : "before");
+    }
+    throw notWellFormed(message, /^(?:unbound|duplicate)/.test(message) ? this.#tagPlace : this.#here);
+  }
+
+  #onTagName(name: string): void {
+    this.#finishEndTag();
+    this.#attributes = 0;
+    const { line, column } = this.#here;
+    const start = column - name.length - 1;
+    this.#tagPlace = { line, column: start >= 1 ? start : column };
+    // saxes refuses a second root.
+    if (this.#isRootClosed) return;
+    this.#countElement(this.#tagPlace);
+    if (this.#depth + 1 > this.#limits.depth)
+      throw limitExceeded(this.#limits, "depth", atStart(this.#tagPlace));
+    checkLocalName(name, this.#tagPlace);
+    this.#endPart();
+  }
+
+  #onAttribute({ name, prefix, value }: Pick<SaxesAttributeNS, "name" | "prefix" | "value">): void {
+    this.#endPart();
+    const place = this.#tagPlace;
+    const limits = this.#limits;
+    if (++this.#attributes > limits.attributes) throw limitExceeded(limits, "attributes", atStart(place));
+    if (value.length > limits.attributeLength) throw limitExceeded(limits, "attributeLength", atStart(place));
+    checkLocalName(name, place);
+    if (prefix !== "xmlns" && name !== "xmlns") return;
+    if (++this.#namespaces > limits.namespaces) throw limitExceeded(limits, "namespaces", atStart(place));
+    // saxes would trim it, so that another namespace would pass for ours.
+    if (value !== value.trim()) throw malformed(place, "a namespace has white space around it");
+  }
+
+  #onStartTag(tag: SaxesTagNS): void {
+    const place = this.#tagPlace;
+    if (this.#depth === 0) this.#openEnvelope(tag, place);
+    else if (this.#depth === 1) this.#openEnvelopeChild(tag, place);
+    else if (this.#stage === "body") this.#decoder.open(tag, place, (prefix) => this.#sax.resolve(prefix));
+    else if (this.#stage === "header" && this.#depth === 2) checkHeaderBlock(tag, this.soapVersion!, place);
+  }
+
+  #openEnvelope({ local, uri }: SaxesTagNS, place: Place): void {
     if (local !== "Envelope" || (uri !== SOAP_11 && uri !== SOAP_12)) {
       throw new Problem(
         "version_mismatch",
         `${atStart(place)}: the root element must be Envelope in the namespace ${SOAP_11} (SOAP 1.1) or ${SOAP_12} (SOAP 1.2).`,
       );
     }
-    soapVersion = uri === SOAP_11 ? "1.1" : "1.2";
-    soapNamespace = uri;
-    stage = "envelope";
+    this.soapVersion = uri === SOAP_11 ? "1.1" : "1.2";
+    this.#soapNamespace = uri;
+    this.#stage = "envelope";
   }
 
-  function openPart({ local, uri }: SaxesTagNS, place: Place): void {
-    const isHeader = uri === soapNamespace && local === "Header";
-    const isBody = uri === soapNamespace && local === "Body";
-    if (isHeader && stage === "envelope") stage = "header";
-    else if (isBody && (stage === "envelope" || stage === "after header")) stage = "body";
-    else if (isHeader) refuse(place, "Header may stand once, before Body.");
-    else if (isBody) refuse(place, "a second Body.");
-    else refuse(place, "an element that is neither Header nor Body of SOAP.");
+  #openEnvelopeChild({ local, uri }: SaxesTagNS, place: Place): void {
+    const name = uri === this.#soapNamespace ? local : "";
+    const stage = this.#stage;
+    if (name === "Header" && stage === "envelope") this.#stage = "header";
+    else if (name === "Body" && (stage === "envelope" || stage === "after header")) this.#stage = "body";
+    else if (name === "Header") refuse(place, "Header may appear only once, before Body.");
+    else if (name === "Body") refuse(place, "Body may appear only once.");
+    else refuse(place, "unexpected element; Envelope may contain only Header and Body of SOAP.");
   }
 
-  function settle(): void {
-    if (closing === null) return;
-    const place = closing;
-    closing = null;
-    depth--;
-    close(place);
+  #finishEndTag(): void {
+    const place = this.#endTag;
+    if (place === null) return;
+    this.#endTag = null;
+    this.#depth--;
+    if (this.#depth === 0) {
+      if (this.#stage !== "after body") refuse(place, "Body is missing.");
+      this.#isRootClosed = true;
+      this.#tagPlace = place;
+    } else if (this.#depth === 1) {
+      if (this.#stage === "body" && this.request === null)
+        refuse(place, `Body is empty; it must contain one of ${OPERATION_NAMES.join(", ")}.`);
+      this.#stage = this.#stage === "header" ? "after header" : "after body";
+    } else if (this.#stage === "body") this.#decoder.close(place);
   }
 
-  function close(place: Place): void {
-    if (depth === 1) {
-      if (stage === "body" && decoder.request === null) {
-        refuse(place, `Body is empty; it must hold one of ${OPERATION_NAMES.join(", ")}.`);
-      }
-      stage = stage === "header" ? "after header" : "after body";
-    } else if (depth === 0) {
-      if (stage !== "after body") refuse(place, "Body is missing.");
-      isRootClosed = true;
-      tagPlace = place;
-    } else if (stage === "body") {
-      decoder.close(place);
-    }
-  }
-
-  function takeText(text: string, place: Place, isSection = false): void {
-    if (stage === "body" && depth >= 2) decoder.text(text, place, isSection);
-    // Outside the root the parser itself refuses it.
-    else if (depth > 0 && depth <= 2 && (isSection || !isXmlSpace(text)))
+  #onText(text: string, ahead: number, isCdata = false): void {
+    this.#finishEndTag();
+    const place = this.#endPart(ahead);
+    if (isCdata) this.#countElement(place);
+    if (this.#stage === "body" && this.#depth >= 2) this.#decoder.text(text, place, isCdata);
+    // saxes refuses text outside the root.
+    else if (this.#depth > 0 && this.#depth <= 2 && (isCdata || !isXmlSpace(text)))
       refuse(placeOfContent(place, text), "text between elements.");
   }
-
-  return {
-    write(text) {
-      // The byte order mark went with the bytes. The parser would drop a second one, which is text before the root.
-      if (given === 0 && text.startsWith("\uFEFF")) {
-        throw new Problem(
-          "malformed",
-          "Line 1, column 1: not well-formed XML: text before the root element.",
-        );
-      }
-      sax.write(text);
-      given += text.length;
-      // A part that never ends has no event.
-      if (given - partStart > limits.textLength + 1)
-        throw limitExceeded(limits, "textLength", atStart(partPlace));
-    },
-    finish() {
-      // A bare & is a common slip, and the parser looks for its ; up to the end.
-      if (sax["entity"] !== "") throw notWellFormed("undefined entity", partPlace);
-      sax.close();
-      settle();
-    },
-    get place() {
-      return { line: sax.line, column: sax.column + 1 };
-    },
-    get soapVersion() {
-      return soapVersion;
-    },
-    get operation() {
-      return decoder.operation;
-    },
-    get request() {
-      return decoder.request;
-    },
-  };
 }
 
 function refuse(place: Place, text: string): never {
   throw new Problem("invalid_request", `Envelope, ${at(place)}: ${text}`);
 }
 
-/** Where a tag began, once its name and the character after it have been read. */
-function startOf(name: string, { line, column }: Place): Place {
-  const start = column - name.length - 1;
-  return start >= 1 ? { line, column: start } : { line, column };
-}
-
-/** Characters that a name may hold but not begin with (XML 1.0, productions 4 and 4a). */
+/** Characters that a name may contain but not begin with (XML 1.0, productions 4 and 4a). */
 const NOT_FIRST = /^(?:[-.0-9\u203F\u2040\u00B7]|[\u0300-\u036F])/;
 
-/** Names after a prefix follow the same rules as names (Namespaces in XML 1.0, production 4); the parser does not look. */
+/** Checks the part of a name after its prefix (Namespaces in XML 1.0, production 4), which saxes does not. */
 function checkLocalName(name: string, place: Place): void {
   const colon = name.indexOf(":");
-  if (colon >= 0 && NOT_FIRST.test(name.slice(colon + 1))) {
+  if (colon >= 0 && NOT_FIRST.test(name.slice(colon + 1)))
+    throw malformed(place, "not well-formed XML: a name begins with a character that is not allowed there");
+}
+
+/** Per version the attribute that addresses a header block, and its values that mean this service. */
+const TARGETS: Record<SoapVersion, { namespace: string; attribute: string; us: readonly string[] }> = {
+  // SOAP 1.1, section 4.2.2.
+  "1.1": { namespace: SOAP_11, attribute: "actor", us: ["", "http://schemas.xmlsoap.org/soap/actor/next"] },
+  // SOAP 1.2 part 1, section 2.2.
+  "1.2": {
+    namespace: SOAP_12,
+    attribute: "role",
+    us: ["", `${SOAP_12}/role/next`, `${SOAP_12}/role/ultimateReceiver`],
+  },
+};
+
+/** Refuses a mandatory header block for this service, which understands none. */
+function checkHeaderBlock(tag: Tag, soapVersion: SoapVersion, place: Place): void {
+  const { namespace, attribute, us } = TARGETS[soapVersion];
+  const attributes = attributesOf(tag);
+  const valueOf = (name: string): string | undefined =>
+    attributes.find(({ uri, local }) => uri === namespace && local === name)?.value.trim();
+  const mandatory = valueOf("mustUnderstand") ?? "0";
+  if (!["0", "1", "false", "true"].includes(mandatory))
+    throw new Problem("invalid_request", `Header, ${at(place)}: mustUnderstand must be 0 or 1.`);
+  if ((mandatory === "1" || mandatory === "true") && us.includes(valueOf(attribute) ?? "")) {
     throw new Problem(
-      "malformed",
-      `${atStart(place)}: not well-formed XML: a name begins with a character that it may not.`,
+      "must_understand",
+      `Header, ${at(place)}: this header block is mandatory, but the service understands no headers.`,
     );
   }
 }

@@ -5,14 +5,8 @@ import { join } from "node:path";
 import { SaxesParser } from "saxes";
 import type * as Library from "../../../src/motif/prediction.ts";
 import { type Code, Problem, PROBLEMS } from "../../../src/problem.ts";
-import {
-  encodeFault,
-  encodeGetResultResponse,
-  encodeGetStatusResponse,
-  encodePrediction,
-  encodeRunJobResponse,
-} from "../../../src/scoring/contract/encode.ts";
-import { escapeAttribute, escapeText, printNumber } from "../../../src/scoring/contract/markup.ts";
+import { encodeFault, encodePrediction, encodeResponse } from "../../../src/scoring/contract/encode.ts";
+import { escapeAttribute, escapeText, printNumber } from "../../../src/scoring/contract/xml-text.ts";
 import { DEFAULT_SERVICE_NAMESPACE, SOAP_12 } from "../../../src/scoring/contract/namespaces.ts";
 import {
   complexTypes,
@@ -143,7 +137,7 @@ test("the contract's prediction has the structure of the library's", () => expec
 
 describe("answers", () => {
   test("RunJob and GetStatus, in both versions", () => {
-    expect(encodeRunJobResponse({ JobIdentifier: "6f1d" }, "1.1", namespace)).toEqual({
+    expect(encodeResponse("RunJob", { JobIdentifier: "6f1d" }, "1.1", namespace)).toEqual({
       status: 200,
       headers: { "Content-Type": "text/xml; charset=utf-8" },
       body:
@@ -151,7 +145,8 @@ describe("answers", () => {
         `<tns:RunJobResponse xmlns:tns="${namespace}"><tns:JobIdentifier>6f1d</tns:JobIdentifier></tns:RunJobResponse>` +
         "</soap:Body></soap:Envelope>",
     });
-    const { headers, body } = encodeGetStatusResponse(
+    const { headers, body } = encodeResponse(
+      "GetStatus",
       { Status: "running", StatusDetails: "a < b" },
       "1.2",
       namespace,
@@ -163,14 +158,14 @@ describe("answers", () => {
 
   test("what is optional and not there is left out", () => {
     expect(
-      encodeGetStatusResponse({ Status: "queued", StatusDetails: null }, "1.1", namespace).body,
+      encodeResponse("GetStatus", { Status: "queued", StatusDetails: null }, "1.1", namespace).body,
     ).not.toContain("StatusDetails");
-    const none = encodeGetResultResponse({ ConScorePrediction: null }, "1.1", namespace).body;
+    const none = encodeResponse("GetResult", { ConScorePrediction: null }, "1.1", namespace).body;
     expect(none).toContain(`<tns:GetResultResponse xmlns:tns="${namespace}"></tns:GetResultResponse>`);
   });
 
   test("a namespace with markup is escaped", () => {
-    const { body } = encodeRunJobResponse({ JobIdentifier: "1" }, "1.1", 'urn:a"b&c<d');
+    const { body } = encodeResponse("RunJob", { JobIdentifier: "1" }, "1.1", 'urn:a"b&c<d');
     expect(body).toContain('xmlns:tns="urn:a&quot;b&amp;c&lt;d"');
   });
 
@@ -218,16 +213,16 @@ describe("answers", () => {
       const next = random(12);
       const bodies = Array.from({ length: 100 }, () => {
         const report = randomReport(next);
-        return encodeGetResultResponse({ ConScorePrediction: report }, "1.1", namespace).body;
+        return encodeResponse("GetResult", { ConScorePrediction: report }, "1.1", namespace).body;
       });
       for (const text of NASTY) {
         bodies.push(
-          encodeRunJobResponse({ JobIdentifier: text }, "1.1", namespace).body,
-          encodeGetStatusResponse({ Status: text, StatusDetails: text }, "1.1", namespace).body,
+          encodeResponse("RunJob", { JobIdentifier: text }, "1.1", namespace).body,
+          encodeResponse("GetStatus", { Status: text, StatusDetails: text }, "1.1", namespace).body,
         );
       }
       bodies.push(
-        encodeGetResultResponse({ ConScorePrediction: null }, "1.1", namespace).body,
+        encodeResponse("GetResult", { ConScorePrediction: null }, "1.1", namespace).body,
         encodeFault(new Problem("unknown_job", "None."), "1.1", namespace).body,
       );
       writeFileSync(join(folder, "messages.xsd"), messageSchema(namespace, "prediction.xsd"));

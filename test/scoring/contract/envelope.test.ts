@@ -255,11 +255,14 @@ describe("which answer comes first", () => {
 describe("streams", () => {
   const options = { contentType: "text/xml", namespace: NAMESPACE };
 
-  test("any iterable of bytes", async () => {
-    async function* bytes() {
-      for (const byte of encoder.encode(envelope(status("6f1d")))) yield Uint8Array.of(byte);
-    }
-    expect(await readEnvelope(bytes(), options)).toMatchObject({ value: { JobIdentifier: "6f1d" } });
+  test("are read byte by byte", async () => {
+    const bytes = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (const byte of encoder.encode(envelope(status("6f1d")))) controller.enqueue(Uint8Array.of(byte));
+        controller.close();
+      },
+    });
+    expect(await readEnvelope(bytes, options)).toMatchObject({ value: { JobIdentifier: "6f1d" } });
   });
 
   test("no body at all", async () => {
