@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { helpOf, helpOfAll } from "../src/commands/command-line.ts";
-import { flagOf, SETTING_NAMES, SETTINGS, variableOf } from "../src/config.ts";
+import { helpOf } from "../src/commands/command-line.ts";
+import { SETTING_NAMES, SETTINGS } from "../src/config.ts";
 import { COMMANDS } from "../src/main.ts";
 import { PROBLEMS } from "../src/problem.ts";
 import manifest from "../package.json";
@@ -31,31 +31,18 @@ const cell = (text: string): string => text.replaceAll("|", "\\|");
 const table = (head: string[], rows: string[][]): string =>
   [head, head.map(() => "---"), ...rows].map((row) => `| ${row.map(cell).join(" | ")} |`).join("\n");
 
-test("README has every setting as the program has it", () => {
+test("docs/settings.md has every setting as the program has it", () => {
   const rows = SETTING_NAMES.map((name) => {
     const { fallback, sentence, allowed } = SETTINGS[name] as {
       fallback: unknown;
       sentence: string;
       allowed: string;
     };
-    // The number of processors is this machine's.
-    const shown =
-      name === "workers"
-        ? "processors"
-        : name === "password_hashes"
-          ? "half of them"
-          : fallback === ""
-            ? "empty"
-            : `\`${fallback}\``;
-    return [`\`${flagOf(name)}\``, `\`${variableOf(name)}\``, shown, `${sentence} Allowed: ${allowed}.`];
+    // Defaults that depend on the machine.
+    const shown = name === "workers" ? "processors" : fallback === "" ? "empty" : `\`${fallback}\``;
+    return [`\`${name}\``, shown, `${sentence} Allowed: ${allowed}.`];
   });
-  expectGenerated("README.md", "settings", table(["Flag", "Variable", "Default", "Meaning"], rows));
-});
-
-test("docs/command-line.md has every verb with its flags and example", () => {
-  const verbs = COMMANDS.map((verb) => `## labd ${verb.name}\n\n\`\`\`text\n${helpOf(verb)}\`\`\``);
-  const all = `\`\`\`text\n${helpOfAll(COMMANDS, "VERSION")}\`\`\``;
-  expectGenerated("docs/command-line.md", "verbs", [all, ...verbs].join("\n\n"));
+  expectGenerated("docs/settings.md", "settings", table(["Setting", "Default", "Meaning"], rows));
 });
 
 test("docs/problems.md has every code with what HTTP, SOAP and the shell say", () => {

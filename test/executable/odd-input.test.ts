@@ -18,10 +18,10 @@ import {
 
 /**
  * Queries, patterns and corpora that are odd, asked of the executable by its three faces. What each answers is the table in
- * docs/scoring-api.md; `DOCS=write` writes it.
+ * test/golden/odd-input.md; `DOCS=write` writes it.
  */
 
-const PAGE = join(import.meta.dir, "../../docs/scoring-api.md");
+const PAGE = join(import.meta.dir, "../golden/odd-input.md");
 const TABLE = /(<!-- odd input -->\n)[^]*?(<!-- end of odd input -->)/;
 
 const next = random(31);
@@ -120,7 +120,7 @@ const steady = (text: string): string =>
     .replace(/\s+/g, " ")
     .replaceAll("|", "\\|");
 
-test("odd queries, patterns and corpora: each face says what docs/scoring-api.md says", async () => {
+test("odd queries, patterns and corpora: each face says what test/golden/odd-input.md says", async () => {
   using place = scratch();
   const directories = new Map<string, string>();
   const fasta = [...family, ...strangers].map((letters, i) => `>P${i}\n${letters}\n`).join("");

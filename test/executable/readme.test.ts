@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { element, ended, LABD, labd, scratch, serve } from "./labd.ts";
 
@@ -39,20 +39,4 @@ test.skipIf(!Bun.which("curl"))("one call per face (SKIPPED without curl)", asyn
   const page = JSON.parse(rest.stdout) as { total: number; results: { label: string }[] };
   expect(page.total).toBeGreaterThan(20);
   expect(page.results).toHaveLength(5);
-});
-
-test("on a server", async () => {
-  using place = scratch();
-  writeFileSync(
-    join(place.directory, "uniprot_sprot.fasta.gz"),
-    Bun.gzipSync(">P1\nMKLVAACDEFGHIKLMNPQRSTVWY\n"),
-  );
-  const block = blockWith("labd corpus add").replaceAll("/var/lib/labd", join(place.directory, "data"));
-  const lines = block.trim().split("\n");
-  expect(lines.at(-1)).toContain("labd serve");
-  const run = await shell(lines.slice(0, -1).join("\n"), place.directory);
-  expect(run).toMatchObject({ code: 0 });
-  expect(run.stdout).toMatch(/\* uniprot_sprot .*\nAdded kim.*\nlabd_[\w-]{43}\n$/);
-  await using server = await serve(join(place.directory, "data"));
-  expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
 });

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as options from "../../src/motif/options.ts";
 
-const page = readFileSync(join(import.meta.dir, "../../docs/algorithm.md"), "utf8");
+const page = readFileSync(join(import.meta.dir, "../../docs/method.md"), "utf8");
 const documented = new Map(
   [...page.matchAll(/^\| `([A-Za-z_.]+)` \| (\S+) \| (.+) \|$/gm)].map(([, name, value]) => [name, value]),
 );
@@ -12,7 +12,7 @@ function printed(value: unknown): string {
   return typeof value === "number" && value < 1e-3 ? value.toFixed(6).replace(/0+$/, "") : String(value);
 }
 
-test("docs/algorithm.md lists every constant and option with its value, and nothing else", () => {
+test("docs/method.md lists every constant and option with its value, and nothing else", () => {
   const { DEFAULTS, METHOD, METHODS, ...constants } = options;
   const expected = new Map([
     ...Object.entries(DEFAULTS).map(([name, value]) => [`DEFAULTS.${name}`, printed(value)] as const),

@@ -100,14 +100,6 @@ test("the database allows exactly these states", () => {
   expect(allowed.split(", ")).toEqual(STATES.map((state) => `'${state}'`));
 });
 
-test("docs/jobs.md prints the same table", () => {
-  const page = readFileSync(join(import.meta.dir, "../../docs/jobs.md"), "utf8");
-  for (const event of EVENTS) {
-    const { from, to, meaning } = TRANSITIONS[event];
-    expect(page).toContain(`| ${event} | ${from.join(", ")} | ${to} | ${meaning} |`);
-  }
-});
-
 test("identifiers are UUIDs of version 7, in the order of time, and all different", () => {
   const at = Date.UTC(2026, 5, 1);
   const ids = Array.from({ length: 1000 }, (_, i) => jobId(at + i, crypto.randomUUID()));
