@@ -79,7 +79,7 @@ test("every wrong cell is a line of a table, and the exit code says so", async (
   const [code, told] = await run(importFile, csv, "--resource", "stocks/consumables");
   expect([code, told]).toEqual([
     65,
-    "row  column  what is wrong\n2    amount  A valid number is required.\n3    amount  It is below 0.\n\nNothing was written of 2 rows.\n",
+    "row  column  what is wrong\n2    amount  A valid number is required.\n3    amount  Ensure this value is greater than or equal to 0.\n\nNothing was written of 2 rows.\n",
   ]);
   await expect(run(importFile, csv, "--resource", "location")).rejects.toThrow("Did you mean locations?");
   await expect(run(importFile, csv)).rejects.toThrow("Name the list: --resource LIST.");

@@ -104,7 +104,7 @@ test("one wrong cell keeps everything out, and every wrong cell is named", async
       { row: 3, column: "public", message: "Must be a valid boolean." },
       { row: 3, column: "location", message: 'Object with label="Nowhere" does not exist.' },
       { row: 4, column: "name", message: "This field is required." },
-      { row: 5, column: "amount", message: "It is below 0." },
+      { row: 5, column: "amount", message: "Ensure this value is greater than or equal to 0." },
     ]);
   }
   expect(await records("consumables/?name=good")).toEqual([]);

@@ -46,6 +46,6 @@ test("a view of no list, or of one page, is refused", async () => {
   const wrong = await save({ name: "X", list: "nothing" });
   expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining("Choices: locations")]);
   expect((await save({ name: "X", list: "locations", query: "page=2" })).body.query).toEqual([
-    "page is no part of a view.",
+    "page cannot be part of a view.",
   ]);
 });

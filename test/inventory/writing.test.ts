@@ -250,12 +250,12 @@ describe("the rules of types:", () => {
     expect((await create({ default: "a" })).body).toMatchObject({ has_default: true, default: "a" });
     expect((await create({ has_default: true, default: 5 })).body).toMatchObject({ default: "5" });
     const wrong = await create({ has_default: true });
-    expect(wrong.body).toMatchObject({ default: ["This field may not be blank where has_default is true."] });
+    expect(wrong.body).toMatchObject({ default: ["This field may not be blank if has_default is true."] });
   });
 
   test("VOCABULARYTERM needs its category, and no other type has one", async () => {
     expect((await create({ type: "VOCABULARYTERM" })).body).toMatchObject({
-      cv_category: ["This field is required where type is VOCABULARYTERM."],
+      cv_category: ["This field is required if type is VOCABULARYTERM."],
     });
     const made = await create({ type: "VOCABULARYTERM", cv_category: "Tissue" });
     expect(made.body).toMatchObject({

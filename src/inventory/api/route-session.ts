@@ -334,7 +334,7 @@ const DOCS = {
       content: content(
         object(
           {
-            name: { ...text, description: "What it is for." },
+            name: { ...text, description: "Purpose." },
             scope: tokenShape.scope,
             expires: tokenShape.expires,
             days: { type: "integer", description: "Days until it expires, in the place of expires." },

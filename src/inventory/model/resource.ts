@@ -70,7 +70,7 @@ export const MANDATORY_OWNED_BY = "mandatory_owned_by";
 
 /** What a filter names of a to-many relation. */
 export const RELATED_TEXT: Readonly<Record<string, Field>> = {
-  [NOTES]: text("What a note says.", { shown: "extra" }),
+  [NOTES]: text("Text of a note.", { shown: "extra" }),
   [MANDATORY_OWNED_BY]: text("Name of a group.", { shown: "extra" }),
 };
 
@@ -131,7 +131,7 @@ export const commonFields = (): Record<string, Field> => ({
   id: uuid("Identifier of the record, a UUID."),
   created_by: reference("user", "Username of the creator.", { write: "never", nullable: false }),
   modified_by: reference("user", "Username of the last modifier.", { write: "never", nullable: false }),
-  created: instant("When the record was made."),
+  created: instant("When the record was created."),
   modified: instant("When the record was last changed."),
 });
 
@@ -155,13 +155,17 @@ export const ownerFields = (options: Shown): Record<string, Field> => ({
 export const deletionFields = (): Record<string, Field> => ({
   deleted: flag("Whether the record is deleted.", false, { shown: "extra", write: "never" }),
   deleted_date: instant("When the record was deleted.", { shown: "extra", nullable: true }),
-  deleted_by: reference("user", "Username of who deleted it.", { shown: "extra", write: "never" }),
-  version: integer("How often the record was written.", { shown: "extra", write: "never", initial: 1 }),
+  deleted_by: reference("user", "Username of the user who deleted it.", { shown: "extra", write: "never" }),
+  version: integer("Version of the record; increases with every write.", {
+    shown: "extra",
+    write: "never",
+    initial: 1,
+  }),
 });
 
 /** What the caller may do with a record. */
 export const permissionsField = (options: Shown): Field =>
-  computed("Whether it is public, and what the caller may do with it besides viewing.", {
+  computed("Whether the record is public, and whether the caller may change or delete it.", {
     ...options,
     from: ["public"],
     shape: Type.Object({
@@ -173,3 +177,31 @@ export const permissionsField = (options: Shown): Field =>
       actions: rights.change || rights.delete ? { change: rights.change, delete: rights.delete } : {},
     }),
   });
+
+/** The name of a record, which every record must have. */
+export const nameField = (doc: string, options: Partial<Field> = {}): Field =>
+  text(doc, { write: "required", blank: false, folded: "name_fold", ...options });
+
+type Declared = Pick<Resource, "name" | "segment" | "model" | "summary" | "table" | "fields"> &
+  Partial<Resource> & {
+    /** Whether records show who owns them and whether they are public. */
+    showsAccess?: "always" | "extra";
+  };
+
+/** Completes the declaration of a resource whose records have a name, owners and a life cycle. */
+export const ownedResource = ({ fields, showsAccess = "always", ...declared }: Declared): Resource => ({
+  key: "name",
+  shownAs: "id",
+  nameFields: ["name"],
+  descriptionFields: ["description"],
+  defaultOrder: ["name"],
+  ...declared,
+  fields: {
+    ...commonFields(),
+    ...fields,
+    public: publicField({ shown: showsAccess }),
+    permissions: permissionsField({ shown: "extra" }),
+    ...ownerFields({ shown: showsAccess }),
+    ...deletionFields(),
+  },
+});

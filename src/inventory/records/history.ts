@@ -1,36 +1,32 @@
-import { isSubResource } from "../resources/sub-resource.ts";
 import { type Actor, changeable, visible } from "../model/access.ts";
 import { type Json, printInstant, type Stored } from "../model/field.ts";
-import type { Sql } from "../model/operator.ts";
+import type { Row, Sql } from "../model/operator.ts";
 import { plan } from "../model/plan.ts";
 import { columnOf, isGuarded, type Resource, type Resources } from "../model/resource.ts";
 import { compile } from "../model/sql.ts";
 import {
   changedFields,
   isShown,
-  type ReferencePrinter,
   printStored,
+  type ReferencePrinter,
   type StoredRecord,
 } from "../model/stored-record.ts";
+import { isSubResource } from "../resources/sub-resource.ts";
 import type { ChangeKind, RecordWrite } from "./journal.ts";
 import type { Statements } from "./statements.ts";
 
-/** One write as it was noted. */
+/** One write as it was recorded. */
 export interface Change {
-  seq: number;
-  batch: number;
   resource: Resource;
   rid: number;
   op: ChangeKind;
   version: number;
-  /** Of the values before, those that changed; undefined for a new record. */
+  /** The values that changed, before; undefined for a new record. */
   before: StoredRecord | undefined;
   after: StoredRecord;
-  /** Of a part of a record: resource and row of that record. */
-  host: { kind: string; rid: number } | undefined;
 }
 
-/** Some of a longer list. */
+/** One page of a longer list. */
 export interface HistoryPage {
   total: number;
   results: Json[];
@@ -41,35 +37,7 @@ export interface Batch {
   id: string;
   /** Whether it changed records that the actor may not view. */
   partly: boolean;
-  shown: { [name: string]: Json };
-}
-
-/** What was done, as far as the actor may view the records that it was done to. */
-export interface History {
-  /** The changes of one record that the actor may view, and of what belongs to it, the last first. */
-  ofRecord(resource: Resource, rid: number, actor: Actor, limit: number, offset: number): HistoryPage;
-  /** When an account joined and left groups. */
-  ofMember(user: number, actor: Actor, limit: number, offset: number): HistoryPage;
-  /** The record as it was in a version; undefined where there is none. */
-  version(resource: Resource, rid: number, version: number): StoredRecord | undefined;
-  /** Batches with a change that the actor may view, the last first. */
-  batches(actor: Actor, filter: BatchFilter, limit: number, offset: number): HistoryPage;
-  /** undefined also where the actor may view no change of it. */
-  batch(id: string, actor: Actor): Batch | undefined;
-  /** The changes of a batch in the order in which they were made. */
-  ofBatch(row: number, actor: Actor, limit: number, offset: number): HistoryPage;
-  /** The same for undoing: all of them, whoever asks. */
-  changes(row: number): Change[];
-  /** Changes of a record after a batch. */
-  later(resource: Resource, rid: number, row: number): Change[];
-  /** Changes after a cursor in the order of commits. `cursor` is that of the last one looked at. */
-  since(cursor: number, actor: Actor, kind: string | undefined, limit: number): ChangeFeed;
-  /** One change by its cursor; undefined where the actor may not view it, or not any more. */
-  change(cursor: number, actor: Actor): { [name: string]: Json } | undefined;
-  /** What writes did, as answers show it; for dry runs, within their transaction. */
-  preview(written: readonly RecordWrite[], actor: Actor): Json;
-  /** Row number of the last batch at or before an instant (microseconds); 0 where there is none. */
-  batchAt(at: number): number;
+  shown: Shown;
 }
 
 export interface BatchFilter {
@@ -83,276 +51,293 @@ export interface ChangeFeed {
   more: boolean;
 }
 
-type Row = Record<string, string | number | null>;
+type Shown = { [name: string]: Json };
 
-const WHO =
+const AUTHOR =
   "b.id AS batch_id, b.at AS at, b.kind AS kind, b.user_rid AS user_rid, u.username AS username, k.name AS token_name, k.prefix AS token_prefix";
-const PEOPLE = "JOIN user_account AS u ON u.rid = b.user_rid LEFT JOIN api_token AS k ON k.rid = b.token_rid";
-const BATCHES = `record_batch AS b ${PEOPLE}`;
-const CHANGES = `record_change AS c JOIN record_batch AS b ON b.rid = c.batch ${PEOPLE}`;
+const AUTHORS =
+  "JOIN user_account AS u ON u.rid = b.user_rid LEFT JOIN api_token AS k ON k.rid = b.token_rid";
+const BATCHES = `record_batch AS b ${AUTHORS}`;
+const BATCH = `b.rid AS rid, ${AUTHOR}, (SELECT id FROM record_batch WHERE rid = b.undoes) AS undoes_id, (SELECT id FROM record_batch WHERE undoes = b.rid ORDER BY rid DESC LIMIT 1) AS undone_by`;
+const CHANGES = `record_change AS c JOIN record_batch AS b ON b.rid = c.batch ${AUTHORS}`;
 const CHANGE =
   "c.seq, c.batch, c.object_kind, c.object_rid, c.op, c.version, c.before, c.after, c.host_kind, c.host_rid";
 
-export function openHistory(statements: Statements, resources: Resources): History {
-  const forChangers = [...resources.values()]
-    .filter((resource) => isSubResource(resource) && resource.readers === "changers")
-    .map(({ name }) => `'${name}'`)
-    .join(", ");
-  const guarded = [...resources.values()].filter(isGuarded);
+/** Recorded changes, limited to the records that the actor may view today. */
+export class History {
+  readonly #guarded: readonly Resource[];
+  /** Names of sub-resources, as a list of SQL, whose history only those who may change the parent may read. */
+  readonly #restricted: string;
 
-  /**
-   * Whether the record of the change `c`, or the one that it is a part of, may be viewed today. Who has rights is told
-   * to those who may change the record, who is a member of a group to everybody with an account.
-   */
-  const seen = (actor: Actor): Sql => {
-    const parts = guarded.map((resource): Sql => {
-      const joined = plan(resources, resource, actor);
+  constructor(
+    private readonly statements: Statements,
+    private readonly resources: Resources,
+  ) {
+    const all = [...resources.values()];
+    this.#guarded = all.filter(isGuarded);
+    const restricted = all.filter((resource) => isSubResource(resource) && resource.readers === "changers");
+    this.#restricted = restricted.map(({ name }) => `'${name}'`).join(", ");
+  }
+
+  /** The changes of one record and of its sub-resources, the last first. */
+  ofRecord(resource: Resource, rid: number, actor: Actor, limit: number, offset: number): HistoryPage {
+    const condition = "(c.object_kind = ?1 AND c.object_rid = ?2 OR c.host_kind = ?1 AND c.host_rid = ?2)";
+    return this.#page({ text: condition, args: [resource.name, rid] }, "c.seq DESC", actor, limit, offset);
+  }
+
+  /** When an account joined and left groups. */
+  ofMember(user: number, actor: Actor, limit: number, offset: number): HistoryPage {
+    const condition = "c.object_kind = 'membership' AND c.after ->> 'user' = ?";
+    return this.#page({ text: condition, args: [user] }, "c.seq DESC", actor, limit, offset);
+  }
+
+  /** The changes of a batch in the order in which they were made. */
+  ofBatch(row: number, actor: Actor, limit: number, offset: number): HistoryPage {
+    return this.#page({ text: "c.batch = ?", args: [row] }, "c.seq", actor, limit, offset);
+  }
+
+  /** The record as it was in a version; undefined if there is none. */
+  version(resource: Resource, rid: number, version: number): StoredRecord | undefined {
+    const text = "c.object_kind = ? AND c.object_rid = ? AND c.version = ? ORDER BY c.seq DESC LIMIT 1";
+    return this.#changes(text, resource.name, rid, version)[0]?.after;
+  }
+
+  /** All changes of a batch, whoever asks: for undoing it. */
+  changes(row: number): Change[] {
+    return this.#changes("c.batch = ? AND c.after IS NOT NULL ORDER BY c.seq", row);
+  }
+
+  /** Changes of a record after a batch. */
+  later(resource: Resource, rid: number, row: number): Change[] {
+    const text = "c.object_kind = ? AND c.object_rid = ? AND c.batch > ? ORDER BY c.seq";
+    return this.#changes(text, resource.name, rid, row);
+  }
+
+  /** Batches with a change that the actor may view, the last first; for administrators, all of them. */
+  batches(actor: Actor, { user, kind }: BatchFilter, limit: number, offset: number): HistoryPage {
+    const seen = this.#visibleChanges(actor);
+    const conditions: Sql[] = [
+      ...(user === undefined ? [] : [{ text: "u.username = ?", args: [user] }]),
+      ...(kind === undefined ? [] : [{ text: "b.kind = ?", args: [kind] }]),
+      actor.superuser
+        ? { text: "1", args: [] }
+        : {
+            text: `EXISTS (SELECT 1 FROM record_change AS c WHERE c.batch = b.rid AND ${seen.text})`,
+            args: seen.args,
+          },
+    ];
+    const from = `${BATCHES} WHERE ${conditions.map(({ text }) => text).join(" AND ")}`;
+    const args = conditions.flatMap((condition) => condition.args);
+    const found = this.statements.all({
+      text: `SELECT ${BATCH} FROM ${from} ORDER BY b.rid DESC LIMIT ? OFFSET ?`,
+      args: [...args, limit, offset],
+    });
+    return { total: this.#count(from, args), results: found.map((row) => this.#printBatch(row, actor)) };
+  }
+
+  /** Undefined also if the actor may view no change of it. */
+  batch(id: string, actor: Actor): Batch | undefined {
+    const row = this.statements.get({ text: `SELECT ${BATCH} FROM ${BATCHES} WHERE b.id = ?`, args: [id] });
+    if (!row) return undefined;
+    const shown = this.#printBatch(row, actor);
+    const visibleOnes = Object.values(shown.changes as Record<string, number>).reduce((a, b) => a + b, 0);
+    if (visibleOnes === 0 && !actor.superuser) return undefined;
+    const all = this.#count("record_change WHERE batch = ?", [row.rid]);
+    return { row: Number(row.rid), id: String(row.batch_id), partly: visibleOnes < all, shown };
+  }
+
+  /** Changes after a cursor in the order of commits, with the cursor of the last one examined. */
+  since(cursor: number, actor: Actor, kind: string | undefined, limit: number): ChangeFeed {
+    const ofKind = kind === undefined ? "" : " AND c.object_kind = ?";
+    const args = [cursor, ...(kind === undefined ? [] : [kind])];
+    const found = this.#visibleRows({ text: `c.seq > ?${ofKind}`, args }, actor, {
+      text: " ORDER BY c.seq LIMIT ?",
+      args: [limit + 1],
+    });
+    const more = found.length > limit;
+    const results = this.#printChanges(found.slice(0, limit), actor);
+    // At the end, the cursor passes changes that the actor may not view.
+    return { results, cursor: more ? Number(found[limit - 1].seq) : Math.max(cursor, this.last()), more };
+  }
+
+  /** The last cursor. */
+  last(): number {
+    const text = "SELECT coalesce(max(seq), 0) AS seq FROM record_change";
+    return Number(this.statements.get({ text, args: [] })?.seq);
+  }
+
+  /** One change by its cursor; undefined if the actor may not view it today. */
+  change(cursor: number, actor: Actor): Shown | undefined {
+    const found = this.#visibleRows({ text: "c.seq = ?", args: [cursor] }, actor);
+    return this.#printChanges(found, actor)[0];
+  }
+
+  /** What writes did, as answers show it; for dry runs, within their transaction. */
+  preview(written: readonly RecordWrite[], actor: Actor): Json {
+    const names = this.#referencePrinter();
+    return written.map(({ resource, op, version, before, after }) => {
+      const changed = after ? changedFields(before, after) : [];
+      const parent = resource.parent?.(after ?? before!);
+      return {
+        resource: segmentOf(resource),
+        id: before ? before.id : null,
+        of: parent ? this.#printParent(parent, names) : null,
+        op,
+        version,
+        before: before ? this.#printValues(resource, before, changed, names, actor) : null,
+        after: after ? this.#printValues(resource, after, changed, names, actor) : null,
+      };
+    });
+  }
+
+  /** Row number of the last batch at or before an instant (microseconds); 0 if there is none. */
+  batchAt(at: number): number {
+    const text = "SELECT coalesce(max(rid), 0) AS row FROM record_batch WHERE at <= ?";
+    return Number(this.statements.get({ text, args: [at] })?.row);
+  }
+
+  /** The condition that the record of the change `c`, or its parent, may be viewed today. */
+  #visibleChanges(actor: Actor): Sql {
+    const parts = this.#guarded.map((resource): Sql => {
+      const joined = plan(this.resources, resource, actor);
       const where = compile(visible(resource, actor), joined);
       const may = compile(changeable(resource, actor), joined);
       const text =
-        `coalesce(c.host_kind, c.object_kind) = '${resource.name}' AND EXISTS (SELECT 1 FROM ${resource.table} AS t WHERE` +
-        ` t.rid = coalesce(c.host_rid, c.object_rid) AND (${where.text}) AND (c.object_kind NOT IN (${forChangers}) OR (${may.text})))`;
-      return { text: `(${text})`, args: [...where.args, ...may.args] };
+        `(coalesce(c.host_kind, c.object_kind) = '${resource.name}' AND EXISTS (SELECT 1 FROM ${resource.table} AS t WHERE` +
+        ` t.rid = coalesce(c.host_rid, c.object_rid) AND (${where.text}) AND (c.object_kind NOT IN (${this.#restricted}) OR (${may.text}))))`;
+      return { text, args: [...where.args, ...may.args] };
     });
+    // Everybody with an account may view memberships.
     if (actor.user !== null) parts.push({ text: "c.host_kind = 'group'", args: [] });
     return {
       text: `(${parts.map(({ text }) => text).join(" OR ")})`,
       args: parts.flatMap(({ args }) => args),
     };
-  };
+  }
 
-  /** Looks names up once per answer. */
-  const namer = (): ReferencePrinter => {
+  #visibleRows(condition: Sql, actor: Actor, tail: Sql = { text: "", args: [] }): Row[] {
+    const seen = this.#visibleChanges(actor);
+    const text = `SELECT ${CHANGE}, ${AUTHOR} FROM ${CHANGES} WHERE ${condition.text} AND ${seen.text}${tail.text}`;
+    return this.statements.all({ text, args: [...condition.args, ...seen.args, ...tail.args] });
+  }
+
+  #page(condition: Sql, order: string, actor: Actor, limit: number, offset: number): HistoryPage {
+    const seen = this.#visibleChanges(actor);
+    const from = `${CHANGES} WHERE ${condition.text} AND ${seen.text}`;
+    const total = this.#count(from, [...condition.args, ...seen.args]);
+    const tail = { text: ` ORDER BY ${order} LIMIT ? OFFSET ?`, args: [limit, offset] };
+    return { total, results: this.#printChanges(this.#visibleRows(condition, actor, tail), actor) };
+  }
+
+  #count(from: string, args: Sql["args"]): number {
+    return Number(this.statements.get({ text: `SELECT count(*) AS total FROM ${from}`, args })?.total);
+  }
+
+  #changes(condition: string, ...args: Stored[]): Change[] {
+    const text = `SELECT ${CHANGE} FROM record_change AS c WHERE ${condition}`;
+    return this.statements.all({ text, args }).map((row) => this.#changeOf(row));
+  }
+
+  #changeOf(row: Row): Change {
+    return {
+      resource: this.resources.get(String(row.object_kind))!,
+      rid: Number(row.object_rid),
+      op: row.op as ChangeKind,
+      version: Number(row.version),
+      before: row.before === null ? undefined : (JSON.parse(String(row.before)) as StoredRecord),
+      after: JSON.parse(String(row.after)) as StoredRecord,
+    };
+  }
+
+  /** Looks up each name once per answer. */
+  #referencePrinter(): ReferencePrinter {
     const known = new Map<string, Stored | undefined>();
     return (far, column, rid) => {
       const key = `${far.name} ${column} ${rid}`;
       if (!known.has(key)) {
         const text = `SELECT ${column} AS value FROM ${far.table} WHERE rid = ?`;
-        known.set(key, statements.get({ text, args: [rid] })?.value);
+        known.set(key, this.statements.get({ text, args: [rid] })?.value);
       }
       return known.get(key);
     };
-  };
+  }
 
-  const printAll = (
+  #printChanges(found: readonly Row[], actor: Actor): Shown[] {
+    const references = this.#referencePrinter();
+    return found.map((row) => {
+      const { resource, op, version, before, after } = this.#changeOf(row);
+      const names = Object.keys(before ?? after);
+      const print = (values: StoredRecord) => this.#printValues(resource, values, names, references, actor);
+      const parent =
+        row.host_kind === null ? null : { kind: String(row.host_kind), rid: Number(row.host_rid) };
+      return Object.assign(
+        {
+          cursor: String(row.seq),
+          resource: segmentOf(resource),
+          id: after.id,
+          of: parent && this.#printParent(parent, references),
+          op,
+          version,
+        },
+        author(row, actor),
+        { batch: row.batch_id, before: before ? print(before) : null, after: print(after) },
+      );
+    });
+  }
+
+  #printValues(
     resource: Resource,
     values: StoredRecord,
     names: readonly string[],
-    named: ReferencePrinter,
+    references: ReferencePrinter,
     actor: Actor,
-  ): Json =>
-    Object.fromEntries(
-      names
-        .filter((name) => isShown(resource, name))
-        .map((name) => {
-          const printed = printStored(resources, resource, name, values[name], named);
-          const shown = isSubResource(resource)
-            ? resource.printValue?.(name, printed, { query: statements, resources, actor })
-            : undefined;
-          return [name, shown ?? printed];
-        }),
-    );
+  ): Json {
+    const { resources } = this;
+    const context = { query: this.statements, resources, actor };
+    const shown = names
+      .filter((name) => isShown(resource, name))
+      .map((name): [string, Json] => {
+        const printed = printStored(resources, resource, name, values[name], references);
+        const adapted = isSubResource(resource) ? resource.printValue?.(name, printed, context) : undefined;
+        return [name, adapted ?? printed];
+      });
+    return Object.fromEntries(shown);
+  }
 
-  const changeOf = (row: Row): Change => ({
-    seq: Number(row.seq),
-    batch: Number(row.batch),
-    resource: resources.get(String(row.object_kind))!,
-    rid: Number(row.object_rid),
-    op: row.op as ChangeKind,
-    version: Number(row.version),
-    before: row.before === null ? undefined : (JSON.parse(String(row.before)) as StoredRecord),
-    after: JSON.parse(String(row.after)) as StoredRecord,
-    host: row.host_kind === null ? undefined : { kind: String(row.host_kind), rid: Number(row.host_rid) },
-  });
-
-  /** The record that a part belongs to. */
-  const printHost = (host: Change["host"], named: ReferencePrinter): Json => {
-    const resource = host && resources.get(host.kind);
+  #printParent({ kind, rid }: { kind: string; rid: number }, references: ReferencePrinter): Json {
+    const resource = this.resources.get(kind);
     if (!resource) return null;
-    const id = named(resource, columnOf(resource, "id"), host.rid) ?? null;
-    return { resource: segmentOf(resource), id };
-  };
+    return { resource: segmentOf(resource), id: references(resource, columnOf(resource, "id"), rid) ?? null };
+  }
 
-  /** Names of a token are for its owner and administrators. */
-  const who = (row: Row, actor: Actor): { [name: string]: Json } => {
-    const mine = actor.superuser || actor.user === row.user_rid;
-    return {
-      at: printInstant(Number(row.at)),
-      user: row.username,
-      token: mine && row.token_prefix !== null ? { name: row.token_name, prefix: row.token_prefix } : null,
-    };
-  };
-
-  const printChange = (row: Row, actor: Actor, named: ReferencePrinter): { [name: string]: Json } => {
-    const change = changeOf(row);
-    const { resource, before, after } = change;
-    const names = before ? Object.keys(before) : Object.keys(after);
-    return {
-      cursor: String(change.seq),
-      resource: segmentOf(resource),
-      id: after.id,
-      of: printHost(change.host, named),
-      op: change.op,
-      version: change.version,
-      ...who(row, actor),
-      batch: row.batch_id,
-      before: before ? printAll(resource, before, names, named, actor) : null,
-      after: printAll(resource, after, names, named, actor),
-    };
-  };
-
-  const part = (from: Sql, order: string, actor: Actor, limit: number, offset: number): HistoryPage => {
-    const named = namer();
-    const total = Number(
-      statements.get({ text: `SELECT count(*) AS total FROM ${from.text}`, args: from.args })?.total,
-    );
-    const found = statements.all({
-      text: `SELECT ${CHANGE}, ${WHO} FROM ${from.text} ORDER BY ${order} LIMIT ? OFFSET ?`,
-      args: [...from.args, limit, offset],
+  #printBatch(row: Row, actor: Actor): Shown {
+    const seen = this.#visibleChanges(actor);
+    const counted = this.statements.all({
+      text: `SELECT c.object_kind AS kind, count(*) AS records FROM record_change AS c WHERE c.batch = ? AND ${seen.text} GROUP BY c.object_kind`,
+      args: [row.rid, ...seen.args],
     });
-    return { total, results: found.map((row) => printChange(row, actor, named)) };
-  };
-
-  const printBatch = (row: Row, actor: Actor): { [name: string]: Json } => {
-    const visibleChanges = seen(actor);
-    const counted = statements.all({
-      text: `SELECT c.object_kind AS kind, count(*) AS records FROM record_change AS c WHERE c.batch = ? AND ${visibleChanges.text} GROUP BY c.object_kind`,
-      args: [row.rid, ...visibleChanges.args],
-    });
+    const changes = counted.map(({ kind, records }) => [
+      segmentOf(this.resources.get(String(kind))!),
+      records,
+    ]);
     return {
       id: row.batch_id,
       kind: row.kind,
-      ...who(row, actor),
-      changes: Object.fromEntries(
-        counted.map(({ kind, records }) => [segmentOf(resources.get(String(kind))!), records]),
-      ),
+      ...author(row, actor),
+      changes: Object.fromEntries(changes) as Shown,
       undoes: row.undoes_id,
       undone_by: row.undone_by,
     };
-  };
-  const BATCH = `b.rid AS rid, ${WHO}, (SELECT id FROM record_batch WHERE rid = b.undoes) AS undoes_id, (SELECT id FROM record_batch WHERE undoes = b.rid ORDER BY rid DESC LIMIT 1) AS undone_by`;
+  }
+}
 
+/** Who wrote when. The token is named only to its owner and to administrators. */
+function author(row: Row, actor: Actor): Shown {
+  const mine = actor.superuser || actor.user === row.user_rid;
   return {
-    ofRecord(resource, rid, actor, limit, offset) {
-      const visibleChanges = seen(actor);
-      const text =
-        `${CHANGES} WHERE (c.object_kind = ?1 AND c.object_rid = ?2 OR c.host_kind = ?1 AND c.host_rid = ?2)` +
-        ` AND ${visibleChanges.text}`;
-      const args = [resource.name, rid, ...visibleChanges.args];
-      return part({ text, args }, "c.seq DESC", actor, limit, offset);
-    },
-    ofMember(user, actor, limit, offset) {
-      const visibleChanges = seen(actor);
-      const text = `${CHANGES} WHERE c.object_kind = 'membership' AND c.after ->> 'user' = ? AND ${visibleChanges.text}`;
-      return part({ text, args: [user, ...visibleChanges.args] }, "c.seq DESC", actor, limit, offset);
-    },
-    version(resource, rid, version) {
-      const row = statements.get({
-        text: `SELECT ${CHANGE} FROM record_change AS c WHERE c.object_kind = ? AND c.object_rid = ? AND c.version = ? ORDER BY c.seq DESC`,
-        args: [resource.name, rid, version],
-      });
-      return row ? changeOf(row).after : undefined;
-    },
-    batches(actor, { user, kind }, limit, offset) {
-      const visibleChanges = seen(actor);
-      const conditions = [
-        ...(user === undefined ? [] : [{ text: "u.username = ?", args: [user] }]),
-        ...(kind === undefined ? [] : [{ text: "b.kind = ?", args: [kind] }]),
-        // Administrators are told of batches whose records are gone, too.
-        actor.superuser
-          ? { text: "1", args: [] }
-          : {
-              text: `EXISTS (SELECT 1 FROM record_change AS c WHERE c.batch = b.rid AND ${visibleChanges.text})`,
-              args: visibleChanges.args,
-            },
-      ];
-      const where = `${BATCHES} WHERE ${conditions.map(({ text }) => text).join(" AND ")}`;
-      const args = conditions.flatMap((condition) => condition.args);
-      const total = Number(statements.get({ text: `SELECT count(*) AS total FROM ${where}`, args })?.total);
-      const found = statements.all({
-        text: `SELECT ${BATCH} FROM ${where} ORDER BY b.rid DESC LIMIT ? OFFSET ?`,
-        args: [...args, limit, offset],
-      });
-      return { total, results: found.map((row) => printBatch(row, actor)) };
-    },
-    batch(id, actor) {
-      const row = statements.get({ text: `SELECT ${BATCH} FROM ${BATCHES} WHERE b.id = ?`, args: [id] });
-      if (!row) return undefined;
-      const shown = printBatch(row, actor);
-      const visibleOnes = Object.values(shown.changes as Record<string, number>).reduce((a, b) => a + b, 0);
-      const all = Number(
-        statements.get({
-          text: "SELECT count(*) AS total FROM record_change WHERE batch = ?",
-          args: [row.rid],
-        })?.total,
-      );
-      if (visibleOnes === 0 && !actor.superuser) return undefined;
-      return { row: Number(row.rid), id: String(row.batch_id), partly: visibleOnes < all, shown };
-    },
-    ofBatch(row, actor, limit, offset) {
-      const visibleChanges = seen(actor);
-      const text = `${CHANGES} WHERE c.batch = ? AND ${visibleChanges.text}`;
-      return part({ text, args: [row, ...visibleChanges.args] }, "c.seq", actor, limit, offset);
-    },
-    changes: (row) =>
-      statements
-        .all({
-          text: `SELECT ${CHANGE} FROM record_change AS c WHERE c.batch = ? AND c.after IS NOT NULL ORDER BY c.seq`,
-          args: [row],
-        })
-        .map(changeOf),
-    later: (resource, rid, row) =>
-      statements
-        .all({
-          text: `SELECT ${CHANGE} FROM record_change AS c WHERE c.object_kind = ? AND c.object_rid = ? AND c.batch > ? ORDER BY c.seq`,
-          args: [resource.name, rid, row],
-        })
-        .map(changeOf),
-    since(cursor, actor, kind, limit) {
-      const visibleChanges = seen(actor);
-      const named = namer();
-      const found = statements.all({
-        text: `SELECT ${CHANGE}, ${WHO} FROM ${CHANGES} WHERE c.seq > ?${kind === undefined ? "" : " AND c.object_kind = ?"} AND ${visibleChanges.text} ORDER BY c.seq LIMIT ?`,
-        args: [cursor, ...(kind === undefined ? [] : [kind]), ...visibleChanges.args, limit + 1],
-      });
-      const results = found.slice(0, limit).map((row) => printChange(row, actor, named));
-      const more = found.length > limit;
-      const last = Number(
-        statements.get({ text: "SELECT coalesce(max(seq), 0) AS seq FROM record_change", args: [] })?.seq,
-      );
-      // At the end of what there is, the cursor passes what the caller may not view.
-      return { results, cursor: more ? Number(found[limit - 1].seq) : Math.max(cursor, last), more };
-    },
-    change(cursor, actor) {
-      const visibleChanges = seen(actor);
-      const row = statements.get({
-        text: `SELECT ${CHANGE}, ${WHO} FROM ${CHANGES} WHERE c.seq = ? AND ${visibleChanges.text}`,
-        args: [cursor, ...visibleChanges.args],
-      });
-      return row ? printChange(row, actor, namer()) : undefined;
-    },
-    preview(written, actor) {
-      const named = namer();
-      return written.map(({ resource, op, version, before, after }) => {
-        const names = after ? changedFields(before, after) : [];
-        return {
-          resource: segmentOf(resource),
-          id: before ? before.id : null,
-          of: printHost(resource.parent?.(after ?? before!), named),
-          op,
-          version,
-          before: before ? printAll(resource, before, names, named, actor) : null,
-          after: after ? printAll(resource, after, names, named, actor) : null,
-        };
-      });
-    },
-    batchAt: (at) =>
-      Number(
-        statements.get({
-          text: "SELECT coalesce(max(rid), 0) AS row FROM record_batch WHERE at <= ?",
-          args: [at],
-        })?.row,
-      ),
+    at: printInstant(Number(row.at)),
+    user: row.username,
+    token: mine && row.token_prefix !== null ? { name: row.token_name, prefix: row.token_prefix } : null,
   };
 }
 

@@ -113,10 +113,7 @@ export function recordEvents(database: Database, clock: Clock, base: string): Re
   };
 
   return {
-    last: () =>
-      Number(
-        statements.get({ text: "SELECT coalesce(max(seq), 0) AS seq FROM record_change", args: [] })?.seq,
-      ),
+    last: () => history.last(),
     check(filter) {
       const list = listOf(filter);
       if (list?.routed && filter.expression !== null) conditionOf(list.routed, filter.expression);

@@ -5,7 +5,7 @@ import { type Json, KINDS, parseUuid } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import type { Resource, Resources } from "../model/resource.ts";
 import { type Past, pastAsOf } from "./as-of.ts";
-import { type History, openHistory } from "./history.ts";
+import { History } from "./history.ts";
 import { type BatchInfo, openJournal, type RecordWrite } from "./journal.ts";
 import { openBatchAudit } from "./batch-audit.ts";
 import { digestOf } from "../api/preview.ts";
@@ -100,7 +100,7 @@ function makeStore(database: Database, clock: Clock, subResources: readonly SubR
   const journal = openJournal(statements, clock, openBatchAudit(statements, auditOf(database, clock)));
   const writing = new RecordWriter(statements, DECLARED, subResources, clock, journal);
   const versioned = new Map([...DECLARED, ...subResources.map((sub) => [sub.name, sub] as const)]);
-  const history = openHistory(statements, versioned);
+  const history = new History(statements, versioned);
 
   const afterwards = <T>(work: () => T): T => {
     try {

@@ -7,7 +7,7 @@ export const annotationType: Resource = {
   name: "annotation_type",
   segment: "annotationtypes",
   model: "core.annotationtype",
-  summary: "What can be said about a record by annotating it.",
+  summary: "Types of annotations on records.",
   table: "field_type",
   where: { kind: "annotation" },
   key: "name",
@@ -16,7 +16,7 @@ export const annotationType: Resource = {
   descriptionFields: ["description"],
   defaultOrder: ["name"],
   fields: typeFields("annotationtypes", {
-    model_name: text("Model whose records it is for, such as stocks.specimen.", {
+    model_name: text("Model of the records that it applies to, such as stocks.specimen.", {
       shown: "extra",
       pattern: { expression: /^[a-z_]+\.[a-z_]+$/, rule: "application and model, such as stocks.specimen" },
     }),

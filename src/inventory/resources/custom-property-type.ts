@@ -6,7 +6,7 @@ export const customPropertyType: Resource = {
   name: "custom_property_type",
   segment: "custompropertytypes",
   model: "core.custompropertytype",
-  summary: "Properties that records of one model and type have besides their usual ones.",
+  summary: "Additional properties of records of one model and type.",
   table: "field_type",
   where: { kind: "customproperty" },
   key: "name",
@@ -15,7 +15,7 @@ export const customPropertyType: Resource = {
   descriptionFields: ["description"],
   defaultOrder: ["name"],
   fields: typeFields("custompropertytypes", {
-    model_name: text("Model whose records have it, such as stocks.specimen.", {
+    model_name: text("Model of the records that have it, such as stocks.specimen.", {
       write: "required",
       blank: false,
       pattern: { expression: /^[a-z_]+\.[a-z_]+$/, rule: "application and model, such as stocks.specimen" },

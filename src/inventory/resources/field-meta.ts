@@ -1,36 +1,14 @@
-import { prose, text } from "../model/field.ts";
-import {
-  commonFields,
-  deletionFields,
-  ownerFields,
-  permissionsField,
-  publicField,
-  type Resource,
-} from "../model/resource.ts";
+import { prose } from "../model/field.ts";
+import { nameField, ownedResource } from "../model/resource.ts";
 
-export const fieldMeta: Resource = {
+export const fieldMeta = ownedResource({
   name: "field_meta",
   segment: "fieldmeta",
   model: "core.fieldmeta",
-  summary: "What annotation types and custom property types with the same meaning have in common.",
+  summary: "Shared meanings of annotation types and custom property types.",
   table: "field_meta",
-  key: "name",
-  shownAs: "id",
-  nameFields: ["name"],
-  descriptionFields: ["description"],
-  defaultOrder: ["name"],
   fields: {
-    ...commonFields(),
-    name: text("Name, which no other has.", {
-      write: "required",
-      blank: false,
-      folded: "name_fold",
-      unique: true,
-    }),
-    description: prose("What it means."),
-    public: publicField({ shown: "always" }),
-    permissions: permissionsField({ shown: "extra" }),
-    ...ownerFields({ shown: "always" }),
-    ...deletionFields(),
+    name: nameField("Unique name.", { unique: true }),
+    description: prose("Definition."),
   },
-};
+});

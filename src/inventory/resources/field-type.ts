@@ -75,36 +75,36 @@ export const typeFields = (segment: string, own: Record<string, Field>): Resourc
   }),
   ...commonFields(),
   name: text("Machine name.", { write: "required", blank: false, folded: "name_fold", trigrams: "name" }),
-  choice_label: text("How it is shown where one is chosen; the label where it is empty."),
-  description: prose("What it is for; may be empty.", {
+  choice_label: text("Label in selections; by default the label."),
+  description: prose("Purpose; may be empty.", {
     folded: "description_fold",
     trigrams: "description",
   }),
   public: publicField({ shown: "always" }),
   permissions: permissionsField({ shown: "always" }),
   unit_choices_api: address(
-    "Where type is NUMBERUNIT, the list of units to choose from.",
+    "List of units to choose from, for type NUMBERUNIT.",
     ["type", "unit_category"],
     ({ type, unit_category }, surroundings) =>
       type === "NUMBERUNIT" ? terms(surroundings, unit_category) : null,
   ),
-  type: text("What kind of value it takes.", { write: "required", blank: false, choices: TYPES }),
-  label: text("How it is shown; the name where it is empty."),
-  help_text: prose("Help for those who fill it in; may be empty."),
-  default: text("The default value; empty where has_default is false.", {
+  type: text("Kind of value.", { write: "required", blank: false, choices: TYPES }),
+  label: text("Label; by default the name."),
+  help_text: prose("Help text for forms; may be empty."),
+  default: text("Default value; empty if has_default is false.", {
     column: "default_value",
     maxLength: 10_000,
   }),
   has_default: flag("Whether there is a default value.", false),
-  multiple: flag("Whether several values may be given.", false),
+  multiple: flag("Whether several values are allowed.", false),
   is_protocol_parameter: flag("Whether it is a parameter of a protocol.", false),
-  autocomplete: text("How values are completed while typing; may be empty."),
-  searchable: flag("Whether values can be searched; false for NUMBERUNIT where nothing else is said.", true),
-  readonly: flag("Whether values can only be read.", false),
-  sortable: flag("Whether lists can be ordered by it.", true),
-  cv_category: reference("category", "Where type is VOCABULARYTERM, the category of its terms."),
-  mandatory: flag("Whether a value must be given.", false),
-  validations: json("What values must fulfil; `required` is there exactly where mandatory is true.", {
+  autocomplete: text("Source of completions while typing; may be empty."),
+  searchable: flag("Whether values can be searched; by default false for NUMBERUNIT.", true),
+  readonly: flag("Whether values are read-only.", false),
+  sortable: flag("Whether lists can be sorted by it.", true),
+  cv_category: reference("category", "Category of the terms, for type VOCABULARYTERM."),
+  mandatory: flag("Whether a value is required.", false),
+  validations: json("Rules for values; contains `required` if and only if mandatory is true.", {
     initial: "[]",
     check: checkValidations,
     shape: Shape.Array(
@@ -115,19 +115,19 @@ export const typeFields = (segment: string, own: Record<string, Field>): Resourc
       }),
     ),
   }),
-  visibility: visibility("When it is shown."),
-  edit_visibility: visibility("When it is shown for editing."),
-  list_visibility: visibility("When it is shown in lists."),
-  value_choices: json("Pairs of value and label, where the choice is fixed.", {
+  visibility: visibility("When the property is visible."),
+  edit_visibility: visibility("When the property is visible in forms."),
+  list_visibility: visibility("When the property is visible in lists."),
+  value_choices: json("Fixed choices, as pairs of value and label.", {
     nullable: true,
     initial: null,
     check: checkChoices,
     shape: Shape.Array(Shape.Array(Shape.Any(), { minItems: 2, maxItems: 2 })),
   }),
-  choices_value: { ...property("Field of a choice that is its value."), initial: "id" },
-  choices_label: { ...property("Field of a choice that is its label."), initial: "name" },
+  choices_value: { ...property("Field of a choice that provides its value."), initial: "id" },
+  choices_label: { ...property("Field of a choice that provides its label."), initial: "name" },
   choices_api: address(
-    "Where type is VOCABULARYTERM or OBJECT, the list of choices.",
+    "List of choices, for types VOCABULARYTERM and OBJECT.",
     ["type", "cv_category", "choices_target", "choices_value", "choices_label"],
     (record, surroundings) => {
       if (record.type === "VOCABULARYTERM") return terms(surroundings, record.cv_category);
@@ -137,28 +137,30 @@ export const typeFields = (segment: string, own: Record<string, Field>): Resourc
       return `${surroundings.base}${path}/?${query ? `${query}&` : ""}page_size=max&${fields}&response_format=flat`;
     },
   ),
-  preferred_view_widget: widget("Widget for viewing; by type where none is given."),
-  preferred_edit_widget: widget("Widget for editing; by type where none is given."),
-  preferred_list_widget: widget("Widget in lists; by type where none is given."),
-  field_meta: reference("field_meta", "What it has in common with others.", { nullable: false, initial: 1 }),
+  preferred_view_widget: widget("Widget for viewing; by default that of the type."),
+  preferred_edit_widget: widget("Widget for editing; by default that of the type."),
+  preferred_list_widget: widget("Widget in lists; by default that of the type."),
+  field_meta: reference("field_meta", "Meaning that it shares with other types.", {
+    nullable: false,
+    initial: 1,
+  }),
   ...own,
   ...ownerFields({ shown: "always" }),
-  unit_category: reference(
-    "category",
-    "Where type is NUMBERUNIT, the category of its units; all units without.",
-    { shown: "extra", targetHas: { kind: "unit" } },
-  ),
-  mandatory_owned_by: json("Names of the groups for whose records a value must be given.", {
+  unit_category: reference("category", "Category of the units, for type NUMBERUNIT; by default, all units.", {
+    shown: "extra",
+    targetHas: { kind: "unit" },
+  }),
+  mandatory_owned_by: json("Names of the groups whose records require a value.", {
     shown: "extra",
     initial: "[]",
     keysOf: "group",
     check: (value) =>
       Array.isArray(value) && value.length <= 100 && value.every((name) => typeof name === "string")
         ? undefined
-        : "Expected a list of at most 100 names of groups.",
+        : "Expected a list of at most 100 group names.",
     shape: Shape.Array(Shape.String()),
   }),
-  choices_target: text("Where type is OBJECT, the list of choices: a segment such as equipment.", {
+  choices_target: text("List of choices for type OBJECT: a segment such as equipment.", {
     shown: "extra",
     pattern: {
       expression: /^[a-z_]+(\/[a-z_]+)*(\?type=[A-Z][A-Z0-9_]*)?$/,
@@ -189,11 +191,11 @@ export function typeRules(
 
   if (type !== "VOCABULARYTERM") record.cv_category = null;
   else if (record.cv_category === null)
-    wrong.cv_category = "This field is required where type is VOCABULARYTERM.";
+    wrong.cv_category = "This field is required if type is VOCABULARYTERM.";
 
   if (!given.has("has_default") && given.has("default")) record.has_default = record.default === "" ? 0 : 1;
   if (record.has_default === 0) record.default = "";
-  else if (record.default === "") wrong.default = "This field may not be blank where has_default is true.";
+  else if (record.default === "") wrong.default = "This field may not be blank if has_default is true.";
 
   const validations = JSON.parse(String(record.validations)) as { name: string }[];
   const others = validations.filter(({ name }) => name !== "required");

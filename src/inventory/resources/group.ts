@@ -6,7 +6,7 @@ export const group: Resource = {
   name: "group",
   segment: null,
   model: "core.group",
-  summary: "Groups of accounts, which own records. Addresses take the name as well as the id.",
+  summary: "User groups, which own records. Addresses accept the name as well as the id.",
   table: "user_group",
   key: "name",
   shownAs: "key",
@@ -16,15 +16,15 @@ export const group: Resource = {
   fields: {
     rid: rowNumber(),
     id: uuid("Identifier of the group."),
-    name: text("Name of the group, without commas.", {
+    name: text("Name of the group; must not contain commas.", {
       write: "required",
       blank: false,
       unique: true,
       maxLength: 150,
       pattern: { expression: /^[^,]*$/, rule: "a name without commas" },
     }),
-    description: text("What the group is."),
-    members: computed("Its members. In a body: usernames, ids, or objects with one of them.", {
+    description: text("Description."),
+    members: computed("Members. Bodies accept usernames, ids, or objects with either.", {
       shown: "extra",
       write: "optional",
       select:

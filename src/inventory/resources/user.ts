@@ -22,7 +22,7 @@ export const user: Resource = {
   name: "user",
   segment: null,
   model: "core.user",
-  summary: "Accounts. Addresses take the username as well as the id.",
+  summary: "User accounts. Addresses accept the username as well as the id.",
   table: "user_account",
   key: "username",
   shownAs: "key",
@@ -33,21 +33,21 @@ export const user: Resource = {
   fields: {
     rid: rowNumber(),
     id: uuid("Identifier of the account."),
-    username: text("Name by which the account signs in; stays as it is.", {
+    username: text("Username; cannot be changed.", {
       write: "required",
       blank: false,
       unique: true,
       maxLength: 150,
     }),
-    full_name: text("Name of the person."),
-    email: own("Address for mail; empty for everybody but the account itself and administrators.", {
+    full_name: text("Full name."),
+    email: own("E-mail address; only visible to the user and to administrators.", {
       write: "optional",
       select: "t.email",
       needsRights: true,
       shape: Shape.String(),
       compute: ({ email }, { rights }) => (rights.change ? String(email) : ""),
     }),
-    groups: own("The groups of which it is a member. In a body: names, ids, or objects with one of them.", {
+    groups: own("Groups of the user. Bodies accept names, ids, or objects with either.", {
       write: "optional",
       select:
         "(SELECT json_group_array(json_object('id', g.id, 'name', g.name) ORDER BY g.name) FROM membership AS m" +
@@ -55,17 +55,17 @@ export const user: Resource = {
       shape: Shape.Array(named),
       compute: ({ groups }) => JSON.parse(String(groups)) as Json,
     }),
-    primary_group: own("The group to which what it makes belongs; it is a member of it.", {
+    primary_group: own("Group that owns the records that the user creates.", {
       write: "optional",
       select:
         "(SELECT json_object('id', g.id, 'name', g.name) FROM user_group AS g WHERE g.rid = t.primary_group)",
       shape: named,
       compute: ({ primary_group }) => JSON.parse(String(primary_group)) as Json,
     }),
-    is_active: flagOf("is_active", "Whether it can sign in."),
-    is_superuser: flagOf("is_superuser", "Whether it is an administrator, who may do everything."),
-    is_staff: flagOf("is_staff", "Whether it belongs to those who run the system; grants nothing by itself."),
-    date_joined: own("When it was made.", {
+    is_active: flagOf("is_active", "Whether the account is enabled."),
+    is_superuser: flagOf("is_superuser", "Whether the user is an administrator, with all rights."),
+    is_staff: flagOf("is_staff", "Whether the user is staff; grants no rights."),
+    date_joined: own("When the account was created.", {
       select: "t.joined",
       shape: Shape.String({ format: "date-time" }),
       compute: ({ date_joined }) => printInstant(Number(date_joined)),
