@@ -15,7 +15,7 @@ import {
 import { join, resolve } from "node:path";
 import { $ } from "bun";
 import manifest from "../package.json";
-import { helpOf } from "../src/commands/command-line.ts";
+import { helpOf } from "../src/commands/help.ts";
 import { ACCOUNT, layout } from "../src/operations/install/layout.ts";
 import { COMMANDS } from "../src/main.ts";
 

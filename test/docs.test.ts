@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { helpOf } from "../src/commands/command-line.ts";
+import { helpOf } from "../src/commands/help.ts";
 import { SETTING_NAMES, SETTINGS } from "../src/config.ts";
 import { COMMANDS } from "../src/main.ts";
 import { PROBLEMS } from "../src/problem.ts";

@@ -1,30 +1,30 @@
 import { basename, join } from "node:path";
-import { backupDirectory, backupNote, backUp, DATABASE, destinationOf } from "../app/data-directory.ts";
-import { giveToOwner } from "../app/data-owner.ts";
-import { listBackups, type Manifest } from "../operations/backup/manifest.ts";
-import { type Retention, thin } from "../operations/backup/retention.ts";
-import { listStore, thinStore } from "../operations/backup/store-backup.ts";
-import type { Command } from "./command-line.ts";
-import { type Config, STORE_SETTINGS, storeAccess } from "../config.ts";
-import { Problem } from "../problem.ts";
 import { recordOffline } from "../accounts/audit-offline.ts";
 import type { AuditEvent } from "../accounts/audit.ts";
+import { backupDirectory, backupNote, backUp, DATABASE, destinationOf } from "../app/data-directory.ts";
+import { giveToOwner } from "../app/data-owner.ts";
+import { type Config, STORE_SETTINGS, storeAccess } from "../config.ts";
+import { listBackups } from "../operations/backup/manifest.ts";
+import { thin } from "../operations/backup/retention.ts";
+import { listStore, thinStore } from "../operations/backup/store-backup.ts";
 import { isStoreAddress, ObjectStore } from "../platform/object-store.ts";
+import { Problem } from "../problem.ts";
+import type { Call, Command } from "./command.ts";
 import { transferLine } from "./progress.ts";
 
 export const backup: Command = {
   name: "backup",
-  summary: "Back up a data directory, while it is served or not: checked, compressed, and read back.",
+  summary: "Back up a data directory, also while a server uses it: checked, compressed, and read back.",
   flags: [
     {
       name: "--to",
       value: "PLACE",
       sentence:
-        "Directory for the backup, or s3://bucket/prefix, in which nothing is removed unless --thin is given; by default backup_dir.",
+        "Directory for the backup, or s3://bucket/prefix; backup_dir by default. With --to, old backups stay unless --thin is given.",
     },
-    { name: "--thin", sentence: "Remove backups in --to that are over by the settings." },
-    { name: "--list", sentence: "Make none; show those that are in --to, oldest first." },
-    { name: "--scheduled", sentence: "Note in the manifest that nobody asked: how the server calls it." },
+    { name: "--thin", sentence: "Remove backups in --to that the settings no longer keep." },
+    { name: "--list", sentence: "List the backups, oldest first, and make none." },
+    { name: "--scheduled", sentence: "Record the schedule as the reason; the server uses this." },
   ],
   settings: [
     "data_dir",
@@ -37,74 +37,67 @@ export const backup: Command = {
   example:
     "labd backup --data-dir /var/lib/labd --to /mnt/backup\n" +
     "labd backup --config /etc/labd/labd.toml --to s3://lab-backups/labd\n" +
-    "The database is one file, which zstd unpacks to SQLite; the manifest beside it has hashes and counts of rows.",
+    "The database is one file, which zstd unpacks to SQLite; its manifest has hashes and row counts.",
   async run(call) {
     const { config } = call.configuration();
-    const asked = call.value("--to");
-    const to = asked === undefined ? backupDirectory(config) : destinationOf(asked);
-    if (call.has("--list")) {
-      process.stdout.write(await listing(config, to));
-      return 0;
-    }
-    const line = transferLine();
-    const made = await backUp(config, to, call.has("--scheduled") ? "schedule" : "asked", (_file, ...far) =>
-      line.show(...far),
-    );
-    line.clear();
-    const { path, manifest } = made;
-    const note = (what: AuditEvent): void => {
-      try {
-        recordOffline(join(config.data_dir, DATABASE), what);
-      } catch (error) {
-        // The backup is there all the same: from a disk that is full or only read, it may be needed most.
-        process.stderr.write(`labd: not noted in the audit log: ${(error as Error).message}\n`);
-      }
-    };
-    note(backupNote(made));
+    const to = call.value("--to");
+    const place = to === undefined ? backupDirectory(config) : destinationOf(to);
+    if (call.has("--list")) return call.print(await listing(config, place));
+    const line = transferLine(call.streams.stderr);
+    const made = await backUp(
+      config,
+      place,
+      call.has("--scheduled") ? "schedule" : "asked",
+      (_file, ...done) => line.show(...done),
+    ).finally(line.clear);
+    record(call, config, backupNote(made));
     giveToOwner(config.data_dir);
-    const { bytes, compressedBytes, rows } = manifest.database;
+    const { bytes, compressedBytes, rows } = made.manifest.database;
     const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
-    process.stdout.write(
-      `${path}\n${total} rows in ${Object.keys(rows).length} tables, ${bytes} bytes, compressed ${compressedBytes}; corpora: ${manifest.corpora.length}\n`,
+    await call.print(
+      `${made.path}\n${total} rows in ${Object.keys(rows).length} tables, ${bytes} bytes, compressed ${compressedBytes}; corpora: ${made.manifest.corpora.length}\n`,
     );
-    if (asked !== undefined && !call.has("--thin")) return 0;
-    const removed = await thinned(config, to);
-    for (const one of removed)
-      process.stdout.write(`removed ${one}
-`);
-    const manifests = removed.map((one) => basename(one)).filter((name) => name.endsWith(".json"));
-    if (manifests.length > 0) note({ action: "backup.remove", detail: { names: manifests } });
-    return 0;
+    if (to === undefined || call.has("--thin")) await removeOld(call, config, place);
   },
 };
 
-/** Removes those that are over. @returns what was removed */
-async function thinned(config: Config, to: string): Promise<string[]> {
-  const retention: Retention = {
+/** A full or read-only disk must not keep anyone from making a backup. */
+function record(call: Call, config: Config, event: AuditEvent): void {
+  try {
+    recordOffline(join(config.data_dir, DATABASE), event);
+  } catch (error) {
+    call.warn(`The audit log could not be written: ${(error as Error).message}`);
+  }
+}
+
+async function removeOld(call: Call, config: Config, place: string): Promise<void> {
+  const retention = {
     days: config.backup_keep_days,
     weeks: config.backup_keep_weeks,
     months: config.backup_keep_months,
   };
-  if (!isStoreAddress(to)) return thin(to, retention);
   try {
-    return await thinStore(new ObjectStore(to, storeAccess(config)), config.data_dir, retention);
+    const removed = isStoreAddress(place)
+      ? await thinStore(new ObjectStore(place, storeAccess(config)), config.data_dir, retention)
+      : thin(place, retention);
+    for (const path of removed) await call.print(`removed ${path}\n`);
+    const names = removed.map((path) => basename(path)).filter((name) => name.endsWith(".json"));
+    if (names.length > 0) record(call, config, { action: "backup.remove", detail: { names } });
   } catch (error) {
-    // Keys that may not remove anything are a good idea, and the backup is there.
+    // Keys without the right to delete are a good idea, and the backup exists.
     if (!(error instanceof Problem) || error.code !== "store_failed") throw error;
-    process.stdout.write(`not removed: ${error.message}\n`);
-    return [];
+    await call.print(`not removed: ${error.message}\n`);
   }
 }
 
-async function listing(config: Config, to: string): Promise<string> {
-  const found = isStoreAddress(to)
-    ? (await listStore(new ObjectStore(to, storeAccess(config)), config.data_dir)).map(
-        ({ name, manifest }) => ({ path: `${to}/${name}`, manifest }),
+async function listing(config: Config, place: string): Promise<string> {
+  const found = isStoreAddress(place)
+    ? (await listStore(new ObjectStore(place, storeAccess(config)), config.data_dir)).map(
+        ({ name, manifest }) => ({ path: `${place}/${name}`, manifest }),
       )
-    : listBackups(to);
-  if (found.length === 0) return `There is no backup in ${to}.\n`;
-  return found.map(({ path, manifest }) => `${path}  ${about(manifest)}\n`).join("");
+    : listBackups(place);
+  if (found.length === 0) return `There is no backup in ${place}.\n`;
+  const line = ({ path, manifest: { reason, labd, database, corpora } }: (typeof found)[number]): string =>
+    `${path}  ${reason}  labd ${labd}  ${database.compressedBytes} bytes  corpora: ${corpora.length}\n`;
+  return found.map(line).join("");
 }
-
-const about = ({ reason, labd, database, corpora }: Manifest): string =>
-  `${reason}  labd ${labd}  ${database.compressedBytes} bytes  corpora: ${corpora.length}`;

@@ -1,14 +1,13 @@
-import { ALL_SETTINGS, type Command } from "./command-line.ts";
 import { SETTING_NAMES, shown } from "../config.ts";
 import { explain, RESOURCES } from "../inventory/index.ts";
-import { nearest, Problem } from "../problem.ts";
+import { Problem } from "../problem.ts";
 import { checkLdap } from "./check-ldap.ts";
+import { ALL_SETTINGS, type Command, suggestion } from "./command.ts";
 import { readPassword } from "./password-input.ts";
 
 export const check: Command = {
   name: "check",
-  summary:
-    "Print the resolved settings and where each value came from; with --explain, what a resource's declaration became; with --ldap, what the directory says of somebody.",
+  summary: "Print the resolved settings and the source of each value.",
   flags: [
     {
       name: "--explain",
@@ -18,44 +17,36 @@ export const check: Command = {
     {
       name: "--ldap",
       value: "NAME",
-      sentence:
-        "Ask the directory about somebody by the name that is typed at sign-in, and say whether they would come in.",
+      sentence: "Look up a person in the directory by sign-in name, and say whether they could sign in.",
     },
     {
       name: "--password-stdin",
-      sentence: "With --ldap: read a password from standard input, and say whether it fits.",
+      sentence: "With --ldap: read a password from standard input, and say whether it is correct.",
     },
   ],
   settings: ALL_SETTINGS,
   example: "LABD_PORT=9000 labd check --workers 4\nlabd check --explain locations\nlabd check --ldap kim",
   async run(call) {
     const resource = call.value("--explain");
-    if (resource !== undefined) {
-      const declared = RESOURCES.find(({ segment }) => segment === resource);
-      if (!declared) {
-        const segments = RESOURCES.map(({ segment }) => segment);
-        const near = nearest(resource, segments);
-        throw new Problem(
-          "usage",
-          `There is no resource ${resource}. ${near.length ? `Did you mean ${near.join(" or ")}?` : `There are ${segments.join(", ")}.`}`,
-        );
-      }
-      process.stdout.write(explain(declared));
-      return 0;
-    }
+    if (resource !== undefined) return call.print(explained(resource));
     const { config, origin } = call.configuration();
-    const who = call.value("--ldap");
-    if (who !== undefined) {
+    const name = call.value("--ldap");
+    if (name !== undefined) {
       const password = call.has("--password-stdin") ? await readPassword() : undefined;
-      const { text, good } = await checkLdap(config, who, password);
-      process.stdout.write(text);
-      return good ? 0 : 1;
+      const { text, canSignIn } = await checkLdap(config, name, password);
+      await call.print(text);
+      return canSignIn ? 0 : 1;
     }
     const rows = SETTING_NAMES.map((name) => [name, shown(name, config), origin[name]]);
     const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column].length)));
-    for (const [name, value, from] of rows) {
-      process.stdout.write(`${name.padEnd(widths[0])}  ${value.padEnd(widths[1])}  ${from}\n`);
-    }
-    return 0;
+    for (const [name, value, from] of rows)
+      await call.print(`${name.padEnd(widths[0])}  ${value.padEnd(widths[1])}  ${from}\n`);
   },
 };
+
+function explained(resource: string): string {
+  const declared = RESOURCES.find(({ segment }) => segment === resource);
+  if (declared) return explain(declared);
+  const segments = RESOURCES.map(({ segment }) => segment);
+  throw new Problem("usage", `There is no resource ${resource}. ${suggestion(resource, segments)}`);
+}

@@ -1,132 +1,174 @@
 import { basename } from "node:path";
-import { openData, openScoringOf } from "../app/data-directory.ts";
-import { type Call, unknown, type Command } from "./command-line.ts";
+import { fetchCorpus } from "../farm/corpus-fetch.ts";
 import { Problem } from "../problem.ts";
 import PROTEINS from "../sample/proteins.fasta" with { type: "text" };
-import type { Corpora } from "../scoring/index.ts";
-import { STORE_SETTINGS } from "../config.ts";
-import { calibrate } from "./calibrate.ts";
-import { pullCorpus, pushCorpus } from "./corpus-transfer.ts";
+import { calibrateCorpus, type Corpora } from "../scoring/index.ts";
+import type { Call, Command, Flag } from "./command.ts";
 import { namedFile } from "./named-file.ts";
-import { progressLine } from "./progress.ts";
+import { progressLine, transferLine } from "./progress.ts";
+import { CORPUS_SOURCE_FLAGS, readToken } from "./token-file.ts";
+import { withScoring } from "./with-data.ts";
 
-/** Name under which the embedded proteins are kept. */
+/** Name of the embedded corpus. */
 export const SAMPLE_CORPUS = "sample";
 
-const ACTIONS = ["add", "list", "use", "verify", "calibrate", "remove", "push", "pull"];
+const NONE = "There is no corpus yet. Add one: labd corpus add FILE\n";
+const TAKE_IN: Flag[] = [
+  {
+    name: "--name",
+    value: "TEXT",
+    sentence: "Name of the corpus; by default the file's name without its endings.",
+  },
+  { name: "--use", sentence: "Use the corpus at once; the first corpus always is." },
+  { name: "--progress", sentence: "Report the progress every second, also when it is not watched." },
+];
 
 export const corpus: Command = {
   name: "corpus",
   summary: "Manage the protein collections in which homologs are found.",
-  operands:
-    "add FILE | add --sample | list | use NAME | verify [NAME] | calibrate [NAME] | remove NAME | push NAME | pull HASH",
+  settings: ["data_dir", "workers"],
   flags: [
     {
-      name: "--name",
-      value: "TEXT",
-      sentence: "Name for the corpus; by default the file's name without its endings.",
-    },
-    {
-      name: "--sample",
-      sentence: "Add the proteins that come with the program (Swiss-Prot 2014_01, CC BY 4.0).",
-    },
-    {
-      name: "--progress",
-      sentence: "add, push, pull: say every second how far it is, also where nobody watches.",
-    },
-    { name: "--use", sentence: "Take the corpus into use at once; the first one is so anyway." },
-    { name: "--to", value: "s3://…", sentence: "push: bucket and prefix of a store of objects." },
-    {
-      name: "--from",
-      value: "ADDRESS",
-      sentence:
-        "pull: a labd server (https://server) or a store (s3://bucket/prefix); the next one given is asked where it fails.",
-    },
-    {
-      name: "--token-file",
-      value: "FILE",
-      sentence: "pull: file with a token of the server; - reads standard input.",
+      name: "--to",
+      value: "PLACE",
+      removed: true,
+      sentence: "Fetch the corpus on the other machine: labd corpus pull HASH --from https://server.",
     },
   ],
-  settings: ["data_dir", "workers", ...STORE_SETTINGS],
   example:
     "labd corpus add uniprot_sprot.fasta.gz --name swissprot --use\n" +
-    "FASTA, plain or compressed with gzip or zstd; - reads standard input. Where this was cut off, the same\n" +
-    "command goes on. A corpus that is removed stays named in the results that were made with it.\n" +
-    "labd corpus push swissprot --to s3://lab/corpora --s3-endpoint http://127.0.0.1:3900\n" +
-    "labd corpus pull $HASH --from https://labd.example.org --token-file token.txt --from s3://lab/corpora",
-  async run(call) {
-    const [action, operand, ...rest] = call.operands;
-    if (!ACTIONS.includes(action))
-      throw unknown("action of labd corpus", action ?? "", ACTIONS, "labd corpus --help");
-    const given = operand === undefined ? 0 : 1;
-    const takesOne =
-      ["use", "remove", "verify", "calibrate", "push", "pull"].includes(action) ||
-      (action === "add" && !call.has("--sample"));
-    const isOptional = action === "verify" || action === "calibrate";
-    const fits = takesOne ? given === 1 || isOptional : given === 0;
-    if (rest.length > 0 || !fits) {
-      throw new Problem("usage", `Usage: labd corpus ${corpus.operands}. See labd corpus --help.`);
-    }
-    const { config } = call.configuration();
-    const opened = await openData(config);
-    try {
-      const { corpora, classes } = await openScoringOf(opened, config);
-      if (action === "add") await add(corpora, call, operand);
-      if (action === "use") corpora.use(operand);
-      if (action === "remove") corpora.remove(operand);
-      if (action === "pull") await pullCorpus(corpora, call, config, operand);
-      if (action === "push") await pushCorpus(corpora, call, config, operand);
-      else if (action === "verify") verify(corpora, operand);
-      else if (action === "calibrate") {
-        await calibrate(corpora, operand, classes, config.workers);
-        const detail = operand === undefined ? {} : { name: operand };
-        opened.accounts.audit.log.record({ action: "corpus.calibrate", detail });
-      } else list(corpora);
-    } finally {
-      opened.close();
-    }
-    return 0;
+    "FASTA, plain or compressed with gzip or zstd; - reads standard input. After an interruption the same\n" +
+    "command continues. A corpus that is removed stays named in the results that were made with it.\n" +
+    "labd corpus pull $HASH --from https://labd.example.org --token-file token.txt",
+  actions: {
+    add: {
+      summary: "Add a FASTA file.",
+      operands: "[FILE]",
+      flags: [
+        ...TAKE_IN,
+        {
+          name: "--sample",
+          sentence: "Add the built-in proteins (Swiss-Prot 2014_01, CC BY 4.0) instead of a file.",
+        },
+      ],
+      run: (call) => change(call, (corpora) => add(corpora, call)),
+    },
+    list: {
+      summary: "List the corpora; a star marks the active one.",
+      run: (call) => change(call, () => {}),
+    },
+    use: {
+      summary: "Use a corpus for jobs from now on.",
+      operands: "NAME",
+      run: (call) => change(call, (corpora) => corpora.use(call.operands[0])),
+    },
+    verify: { summary: "Read every byte of one corpus or all.", operands: "[NAME]", run: verify },
+    calibrate: {
+      summary: "Make the null distribution of a corpus, by default the active one.",
+      operands: "[NAME]",
+      run: calibrate,
+    },
+    remove: {
+      summary: "Remove a corpus.",
+      operands: "NAME",
+      run: (call) => change(call, (corpora) => corpora.remove(call.operands[0])),
+    },
+    pull: {
+      summary: "Fetch a corpus by its hash from another server.",
+      operands: "HASH",
+      flags: [...TAKE_IN, ...CORPUS_SOURCE_FLAGS],
+      run: (call) => change(call, (corpora, directory) => pull(corpora, call, directory)),
+    },
   },
 };
 
-async function add(corpora: Corpora, call: Call, file: string | undefined): Promise<void> {
-  const progress = progressLine(process.stderr, undefined, call.has("--progress") ? 1000 : undefined);
-  const name = call.value("--name") ?? (file === undefined ? SAMPLE_CORPUS : nameOf(file));
-  const before = new Set(corpora.list().map(({ hash }) => hash));
+/** Changes the corpora and lists them. */
+const change = (call: Call, work: (corpora: Corpora, dataDirectory: string) => unknown): Promise<void> =>
+  withScoring(call, async ({ corpora }, _, config) => {
+    await work(corpora, config.data_dir);
+    const lines = corpora
+      .list()
+      .map(
+        ({ name, hash, sequences, residues, active }) =>
+          `${active ? "*" : " "} ${name}  ${hash.slice(0, 12)}  ${sequences.toLocaleString("en")} sequences  ${residues.toLocaleString("en")} residues\n`,
+      );
+    await call.print(lines.join("") || NONE);
+  });
+
+async function add(corpora: Corpora, call: Call): Promise<void> {
+  const [file] = call.operands;
+  if ((file === undefined) !== call.has("--sample"))
+    throw new Problem("usage", "labd corpus add needs a FILE or --sample. See labd corpus --help.");
+  const progress = progressLine(call.streams.stderr, call.has("--progress"));
+  const known = new Set(corpora.list().map(({ hash }) => hash));
   const added = await corpora.add({
-    name,
+    name: call.value("--name") ?? (file === undefined ? SAMPLE_CORPUS : nameOf(file)),
     bytes: file === undefined ? PROTEINS : namedFile(file),
-    tell: (sentence) => void process.stderr.write(`labd: ${sentence}\n`),
+    tell: (sentence) => call.warn(sentence),
     report: (sequences, residues) =>
       progress.show(`${sequences.toLocaleString("en")} sequences, ${residues.toLocaleString("en")} residues`),
   });
   progress.clear();
-  if (before.has(added.hash)) {
-    process.stderr.write(`labd: These proteins are there already, as ${added.name}: nothing was added.\n`);
-  }
+  if (known.has(added.hash)) call.warn(`These proteins already exist as ${added.name}: nothing was added.`);
   if (call.has("--use")) corpora.use(added.hash);
 }
 
-function verify(corpora: Corpora, name: string | undefined): void {
-  const wanted = name === undefined ? corpora.list() : [corpora.find(name)];
-  if (wanted.length === 0) process.stdout.write("There is no corpus yet.\n");
-  for (const info of wanted) {
-    corpora.verify(info);
-    process.stdout.write(`${info.name} is whole: ${info.hash}\n`);
-  }
+const nameOf = (file: string): string =>
+  file === "-" ? "stdin" : basename(file).replace(/(\.(fasta|fa|faa|txt))?(\.(gz|zst))?$/i, "");
+
+async function pull(corpora: Corpora, call: Call, dataDirectory: string): Promise<void> {
+  const [hash] = call.operands;
+  const servers = call.values("--from");
+  if (servers.length === 0)
+    throw new Problem("usage", "Name the server to fetch from: --from https://server.");
+  const known = corpora.list().some((corpus) => corpus.hash === hash);
+  const line = transferLine(call.streams.stderr, call.has("--progress"));
+  await fetchCorpus(hash, servers, dataDirectory, {
+    token: await readToken(call),
+    report: line.show,
+    tell(sentence) {
+      line.clear();
+      call.warn(sentence);
+    },
+  });
+  line.clear();
+  const { name } = corpora.adopt(hash, call.value("--name"));
+  if (known) call.warn(`It already exists as ${name}.`);
+  if (call.has("--use")) corpora.use(hash);
 }
 
-function nameOf(file: string): string {
-  return file === "-" ? "stdin" : basename(file).replace(/(\.(fasta|fa|faa|txt))?(\.(gz|zst))?$/i, "");
+function verify(call: Call): Promise<void> {
+  return withScoring(call, async ({ corpora }) => {
+    const [name] = call.operands;
+    const wanted = name === undefined ? corpora.list() : [corpora.find(name)];
+    if (wanted.length === 0) await call.print(NONE);
+    for (const info of wanted) {
+      corpora.verify(info);
+      await call.print(`${info.name} is intact: ${info.hash}\n`);
+    }
+  });
 }
 
-function list(corpora: Corpora): void {
-  const all = corpora.list();
-  if (all.length === 0) process.stdout.write("There is no corpus yet. Add one: labd corpus add FILE\n");
-  for (const { name, hash, sequences, residues, active } of all) {
-    process.stdout.write(
-      `${active ? "*" : " "} ${name}  ${hash.slice(0, 12)}  ${sequences.toLocaleString("en")} sequences  ${residues.toLocaleString("en")} residues\n`,
+function calibrate(call: Call): Promise<void> {
+  return withScoring(call, async ({ corpora, classes }, opened, { workers }) => {
+    const [name] = call.operands;
+    const corpus = name === undefined ? corpora.active() : corpora.find(name);
+    if (!corpus) throw new Problem("not_found", NONE.trim());
+    const progress = progressLine(call.streams.stderr);
+    const { proteins, looked, matches } = await calibrateCorpus({
+      corpus,
+      patterns: classes.classes,
+      workers,
+      report: (done, most, drawn) =>
+        progress.show(
+          `${done} of at most ${most} proteins searched, ${drawn.toLocaleString("en")} random matches`,
+        ),
+    });
+    progress.clear();
+    await call.print(
+      `${corpus.name}: ${matches.toLocaleString("en")} random matches in ${proteins} of ${looked} proteins. P values now come from this corpus.\n`,
     );
-  }
+    const detail = name === undefined ? {} : { name };
+    opened.accounts.audit.log.record({ action: "corpus.calibrate", detail });
+  });
 }

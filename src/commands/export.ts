@@ -1,11 +1,10 @@
 import { renameSync, rmSync } from "node:fs";
-import type { Command } from "./command-line.ts";
 import { Problem } from "../problem.ts";
-import { openInventory, segmentOf, SERVICE_SETTINGS, USER_FLAG } from "./open-inventory.ts";
+import type { Call, Command } from "./command.ts";
+import { resourceSegment, SERVICE_SETTINGS, USER_FLAG, withInventory } from "./with-inventory.ts";
 import { progressLine } from "./progress.ts";
 
-const FORMATS = ["csv", "xlsx", "json"] as const;
-const USAGE = "labd export takes one LIST.";
+const FORMATS = ["csv", "xlsx", "json"];
 
 export const exportFile: Command = {
   name: "export",
@@ -14,53 +13,46 @@ export const exportFile: Command = {
   flags: [
     {
       name: "--format",
-      value: "FORMAT",
-      sentence: `${FORMATS.join(", ")}; by default that of the file's name, else the first.`,
+      choices: FORMATS,
+      sentence: "File format; by default the one that the name of --output ends with, otherwise csv.",
     },
     {
       name: "--query",
       value: "PARAMETERS",
-      sentence: "Filters, fields and order as in an address: place__room=002&ordering=-label.",
+      sentence: "Filters, fields and order as in a URL: place__room=002&ordering=-label.",
     },
-    { name: "--output", value: "FILE", sentence: "File to write; without it, standard output." },
+    { name: "--output", value: "FILE", sentence: "File to write instead of standard output." },
     USER_FLAG,
   ],
   settings: SERVICE_SETTINGS,
   example:
     "labd export locations --user kim --query 'place__room=002&fields=id,label,path' --output boxes.xlsx",
   async run(call) {
-    if (call.operands.length > 1) throw new Problem("usage", `${USAGE} See labd export --help.`);
-    const segment = segmentOf(call.operands[0], USAGE);
+    const segment = resourceSegment(call.operands[0]);
     const output = call.value("--output");
-    const named = call.value("--format") ?? FORMATS.find((one) => output?.endsWith(`.${one}`)) ?? FORMATS[0];
-    const format = FORMATS.find((one) => one === named);
-    if (!format) throw new Problem("usage", `--format: expected ${FORMATS.join(", ")}.`);
-    if (format === "xlsx" && output === undefined && process.stdout.isTTY)
-      throw new Problem("usage", "A spreadsheet is nothing for a terminal: name a file with --output FILE.");
+    const format =
+      call.value("--format") ?? FORMATS.find((format) => output?.endsWith(`.${format}`)) ?? FORMATS[0];
+    if (format === "xlsx" && output === undefined && call.streams.stdout.isTTY)
+      throw new Problem("usage", "A terminal cannot show a spreadsheet. Name a file with --output FILE.");
     const parameters = new URLSearchParams(call.value("--query") ?? "");
     parameters.set("format", format);
     if (format === "json" && !parameters.has("page_size")) parameters.set("page_size", "max");
-    const service = await openInventory(call);
-    try {
-      const response = await service.send(`${segment}/?${parameters}`);
-      if (output === undefined) {
-        for await (const chunk of response.body ?? []) await written(chunk);
-      } else await save(response, output);
-    } finally {
-      await service.close();
-    }
-    return 0;
+    await withInventory(call, async ({ send }) => {
+      const { body } = await send(`${segment}/?${parameters}`);
+      if (output === undefined) for await (const chunk of body ?? []) await call.print(chunk);
+      else await save(call, body, output);
+    });
   },
 };
 
-/** Under another name until all of it is there. */
-async function save(response: Response, output: string): Promise<void> {
+/** Writes to another name until the file is complete. */
+async function save(call: Call, body: Response["body"], output: string): Promise<void> {
   const part = `${output}.part`;
-  const progress = progressLine();
+  const progress = progressLine(call.streams.stderr);
   try {
     const sink = Bun.file(part).writer();
     let bytes = 0;
-    for await (const chunk of response.body ?? []) {
+    for await (const chunk of body ?? []) {
       bytes += chunk.byteLength;
       progress.show(`${output}: ${(bytes / 1e6).toFixed(1)} MB`);
       void sink.write(chunk);
@@ -75,7 +67,3 @@ async function save(response: Response, output: string): Promise<void> {
     progress.clear();
   }
 }
-
-/** Waits until the reader has it. */
-const written = (chunk: Uint8Array): Promise<void> =>
-  new Promise((resolve) => process.stdout.write(chunk, () => resolve()));

@@ -1,41 +1,40 @@
-import type { Command } from "./command-line.ts";
 import type { ImportReport } from "../inventory/index.ts";
 import { type Code, Problem } from "../problem.ts";
-import { accountTable } from "./account-table.ts";
-import {
-  type OpenInventory,
-  openInventory,
-  segmentOf,
-  SERVICE_SETTINGS,
-  USER_FLAG,
-} from "./open-inventory.ts";
+import type { Call, Command } from "./command.ts";
 import { namedBytes } from "./named-file.ts";
 import { progressLine } from "./progress.ts";
+import { textTable } from "./text-table.ts";
+import {
+  type InventoryClient,
+  resourceSegment,
+  SERVICE_SETTINGS,
+  USER_FLAG,
+  withInventory,
+} from "./with-inventory.ts";
 
-/** Exit code where cells are wrong (EX_DATAERR of sysexits.h); after Ctrl-C, as shells have it. */
-const WRONG = 65;
+/** Exit codes: wrong cells (EX_DATAERR of sysexits.h), and Ctrl-C as in shells. */
+const DATA_ERROR = 65;
 const INTERRUPTED = 130;
 const BAR = 30;
-const NEEDS_RESOURCE = "Name the list: --resource LIST.";
 
 export const importFile: Command = {
   name: "import",
-  summary: "Make and change records from a CSV or XLSX file: all of its rows or none.",
+  summary: "Add and change records from a CSV or XLSX file: all of its rows or none.",
   operands: "FILE",
   flags: [
     { name: "--resource", value: "LIST", sentence: "The list, such as locations or stocks/consumables." },
     USER_FLAG,
-    { name: "--dry-run", sentence: "Write nothing; tell what would happen." },
+    { name: "--dry-run", sentence: "Report what would happen, and write nothing." },
     {
       name: "--match",
       value: "HOW",
       sentence:
-        "name (the default): a row without id changes the record of its name; none: it makes a new one.",
+        "name (the default): a row without an id changes the record of that name; none: it adds a record.",
     },
     {
       name: "--mapping",
       value: "JSON",
-      sentence: 'Columns by other names: {"Header": "field", "Other": null}.',
+      sentence: 'Fields of columns with other names: {"Header": "field", "Other": null}.',
     },
     { name: "--json", sentence: "Print the report as JSON." },
   ],
@@ -43,65 +42,29 @@ export const importFile: Command = {
   example:
     "labd import boxes.xlsx --resource locations --user kim --dry-run\nlabd import boxes.xlsx --resource locations --user kim",
   async run(call) {
-    if (call.operands.length !== 1)
-      throw new Problem(
-        "usage",
-        "labd import takes one FILE, or - for standard input. See labd import --help.",
-      );
-    const [file] = call.operands;
-    const segment = segmentOf(call.value("--resource"), NEEDS_RESOURCE);
+    const resource = call.value("--resource");
+    if (resource === undefined) throw new Problem("usage", "Name the list: --resource LIST.");
+    const segment = resourceSegment(resource);
     const parameters = new URLSearchParams({ progress: "1", dry_run: call.has("--dry-run") ? "1" : "0" });
-    for (const name of ["match", "mapping"]) {
-      const value = call.value(`--${name}`);
-      if (value !== undefined) parameters.set(name, value);
-    }
-    const bytes = await namedBytes(file);
-    const service = await openInventory(call);
+    for (const name of ["match", "mapping"])
+      if (call.has(`--${name}`)) parameters.set(name, call.value(`--${name}`)!);
+    const body = await namedBytes(call.operands[0]);
     try {
-      const sent = await service.send(`${segment}/import/?${parameters}`, { method: "POST", body: bytes });
-      const report = await followed(service, sent);
-      process.stdout.write(call.has("--json") ? `${JSON.stringify(report, null, 2)}\n` : told(report));
-      return report.errors.length > 0 ? WRONG : 0;
+      return await withInventory(call, async (client) => {
+        const sent = await client.send(`${segment}/import/?${parameters}`, { method: "POST", body });
+        const report = await followImport(call, client, sent);
+        await (call.has("--json") ? call.printJson(report) : call.print(summary(report)));
+        return report.errors.length > 0 ? DATA_ERROR : 0;
+      });
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== "import_cancelled") throw error;
-      process.stderr.write(`labd: ${error.message} Nothing was written.\n`);
+      call.warn(`${error.message} Nothing was written.`);
       return INTERRUPTED;
-    } finally {
-      await service.close();
     }
   },
 };
 
-/** Reads lines until the report, and shows how far it is; Ctrl-C calls the import off. @throws Problem */
-async function followed(service: OpenInventory, response: Response): Promise<ImportReport> {
-  const id = response.headers.get("location")?.split("/").at(-2);
-  const interrupted = (): void => void service.send(`imports/${id}/`, { method: "DELETE" }).catch(() => {});
-  process.once("SIGINT", interrupted);
-  const progress = progressLine();
-  let rest = "";
-  const decoder = new TextDecoder();
-  try {
-    for await (const chunk of response.body ?? []) {
-      const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) {
-        const { phase, rows, checked, report, error } = JSON.parse(line) as Line;
-        if (error) throw new Problem(error.code, error.message);
-        if (report) return report;
-        progress.show(phase === "writing" ? bar(checked ?? 0, rows) : `${phase}: ${rows} rows`);
-      }
-    }
-  } finally {
-    progress.clear();
-    process.off("SIGINT", interrupted);
-  }
-  throw new Problem(
-    "busy",
-    "The service ended before the import did. What it has accepted it has not written.",
-  );
-}
-
-interface Line {
+interface ProgressEvent {
   phase?: string;
   rows: number;
   checked?: number;
@@ -109,23 +72,57 @@ interface Line {
   error?: { code: Code; message: string };
 }
 
+/** Shows the progress of an import until its report; Ctrl-C cancels the import. @throws Problem */
+async function followImport(
+  call: Call,
+  { send }: InventoryClient,
+  response: Response,
+): Promise<ImportReport> {
+  const id = response.headers.get("location")?.split("/").at(-2);
+  const cancel = (): void => void send(`imports/${id}/`, { method: "DELETE" }).catch(() => {});
+  process.once("SIGINT", cancel);
+  const progress = progressLine(call.streams.stderr);
+  let rest = "";
+  try {
+    for await (const text of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) {
+        const { phase, rows, checked = 0, report, error } = JSON.parse(line) as ProgressEvent;
+        if (error) throw new Problem(error.code, error.message);
+        if (report) return report;
+        progress.show(phase === "writing" ? bar(checked, rows) : `${phase}: ${rows} rows`);
+      }
+    }
+  } finally {
+    progress.clear();
+    process.off("SIGINT", cancel);
+  }
+  throw new Problem("busy", "The server stopped before the import ended. Nothing was written.");
+}
+
 function bar(done: number, all: number): string {
   const filled = all === 0 ? 0 : Math.round((done / all) * BAR);
   return `${"█".repeat(filled)}${"░".repeat(BAR - filled)} ${done} of ${all} rows`;
 }
 
-function told(report: ImportReport): string {
-  const { dry_run: dry, rows, created, updated, unchanged, locations_made: made, errors, batch } = report;
+function summary(report: ImportReport): string {
+  const {
+    dry_run: dry,
+    rows,
+    created,
+    updated,
+    unchanged,
+    locations_made: locations,
+    errors,
+    batch,
+  } = report;
   if (errors.length > 0) {
-    const table = accountTable(
-      ["row", "column", "what is wrong"],
-      errors.map(({ row, column, message }) => [String(row), column ?? "-", message]),
-    );
-    const more = report.more_errors ? "There are more. " : "";
-    return `${table}\n${more}Nothing ${dry ? "would be" : "was"} written of ${rows} rows.\n`;
+    const cells = errors.map(({ row, column, message }) => [String(row), column ?? "-", message]);
+    const more = report.more_errors ? "There are more errors. " : "";
+    return `${textTable(["row", "column", "error"], cells)}\n${more}None of ${rows} rows ${dry ? "would be" : "was"} written.\n`;
   }
-  const would = dry ? "Would have " : "";
-  const paths = made > 0 ? `, and ${made} locations on the way` : "";
-  const undo = batch === null ? "" : `Batch ${batch}: undoing it takes the import back.\n`;
-  return `${would}${dry ? "made" : "Made"} ${created}, changed ${updated}, left ${unchanged} of ${rows} rows as they are${paths}.\n${undo}`;
+  const counts = `${dry ? "Would add" : "Added"} ${created}, ${dry ? "change" : "changed"} ${updated} and ${dry ? "keep" : "kept"} ${unchanged} of ${rows} rows`;
+  const added = locations > 0 ? `, with ${locations} new parent locations` : "";
+  return `${counts}${added}.\n${batch === null ? "" : `Batch ${batch}: undo it to take the import back.\n`}`;
 }

@@ -1,227 +1,220 @@
-import { chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
-import { rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import type { Call, Flag, Command } from "./command-line.ts";
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import { ACCOUNT, type InstalledFile, layout, type Layout } from "../operations/install/layout.ts";
 import { Problem } from "../problem.ts";
+import type { Call, Command, Flag } from "./command.ts";
 
-const PREFIX: Flag = {
-  name: "--prefix",
-  value: "DIR",
-  sentence: "Where bin/labd goes: /usr/local, or /usr for a package.",
-};
-const ROOT: Flag = {
-  name: "--root",
-  value: "DIR",
-  sentence: "Write below this directory, for packaging; no account is made and nothing is started.",
-};
-const DRY_RUN: Flag = {
-  name: "--dry-run",
-  sentence: "Print what would be done, with the files, and do nothing.",
-};
+const TARGET_FLAGS: readonly Flag[] = [
+  { name: "--prefix", value: "DIR", sentence: "Prefix of bin/labd: /usr/local, or /usr for a package." },
+  {
+    name: "--root",
+    value: "DIR",
+    sentence: "Write below this directory, for packaging; no account is added and nothing is started.",
+  },
+  { name: "--dry-run", sentence: "Print what would be done, with the files, and do nothing." },
+];
 
 export const install: Command = {
   name: "install",
-  summary: "Install this executable as a service of systemd, with an account, directories and settings.",
+  summary: "Install this executable as a systemd service, with an account, directories and settings.",
   flags: [
-    { name: "--systemd", sentence: "As a hardened unit of systemd; the only way there is so far." },
-    PREFIX,
-    ROOT,
-    DRY_RUN,
-    { name: "--no-start", sentence: "Leave it to you to enable and start the unit." },
+    {
+      name: "--systemd",
+      sentence: "Install a hardened systemd unit; required, the only kind of service so far.",
+    },
+    {
+      name: "--socket",
+      removed: true,
+      sentence: "Let a reverse proxy hold connections while the service restarts.",
+    },
+    ...TARGET_FLAGS,
+    { name: "--no-start", sentence: "Do not enable and start the unit." },
   ],
   settings: [],
   example:
     "sudo ./labd install --systemd\n" +
-    "Again after an update: the settings in /etc/labd/labd.toml stay, the running service is restarted.",
+    "Run it again after an update: it keeps /etc/labd/labd.toml and restarts the running service.",
   async run(call) {
-    if (process.platform !== "linux")
-      throw new Problem("usage", "labd install: systemd is there on Linux only.");
-    if (!call.has("--systemd"))
-      throw new Problem("usage", "labd install --systemd is the only way there is. See labd install --help.");
-    const where = placeOf(call);
-    const { data, files } = where.layout;
-    if (call.has("--dry-run")) {
-      for (const file of files) printFile(where, file);
-      process.stdout.write(`==> ${join(where.root, data)}/ (directory of ${ACCOUNT}, 0750)\n`);
-      for (const command of where.isLive ? commands(call, where.layout) : [])
-        process.stdout.write(`==> ${command.join(" ")}\n`);
-      return 0;
-    }
-    if (where.isLive) {
-      refuseOthers();
-      refusePackaged(where.layout.unit);
-    }
-    // The account first: files belong to its group.
-    for (const file of files.filter(({ path }) => path.includes("sysusers.d"))) write(where, file);
-    if (where.isLive) addAccount(data);
-    const ids = where.isLive ? idsOf(ACCOUNT) : undefined;
-    for (const file of files.filter(({ path }) => !path.includes("sysusers.d")))
-      write(where, file, ids?.group);
-    mkdirSync(join(where.root, data), { recursive: true, mode: 0o750 });
-    if (ids) chownSync(data, ids.user, ids.group);
-    if (!where.isLive) return 0;
-    if (existsSync("/run/systemd/system")) {
-      for (const command of commands(call, where.layout)) run(command);
-    } else {
-      process.stdout.write("systemd does not run here. Once it does:\n");
-      for (const command of commands(call, where.layout)) process.stdout.write(`  ${command.join(" ")}\n`);
-    }
-    process.stdout.write(
-      `Installed. Settings: ${where.layout.settings}; data: ${data}; log: journalctl -u labd\n` +
-        `First account: open the link that journalctl -u labd | grep setup shows, or\n` +
-        `  runuser -u ${ACCOUNT} -- ${where.layout.executable} user add NAME --admin --password-stdin --config ${where.layout.settings}\n`,
-    );
-    return 0;
+    if (process.platform !== "linux" || !call.has("--systemd"))
+      throw new Problem("usage", "labd install needs Linux and --systemd. See labd install --help.");
+    const target = targetOf(call);
+    if (call.has("--dry-run")) return call.print(installPlan(call, target));
+    if (!target.isLive) return writeFiles(call, target);
+    requireRoot();
+    refusePackaged(target.layout.unit);
+    await installLive(call, target);
   },
 };
 
 export const uninstall: Command = {
   name: "uninstall",
-  summary: "Take away what labd install wrote; data, settings and account stay unless --purge is given.",
+  summary: "Remove what labd install wrote; data, settings and account stay unless --purge is given.",
   flags: [
-    PREFIX,
-    ROOT,
-    DRY_RUN,
-    { name: "--purge", sentence: "Remove the data, the settings and the account too. There is no way back." },
+    ...TARGET_FLAGS,
+    {
+      name: "--purge",
+      sentence: "Also delete the data, the settings and the account. This cannot be undone.",
+    },
   ],
   settings: [],
   example: "sudo labd uninstall",
   async run(call) {
-    const where = placeOf(call);
-    if (where.isLive && !call.has("--dry-run")) refuseOthers();
+    const { root, isLive, layout } = targetOf(call);
+    const { files, data, settings } = layout;
     const purges = call.has("--purge");
-    const { files, data, settings } = where.layout;
-    const paths = files.filter(({ isSetting }) => !isSetting || purges).map(({ path }) => path);
-    if (purges) paths.push(dirname(settings), data);
-    const steps: string[][] = [];
-    if (where.isLive && existsSync("/run/systemd/system"))
-      steps.push(["systemctl", "disable", "--now", "labd.service"]);
+    const paths = files.filter(({ isSetting }) => !isSetting || purges).map(({ path }) => join(root, path));
+    if (purges) paths.push(join(root, dirname(settings)), join(root, data));
+    const hasSystemd = isLive && isSystemdRunning();
+    const stop = ["systemctl", "disable", "--now", basename(layout.unit)];
     if (call.has("--dry-run")) {
-      for (const step of steps) process.stdout.write(`==> ${step.join(" ")}\n`);
-      for (const path of paths) process.stdout.write(`==> remove ${join(where.root, path)}\n`);
-      return 0;
+      const steps = [...(hasSystemd ? [stop.join(" ")] : []), ...paths.map((path) => `remove ${path}`)];
+      return call.print(steps.map((step) => `==> ${step}\n`).join(""));
     }
-    for (const step of steps) run(step);
-    for (const path of paths) {
-      const full = join(where.root, path);
-      if (!existsSync(full)) continue;
-      rmSync(full, { recursive: true });
-      process.stdout.write(`removed  ${full}\n`);
+    if (isLive) requireRoot();
+    if (hasSystemd) run(stop);
+    for (const path of paths.filter((path) => existsSync(path))) {
+      rmSync(path, { recursive: true });
+      await call.print(`removed  ${path}\n`);
     }
-    if (where.isLive && existsSync("/run/systemd/system")) run(["systemctl", "daemon-reload"]);
-    if (where.isLive && purges && idsOf(ACCOUNT)) run(["userdel", ACCOUNT]);
-    if (!purges)
-      process.stdout.write(`kept     ${join(where.root, settings)} and ${join(where.root, data)}\n`);
-    return 0;
+    if (hasSystemd) run(["systemctl", "daemon-reload"]);
+    if (isLive && purges && idsOf(ACCOUNT)) run(["userdel", ACCOUNT]);
+    if (!purges) await call.print(`kept     ${join(root, settings)} and ${join(root, data)}\n`);
   },
 };
 
-interface Place {
+interface Target {
   layout: Layout;
   root: string;
-  /** Onto this machine, not into a directory for packaging. */
+  /** This machine, not a directory for packaging. */
   isLive: boolean;
 }
 
-function placeOf(call: Call): Place {
+function targetOf(call: Call): Target {
   const prefix = (call.value("--prefix") ?? "/usr/local").replace(/\/+$/, "");
   if (!/^(\/[A-Za-z0-9._+-]+)+$/.test(prefix))
-    throw new Problem("usage", `--prefix: ${prefix || "/"} is not an absolute path without odd characters.`);
+    throw new Problem(
+      "usage",
+      `--prefix: ${prefix || "/"} must be an absolute path of letters, digits and ._+- characters.`,
+    );
   const root = call.value("--root");
-  return {
-    layout: layout(prefix),
-    root: root === undefined ? "/" : resolve(root),
-    isLive: root === undefined,
-  };
+  return { layout: layout(prefix), root: resolve(root ?? "/"), isLive: root === undefined };
 }
 
 const PACKAGED = layout("/usr").unit;
 
-/** Two units of one name would hide each other, and the package would not know. */
+/** Two units of one name would hide each other. */
 function refusePackaged(unit: string): void {
   if (unit === PACKAGED || !existsSync(PACKAGED)) return;
   throw new Problem(
     "conflict",
-    `labd is installed by a package (${PACKAGED}): upgrade that, or remove it first (apt-get remove labd, which keeps data and settings).`,
+    `labd is installed by a package (${PACKAGED}). Upgrade that, or remove it first (apt-get remove labd, which keeps data and settings).`,
   );
 }
 
-function refuseOthers(): void {
+function requireRoot(): void {
   if (process.getuid?.() !== 0)
     throw new Problem(
       "forbidden",
-      "Only root may do this. Try it with sudo, or --dry-run to see what would be done.",
+      "Only root may do this. Use sudo, or --dry-run to see what would be done.",
     );
 }
 
-function commands(call: Call, { unit }: Layout): string[][] {
-  const service = unit.split("/").at(-1)!;
-  return [
-    ["systemctl", "daemon-reload"],
-    ...(call.has("--no-start")
-      ? []
-      : [
-          ["systemctl", "enable", service],
-          ["systemctl", "restart", service],
-        ]),
-  ];
-}
+const isSystemdRunning = (): boolean => existsSync("/run/systemd/system");
 
-function printFile({ root }: Place, { path, mode, content, isSetting }: InstalledFile): void {
-  const full = join(root, path);
-  const kept = isSetting && existsSync(full) ? ", is there and stays" : "";
-  process.stdout.write(
-    `==> ${full} (0${mode.toString(8)}${kept})\n${content ?? `(copy of ${process.execPath})\n`}\n`,
+const startCommands = (call: Call, unit: string): string[][] => [
+  ["systemctl", "daemon-reload"],
+  ...(call.has("--no-start") ? [] : ["enable", "restart"].map((verb) => ["systemctl", verb, basename(unit)])),
+];
+
+function installPlan(call: Call, { root, isLive, layout }: Target): string {
+  const files = layout.files.map(({ path, mode, content, isSetting }) => {
+    const full = join(root, path);
+    const kept = isSetting && existsSync(full) ? ", exists and stays" : "";
+    return `==> ${full} (0${mode.toString(8)}${kept})\n${content ?? `(copy of ${process.execPath})\n`}\n`;
+  });
+  const commands = isLive ? startCommands(call, layout.unit).map((words) => `==> ${words.join(" ")}\n`) : [];
+  return [...files, `==> ${join(root, layout.data)}/ (directory of ${ACCOUNT}, 0750)\n`, ...commands].join(
+    "",
   );
 }
 
-/** Writes beside and renames, so that an executable that runs is replaced and a crash leaves the old file. */
-function write(
-  { root }: Place,
-  { path, mode, content, isSetting, ofGroup }: InstalledFile,
-  group?: number,
-): void {
-  const full = join(root, path);
-  if (isSetting && existsSync(full)) {
-    process.stdout.write(`kept     ${full}\n`);
-    return;
-  }
-  mkdirSync(dirname(full), { recursive: true });
-  if (content === null && existsSync(full) && isSameFile(full, process.execPath)) return;
-  const beside = `${full}.new`;
-  if (content === null) copyFileSync(process.execPath, beside);
-  else writeFileSync(beside, content);
-  chmodSync(beside, mode);
-  if (ofGroup && group !== undefined) chownSync(beside, 0, group);
-  renameSync(beside, full);
-  process.stdout.write(`wrote    ${full}\n`);
+async function installLive(call: Call, target: Target): Promise<void> {
+  const { executable, settings, data, unit } = target.layout;
+  await writeFiles(call, target, () => addAccount(data));
+  const commands = startCommands(call, unit);
+  if (isSystemdRunning()) commands.forEach(run);
+  else
+    await call.print(
+      `systemd is not running here. Once it is:\n${commands.map((words) => `  ${words.join(" ")}\n`).join("")}`,
+    );
+  await call.print(
+    `Installed. Settings: ${settings}; data: ${data}; log: journalctl -u labd\n` +
+      `First account: open the link that journalctl -u labd | grep setup shows, or\n` +
+      `  runuser -u ${ACCOUNT} -- ${executable} user add NAME --admin --password-stdin --config ${settings}\n`,
+  );
 }
 
-const isSameFile = (a: string, b: string): boolean => {
-  const [first, second] = [statSync(a), statSync(b)];
-  return first.ino === second.ino && first.dev === second.dev;
-};
+/** Writes all files. @param account adds the account of the service, which some files belong to */
+async function writeFiles(
+  call: Call,
+  target: Target,
+  account: () => { user: number; group: number } | undefined = () => undefined,
+): Promise<void> {
+  const { root, layout } = target;
+  // systemd-sysusers reads its file to add the account.
+  const isAccountFile = ({ path }: InstalledFile): boolean => path.includes("sysusers.d");
+  for (const file of layout.files.filter(isAccountFile)) await write(call, root, file);
+  const ids = account();
+  for (const file of layout.files.filter((file) => !isAccountFile(file)))
+    await write(call, root, file, ids?.group);
+  mkdirSync(join(root, layout.data), { recursive: true, mode: 0o750 });
+  if (ids) chownSync(layout.data, ids.user, ids.group);
+}
 
-function addAccount(home: string): void {
-  if (idsOf(ACCOUNT)) return;
+/** Writes to another name and renames: a running executable is replaced, and a crash leaves the old file. */
+async function write(call: Call, root: string, file: InstalledFile, group?: number): Promise<void> {
+  const { mode, content, isSetting, ofGroup } = file;
+  const path = join(root, file.path);
+  if (isSetting && existsSync(path)) return call.print(`kept     ${path}\n`);
+  mkdirSync(dirname(path), { recursive: true });
+  if (content === null && existsSync(path) && isSameFile(path, process.execPath)) return;
+  const written = `${path}.new`;
+  if (content === null) copyFileSync(process.execPath, written);
+  else writeFileSync(written, content);
+  chmodSync(written, mode);
+  if (ofGroup && group !== undefined) chownSync(written, 0, group);
+  renameSync(written, path);
+  await call.print(`wrote    ${path}\n`);
+}
+
+function isSameFile(first: string, second: string): boolean {
+  const [a, b] = [statSync(first), statSync(second)];
+  return a.ino === b.ino && a.dev === b.dev;
+}
+
+function addAccount(home: string): { user: number; group: number } {
+  const known = idsOf(ACCOUNT);
+  if (known) return known;
+  const options = `--system --user-group --no-create-home --home-dir ${home} --shell /usr/sbin/nologin`;
   if (Bun.which("systemd-sysusers")) run(["systemd-sysusers", "labd.conf"]);
-  else
-    run([
-      "useradd",
-      "--system",
-      "--user-group",
-      "--no-create-home",
-      "--home-dir",
-      home,
-      "--shell",
-      "/usr/sbin/nologin",
-      ACCOUNT,
-    ]);
-  if (!idsOf(ACCOUNT))
-    throw new Problem("internal", `The account ${ACCOUNT} could not be made.`, {
+  else run(["useradd", ...options.split(" "), ACCOUNT]);
+  const added = idsOf(ACCOUNT);
+  if (!added)
+    throw new Problem("internal", `The account ${ACCOUNT} could not be added.`, {
       cause: "It is not in /etc/passwd.",
     });
+  return added;
 }
 
 function idsOf(account: string): { user: number; group: number } | undefined {
@@ -229,11 +222,11 @@ function idsOf(account: string): { user: number; group: number } | undefined {
   return line ? { user: Number(line[1]), group: Number(line[2]) } : undefined;
 }
 
-/** @throws Problem internal with what the command said */
+/** @throws Problem internal with the output of the command */
 function run(command: string[]): void {
-  const ran = Bun.spawnSync(command, { stdout: "pipe", stderr: "pipe" });
-  if (ran.exitCode === 0) return;
-  throw new Problem("internal", `${command.join(" ")} ended with ${ran.exitCode}.`, {
-    cause: ran.stderr.toString().trim(),
+  const { exitCode, stderr } = Bun.spawnSync(command, { stdout: "pipe", stderr: "pipe" });
+  if (exitCode === 0) return;
+  throw new Problem("internal", `${command.join(" ")} ended with ${exitCode}.`, {
+    cause: stderr.toString().trim(),
   });
 }

@@ -1,46 +1,36 @@
 import { existsSync } from "node:fs";
-import type { Command } from "./command-line.ts";
 import { Problem } from "../problem.ts";
 import { PRINTERS, type Run, writeDurably } from "../scoring/index.ts";
+import type { Command } from "./command.ts";
 import { openShard, resultsOf, type ShardFile } from "./shard-file.ts";
-
-const HELP = "See labd merge --help.";
 
 export const merge: Command = {
   name: "merge",
-  summary: "Put the shards of labd score --shard together: all of one run, or none.",
+  summary: "Join the shards of labd score --shard: all of one run, or none.",
   operands: "FILE…",
   flags: [
     {
       name: "--output",
       value: "FILE",
-      sentence: "File to write to instead of standard output; it must not be there yet.",
+      sentence: "File to write instead of standard output; it must not exist.",
     },
   ],
   settings: [],
   example: "labd merge scores.*.tsv --output scores.tsv",
   async run(call) {
-    const paths = call.operands;
     const output = call.value("--output");
-    if (paths.length === 0) throw new Problem("usage", `labd merge needs the files of all shards. ${HELP}`);
     if (output !== undefined && existsSync(output))
-      throw new Problem("conflict", `${output} is there already: remove it, or choose another --output.`);
-    const shards = inOrder(paths);
-    if (output !== undefined) {
-      writeDurably(output, merged(shards));
-      return 0;
-    }
-    // What was printed cannot be taken back, so that everything is looked at first.
+      throw new Problem("conflict", `${output} already exists. Remove it, or choose another --output.`);
+    const shards = orderedShards(call.operands);
+    if (output !== undefined) return writeDurably(output, merged(shards));
+    // Output cannot be taken back, so all hashes are checked before the first byte.
     for (const shard of shards) for (const _ of resultsOf(shard));
-    for (const chunk of merged(shards)) {
-      // The chunk is written over by the next, which a slow reader may not have taken yet.
-      await new Promise<void>((resolve) => process.stdout.write(chunk.slice(), () => resolve()));
-    }
-    return 0;
+    // Chunks share a buffer, which a slow reader may not have emptied yet.
+    for (const chunk of merged(shards)) await call.print(chunk.slice());
   },
 };
 
-/** What one run without shards would have printed. */
+/** The output of the run as one piece. */
 function* merged(shards: readonly ShardFile[]): Generator<Uint8Array> {
   const { head, tail } = PRINTERS[shards[0].format];
   yield new TextEncoder().encode(head);
@@ -48,77 +38,92 @@ function* merged(shards: readonly ShardFile[]): Generator<Uint8Array> {
   yield new TextEncoder().encode(tail);
 }
 
+interface Complaint {
+  text: string;
+  /** Scoring has not finished; otherwise a file does not belong. */
+  isUnfinished: boolean;
+}
+
 /**
- * The shards of one run, each once, in their order. Everything that is wrong is told at once, a line for each file.
- * @throws Problem not_finished where something is still to be computed; invalid_request where a file does not belong
+ * The shards of one run, each once, in order. All complaints are reported at once, one line each.
+ * @throws Problem not_finished where scoring has to go on; invalid_request where a file does not belong
  */
-function inOrder(paths: readonly string[]): ShardFile[] {
-  const complaints: { unfinished: boolean; text: string }[] = [];
+function orderedShards(paths: readonly string[]): ShardFile[] {
+  const { shards, complaints } = openShards(paths);
+  const reference = mostCommon(shards);
+  const found = new Map<number, ShardFile>();
+  for (const shard of shards) {
+    const complaint = complaintAbout(shard, reference!, found);
+    if (complaint) complaints.push(complaint);
+    if (!complaint || complaint.isUnfinished) found.set(shard.beginning.shard, shard);
+  }
+  const of = reference?.beginning.of ?? 0;
+  const missing = Array.from({ length: of }, (_, i) => i + 1).filter((number) => !found.has(number));
+  if (missing.length > 0) {
+    const subject = missing.length === 1 ? "Shard" : "Shards";
+    complaints.push({
+      isUnfinished: true,
+      text: `${subject} ${rangesOf(missing)} of ${of} ${missing.length === 1 ? "is" : "are"} missing. Give the files, or run labd score with --shard I/${of} for each.`,
+    });
+  }
+  if (complaints.length > 0)
+    throw new Problem(
+      complaints.every(({ isUnfinished }) => isUnfinished) ? "not_finished" : "invalid_request",
+      complaints.map(({ text }) => text).join("\n"),
+    );
+  return [...found.values()].sort((a, b) => a.beginning.shard - b.beginning.shard);
+}
+
+function openShards(paths: readonly string[]): { shards: ShardFile[]; complaints: Complaint[] } {
   const shards: ShardFile[] = [];
+  const complaints: Complaint[] = [];
   for (const path of paths) {
     try {
       shards.push(openShard(path));
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      complaints.push({ unfinished: false, text: error.message });
+      complaints.push({ isUnfinished: false, text: error.message });
     }
   }
-  const reference = mostCommon(shards);
-  const { of } = reference?.beginning ?? { of: 0 };
-  const found = new Map<number, ShardFile>();
-  for (const shard of shards) {
-    const { beginning, path } = shard;
-    const differs = reference && differenceOf(shard, reference);
-    const twin = found.get(beginning.shard);
-    if (differs) {
-      complaints.push({
-        unfinished: false,
-        text: `${path} is of another run than ${reference.path}: ${differs}. Leave it out, or run it again as the others.`,
-      });
-    } else if (twin) {
-      complaints.push({
-        unfinished: false,
-        text: `${path} is shard ${beginning.shard} of ${of}, as ${twin.path} is: leave one out.`,
-      });
-    } else {
-      found.set(beginning.shard, shard);
-      if (shard.sha256 === null) {
-        complaints.push({
-          unfinished: true,
-          text: `${path} is cut off: shard ${beginning.shard} of ${of} has no end. Run its command again; with --output and --resume it goes on.`,
-        });
-      }
-    }
-  }
-  const missing = Array.from({ length: of }, (_, i) => i + 1).filter((number) => !found.has(number));
-  if (missing.length > 0) {
-    const these = missing.length === 1 ? "Shard" : "Shards";
-    complaints.push({
-      unfinished: true,
-      text: `${these} ${rangesOf(missing)} of ${of} ${missing.length === 1 ? "is" : "are"} missing: give the files, or run labd score with --shard I/${of} for each.`,
-    });
-  }
-  if (complaints.length > 0) {
-    const isUnfinished = complaints.every(({ unfinished }) => unfinished);
-    throw new Problem(
-      isUnfinished ? "not_finished" : "invalid_request",
-      complaints.map(({ text }) => text).join("\n"),
-    );
-  }
-  return [...found.values()].sort((a, b) => a.beginning.shard - b.beginning.shard);
+  return { shards, complaints };
+}
+
+function complaintAbout(
+  shard: ShardFile,
+  reference: ShardFile,
+  found: ReadonlyMap<number, ShardFile>,
+): Complaint | null {
+  const { path, sha256 } = shard;
+  const { shard: number, of } = shard.beginning;
+  const difference = differenceOf(shard, reference);
+  if (difference !== null)
+    return {
+      isUnfinished: false,
+      text: `${path} is of another run than ${reference.path}: ${difference}. Leave it out, or score it again like the others.`,
+    };
+  const duplicate = found.get(number);
+  if (duplicate)
+    return {
+      isUnfinished: false,
+      text: `${path} is shard ${number} of ${of}, like ${duplicate.path}. Leave one out.`,
+    };
+  if (sha256 !== null) return null;
+  return {
+    isUnfinished: true,
+    text: `${path} is incomplete: shard ${number} of ${of} has no end. Run its command again; with --output and --resume it continues.`,
+  };
 }
 
 const runKey = ({ beginning: { run, of, total } }: ShardFile): string => JSON.stringify([run, of, total]);
 
-/** A shard of the run that most belong to: one stray file among many is what is wrong, whichever comes first. */
+/** A shard of the run that most belong to: one stray file among many is the wrong one, even if it comes first. */
 function mostCommon(shards: readonly ShardFile[]): ShardFile | undefined {
-  const groups = new Map<string, ShardFile[]>();
-  for (const shard of shards) groups.set(runKey(shard), [...(groups.get(runKey(shard)) ?? []), shard]);
-  return [...groups.values()].sort((a, b) => b.length - a.length)[0]?.[0];
+  const groups = Object.values(Object.groupBy(shards, runKey)) as ShardFile[][];
+  return groups.sort((a, b) => b.length - a.length)[0]?.[0];
 }
 
-/** What may differ, in the order in which it is told; of hashes only that they do. */
-const WORDS: Record<keyof Run, string> = {
+/** The properties of a run by name, in the order in which a difference is reported. */
+const PROPERTIES: Record<keyof Run, string> = {
   labd: "version of labd",
   format: "--format",
   queries: "other queries",
@@ -126,15 +131,15 @@ const WORDS: Record<keyof Run, string> = {
   model: "--model",
   options: "method or its options",
   corpus: "another corpus",
-  calibration: "method or null of the corpus",
+  calibration: "method or calibration of the corpus",
 };
 
 function differenceOf(shard: ShardFile, reference: ShardFile): string | null {
   const [one, other] = [shard.beginning, reference.beginning];
-  for (const [field, words] of Object.entries(WORDS) as [keyof Run, string][]) {
+  for (const [field, name] of Object.entries(PROPERTIES) as [keyof Run, string][]) {
     if (one.run[field] === other.run[field]) continue;
     const isHash = /^[0-9a-f]{64}$/.test(one.run[field]);
-    return isHash ? words : `${words}: ${one.run[field]} instead of ${other.run[field]}`;
+    return isHash ? name : `${name}: ${one.run[field]} instead of ${other.run[field]}`;
   }
   return one.of === other.of ? null : `${one.of} shards instead of ${other.of}`;
 }

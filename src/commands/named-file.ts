@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { Problem } from "../problem.ts";
 
 /**
- * The bytes of a file that somebody named; `-` is standard input. Pipes and devices are read too, as a shell's `<(…)` gives them.
+ * The content of a file, pipe or device; `-` is standard input.
  * @throws Problem not_found, forbidden, or usage for a directory
  */
 export function namedFile(path: string): Blob | ReadableStream<Uint8Array> {
@@ -13,40 +13,40 @@ export function namedFile(path: string): Blob | ReadableStream<Uint8Array> {
   try {
     found = statSync(path);
     if (found.isDirectory()) throw new Problem("usage", `${path} is a directory; expected a file.`);
-    // A pipe that is opened twice has lost its writer by the second time.
+    // Not for a pipe: opening it twice would lose its writer.
     if (found.isFile()) closeSync(openSync(path, "r"));
   } catch (error) {
-    throw (problemOfSystem(error) ?? error) as Error;
+    throw (systemProblem(error) ?? error) as Error;
   }
   if (found.isFile()) return Bun.file(path);
   return Readable.toWeb(createReadStream(path)) as unknown as ReadableStream<Uint8Array>;
 }
 
-/** All of it at once. @throws Problem as namedFile */
+/** The whole content. @throws Problem as namedFile */
 export async function namedBytes(path: string): Promise<Uint8Array<ArrayBuffer>> {
   return new Response(namedFile(path)).bytes() as Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** What the system says of a path, in words that tell what to do; undefined for other errors. */
-export function problemOfSystem(error: unknown): Problem | undefined {
+/** A file-system error as a problem that says what to do; undefined for other errors. */
+export function systemProblem(error: unknown): Problem | undefined {
   const { code, path } = (error ?? {}) as { code?: unknown; path?: unknown };
   if (typeof path !== "string") return undefined;
   switch (code) {
     case "ENOENT": {
       const directory = dirname(path);
-      const besides = existsSync(directory) ? "" : `, nor its directory ${directory}`;
-      return new Problem("not_found", `There is no file ${path}${besides}.`);
+      const nor = existsSync(directory) ? "" : `, nor its directory ${directory}`;
+      return new Problem("not_found", `There is no file ${path}${nor}.`);
     }
     case "EACCES":
     case "EPERM":
       return new Problem(
         "forbidden",
-        `${path}: this account (uid ${process.getuid?.()}) may not open it. Give it the right, or run this as an account that has it.`,
+        `${path}: this account (uid ${process.getuid?.()}) may not open it. Change its permissions, or use another account.`,
       );
     case "EISDIR":
       return new Problem("usage", `${path} is a directory; expected a file.`);
     case "ENOTDIR":
-      return new Problem("not_found", `${path}: what stands before the last / is a file, not a directory.`);
+      return new Problem("not_found", `${dirname(path)} is a file, not a directory.`);
     case "EMFILE":
     case "ENFILE":
       return new Problem("busy", `${path}: too many files are open. Raise the limit (ulimit -n).`);

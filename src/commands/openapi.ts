@@ -2,30 +2,24 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { open } from "../app/open.ts";
-import type { Command } from "./command-line.ts";
+import type { Command } from "./command.ts";
 
 export const openapi: Command = {
   name: "openapi",
-  summary: "Print the OpenAPI document of the REST face, as /docs/json serves it.",
-  flags: [],
+  summary: "Print the OpenAPI document of the REST API, as /docs/json serves it.",
   settings: [],
   example: "labd openapi > openapi.json",
   async run(call) {
-    // The document comes from the routes, and the routes want a service; it gets one that nobody sees.
+    // The document is generated from the routes, which need an open service.
     const directory = mkdtempSync(join(tmpdir(), "labd-openapi-"));
-    const service = await open({
-      ...call.configuration().config,
-      data_dir: directory,
-      workers: 1,
-      log: "off",
-    });
+    const { config } = call.configuration();
+    const service = await open({ ...config, data_dir: directory, workers: 1, log: "off" });
     try {
       const response = await service.answer(new Request("http://localhost/docs/json"));
-      process.stdout.write(`${JSON.stringify(await response.json(), null, 2)}\n`);
+      await call.printJson(await response.json());
     } finally {
       await service.close();
       rmSync(directory, { recursive: true });
     }
-    return 0;
   },
 };

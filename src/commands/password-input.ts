@@ -4,12 +4,11 @@ const CTRL_C = "\u0003";
 const CTRL_D = "\u0004";
 
 /**
- * A password from standard input: all of a pipe or file but a line break at its end, or what is typed at a terminal,
- * which does not show it.
- * @throws Problem malformed for bytes that are no UTF-8; usage where the person gives up
+ * Reads a password from standard input without a final line break, or asks at a terminal without echo.
+ * @throws Problem malformed for invalid UTF-8; usage for Ctrl-C
  */
 export async function readPassword(): Promise<string> {
-  if (process.stdin.isTTY) return typed("Password: ");
+  if (process.stdin.isTTY) return ask("Password: ");
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
       .decode(await Bun.stdin.bytes())
@@ -19,8 +18,7 @@ export async function readPassword(): Promise<string> {
   }
 }
 
-async function typed(prompt: string): Promise<string> {
-  // Before anybody types, so that nothing of it is shown.
+async function ask(prompt: string): Promise<string> {
   process.stdin.setRawMode(true);
   process.stderr.write(prompt);
   try {
@@ -30,7 +28,7 @@ async function typed(prompt: string): Promise<string> {
       for (const character of decoder.decode(chunk as Uint8Array, { stream: true })) {
         if (character === "\r" || character === "\n") return text;
         if (character === CTRL_C || (character === CTRL_D && text === ""))
-          throw new Problem("usage", "No password was typed.");
+          throw new Problem("usage", "No password was entered.");
         if (character === "\u007f" || character === "\b") text = [...text].slice(0, -1).join("");
         else text += character;
       }

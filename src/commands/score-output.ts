@@ -13,49 +13,48 @@ import {
   writeSync,
 } from "node:fs";
 import { Problem } from "../problem.ts";
+import type { Call } from "./command.ts";
 
-/** Where results go, one query after the other. */
+/** The destination of results, one query after the other. */
 export interface ScoreOutput {
-  /** Queries whose results are there already: the first so many. */
+  /** Number of first queries whose results it already has. */
   readonly done: number;
   /** Whether nothing was written yet. */
   readonly isNew: boolean;
-  /** Appends a text; `queries`: how many are done with it. Resolves when the reader or the disk has it. */
+  /** Appends text and resolves when reader or disk has it. @param queries done with it */
   write(text: string, queries: number): Promise<void>;
-  /** SHA-256 of all that was written, also before this run, in hexadecimal digits. */
+  /** Hexadecimal SHA-256 of everything written, including earlier runs. */
   digest(): string;
   /** Appends the last text. */
   finish(text: string): Promise<void>;
 }
 
-export function standardOutput(): ScoreOutput {
+export function standardOutput(call: Call): ScoreOutput {
   const hash = new Bun.CryptoHasher("sha256");
-  // Scoring may not let the event loop turn, and results would lie in memory till the end.
-  const write = (text: string): Promise<void> =>
-    new Promise((resolve) => {
-      hash.update(text);
-      process.stdout.write(text, () => resolve());
-    });
+  const write = (text: string): Promise<void> => {
+    hash.update(text);
+    return call.print(text);
+  };
   return { done: 0, isNew: true, write, digest: () => hash.copy().digest("hex"), finish: write };
 }
 
-/** What lies beside a file of results as long as it is not complete. */
-interface Mark {
-  /** SHA-256 of all that decides about the results. */
+/** The content of `FILE.progress`, which exists while a file of results is incomplete. */
+interface Checkpoint {
+  /** SHA-256 of everything that determines the results. */
   request: string;
   queries: number;
   bytes: number;
 }
 
-const markOf = (path: string): string => `${path}.progress`;
+const checkpointPath = (path: string): string => `${path}.progress`;
+const hasContent = (path: string): boolean => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
 
-/** Whether there is a file of results that is not, or no more, being written. */
-export const isComplete = (path: string): boolean =>
-  existsSync(path) && statSync(path).size > 0 && !existsSync(markOf(path));
+/** Whether the file has results and nothing is left to write. */
+export const isComplete = (path: string): boolean => hasContent(path) && !existsSync(checkpointPath(path));
 
 const CHUNK = 1 << 20;
 
-/** The bytes of a file from one place to another, of which only a chunk is in memory; each is good until the next. */
+/** The bytes of a file from one offset to another; each chunk is valid until the next. */
 export function* chunksOf(path: string, from: number, to: number): Generator<Uint8Array> {
   const file = openSync(path, "r");
   try {
@@ -70,42 +69,18 @@ export function* chunksOf(path: string, from: number, to: number): Generator<Uin
 }
 
 /**
- * A file of results that survives a kill: beside it, in `FILE.progress`, stands how many queries are done and how long the
- * file is with them. With `resume` what is behind that is cut off, and those queries need not be scored again; without, the
- * file must not be there. @throws Problem conflict
+ * A file of results that survives a kill, with a checkpoint in `FILE.progress`. With `resume` the file is cut off at the
+ * checkpoint and continued; without, it must not exist. @throws Problem conflict
  */
 export function openOutput(path: string, request: string, resume: boolean): ScoreOutput {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory())
-    throw new Problem("usage", `${path} is a directory; expected a file.`);
-  const markPath = markOf(path);
-  const mark = existsSync(markPath) ? (JSON.parse(readFileSync(markPath, "utf8")) as Mark) : null;
-  const isThere = existsSync(path) && statSync(path).size > 0;
-  if (isThere && !resume) {
-    throw new Problem(
-      "conflict",
-      `${path} is there already: --resume goes on with it, or choose another --output.`,
-    );
-  }
-  if (isThere && mark === null) {
-    throw new Problem(
-      "conflict",
-      `${path} is complete, or was not made by labd score --output: nothing to resume.`,
-    );
-  }
-  if (isThere && mark?.request !== request) {
-    throw new Problem(
-      "conflict",
-      `${path} was begun with other queries, patterns, options or another corpus: repeat that command, or choose another --output.`,
-    );
-  }
-  // A file that is shorter than it was, after a power cut, has to be made again.
-  const kept = isThere && mark !== null && statSync(path).size >= mark.bytes ? mark : null;
-  const file = openSync(path, isThere ? "r+" : "w");
+  const kept = resumable(path, request, resume);
+  const file = openSync(path, hasContent(path) ? "r+" : "w");
   let bytes = kept?.bytes ?? 0;
   ftruncateSync(file, bytes);
   const hash = new Bun.CryptoHasher("sha256");
   for (const chunk of chunksOf(path, 0, bytes)) hash.update(chunk);
-  const append = (buffer: Uint8Array): void => {
+  const append = (text: string): void => {
+    const buffer = new TextEncoder().encode(text);
     for (let at = 0; at < buffer.length;) at += writeSync(file, buffer, at, buffer.length - at, bytes + at);
     bytes += buffer.length;
     hash.update(buffer);
@@ -115,17 +90,42 @@ export function openOutput(path: string, request: string, resume: boolean): Scor
     done: kept?.queries ?? 0,
     isNew: kept === null,
     async write(text, queries) {
-      append(new TextEncoder().encode(text));
-      const next: Mark = { request, queries, bytes };
-      writeFileSync(`${markPath}.part`, JSON.stringify(next));
-      renameSync(`${markPath}.part`, markPath);
+      append(text);
+      const checkpoint: Checkpoint = { request, queries, bytes };
+      writeFileSync(`${checkpointPath(path)}.part`, JSON.stringify(checkpoint));
+      renameSync(`${checkpointPath(path)}.part`, checkpointPath(path));
     },
     digest: () => hash.copy().digest("hex"),
-    // The mark stays as it is, so that who is killed here writes the last text again and not twice.
+    // The checkpoint stays unchanged: after a kill here the last text is written again, not twice.
     async finish(text) {
-      append(new TextEncoder().encode(text));
+      append(text);
       closeSync(file);
-      rmSync(markPath, { force: true });
+      rmSync(checkpointPath(path), { force: true });
     },
   };
+}
+
+/** The checkpoint to continue from; null to start anew. @throws Problem conflict */
+function resumable(path: string, request: string, resume: boolean): Checkpoint | null {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory())
+    throw new Problem("usage", `${path} is a directory; expected a file.`);
+  if (!hasContent(path)) return null;
+  if (!resume)
+    throw new Problem(
+      "conflict",
+      `${path} already exists. Continue it with --resume, or choose another --output.`,
+    );
+  if (isComplete(path))
+    throw new Problem(
+      "conflict",
+      `${path} is complete, or was not made by labd score --output: there is nothing to resume.`,
+    );
+  const checkpoint = JSON.parse(readFileSync(checkpointPath(path), "utf8")) as Checkpoint;
+  if (checkpoint.request !== request)
+    throw new Problem(
+      "conflict",
+      `${path} was begun with other queries, patterns or options, or another corpus. Repeat that command, or choose another --output.`,
+    );
+  // A power cut may have shortened the file.
+  return statSync(path).size >= checkpoint.bytes ? checkpoint : null;
 }

@@ -4,33 +4,30 @@ import { PRINTERS, type PrinterName, type ShardBeginning, type ShardEnd } from "
 import { chunksOf } from "./score-output.ts";
 
 /**
- * A shard in a file: its format's head, a line that says what it is, the results, a line that proves them whole, and the
- * format's tail. Both lines are comments of the format, so that a shard can be read like any other result.
+ * A shard in a file: the head of its format, a line that describes the shard, the results, a line with their hash, and the
+ * tail. Both lines are comments in the format, so a shard reads like any other result.
  */
 export interface ShardFile {
   path: string;
   format: PrinterName;
   beginning: ShardBeginning;
-  /** SHA-256 of all bytes before the last line; null where that is missing, so that the shard was cut off. */
+  /** SHA-256 of all bytes before the last line; null where that line is missing. */
   sha256: string | null;
-  /** Where the results lie. */
+  /** Offsets of the results. */
   from: number;
   to: number;
 }
 
-/** More than the head of any format and a line of ours take. */
+/** Bytes at either end that contain the head or tail and the line next to it. */
 const EDGE = 4096;
 
-/** What follows the head, and what goes before the tail. */
+/** The lines after the head and before the tail. */
 export const beginningLine = (format: PrinterName, beginning: ShardBeginning): string =>
   PRINTERS[format].remark(JSON.stringify(beginning));
 export const endLine = (format: PrinterName, end: ShardEnd): string =>
   PRINTERS[format].remark(JSON.stringify(end));
 
-/**
- * Reads what a shard says of itself, at both ends of the file.
- * @throws Problem not_found; invalid_request for what is no shard
- */
+/** Reads the description of a shard from both ends of the file. @throws Problem not_found, invalid_request */
 export function openShard(path: string): ShardFile {
   const size = statSync(path, { throwIfNoEntry: false })?.size;
   if (size === undefined) throw new Problem("not_found", `There is no file ${path}.`);
@@ -49,10 +46,10 @@ export function openShard(path: string): ShardFile {
     const sha256 = isEnd(end) && end.end === beginning.shard ? end.sha256 : null;
     return { path, format, beginning, sha256, from: Buffer.byteLength(opening), to };
   }
-  throw new Problem("invalid_request", `${path} is no shard: expected a file of labd score --shard.`);
+  throw new Problem("invalid_request", `${path} is not a shard. Expected a file of labd score --shard.`);
 }
 
-/** The results of a shard, chunk by chunk. @throws Problem invalid_request at their end, where they are not as they were written */
+/** The results of a shard in chunks. @throws Problem invalid_request at the end if the hash differs */
 export function* resultsOf(shard: ShardFile): Generator<Uint8Array> {
   const hash = new Bun.CryptoHasher("sha256");
   for (const chunk of chunksOf(shard.path, 0, shard.from)) hash.update(chunk);
@@ -64,7 +61,7 @@ export function* resultsOf(shard: ShardFile): Generator<Uint8Array> {
     const { shard: number, of } = shard.beginning;
     throw new Problem(
       "invalid_request",
-      `${shard.path} is not as it was written: remove it, and run shard ${number} of ${of} again.`,
+      `${shard.path} was altered. Remove it, and score shard ${number} of ${of} again.`,
     );
   }
 }
@@ -79,10 +76,10 @@ function readLine(format: PrinterName, line: string): unknown {
   }
 }
 
-const isBeginning = (said: unknown): said is ShardBeginning =>
-  typeof said === "object" && said !== null && "run" in said && "shard" in said && "of" in said;
-const isEnd = (said: unknown): said is ShardEnd =>
-  typeof said === "object" && said !== null && "end" in said && "sha256" in said;
+const isBeginning = (value: unknown): value is ShardBeginning =>
+  typeof value === "object" && value !== null && "run" in value && "shard" in value && "of" in value;
+const isEnd = (value: unknown): value is ShardEnd =>
+  typeof value === "object" && value !== null && "end" in value && "sha256" in value;
 
 const textBetween = (path: string, from: number, to: number): string =>
   Buffer.concat([...chunksOf(path, from, to)].map((chunk) => Buffer.from(chunk))).toString("utf8");

@@ -1,7 +1,7 @@
 import { SaxesParser } from "saxes";
 import { Problem } from "../problem.ts";
 
-/** An element of an answer, by local names: namespaces are the contract's business, and its tests hold them. */
+/** An element of a response, by local name. */
 export interface Element {
   name: string;
   text: string;
@@ -22,15 +22,11 @@ export function find(element: Element, name: string): Element | undefined {
 export const all = (element: Element, name: string): Element[] =>
   element.children.filter((child) => child.name === name);
 
-/** Text of the first child of this name; empty where there is none. */
+/** Text of the first child of this name; empty if there is none. */
 export const textOf = (element: Element, name: string): string => all(element, name)[0]?.text ?? "";
 
-/** The message of an operation as an envelope of SOAP 1.1; every value is a list of its occurrences in order. */
-export function envelope(
-  namespace: string,
-  operation: string,
-  values: [name: string, value: string][],
-): string {
+/** A SOAP 1.1 request; repeated values occur repeatedly. */
+function envelope(namespace: string, operation: string, values: [name: string, value: string][]): string {
   const escape = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
   const parts = values.map(([name, value]) => `      <${name}>${escape(value)}</${name}>`);
   return [
@@ -44,10 +40,7 @@ export function envelope(
   ].join("\n");
 }
 
-/**
- * Calls an operation as any client would, over HTTP.
- * @throws Problem internal where the answer is a fault
- */
+/** Calls an operation over HTTP. @throws Problem internal for a fault */
 export async function soapCall(
   endpoint: string,
   namespace: string,
@@ -65,7 +58,7 @@ export async function soapCall(
   const answer = read(await response.text());
   const fault = find(answer, "faultstring");
   if (fault)
-    throw new Problem("internal", `${operation} was answered with a fault: ${fault.text}`, {
+    throw new Problem("internal", `${operation} returned a fault: ${fault.text}`, {
       cause: fault.text,
     });
   return answer;

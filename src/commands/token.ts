@@ -1,90 +1,91 @@
-import { openData, type Opened } from "../app/data-directory.ts";
-import { type Call, unknown, type Command } from "./command-line.ts";
+import type { Command } from "./command.ts";
 import { Problem } from "../problem.ts";
-import { accountTable, minuteOf } from "./account-table.ts";
+import { minuteOf, textTable, timestamp } from "./text-table.ts";
+import { withData } from "./with-data.ts";
 
 const DAY = 86_400_000;
 
 export const token: Command = {
   name: "token",
-  summary: "Make, list and revoke the tokens by which clients sign in: Authorization: Token ….",
-  operands: "add USER | list [USER] | revoke ID | revoke --user USER",
-  flags: [
-    { name: "--name", value: "TEXT", sentence: "add: what the token is for." },
-    { name: "--days", value: "N", sentence: "add: days after which it expires; without it, it does not." },
-    { name: "--read-only", sentence: "add: the token may only read." },
-    { name: "--all", sentence: "list: also those that have expired or were revoked." },
-    { name: "--json", sentence: "list: as JSON." },
-    { name: "--user", value: "USER", sentence: "revoke: all tokens of this user." },
-  ],
+  summary: "Add, list and revoke the tokens by which clients sign in: Authorization: Token ….",
   settings: ["data_dir"],
   example:
     "TOKEN=$(labd token add kim --name stocks-cli --days 90)\nlabd token list kim\nlabd token revoke labd_x3Ty9a",
-  async run(call) {
-    const [action = ""] = call.operands;
-    const work = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
-    if (!work) throw unknown("action of labd token", action, Object.keys(ACTIONS), "labd token --help");
-    if (call.operands.length > 2)
-      throw new Problem("usage", `labd token ${action} takes one operand. See labd token --help.`);
-    const opened = await openData(call.configuration().config);
-    try {
-      process.stdout.write(work(opened, call, call.operands[1]));
-    } finally {
-      opened.close();
-    }
-    if (action === "add") process.stderr.write("This is the only time that the token is shown.\n");
-    return 0;
-  },
-};
-
-const ACTIONS: Record<string, (opened: Opened, call: Call, operand: string | undefined) => string> = {
-  add({ accounts }, call, username) {
-    if (username === undefined)
-      throw new Problem("usage", "labd token add takes one USER. See labd token --help.");
-    const days = call.value("--days");
-    if (days !== undefined && !/^[1-9]\d{0,4}$/.test(days))
-      throw new Problem("usage", "--days: expected a whole number from 1 to 99999.");
-    const expires = days === undefined ? null : Date.now() + Number(days) * DAY;
-    const scope = call.has("--read-only") ? "read" : "write";
-    return `${accounts.addToken(username, call.value("--name") ?? "command line", expires, scope)}\n`;
-  },
-  list({ accounts }, call, username) {
-    const user = username === undefined ? {} : { user: accounts.userId(username) };
-    const tokens = accounts.tokens.list({ ...user, all: call.has("--all") });
-    if (call.has("--json")) {
-      const time = (at: number | null) => (at === null ? null : new Date(at).toISOString());
-      const shown = tokens.map((token) => ({
-        ...token,
-        created: time(token.created),
-        expires: time(token.expires),
-        last_used: time(token.last_used),
-        revoked: time(token.revoked),
-      }));
-      return `${JSON.stringify(shown, null, 2)}\n`;
-    }
-    return accountTable(
-      ["prefix", "user", "name", "scope", "created", "expires", "last used", "revoked", "id"],
-      tokens.map((token) => [
-        token.prefix,
-        token.username,
-        token.name,
-        token.scope,
-        minuteOf(token.created),
-        minuteOf(token.expires),
-        minuteOf(token.last_used),
-        minuteOf(token.revoked),
-        token.id,
-      ]),
-    );
-  },
-  revoke({ accounts }, call, typed) {
-    const username = call.value("--user");
-    if ((typed === undefined) === (username === undefined))
-      throw new Problem("usage", "labd token revoke takes one ID (or prefix), or --user USER.");
-    if (username !== undefined)
-      return `Revoked ${accounts.tokens.revokeAll(accounts.userId(username))} tokens of ${username}.\n`;
-    const id = accounts.tokens.resolve(typed ?? "");
-    accounts.tokens.revoke(id);
-    return `Revoked ${id}.\n`;
+  actions: {
+    add: {
+      summary: "Add a token for a user and print it.",
+      operands: "USER",
+      flags: [
+        { name: "--name", value: "TEXT", sentence: "The purpose of the token." },
+        { name: "--days", range: [1, 99_999], sentence: "Days until it expires; by default it does not." },
+        { name: "--read-only", sentence: "The token may only read." },
+      ],
+      async run(call) {
+        const days = call.number("--days");
+        const token = await withData(call, ({ accounts }) =>
+          accounts.addToken(
+            call.operands[0],
+            call.value("--name") ?? "command line",
+            days === undefined ? null : Date.now() + days * DAY,
+            call.has("--read-only") ? "read" : "write",
+          ),
+        );
+        await call.print(`${token}\n`);
+        call.streams.stderr.write("The token is shown only this once.\n");
+      },
+    },
+    list: {
+      summary: "List the tokens of one user or all.",
+      operands: "[USER]",
+      flags: [
+        { name: "--all", sentence: "Include expired and revoked tokens." },
+        { name: "--json", sentence: "Print them as JSON." },
+      ],
+      async run(call) {
+        const [username] = call.operands;
+        const tokens = await withData(call, ({ accounts }) =>
+          accounts.tokens.list({
+            ...(username === undefined ? {} : { user: accounts.userId(username) }),
+            all: call.has("--all"),
+          }),
+        );
+        if (call.has("--json"))
+          return call.printJson(
+            tokens.map((token) => ({
+              ...token,
+              created: timestamp(token.created),
+              expires: timestamp(token.expires),
+              last_used: timestamp(token.last_used),
+              revoked: timestamp(token.revoked),
+            })),
+          );
+        const head = ["prefix", "user", "name", "scope", "created", "expires", "last used", "revoked", "id"];
+        const rows = tokens.map(({ prefix, username, name, scope, id, ...times }) => {
+          const { created, expires, last_used, revoked } = times;
+          return [prefix, username, name, scope, ...[created, expires, last_used, revoked].map(minuteOf), id];
+        });
+        return call.print(textTable(head, rows));
+      },
+    },
+    revoke: {
+      summary: "Revoke a token by its ID or prefix, or all tokens of a user.",
+      operands: "[ID]",
+      flags: [{ name: "--user", value: "USER", sentence: "Revoke all tokens of this user." }],
+      run(call) {
+        const [id] = call.operands;
+        const username = call.value("--user");
+        if ((id === undefined) === (username === undefined))
+          throw new Problem("usage", "labd token revoke needs an ID (or prefix), or --user USER.");
+        return withData(call, ({ accounts }) => {
+          if (username !== undefined) {
+            const revoked = accounts.tokens.revokeAll(accounts.userId(username));
+            return call.print(`Revoked ${revoked} tokens of ${username}.\n`);
+          }
+          const resolved = accounts.tokens.resolve(id);
+          accounts.tokens.revoke(resolved);
+          return call.print(`Revoked ${resolved}.\n`);
+        });
+      },
+    },
   },
 };

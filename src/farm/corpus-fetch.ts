@@ -1,6 +1,5 @@
 import {
   closeSync,
-  existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -12,6 +11,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { lockFile } from "../platform/sqlite.ts";
 import { Problem } from "../problem.ts";
 import {
   calibrationPath,
@@ -21,88 +21,59 @@ import {
   verifyCorpusFile,
   writeDurably,
 } from "../scoring/index.ts";
-import { download } from "../platform/download.ts";
-import { isStoreAddress, ObjectStore, type StoreAccess } from "../platform/object-store.ts";
-import { lockFile } from "../platform/sqlite.ts";
+import { CorpusServer } from "./corpus-server.ts";
 
 export interface FetchOptions {
-  /** For `s3://` sources. */
-  access: StoreAccess;
-  /** For `https://` sources: what a labd server knows the caller by. */
+  /** Token of an account of the servers. */
   token?: string | undefined;
-  /**
-   * Hash of the corpus's own null that has to lie beside it; null: none may. By default it is whatever the source has.
-   */
+  /** Hash of the calibration that the corpus must have; null: none. By default that of the server. */
   calibration?: string | null | undefined;
-  /** How far it is, at every piece that came. */
-  report?: ((bytes: number, total: number, source: string) => void) | undefined;
-  /** Told in a sentence where work that was begun is gone on with, where it waits, and where a source is of no use. */
+  /** Called for every piece that arrives. */
+  report?: ((bytes: number, total: number, server: string) => void) | undefined;
+  /** Receives a sentence where a download continues or waits, and where a server cannot be used. */
   tell?: ((sentence: string) => void) | undefined;
-  signal?: AbortSignal | undefined;
-  /** Milliseconds before a cut connection is taken up again; longer each time in a row. */
+  /** Milliseconds before a cut connection is opened again; doubled from one attempt to the next. */
   pause?: number | undefined;
 }
 
-/** How far a source reads, and what it tells. */
-interface Reading {
-  from: number;
-  sized: (bytes: number) => void;
-  signal?: AbortSignal | undefined;
-  pause?: number | undefined;
-}
-
-/** Where a corpus can be had. */
-interface Source {
-  address: string;
-  corpus(hash: string, reading: Reading): AsyncIterable<Uint8Array>;
-  /** The corpus's null as text; null where the source has none. */
-  calibration(hash: string): Promise<string | null>;
-}
-
-/** Ending of what is under way. It stays where a download is cut off, and the next one goes on behind it. */
+/** Ending of a file that is incomplete; the next download continues it. */
 const FETCHING = ".fetching";
-/** Bytes that stay free on the disk whatever is fetched: a database there needs them more. */
+/** Bytes that stay free on the disk for the database. */
 const RESERVE = 512 * 1024 ** 2;
-/** Milliseconds between looks at what another process fetches. */
-const LOOK = 250;
-/** Bytes of a calibration: some hundred numbers. */
-const LARGEST_CALIBRATION = 16 * 1024 ** 2;
+/** Milliseconds between attempts to take the lock of another process's download. */
+const LOCK_INTERVAL = 250;
 
-/** Downloads of this process, by path: who asks for the same waits for the same. */
-const underWay = new Map<string, Promise<string>>();
-/** Files that this process has read to the last byte, with the state that they were in. */
-const proven = new Map<string, string>();
+/** Running downloads of this process by path and calibration, shared by all callers. */
+const running = new Map<string, Promise<string>>();
+/** Files that this process has verified, with inode, size and time. */
+const verified = new Map<string, string>();
 
 /**
- * The corpus of this content, in the data directory: where it lacks, from the first source that has it. What comes goes
- * to the disk as it comes, through cut connections, and goes on where it was after a kill. A file is there under its
- * name only once all of it was read and has the hash; what has not is thrown away, and the next source is asked. One
- * download of a corpus runs at a time, however many in this process or others on this machine ask.
+ * The path of a corpus in the data directory, fetched from the first of the servers that has it. A download continues
+ * after cut connections and kills, and gets the corpus's name only once its hash is right; one download of a corpus
+ * runs at a time on a machine.
  * @param hash SHA-256 of the content, in hexadecimal
- * @param sources `https://server` (with its base path), or `s3://bucket/prefix`, in the order in which they are asked
- * @returns the path of the file
- * @throws Problem bad_corpus, store_failed or not_found, which tells of each source why it is of no use
+ * @param servers `https://server` (with its base path), in the order in which they are asked
+ * @throws Problem bad_corpus, store_failed or not_found, with the reason of each server
  */
 export async function fetchCorpus(
   hash: string,
-  sources: readonly string[],
+  servers: readonly string[],
   dataDirectory: string,
   options: FetchOptions,
 ): Promise<string> {
   if (!/^[0-9a-f]{64}$/.test(hash))
     throw new Problem(
       "invalid_request",
-      `${hash} is no hash of a corpus. Expected 64 digits of hexadecimal.`,
+      `${hash} is not the hash of a corpus. Expected 64 hexadecimal digits.`,
     );
   const path = corpusPath(dataDirectory, hash);
   const key = `${path} ${options.calibration}`;
-  const running = underWay.get(key) ?? provide(path, hash, sources, options);
-  if (!underWay.has(key)) {
-    underWay.set(key, running);
-    const forget = (): void => void underWay.delete(key);
-    running.then(forget, forget);
-  }
-  return running;
+  const known = running.get(key);
+  if (known) return known;
+  const download = provide(path, hash, servers, options).finally(() => running.delete(key));
+  running.set(key, download);
+  return download;
 }
 
 async function provide(
@@ -111,130 +82,126 @@ async function provide(
   addresses: readonly string[],
   options: FetchOptions,
 ): Promise<string> {
-  const isThere = (): boolean => isProven(path, hash, options) && hasCalibration(path, options.calibration);
-  // The corpus gets its name after its null: where it is there, nobody need be asked.
-  if (isThere()) return path;
-  const sources = addresses.map((address) => sourceOf(address, options));
+  if (isVerified(path, hash, options) && hasCalibration(path, options.calibration)) return path;
+  const servers = addresses.map((address) => new CorpusServer(address, options.token));
   mkdirSync(dirname(path), { recursive: true });
-  const lock = await turn(path, options);
+  const lock = await takeLock(path, options);
   try {
-    const wrong: Problem[] = [];
-    if (addresses.length === 0) wrong.push(new Problem("bad_corpus", "There is no source to fetch it from."));
-    for (const source of sources) {
+    const reasons: Problem[] = [];
+    if (servers.length === 0) reasons.push(new Problem("bad_corpus", "There is no server to fetch it from."));
+    for (const server of servers) {
       try {
-        const settle = (): Promise<void> => fetchCalibration(source, path, hash, options);
-        await (isProven(path, hash, options) ? settle() : fetchFile(source, path, hash, options, settle));
+        if (!isVerified(path, hash, options)) await fetchFile(server, path, hash, options);
+        else await fetchCalibration(server, path, hash, options);
         return path;
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
-        wrong.push(error);
-        if (addresses.length > 1) options.tell?.(`${error.message} Trying the next source.`);
+        reasons.push(error);
+        if (servers.length > 1) options.tell?.(`${error.message} Trying the next server.`);
       }
     }
-    const [first] = wrong;
+    const [first] = reasons;
     throw new Problem(
       first.code,
-      `The corpus ${hash} cannot be had. ${wrong.map(({ message }) => message).join(" ")}`,
+      `The corpus ${hash} cannot be fetched. ${reasons.map(({ message }) => message).join(" ")}`,
       { cause: first },
     );
   } finally {
-    // With the corpus in place nobody downloads it again, whatever lock they hold.
-    if (proven.has(path)) rmSync(`${path}.lock`, { force: true });
+    if (verified.has(path)) rmSync(`${path}.lock`, { force: true });
     lock.release();
   }
 }
 
-/** Waits until nobody else fetches this corpus. */
-async function turn(path: string, { tell, signal }: FetchOptions): Promise<{ release(): void }> {
+/** Waits until no other process fetches this corpus. */
+async function takeLock(path: string, { tell }: FetchOptions): Promise<{ release(): void }> {
   for (let told = false; ; told = true) {
     const lock = lockFile(`${path}.lock`);
     if (lock) return lock;
     if (!told) tell?.("Another process fetches this corpus: waiting for it.");
-    await Bun.sleep(LOOK);
-    signal?.throwIfAborted();
+    await Bun.sleep(LOCK_INTERVAL);
   }
 }
 
-/** Whether the file is there and is what its name says; one that is not is taken away. */
-function isProven(path: string, hash: string, { tell }: FetchOptions): boolean {
+/** Whether the file exists with the right content; a damaged one is removed. */
+function isVerified(path: string, hash: string, { tell }: FetchOptions): boolean {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat) return false;
-  if (proven.get(path) === stateOf(stat)) return true;
+  if (verified.get(path) === stateOf(stat)) return true;
   try {
     verifyCorpusFile(path, hash);
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== "bad_corpus") throw error;
     if (/\.null was altered/.test(error.message)) {
       rmSync(calibrationPath(path), { force: true });
-      return isProven(path, hash, { tell } as FetchOptions);
+      return isVerified(path, hash, { tell });
     }
-    tell?.(`${error.message} It is thrown away.`);
+    tell?.(`${error.message} It is discarded.`);
     rmSync(path, { force: true });
     return false;
   }
-  proven.set(path, stateOf(stat));
+  verified.set(path, stateOf(stat));
   return true;
 }
 
 const stateOf = ({ ino, size, mtimeMs }: Stats): string => `${ino} ${size} ${mtimeMs}`;
 
-function hasCalibration(path: string, wanted: string | null | undefined): boolean {
-  return wanted === undefined || (readCalibration(path)?.hash ?? null) === wanted;
-}
+const hasCalibration = (path: string, wanted: string | null | undefined): boolean =>
+  wanted === undefined || (readCalibration(path)?.hash ?? null) === wanted;
 
 async function fetchFile(
-  source: Source,
+  server: CorpusServer,
   path: string,
   hash: string,
   options: FetchOptions,
-  settle: () => Promise<void>,
 ): Promise<void> {
   const part = path + FETCHING;
   const had = statSync(part, { throwIfNoEntry: false })?.size ?? 0;
-  if (had > 0) options.tell?.(`Going on behind the ${had.toLocaleString("en")} bytes that came before.`);
-  await stream(source, part, hash, had, options);
+  if (had > 0) options.tell?.(`Continuing after the ${had.toLocaleString("en")} bytes that exist.`);
+  await appendTo(part, server, hash, had, options);
   try {
     verifyCorpusFile(part, hash);
   } catch (error) {
     rmSync(part, { force: true });
     if (!(error instanceof Problem) || error.code !== "bad_corpus") throw error;
     if (had > 0) {
-      options.tell?.(`What came is not ${hash}: it is thrown away, and all of it fetched anew.`);
-      return fetchFile(source, path, hash, options, settle);
+      options.tell?.(`The file is not ${hash}: it is discarded and fetched again.`);
+      return fetchFile(server, path, hash, options);
     }
+    const reason = error.message.replace(/( Add the corpus again)?\.$/, "");
     throw new Problem(
       "bad_corpus",
-      `${source.address} gave a file for ${hash} that is not that corpus (${error.message.replace(/ Add the corpus again\.$/, "").replace(/\.$/, "")}): it was thrown away.`,
+      `${server.address} sent a file for ${hash} that is not that corpus (${reason}). It was discarded.`,
       { cause: error },
     );
   }
-  await settle();
+  // The calibration first: a corpus with its final name is complete.
+  await fetchCalibration(server, path, hash, options);
   renameSync(part, path);
   syncDirectory(dirname(path));
-  proven.set(path, stateOf(statSync(path)));
+  verified.set(path, stateOf(statSync(path)));
 }
 
-/** Appends what lacks of a file, and waits until it is on the disk. */
-async function stream(
-  source: Source,
+/** Appends the missing bytes to a file and syncs it to the disk. */
+async function appendTo(
   part: string,
+  server: CorpusServer,
   hash: string,
   from: number,
-  { report, signal, pause }: FetchOptions,
+  { report, pause }: FetchOptions,
 ): Promise<void> {
   let total = 0;
   const sized = (bytes: number): void => {
     total = bytes;
-    refuseFull(part, bytes - from);
+    requireSpace(part, bytes - from);
   };
   const file = openSync(part, "a");
   let at = from;
   try {
-    for await (const piece of source.corpus(hash, { from, sized, signal, pause })) {
+    for await (const piece of server.corpus(hash, { from, sized, pause })) {
       for (let written = 0; written < piece.length;)
         written += writeSync(file, piece, written, piece.length - written);
       at += piece.length;
-      report?.(at, total, source.address);
+      report?.(at, total, server.address);
     }
     fsyncSync(file);
   } catch (error) {
@@ -242,7 +209,7 @@ async function stream(
     if (code !== "ENOSPC" && code !== "EDQUOT") throw error;
     throw new Problem(
       "store_failed",
-      `The disk of ${dirname(part)} is full. Make room, and give the same command again.`,
+      `The disk of ${dirname(part)} is full. Free some space, and give the same command again.`,
       { cause: error },
     );
   } finally {
@@ -251,122 +218,45 @@ async function stream(
   }
 }
 
-/** @throws Problem store_failed where the disk has no room for so much more */
-function refuseFull(part: string, more: number): void {
+/** @throws Problem store_failed where the disk has no room for so many more bytes */
+function requireSpace(part: string, more: number): void {
   const { bavail, bsize } = statfsSync(dirname(part));
   const room = bavail * bsize - RESERVE;
   if (more <= room) return;
   const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1e6).toLocaleString("en")} MB`;
   throw new Problem(
     "store_failed",
-    `${dirname(part)} has room for ${megabytes(Math.max(0, room))}, and ${megabytes(more)} are to come. Make room, and give the same command again.`,
+    `${dirname(part)} has room for ${megabytes(Math.max(0, room))}, but the corpus needs ${megabytes(more)} more. Free some space, and give the same command again.`,
   );
 }
 
-/** Brings the corpus's own null to the state that is wanted. */
+/** Gives the corpus the calibration that is wanted. */
 async function fetchCalibration(
-  source: Source,
+  server: CorpusServer,
   path: string,
   hash: string,
   { calibration: wanted }: FetchOptions,
 ): Promise<void> {
   if (wanted === null) return rmSync(calibrationPath(path), { force: true });
   if (wanted !== undefined && hasCalibration(path, wanted)) return;
-  const text = await source.calibration(hash);
-  const say = (what: string): Problem =>
-    new Problem("bad_corpus", `${source.address} ${what} for the corpus ${hash}.`);
+  const text = await server.calibration(hash);
+  const failure = (reason: string): Problem =>
+    new Problem("bad_corpus", `${server.address} ${reason} for the corpus ${hash}.`);
   if (text === null) {
-    if (wanted !== undefined) throw say(`has no calibration ${wanted}`);
+    if (wanted !== undefined) throw failure(`has no calibration ${wanted}`);
     return;
   }
-  const found = readCalibrationText(text, `The calibration of ${hash} at ${source.address}`);
+  const found = readCalibrationText(text, `The calibration of ${hash} at ${server.address}`);
   if (!found || found.corpus !== hash || !calibrationPath(path).endsWith(`.${found.method}.null`))
-    throw say("gave a calibration that does not belong to this version or not");
+    throw failure("sent a calibration of another corpus or version");
   if (wanted !== undefined && found.hash !== wanted)
-    throw say(`gave the calibration ${found.hash} instead of ${wanted}`);
+    throw failure(`sent the calibration ${found.hash} instead of ${wanted}`);
   if (!hasCalibration(path, found.hash))
     writeDurably(calibrationPath(path), [new TextEncoder().encode(text)]);
 }
 
-/** @throws Problem invalid_request for an address of neither kind */
-function sourceOf(address: string, { access, token }: FetchOptions): Source {
-  if (isStoreAddress(address)) return storeSource(new ObjectStore(address, access));
-  const url = URL.canParse(address) ? new URL(address) : null;
-  if (!url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "")
-    throw new Problem(
-      "invalid_request",
-      `${address} is no source of corpora. Expected https://server or s3://bucket/prefix, without a password or parameters.`,
-    );
-  return serverSource(url.href.replace(/\/+$/, ""), token);
-}
-
-/** Name of a corpus in a store, and of its null beside it. */
-export const objectName = (hash: string): string => `${hash}.labc`;
-export const calibrationName = (hash: string): string => calibrationPath(objectName(hash));
-
-function storeSource(store: ObjectStore): Source {
-  return {
-    address: store.address,
-    corpus: (hash, reading) => store.read(objectName(hash), reading),
-    calibration: (hash) => absentIsNull(() => store.text(calibrationName(hash))),
-  };
-}
-
-function serverSource(base: string, token: string | undefined): Source {
-  const read = (path: string, reading: Reading): AsyncGenerator<Uint8Array> => {
-    const what = `${base}${path}`;
-    return download(
-      (at, aborted) =>
-        fetch(what, {
-          signal: aborted,
-          // A token is for this server: it does not go along to another.
-          redirect: "manual",
-          headers: {
-            "Accept-Encoding": "identity",
-            ...(token === undefined ? {} : { Authorization: `Token ${token}` }),
-            ...(at > 0 ? { Range: `bytes=${at}-` } : {}),
-          },
-        }),
-      { what, ...reading, refused: (status) => refusal(status, what, token) },
-    );
-  };
-  return {
-    address: base,
-    corpus: (hash, reading) => read(`/api/scoring/corpora/${hash}`, reading),
-    calibration: (hash) =>
-      absentIsNull(async () => {
-        const pieces: Uint8Array[] = [];
-        const sized = (bytes: number): void => {
-          if (bytes > LARGEST_CALIBRATION)
-            throw new Problem("bad_corpus", `${base} gave ${bytes} bytes for a calibration.`);
-        };
-        for await (const piece of read(`/api/scoring/corpora/${hash}/calibration`, { from: 0, sized }))
-          pieces.push(piece);
-        return Buffer.concat(pieces).toString("utf8");
-      }),
-  };
-}
-
-function refusal(status: number, what: string, token: string | undefined): Problem | undefined {
-  if (status === 404) return new Problem("not_found", `${what} is not there: the server has no such corpus.`);
-  if (status !== 401 && status !== 403) return undefined;
-  return new Problem(
-    "unauthenticated",
-    `${what} wants ${token === undefined ? "a token: give one of an account of that server" : "another token: this one is not valid there"}.`,
-  );
-}
-
-async function absentIsNull(read: () => Promise<string>): Promise<string | null> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof Problem && error.code === "not_found") return null;
-    throw error;
-  }
-}
-
 function syncDirectory(directory: string): void {
-  if (process.platform === "win32" || !existsSync(directory)) return;
+  if (process.platform === "win32") return;
   const entry = openSync(directory, "r");
   fsyncSync(entry);
   closeSync(entry);

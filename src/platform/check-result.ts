@@ -1,10 +1,10 @@
-/** What `labd doctor` found out about one thing. */
+/** A result of `labd doctor`. */
 export interface CheckResult {
-  /** What was looked at: `disk`, `clock`, … */
+  /** The subject: `disk`, `clock`, … */
   about: string;
   state: "ok" | "warning" | "problem";
   found: string;
-  /** What to do; always where the state is not ok. */
+  /** What to do; always present unless the state is ok. */
   remedy?: string;
 }
 
@@ -22,7 +22,27 @@ export const problem = (about: string, found: string, remedy: string): CheckResu
   remedy,
 });
 
-/** Bytes for people: 1.5 GB. */
+/** Collects the warnings and problems of one subject. */
+export class Checks {
+  readonly results: CheckResult[] = [];
+
+  constructor(private readonly about: string) {}
+
+  warning(found: string, remedy: string): void {
+    this.results.push(warning(this.about, found, remedy));
+  }
+
+  problem(found: string, remedy: string): void {
+    this.results.push(problem(this.about, found, remedy));
+  }
+
+  /** What was collected, or that all is well. */
+  orOk(found: string): CheckResult[] {
+    return this.results.length > 0 ? this.results : [ok(this.about, found)];
+  }
+}
+
+/** A number of bytes with its unit: 1.50 GB. */
 export function size(bytes: number): string {
   const units = ["bytes", "kB", "MB", "GB", "TB"];
   const power = bytes < 1000 ? 0 : Math.min(4, Math.floor(Math.log10(bytes) / 3));

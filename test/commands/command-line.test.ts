@@ -1,52 +1,128 @@
 import { expect, test } from "bun:test";
-import { helpOf, parseCall, type Command } from "../../src/commands/command-line.ts";
+import { type Call, type Command } from "../../src/commands/command.ts";
+import { helpOf } from "../../src/commands/help.ts";
+import { runCommand } from "../../src/commands/run-command.ts";
+import { COMMANDS } from "../../src/main.ts";
+import { labd } from "./labd.ts";
 
-const verb: Command = {
+let call: Call | undefined;
+const run = (given: Call): void => void (call = given);
+const score: Command = {
   name: "score",
   summary: "Score.",
   flags: [
     { name: "--pattern", value: "P", sentence: "A pattern; may be repeated." },
     { name: "--once", sentence: "A switch." },
+    { name: "--count", range: [1, 20], sentence: "A number." },
+    { name: "--format", choices: ["tsv", "json"], sentence: "A format." },
+    { name: "--old", removed: true, sentence: "Use --once." },
   ],
   settings: ["port", "data_dir"],
   example: "labd score --pattern P..P",
-  run: async () => 0,
+  run,
+};
+const corpus: Command = {
+  name: "corpus",
+  summary: "Manage corpora.",
+  settings: [],
+  example: "labd corpus list",
+  flags: [{ name: "--json", sentence: "JSON." }],
+  actions: {
+    add: { summary: "Add one.", operands: "FILE [NAME]", flags: [{ name: "--use", sentence: "Use." }], run },
+    merge: { summary: "Join.", operands: "FILE…", run },
+    list: { summary: "List.", run: () => 3 },
+  },
+};
+const parsed = async (command: Command, words: string[]): Promise<Call> => {
+  await runCommand(command, words, {});
+  return call!;
 };
 
-test("values by space or equals sign, repeated flags in order, settings among them", () => {
-  const call = parseCall(verb, ["--pattern", "P..P", "--pattern=[RK]=", "--once", "--port", "9000"], {});
+test("parses values, repeated flags, switches and settings", async () => {
+  const call = await parsed(score, ["--pattern", "P..P", "--pattern=[RK]=", "--once", "--port", "9000"]);
   expect(call.values("--pattern")).toEqual(["P..P", "[RK]="]);
-  expect([call.has("--once"), call.has("--help")]).toEqual([true, false]);
+  expect([call.has("--once"), call.has("--help"), call.value("--pattern")]).toEqual([true, false, "[RK]="]);
   expect(call.configuration().config.port).toBe(9000);
+  expect((await parsed(score, ["--count", "20"])).number("--count")).toBe(20);
+  expect((await parsed(score, ["--count=1"])).number("--count")).toBe(1);
+  expect((await parsed(score, [])).number("--count")).toBeUndefined();
+});
+
+test("passes operands to the action, after -- also words that look like flags", async () => {
+  expect((await parsed(corpus, ["add", "a.fasta"])).operands).toEqual(["a.fasta"]);
+  expect((await parsed(corpus, ["--json", "add", "a.fasta", "b", "--use"])).operands).toEqual([
+    "a.fasta",
+    "b",
+  ]);
+  expect((await parsed(corpus, ["merge", "a", "b", "c"])).operands).toEqual(["a", "b", "c"]);
+  expect((await parsed(corpus, ["add", "--", "--use"])).operands).toEqual(["--use"]);
+  expect((await parsed(corpus, ["add", "-"])).operands).toEqual(["-"]);
+  expect(await runCommand(corpus, ["list"], {})).toBe(3);
+  expect(await runCommand(corpus, ["add", "x"], {})).toBe(0);
 });
 
 test.each([
-  [["--patern", "x"], "There is no flag --patern. Did you mean --pattern?"],
-  [["--zzzzzzzz"], "There are --pattern, --once"],
-  [["--pattern"], "--pattern needs a value: --pattern P."],
-  [["--once=yes"], "--once takes no value."],
-  [["stray"], "takes no operand, but stray was given"],
-])("%p is refused", (words, text) => {
-  expect(() => parseCall(verb, words, {})).toThrow(text);
-});
+  ["score", ["--patern", "x"], "There is no flag --patern. Did you mean --pattern? See labd score --help."],
+  ["score", ["--zzzzzzzz"], "Choose from --pattern, --once"],
+  ["score", ["--pattern"], "--pattern needs a value: --pattern P."],
+  ["score", ["--once=yes"], "--once takes no value."],
+  ["score", ["stray"], "labd score takes no operand, but stray was given. See labd score --help."],
+  ["score", ["--count", "0"], "--count: expected a whole number from 1 to 20."],
+  ["score", ["--count", "21"], "from 1 to 20"],
+  ["score", ["--count", "2.5"], "from 1 to 20"],
+  ["score", ["--format", "xml"], '--format: "xml" is not one of tsv, json.'],
+  ["score", ["--old"], "--old was removed. Use --once."],
+  ["corpus", [], "labd corpus needs an action: add, merge, list. See labd corpus --help."],
+  ["corpus", ["lits"], "There is no action of labd corpus lits. Did you mean list?"],
+  ["corpus", ["constructor"], "There is no action of labd corpus constructor."],
+  ["corpus", ["add"], "labd corpus add needs FILE [NAME]. See labd corpus --help."],
+  ["corpus", ["add", "a", "b", "c"], "labd corpus add takes only FILE [NAME], but c was given."],
+  ["corpus", ["merge"], "labd corpus merge needs FILE…."],
+  ["corpus", ["list", "--use"], "labd corpus list has no flag --use."],
+] as ["score" | "corpus", string[], string][])("rejects %s %p", (name, words, text) =>
+  expect(runCommand({ score, corpus }[name], words, {})).rejects.toThrow(text),
+);
 
-test("behind -- everything is an operand", () => {
-  expect(parseCall({ ...verb, operands: "FILE" }, ["--once", "--", "--pattern"], {}).operands).toEqual([
-    "--pattern",
-  ]);
-});
-
-test("help has usage, every flag and the example", () => {
-  const help = helpOf(verb);
+test("prints help with usage, actions, every flag and the example", () => {
+  const help = helpOf(score);
   for (const part of [
     "Usage: labd score [flags]",
     "--pattern P",
-    "--once",
+    "--count N",
+    "--format tsv|json",
     "--port N",
     "--data-dir VALUE",
     "--config FILE",
     "Example:\n  labd score",
-  ]) {
+  ])
     expect(help).toContain(part);
+  expect(help).not.toContain("--old");
+  expect(helpOf(corpus)).toMatch(
+    /Usage: labd corpus ACTION.*\nActions:\n {2}add FILE \[NAME\] +Add one\.\n.*Flags of add:\n {2}--use +Use\.\n\nFlags:\n {2}--json/s,
+  );
+});
+
+test.each(COMMANDS.map(({ name }) => name))(
+  "labd %s --help has an example and fits 100 columns",
+  async (name) => {
+    const { code, stdout } = await labd([name, "--help"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`Usage: labd ${name}`);
+    expect(stdout).toContain("\nExample:\n  ");
+    const body = stdout.slice(stdout.indexOf("Usage:"), stdout.indexOf("\nExample:"));
+    for (const line of body.split("\n").filter((line) => line.includes("  ")))
+      expect(line.length).toBeLessThan(110);
+  },
+);
+
+test("labd lists all commands, prints its version, and rejects unknown words with exit code 64", async () => {
+  const help = await labd([]);
+  for (const { name, summary } of COMMANDS) {
+    expect(help.stdout).toContain(`  ${name} `);
+    expect(help.stdout.replace(/\s+/g, " ")).toContain(summary);
   }
+  expect(await labd(["--help"])).toEqual(help);
+  expect((await labd(["--version"])).stdout).toMatch(/^labd \d+\.\d+\.\d+\S* \(/);
+  expect(await labd(["sevre"])).toMatchObject({ code: 64, stderr: expect.stringContaining("mean serve") });
+  expect((await labd(["--prot"])).stderr).toStartWith("labd: There is no flag --prot.");
 });

@@ -1,40 +1,26 @@
-import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openData } from "../../src/app/data-directory.ts";
 import { listen } from "../../src/app/listen.ts";
-import { parseCall, type Command } from "../../src/commands/command-line.ts";
 import { resolveConfig } from "../../src/config.ts";
-import { exportFile } from "../../src/commands/export.ts";
-import { importFile } from "../../src/commands/import.ts";
+import { labd } from "./labd.ts";
 
-/** Files into a data directory and out of it, by itself and beside the service that runs on it. */
+/** Imports and exports of a data directory, alone and beside a running server. */
+
+setDefaultTimeout(60_000);
 
 let directory: string;
 let data: string;
-let written: string;
-let stdout: ReturnType<typeof spyOn<typeof process.stdout, "write">>;
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), "labd-files-"));
   data = join(directory, "data");
   const opened = await openData(configOf());
   await opened.accounts.addUser({ username: "kim", group: "Freezers" });
   opened.close();
-  written = "";
-  stdout = spyOn(process.stdout, "write").mockImplementation(((
-    text: string | Uint8Array,
-    done?: () => void,
-  ) => {
-    written += typeof text === "string" ? text : new TextDecoder().decode(text);
-    done?.();
-    return true;
-  }) as typeof process.stdout.write);
 });
-afterEach(() => {
-  stdout.mockRestore();
-  rmSync(directory, { recursive: true, force: true });
-});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const configOf = (port = "0") =>
   resolveConfig({ flags: { data_dir: data, port, workers: "1", log: "off" }, environment: {} }).config;
@@ -44,67 +30,63 @@ const file = (name: string, text?: string): string => {
   return path;
 };
 
-/** Exit code and what the verb prints. */
-async function run(verb: Command, ...words: string[]): Promise<[number, string]> {
-  written = "";
-  const call = parseCall(verb, [...words, "--data-dir", data, "--user", "kim"], {});
-  const code = await verb.run(call);
-  return [code, written];
+/** Exit code and output. */
+async function run(command: "import" | "export", ...words: string[]): Promise<[number, string]> {
+  const { code, stdout, stderr } = await labd([command, ...words, "--data-dir", data, "--user", "kim"]);
+  return [code, stdout + stderr];
 }
 
-test("without a service: tried out, imported, exported, imported again", async () => {
+test("imports, exports and imports again without a server", async () => {
   const csv = file("boxes.csv", "path,description\nRoom 1 / Shelf 1,cold\nRoom 1 / Shelf 2,\n");
   const words = [csv, "--resource", "locations"];
-  expect(await run(importFile, ...words, "--dry-run")).toEqual([
+  expect(await run("import", ...words, "--dry-run")).toEqual([
     0,
-    "Would have made 2, changed 0, left 0 of 2 rows as they are, and 1 locations on the way.\n",
+    "Would add 2, change 0 and keep 0 of 2 rows, with 1 new parent locations.\n",
   ]);
-  const [code, told] = await run(importFile, ...words);
+  const [code, told] = await run("import", ...words);
   expect(code).toBe(0);
-  expect(told).toMatch(/^Made 2, .* 1 locations on the way\.\nBatch [0-9a-f-]{36}: /);
+  expect(told).toMatch(/^Added 2, .* 1 new parent locations\.\nBatch [0-9a-f-]{36}: /);
   const query = ["--query", "fields=label,parent__label&ordering=-label"];
-  expect(await run(exportFile, "locations", ...query)).toEqual([
+  expect(await run("export", "locations", ...query)).toEqual([
     0,
     "label,parent__label\r\nShelf 2,Room 1\r\nShelf 1,Room 1\r\nRoom 1,\r\n",
   ]);
   const xlsx = file("boxes.xlsx");
-  expect((await run(exportFile, "locations", "--output", xlsx))[0]).toBe(0);
+  expect((await run("export", "locations", "--output", xlsx))[0]).toBe(0);
   expect([readFileSync(xlsx).subarray(0, 2).toString(), existsSync(`${xlsx}.part`)]).toEqual(["PK", false]);
-  const [, json] = await run(importFile, xlsx, "--resource", "locations", "--json");
+  const [, json] = await run("import", xlsx, "--resource", "locations", "--json");
   expect(JSON.parse(json)).toMatchObject({ rows: 3, unchanged: 3, batch: null });
 });
 
-test("every wrong cell is a line of a table, and the exit code says so", async () => {
+test("lists wrong cells in a table and exits with 65", async () => {
   const csv = file("bad.csv", "name,amount\nx,many\ny,-1\n");
-  const [code, told] = await run(importFile, csv, "--resource", "stocks/consumables");
+  const [code, told] = await run("import", csv, "--resource", "stocks/consumables");
   expect([code, told]).toEqual([
     65,
-    "row  column  what is wrong\n2    amount  A valid number is required.\n3    amount  Ensure this value is greater than or equal to 0.\n\nNothing was written of 2 rows.\n",
+    "row  column  error\n2    amount  A valid number is required.\n3    amount  Ensure this value is greater than or equal to 0.\n\nNone of 2 rows was written.\n",
   ]);
-  await expect(run(importFile, csv, "--resource", "location")).rejects.toThrow("Did you mean locations?");
-  await expect(run(importFile, csv)).rejects.toThrow("Name the list: --resource LIST.");
-  await expect(run(importFile, csv, "--resource", "locations", "--match", "x")).rejects.toThrow("name, none");
-  await expect(run(exportFile, "locations", "--query", "colour=red")).rejects.toThrow(
+  expect((await run("import", csv, "--resource", "location"))[1]).toContain("Did you mean locations?");
+  expect((await run("import", csv))[1]).toContain("Name the list: --resource LIST.");
+  expect((await run("import", csv, "--resource", "locations", "--match", "x"))[1]).toContain("name, none");
+  expect((await run("export", "locations", "--query", "colour=red"))[1]).toContain(
     '"colour" is not a parameter',
   );
-  await expect(run(importFile, file("none.csv"), "--resource", "locations")).rejects.toThrow(
-    "There is no file",
-  );
+  expect((await run("import", file("none.csv"), "--resource", "locations"))[1]).toContain("There is no file");
 });
 
-test("beside a service it is the service that does it, and no token is left", async () => {
+test("sends requests to a running server and revokes its token", async () => {
   const service = await listen(configOf());
   const port = ["--port", String(service.port)];
   const csv = file("boxes.csv", "label\nBox 1\n");
-  const [code, told] = await run(importFile, csv, "--resource", "locations", ...port);
-  expect([code, told.split("\n")[0]]).toEqual([0, "Made 1, changed 0, left 0 of 1 rows as they are."]);
-  expect(await run(exportFile, "locations", "--query", "fields=label", ...port)).toEqual([
+  const [code, told] = await run("import", csv, "--resource", "locations", ...port);
+  expect([code, told.split("\n")[0]]).toEqual([0, "Added 1, changed 0 and kept 0 of 1 rows."]);
+  expect(await run("export", "locations", "--query", "fields=label", ...port)).toEqual([
     0,
     "label\r\nBox 1\r\n",
   ]);
   expect(service.accounts.tokens.list()).toEqual([]);
-  await expect(run(exportFile, "locations", "--port", "1")).rejects.toThrow(
-    "none answers at http://127.0.0.1:1",
+  expect((await run("export", "locations", "--port", "1"))[1]).toContain(
+    "http://127.0.0.1:1 does not answer",
   );
   await service.stop();
 });

@@ -2,15 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { namedBytes, namedFile, problemOfSystem } from "../../src/commands/named-file.ts";
+import { namedBytes, namedFile, systemProblem } from "../../src/commands/named-file.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "labd-named-"));
 const path = join(directory, "proteins.fasta");
 beforeAll(() => writeFileSync(path, ">A\nMKLV\n"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-describe("what is named is read, or told what is wrong with it", () => {
-  test("a file, an empty device, and a pipe, which cannot be opened twice", async () => {
+describe("namedFile", () => {
+  test("reads a file, an empty device, and a pipe, which cannot be opened twice", async () => {
     expect(Buffer.from(await namedBytes(path)).toString()).toBe(">A\nMKLV\n");
     expect(await namedBytes("/dev/null")).toHaveLength(0);
     const pipe = join(directory, "pipe");
@@ -25,14 +25,14 @@ describe("what is named is read, or told what is wrong with it", () => {
     ["gone/gone.fasta", "not_found", ", nor its directory "],
     ["proteins.fasta/x", "not_found", "is a file, not a directory"],
     ["", "usage", "is a directory; expected a file"],
-  ])("%p: %p, %p", (name, code, text) => {
+  ])("rejects %p with %p: %p", (name, code, text) => {
     expect(() => namedFile(join(directory, name))).toThrow(
       expect.objectContaining({ code, message: expect.stringContaining(text) }),
     );
   });
 
   // Root may open everything.
-  test.skipIf(process.getuid?.() === 0)("a file without the right to read it", () => {
+  test.skipIf(process.getuid?.() === 0)("refuses a file without permission", () => {
     const closed = join(directory, "closed");
     mkdirSync(closed, { recursive: true });
     writeFileSync(join(closed, "x"), "");
@@ -40,11 +40,11 @@ describe("what is named is read, or told what is wrong with it", () => {
     expect(() => namedFile(join(closed, "x"))).toThrow(expect.objectContaining({ code: "forbidden" }));
   });
 
-  test("what the system says of a path has an exit code of its own; other errors are left alone", () => {
+  test("maps file-system errors to exit codes", () => {
     const ofSystem = (code: string): unknown =>
-      problemOfSystem(Object.assign(new Error(code), { code, path }))?.exitCode;
+      systemProblem(Object.assign(new Error(code), { code, path }))?.exitCode;
     expect(["EACCES", "EPERM", "EISDIR", "EMFILE", "ENOENT"].map(ofSystem)).toEqual([77, 77, 64, 75, 66]);
-    expect(problemOfSystem(new Error("EACCES"))).toBeUndefined();
+    expect(systemProblem(new Error("EACCES"))).toBeUndefined();
     expect(ofSystem("ENOSPC")).toBeUndefined();
   });
 });

@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** A run that is killed behind two queries, in the midst of writing the third. */
+/** A run that is killed after two queries, while it writes the third. */
 async function cutOff(): Promise<void> {
   const output = openOutput(path, "asked", false);
   await output.write("head\n", 0);
@@ -30,7 +30,7 @@ async function cutOff(): Promise<void> {
   appendFileSync(path, "thr");
 }
 
-test("what was cut off is gone on with behind the last whole query", async () => {
+test("continues an interrupted file after the last complete query", async () => {
   await cutOff();
   const output = openOutput(path, "asked", true);
   expect([output.done, output.isNew]).toEqual([2, false]);
@@ -42,10 +42,10 @@ test("what was cut off is gone on with behind the last whole query", async () =>
   expect(readFileSync(path, "utf8")).toBe("head\none\nzwei: \u03b6\nthree\nend\n");
   expect(existsSync(`${path}.progress`)).toBe(false);
   expect(() => openOutput(path, "asked", true)).toThrow("nothing to resume");
-  expect(() => openOutput(path, "asked", false)).toThrow("is there already");
+  expect(() => openOutput(path, "asked", false)).toThrow("already exists");
 });
 
-test("who is killed over the last text writes it again, and not twice", async () => {
+test("writes the last text once after a kill during finish", async () => {
   const output = openOutput(path, "asked", false);
   await output.write("one\n", 1);
   const mark = readFileSync(`${path}.progress`);
@@ -57,14 +57,14 @@ test("who is killed over the last text writes it again, and not twice", async ()
   expect(readFileSync(path, "utf8")).toBe("one\nend\n");
 });
 
-test("another question does not go on with it, and nothing writes over it unasked", async () => {
+test("neither continues another request nor overwrites", async () => {
   await cutOff();
-  expect(() => openOutput(path, "asked", false)).toThrow("--resume goes on with it");
+  expect(() => openOutput(path, "asked", false)).toThrow("Continue it with --resume");
   expect(() => openOutput(path, "else", true)).toThrow("begun with other queries");
   expect(readFileSync(path, "utf8")).toContain("thr");
 });
 
-test("with --resume a file that is not there is begun, one that lost its end is made again", async () => {
+test("starts anew with --resume if the file is missing or shorter than the checkpoint", async () => {
   expect(openOutput(path, "asked", true)).toMatchObject({ done: 0, isNew: true });
   rmSync(path);
   await cutOff();
@@ -73,7 +73,7 @@ test("with --resume a file that is not there is begun, one that lost its end is 
   expect(readFileSync(path, "utf8")).toBe("");
 });
 
-test("the bar is the part of all work", () => {
+test("draws the bar by the part of all work", () => {
   expect(progressBar(0, 1, "homologs", 0.5)).toBe(
     `[${"#".repeat(11)}${".".repeat(13)}] 0 of 1 query, homologs 50 %`,
   );
@@ -82,7 +82,7 @@ test("the bar is the part of all work", () => {
   );
 });
 
-test("what is on its way is shown also where nobody says how much it is", () => {
+test("shows a transfer also without a known total", () => {
   expect(transferText(70e6, 280e6, 35)).toBe(`[${"#".repeat(6)}${".".repeat(18)}] 70 of 280 MB, 35 MB/s`);
   expect(transferText(65_000_000, 0, 1)).toBe("65 MB, 1.0 MB/s");
   expect(transferText(0, 0, 0)).toBe(`[${".".repeat(24)}] 0 of 0 MB, 0.0 MB/s`);

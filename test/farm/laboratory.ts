@@ -17,7 +17,6 @@ import { systemClock } from "../../src/platform/clock.ts";
 import { closeDatabase, openDatabase } from "../../src/platform/sqlite.ts";
 
 const ODD = new URL("../scoring/odd-worker.ts", import.meta.url).href;
-const NO_STORE = { endpoint: "", region: "", accessKey: "", secretKey: "", sessionToken: "" };
 export const VERSION = "1.2.3";
 
 /** A server's part of the farm and workers, in this process, quick to notice and with workers that do as they are told. */
@@ -107,7 +106,7 @@ export class Laboratory implements AsyncDisposable {
       log: this.#log,
       dataDirectory,
       provide: (hash, calibration) =>
-        fetchCorpus(hash, from, dataDirectory, { access: NO_STORE, calibration }),
+        fetchCorpus(hash, from, dataDirectory, { calibration }),
       concurrency: 1,
       version: VERSION,
       commit: "test",

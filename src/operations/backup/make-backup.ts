@@ -116,7 +116,7 @@ export function examine(path: string): {
 } {
   const reader = openReader(path);
   try {
-    refuseDamage(reader, path);
+    requireIntact(reader, path);
     const names = reader
       .query(
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
@@ -136,7 +136,7 @@ export function examine(path: string): {
 }
 
 /** @throws Problem bad_database */
-export function refuseDamage(reader: Database, path: string): void {
+export function requireIntact(reader: Database, path: string): void {
   let wrong: string[];
   try {
     wrong = (reader.query("PRAGMA integrity_check(10)").all() as { integrity_check: string }[])

@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import {
   accessSync,
   closeSync,
@@ -11,38 +12,33 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { type CheckResult, ok, problem, size, warning } from "../../platform/check-result.ts";
+import { Checks, type CheckResult, size } from "../../platform/check-result.ts";
 
 const MEGABYTE = 1_000_000;
+const DAY = 86_400_000;
+/** Days before the end of a certificate at which to warn. */
+const SOON = 14;
 
-/** Whether the data directory is there, belongs to who asks, and is nobody else's to read. */
+/** Checks owner and mode of the data directory and its files. @param uid of this process; undefined on Windows */
 export function checkPermissions(directory: string, uid: number | undefined): CheckResult[] {
+  const checks = new Checks("permissions");
   const stat = statSync(directory, { throwIfNoEntry: false });
-  if (!stat)
-    return [
-      problem(
-        "permissions",
-        `There is no data directory ${directory}.`,
-        "Name it with --data-dir or --config, or start labd serve once, which makes it.",
-      ),
-    ];
-  const found: CheckResult[] = [];
-  // Windows has no owners of this kind.
+  if (!stat) {
+    checks.problem(
+      `There is no data directory ${directory}.`,
+      "Name it with --data-dir or --config, or start labd serve once, which makes it.",
+    );
+    return checks.results;
+  }
   if (uid !== undefined && uid !== 0 && stat.uid !== uid)
-    found.push(
-      problem(
-        "permissions",
-        `${directory} belongs to user ${stat.uid}, and this is user ${uid}.`,
-        `chown -R ${uid} ${directory}, or run this as its owner.`,
-      ),
+    checks.problem(
+      `${directory} belongs to user ${stat.uid}, and this is user ${uid}.`,
+      `chown -R ${uid} ${directory}, or run this as its owner.`,
     );
   if (uid === 0 && stat.uid !== 0)
-    found.push(
-      warning(
-        "permissions",
-        `This is root, and ${directory} belongs to user ${stat.uid}: whether that one may write is not known.`,
-        "Run labd doctor as the account of the service: sudo runuser -u labd -- labd doctor …",
-      ),
+    checks.warning(
+      `This is root, and ${directory} belongs to user ${stat.uid}, whose access was not checked.`,
+      "Run labd doctor as the account of the service: sudo runuser -u labd -- labd doctor …",
     );
   for (const name of ["labd.sqlite", "labd.sqlite-wal", "labd.lock", "corpora", "second-factor.key"]) {
     const path = join(directory, name);
@@ -51,93 +47,123 @@ export function checkPermissions(directory: string, uid: number | undefined): Ch
     try {
       accessSync(path, constants.R_OK | constants.W_OK);
     } catch {
-      found.push(
-        problem(
-          "permissions",
-          `${path} cannot be read and written.`,
-          `chown it to the account of the service (it is user ${file.uid}'s).`,
-        ),
+      checks.problem(
+        `${path} cannot be read and written.`,
+        `chown it to the account of the service (its owner is user ${file.uid}).`,
       );
     }
     if (uid !== undefined && file.uid !== stat.uid)
-      found.push(
-        warning(
-          "permissions",
-          `${path} belongs to user ${file.uid}, the directory to ${stat.uid}: a command was run as another user.`,
-          `chown ${stat.uid} ${path}`,
-        ),
+      checks.warning(
+        `${path} belongs to user ${file.uid}, the directory to ${stat.uid}: another user ran a command.`,
+        `chown ${stat.uid} ${path}`,
       );
   }
   if (uid !== undefined && (stat.mode & 0o007) !== 0)
-    found.push(
-      warning(
-        "permissions",
-        `Everybody on this machine may look into ${directory} (mode 0${(stat.mode & 0o777).toString(8)}).`,
-        `chmod o-rwx ${directory}`,
-      ),
-    );
-  return found.length > 0 ? found : [ok("permissions", `${directory} and what is in it are this account's.`)];
+    checks.warning(`Every user can access ${directory} (${modeOf(stat.mode)}).`, `chmod o-rwx ${directory}`);
+  return checks.orOk(`${directory} and its content belong to this account.`);
 }
 
-/** Room for data to grow and for a backup, and whether what is written arrives. */
+/** Checks files with secrets for readers. @param files each with a description of its secrets */
+export function checkSecretFiles(files: readonly { path: string; holds: string }[]): CheckResult[] {
+  const checks = new Checks("permissions");
+  // Windows has no such modes.
+  for (const { path, holds } of process.platform === "win32" ? [] : files) {
+    const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+    if ((mode & 0o004) !== 0)
+      checks.warning(
+        `Every user can read ${path} (${modeOf(mode)}), which contains ${holds}.`,
+        `chmod o-rwx ${path}, and make the account or group of the service its owner.`,
+      );
+  }
+  return checks.results;
+}
+
+const modeOf = (mode: number): string => `mode 0${(mode & 0o777).toString(8)}`;
+
+/** Checks the space for data and a backup, and that a file can be written and read back. */
 export function checkDisk(directory: string, databaseBytes: number): CheckResult[] {
+  const checks = new Checks("disk");
   const { bavail, blocks, bsize, files, ffree } = statfsSync(directory);
   const free = bavail * bsize;
   const shown = `${size(free)} of ${size(blocks * bsize)} free at ${directory}`;
-  const found: CheckResult[] = [];
   const remedy =
-    "Make room, or move the data directory to a larger disk. Without room nothing new is accepted; what was, stays.";
-  if (free < 100 * MEGABYTE) found.push(problem("disk", `${shown}.`, remedy));
+    "Free some space, or move the data directory to a larger disk. On a full disk nothing new is accepted; existing data stay.";
+  if (free < 100 * MEGABYTE) checks.problem(`${shown}.`, remedy);
   else if (free < Math.max(1000 * MEGABYTE, 2 * databaseBytes))
-    found.push(
-      warning(
-        "disk",
-        `${shown}; the database has ${size(databaseBytes)}, and a backup may need twice that.`,
-        remedy,
-      ),
+    checks.warning(
+      `${shown}; the database has ${size(databaseBytes)}, and a backup may need twice that.`,
+      remedy,
     );
   if (files > 0 && ffree / files < 0.01)
-    found.push(
-      warning("disk", `Only ${ffree} more files fit on the disk.`, "Remove what has many small files."),
+    checks.warning(
+      `The disk has room for only ${ffree} more files.`,
+      "Remove directories of many small files.",
     );
-  const probe = join(directory, ".labd-doctor");
   try {
-    const handle = openSync(probe, "w", 0o600);
-    try {
-      writeSync(handle, "probe");
-      fsyncSync(handle);
-    } finally {
-      closeSync(handle);
-    }
-    if (readFileSync(probe, "utf8") !== "probe") throw new Error("another text was read than was written");
-    rmSync(probe);
+    writeProbe(join(directory, ".labd-doctor"));
   } catch (error) {
-    found.push(
-      problem(
-        "disk",
-        `A file in ${directory} cannot be written: ${(error as Error).message}.`,
-        "See to the disk, its mount options, and the owner of the directory.",
-      ),
+    checks.problem(
+      `A file in ${directory} cannot be written: ${(error as Error).message}.`,
+      "Check the disk, its mount options, and the owner of the directory.",
     );
   }
-  return found.length > 0 ? found : [ok("disk", `${shown}; a file was written and read back.`)];
+  return checks.orOk(`${shown}; a file was written and read back.`);
 }
 
-/** Connections and files that the process may have open. */
-export function checkLimits(limits = "/proc/self/limits"): CheckResult[] {
-  let soft: number;
+function writeProbe(path: string): void {
+  const handle = openSync(path, "w", 0o600);
   try {
-    const text = /^Max open files +(\S+)/m.exec(readFileSync(limits, "utf8"))![1];
-    soft = text === "unlimited" ? Number.POSITIVE_INFINITY : Number(text);
+    writeSync(handle, "probe");
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+  if (readFileSync(path, "utf8") !== "probe") throw new Error("it was read back with other content");
+  rmSync(path);
+}
+
+/** Checks the limit on open connections and files. */
+export function checkLimits(limits = "/proc/self/limits"): CheckResult[] {
+  const checks = new Checks("limits");
+  let text: string;
+  try {
+    text = /^Max open files +(\S+)/m.exec(readFileSync(limits, "utf8"))![1];
   } catch {
     return [];
   }
-  if (soft >= 4096) return [ok("limits", `${soft} files and connections may be open.`)];
-  return [
-    warning(
-      "limits",
-      `Only ${soft} files and connections may be open; each client has one.`,
+  const limit = text === "unlimited" ? Number.POSITIVE_INFINITY : Number(text);
+  if (limit < 4096)
+    checks.warning(
+      `Only ${limit} files and connections may be open; each client needs one.`,
       "LimitNOFILE=65536 in the unit, or ulimit -n 65536.",
-    ),
-  ];
+    );
+  return checks.orOk(`${limit} files and connections may be open.`);
+}
+
+/** Checks that certificate and key are a pair, and the end of validity. */
+export function checkCertificate(certificate: string, key: string, now: number): CheckResult[] {
+  if (certificate === "" && key === "") return [];
+  const checks = new Checks("certificate");
+  try {
+    const pair = new X509Certificate(readFileSync(certificate));
+    if (!pair.checkPrivateKey(createPrivateKey(readFileSync(key)))) {
+      checks.problem(
+        `${key} is not the key of ${certificate}.`,
+        "Set tls_certificate and tls_key to a pair.",
+      );
+      return checks.results;
+    }
+    const days = Math.floor((Date.parse(pair.validTo) - now) / DAY);
+    const until = `${certificate} is valid until ${new Date(pair.validTo).toISOString().slice(0, 10)}`;
+    const remedy = "Renew it; the server reloads it by itself.";
+    if (days < 0) checks.problem(`${until}: it has expired.`, remedy);
+    else if (days < SOON) checks.warning(`${until}, ${days} more days.`, remedy);
+    return checks.orOk(`${until}.`);
+  } catch (error) {
+    checks.problem(
+      `It cannot be read: ${(error as Error).message}.`,
+      "Check tls_certificate and tls_key, and whether this account may read them.",
+    );
+    return checks.results;
+  }
 }

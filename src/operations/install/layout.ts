@@ -1,15 +1,14 @@
-import { settingsFile } from "./settings-file.ts";
+import { SETTING_NAMES, SETTINGS } from "../../config.ts";
 import { serviceUnit } from "./service-unit.ts";
 
-/** What an installation consists of, as data: `labd install` writes it, the Debian package holds it. */
-
+/** A file of an installation: `labd install` writes it, and the Debian package contains it. */
 export interface InstalledFile {
-  /** Absolute path on the machine that it is for. */
+  /** Absolute path on the target machine. */
   path: string;
   mode: number;
-  /** Belongs to root and the group of the service; else to root alone. */
+  /** Owned by root and the group of the service, not by root alone. */
   ofGroup?: boolean;
-  /** Stays as it is where it exists, and is only removed with the data: people change it. */
+  /** Edited by administrators: an existing file stays, and only --purge removes it. */
   isSetting?: boolean;
   /** Null for the executable, which is a copy of the one that installs. */
   content: string | null;
@@ -26,15 +25,14 @@ export interface Layout {
 /** Account and group of the service. */
 export const ACCOUNT = "labd";
 
-/** @param prefix `/usr` for a package, `/usr/local` for what an administrator installs */
+/** @param prefix `/usr` for a package, `/usr/local` for an installation by an administrator */
 export function layout(prefix: string): Layout {
+  const isPackage = prefix === "/usr";
   const executable = `${prefix}/bin/labd`;
   const settings = "/etc/labd/labd.toml";
   const data = "/var/lib/labd";
-  // Units that do not come with a package live in /etc (systemd.unit(5)).
-  const unit =
-    prefix === "/usr" ? "/usr/lib/systemd/system/labd.service" : "/etc/systemd/system/labd.service";
-  const sysusers = prefix === "/usr" ? "/usr/lib/sysusers.d/labd.conf" : "/etc/sysusers.d/labd.conf";
+  // Units that do not come with a package belong in /etc (systemd.unit(5)).
+  const unit = `${isPackage ? "/usr/lib" : "/etc"}/systemd/system/labd.service`;
   return {
     executable,
     settings,
@@ -45,10 +43,41 @@ export function layout(prefix: string): Layout {
       { path: settings, mode: 0o640, ofGroup: true, isSetting: true, content: settingsFile(data) },
       { path: unit, mode: 0o644, content: serviceUnit({ executable, settings }) },
       {
-        path: sysusers,
+        path: `${isPackage ? "/usr/lib" : "/etc"}/sysusers.d/labd.conf`,
         mode: 0o644,
         content: `#Type Name Id GECOS Home directory\nu ${ACCOUNT} - "labd laboratory server" ${data}\n`,
       },
     ],
   };
+}
+
+/** The first settings file: every setting with its default, commented out. */
+function settingsFile(dataDirectory: string): string {
+  const rows = SETTING_NAMES.filter((name) => name !== "data_dir" && name !== "workers").map((name) => {
+    const { sentence, fallback } = SETTINGS[name];
+    // A package is built on one machine for many.
+    const shown = name === "password_hashes" ? 1 : fallback;
+    return `${comment(sentence)}\n#${name} = ${JSON.stringify(shown)}\n`;
+  });
+  return `# Settings of labd. labd check --config FILE prints them all with the source of each value.
+# Commented lines show the defaults. After a change: systemctl restart labd
+
+${comment(SETTINGS.data_dir.sentence)}
+data_dir = ${JSON.stringify(dataDirectory)}
+
+${comment(SETTINGS.workers.sentence)}
+#workers = 2
+
+${rows.join("\n")}`;
+}
+
+const WIDTH = 100;
+
+function comment(text: string): string {
+  const lines = ["#"];
+  for (const word of text.split(" ")) {
+    if (lines.at(-1)!.length + word.length >= WIDTH) lines.push("#");
+    lines[lines.length - 1] += ` ${word}`;
+  }
+  return lines.join("\n");
 }

@@ -1,7 +1,4 @@
-/**
- * The unit of systemd. It may write its own directories (state, runtime, cache of nothing else), see no homes and no
- * devices, gain no privileges, and make no calls that a server has no business with.
- */
+/** The systemd unit: the service writes only its own directories, sees no homes or devices, and gains no privileges. */
 export function serviceUnit({ executable, settings }: { executable: string; settings: string }): string {
   return `[Unit]
 Description=labd: conservation scoring and laboratory inventory
@@ -11,13 +8,13 @@ Wants=network-online.target
 [Service]
 Type=exec
 ExecStart=${executable} serve --config ${settings}
-# The certificate is read again.
+# Reloads the certificate.
 ExecReload=/bin/sh -c 'kill -HUP $MAINPID'
 # Running requests get 30 seconds to finish.
 TimeoutStopSec=40
 Restart=on-failure
 RestartSec=2
-# Settings that are not allowed, and a database of a newer version, do not get better by trying again.
+# Invalid settings, and a database of a newer version: trying again does not help.
 RestartPreventExitStatus=64 76 78
 User=labd
 Group=labd
@@ -29,7 +26,7 @@ RuntimeDirectoryMode=0750
 UMask=0027
 LimitNOFILE=65536
 
-# What it cannot do. Code is compiled while it runs (MemoryDenyWriteExecute stays off), and workers are threads.
+# Sandboxing. Code is compiled at run time, so MemoryDenyWriteExecute stays off.
 NoNewPrivileges=yes
 CapabilityBoundingSet=
 AmbientCapabilities=

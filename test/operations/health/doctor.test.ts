@@ -6,9 +6,13 @@ import { join } from "node:path";
 import { MIGRATIONS } from "../../../db/index.ts";
 import { closeDatabase, openDatabase } from "../../../src/platform/sqlite.ts";
 import type { CheckResult } from "../../../src/platform/check-result.ts";
-import { checkCertificate } from "../../../src/operations/health/check-certificate.ts";
 import { checkBackups, checkClock, checkDatabase } from "../../../src/operations/health/check-database.ts";
-import { checkDisk, checkLimits, checkPermissions } from "../../../src/operations/health/check-machine.ts";
+import {
+  checkCertificate,
+  checkDisk,
+  checkLimits,
+  checkPermissions,
+} from "../../../src/operations/health/check-machine.ts";
 import { OPENSSL, selfSigned } from "../../executable/certificate.ts";
 
 // A busy machine takes its time.

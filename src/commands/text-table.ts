@@ -1,5 +1,5 @@
-/** Rows under a head, in columns as wide as their longest cell, for the verbs that list accounts and tokens. */
-export function accountTable(head: string[], rows: string[][]): string {
+/** Rows below a head, in columns as wide as their longest cell. */
+export function textTable(head: string[], rows: string[][]): string {
   const widths = head.map((name, i) => Math.max(name.length, ...rows.map((row) => row[i].length)));
   const line = (cells: string[]): string =>
     cells
@@ -9,6 +9,10 @@ export function accountTable(head: string[], rows: string[][]): string {
   return `${[head, ...rows].map(line).join("\n")}\n`;
 }
 
-/** A time to the minute, in UTC; a dash where there is none. */
+/** A time in UTC to the minute; a dash for null. */
 export const minuteOf = (milliseconds: number | null): string =>
   milliseconds === null ? "-" : `${new Date(milliseconds).toISOString().slice(0, 16)}Z`;
+
+/** A time as RFC 3339 in UTC, for JSON. */
+export const timestamp = (milliseconds: number | null): string | null =>
+  milliseconds === null ? null : new Date(milliseconds).toISOString();

@@ -1,0 +1,145 @@
+import {
+  flagOf,
+  type Resolved,
+  resolveConfig,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingName,
+} from "../config.ts";
+import { nearest, Problem } from "../problem.ts";
+
+/** A flag of a command; without `value`, `choices` and `range` it is a switch. */
+export interface Flag {
+  /** With its dashes: `--once`. */
+  name: string;
+  /** Placeholder for the value in the help: `FILE`. */
+  value?: string;
+  /** The values that are allowed, the default first. */
+  choices?: readonly string[];
+  /** Least and greatest whole number that is allowed. */
+  range?: readonly [number, number];
+  /** The flag no longer exists, and `sentence` says what to do instead. */
+  removed?: boolean;
+  sentence: string;
+}
+
+/** What a command, or one of its actions, takes and does. */
+export interface Action {
+  /** One line for the help. */
+  summary: string;
+  /** Operands after the name: `FILE`, `[USER]` (optional), `FILE…` (one or more). */
+  operands?: string;
+  flags?: readonly Flag[];
+  /** @returns the exit code where it is not 0 */
+  run(call: Call): number | void | Promise<number | void>;
+}
+
+interface Named {
+  name: string;
+  summary: string;
+  flags?: readonly Flag[];
+  /** The settings that the command reads; each is also one of its flags. */
+  settings: readonly SettingName[];
+  /** A complete command line that does something useful, and notes on it. */
+  example: string;
+}
+
+/** A command of the executable. Its help, its parsing and its errors come from this declaration. */
+export type Command = Named &
+  ((Action & { actions?: undefined }) | { actions: Readonly<Record<string, Action>> });
+
+/** Where a command writes, and what it reads as standard input. */
+export interface Streams {
+  stdout: { write(chunk: string | Uint8Array, done?: () => void): unknown; isTTY?: boolean };
+  stderr: { write(chunk: string): unknown; isTTY?: boolean };
+}
+
+export const ALL_SETTINGS: readonly SettingName[] = SETTING_NAMES;
+const CONFIG_FLAG: Flag = {
+  name: "--config",
+  value: "FILE",
+  sentence: "Settings file; labd.toml in the working directory by default.",
+};
+export const HELP_FLAG: Flag = { name: "--help", sentence: "Print this text." };
+
+/** The settings of a command as flags. */
+export const settingFlags = ({ settings }: Command): Flag[] => [
+  ...settings.map((name) => ({
+    name: flagOf(name),
+    value: typeof SETTINGS[name].fallback === "number" ? "N" : "VALUE",
+    sentence: SETTINGS[name].sentence,
+  })),
+  ...(settings.length > 0 ? [CONFIG_FLAG] : []),
+  HELP_FLAG,
+];
+
+/** The placeholder of a flag's value; undefined for a switch. */
+export const placeholderOf = ({ value, choices, range }: Flag): string | undefined =>
+  value ?? choices?.join("|") ?? (range && "N");
+
+/** A parsed command line. */
+export class Call {
+  constructor(
+    readonly operands: readonly string[],
+    private readonly given: ReadonlyMap<string, readonly string[]>,
+    private readonly command: Command,
+    private readonly environment: Readonly<Record<string, string | undefined>>,
+    readonly streams: Streams,
+  ) {}
+
+  has(flag: string): boolean {
+    return this.given.has(flag);
+  }
+
+  /** All values of a flag, in order. */
+  values(flag: string): readonly string[] {
+    return this.given.get(flag) ?? [];
+  }
+
+  /** The last value of a flag. */
+  value(flag: string): string | undefined {
+    return this.values(flag).at(-1);
+  }
+
+  /** The value of a flag with a range. */
+  number(flag: string): number | undefined {
+    const value = this.value(flag);
+    return value === undefined ? undefined : Number(value);
+  }
+
+  /** The settings from flags, variables and file. @throws Problem invalid_setting */
+  configuration(): Resolved {
+    const flags: Partial<Record<SettingName, string>> = {};
+    for (const name of this.command.settings) {
+      const value = this.value(flagOf(name));
+      if (value !== undefined) flags[name] = value;
+    }
+    return resolveConfig({ flags, environment: this.environment, file: this.value(CONFIG_FLAG.name) });
+  }
+
+  /** Writes to standard output and waits until a slow reader has taken it. */
+  print(text: string | Uint8Array): Promise<void> {
+    return new Promise((resolve) => this.streams.stdout.write(text, () => resolve()));
+  }
+
+  /** Prints a value as indented JSON. */
+  printJson(value: unknown): Promise<void> {
+    return this.print(`${JSON.stringify(value, null, 2)}\n`);
+  }
+
+  /** Writes a line to standard error. */
+  warn(sentence: string): void {
+    this.streams.stderr.write(`labd: ${sentence}\n`);
+  }
+}
+
+/** A usage problem that suggests the nearest choices, or lists them all. */
+export function unknownWord(kind: string, typed: string, choices: string[], help: string): Problem {
+  return new Problem("usage", `There is no ${kind} ${typed}. ${suggestion(typed, choices)} See ${help}.`);
+}
+
+/** "Did you mean a or b?", or the list of all choices where none is near. */
+export function suggestion(typed: string, choices: string[]): string {
+  const near = nearest(typed, choices);
+  return near.length > 0 ? `Did you mean ${near.join(" or ")}?` : `Choose from ${choices.join(", ")}.`;
+}

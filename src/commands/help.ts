@@ -1,0 +1,64 @@
+import { variableOf } from "../config.ts";
+import { type Command, type Flag, placeholderOf, settingFlags } from "./command.ts";
+
+const WIDTH = 100;
+
+/** The help of one command. */
+export function helpOf(command: Command): string {
+  const { name, summary, example, flags = [] } = command;
+  const groups: [string, Row[]][] = [];
+  if (command.actions) {
+    const actions = Object.entries(command.actions);
+    groups.push([
+      "Actions",
+      actions.map(([action, { operands = "", summary }]) => [`${action} ${operands}`.trim(), summary]),
+    ]);
+    for (const [action, { flags: own = [] }] of actions)
+      if (own.some(({ removed }) => !removed)) groups.push([`Flags of ${action}`, flagRows(own)]);
+  }
+  groups.push(["Flags", flagRows([...flags, ...settingFlags(command)])]);
+  const operands = command.actions ? "ACTION" : (command.operands ?? "");
+  const indent = Math.max(...groups.flatMap(([, rows]) => rows.map(([left]) => left.length))) + 4;
+  const body = groups.map(([title, rows]) => `${title}:\n${columns(rows, indent)}`).join("\n\n");
+  return (
+    `${summary}\n\nUsage: labd ${name}${operands && ` ${operands}`} [flags]\n\n${body}\n\n` +
+    `Example:\n  ${example.replaceAll("\n", "\n  ")}\n`
+  );
+}
+
+/** The text of `labd --help`. */
+export function helpOfAll(commands: readonly Command[], version: string): string {
+  const rows = commands.map(({ name, summary }): Row => [name, summary]);
+  return (
+    `labd ${version}: conservation scoring (SOAP) and laboratory inventory (REST) in one executable.\n\n` +
+    `Usage: labd COMMAND [flags]\n\n${columns(rows, Math.max(...rows.map(([left]) => left.length)) + 4)}\n\n` +
+    "Every command has --help with an example; labd --version prints the version.\n" +
+    `Settings come from flags, variables such as ${variableOf("data_dir")}, and labd.toml, in that order; labd check shows them.\n\n` +
+    "Example:\n  labd demo            try everything on sample data\n  labd serve --data-dir /var/lib/labd --port 8480\n"
+  );
+}
+
+type Row = [left: string, right: string];
+
+const flagRows = (flags: readonly Flag[]): Row[] =>
+  flags
+    .filter(({ removed }) => !removed)
+    .map((flag) => [`${flag.name} ${placeholderOf(flag) ?? ""}`.trim(), flag.sentence]);
+
+const columns = (rows: Row[], indent: number): string =>
+  rows
+    .map(
+      ([left, right]) =>
+        `  ${left.padEnd(indent - 2)}${wrap(right, WIDTH - indent).join(`\n${" ".repeat(indent)}`)}`,
+    )
+    .join("\n");
+
+function wrap(text: string, width: number): string[] {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const line = `${lines.at(-1)} ${word}`.trimStart();
+    if (line.length > width && lines.at(-1) !== "") lines.push(word);
+    else lines[lines.length - 1] = line;
+  }
+  return lines;
+}

@@ -1,0 +1,141 @@
+import type { Accounts } from "../accounts/accounts.ts";
+import { commandLineOrigin } from "../accounts/audit-offline.ts";
+import { auditOf } from "../accounts/audit.ts";
+import { openData } from "../app/data-directory.ts";
+import { type App, open } from "../app/open.ts";
+import type { Config, SettingName } from "../config.ts";
+import { RESOURCES } from "../inventory/index.ts";
+import { Problem } from "../problem.ts";
+import { type Call, suggestion } from "./command.ts";
+
+/** The REST API on behalf of one user. */
+export interface InventoryClient {
+  /** Sends a request for a path below /api/v2/. @throws Problem for an error response */
+  send(path: string, init?: RequestInit): Promise<Response>;
+}
+
+/** The settings that commands on the inventory read. */
+export const SERVICE_SETTINGS: readonly SettingName[] = [
+  "data_dir",
+  "host",
+  "port",
+  "listen",
+  "tls_certificate",
+  "base_path",
+  "max_message_bytes",
+];
+
+export const USER_FLAG = {
+  name: "--user",
+  value: "USER",
+  sentence: "The account on whose behalf to act, with its rights.",
+} as const;
+
+const HOUR = 3_600_000;
+const IN_PROCESS = "http://localhost";
+
+/**
+ * Calls the REST API of the data directory for one user: over the socket of the server that runs on it, or in this
+ * process, which then holds the lock. Either way with a token that is revoked at the end.
+ * @throws Problem usage, not_found, already_running
+ */
+export async function withInventory<T>(
+  call: Call,
+  work: (client: InventoryClient) => Promise<T>,
+): Promise<T> {
+  const user = call.value("--user");
+  if (user === undefined) throw new Problem("usage", "Name the account to act for: --user USER.");
+  const { config } = call.configuration();
+  const app = await openUnlessRunning(config);
+  const data = app ?? (await openData(config));
+  try {
+    if (app) {
+      const audit = auditOf(app.database, app.clock);
+      audit.defaultOrigin = commandLineOrigin(audit);
+    }
+    const token = addToken(data.accounts, user);
+    try {
+      const base = app ? IN_PROCESS : serverAddress(config);
+      return await work({
+        async send(path, init = {}) {
+          const headers = {
+            ...(init.headers as Record<string, string>),
+            Authorization: `Token ${token.token}`,
+          };
+          const request = new Request(`${base}${config.base_path}/api/v2/${path}`, { ...init, headers });
+          const response = await (app ? app.answer(request) : callServer(request, config));
+          if (!response.ok) throw await problemOf(response);
+          return response;
+        },
+      });
+    } finally {
+      data.accounts.tokens.revoke(token.id);
+    }
+  } finally {
+    await data.close();
+  }
+}
+
+/** The service in this process; null where a server has the data directory. */
+async function openUnlessRunning(config: Config): Promise<App | null> {
+  try {
+    return await open({ ...config, workers: 0, log: "off" });
+  } catch (error) {
+    if (error instanceof Problem && error.code === "already_running") return null;
+    throw error;
+  }
+}
+
+const addToken = (accounts: Accounts, username: string): { token: string; id: string } =>
+  accounts.tokens.add(accounts.userId(username, { active: true }), {
+    name: "command line",
+    expires: Date.now() + HOUR,
+  });
+
+/** The address of a server with these settings, as seen from this machine. */
+export function serverAddress({ host, port, listen, tls_certificate: certificate }: Config): string {
+  if (listen !== "") return IN_PROCESS;
+  const name = host === "0.0.0.0" || host === "::" ? "localhost" : host;
+  return `${certificate === "" ? "http" : "https"}://${name.includes(":") ? `[${name}]` : name}:${port}`;
+}
+
+/** Sends a request to the running server. @throws Problem already_running where it does not answer */
+export async function callServer(request: Request, config: Config): Promise<Response> {
+  try {
+    return await fetch(request, config.listen === "" ? {} : { unix: config.listen.replace("unix:", "") });
+  } catch (cause) {
+    throw new Problem(
+      "already_running",
+      `A labd runs on ${config.data_dir}, but ${config.listen || serverAddress(config)} does not answer: ${(cause as Error).message}. Give --host and --port (or --listen) as the server has them.`,
+      { cause },
+    );
+  }
+}
+
+const CODES = {
+  401: "unauthenticated",
+  403: "forbidden",
+  404: "not_found",
+  413: "too_large",
+  503: "busy",
+} as const;
+
+async function problemOf(response: Response): Promise<Problem> {
+  const text = await response.text();
+  let message = text.slice(0, 300);
+  try {
+    message = String((JSON.parse(text) as { message?: string }).message ?? message);
+  } catch {
+    // Something other than labd answered: show its text.
+  }
+  return new Problem(CODES[response.status as keyof typeof CODES] ?? "invalid_request", message);
+}
+
+/** The path below /api/v2/ of the list with this name. @throws Problem usage with the nearest names */
+export function resourceSegment(word: string): string {
+  const name = word.replace(/^\/+|\/+$/g, "");
+  const found = RESOURCES.find(({ segment, aliases = [] }) => segment === name || aliases.includes(name));
+  if (found) return found.segment;
+  const names = RESOURCES.flatMap(({ segment, aliases = [] }) => [segment, ...aliases]);
+  throw new Problem("usage", `There is no list ${name}. ${suggestion(name, names)}`);
+}

@@ -1,0 +1,81 @@
+import { download } from "../platform/download.ts";
+import { Problem } from "../problem.ts";
+
+/** Bytes of a calibration: some hundred numbers. */
+const LARGEST_CALIBRATION = 16 * 1024 ** 2;
+
+export interface CorpusRead {
+  /** Offset of the first byte. */
+  from: number;
+  /** Called once with the size of the whole corpus, before the first byte. */
+  sized: (bytes: number) => void;
+  pause?: number | undefined;
+}
+
+/** A labd server that gives its corpora to callers with a token. */
+export class CorpusServer {
+  readonly address: string;
+
+  /** @param url `https://server` with its base path. @throws Problem invalid_request */
+  constructor(
+    url: string,
+    private readonly token: string | undefined,
+  ) {
+    const { protocol, username, search, hash, href } = URL.canParse(url)
+      ? new URL(url)
+      : { protocol: "", username: "", search: "", hash: "", href: "" };
+    if (!/^https?:$/.test(protocol) || username !== "" || search !== "" || hash !== "")
+      throw new Problem(
+        "invalid_request",
+        `${url} is not the address of a server. Expected https://server, without a password or parameters.`,
+      );
+    this.address = href.replace(/\/+$/, "");
+  }
+
+  /** The bytes of a corpus; reading continues after interruptions. @throws Problem not_found, unauthenticated, store_failed */
+  corpus(hash: string, read: CorpusRead): AsyncGenerator<Uint8Array> {
+    return this.#read(`/api/scoring/corpora/${hash}`, read);
+  }
+
+  /** The text of a corpus's calibration; null where the server has none. */
+  async calibration(hash: string): Promise<string | null> {
+    const sized = (bytes: number): void => {
+      if (bytes > LARGEST_CALIBRATION)
+        throw new Problem("bad_corpus", `${this.address} sent ${bytes} bytes for a calibration.`);
+    };
+    try {
+      const path = `/api/scoring/corpora/${hash}/calibration`;
+      return Buffer.concat(await Array.fromAsync(this.#read(path, { from: 0, sized }))).toString("utf8");
+    } catch (error) {
+      if (error instanceof Problem && error.code === "not_found") return null;
+      throw error;
+    }
+  }
+
+  #read(path: string, read: CorpusRead): AsyncGenerator<Uint8Array> {
+    const what = `${this.address}${path}`;
+    const open = (from: number, signal: AbortSignal): Promise<Response> =>
+      fetch(what, {
+        signal,
+        // The token is for this server only.
+        redirect: "manual",
+        headers: {
+          "Accept-Encoding": "identity",
+          ...(this.token === undefined ? {} : { Authorization: `Token ${this.token}` }),
+          ...(from > 0 ? { Range: `bytes=${from}-` } : {}),
+        },
+      });
+    return download(open, { what, ...read, refused: (status) => this.#refusal(status, what) });
+  }
+
+  #refusal(status: number, what: string): Problem | undefined {
+    if (status === 404)
+      return new Problem("not_found", `${what} does not exist: the server has no such corpus.`);
+    if (status !== 401 && status !== 403) return undefined;
+    const remedy =
+      this.token === undefined
+        ? "needs a token: give one of an account of that server"
+        : "refused the token: give a valid one of that server";
+    return new Problem("unauthenticated", `${what} ${remedy}.`);
+  }
+}
