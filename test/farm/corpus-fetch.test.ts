@@ -46,7 +46,11 @@ afterEach(() => rmSync(directory, { recursive: true }));
 afterAll(() => rmSync(source, { recursive: true }));
 
 const fetchFrom = (url: string | string[], options: FetchOptions = {}, wanted = hash): Promise<string> =>
-  fetchCorpus(wanted, [url].flat(), directory, { tell: (text) => void told.push(text), pause: 1, ...options });
+  fetchCorpus(wanted, [url].flat(), directory, {
+    tell: (text) => void told.push(text),
+    pause: 1,
+    ...options,
+  });
 const refusal = (...call: Parameters<typeof fetchFrom>): Promise<string> =>
   fetchFrom(...call).then(
     () => "fetched",

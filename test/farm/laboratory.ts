@@ -105,8 +105,7 @@ export class Laboratory implements AsyncDisposable {
       place: { url: this.queue, ca: "" },
       log: this.#log,
       dataDirectory,
-      provide: (hash, calibration) =>
-        fetchCorpus(hash, from, dataDirectory, { calibration }),
+      provide: (hash, calibration) => fetchCorpus(hash, from, dataDirectory, { calibration }),
       concurrency: 1,
       version: VERSION,
       commit: "test",

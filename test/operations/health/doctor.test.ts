@@ -28,7 +28,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-/** State and what was found, of the worst. What is not well says what to do. */
+/** State and text of the worst result; every other than ok has a remedy. */
 function worst(findings: CheckResult[]): [CheckResult["state"], string] {
   for (const { state, remedy } of findings) expect((remedy ?? "") !== "").toBe(state !== "ok");
   const order = ["problem", "warning", "ok"] as const;
@@ -37,31 +37,32 @@ function worst(findings: CheckResult[]): [CheckResult["state"], string] {
 }
 const said = (text: string): string => expect.stringContaining(text) as unknown as string;
 
-test("a database: none, whole, waiting for migrations, newer, damaged, no database at all", () => {
-  expect(worst(checkDatabase(path, MIGRATIONS))).toEqual(["warning", said("no")]);
-  closeDatabase(openDatabase(path, MIGRATIONS.slice(0, 4)));
-  expect(worst(checkDatabase(path, MIGRATIONS.slice(0, 4)))).toEqual(["ok", said("whole")]);
+test("checkDatabase finds missing, outdated, newer, inconsistent, damaged and foreign files", () => {
+  const [first] = MIGRATIONS;
+  const second = { name: "0002-more.sql", sql: "SELECT 1" };
+  expect(worst(checkDatabase(path, MIGRATIONS))).toEqual(["warning", said("does not exist yet")]);
+  closeDatabase(openDatabase(path, [first]));
+  expect(worst(checkDatabase(path, [first]))).toEqual(["ok", said("intact")]);
   const before = readFileSync(path);
-  expect(worst(checkDatabase(path, MIGRATIONS))).toEqual(["warning", said(MIGRATIONS[4].name)]);
-  expect(worst(checkDatabase(path, MIGRATIONS.slice(0, 2)))).toEqual(["problem", said("newer version")]);
+  expect(worst(checkDatabase(path, [first, second]))).toEqual(["warning", said("pending: 0002-more.sql")]);
   expect(readFileSync(path).equals(before)).toBeTrue();
+  const newer = join(directory, "newer.sqlite");
+  closeDatabase(openDatabase(newer, [first, second]));
+  expect(worst(checkDatabase(newer, [first]))).toEqual(["problem", said("newer version")]);
   const database = new Database(path);
   database.run("PRAGMA foreign_keys = OFF");
   database.run("INSERT INTO membership (user_rid, group_rid) VALUES (7777, 8888)");
   database.close();
-  expect(worst(checkDatabase(path, MIGRATIONS.slice(0, 4)))).toEqual([
-    "problem",
-    said("membership names no row"),
-  ]);
+  expect(worst(checkDatabase(path, [first]))).toEqual(["problem", said("membership")]);
   const bytes = readFileSync(path);
   bytes.fill(0xff, 4096 * 3, 4096 * 6);
   writeFileSync(path, bytes);
-  expect(worst(checkDatabase(path, MIGRATIONS.slice(0, 4)))).toEqual(["problem", said("damaged")]);
+  expect(worst(checkDatabase(path, [first]))).toEqual(["problem", said("damaged")]);
   writeFileSync(path, "this is text");
   expect(worst(checkDatabase(path, MIGRATIONS))).toEqual(["problem", said("not a labd database")]);
 });
 
-test("a clock that is behind the newest record, or alone", () => {
+test("checkClock compares the clock with the newest record", () => {
   const database = openDatabase(path, MIGRATIONS);
   const applied = Date.now();
   closeDatabase(database);
@@ -73,9 +74,9 @@ test("a clock that is behind the newest record, or alone", () => {
   ]);
 });
 
-test("backups: none, fresh, old", () => {
+test("checkBackups finds missing and old backups, and those on the same disk", () => {
   const backups = join(directory, "backups");
-  expect(worst(checkBackups(backups, directory, 24, NOW))).toEqual(["warning", said("none")]);
+  expect(worst(checkBackups(backups, directory, 24, NOW))).toEqual(["warning", said("There is no backup")]);
   mkdirSync(backups);
   const made = (hours: number): void =>
     writeFileSync(
@@ -88,7 +89,10 @@ test("backups: none, fresh, old", () => {
       }),
     );
   made(3);
-  expect(worst(checkBackups(backups, directory, 24, NOW))).toEqual(["warning", said("disk of the data")]);
+  expect(worst(checkBackups(backups, directory, 24, NOW))).toEqual([
+    "warning",
+    said("same disk as the data"),
+  ]);
   expect(worst(checkBackups(backups, join(directory, "elsewhere"), 24, NOW))).toEqual([
     "ok",
     said("1.23 MB"),
@@ -97,24 +101,27 @@ test("backups: none, fresh, old", () => {
   expect(worst(checkBackups(backups, directory, 24, NOW))).toEqual(["problem", said("60 hours ago")]);
 });
 
-test.skipIf(process.platform === "win32")("a directory: missing, open to all, another's, full", () => {
-  const uid = process.getuid!();
-  chmodSync(directory, 0o750);
-  expect(worst(checkPermissions(join(directory, "none"), uid))).toEqual([
-    "problem",
-    said("no data directory"),
-  ]);
-  expect(worst(checkPermissions(directory, uid))).toEqual(["ok", said("this account's")]);
-  expect(worst(checkPermissions(directory, uid + 1))).toEqual(["problem", said("belongs to user")]);
-  chmodSync(directory, 0o755);
-  expect(worst(checkPermissions(directory, uid))).toEqual(["warning", said("0755")]);
-  expect(checkDisk(directory, 0).map(({ found }) => found)).toEqual([said("free")]);
-  expect(worst(checkDisk(directory, 1e18))).toEqual(["warning", said("twice that")]);
-  mkdirSync(join(directory, ".labd-doctor"));
-  expect(worst(checkDisk(directory, 0))).toEqual(["problem", said("cannot be written")]);
-});
+test.skipIf(process.platform === "win32")(
+  "checkPermissions and checkDisk find other owners, open modes and full disks",
+  () => {
+    const uid = process.getuid!();
+    chmodSync(directory, 0o750);
+    expect(worst(checkPermissions(join(directory, "none"), uid))).toEqual([
+      "problem",
+      said("no data directory"),
+    ]);
+    expect(worst(checkPermissions(directory, uid))).toEqual(["ok", said("belong to this account")]);
+    expect(worst(checkPermissions(directory, uid + 1))).toEqual(["problem", said("belongs to user")]);
+    chmodSync(directory, 0o755);
+    expect(worst(checkPermissions(directory, uid))).toEqual(["warning", said("0755")]);
+    expect(checkDisk(directory, 0).map(({ found }) => found)).toEqual([said("free")]);
+    expect(worst(checkDisk(directory, 1e18))).toEqual(["warning", said("twice that")]);
+    mkdirSync(join(directory, ".labd-doctor"));
+    expect(worst(checkDisk(directory, 0))).toEqual(["problem", said("cannot be written")]);
+  },
+);
 
-test("limits of open files", () => {
+test("checkLimits reads the limit of open files", () => {
   const limits = join(directory, "limits");
   const write = (soft: string): void =>
     writeFileSync(limits, `Limit   Soft Limit  Hard Limit\nMax open files   ${soft}   4096   files\n`);
@@ -125,19 +132,16 @@ test("limits of open files", () => {
   expect(checkLimits(join(directory, "none"))).toEqual([]);
 });
 
-test.skipIf(OPENSSL === null)(
-  "a certificate: valid, soon over, over, with another's key, no certificate",
-  () => {
-    const [certificate, key] = ["lab.crt", "lab.key"].map((name) => join(directory, name));
-    selfSigned({ certificate, key }, "lab", 90);
-    const after = (days: number): number => Date.now() + days * 24 * HOUR;
-    expect(checkCertificate("", "", NOW)).toEqual([]);
-    expect(worst(checkCertificate(certificate, key, after(1)))).toEqual(["ok", said("valid until")]);
-    expect(worst(checkCertificate(certificate, key, after(80)))).toEqual(["warning", said("days more")]);
-    expect(worst(checkCertificate(certificate, key, after(91)))).toEqual(["problem", said("over")]);
-    const other = join(directory, "other.key");
-    Bun.spawnSync([OPENSSL!, "ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", other]);
-    expect(worst(checkCertificate(certificate, other, NOW))).toEqual(["problem", said("not the key")]);
-    expect(worst(checkCertificate(key, key, NOW))).toEqual(["problem", said("cannot be read")]);
-  },
-);
+test.skipIf(OPENSSL === null)("checkCertificate finds expired, unreadable and mismatched pairs", () => {
+  const [certificate, key] = ["lab.crt", "lab.key"].map((name) => join(directory, name));
+  selfSigned({ certificate, key }, "lab", 90);
+  const after = (days: number): number => Date.now() + days * 24 * HOUR;
+  expect(checkCertificate("", "", NOW)).toEqual([]);
+  expect(worst(checkCertificate(certificate, key, after(1)))).toEqual(["ok", said("valid until")]);
+  expect(worst(checkCertificate(certificate, key, after(80)))).toEqual(["warning", said("more days")]);
+  expect(worst(checkCertificate(certificate, key, after(91)))).toEqual(["problem", said("expired")]);
+  const other = join(directory, "other.key");
+  Bun.spawnSync([OPENSSL!, "ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", other]);
+  expect(worst(checkCertificate(certificate, other, NOW))).toEqual(["problem", said("not the key")]);
+  expect(worst(checkCertificate(key, key, NOW))).toEqual(["problem", said("cannot be read")]);
+});
