@@ -2,7 +2,6 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { listen, type Listening } from "../app/listen.ts";
-import type { Config } from "../config.ts";
 import { type InventorySample, loadInventory, SYSTEM_USER } from "../inventory/index.ts";
 import { decode, readFasta } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
@@ -133,7 +132,9 @@ function matchTable(prediction: Element): string {
     name,
     `${text("firstResidue")}–${text("lastResidue")}`,
     text("matchedText"),
-    ...["conservationScore", "expectedScore", "zScore"].map((element) => rounded(text(element))),
+    rounded(text("conservationScore")),
+    rounded(text("expectedScore")),
+    rounded(text("zScore")),
     text("verdict"),
   ]);
   return indented(textTable(["pattern", "residues", "match", "score", "expected", "z", "verdict"], rows));

@@ -61,8 +61,13 @@ export const token: Command = {
           );
         const head = ["prefix", "user", "name", "scope", "created", "expires", "last used", "revoked", "id"];
         const rows = tokens.map(({ prefix, username, name, scope, id, ...times }) => {
-          const { created, expires, last_used, revoked } = times;
-          return [prefix, username, name, scope, ...[created, expires, last_used, revoked].map(minuteOf), id];
+          const [created, expires, used, revoked] = [
+            times.created,
+            times.expires,
+            times.last_used,
+            times.revoked,
+          ].map(minuteOf);
+          return [prefix, username, name, scope, created, expires, used, revoked, id];
         });
         return call.print(textTable(head, rows));
       },
