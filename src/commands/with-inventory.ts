@@ -136,6 +136,6 @@ export function resourceSegment(word: string): string {
   const name = word.replace(/^\/+|\/+$/g, "");
   const found = RESOURCES.find(({ segment, aliases = [] }) => segment === name || aliases.includes(name));
   if (found) return found.segment;
-  const names = RESOURCES.flatMap(({ segment, aliases = [] }) => [segment, ...aliases]);
+  const names = RESOURCES.flatMap(({ segment, aliases = [] }) => aliases.concat(segment));
   throw new Problem("usage", `There is no list ${name}. ${suggestion(name, names)}`);
 }
