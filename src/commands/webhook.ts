@@ -1,7 +1,8 @@
 import type { Opened } from "../app/data-directory.ts";
 import { webhooksOf } from "../app/webhooks.ts";
 import { Problem } from "../problem.ts";
-import { EVENTS, type Webhook, type Webhooks } from "../webhooks/index.ts";
+import { parse } from "../platform/schema.ts";
+import { EVENTS, NewWebhook, Rotation, type Webhook, type Webhooks } from "../webhooks/index.ts";
 import type { Action, Call, Command } from "./command.ts";
 import { minuteOf, textTable, timestamp } from "./text-table.ts";
 import { withData } from "./with-data.ts";
@@ -54,12 +55,13 @@ const add: Work = async ({ accounts, management }, call) => {
   const username = call.value("--user");
   if (username === undefined) throw new Problem("usage", "labd webhook add needs --user USER.");
   const events = call.values("--event");
-  const added = await management.add(accounts.userId(username, { active: true }), {
+  const input = parse(NewWebhook, {
     url: call.operands[0],
     ...(events.length === 0 ? {} : { events }),
-    resource: call.value("--resource"),
-    query_expression: call.value("--query"),
+    resource: call.value("--resource") ?? null,
+    query_expression: call.value("--query") ?? null,
   });
+  const added = await management.add(accounts.userId(username, { active: true }), input);
   return withSecret(call, added);
 };
 
@@ -122,8 +124,8 @@ const test: Work = async (services, call) => {
 
 const secret: Work = async (services, call) => {
   const hours = call.number("--overlap-hours");
-  const body = hours === undefined ? {} : { overlap_hours: hours };
-  return withSecret(call, await services.management.rotate(resolveWebhook(services, call), body));
+  const { overlap_hours } = parse(Rotation, hours === undefined ? {} : { overlap_hours: hours });
+  return withSecret(call, await services.management.rotate(resolveWebhook(services, call), overlap_hours));
 };
 
 const remove: Work = async (services, call) => {

@@ -74,6 +74,7 @@ export function documentation(options: Documentation): AnyElysia {
       if (path === PATH) set.headers["Content-Security-Policy"] = DOCUMENTATION_POLICY;
       if (path !== `${PATH}/json` || response instanceof Response) return undefined;
       const base = options.baseOf?.(request) ?? "";
+      asJsonContent(response);
       const text = JSON.stringify(base ? { ...(response as object), servers: [{ url: base }] } : response);
       const made = { text, tag: `W/"${Bun.hash(text).toString(36)}"` };
       // Behind a proxy that is trusted a client chooses the address.
@@ -92,4 +93,20 @@ export function documentation(options: Documentation): AnyElysia {
         }),
       { detail: { hide: true } },
     );
+}
+
+/** The plugin documents bodies under the name of our parser or under three media types; all of them are JSON. */
+function asJsonContent(document: unknown): void {
+  const { paths } = document as { paths: Record<string, Record<string, Operation>> };
+  for (const { requestBody, responses } of Object.values(paths).flatMap((methods) => Object.values(methods)))
+    for (const part of [requestBody, ...Object.values(responses ?? {})]) {
+      const schema = part?.content?.jsonBody ?? part?.content?.["multipart/form-data"];
+      const isJson = part?.content?.jsonBody !== undefined || part?.content?.["text/plain"] === schema;
+      if (part && schema !== undefined && isJson) part.content = { "application/json": schema };
+    }
+}
+
+interface Operation {
+  requestBody?: { content?: Record<string, unknown> };
+  responses?: Record<string, { content?: Record<string, unknown> }>;
 }

@@ -8,6 +8,7 @@ import { completeMethods } from "./complete-methods.ts";
 import { compressed } from "./compression.ts";
 import { documentation, type Documentation } from "./documentation.ts";
 import { causeOf, type Log } from "./log.ts";
+import { fieldErrors } from "./schema.ts";
 import { DIRECT, type PublicUrlOptions } from "./origin.ts";
 import {
   type Arrival,
@@ -230,9 +231,7 @@ function asProblem(error: unknown, code: unknown): Problem {
 
 /** What does not match a route's schema, field by field. */
 function asFieldErrors(error: ValidationError): Problem {
-  const fields: Record<string, string[]> = {};
-  for (const { path, message } of error.all as { path: string; message: string }[])
-    fields[path === "root" ? "non_field_errors" : path] = [message];
+  const fields = fieldErrors(error.all as { path: string; message: string }[]);
   const texts = Object.entries(fields).map(([field, [message]]) =>
     field === "non_field_errors" ? message : `${field}: ${message}`,
   );

@@ -1,5 +1,6 @@
-import type { Static, TSchema } from "typebox";
+import { type Static, type TSchema, Type } from "typebox";
 import { Compile } from "typebox/compile";
+import { Problem } from "../problem.ts";
 
 /** What Elysia takes as a schema (Standard Schema, version 1). */
 export interface StandardSchema<Output> {
@@ -38,6 +39,28 @@ export function textSchema<Schema extends TSchema>(shape: Schema): Schema & Stan
     ),
   );
 }
+
+/** The value, if it matches the schema. @throws Problem invalid_request with the fields that do not */
+export function parse<Output>(shape: StandardSchema<Output>, value: unknown): Output {
+  const result = shape["~standard"].validate(value);
+  if ("value" in result) return result.value;
+  const fields = fieldErrors(result.issues.map(({ path, message }) => ({ path: path.join("."), message })));
+  const [[field, [message]]] = Object.entries(fields);
+  throw new Problem("invalid_request", `${field}: ${message}`, { fields });
+}
+
+/** Messages by field. Errors within a list or an object count for the field that holds it. */
+export const fieldErrors = (errors: readonly { path: string; message: string }[]): Record<string, string[]> =>
+  Object.fromEntries(
+    errors.map(({ path, message }) => [
+      path === "" || path === "root" ? "non_field_errors" : path.split(".")[0],
+      [message],
+    ]),
+  );
+
+/** A schema or null. */
+export const nullable = <Schema extends TSchema>(shape: Schema, options: { description?: string } = {}) =>
+  Type.Union([shape, Type.Null()], options);
 
 function withStandard<Schema extends TSchema>(
   shape: Schema,

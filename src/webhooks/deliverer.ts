@@ -169,7 +169,7 @@ export class Deliverer {
       const found = this.#nextDeliveries(webhook, cursors);
       store.collect(
         webhook,
-        found.filter(({ event }) => webhook.events.includes(event)),
+        found.filter(({ event }) => event !== "ping" && webhook.events.includes(event)),
         cursors,
       );
     } catch (error) {
@@ -197,7 +197,7 @@ export class Deliverer {
       const { ends, cursor } = sources.jobs.since(cursors.job, clientOf(actor), BATCH_SIZE);
       cursors.job = cursor;
       for (const { row, id, state, ended } of ends) {
-        const event = `job.${state}`;
+        const event = `job.${state}` as const;
         const data = { id, state, address: `${base}/api/scoring/jobs/${id}` };
         const payload = payloadOf(event, new Date(ended).toISOString(), data);
         found.push({ event, source: "job", seq: row, payload });

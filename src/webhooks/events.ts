@@ -10,6 +10,7 @@ export const EVENTS = [
   "job.failed",
   "job.cancelled",
 ] as const;
+export type EventName = (typeof EVENTS)[number];
 
 /** Where events come from. Each source numbers its events in a sequence that only grows. */
 export interface EventSources {

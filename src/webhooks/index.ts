@@ -13,6 +13,7 @@ import { webhookRoutes } from "./route.ts";
 import { WebhookStore } from "./store.ts";
 
 export { EVENTS } from "./events.ts";
+export { NewWebhook, Rotation } from "./management.ts";
 export { checkSecrets } from "./secret.ts";
 export type { Webhook } from "./store.ts";
 
@@ -21,7 +22,7 @@ export interface WebhooksOptions {
   clock: Clock;
   log: Log;
   sources: EventSources;
-  accounts: Pick<Accounts, "authenticate" | "actorOf">;
+  accounts: Accounts;
   /** Networks that may be called besides public addresses: the setting webhook_allow. */
   allow: string;
   /** Whether http: URLs may be called. */
@@ -65,11 +66,6 @@ export function openWebhooks(options: WebhooksOptions): Webhooks {
     whenWritable: () => writeLockOf(database).free(),
   });
   const management = new WebhookManagement({ database, store, sources, allowed, plain });
-  const routes = webhookRoutes({
-    store,
-    management,
-    deliverer,
-    authenticate: (request) => accounts.authenticate(request),
-  });
+  const routes = webhookRoutes({ store, management, deliverer, accounts });
   return { routes, deliverer, store, management };
 }

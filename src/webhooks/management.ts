@@ -1,18 +1,64 @@
-import { type Database } from "../platform/sqlite.ts";
+import { type BlockList, isIP } from "node:net";
+import { type Static, Type } from "typebox";
+import { nullable, schema } from "../platform/schema.ts";
+import type { Database } from "../platform/sqlite.ts";
 import { writeLockOf } from "../platform/write-lock.ts";
 import { Problem } from "../problem.ts";
-import type { EventSources } from "./events.ts";
-import { parseOverlap, parseWebhook, type UrlPolicy } from "./parse-webhook.ts";
+import { isAllowedAddress } from "./address.ts";
+import { EVENTS, type EventSources } from "./events.ts";
 import { newSigningSecret } from "./secret.ts";
 import type { Delivery, Webhook, WebhookStore } from "./store.ts";
 
 const MAX_PER_ACCOUNT = 20;
+/** Hours for which the previous secret signs too. */
+const DEFAULT_OVERLAP = 24;
+const MAX_OVERLAP = 720;
 const HOUR = 3_600_000;
 
-export interface ManagementOptions extends UrlPolicy {
+const filter = (description: string) =>
+  Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 10_000 }), { description }));
+
+export const NewWebhook = schema(
+  Type.Object(
+    {
+      url: Type.String({ maxLength: 2000, description: "URL to post to, with https." }),
+      events: Type.Optional(
+        Type.Array(Type.Enum([...EVENTS]), {
+          minItems: 1,
+          description: "Events to deliver; all by default.",
+        }),
+      ),
+      resource: filter("Only events of records of this list, such as locations."),
+      query_expression: filter("Only events of records that match; needs resource."),
+    },
+    { additionalProperties: false },
+  ),
+);
+type NewWebhook = Static<typeof NewWebhook>;
+
+export const Rotation = schema(
+  Type.Object(
+    {
+      overlap_hours: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: MAX_OVERLAP,
+          description: `Hours for which the previous secret signs too; ${DEFAULT_OVERLAP} by default.`,
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+);
+
+export interface ManagementOptions {
   database: Database;
   store: WebhookStore;
   sources: EventSources;
+  /** Networks that may be called besides public addresses. */
+  allowed: BlockList;
+  /** Whether http: URLs may be called. */
+  plain: boolean;
 }
 
 /** Changes to webhooks, by HTTP and by the command line. The caller has checked whose they are. */
@@ -20,10 +66,11 @@ export class WebhookManagement {
   constructor(private readonly options: ManagementOptions) {}
 
   /** Adds a webhook for events from now on. @throws Problem invalid_request, conflict */
-  async add(user: number, body: Record<string, unknown>): Promise<Webhook> {
+  async add(user: number, { url, events = [...EVENTS], ...filters }: NewWebhook): Promise<Webhook> {
     const { store, sources } = this.options;
-    const input = parseWebhook(body, this.options);
-    sources.records.check(input);
+    const filter = { resource: filters.resource ?? null, expression: filters.query_expression ?? null };
+    const input = { url: this.checkUrl(url), events: [...new Set(events)], ...filter };
+    sources.records.check(filter);
     await this.whenWritable();
     if (store.list(user).length >= MAX_PER_ACCOUNT)
       throw new Problem("conflict", `The account already has ${MAX_PER_ACCOUNT} webhooks. Remove one first.`);
@@ -31,11 +78,26 @@ export class WebhookManagement {
     return store.add({ user, secret: newSigningSecret(), ...input }, cursors);
   }
 
-  /** Creates a new secret; the previous one signs too for a while. @throws Problem invalid_request */
-  async rotate(webhook: Webhook, body: Record<string, unknown>): Promise<Webhook> {
-    const overlap = parseOverlap(body) * HOUR;
+  private checkUrl(text: string): string {
+    const { plain, allowed } = this.options;
+    if (!URL.canParse(text)) throw urlProblem("Must be a URL that begins with https://.");
+    const url = new URL(text);
+    if (url.protocol !== "https:" && !(url.protocol === "http:" && plain))
+      throw urlProblem(`Must begin with https://${plain ? " or http://" : " (setting webhook_http)"}.`);
+    if (url.username !== "" || url.password !== "")
+      throw urlProblem("Must not contain a username or password.");
+    const host = url.hostname.replace(/^\[|\]$/g, "");
+    // Names are resolved at each call, not here.
+    if (isIP(host) !== 0 && !isAllowedAddress(host, allowed))
+      throw urlProblem(`${host} is neither a public address nor in a network of the setting webhook_allow.`);
+    url.hash = "";
+    return url.href;
+  }
+
+  /** Creates a new secret; the previous one signs too for some hours. */
+  async rotate(webhook: Webhook, overlapHours = DEFAULT_OVERLAP): Promise<Webhook> {
     await this.whenWritable();
-    return this.options.store.rotate(webhook, newSigningSecret(), overlap);
+    return this.options.store.rotate(webhook, newSigningSecret(), overlapHours * HOUR);
   }
 
   async remove(webhook: Webhook): Promise<void> {
@@ -61,3 +123,6 @@ export class WebhookManagement {
     await writeLockOf(this.options.database).free();
   }
 }
+
+const urlProblem = (error: string): Problem =>
+  new Problem("invalid_request", `url: ${error}`, { fields: { url: [error] } });

@@ -4,7 +4,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Sealing } from "../platform/encryption.ts";
 import { sha256 } from "../platform/secret.ts";
 import { type Database, withoutWaiting } from "../platform/sqlite.ts";
-import { type Cursors, isJobEvent } from "./events.ts";
+import { type Cursors, type EventName, isJobEvent } from "./events.ts";
 import { decryptSecret, encryptSecret } from "./secret.ts";
 
 /** A webhook. Times are milliseconds since 1970-01-01 UTC. */
@@ -20,7 +20,7 @@ export interface Webhook extends RecordFilter {
   /** The previous secret, which signs too until `formerUntil`. */
   formerSecret: string | null;
   formerUntil: number | null;
-  events: string[];
+  events: EventName[];
   state: "active" | "failing";
   created: number;
   recordCursor: number;
@@ -35,7 +35,7 @@ export interface Delivery {
   rid: number;
   id: string;
   webhook: number;
-  event: string;
+  event: EventName | "ping";
   source: "record" | "job" | "ping";
   /** Number of the event in its source. */
   seq: number;
@@ -100,7 +100,7 @@ export class WebhookStore {
       secret === null ? null : decryptSecret(this.sealing, secret, id);
     return rows.map((row) =>
       Object.assign(row, {
-        events: JSON.parse(row.events) as string[],
+        events: JSON.parse(row.events) as EventName[],
         secret: decrypt(row.secret, row.id),
         formerSecret: decrypt(row.formerSecret, row.id),
       }),

@@ -1,0 +1,23 @@
+import { Type } from "typebox";
+import { schema } from "../platform/schema.ts";
+
+const MEANINGS = {
+  400: "A field is invalid; the answer names it.",
+  401: "Credentials are missing or invalid.",
+  403: "Not allowed for this caller.",
+  404: "Not found, or not visible to the caller.",
+  409: "Not possible now; the message says why.",
+};
+type Status = keyof typeof MEANINGS;
+
+const failure = (description: string) =>
+  schema(Type.Object({ code: Type.String(), message: Type.String() }, { description }));
+
+/** Schemas of error responses, for `response` of a route. */
+export const errors = <S extends Status>(...statuses: S[]) =>
+  Object.fromEntries(statuses.map((status) => [status, failure(MEANINGS[status])])) as {
+    [status in S]: ReturnType<typeof failure>;
+  };
+
+/** The schema of a 204 response. */
+export const NO_CONTENT = schema(Type.Void({ description: "Done." }));
