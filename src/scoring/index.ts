@@ -29,6 +29,7 @@ import {
 } from "./batch/score.ts";
 import { JobStore, type JobView } from "./jobs/store.ts";
 
+export type { Homolog, HomologAtMatch, MatchScore, PatternScores, Prediction } from "../motif/index.ts";
 export { calibrateCorpus } from "./corpus/calibration.ts";
 export { calibrationPath, readCalibration, readCalibrationText } from "./corpus/calibration-file.ts";
 export {

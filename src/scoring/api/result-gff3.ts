@@ -1,4 +1,5 @@
-import type { MatchScore, PatternScores, PredictionReport } from "../contract/prediction.ts";
+import type { MatchScore, PatternScores } from "../../motif/index.ts";
+import type { PredictionReport } from "../contract/prediction.ts";
 import { patternName, printDecimal, queryName } from "./result-rows.ts";
 
 /**

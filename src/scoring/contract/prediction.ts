@@ -1,96 +1,12 @@
+import { type Static, type TSchema, Type } from "typebox";
+import type { MatchScore, Prediction } from "../../motif/index.ts";
+
 /**
- * ConScorePrediction, declared once: the schema and the printed elements follow from here. Everything is an
- * element, for many toolkits hide attributes; no element is named after a keyword of the languages that make
- * classes of them (`match`, `end`, `class`, `default`) or a method of their objects (`hash`, `method`).
- *
- * The values are described by structure alone, so that the contract needs nothing from the library that makes them.
+ * A prediction as JSON schema. The elements of ConScorePrediction (con-score-prediction.ts) are made from its fields; the
+ * TypeScript type is that of the library.
  */
 
-export interface Homolog {
-  accession: string;
-  description: string;
-  organism: string | null;
-  identity: number;
-  coverage: number;
-  bitScore: number | null;
-  eValue: number | null;
-  weight: number;
-}
-
-export interface HomologAtMatch {
-  homolog: number;
-  state: "conserved" | "shifted" | "substituted" | "gap" | "missing";
-  residues: string;
-  retention: number | null;
-}
-
-export interface MatchScore {
-  start: number;
-  end: number;
-  text: string;
-  verdict: "conserved" | "weakly conserved" | "not conserved" | "insufficient data";
-  score: number | null;
-  expected: number | null;
-  z: number | null;
-  pValue: number | null;
-  pValueIs: "estimate" | "at most" | "at least" | null;
-  homologs: number;
-  effectiveHomologs: number;
-  localIdentity: number | null;
-  informationContent: number;
-  conservation: (number | null)[];
-  atHomologs: HomologAtMatch[];
-  /** Not part of the schema, as is the alignment: JSON has both. */
-  contributions?: Record<
-    | "offset"
-    | "retention"
-    | "slowness"
-    | "divergence"
-    | "disorder"
-    | "chain"
-    | "burial"
-    | "charge"
-    | "hydroxyls"
-    | "terminality"
-    | "abundance",
-    number
-  >;
-  warnings: string[];
-}
-
-export interface PatternScores {
-  expression: string;
-  name: string | null;
-  explanation: string;
-  informationContent: number;
-  matches: MatchScore[];
-  warnings: string[];
-}
-
-export interface Prediction {
-  method: string;
-  model: "continuous" | "discontinuous";
-  queryLength: number;
-  corpus: { name: string; hash: string; sequences: number; residues: number } | null;
-  homologs: Homolog[];
-  patterns: PatternScores[];
-  alignment?: {
-    query: string;
-    rows: string[];
-    conservation: (number | null)[];
-    disorder: number[];
-  };
-  tree: string;
-  warnings: string[];
-}
-
-/** A finished job's answer: the client's name of the query, and the prediction. */
-export interface PredictionReport {
-  identifier: string;
-  prediction: Prediction;
-}
-
-/** Simple types: those of XML Schema, and our own with their choices. */
+/** Enumerations by the names of their XML types. */
 export const PREDICTION_CHOICES = {
   AppliedScoringModel: ["continuous", "discontinuous"],
   Verdict: ["conserved", "weakly conserved", "not conserved", "insufficient data"],
@@ -98,269 +14,178 @@ export const PREDICTION_CHOICES = {
   PValueKind: ["estimate", "at most", "at least"],
 } as const;
 
-export type SimpleName = "string" | "int" | "long" | "double" | keyof typeof PREDICTION_CHOICES;
+export type ChoiceName = keyof typeof PREDICTION_CHOICES;
 
-/** One child element of a complex type whose values are `Source`. */
-export interface Part<Source> {
-  readonly name: string;
-  readonly type: SimpleName | ComplexType<never>;
-  readonly occurs: "once" | "optional" | "any number";
-  readonly meaning: string;
-  /** The element's contents: none, one or many, as `occurs` says. */
-  readonly read: (source: Source, report: PredictionReport) => readonly unknown[];
-}
+export const text = (description: string, more: object = {}) => Type.String({ description, ...more });
+export const number = (description: string) => Type.Number({ description });
+export const fraction = (description: string) => Type.Number({ description, minimum: 0, maximum: 1 });
+export const count = (description: string, more: object = {}) =>
+  Type.Integer({ description, minimum: 0, ...more });
+export const list = <Item extends TSchema>(item: Item, description: string) =>
+  Type.Array(item, { description });
+/** In the dialect of OpenAPI 3.0, which has no type null. */
+export const nullable = <Value extends TSchema>(value: Value) =>
+  Type.Unsafe<Static<Value> | null>({ ...value, nullable: true });
+/** An object without other properties. */
+export const object = <Properties extends Record<string, TSchema>>(
+  properties: Properties,
+  description: string,
+) => Type.Object(properties, { description, additionalProperties: false });
+const choice = <Name extends ChoiceName>(name: Name, description: string) =>
+  Type.Unsafe<(typeof PREDICTION_CHOICES)[Name][number]>({
+    type: "string",
+    enum: PREDICTION_CHOICES[name],
+    description,
+  });
+export const caveats = (what: string): string => `Caveats about ${what}.`;
 
-export interface ComplexType<Source> {
-  readonly name: string;
-  readonly meaning: string;
-  readonly parts: readonly Part<Source>[];
-}
+export const CorpusFields = {
+  name: text("Its name on this server."),
+  hash: text("SHA-256 of its content: equal hashes mean equal corpora."),
+  sequences: count("Number of sequences."),
+  residues: count("Total number of residues.", { format: "int64" }),
+};
+export const CorpusSchema = object(
+  CorpusFields,
+  "The collection of proteins that was searched for homologs.",
+);
 
-type Scalar = string | number;
-
-const once = <S>(name: string, type: SimpleName, meaning: string, read: (source: S) => Scalar): Part<S> => ({
-  name,
-  type,
-  occurs: "once",
-  meaning,
-  read: (source) => [read(source)],
-});
-
-const optional = <S>(
-  name: string,
-  type: SimpleName,
-  meaning: string,
-  read: (source: S) => Scalar | null,
-): Part<S> => ({
-  name,
-  type,
-  occurs: "optional",
-  meaning,
-  read: (source) => {
-    const value = read(source);
-    return value === null ? [] : [value];
+export const HomologSchema = object(
+  {
+    accession: text("Its identifier in the corpus."),
+    description: text("Its description in the corpus."),
+    organism: nullable(text("Organism or species code, if known.")),
+    identity: fraction("Identical residues per aligned pair of residues, 0 to 1."),
+    coverage: fraction("Part of the query that is aligned to its residues, 0 to 1."),
+    bitScore: nullable(number("Score of the local alignment in bits.")),
+    eValue: nullable(number("Hits with this score expected by chance.")),
+    weight: fraction("Its weight in the tree: near-identical proteins share one."),
   },
-});
+  "A homologous protein of the corpus that contributes to the scores.",
+);
 
-const many = <S, Item>(
-  name: string,
-  type: ComplexType<Item> | "string",
-  meaning: string,
-  read: (source: S, report: PredictionReport) => readonly Item[],
-): Part<S> => ({ name, type: type as Part<S>["type"], occurs: "any number", meaning, read });
-
-const warnings = <S extends { warnings: string[] }>(about: string): Part<S> =>
-  many("warning", "string", `What to keep in mind about ${about}.`, (source) => source.warnings);
-
-const QUERY: ComplexType<PredictionReport> = {
-  name: "QueryProtein",
-  meaning: "The protein that was asked about.",
-  parts: [
-    once("identifier", "string", "The client's own name for it, as given to RunJob.", (r) => r.identifier),
-    once("sequenceLength", "int", "Number of residues.", (r) => r.prediction.queryLength),
-  ],
-};
-
-const CORPUS: ComplexType<NonNullable<Prediction["corpus"]>> = {
-  name: "ProteinCorpus",
-  meaning: "The collection of proteins in which homologs were looked for.",
-  parts: [
-    once("corpusName", "string", "Its name at this installation.", (c) => c.name),
-    once("contentHash", "string", "Hash of its content: equal hashes mean equal collections.", (c) => c.hash),
-    once("sequenceCount", "int", "Number of sequences.", (c) => c.sequences),
-    once("residueCount", "long", "Number of residues in all.", (c) => c.residues),
-  ],
-};
-
-interface NumberedHomolog extends Homolog {
-  number: number;
-}
-
-const HOMOLOG: ComplexType<NumberedHomolog> = {
-  name: "Homolog",
-  meaning: "A protein of the corpus that is akin to the query and takes part in the scores.",
-  parts: [
-    once("homologNumber", "int", "Counted from 1, best first; matches refer to it.", (h) => h.number),
-    once("accession", "string", "Its identifier in the corpus.", (h) => h.accession),
-    once("description", "string", "Its description in the corpus.", (h) => h.description),
-    optional("organism", "string", "Organism or species code, where known.", (h) => h.organism),
-    once("identity", "double", "Identical residues per aligned pair of residues, 0 to 1.", (h) => h.identity),
-    once(
-      "coverage",
-      "double",
-      "Part of the query that is aligned to its residues, 0 to 1.",
-      (h) => h.coverage,
-    ),
-    optional("bitScore", "double", "Score of the local alignment in bits.", (h) => h.bitScore),
-    optional("expectValue", "double", "Hits with this score expected by chance.", (h) => h.eValue),
-    once("treeWeight", "double", "Its weight by the tree: near-identical proteins share.", (h) => h.weight),
-  ],
-};
-
-interface MatchPosition {
-  number: number;
-  residue: string;
-  conservation: number | null;
-}
-
-const POSITION: ComplexType<MatchPosition> = {
-  name: "MatchPosition",
-  meaning: "One residue of a match.",
-  parts: [
-    once("residueNumber", "int", "Position in the query, counted from 1.", (p) => p.number),
-    once("residue", "string", "Its one-letter code.", (p) => p.residue),
-    optional(
-      "conservation",
-      "double",
-      "Weighted part of the homologs that keep it, 0 to 1; absent at wildcards and without homologs.",
-      (p) => p.conservation,
-    ),
-  ],
-};
-
-interface NamedHomologAtMatch extends HomologAtMatch {
-  accession: string;
-}
-
-const HOMOLOG_AT_MATCH: ComplexType<NamedHomologAtMatch> = {
-  name: "HomologAtMatch",
-  meaning: "What became of a match in one homolog.",
-  parts: [
-    once("homologNumber", "int", "The homolog's number in this prediction.", (h) => h.homolog + 1),
-    once("accession", "string", "The homolog's identifier.", (h) => h.accession),
-    once(
-      "state",
+export const HomologAtMatchSchema = object(
+  {
+    homolog: count("Index in homologs, from 0."),
+    state: choice(
       "HomologState",
-      "conserved: the motif is kept in its place; shifted: kept nearby; substituted: residues that the motif forbids; gap: most of it is deleted; missing: too much of it lies beyond the ends of the homolog's alignment.",
-      (h) => h.state,
+      "conserved: the motif is kept in place; shifted: kept nearby; substituted: residues that the motif forbids; gap: mostly deleted; missing: largely beyond the ends of the homolog's alignment.",
     ),
-    once(
-      "alignedResidues",
-      "string",
-      "Its residues at the match: - is a gap, lower case are insertions.",
-      (h) => h.residues,
-    ),
-    optional("retention", "double", "How far it keeps the match, 0 to 1.", (h) => h.retention),
-  ],
-};
+    residues: text("Its residues at the match: - is a gap, insertions are lower case."),
+    retention: nullable(fraction("How far it keeps the match, 0 to 1.")),
+  },
+  "A match in one homolog.",
+);
 
-const MATCH: ComplexType<MatchScore> = {
-  name: "MotifMatch",
-  meaning: "A stretch of the query that a pattern fits, and how well its homologs keep it.",
-  parts: [
-    once("firstResidue", "int", "Position of the first residue, counted from 1.", (m) => m.start),
-    once("lastResidue", "int", "Position of the last residue, counted from 1.", (m) => m.end),
-    once("matchedText", "string", "The residues.", (m) => m.text),
-    once("verdict", "Verdict", "What the score says in words.", (m) => m.verdict),
-    optional(
-      "conservationScore",
-      "double",
-      "Weighted mean of the retentions, 0 to 1; absent where data are insufficient, as are the next four.",
-      (m) => m.score,
-    ),
-    optional(
-      "expectedScore",
-      "double",
-      "What the score would be if the match changed as fast as its surroundings, 0 to 1.",
-      (m) => m.expected,
-    ),
-    optional(
-      "zScore",
-      "double",
-      "How much speaks for the match, in standard deviations: conservation beyond expectation, by labd-2 with its surroundings.",
-      (m) => m.z,
-    ),
-    optional(
-      "pValue",
-      "double",
-      "Part of comparable random matches that are conserved as well or better, 0 to 1.",
-      (m) => m.pValue,
-    ),
-    optional(
-      "pValueKind",
-      "PValueKind",
-      "Whether pValue is an estimate, or a bound beyond the ends of what was simulated.",
-      (m) => m.pValueIs,
-    ),
-    once("homologCount", "int", "Homologs that count at this match.", (m) => m.homologs),
-    once(
-      "effectiveHomologs",
-      "double",
-      "Independent homologs that they are worth.",
-      (m) => m.effectiveHomologs,
-    ),
-    optional("localIdentity", "double", "Mean identity around the match, 0 to 1.", (m) => m.localIdentity),
-    once(
-      "informationContent",
-      "double",
-      "Information of the path that matched, in bits.",
-      (m) => m.informationContent,
-    ),
-    many("position", POSITION, "Its residues, one by one.", (m) =>
-      m.conservation.map((conservation, i) => ({
-        number: m.start + i,
-        residue: m.text[i] ?? "",
-        conservation,
-      })),
-    ),
-    many("homologAtMatch", HOMOLOG_AT_MATCH, "The homologs, one by one.", (m, { prediction }) =>
-      m.atHomologs.map((at) => ({ ...at, accession: prediction.homologs[at.homolog]?.accession ?? "" })),
-    ),
-    warnings("the match"),
-  ],
-};
+const ContributionsSchema = object(
+  {
+    offset: number("The same for all matches."),
+    retention: number("Retention in the homologs beyond expectation."),
+    slowness: number("How slowly the match was lost along the tree."),
+    divergence: number("How fast the flanking residues change."),
+    disorder: number("Disorder of the homologs around the match."),
+    chain: number("Order of the whole chain, against which a disordered match stands out."),
+    burial: number("Absence of a hydrophobic segment, such as of a membrane or a core."),
+    charge: number("Negative net charge of the region."),
+    hydroxyls: number("Serine and threonine in the region."),
+    terminality: number("Distance to the nearest end of the chain."),
+    abundance: number("Number of matches against that expected by chance."),
+  } satisfies Record<keyof NonNullable<MatchScore["contributions"]>, TSchema>,
+  "What each kind of evidence adds to z, which is their sum. Missing if the data are insufficient.",
+);
 
-const PATTERN: ComplexType<PatternScores> = {
-  name: "PatternResult",
-  meaning: "One pattern that was asked for; listed also where it matches nowhere.",
-  parts: [
-    once("expression", "string", "The regular expression.", (p) => p.expression),
-    optional("elmIdentifierName", "string", "The name that it was asked for by.", (p) => p.name),
-    once("explanation", "string", "The pattern in words.", (p) => p.explanation),
-    once(
-      "informationContent",
-      "double",
-      "Least information over its paths, in bits.",
-      (p) => p.informationContent,
-    ),
-    once("matchCount", "int", "Number of matches.", (p) => p.matches.length),
-    many("motifMatch", MATCH, "The matches in the order of the query.", (p) => p.matches),
-    warnings("the pattern"),
-  ],
-};
-
-/** The content of the element ConScorePrediction. */
-export const CON_SCORE_PREDICTION: ComplexType<PredictionReport> = {
-  name: "ConScorePrediction",
-  meaning: "The conservation of every match of every pattern that was asked for.",
-  parts: [
-    once("methodVersion", "string", "Equal versions give equal numbers.", (r) => r.prediction.method),
-    once("scoringModel", "AppliedScoringModel", "How homologs counted.", (r) => r.prediction.model),
-    { ...many("query", QUERY, QUERY.meaning, (r: PredictionReport) => [r]), occurs: "once" },
-    {
-      ...many(
-        "corpus",
-        CORPUS,
-        `${CORPUS.meaning} Absent where the user brought the alignment.`,
-        (r: PredictionReport) => (r.prediction.corpus ? [r.prediction.corpus] : []),
+export const MatchSchema = object(
+  {
+    start: count("Position of the first residue, from 1."),
+    end: count("Position of the last residue, from 1."),
+    text: text("The matched residues."),
+    verdict: choice("Verdict", "The score in words."),
+    score: nullable(
+      fraction(
+        "Weighted mean of the retentions, 0 to 1. Missing if the data are insufficient, like the next four.",
       ),
-      occurs: "optional",
-    },
-    many("homolog", HOMOLOG, "The homologs, best first.", (r) =>
-      r.prediction.homologs.map((homolog, i) => ({ ...homolog, number: i + 1 })),
     ),
-    many("pattern", PATTERN, "The patterns in the order of the request.", (r) => r.prediction.patterns),
-    optional("newickTree", "string", "Tree of the query and its homologs in Newick's notation.", (r) =>
-      r.prediction.tree === "" ? null : r.prediction.tree,
+    expected: nullable(
+      fraction("The score to expect if the match changed as fast as the flanking residues, 0 to 1."),
     ),
-    many("warning", "string", "What to keep in mind about the whole.", (r) => r.prediction.warnings),
-  ],
-};
+    z: nullable(
+      number(
+        "Evidence for the match in standard deviations: conservation beyond expectation, and the context.",
+      ),
+    ),
+    pValue: nullable(fraction("Part of comparable random matches that score as well or better, 0 to 1.")),
+    pValueIs: nullable(
+      choice("PValueKind", "Whether pValue is an estimate, or a bound where the simulation ends."),
+    ),
+    homologs: count("Homologs that count at this match."),
+    effectiveHomologs: number("Number of independent homologs they are equivalent to."),
+    localIdentity: nullable(fraction("Mean identity around the match, 0 to 1.")),
+    informationContent: number("Information content of the matched path, in bits."),
+    conservation: list(
+      nullable(
+        fraction(
+          "Weighted part of the homologs that keep the residue; null at wildcards and without homologs.",
+        ),
+      ),
+      "Per residue of the match.",
+    ),
+    atHomologs: list(HomologAtMatchSchema, "The match in each homolog."),
+    contributions: Type.Optional(ContributionsSchema),
+    warnings: list(Type.String(), caveats("the match")),
+  },
+  "A part of the query that a pattern matches, and how well its homologs keep it.",
+);
 
-/** Every complex type below a type, once each, inner ones first. */
-export function complexTypes(type: ComplexType<never> = CON_SCORE_PREDICTION): ComplexType<never>[] {
-  const inner = type.parts.flatMap((part) =>
-    typeof part.type === "string" ? [] : [...complexTypes(part.type), part.type],
-  );
-  return [...new Set(inner)];
+export const PatternSchema = object(
+  {
+    expression: text("The regular expression."),
+    name: nullable(text("Name of the motif class by which it was requested.")),
+    explanation: text("The pattern in words."),
+    informationContent: number("Least information content over its paths, in bits."),
+    matches: list(MatchSchema, "In the order of the query."),
+    warnings: list(Type.String(), caveats("the pattern")),
+  },
+  "A requested pattern, also if it has no match.",
+);
+
+const AlignmentSchema = object(
+  {
+    query: text("The residues of the query."),
+    rows: list(
+      text("A character per residue of the query, - for none, insertions in lower case (A3M)."),
+      "Per homolog; it does not reach the gaps at both ends.",
+    ),
+    conservation: list(
+      nullable(fraction("Weighted part of the homologs with the same residue, among those that reach it.")),
+      "Per residue of the query, in hundredths; null where no homolog reaches.",
+    ),
+    disorder: list(
+      number("Mean TOP-IDP of the residues around it, from order (-0.88) to disorder (0.99)."),
+      "Per residue of the query, in hundredths.",
+    ),
+  },
+  "The alignment from which the scores were computed.",
+);
+
+/** A result as JSON: the prediction, and the client's name of the query. */
+export const ResultSchema = object(
+  {
+    identifier: text("The client's own name of the query."),
+    method: text("Version of the method: equal versions give equal numbers."),
+    model: choice("AppliedScoringModel", "How homologs counted."),
+    queryLength: count("Residues of the query."),
+    corpus: nullable(CorpusSchema),
+    homologs: list(HomologSchema, "Best first."),
+    patterns: list(PatternSchema, "In the order of the request: expressions, then motif classes."),
+    alignment: Type.Optional(AlignmentSchema),
+    tree: text("The query, named `query`, and its homologs in Newick notation; empty without homologs."),
+    warnings: list(Type.String(), caveats("the prediction")),
+  },
+  "The conservation of every match of every requested pattern.",
+);
+
+/** A finished job's prediction, and the client's name of the query. */
+export interface PredictionReport {
+  identifier: string;
+  prediction: Prediction;
 }

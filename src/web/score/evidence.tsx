@@ -1,6 +1,6 @@
-import { decimal, type NumberedMatch, sentence } from "./result.ts";
+import { decimal, type Match, type NumberedMatch, sentence } from "./result.ts";
 
-const TERMS: readonly { name: string; title: string; about: string }[] = [
+const TERMS: readonly { name: keyof NonNullable<Match["contributions"]>; title: string; about: string }[] = [
   { name: "retention", title: "Kept by homologs", about: "more often than its surroundings let expect" },
   { name: "slowness", title: "Lost slowly", about: "along the branches of the tree" },
   { name: "divergence", title: "Surroundings change fast", about: "as they do around true motifs" },

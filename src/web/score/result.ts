@@ -1,65 +1,19 @@
-import type { Model } from "./job.ts";
+import type { Homolog, HomologAtMatch, MatchScore, PatternScores, Prediction } from "../../scoring/index.ts";
 
-/** What the scoring service answers (docs/scoring-api.md), as far as pages show it. */
+export type { Homolog };
+export type State = HomologAtMatch["state"];
+export type Verdict = MatchScore["verdict"];
+export type Match = MatchScore;
+export type PatternResult = PatternScores;
+/** A result as the scoring service returns it (docs/scoring-api.md). */
+export type Result = Prediction & { identifier: string };
 
-export type State = "conserved" | "shifted" | "substituted" | "gap" | "missing";
-export type Verdict = "conserved" | "weakly conserved" | "not conserved" | "insufficient data";
 export const VERDICTS: readonly Verdict[] = [
   "conserved",
   "weakly conserved",
   "not conserved",
   "insufficient data",
 ];
-
-export interface Homolog {
-  accession: string;
-  description: string;
-  organism: string | null;
-  identity: number;
-  coverage: number;
-  weight: number;
-}
-
-export interface Match {
-  start: number;
-  end: number;
-  text: string;
-  verdict: Verdict;
-  score: number | null;
-  expected: number | null;
-  z: number | null;
-  pValue: number | null;
-  pValueIs: "estimate" | "at most" | "at least" | null;
-  homologs: number;
-  effectiveHomologs: number;
-  conservation: (number | null)[];
-  atHomologs: { homolog: number; state: State; residues: string; retention: number | null }[];
-  contributions?: Record<string, number>;
-  warnings: string[];
-}
-
-export interface PatternResult {
-  expression: string;
-  name: string | null;
-  explanation: string;
-  informationContent: number;
-  matches: Match[];
-  warnings: string[];
-}
-
-export interface Result {
-  identifier: string;
-  method: string;
-  model: Model;
-  queryLength: number;
-  corpus: { name: string; hash: string; sequences: number } | null;
-  homologs: Homolog[];
-  patterns: PatternResult[];
-  /** Absent in results of before it was kept. */
-  alignment?: { query: string; rows: string[]; conservation: (number | null)[]; disorder: number[] };
-  tree: string;
-  warnings: string[];
-}
 
 /** A match with its number over all patterns, from 1, by which addresses and files name it. */
 export interface NumberedMatch extends Match {

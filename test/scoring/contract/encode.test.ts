@@ -3,17 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SaxesParser } from "saxes";
-import type * as Library from "../../../src/motif/prediction.ts";
+import type { Static } from "typebox";
+import type { Prediction } from "../../../src/motif/index.ts";
 import { type Code, Problem, PROBLEMS } from "../../../src/problem.ts";
 import { encodeFault, encodePrediction, encodeResponse } from "../../../src/scoring/contract/encode.ts";
 import { escapeAttribute, escapeText, printNumber } from "../../../src/scoring/contract/xml-text.ts";
 import { DEFAULT_SERVICE_NAMESPACE, SOAP_12 } from "../../../src/scoring/contract/namespaces.ts";
-import {
-  complexTypes,
-  CON_SCORE_PREDICTION,
-  type Prediction,
-  type PredictionReport,
-} from "../../../src/scoring/contract/prediction.ts";
+import { complexTypes, CON_SCORE_PREDICTION } from "../../../src/scoring/contract/con-score-prediction.ts";
+import type { PredictionReport, ResultSchema } from "../../../src/scoring/contract/prediction.ts";
 import { messageSchema, predictionSchema } from "../../../src/scoring/contract/xsd.ts";
 import { pick, random, type Random } from "./random-message.ts";
 
@@ -23,7 +20,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Holds two types to be the same; fails to compile where they are not. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
-const isSame: Same<Plain<Prediction>, Plain<Library.Prediction>> = true;
+const isSame: Same<Plain<Static<typeof ResultSchema>>, Plain<Prediction & { identifier: string }>> = true;
 /** Types with their parts spelled out, so that names do not count. */
 type Plain<T> = T extends (infer Item)[]
   ? Plain<Item>[]
@@ -133,7 +130,7 @@ function randomReport(next: Random): PredictionReport {
   };
 }
 
-test("the contract's prediction has the structure of the library's", () => expect(isSame).toBe(true));
+test("the schema of results describes the library's predictions", () => expect(isSame).toBe(true));
 
 describe("answers", () => {
   test("RunJob and GetStatus, in both versions", () => {
