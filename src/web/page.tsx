@@ -93,6 +93,14 @@ const setQuery: SetQuery = (changes, { replace = false } = {}) => {
   dispatchEvent(new Event(QUERY_SET));
 };
 
+/** The key in the address that opens a keyed page; it is removed from the address and the history. */
+export function useKey(): string {
+  const [query, setQuery] = useQuery();
+  const [key] = useState(query.get("key") ?? "");
+  useEffect(() => setQuery({ key: null }, { replace: true }), []);
+  return key;
+}
+
 /** Leaves for another page of this service. */
 export const navigate = (path: string, query: Record<string, QueryValue> = {}): void =>
   location.assign(href(path, query));

@@ -1,25 +1,33 @@
 import { href, type QueryValue } from "./address.ts";
 
-/** What the services refuse, as a value that pages can show: see docs/problems.md. */
-export class ApiError extends Error {
+interface ApiErrorDetails {
+  /** What is wrong with each field. */
+  fields?: Readonly<Record<string, readonly string[]>>;
+  /** The whole body. */
+  body?: Readonly<Record<string, unknown>>;
+  /** Seconds after which to try again. */
+  retryAfter?: number | null;
+}
+
+/** An error that the server reports (docs/problems.md); status 0, code `unreachable`: no answer. */
+export class ApiError extends Error implements Required<ApiErrorDetails> {
+  readonly fields;
+  readonly body;
+  readonly retryAfter;
   constructor(
-    /** HTTP status; 0 where nothing answered. */
     readonly status: number,
-    /** `unreachable` where nothing answered, else the code of docs/problems.md. */
     readonly code: string,
     message: string,
-    /** What is wrong with each field. */
-    readonly fields: Readonly<Record<string, readonly string[]>> = {},
-    /** The whole body. */
-    readonly body: Readonly<Record<string, unknown>> = {},
-    /** Seconds after which it is worth trying again. */
-    readonly retryAfter: number | null = null,
+    { fields = {}, body = {}, retryAfter = null }: ApiErrorDetails = {},
   ) {
     super(message);
+    this.fields = fields;
+    this.body = body;
+    this.retryAfter = retryAfter;
   }
 }
 
-export interface RequestOptions {
+interface RequestOptions {
   /** Sent as JSON; a FormData or Blob as it is. */
   body?: unknown;
   query?: Record<string, QueryValue>;
@@ -27,94 +35,74 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Proves to the server that a page of ours asks; known once somebody is signed in. */
+/** Proves that a page of ours sends the request; null while nobody is signed in. */
 let csrfToken: string | null = null;
-export const setCsrfToken = (token: string | null): void => {
-  csrfToken = token;
-};
+export const setCsrfToken = (token: string | null): void => void (csrfToken = token);
 
-/** Has somebody show again who it is, `by` the password or the provider. @returns whether that was done */
 type Confirm = (by: string) => Promise<boolean>;
 let confirm: Confirm | undefined;
-/** Who is asked where the server wants that, while the page is shown. @returns what ends it */
+/**
+ * Sets who asks people to confirm that it is still them, `by` password or provider, where the server wants that.
+ * @returns what ends it
+ */
 export function onConfirmationRequired(prompt: Confirm): () => void {
   confirm = prompt;
-  return () => {
-    if (confirm === prompt) confirm = undefined;
-  };
+  return () => void (confirm = undefined);
 }
 
-/**
- * The answer to a request to this service. Where the server wants to know first that it is still the same person, that is
- * asked for, and the request sent again. @throws Refusal for any status from 400 on, and where nothing answers
- */
+/** Sends a request, again after a confirmation where the server wants one. @throws ApiError from status 400 on */
 export async function send(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
   try {
     return await sendOnce(method, path, options);
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== "confirmation_required" || !confirm) throw error;
     if (await confirm(String(error.body.by))) return sendOnce(method, path, options);
-    throw new ApiError(error.status, error.code, "Nothing was done.", {}, { reason: "left" });
+    throw new ApiError(error.status, error.code, "Cancelled.", { body: { reason: "cancelled" } });
   }
 }
 
 async function sendOnce(method: string, path: string, options: RequestOptions): Promise<Response> {
-  const { body, query, signal } = options;
+  const { body, query, signal = null } = options;
   const isData = body instanceof FormData || body instanceof Blob;
   const headers: Record<string, string> = { Accept: "application/json", ...options.headers };
   if (body !== undefined && !isData) headers["Content-Type"] ??= "application/json";
   if (csrfToken !== null && method !== "GET") headers["X-CSRFToken"] = csrfToken;
-  const address = /^https?:/.test(path) ? ownAddress(path) : href(path, query);
+  const address = /^https?:/.test(path) ? onThisOrigin(path) : href(path, query);
   let response: Response;
   try {
-    response = await fetch(address, {
-      method,
-      headers,
-      credentials: "same-origin",
-      ...(body === undefined ? {} : { body: isData ? body : JSON.stringify(body) }),
-      ...(signal ? { signal } : {}),
-    });
+    const data = isData || body === undefined ? (body ?? null) : JSON.stringify(body);
+    response = await fetch(address, { method, headers, credentials: "same-origin", body: data, signal });
   } catch (error) {
     if ((error as Error).name === "AbortError") throw error;
     throw new ApiError(0, "unreachable", "The server does not answer.");
   }
-  if (response.ok) return response;
-  throw await refusalOf(response);
+  if (!response.ok) throw await errorOf(response);
+  return response;
 }
 
-/** The same for an answer in JSON; undefined where there is no body. */
+/** Sends a request and parses the JSON of the answer; undefined where there is none. @throws ApiError */
 export async function requestJson<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
   const response = await send(method, path, options);
   return (response.status === 204 ? undefined : await response.json()) as T;
 }
 
-export const get = <T>(
-  path: string,
-  query: Record<string, QueryValue> = {},
-  signal?: AbortSignal,
-): Promise<T> => requestJson<T>("GET", path, { query, signal });
+export const get = <T>(path: string, query: RequestOptions["query"] = {}, signal?: AbortSignal): Promise<T> =>
+  requestJson<T>("GET", path, { query, signal });
 
-/** An address that the server gave, on the origin that the browser knows: a proxy may have another name. */
-const ownAddress = (address: string): string => {
+/** The path of an address that the server gave: a proxy may have another name for the host. */
+function onThisOrigin(address: string): string {
   const { pathname, search } = new URL(address);
   return pathname + search;
-};
+}
 
-async function refusalOf(response: Response): Promise<ApiError> {
-  const after = Number(response.headers.get("Retry-After") ?? Number.NaN);
-  let body: Record<string, unknown> = {};
-  try {
-    body = (await response.json()) as Record<string, unknown>;
-  } catch {
-    // A proxy's own page: the status is all that is known.
-  }
+async function errorOf(response: Response): Promise<ApiError> {
+  // A proxy may answer with a page of its own.
+  const body = (await response.json().catch(() => ({}))) as Record<string, unknown>;
+  const { code = "internal", message = `The server answered ${response.status}.`, field } = body;
   const fields = Object.fromEntries(
     Object.entries(body).filter((entry): entry is [string, string[]] => Array.isArray(entry[1])),
   );
-  // Where a field is called as the code of the problem is, it is named apart.
-  if (typeof body.field === "string" && typeof body.message === "string")
-    fields[body.field] = [body.message.replace(`${body.field}: `, "")];
-  const message = typeof body.message === "string" ? body.message : `The server answered ${response.status}.`;
-  const code = typeof body.code === "string" ? body.code : "internal";
-  return new ApiError(response.status, code, message, fields, body, Number.isFinite(after) ? after : null);
+  if (typeof field === "string") fields[field] = [String(message).replace(`${field}: `, "")];
+  const retryAfter = Number(response.headers.get("Retry-After")) || null;
+  return new ApiError(response.status, String(code), String(message), { fields, body, retryAfter });
 }

@@ -32,9 +32,10 @@ function remember(found: Session | null): Session | null {
 }
 
 /** @throws Refusal */
-export async function signIn(username: string, password: string, code: string): Promise<Session> {
+export async function signIn(values: { username: string; password: string; code: string }): Promise<Session> {
+  const { code, ...body } = values;
   const opened = await requestJson<Session>("POST", PATH, {
-    body: { username, password, ...(code === "" ? {} : { code }) },
+    body: { ...body, ...(code === "" ? {} : { code }) },
   });
   asked = Promise.resolve(remember(opened));
   return opened;

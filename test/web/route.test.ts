@@ -94,7 +94,7 @@ test("what a page loads has its hash in its name and is kept for ever; its text 
 test("at an address where nothing is, a browser gets a page and a program a problem", async () => {
   const page = await ask("/scor", { accept: "text/html,*/*;q=0.8" });
   expect([page.status, page.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
-  expect(await page.text()).toContain("There is no such page");
+  expect(await page.text()).toContain("Page not found");
   const problem = await ask("/scor", { accept: "application/json" });
   expect([problem.status, problem.headers.get("content-type")]).toEqual([404, "application/json"]);
 });

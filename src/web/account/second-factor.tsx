@@ -1,123 +1,112 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Time } from "../format.tsx";
-import { OneTimeSecret } from "../components/one-time-secret.tsx";
-import { useLoaded } from "../components/loaded.tsx";
-import { showToast } from "../components/toast.tsx";
+import { Banner } from "../components/banner.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
-import { ErrorBanner } from "../components/banner.tsx";
-import { FormError, useSubmission } from "../components/form.tsx";
-import { requestJson, get } from "../request.ts";
-import { CodeField } from "./code-field.tsx";
+import { Form, FormError, useSubmission } from "../components/form.tsx";
+import { Tag } from "../components/layout.tsx";
+import { Loaded, useLoaded } from "../components/loaded.tsx";
+import { OneTimeSecret, useCopy } from "../components/one-time-secret.tsx";
+import { showToast } from "../components/toast.tsx";
+import { Time } from "../format.tsx";
+import { get, requestJson } from "../request.ts";
+import { codeField } from "./fields.tsx";
 
 const PATH = "/api/account/second-factor";
 
-interface State {
+interface SecondFactorState {
   on: boolean;
   since: string | null;
   recovery_codes: number;
   required: boolean;
 }
-interface Begun {
+interface Enrolment {
   secret: string;
   uri: string;
   /** Rows of a QR code, 1 for dark. */
   qr: string[];
 }
 
-/** Fewer than this, and it is time for new ones. */
-const FEW = 4;
+const FEW_CODES = 4;
 
-/** The own second factor: whether there is one, setting it up, new recovery codes, taking it away. */
-export function SecondFactor({ onKept }: { onKept?: () => void }) {
-  const { value, error, reload } = useLoaded("second-factor", (signal) => get<State>(PATH, {}, signal));
-  const [begun, setBegun] = useState<Begun | null>(null);
+/** The second factor of one's own account: its state, enrolment, recovery codes, removal. */
+export function SecondFactor({ onEnrolled }: { onEnrolled?: () => void }) {
+  const loaded = useLoaded("second-factor", (signal) => get<SecondFactorState>(PATH, {}, signal));
+  const [enrolment, setEnrolment] = useState<Enrolment | null>(null);
   const [codes, setCodes] = useState<string[] | null>(null);
-  const beginning = useSubmission(async () => setBegun(await requestJson<Begun>("POST", PATH)));
-  if (error !== undefined) return <ErrorBanner error={error} retry={reload} />;
-  if (codes !== null)
-    return (
-      <RecoveryCodes
-        codes={codes}
-        onKept={() => {
-          setCodes(null);
-          reload();
-          onKept?.();
-        }}
-      />
-    );
-  if (begun !== null)
-    return (
-      <Enrolment
-        begun={begun}
-        onDone={(made) => {
-          setBegun(null);
-          setCodes(made);
-          showToast("The second factor is on. Everywhere else you are signed out.");
-        }}
-        onClose={() => setBegun(null)}
-      />
-    );
-  if (value === undefined) return null;
-  if (value.on) return <TurnedOn state={value} onCodes={setCodes} onOff={reload} />;
+  const enrol = useSubmission(async () => setEnrolment(await requestJson<Enrolment>("POST", PATH)));
+  if (codes !== null) {
+    const finish = (): void => {
+      setCodes(null);
+      loaded.reload();
+      onEnrolled?.();
+    };
+    return <RecoveryCodes codes={codes} onSaved={finish} />;
+  }
+  if (enrolment !== null) {
+    const finish = (made: string[]): void => {
+      setEnrolment(null);
+      setCodes(made);
+      showToast("The second factor is on. All your other sessions have ended.");
+    };
+    return <EnrolmentSteps enrolment={enrolment} onDone={finish} onCancel={() => setEnrolment(null)} />;
+  }
   return (
-    <>
-      <p>
-        An app on your phone shows a code that changes every 30 seconds, and signing in asks for it besides
-        the password. Any app for codes by time (TOTP) will do.
-      </p>
-      <FormError of={beginning} />
-      <form onSubmit={beginning.submit}>
-        <Button type="submit" busy={beginning.busy}>
-          Set it up
-        </Button>
-      </form>
-    </>
-  );
-}
-
-function Enrolment(props: { begun: Begun; onDone: (codes: string[]) => void; onClose: () => void }) {
-  const { secret, uri, qr } = props.begun;
-  const [code, setCode] = useState("");
-  const form = useSubmission(async () => {
-    const made = await requestJson<{ recovery_codes: string[] }>("POST", `${PATH}/confirm`, {
-      body: { code },
-    });
-    props.onDone(made.recovery_codes);
-  });
-  return (
-    <>
-      <ol class="steps">
-        <li>
-          <p>Scan this with the app:</p>
-          <QrCode rows={qr} />
-          <p>
-            On this very phone: <a href={uri}>open the app</a>. Or type this into it:
-          </p>
-          <OneTimeSecret
-            label="Secret"
-            value={secret.replace(/(.{4})(?=.)/g, "$1 ")}
-            note="By time, six digits, every 30 seconds. It is shown this once; nobody else may see it."
-          />
-        </li>
-        <li>
-          <p>Type the code that the app shows now:</p>
-          <FormError of={form} />
-          <form onSubmit={form.submit}>
-            <CodeField kind="app" value={code} onInput={setCode} errors={form.fields.code} />
-            <p class="actions">
-              <Button look="primary" type="submit" busy={form.busy}>
-                Turn it on
-              </Button>
-              <Button onClick={props.onClose}>Leave it</Button>
+    <Loaded of={loaded}>
+      {(state) =>
+        state.on ? (
+          <Enrolled state={state} onCodes={setCodes} onRemoved={loaded.reload} />
+        ) : (
+          <>
+            <p>
+              Signing in then asks for a code besides the password. An authenticator app (TOTP) on your phone
+              shows a new one every 30 seconds.
             </p>
-          </form>
-        </li>
-      </ol>
+            <FormError of={enrol} />
+            <div class="actions">
+              <Button busy={enrol.busy} onClick={enrol.submit}>
+                Set up
+              </Button>
+            </div>
+          </>
+        )
+      }
+    </Loaded>
+  );
+}
+
+function EnrolmentSteps(props: {
+  enrolment: Enrolment;
+  onDone: (codes: string[]) => void;
+  onCancel: () => void;
+}) {
+  const { secret, uri, qr } = props.enrolment;
+  return (
+    <>
+      <h3>1. Scan this code with the app</h3>
+      <QrCode rows={qr} />
+      <p>
+        On this phone, <a href={uri}>open the app</a>. Or type the secret into it:
+      </p>
+      <OneTimeSecret
+        label="Secret"
+        value={secret.replace(/(.{4})(?=.)/g, "$1 ")}
+        note="Time-based, six digits, 30 seconds. It is shown only once. Keep it to yourself."
+      />
+      <h3>2. Enter the code that the app shows</h3>
+      <Form
+        submit="Turn on"
+        initial={{ code: "" }}
+        fields={[{ ...codeField("app"), focus: false }]}
+        onCancel={props.onCancel}
+        onSubmit={async (body) => {
+          const made = await requestJson<{ recovery_codes: string[] }>("POST", `${PATH}/confirm`, { body });
+          props.onDone(made.recovery_codes);
+        }}
+      />
     </>
   );
 }
 
-/** Dark on light whatever the page looks like, with the quiet zone that cameras need. */
+/** Dark on light in both themes, with the quiet zone that cameras need. */
 function QrCode({ rows }: { rows: readonly string[] }) {
   const side = rows.length + 8;
   const dark = rows.flatMap((row, y) =>
@@ -133,29 +122,20 @@ function QrCode({ rows }: { rows: readonly string[] }) {
   );
 }
 
-function RecoveryCodes({ codes, onKept }: { codes: readonly string[]; onKept: () => void }) {
-  const [said, say] = useState("");
-  const heading = useRef<HTMLParagraphElement>(null);
+function RecoveryCodes({ codes, onSaved }: { codes: readonly string[]; onSaved: () => void }) {
+  const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
   const text = `${codes.join("\n")}\n`;
-  const copy = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(text);
-      say("Copied.");
-    } catch {
-      // Only pages by HTTPS, or of this machine, may write to the clipboard.
-      say("Select and copy them, or save the file.");
-    }
-  };
+  const { copy, status } = useCopy(text, "Select and copy the codes, or save the file.");
   return (
-    <div class="note warn">
-      <p tabIndex={-1} ref={heading}>
-        <strong>Recovery codes</strong>
-      </p>
-      <p>
-        For the day when the phone is lost: each signs in once, in the place of a code. They are shown this
-        once. Print them, or keep them with your passwords.
-      </p>
+    <>
+      <h3 tabIndex={-1} ref={heading}>
+        Recovery codes
+      </h3>
+      <Banner tone="warn">
+        If you lose your phone, each code signs you in once. They are shown only once: print them, or keep
+        them with your passwords.
+      </Banner>
       <ul class="codes">
         {codes.map((code) => (
           <li key={code}>
@@ -163,75 +143,80 @@ function RecoveryCodes({ codes, onKept }: { codes: readonly string[]; onKept: ()
           </li>
         ))}
       </ul>
-      <p class="row">
-        <Button onClick={() => void copy()}>Copy</Button>
+      <div class="actions">
+        <Button look="primary" onClick={onSaved}>
+          I have saved the codes
+        </Button>
+        <Button icon="copy" onClick={copy}>
+          Copy
+        </Button>
         <LinkButton
+          icon="download"
           href={`data:text/plain;charset=utf-8,${encodeURIComponent(text)}`}
           download="labd-recovery-codes.txt"
         >
-          Save as a file
+          Save as file
         </LinkButton>
-        <span role="status">{said}</span>
-      </p>
-      <Button look="primary" onClick={onKept}>
-        I have kept them
-      </Button>
-    </div>
+        <span role="status">{status}</span>
+      </div>
+    </>
   );
 }
 
-function TurnedOn(props: { state: State; onCodes: (codes: string[]) => void; onOff: () => void }) {
+const ACTIONS = {
+  codes: {
+    submit: "Replace codes",
+    path: "recovery-codes",
+    text: "The old recovery codes stop working.",
+    look: "primary",
+  },
+  off: {
+    submit: "Turn off",
+    path: "remove",
+    text: "The password alone is then enough to sign in. To change phones, turn the second factor off and set it up again.",
+    look: "danger",
+  },
+} as const;
+
+function Enrolled(props: {
+  state: SecondFactorState;
+  onCodes: (codes: string[]) => void;
+  onRemoved: () => void;
+}) {
   const { since, recovery_codes: left, required } = props.state;
-  const [wanted, want] = useState<"codes" | "off" | null>(null);
-  const [code, setCode] = useState("");
-  const form = useSubmission(async () => {
-    if (wanted === "codes") {
-      const made = await requestJson<{ recovery_codes: string[] }>("POST", `${PATH}/recovery-codes`, {
-        body: { code },
-      });
-      props.onCodes(made.recovery_codes);
-    } else {
-      await requestJson("POST", `${PATH}/remove`, { body: { code } });
-      showToast("The second factor is off.");
-      props.onOff();
-    }
-  });
+  const [chosen, choose] = useState<keyof typeof ACTIONS | null>(null);
+  const action = chosen && ACTIONS[chosen];
   return (
     <>
       <p>
-        <span class="tag good">on</span> Since <Time at={since} />.{" "}
-        {left === 1 ? "1 recovery code is" : `${left} recovery codes are`} left.
-        {required && " Your account has to have one."}
+        <Tag tone="ok">on</Tag> since <Time at={since} />, {left} recovery {left === 1 ? "code" : "codes"}{" "}
+        left.
+        {required && " Your account must have a second factor."}
       </p>
-      {left < FEW && <p class="note warn">Make new recovery codes before the last is used.</p>}
-      {wanted === null ? (
-        <p class="actions">
-          <Button onClick={() => want("codes")}>New recovery codes</Button>
-          <Button onClick={() => want("off")}>Turn it off</Button>
-        </p>
+      {left < FEW_CODES && <Banner tone="warn">Replace the recovery codes before you run out.</Banner>}
+      {action ? (
+        <Form
+          submit={action.submit}
+          look={action.look}
+          initial={{ code: "" }}
+          fields={[codeField("either")]}
+          onCancel={() => choose(null)}
+          onSubmit={async (body) => {
+            const answer = await requestJson<{ recovery_codes: string[] }>("POST", `${PATH}/${action.path}`, {
+              body,
+            });
+            if (chosen === "codes") return props.onCodes(answer.recovery_codes);
+            showToast("The second factor is off.");
+            props.onRemoved();
+          }}
+        >
+          <p>{action.text}</p>
+        </Form>
       ) : (
-        <form onSubmit={form.submit}>
-          <p>
-            {wanted === "codes"
-              ? "Those from before are good for nothing then."
-              : "The password alone signs in then; to change the phone, turn it off and set it up anew."}
-          </p>
-          <FormError of={form} />
-          <CodeField kind="either" value={code} onInput={setCode} errors={form.fields.code} focus />
-          <p class="actions">
-            <Button look={wanted === "codes" ? "primary" : "danger"} type="submit" busy={form.busy}>
-              {wanted === "codes" ? "Make new ones" : "Turn it off"}
-            </Button>
-            <Button
-              onClick={() => {
-                want(null);
-                setCode("");
-              }}
-            >
-              Leave it
-            </Button>
-          </p>
-        </form>
+        <div class="actions">
+          <Button onClick={() => choose("codes")}>Replace recovery codes</Button>
+          <Button onClick={() => choose("off")}>Turn off</Button>
+        </div>
       )}
     </>
   );

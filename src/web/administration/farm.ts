@@ -1,33 +1,18 @@
+import type { FarmState } from "../../farm/index.ts";
 import { useLoaded } from "../components/loaded.tsx";
 import { get } from "../request.ts";
+import type { Printed } from "./printed.ts";
 
-/** What `GET /api/admin/farm` answers. */
-export type FarmAnswer =
-  | { enabled: false }
-  | {
-      enabled: true;
-      queue: string;
-      mode: string;
-      state: "there" | "away" | "taken" | "refuses";
-      cause: string | null;
-      pool_works: boolean;
-      backlog: number;
-      oldest: string | null;
-      waiting: number;
-      running: number;
-      counts: Record<"finished" | "failed" | "late" | "returned" | "lost", number>;
-      workers: {
-        name: string;
-        version: string;
-        concurrency: number;
-        fits: boolean;
-        draining: boolean;
-        jobs: { id: string; stage: string; fraction: number }[];
-        counts: Record<"finished" | "failed" | "returned", number>;
-        memory: number;
-        since: string;
-      }[];
-      mixed: string[];
-    };
+type Worker = FarmState["workers"][number];
 
-export const useFarm = () => useLoaded("farm", (signal) => get<FarmAnswer>("/api/admin/farm", {}, signal));
+/** A server with a queue: its farm. */
+export interface Farm extends Omit<FarmState, "poolWorks" | "oldest" | "workers"> {
+  enabled: true;
+  pool_works: boolean;
+  oldest: string | null;
+  workers: Printed<Worker, "since">[];
+}
+
+export const getFarm = (signal: AbortSignal) => get<Farm | { enabled: false }>("/api/admin/farm", {}, signal);
+
+export const useFarm = () => useLoaded("farm", getFarm);

@@ -1,155 +1,102 @@
-import { useState } from "preact/hooks";
-import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
-import { Dialog } from "../components/dialog.tsx";
-import { Checkbox, TextField } from "../components/field.tsx";
-import { FormError, useSubmission } from "../components/form.tsx";
+import { confirm } from "../components/confirm.tsx";
+import { FormDialog } from "../components/form.tsx";
+import { Card } from "../components/layout.tsx";
 import { Table } from "../components/table.tsx";
+import { showToast } from "../components/toast.tsx";
 import { requestJson } from "../request.ts";
-import type { Question } from "../components/confirm.tsx";
-import { type Group, groupPath, SYSTEM_GROUP, type User } from "./people.ts";
+import type { AdministrationContext } from "./page.tsx";
+import { type Group, groupPath, membersOf, type People, SYSTEM_GROUP, withSystemUser } from "./people.ts";
 
-/** Groups and who is in them. */
-export function Groups(props: {
-  groups: readonly Group[];
-  users: readonly User[];
-  onDone: () => void;
-  ask: (question: Question) => void;
-}) {
-  const { groups, users, onDone } = props;
-  const [edited, setEdited] = useState<Group | "new" | null>(null);
-  const membersOf = ({ name }: Group): string[] =>
-    users.filter((user) => user.groups.some((group) => group.name === name)).map(({ username }) => username);
+/** Groups and their members. */
+export function Groups({ page }: { page: AdministrationContext<People> }) {
+  const { data, open, reload } = page;
+  const edit = (group: Group | null): void =>
+    open((close) => <GroupDialog people={data} group={group} onClose={close} onSaved={reload} />);
+  const remove = ({ name }: Group): void =>
+    confirm({
+      title: `Delete ${name}?`,
+      text: "Permissions granted to the group end with it. A group that owns records cannot be deleted.",
+      verb: "Delete group",
+      run: () => requestJson("DELETE", groupPath(name)).then(reload),
+      done: `Deleted ${name}.`,
+    });
   return (
-    <section aria-labelledby="groups">
-      <div class="row between">
-        <h2 id="groups">Groups</h2>
-        <Button onClick={() => setEdited("new")}>Add a group</Button>
-      </div>
+    <Card
+      title="Groups"
+      bare
+      actions={
+        <Button small icon="plus" onClick={() => edit(null)}>
+          Add group
+        </Button>
+      }
+    >
       <Table
-        caption="All groups"
-        rows={groups}
+        caption="Groups"
+        rows={data.groups}
         keyOf={({ id }) => id}
         columns={[
-          { name: "name", title: "Name", heading: true, cell: (row) => row.name },
-          { name: "description", title: "What it is", cell: (row) => row.description || "–" },
-          { name: "members", title: "Members", cell: (row) => membersOf(row).join(", ") || "nobody" },
-          {
-            name: "actions",
-            title: <span class="unseen">What can be done</span>,
-            cell: (row) => (
-              <span class="row">
-                <Button look="quiet" aria-label={`Change ${row.name}`} onClick={() => setEdited(row)}>
-                  Change
-                </Button>
-                {row.name !== SYSTEM_GROUP && (
-                  <Button
-                    look="quiet"
-                    aria-label={`Remove ${row.name}`}
-                    onClick={() =>
-                      props.ask({
-                        title: `Remove ${row.name}?`,
-                        text: "Rights that were given to it go with it. A group that owns records stays.",
-                        verb: "Remove",
-                        run: () => requestJson("DELETE", groupPath(row.name)),
-                        done: `${row.name} is removed.`,
-                      })
-                    }
-                  >
-                    Remove
-                  </Button>
-                )}
-              </span>
-            ),
-          },
+          { name: "name", title: "Name", heading: true, cell: ({ name }) => name },
+          { name: "description", title: "Description", cell: ({ description }) => description || "–" },
+          { name: "members", title: "Members", cell: ({ name }) => membersOf(data, name).join(", ") || "–" },
         ]}
+        actions={(group) => (
+          <>
+            <Button look="quiet" small aria-label={`Edit: ${group.name}`} onClick={() => edit(group)}>
+              Edit
+            </Button>
+            {group.name !== SYSTEM_GROUP && (
+              <Button look="quiet" small aria-label={`Delete: ${group.name}`} onClick={() => remove(group)}>
+                Delete
+              </Button>
+            )}
+          </>
+        )}
       />
-      {edited !== null && (
-        <GroupDialog
-          group={edited === "new" ? null : edited}
-          users={users}
-          members={edited === "new" ? [] : membersOf(edited)}
-          onClose={() => setEdited(null)}
-          onDone={() => {
-            setEdited(null);
-            onDone();
-          }}
-        />
-      )}
-    </section>
+    </Card>
   );
 }
 
 function GroupDialog(props: {
+  people: People;
   group: Group | null;
-  users: readonly User[];
-  members: readonly string[];
   onClose: () => void;
-  onDone: () => void;
+  onSaved: () => void;
 }) {
-  const { group, users, onClose, onDone } = props;
-  const [name, setName] = useState(group?.name ?? "");
-  const [description, setDescription] = useState(group?.description ?? "");
-  const [members, setMembers] = useState(new Set(props.members));
-  const isSystem = group?.name === SYSTEM_GROUP;
-  const form = useSubmission(async () => {
-    // The account of the program is in its group and is not shown.
-    const body = { name, description, members: [...members, ...(isSystem ? ["system"] : [])] };
-    await (group
-      ? requestJson("PATCH", groupPath(group.name), { body })
-      : requestJson("POST", "/api/v2/groups/", { body }));
-    showToast(group ? `${name} is changed.` : `${name} is added.`);
-    onDone();
-    return true;
-  });
+  const { people, group, onClose, onSaved } = props;
   return (
-    <Dialog title={group ? `Change ${group.name}` : "Add a group"} onClose={onClose}>
-      <FormError of={form} />
-      <form onSubmit={form.submit}>
-        <TextField
-          label="Group name"
-          required
-          maxLength={150}
-          disabled={isSystem}
-          value={name}
-          onInput={setName}
-          errors={form.fields.name}
-        />
-        <TextField
-          label="What it is"
-          optional
-          value={description}
-          onInput={setDescription}
-          errors={form.fields.description}
-        />
-        <fieldset class="bare-set">
-          <legend>Members</legend>
-          {users.map(({ username, full_name, primary_group }) => (
-            <Checkbox
-              key={username}
-              label={full_name === "" ? username : `${username}, ${full_name}`}
-              checked={members.has(username)}
-              // Nobody leaves the own primary group.
-              disabled={primary_group.name === group?.name}
-              onChange={(on) =>
-                setMembers((before) => {
-                  const after = new Set(before);
-                  if (on) after.add(username);
-                  else after.delete(username);
-                  return after;
-                })
-              }
-            />
-          ))}
-          {form.fields.members && <p class="error">{form.fields.members.join(" ")}</p>}
-        </fieldset>
-        <p class="actions">
-          <Button look="primary" type="submit" busy={form.busy}>
-            {group ? "Save" : "Add"}
-          </Button>
-          <Button onClick={onClose}>Leave it</Button>
-        </p>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={group ? `Edit ${group.name}` : "Add group"}
+      submit={group ? "Save" : "Add group"}
+      onClose={onClose}
+      initial={{
+        name: group?.name ?? "",
+        description: group?.description ?? "",
+        members: group ? membersOf(people, group.name) : [],
+      }}
+      fields={[
+        { name: "name", label: "Group name", maxLength: 150, disabled: group?.name === SYSTEM_GROUP },
+        { name: "description", label: "Description", optional: true },
+        {
+          name: "members",
+          label: "Members",
+          kind: "checklist",
+          choices: people.results.map(({ username, full_name, primary_group }) => ({
+            value: username,
+            name: full_name === "" ? username : `${username}, ${full_name}`,
+            // Nobody leaves their primary group.
+            fixed: primary_group.name === group?.name,
+          })),
+        },
+      ]}
+      onSubmit={async (values) => {
+        const body = { ...values, members: withSystemUser(values.name, values.members) };
+        await (group
+          ? requestJson("PATCH", groupPath(group.name), { body })
+          : requestJson("POST", "/api/v2/groups/", { body }));
+        showToast(group ? `Saved ${values.name}.` : `Added ${values.name}.`);
+        onSaved();
+      }}
+    />
   );
 }

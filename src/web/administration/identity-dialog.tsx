@@ -1,97 +1,90 @@
 import { useState } from "preact/hooks";
-import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
-import { SelectField, TextField } from "../components/field.tsx";
-import { FormError, useSubmission } from "../components/form.tsx";
-import { requestJson } from "../request.ts";
-import { type Identity, identityPath, PROVIDER_NAMES, type ProviderName } from "./people.ts";
+import { SelectField } from "../components/field.tsx";
+import { Form, FormError, useSubmission } from "../components/form.tsx";
+import { showToast } from "../components/toast.tsx";
 import { Time } from "../format.tsx";
+import { requestJson } from "../request.ts";
+import { adminPath, type Identity, type Person, type Provider, PROVIDER_NAMES } from "./people.ts";
 
-/** Whom an account is linked to, and linking it to somebody of a directory or a provider. */
+const FIELDS: Readonly<Record<Provider, { label: string; hint: string }>> = {
+  ldap: {
+    label: "Name or DN in the directory",
+    hint: "The password of the directory then signs in, besides the password here.",
+  },
+  oidc: {
+    label: "Subject at the provider",
+    hint: "The audit log shows it (sub) after the person tried to sign in and was refused.",
+  },
+};
+
+/** Links an account to a person of a directory or a provider, and unlinks it. */
 export function IdentityDialog(props: {
-  username: string;
-  /** Those of the account. */
-  linked: readonly Identity[];
-  /** What the settings name. */
-  providers: readonly ProviderName[];
+  person: Person;
+  providers: readonly Provider[];
   onClose: () => void;
   onDone: () => void;
 }) {
-  const { username, linked, onClose, onDone } = props;
-  const free = props.providers.filter((name) => !linked.some(({ provider }) => provider === name));
-  const [chosen, setChosen] = useState<ProviderName | undefined>(free[0]);
-  const provider = chosen !== undefined && free.includes(chosen) ? chosen : free[0];
-  const [who, setWho] = useState(provider === "ldap" ? username : "");
-  const form = useSubmission(async () => {
-    const { label } = await requestJson<{ label: string }>("POST", identityPath(username), {
-      body: { provider: provider!, who },
-    });
-    showToast(`${username} is linked to ${label}.`);
+  const { providers, onClose, onDone } = props;
+  const { username, identities: linked } = props.person;
+  const free = providers.filter((name) => !linked.some(({ provider }) => provider === name));
+  const [chosen, setChosen] = useState(free[0]);
+  const finish = (text: string): void => {
+    showToast(text);
+    onClose();
     onDone();
-  });
-  const unlinking = useSubmission(async () => {
-    await requestJson("DELETE", `${identityPath(username)}/${linked[0].provider}`);
-    showToast(`${username} is linked to ${linked[0].label} no more.`);
-    onDone();
-  });
+  };
   return (
-    <Dialog title={`Who signs in as ${username}`} onClose={onClose}>
-      <FormError of={form} />
-      <FormError of={unlinking} />
-      {linked.map(({ provider, label, last_used, suspended }) => (
-        <p key={provider}>
-          {PROVIDER_NAMES[provider]}: <span class="anywhere">{label}</span>
-          {last_used !== null && (
-            <>
-              , last <Time at={last_used} />
-            </>
-          )}
-          {suspended !== null && ", whom the directory lets in no more"}
-        </p>
+    <Dialog title={`Sign-in methods of ${username}`} onClose={onClose}>
+      {linked.map((identity) => (
+        <LinkedIdentity key={identity.provider} identity={identity} onDone={finish} />
       ))}
-      {linked.length > 0 && (
-        <form onSubmit={unlinking.submit}>
-          <p class="actions">
-            <Button look="danger" type="submit" busy={unlinking.busy}>
-              Unlink {PROVIDER_NAMES[linked[0].provider]}
-            </Button>
-          </p>
-        </form>
+      {free.length > 1 && (
+        <SelectField
+          label="Linked with"
+          value={chosen}
+          choices={free.map((value) => ({ value, name: PROVIDER_NAMES[value] }))}
+          onChange={setChosen}
+        />
       )}
-      {provider !== undefined && (
-        <form onSubmit={form.submit}>
-          {free.length > 1 && (
-            <SelectField
-              label="By"
-              value={provider}
-              choices={free.map((name) => ({ value: name, name: PROVIDER_NAMES[name] }))}
-              onChange={(name) => setChosen(name as ProviderName)}
-            />
-          )}
-          <TextField
-            label={provider === "ldap" ? "Name or DN in the directory" : "Subject at the provider"}
-            hint={
-              provider === "ldap"
-                ? "The password of the directory signs in from then on, beside the own one."
-                : "The audit log has it (sub) of whoever tried to sign in and was refused."
-            }
-            autocomplete="off"
-            autocapitalize="none"
-            spellcheck={false}
-            required
-            value={who}
-            onInput={setWho}
-            errors={form.fields.who}
-          />
-          <p class="actions">
-            <Button look="primary" type="submit" busy={form.busy}>
-              Link
-            </Button>
-            <Button onClick={onClose}>Leave it</Button>
-          </p>
-        </form>
+      {chosen !== undefined && (
+        <Form
+          key={chosen}
+          submit="Link"
+          onCancel={onClose}
+          initial={{ who: chosen === "ldap" ? username : "" }}
+          fields={[{ name: "who", ...FIELDS[chosen], literal: true, autocomplete: "off" }]}
+          onSubmit={async ({ who }) => {
+            const body = { provider: chosen, who };
+            const { label } = await requestJson<Identity>("POST", adminPath(username, "identities"), {
+              body,
+            });
+            finish(`Linked ${username} to ${label}.`);
+            return true;
+          }}
+        />
       )}
     </Dialog>
+  );
+}
+
+function LinkedIdentity({ identity, onDone }: { identity: Identity; onDone: (text: string) => void }) {
+  const { username, provider, label, last_used, suspended } = identity;
+  const form = useSubmission(async () => {
+    await requestJson("DELETE", adminPath(username, `identities/${provider}`));
+    onDone(`Unlinked ${username} from ${label}.`);
+  });
+  return (
+    <>
+      <p class="anywhere">
+        {PROVIDER_NAMES[provider]}: {label}, last used <Time at={last_used} />
+        {suspended !== null && ". The directory no longer admits this person."}
+      </p>
+      <FormError of={form} shown={[]} />
+      <Button busy={form.busy} onClick={form.submit}>
+        {`Unlink ${PROVIDER_NAMES[provider]}`}
+      </Button>
+    </>
   );
 }

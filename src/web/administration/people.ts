@@ -1,9 +1,8 @@
-/** Accounts and groups as the interface of the inventory lists them. */
+import type { Identity as ServerIdentity } from "../../accounts/external/identities.ts";
+import { get } from "../request.ts";
+import type { Printed } from "./printed.ts";
 
-export interface Listed<Row> {
-  total: number;
-  results: Row[];
-}
+/** Accounts and groups as the inventory's REST API lists them. */
 
 interface Named {
   id: string;
@@ -26,29 +25,68 @@ export interface Group extends Named {
   description: string;
 }
 
-export const userPath = (username: string): string => `/api/v2/users/${encodeURIComponent(username)}/`;
-export const secondFactorPath = (username: string): string =>
-  `/api/admin/users/${encodeURIComponent(username)}/second-factor`;
-export const groupPath = (name: string): string => `/api/v2/groups/${encodeURIComponent(name)}/`;
-/** It owns what every installation has, and stays. */
-export const SYSTEM_GROUP = "SYSTEM_GROUP";
+export type Identity = Pick<
+  Printed<ServerIdentity, "last_used" | "suspended">,
+  "provider" | "label" | "last_used" | "suspended"
+> & {
+  username: string;
+};
+export type Provider = Identity["provider"];
 
-/** Who vouches for people. */
-export type ProviderName = "ldap" | "oidc";
-export const PROVIDER_NAMES: Readonly<Record<ProviderName, string>> = {
+export const PROVIDER_NAMES: Readonly<Record<Provider, string>> = {
   ldap: "Directory (LDAP)",
   oidc: "Provider (OpenID Connect)",
 };
 
-/** Somebody there who signs in as an account here. */
-export interface Identity {
-  username: string;
-  provider: ProviderName;
-  label: string;
-  last_used: string | null;
-  /** When the directory was found to let them in no more. */
-  suspended: string | null;
+/** Owns the records that come with labd; it cannot be removed. */
+export const SYSTEM_GROUP = "SYSTEM_GROUP";
+/** Owns them, too; nobody signs in with it. */
+const SYSTEM_USER = "system";
+
+export const userPath = (username: string): string => `/api/v2/users/${encodeURIComponent(username)}/`;
+export const groupPath = (name: string): string => `/api/v2/groups/${encodeURIComponent(name)}/`;
+/** Address below an account for what only administrators do. */
+export const adminPath = (username: string, rest: string): string =>
+  `/api/admin/users/${encodeURIComponent(username)}/${rest}`;
+
+/** An account with what only administrators see of it. */
+export interface Person extends User {
+  hasSecondFactor: boolean;
+  identities: Identity[];
 }
 
-export const identityPath = (username: string): string =>
-  `/api/admin/users/${encodeURIComponent(username)}/identities`;
+/** Everything that the page about people shows. */
+export interface People {
+  results: Person[];
+  groups: Group[];
+  providers: Provider[];
+}
+
+export async function loadPeople(_query: URLSearchParams, signal: AbortSignal): Promise<People> {
+  const all = { page_size: "max" };
+  const [factors, { results: identities, providers }, users, groups] = await Promise.all([
+    get<{ results: { username: string }[] }>("/api/admin/second-factors", {}, signal),
+    get<{ results: Identity[]; providers: Provider[] }>("/api/admin/identities", {}, signal),
+    get<{ results: User[] }>("/api/v2/users/", { ...all, ordering: "username" }, signal),
+    get<{ results: Group[] }>("/api/v2/groups/", all, signal),
+  ]);
+  const enrolled = new Set(factors.results.map(({ username }) => username));
+  const people = users.results.map((user) =>
+    Object.assign(user, {
+      hasSecondFactor: enrolled.has(user.username),
+      identities: identities.filter(({ username }) => username === user.username),
+    }),
+  );
+  return {
+    results: people.filter(({ username }) => username !== SYSTEM_USER),
+    groups: groups.results,
+    providers,
+  };
+}
+
+export const membersOf = ({ results }: People, group: string): string[] =>
+  results.filter(({ groups }) => groups.some(({ name }) => name === group)).map(({ username }) => username);
+
+/** The members of a group as requests name them: the account of labd is in its group, and not in the list. */
+export const withSystemUser = (group: string, members: readonly string[]): string[] =>
+  group === SYSTEM_GROUP ? [...members, SYSTEM_USER] : [...members];

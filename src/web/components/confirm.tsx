@@ -16,13 +16,6 @@ export interface Confirmation {
   done?: string;
 }
 
-export type Question = Confirmation;
-
-/** An older form of `confirm` that a page renders itself. */
-export const Confirm = (props: { question: Question; onClose: () => void; onDone: () => void }) => (
-  <Asking {...props.question} run={() => props.question.run().then(props.onDone)} onClose={props.onClose} />
-);
-
 let open: ((confirmation: Confirmation) => void) | undefined;
 
 /** Asks before it acts; an error appears in the dialog. The shell holds the dialog. */

@@ -65,7 +65,8 @@ export type FormField<Values> = {
   name: keyof Values & string;
   label: string;
   hint?: ComponentChildren;
-  optional?: boolean;
+  /** May be left empty; `unmarked` where that is obvious. */
+  optional?: boolean | "unmarked";
   /** What is wrong with it before anything is sent. */
   problem?: string | undefined;
 } & (
@@ -74,6 +75,7 @@ export type FormField<Values> = {
       rows?: number;
       autocomplete?: Autocomplete;
       maxLength?: number;
+      placeholder?: string;
       disabled?: boolean;
       /** A name or code: monospaced if `mono`, without capitals and spelling corrections. */
       literal?: boolean | "mono";
@@ -84,12 +86,12 @@ export type FormField<Values> = {
 );
 
 interface FormProps<Values> {
-  fields: readonly FormField<Values>[];
+  fields: readonly FormField<Values>[] | ((values: Values) => readonly FormField<Values>[]);
   initial: Values;
   /** What the button says. */
   submit: string;
   /** Sends the values; see useSubmission. */
-  onSubmit: (values: Values) => Promise<boolean | void>;
+  onSubmit: (values: Values, change: (patch: Partial<Values>) => void) => Promise<boolean | void>;
   onCancel?: () => void;
   look?: "primary" | "plain" | "danger";
   /** Fields side by side. */
@@ -106,11 +108,13 @@ interface FormProps<Values> {
 
 /** A form made from a list of fields; errors of the server appear at the fields they name. */
 export function Form<Values extends object>(props: FormProps<Values>) {
-  const { fields, onCancel, look = "primary" } = props;
+  const { onCancel, look = "primary" } = props;
   const [values, setValues] = useState(props.initial);
+  const fields = typeof props.fields === "function" ? props.fields(values) : props.fields;
+  const change = (patch: Partial<Values>): void => setValues((before) => ({ ...before, ...patch }));
   const form = useSubmission(async () => {
     if (fields.some(({ problem }) => problem !== undefined)) return false;
-    const isLeaving = await props.onSubmit(values);
+    const isLeaving = await props.onSubmit(values, change);
     if (props.reset) setValues(props.initial);
     return isLeaving;
   });
@@ -120,11 +124,11 @@ export function Form<Values extends object>(props: FormProps<Values>) {
       <FormError of={form} shown={fields.map(({ name }) => name)} focus={props.focusError ?? false} />
       {fields.map((field) => (
         <FormControl
-          key={field.name}
+          key={`${field.name} ${field.label}`}
           field={field}
           value={values[field.name]}
           errors={field.problem === undefined ? form.fields[field.name] : [field.problem]}
-          change={(patch) => setValues((before) => ({ ...before, ...patch }))}
+          change={change}
         />
       ))}
       <div class="actions">
@@ -149,7 +153,8 @@ function FormControl<Values extends object>(props: {
   change: (patch: Partial<Values>) => void;
 }) {
   const { field, value, errors } = props;
-  const { name, problem: _problem, ...rest } = field;
+  const { name, problem: _problem, optional: mayBeEmpty, ...control } = field;
+  const rest = { ...control, optional: mayBeEmpty === true };
   const set = (next: unknown): void => props.change({ [name]: next } as Partial<Values>);
   switch (rest.kind) {
     case "select":
@@ -170,7 +175,7 @@ function FormControl<Values extends object>(props: {
         ...text,
         name,
         errors,
-        required: !text.optional,
+        required: !mayBeEmpty,
         value: value as string,
         onInput: set,
         code: literal === "mono",
@@ -193,8 +198,8 @@ export function FormDialog<Values extends object>({
       <Form
         {...form}
         onCancel={onClose}
-        onSubmit={async (values) => {
-          await onSubmit(values);
+        onSubmit={async (values, change) => {
+          await onSubmit(values, change);
           onClose();
           return true;
         }}

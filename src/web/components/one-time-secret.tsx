@@ -1,36 +1,44 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { Banner } from "./banner.tsx";
 import { Button } from "./button.tsx";
 
-/** A secret that is shown this one time, with a button that copies it. */
+/** Copies a text, which browsers allow on HTTPS and on this machine only; `status` says what to do otherwise. */
+export function useCopy(text: string, otherwise: string): { copy: () => void; status: string } {
+  const [status, setStatus] = useState("");
+  useEffect(() => setStatus(""), [text]);
+  const copy = (): void =>
+    void Promise.resolve(navigator.clipboard?.writeText(text) ?? Promise.reject(new Error("none"))).then(
+      () => setStatus("Copied."),
+      () => setStatus(otherwise),
+    );
+  return { copy, status };
+}
+
+/** A secret that is shown only once, with a button that copies it. */
 export function OneTimeSecret({ label, value, note }: { label: string; value: string; note: string }) {
   const field = useRef<HTMLInputElement>(null);
-  const [said, say] = useState("");
-  useEffect(() => {
-    field.current?.focus();
-    field.current?.select();
-    say("");
-  }, [value]);
-  const copy = async (): Promise<void> => {
-    field.current?.select();
-    try {
-      await navigator.clipboard.writeText(value);
-      say("Copied.");
-    } catch {
-      // Only pages by HTTPS, or of this machine, may write to the clipboard.
-      say("It is selected: copy it with Ctrl+C.");
-    }
-  };
+  const { copy, status } = useCopy(value, "Press Ctrl+C to copy the selected text.");
+  useEffect(() => field.current?.select(), [value]);
   return (
-    <div class="note warn">
-      <label class="shown-once">
+    <Banner tone="warn">
+      <label class="field secret">
         <strong>{label}</strong>
-        <input class="code" readOnly ref={field} value={value} />
+        <input class="input mono" readOnly ref={field} value={value} />
       </label>
-      <p class="row">
-        <Button onClick={() => void copy()}>Copy</Button>
-        <span role="status">{said}</span>
-      </p>
       <p>{note}</p>
-    </div>
+      <div class="row">
+        <Button
+          small
+          icon="copy"
+          onClick={() => {
+            field.current?.select();
+            copy();
+          }}
+        >
+          Copy
+        </Button>
+        <span role="status">{status}</span>
+      </div>
+    </Banner>
   );
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
+import { Reauthentication } from "../account/reauthentication.tsx";
 import { href } from "../address.ts";
 import { signOut, useSession } from "../session.ts";
 import { Button, LinkButton } from "./button.tsx";
@@ -123,6 +124,7 @@ export function Shell({ path, children }: { path: string; children: ComponentChi
         </nav>
       </div>
       <ConfirmDialog />
+      <Reauthentication />
       <Toasts />
     </>
   );
@@ -162,7 +164,7 @@ function Account({ path }: { path: string }) {
     // `replace`, so that the back button does not lead here again.
     location.replace(href("/second-factor", { next }));
   }, [mustEnrol]);
-  const leave = (): Promise<boolean> =>
+  const leave = (): Promise<void> =>
     withErrorToast(async () => {
       await signOut();
       // Otherwise the next person at a shared computer could enter through the provider's session.

@@ -27,14 +27,12 @@ export function showToast(text: string, tone: Tone = "ok", action?: ToastAction)
   if (tone === "ok") setTimeout(() => dismiss(id), SECONDS * 1000);
 }
 
-/** Runs an action of a page and shows its error, if any, as a toast. @returns whether it succeeded */
-export async function withErrorToast(work: () => Promise<unknown>): Promise<boolean> {
+/** Runs an action of a page, and shows its error, if any, as a toast. */
+export async function withErrorToast(work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
-    return true;
   } catch (error) {
     showToast((error as Error).message, "error");
-    return false;
   }
 }
 

@@ -1,164 +1,147 @@
 import { href } from "../address.ts";
-import { type FarmAnswer, useFarm } from "../administration/farm.ts";
-import { Administration } from "../administration/frame.tsx";
+import { type Farm, getFarm } from "../administration/farm.ts";
+import { administrationPage } from "../administration/page.tsx";
+import { Banner } from "../components/banner.tsx";
+import { KeyValues, Tag } from "../components/layout.tsx";
 import { formatCount, formatDuration, formatSize, Time } from "../format.tsx";
-import { usePolling } from "../components/loaded.tsx";
-import { definePage } from "../page.tsx";
-import { Empty } from "../components/empty.tsx";
-import { ErrorBanner } from "../components/banner.tsx";
-import { Table } from "../components/table.tsx";
 
-type Farm = Extract<FarmAnswer, { enabled: true }>;
 type Worker = Farm["workers"][number];
 
-/** Workers, and sentences of what does not go together, that are shown at first: a farm may have a thousand. */
-const SHOWN = 100;
-const MOST_SENTENCES = 20;
+/** A farm may have a thousand workers. */
+const WORKERS_SHOWN = 100;
+const MISMATCHES_SHOWN = 20;
 
-const STATES: Record<Farm["state"], { tone: string; words: string }> = {
-  there: { tone: "good", words: "The queue is there" },
-  away: { tone: "bad", words: "The queue is away" },
-  taken: { tone: "bad", words: "The queue is another server's" },
-  refuses: { tone: "bad", words: "The queue takes no jobs" },
+const STATES: Record<Farm["state"], string> = {
+  there: "Connected",
+  away: "The queue does not answer",
+  taken: "Another server uses the queue",
+  refuses: "The queue accepts no jobs",
 };
 
-function FarmPage() {
-  const { value, error, reload } = useFarm();
-  usePolling(reload);
-  return (
-    <Administration path="/administration/farm" title="Farm">
-      {error !== undefined && <ErrorBanner error={error} retry={reload} />}
-      {value?.enabled === false && (
-        <Empty title="No farm">
-          <p>
-            This server scores for itself. Workers on other machines take its jobs where it has a queue: the
-            setting <code>queue</code>.
-          </p>
-        </Empty>
-      )}
-      {value?.enabled && <Shown farm={value} />}
-    </Administration>
-  );
-}
+const sinceServerStart = ({ finished, failed, late, returned, lost }: Farm["counts"]): string =>
+  [
+    `${formatCount(finished)} finished`,
+    `${formatCount(failed)} failed`,
+    `${formatCount(late)} finished twice`,
+    `${formatCount(returned)} returned by workers`,
+    `${formatCount(lost)} lost from the queue`,
+  ].join(", ");
 
-function Shown({ farm }: { farm: Farm }) {
-  const { tone, words } = STATES[farm.state];
-  const { finished, failed, late, returned, lost } = farm.counts;
+function FarmSummary({ farm }: { farm: Farm }) {
+  const { state, cause, oldest, mixed } = farm;
+  const waiting = oldest === null ? 0 : (Date.now() - Date.parse(oldest)) / 1000;
   return (
     <>
-      <p class="row">
-        <span class={`tag ${tone}`}>{words}</span>
-        <span class="tag">{formatCount(farm.waiting)} in the queue</span>
-        <span class="tag">{formatCount(farm.running)} on workers</span>
-      </p>
-      {farm.cause !== null && <p>{farm.cause}</p>}
-      <p>
-        {farm.oldest === null
-          ? "No job waits."
-          : `${formatCount(farm.backlog)} ${farm.backlog === 1 ? "job waits" : "jobs wait"}, the oldest for ${formatDuration((Date.now() - Date.parse(farm.oldest)) / 1000)}.`}{" "}
-        The queue is at {farm.queue}. The server's own workers {farm.pool_works ? "score, too" : "rest"} (
-        <code>queue_local</code> is {farm.mode}). Since the server began {formatCount(finished)} jobs were
-        finished and {formatCount(failed)} failed; {formatCount(late)} were handed in twice,{" "}
-        {formatCount(returned)} given back or lost by workers, {formatCount(lost)} lost from the queue.
-      </p>
-      {farm.mixed.length > 0 && (
-        <section aria-labelledby="mixed">
-          <h2 id="mixed">What does not go together</h2>
+      {state !== "there" && (
+        <Banner tone="danger">
+          {STATES[state]}. {cause}
+        </Banner>
+      )}
+      {mixed.length > 0 && (
+        <Banner tone="warn">
           <ul>
-            {farm.mixed.slice(0, MOST_SENTENCES).map((sentence) => (
-              <li key={sentence} class="anywhere">
-                {sentence}
-              </li>
+            {mixed.slice(0, MISMATCHES_SHOWN).map((sentence) => (
+              <li key={sentence}>{sentence}</li>
             ))}
-            {farm.mixed.length > MOST_SENTENCES && (
+            {mixed.length > MISMATCHES_SHOWN && (
               <li>
-                And {formatCount(farm.mixed.length - MOST_SENTENCES)} more; <code>labd farm status</code>{" "}
-                names all.
+                And {formatCount(mixed.length - MISMATCHES_SHOWN)} more: see <code>labd farm status</code>.
               </li>
             )}
           </ul>
-        </section>
+        </Banner>
       )}
-      {farm.workers.length === 0 ? (
-        <Empty title="No workers">
-          <p>
-            Start <code>labd worker</code> on another machine, with the same <code>queue</code>.
-          </p>
-        </Empty>
-      ) : (
-        <Workers workers={farm.workers} />
-      )}
+      <section class="card card-body" aria-label="Queue">
+        <KeyValues
+          of={[
+            ["Queue", `${farm.queue}: ${STATES[state].toLowerCase()}`],
+            ["Jobs", `${formatCount(farm.waiting)} in the queue, ${formatCount(farm.running)} on workers`],
+            [
+              "Not started",
+              oldest === null
+                ? "none"
+                : `${formatCount(farm.backlog)}, the oldest for ${formatDuration(waiting)}`,
+            ],
+            [
+              "Workers of this server",
+              `${farm.pool_works ? "active" : "idle"} (queue_local is ${farm.mode})`,
+            ],
+            ["Since the server started", sinceServerStart(farm.counts)],
+          ]}
+        />
+      </section>
     </>
   );
 }
 
-function Workers({ workers }: { workers: readonly Worker[] }) {
-  return (
-    <Table
-      caption="Workers"
-      rows={workers.toSorted((a, b) => Number(a.fits) - Number(b.fits))}
-      first={{ rows: SHOWN, of: "workers" }}
-      keyOf={({ name }) => name}
-      columns={[
-        {
-          name: "name",
-          title: "Worker",
-          heading: true,
-          cell: ({ name, version }) => (
-            <>
-              {name}
-              <div>
-                <small>labd {version}</small>
-              </div>
-            </>
-          ),
-        },
-        {
-          name: "state",
-          title: "State",
-          cell: ({ fits, draining }) => (
-            <span class={`tag ${fits ? "good" : "warn"}`}>
-              {fits ? "works" : draining ? "drains" : "takes no work"}
-            </span>
-          ),
-        },
-        {
-          name: "jobs",
-          title: "What it runs",
-          cell: ({ jobs, concurrency }) => (
-            <>
-              {jobs.length} of {concurrency}
-              {jobs.map(({ id, stage, fraction }) => (
-                <div key={id} class="nowrap">
-                  <a href={href(`/score/${id}`)}>{id.slice(-8)}</a>, {stage} {Math.floor(fraction * 100)} %
-                </div>
-              ))}
-            </>
-          ),
-        },
-        {
-          name: "finished",
-          title: "Finished",
-          numeric: true,
-          cell: ({ counts }) => formatCount(counts.finished),
-        },
-        { name: "failed", title: "Failed", numeric: true, cell: ({ counts }) => formatCount(counts.failed) },
-        {
-          name: "returned",
-          title: "Given back",
-          numeric: true,
-          cell: ({ counts }) => formatCount(counts.returned),
-        },
-        { name: "memory", title: "Memory", numeric: true, cell: ({ memory }) => formatSize(memory) },
-        { name: "since", title: "Since", cell: ({ since }) => <Time at={since} /> },
-      ]}
-    />
-  );
-}
-
-export const administrationFarmPage = definePage({
-  name: "administration-farm",
-  paths: ["/administration/farm"],
-  title: "Farm",
-  View: FarmPage,
+export const administrationFarmPage = administrationPage({
+  section: "farm",
+  polls: true,
+  load: async (_query, signal) => {
+    const farm = await getFarm(signal);
+    const results = farm.enabled ? farm.workers : [];
+    return { farm, results: results.toSorted((a, b) => Number(a.fits) - Number(b.fits)) };
+  },
+  empty: {
+    title: "No workers",
+    text: "Set queue in the settings, and start labd worker on another machine with the same queue.",
+  },
+  keyOf: ({ name }: Worker) => name,
+  nameOf: ({ name }) => name,
+  first: { rows: WORKERS_SHOWN, of: "workers" },
+  above: ({ data: { farm } }) =>
+    farm.enabled ? (
+      <FarmSummary farm={farm} />
+    ) : (
+      <p>This server has no queue, so it scores every job itself.</p>
+    ),
+  columns: [
+    {
+      name: "name",
+      title: "Worker",
+      heading: true,
+      cell: ({ name, version }) => (
+        <>
+          {name} <small>labd {version}</small>
+        </>
+      ),
+    },
+    {
+      name: "state",
+      title: "State",
+      phone: "end",
+      cell: ({ fits, draining }) => (
+        <Tag tone={fits ? "ok" : "warn"}>{fits ? "active" : draining ? "draining" : "takes no work"}</Tag>
+      ),
+    },
+    {
+      name: "jobs",
+      title: "Jobs",
+      cell: ({ jobs, concurrency }) => (
+        <>
+          {jobs.length} of {concurrency}
+          {jobs.map(({ id, stage, fraction }) => (
+            <div key={id} class="nowrap">
+              <a href={href(`/score/${id}`)}>{id.slice(-8)}</a>, {stage} {Math.floor(fraction * 100)} %
+            </div>
+          ))}
+        </>
+      ),
+    },
+    {
+      name: "finished",
+      title: "Finished",
+      numeric: true,
+      cell: ({ counts }) => formatCount(counts.finished),
+    },
+    { name: "failed", title: "Failed", numeric: true, cell: ({ counts }) => formatCount(counts.failed) },
+    {
+      name: "returned",
+      title: "Returned",
+      numeric: true,
+      cell: ({ counts }) => formatCount(counts.returned),
+    },
+    { name: "memory", title: "Memory", numeric: true, cell: ({ memory }) => formatSize(memory) },
+    { name: "since", title: "Since", cell: ({ since }) => <Time at={since} /> },
+  ],
 });

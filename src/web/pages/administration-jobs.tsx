@@ -1,38 +1,15 @@
-import { useState } from "preact/hooks";
+import type { Scoring } from "../../scoring/index.ts";
 import { href } from "../address.ts";
-import { Confirm, type Question } from "../components/confirm.tsx";
-import { Administration } from "../administration/frame.tsx";
-import { formatCount, formatDuration, formatSize, Time } from "../format.tsx";
-import { useLoaded, usePolling } from "../components/loaded.tsx";
-import { definePage, useQuery } from "../page.tsx";
-import { Button } from "../components/button.tsx";
-import { Empty } from "../components/empty.tsx";
-import { ErrorBanner } from "../components/banner.tsx";
+import { administrationPage } from "../administration/page.tsx";
+import type { Printed } from "../administration/printed.ts";
 import { SelectField } from "../components/field.tsx";
-import { Table } from "../components/table.tsx";
-import { requestJson, get } from "../request.ts";
+import { Card, KeyValues, Tag } from "../components/layout.tsx";
+import { formatCount, formatDuration, formatSize, Time } from "../format.tsx";
+import { get, requestJson } from "../request.ts";
 
-const STATES = ["queued", "running", "finished", "failed", "cancelled", "expired"] as const;
-type State = (typeof STATES)[number];
-
-interface Job {
-  id: string;
-  state: State;
-  client: string;
-  submitted: string;
-  started: string | null;
-  ended: string | null;
-  failure: string | null;
-  attempts: number;
-  name: string | null;
-  residues: number | null;
-}
-interface Worker {
-  alive: boolean;
-  job: string | null;
-  helps: string | null;
-  progress: { stage: string; fraction: number } | null;
-}
+type Job = Printed<ReturnType<Scoring["recentJobs"]>[number], "submitted" | "started" | "ended">;
+type State = Job["state"];
+type Worker = ReturnType<Scoring["workerStatuses"]>[number];
 interface Jobs {
   counts: Record<State, number>;
   queue_seconds: number;
@@ -41,166 +18,108 @@ interface Jobs {
   results: Job[];
 }
 
-const TONE: Record<State, string> = {
-  queued: "",
-  running: "",
-  finished: "good",
-  failed: "bad",
-  cancelled: "warn",
-  expired: "",
+const STATES: Record<State, { name: string; tone?: "ok" | "warn" | "danger" }> = {
+  queued: { name: "Queued" },
+  running: { name: "Running" },
+  finished: { name: "Finished", tone: "ok" },
+  failed: { name: "Failed", tone: "danger" },
+  cancelled: { name: "Cancelled", tone: "warn" },
+  expired: { name: "Expired" },
 };
 
-function JobsPage() {
-  const [query, setQuery] = useQuery();
-  const state = (query.get("state") ?? "") as State | "";
-  const { value, error, reload } = useLoaded(`jobs ${state}`, (signal) =>
-    get<Jobs>("/api/admin/jobs", { state }, signal),
-  );
-  const [question, setQuestion] = useState<Question | null>(null);
-  usePolling(reload);
-  return (
-    <Administration path="/administration/jobs" title="Jobs and workers">
-      {error !== undefined && <ErrorBanner error={error} retry={reload} />}
-      {value && (
+const took = ({ started, ended }: Job): string =>
+  started === null || ended === null
+    ? "–"
+    : `${((Date.parse(ended) - Date.parse(started)) / 1000).toFixed(1)} s`;
+
+export const administrationJobsPage = administrationPage({
+  section: "jobs",
+  polls: true,
+  load: (query, signal) => get<Jobs>("/api/admin/jobs", { state: query.get("state") }, signal),
+  keyOf: ({ id }: Job) => id,
+  nameOf: ({ name }) => name || "unnamed",
+  empty: { title: "No jobs", text: "No job is in this state." },
+  above: ({ data, query, setQuery }) => (
+    <>
+      <div class="columns">
+        <Card title="Queue">
+          <KeyValues
+            of={[
+              ["Waiting", formatCount(data.counts.queued)],
+              ["Longest wait", data.counts.queued > 0 && formatDuration(data.queue_seconds)],
+              ["Memory", `${formatSize(data.memory.bytes)} of at most ${formatSize(data.memory.limit)}`],
+            ]}
+          />
+        </Card>
+        <Card title="Workers" count={data.workers.length}>
+          <KeyValues of={data.workers.map((worker, i) => [`Worker ${i + 1}`, activityOf(worker)] as const)} />
+        </Card>
+      </div>
+      <div class="narrow">
+        <SelectField
+          label="State"
+          value={query.get("state") ?? ""}
+          choices={[
+            { value: "", name: "All" },
+            ...Object.entries(STATES).map(([value, { name }]) => ({
+              value,
+              name: `${name} (${formatCount(data.counts[value as State])})`,
+            })),
+          ]}
+          onChange={(state) => setQuery({ state })}
+        />
+      </div>
+    </>
+  ),
+  columns: [
+    {
+      name: "name",
+      title: "Query",
+      heading: true,
+      cell: ({ id, name }) => <a href={href(`/score/${id}`)}>{name || "unnamed"}</a>,
+    },
+    {
+      name: "residues",
+      title: "Residues",
+      numeric: true,
+      cell: ({ residues }) => (residues === null ? "–" : formatCount(residues)),
+    },
+    {
+      name: "state",
+      title: "State",
+      phone: "end",
+      cell: ({ state, failure }) => (
         <>
-          <p class="row">
-            {STATES.map((one) => (
-              <span key={one} class={`tag ${value.counts[one] > 0 ? TONE[one] : ""}`}>
-                {formatCount(value.counts[one])} {one}
-              </span>
-            ))}
-          </p>
-          <p>
-            {value.counts.queued === 0
-              ? "No job waits."
-              : `The job that waits longest has done so for ${formatDuration(value.queue_seconds)}.`}{" "}
-            The process has {formatSize(value.memory.bytes)} of memory; from {formatSize(value.memory.limit)}{" "}
-            on the job that has run longest is stopped.
-          </p>
-          <Workers workers={value.workers} />
-          <section aria-labelledby="jobs">
-            <h2 id="jobs">The newest jobs</h2>
-            <div class="narrow">
-              <SelectField
-                label="State"
-                value={state}
-                choices={[
-                  { value: "", name: "all" },
-                  ...STATES.map((one) => ({
-                    value: one,
-                    name: `${one} (${formatCount(value.counts[one])})`,
-                  })),
-                ]}
-                onChange={(chosen) => setQuery({ state: chosen })}
-              />
-            </div>
-            {value.results.length === 0 ? (
-              <Empty title="No jobs">
-                <p>Nobody has asked for a score, or those who did not of this state.</p>
-              </Empty>
-            ) : (
-              <Table
-                caption="Jobs"
-                rows={value.results}
-                keyOf={({ id }) => id}
-                columns={[
-                  {
-                    name: "name",
-                    title: "Query",
-                    heading: true,
-                    cell: (row) => <a href={href(`/score/${row.id}`)}>{row.name || "unnamed"}</a>,
-                  },
-                  {
-                    name: "residues",
-                    title: "Residues",
-                    numeric: true,
-                    cell: (row) => (row.residues === null ? "–" : formatCount(row.residues)),
-                  },
-                  {
-                    name: "state",
-                    title: "State",
-                    cell: (row) => (
-                      <>
-                        <span class={`tag ${TONE[row.state]}`}>{row.state}</span>
-                        {row.failure && row.state === "failed" && <div>{row.failure}</div>}
-                      </>
-                    ),
-                  },
-                  { name: "client", title: "Who", cell: (row) => row.client || "unknown" },
-                  { name: "submitted", title: "Submitted", cell: (row) => <Time at={row.submitted} /> },
-                  {
-                    name: "took",
-                    title: "Took",
-                    numeric: true,
-                    cell: (row) =>
-                      row.ended === null || row.started === null
-                        ? "–"
-                        : `${((Date.parse(row.ended) - Date.parse(row.started)) / 1000).toFixed(1)} s`,
-                  },
-                  {
-                    name: "cancel",
-                    title: <span class="unseen">What can be done</span>,
-                    cell: (row) =>
-                      (row.state === "queued" || row.state === "running") && (
-                        <Button
-                          look="quiet"
-                          aria-label={`Call off ${row.name || "unnamed"}`}
-                          onClick={() =>
-                            setQuestion({
-                              title: `Call off ${row.name || "this job"}?`,
-                              text: `${row.client || "Whoever asked"} gets no result, and has to submit it again.`,
-                              verb: "Call it off",
-                              run: () => requestJson("DELETE", `/api/admin/jobs/${row.id}`),
-                              done: "The job is called off.",
-                            })
-                          }
-                        >
-                          Call off
-                        </Button>
-                      ),
-                  },
-                ]}
-              />
-            )}
-          </section>
+          <Tag tone={STATES[state].tone}>{STATES[state].name}</Tag> {state === "failed" && failure}
         </>
-      )}
-      {question && <Confirm question={question} onClose={() => setQuestion(null)} onDone={reload} />}
-    </Administration>
-  );
-}
+      ),
+    },
+    { name: "client", title: "Client", cell: ({ client }) => client || "unknown" },
+    { name: "submitted", title: "Submitted", cell: ({ submitted }) => <Time at={submitted} /> },
+    { name: "took", title: "Duration", numeric: true, cell: took },
+  ],
+  actions: [
+    {
+      label: "Cancel job",
+      applies: ({ state }) => state === "queued" || state === "running",
+      confirm: ({ name, client }) => ({
+        title: `Cancel ${name || "this job"}?`,
+        text: `${client || "The client"} gets no result and must submit the job again.`,
+      }),
+      run: ({ id }) => requestJson("DELETE", `/api/admin/jobs/${id}`),
+      done: () => "Cancelled the job.",
+    },
+  ],
+});
 
-function Workers({ workers }: { workers: readonly Worker[] }) {
-  return (
-    <section aria-labelledby="workers">
-      <h2 id="workers">Workers</h2>
-      <ul>
-        {workers.map((worker, i) => (
-          // They have no names but their places.
-          <li key={i}>
-            Worker {i + 1}: {doing(worker)}
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
-}
-
-function doing({ alive, job, helps, progress }: Worker) {
+function activityOf({ alive, job, helps, progress }: Worker) {
   if (job !== null)
     return (
       <>
-        scores <a href={href(`/score/${job}`)}>{job.slice(-8)}</a>
+        Scoring <a href={href(`/score/${job}`)}>{job.slice(-8)}</a>
         {progress && `, ${progress.stage} ${Math.round(progress.fraction * 100)} %`}
       </>
     );
-  if (helps !== null) return `helps to search for ${helps.slice(-8)}`;
-  return alive ? "idle" : "not started, for want of a job";
+  if (helps !== null) return `Searching for ${helps.slice(-8)}`;
+  return alive ? "Idle" : "Not started";
 }
-
-export const administrationJobsPage = definePage({
-  name: "administration-jobs",
-  paths: ["/administration/jobs"],
-  title: "Jobs and workers",
-  View: JobsPage,
-});

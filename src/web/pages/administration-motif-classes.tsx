@@ -1,17 +1,18 @@
 import { useState } from "preact/hooks";
-import { Confirm, type Question } from "../components/confirm.tsx";
-import { Administration } from "../administration/frame.tsx";
-import { formatCount, Time } from "../format.tsx";
-import { useLoaded } from "../components/loaded.tsx";
-import { definePage } from "../page.tsx";
-import { showToast } from "../components/toast.tsx";
+import { AdministrationFrame, defineAdministration } from "../administration/page.tsx";
+import { Banner, ErrorBanner } from "../components/banner.tsx";
 import { Button } from "../components/button.tsx";
-import { ErrorBanner } from "../components/banner.tsx";
-import { SelectField } from "../components/field.tsx";
+import { confirm } from "../components/confirm.tsx";
+import { FileField, SelectField } from "../components/field.tsx";
+import { useSubmission } from "../components/form.tsx";
+import { Card, Tag } from "../components/layout.tsx";
+import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { Table } from "../components/table.tsx";
-import { requestJson, get } from "../request.ts";
+import { showToast } from "../components/toast.tsx";
+import { formatCount, Time } from "../format.tsx";
+import { get, requestJson } from "../request.ts";
 
-interface InUse {
+interface MotifClasses {
   classes: number;
   imported: {
     name: string;
@@ -23,7 +24,13 @@ interface InUse {
   } | null;
 }
 
-type Verdict = "wrong" | "new" | "changed" | "same";
+const VERDICTS = {
+  wrong: { tone: "danger", name: "Invalid" },
+  new: { tone: "ok", name: "New" },
+  changed: { tone: "warn", name: "Pattern differs" },
+  same: { tone: undefined, name: "Unchanged" },
+} as const;
+type Verdict = keyof typeof VERDICTS;
 interface Row {
   line: number;
   name: string | null;
@@ -31,176 +38,150 @@ interface Row {
   problem: string | null;
   verdict: Verdict;
 }
-interface Judged {
-  version: string | null;
-  published: string | null;
+interface Preview {
   problems: string[];
   rows: Row[];
 }
 
 const PATH = "/api/admin/motif-classes";
-const VERDICTS: Record<Verdict, { tone: string; word: string }> = {
-  wrong: { tone: "bad", word: "wrong" },
-  new: { tone: "good", word: "new" },
-  changed: { tone: "warn", word: "another pattern" },
-  same: { tone: "", word: "as it is" },
-};
-/** Rows that are shown at once: a browser lays out no thousands of them quickly. */
-const SHOWN = 200;
+const ROWS_SHOWN = 200;
 
 function MotifClassesPage() {
-  const { value, error, reload } = useLoaded("motif-classes", (signal) => get<InUse>(PATH, {}, signal));
-  const [question, setQuestion] = useState<Question | null>(null);
-  const [file, setFile] = useState<File | null>(null);
-  const [judged, setJudged] = useState<Judged | null>(null);
-  const [problem, setProblem] = useState<unknown>(null);
-  const [busy, setBusy] = useState(false);
-  const choose = async (chosen: File | undefined): Promise<void> => {
-    setFile(chosen ?? null);
-    setJudged(null);
-    setProblem(null);
-    if (!chosen) return;
-    try {
-      setJudged(await requestJson<Judged>("PUT", PATH, { query: { dry_run: 1 }, body: chosen }));
-    } catch (refused) {
-      setProblem(refused);
-    }
-  };
-  const take = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      const { classes } = await requestJson<InUse>("PUT", PATH, { query: { name: file!.name }, body: file });
-      showToast(`${formatCount(classes)} motif classes are in use.`);
-      setFile(null);
-      setJudged(null);
-      reload();
-    } catch (refused) {
-      setProblem(refused);
-    }
-    setBusy(false);
-  };
-  const wrong = judged ? judged.rows.filter(({ verdict }) => verdict === "wrong").length : 0;
-  const isGood = judged !== null && wrong === 0 && judged.problems.length === 0;
+  const loaded = useLoaded("motif-classes", (signal) => get<MotifClasses>(PATH, {}, signal));
   return (
-    <Administration path="/administration/motif-classes" title="Motif classes">
-      {error !== undefined && <ErrorBanner error={error} retry={reload} />}
-      {value && (
-        <section class="card" aria-labelledby="in-use">
-          <h2 id="in-use">{formatCount(value.classes)} classes in use</h2>
-          {value.imported ? (
-            <>
-              <p>
-                {formatCount(value.imported.size)} of them from <strong>{value.imported.name}</strong>
-                {value.imported.version && `, version ${value.imported.version}`}
-                {value.imported.published && ` (${value.imported.published})`}, imported{" "}
-                <Time at={value.imported.imported} />; the others come with the program.
-              </p>
-              <Button
-                look="danger"
-                onClick={() =>
-                  setQuestion({
-                    title: "Give the imported table up?",
-                    text: "The classes that come with the program count again. Results stay as they are.",
-                    verb: "Give it up",
-                    run: () => requestJson("DELETE", PATH),
-                    done: "The imported table is given up.",
-                  })
-                }
-              >
-                Give the table up
-              </Button>
-            </>
-          ) : (
-            <p>They come with the program. Import ELM's own table to have all of its classes.</p>
-          )}
-        </section>
-      )}
-      {value && (
-        <section class="card" aria-labelledby="import">
-          <h2 id="import">Import a table</h2>
-          <p>
-            The file of classes as the ELM resource (elm.eu.org) offers it for download, tab-separated. You
-            see a verdict on every row first.
-          </p>
-          <p>
-            <label>
-              <span class="unseen">Table of motif classes</span>
-              <input
-                type="file"
-                accept=".tsv,.txt"
-                // Else nothing happens where the same file, mended, is chosen again.
-                onClick={(event) => (event.currentTarget.value = "")}
-                onChange={(event) => void choose(event.currentTarget.files?.[0])}
-              />
-            </label>
-          </p>
-          {problem !== null && <ErrorBanner error={problem} />}
-          {judged?.problems.map((text) => (
-            <p key={text} class="failure">
-              {text}
-            </p>
-          ))}
-          {judged && <Verdicts rows={judged.rows} />}
-          {isGood && (
-            <p class="actions">
-              <Button look="primary" busy={busy} onClick={() => void take()}>
-                {`Import ${formatCount(judged.rows.length)} classes`}
-              </Button>
-            </p>
-          )}
-          {judged && !isGood && (
-            <p role="status">
-              Nothing is imported while {wrong === 1 ? "a row is" : "rows are"} wrong: mend the file and
-              choose it again.
-            </p>
-          )}
-        </section>
-      )}
-      {question && <Confirm question={question} onClose={() => setQuestion(null)} onDone={reload} />}
-    </Administration>
+    <AdministrationFrame section="motif-classes">
+      <Loaded of={loaded}>
+        {(value) => (
+          <>
+            <InUse value={value} onRemoved={loaded.reload} />
+            <Import onImported={(imported) => loaded.update(() => imported)} />
+          </>
+        )}
+      </Loaded>
+    </AdministrationFrame>
   );
 }
 
-function Verdicts({ rows }: { rows: readonly Row[] }) {
+function InUse({ value: { classes, imported }, onRemoved }: { value: MotifClasses; onRemoved: () => void }) {
+  const remove = (): void =>
+    confirm({
+      title: `Remove ${imported?.name}?`,
+      text: "The classes that come with labd are used again. Results stay as they are.",
+      verb: "Remove table",
+      run: () => requestJson("DELETE", PATH).then(onRemoved),
+      done: "Removed the imported table.",
+    });
+  return (
+    <Card title="In use" count={`${formatCount(classes)} classes`}>
+      {imported === null ? (
+        <p>These classes come with labd. Import ELM's table to use all of its classes.</p>
+      ) : (
+        <>
+          <p>
+            {formatCount(imported.size)} classes from <strong>{imported.name}</strong>
+            {imported.version && `, version ${imported.version}`}
+            {imported.published && ` (${imported.published})`}, imported <Time at={imported.imported} />. The
+            others come with labd.
+          </p>
+          <div class="actions">
+            <Button onClick={remove}>Remove table</Button>
+          </div>
+        </>
+      )}
+    </Card>
+  );
+}
+
+function Import({ onImported }: { onImported: (value: MotifClasses) => void }) {
+  const [file, setFile] = useState<File | null>(null);
+  const [preview, setPreview] = useState<Preview | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const choose = async (chosen: File | null): Promise<void> => {
+    setFile(chosen);
+    setPreview(null);
+    setError(null);
+    if (!chosen) return;
+    try {
+      setPreview(await requestJson<Preview>("PUT", PATH, { query: { dry_run: 1 }, body: chosen }));
+    } catch (problem) {
+      setError(problem);
+    }
+  };
+  const form = useSubmission(async () => {
+    const value = await requestJson<MotifClasses>("PUT", PATH, { query: { name: file!.name }, body: file });
+    showToast(`${formatCount(value.classes)} motif classes are in use.`);
+    setPreview(null);
+    onImported(value);
+  });
+  const invalid = preview?.rows.filter(({ verdict }) => verdict === "wrong").length ?? 0;
+  const isValid = invalid === 0 && preview?.problems.length === 0;
+  const shownError = error ?? form.error;
+  return (
+    <Card title="Import a table">
+      <FileField
+        label="Table of motif classes"
+        hint="The tab-separated file of classes from elm.eu.org. You can check every row before you import it."
+        accept=".tsv,.txt"
+        onChange={(chosen) => void choose(chosen)}
+      />
+      {shownError !== null && <ErrorBanner error={shownError} />}
+      {preview?.problems.map((text) => (
+        <Banner key={text} tone="danger">
+          {text}
+        </Banner>
+      ))}
+      {preview && <PreviewTable rows={preview.rows} />}
+      {preview && isValid && (
+        <div class="actions">
+          <Button look="primary" busy={form.busy} onClick={form.submit}>
+            {`Import ${formatCount(preview.rows.length)} classes`}
+          </Button>
+        </div>
+      )}
+      {preview && !isValid && (
+        <p role="status">
+          {`Nothing was imported: correct ${invalid === 1 ? "the invalid row" : "the file"} and choose it again.`}
+        </p>
+      )}
+    </Card>
+  );
+}
+
+function PreviewTable({ rows }: { rows: readonly Row[] }) {
   const of = (verdict: Verdict): Row[] => rows.filter((row) => row.verdict === verdict);
   const [shown, show] = useState<Verdict | "all">(of("wrong").length > 0 ? "wrong" : "all");
-  const chosen = shown === "all" ? rows : of(shown);
   return (
     <>
       <SelectField
         label="Rows"
         value={shown}
         choices={[
-          { value: "all", name: `all (${formatCount(rows.length)})` },
+          { value: "all", name: `All (${formatCount(rows.length)})` },
           ...(Object.keys(VERDICTS) as Verdict[]).map((verdict) => ({
             value: verdict,
-            name: `${VERDICTS[verdict].word} (${formatCount(of(verdict).length)})`,
+            name: `${VERDICTS[verdict].name} (${formatCount(of(verdict).length)})`,
           })),
         ]}
         onChange={show}
       />
       <Table
-        caption={
-          chosen.length > SHOWN
-            ? `The first ${SHOWN} of ${formatCount(chosen.length)} rows`
-            : "Verdict on each row"
-        }
-        rows={chosen.slice(0, SHOWN)}
+        caption="Rows of the file"
+        rows={shown === "all" ? rows : of(shown)}
+        first={{ rows: ROWS_SHOWN, of: "rows" }}
         keyOf={({ line }) => line}
         columns={[
-          { name: "line", title: "Line", numeric: true, cell: (row) => row.line },
+          { name: "line", title: "Line", numeric: true, cell: ({ line }) => line },
+          { name: "name", title: "Class", heading: true, cell: ({ name }) => name ?? "–" },
           {
             name: "verdict",
-            title: "Verdict",
-            cell: ({ verdict }) => (
-              <span class={`tag ${VERDICTS[verdict].tone}`}>{VERDICTS[verdict].word}</span>
-            ),
+            title: "Status",
+            phone: "end",
+            cell: ({ verdict }) => <Tag tone={VERDICTS[verdict].tone}>{VERDICTS[verdict].name}</Tag>,
           },
-          { name: "name", title: "Class", heading: true, cell: (row) => row.name ?? "–" },
           {
             name: "expression",
-            title: "Pattern, or what is wrong",
-            cell: (row) => row.problem ?? <code>{row.expression}</code>,
+            title: "Pattern or problem",
+            cell: ({ problem, expression }) => problem ?? <code>{expression}</code>,
           },
         ]}
       />
@@ -208,9 +189,4 @@ function Verdicts({ rows }: { rows: readonly Row[] }) {
   );
 }
 
-export const administrationMotifClassesPage = definePage({
-  name: "administration-motif-classes",
-  paths: ["/administration/motif-classes"],
-  title: "Motif classes",
-  View: MotifClassesPage,
-});
+export const administrationMotifClassesPage = defineAdministration("motif-classes", MotifClassesPage);

@@ -1,15 +1,11 @@
-import { useEffect } from "preact/hooks";
-import { Administration } from "../administration/frame.tsx";
-import { formatDuration, formatSize, Time } from "../format.tsx";
-import { type Task, useTasks } from "../administration/tasks.tsx";
+import { AdministrationFrame, defineAdministration } from "../administration/page.tsx";
+import { TaskList, useTasks } from "../administration/tasks.tsx";
 import { href } from "../address.ts";
-import { useLoaded } from "../components/loaded.tsx";
-import { definePage } from "../page.tsx";
-import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
-import { ErrorBanner } from "../components/banner.tsx";
-import { Progress } from "../components/progress.tsx";
-import { requestJson, get } from "../request.ts";
+import { Card, KeyValues, Tag } from "../components/layout.tsx";
+import { Loaded, useLoaded, usePolling } from "../components/loaded.tsx";
+import { formatDuration, formatSize, Time } from "../format.tsx";
+import { get } from "../request.ts";
 import { useNoCorpus } from "../score/no-corpus.tsx";
 
 interface Health {
@@ -30,131 +26,100 @@ interface Finding {
   remedy?: string;
 }
 
+const TASKS = { examination: "System check" };
+
 function HealthPage() {
-  const { value, error, reload } = useLoaded("health", (signal) =>
-    get<Health>("/api/admin/health", {}, signal),
-  );
-  useEffect(() => {
-    const timer = setInterval(reload, 15_000);
-    return () => clearInterval(timer);
-  }, []);
+  const health = useLoaded("health", (signal) => get<Health>("/api/admin/health", {}, signal));
+  usePolling(health.reload, 15);
   return (
-    <Administration path="/administration" title="Health">
-      {error !== undefined && <ErrorBanner error={error} retry={reload} />}
-      {value && (
-        <section class="card" aria-label="The service">
-          <dl class="facts">
-            <dt>Version</dt>
-            <dd>
-              labd {value.version} <small>({value.commit.slice(0, 12)})</small>
-            </dd>
-            <dt>Runs for</dt>
-            <dd>{formatDuration(value.uptime)}</dd>
-            <dt>Clock</dt>
-            <dd>
-              <Time at={value.now} />
-            </dd>
-            <dt>Disk</dt>
-            <dd>
-              {formatSize(value.disk.free)} of {formatSize(value.disk.size)} free
-            </dd>
-            <dt>Database</dt>
-            <dd>{formatSize(value.database.bytes + value.database.log)}</dd>
-            <dt>Memory</dt>
-            <dd>{formatSize(value.memory)}</dd>
-            <dt>Data</dt>
-            <dd>
-              <code>{value.data_directory}</code>
-            </dd>
-          </dl>
-        </section>
-      )}
-      {value && <FirstSteps />}
-      {value && <Examination />}
-    </Administration>
+    <AdministrationFrame section="health">
+      <Loaded of={health}>
+        {(value) => (
+          <>
+            <FirstSteps />
+            <Card title="Server">
+              <KeyValues
+                of={[
+                  ["Version", `labd ${value.version} (${value.commit.slice(0, 12)})`],
+                  ["Uptime", formatDuration(value.uptime)],
+                  ["Server time", <Time at={value.now} />],
+                  ["Disk", `${formatSize(value.disk.free)} of ${formatSize(value.disk.size)} free`],
+                  ["Database", formatSize(value.database.bytes + value.database.log)],
+                  ["Memory", formatSize(value.memory)],
+                  ["Data directory", <code>{value.data_directory}</code>],
+                ]}
+              />
+            </Card>
+            <SystemCheck />
+          </>
+        )}
+      </Loaded>
+    </AdministrationFrame>
   );
 }
 
-/** What is to do on a new server, as long as it has no corpus. */
+/** What a new server still needs, until it has a corpus. */
 function FirstSteps() {
   if (!useNoCorpus()) return null;
   return (
-    <section class="card" aria-labelledby="first-steps">
-      <h2 id="first-steps">First steps</h2>
-      <ol>
+    <Card title="First steps">
+      <ol class="bullets">
         <li>
-          <a href={href("/administration/corpora")}>Add a corpus</a>, the proteins in which homologs are
-          found: without one nothing can be said about conservation.
+          <a href={href("/administration/corpora")}>Add a corpus</a>: the proteins in which scoring finds
+          homologs.
         </li>
         <li>
-          <a href={href("/administration/users")}>Add those</a> who keep the inventory. Scoring needs no
+          <a href={href("/administration/users")}>Add users</a> who keep the inventory. Scoring needs no
           account.
         </li>
         <li>
-          Have backups go to another disk, by the setting <code>backup_dir</code>, and look below whether all
-          is well.
+          Set <code>backup_dir</code> to a directory on another disk, then check the system below.
         </li>
       </ol>
-    </section>
+    </Card>
   );
 }
 
-const MARK = {
-  ok: { tone: "good", word: "well" },
-  warning: { tone: "warn", word: "warning" },
-  problem: { tone: "bad", word: "problem" },
-};
+const STATES = {
+  problem: { tone: "danger", word: "Problem" },
+  warning: { tone: "warn", word: "Warning" },
+  ok: { tone: "ok", word: "OK" },
+} as const;
+const ORDER = Object.keys(STATES);
 
-function Examination() {
-  const { tasks, watch, busy } = useTasks(["examination"], () => {});
-  const begin = async (): Promise<void> => {
-    try {
-      await requestJson("POST", "/api/admin/health/examination");
-    } catch (error) {
-      showToast((error as Error).message, "error");
-    }
-    watch();
-  };
-  const newest: Task | undefined = tasks[0];
-  const findings = (tasks.find(({ state }) => state === "done")?.result as Finding[] | undefined) ?? [];
-  const order = ["problem", "warning", "ok"];
-  const sorted = findings.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state));
+function SystemCheck() {
+  const { tasks, startTask, watchTasks } = useTasks(TASKS, () => {});
+  const findings = (tasks.find(({ state }) => state === "done")?.result ?? []) as Finding[];
   return (
-    <section class="card" aria-labelledby="examination">
-      <h2 id="examination">Is it well?</h2>
-      <p>
-        Settings, owners and modes, disk, clock, database, corpora, backups and certificate are looked at, as{" "}
-        <code>labd doctor</code> does. It changes nothing, and takes a while with large corpora.
-      </p>
-      <div aria-live="polite">
-        {newest?.state === "running" && <Progress label={newest.said} />}
-        {newest && newest.state !== "running" && (
-          <p>
-            {newest.said} <Time at={newest.ended} />
-          </p>
-        )}
-      </div>
-      <p>
-        <Button look="primary" busy={busy} onClick={() => void begin()}>
-          Look now
+    <Card
+      title="System check"
+      actions={
+        <Button
+          look="primary"
+          busy={tasks[0]?.state === "running"}
+          onClick={() => startTask("/api/admin/health/examination")}
+        >
+          Check now
         </Button>
+      }
+    >
+      <p class="lead">
+        Checks settings, file owners, disk, clock, database, corpora, backups and certificate, like{" "}
+        <code>labd doctor</code>. It changes nothing, and takes a while with large corpora.
       </p>
-      <ul class="findings">
-        {sorted.map(({ about, state, found, remedy }) => (
-          <li key={about + found}>
-            <span class={`tag ${MARK[state].tone}`}>{MARK[state].word}</span> <strong>{about}</strong>:{" "}
-            {found}
-            {remedy && <p>What to do: {remedy}</p>}
-          </li>
-        ))}
+      <TaskList tasks={tasks.slice(0, 1)} names={TASKS} reload={watchTasks} />
+      <ul class="stack">
+        {findings
+          .toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state))
+          .map(({ about, state, found, remedy }) => (
+            <li key={about + found} class="anywhere">
+              <Tag tone={STATES[state].tone}>{STATES[state].word}</Tag> <strong>{about}</strong>: {found}
+              {remedy && <p class="hint">{remedy}</p>}
+            </li>
+          ))}
       </ul>
-    </section>
+    </Card>
   );
 }
 
-export const administrationPage = definePage({
-  name: "administration",
-  paths: ["/administration"],
-  title: "Health",
-  View: HealthPage,
-});
+export const administrationPage = defineAdministration("health", HealthPage);

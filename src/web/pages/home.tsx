@@ -1,81 +1,74 @@
-import { useEffect, useState } from "preact/hooks";
 import { href } from "../address.ts";
-import { definePage } from "../page.tsx";
 import { LinkButton } from "../components/button.tsx";
+import { Card, PageHead } from "../components/layout.tsx";
+import { useLoaded } from "../components/loaded.tsx";
+import { formatCount } from "../format.tsx";
+import { definePage } from "../page.tsx";
 import { get } from "../request.ts";
 
-interface Corpus {
-  name: string;
-  sequences: number;
-}
+const PROGRAM_LINKS = [
+  { name: "API reference", path: "/docs" },
+  { name: "OpenAPI document", path: "/docs/json" },
+  { name: "SOAP service", path: "/soap/ConservationScorer" },
+  { name: "WSDL", path: "/soap/ConservationScorer?wsdl" },
+  { name: "Browsable inventory API", path: "/api/v2/?format=api" },
+  { name: "Health", path: "/healthz" },
+  { name: "Readiness", path: "/readyz" },
+] as const;
 
-function Home() {
-  return (
-    <>
-      <h1>What would you like to do?</h1>
-      <p class="lead">
-        Find out whether a short linear motif is conserved in its homologs, or find, label and count what is
-        in the freezer.
-      </p>
-      <div class="columns">
-        <section class="card" aria-labelledby="scoring">
-          <h2 id="scoring">Score a motif</h2>
-          <p>
-            Is this match conserved in the homologs, so that it is likely to be real? Paste a protein, choose
-            motifs, and see why.
-          </p>
-          <CorpusInUse />
-          <LinkButton look="primary" href={href("/score")}>
-            Score a motif
+const Home = () => (
+  <>
+    <PageHead title="labd">
+      Score short linear motifs by their conservation, and keep the laboratory's inventory.
+    </PageHead>
+    <div class="columns">
+      <Card title="Score a protein">
+        <p>Is a motif match conserved in homologs, and therefore likely to be functional?</p>
+        <CorpusInUse />
+        <div class="actions">
+          <LinkButton look="primary" icon="crosshair" href={href("/score")}>
+            Score a protein
           </LinkButton>
-        </section>
-        <section class="card" aria-labelledby="inventory">
-          <h2 id="inventory">Inventory</h2>
-          <p>Freezers, shelves, boxes and what is in them: places, locations, tags and properties.</p>
-          <LinkButton href={href("/inventory")}>Open the inventory</LinkButton>
-        </section>
-        <section class="card" aria-labelledby="programs">
-          <h2 id="programs">For programs</h2>
-          <p>All of it can be called: over SOAP, and as JSON.</p>
-          <ul>
-            <li>
-              <a href={href("/docs")}>Every address, parameter and answer</a> (
-              <a href={href("/docs/json")}>OpenAPI</a>)
+        </div>
+      </Card>
+      <Card title="Inventory">
+        <p>Find, label and count reagents and specimens in freezers, shelves and boxes.</p>
+        <div class="actions">
+          <LinkButton icon="flask-conical" href={href("/inventory")}>
+            Open inventory
+          </LinkButton>
+          <LinkButton icon="scan-line" href={href("/inventory/scan")}>
+            Scan a code
+          </LinkButton>
+        </div>
+      </Card>
+      <Card title="Use from a program">
+        <ul class="bullets">
+          {PROGRAM_LINKS.map(({ name, path }) => (
+            <li key={path}>
+              <a href={href(path)}>{name}</a>
             </li>
-            <li>
-              <a href={href("/soap/ConservationScorer")}>SOAP: how to call it</a> (
-              <a href={`${href("/soap/ConservationScorer")}?wsdl`}>WSDL</a>)
-            </li>
-            <li>
-              <a href={href("/api/v2/", { format: "api" })}>The inventory's interface, to look around in</a>
-            </li>
-            <li>
-              <a href={href("/healthz")}>Alive?</a> · <a href={href("/readyz")}>Ready?</a>
-            </li>
-          </ul>
-        </section>
-      </div>
-    </>
-  );
-}
+          ))}
+        </ul>
+      </Card>
+    </div>
+  </>
+);
 
 function CorpusInUse() {
-  const [corpus, show] = useState<Corpus | null | undefined>(undefined);
-  useEffect(() => {
-    get<Corpus>("/api/scoring/corpus").then(show, () => show(null));
-  }, []);
-  if (corpus === null)
+  const { value, error } = useLoaded("corpus", (signal) =>
+    get<{ name: string; sequences: number }>("/api/scoring/corpus", {}, signal),
+  );
+  if (error !== undefined)
     return (
       <p class="muted">
-        There is no corpus of proteins yet: an administrator{" "}
-        <a href={href("/administration/corpora")}>adds one</a>, or <code>labd corpus add FILE</code>.
+        There is no protein corpus yet. An administrator can{" "}
+        <a href={href("/administration/corpora")}>add one</a>.
       </p>
     );
   return (
     <p class="muted">
-      {corpus
-        ? `Homologs come from ${corpus.name}, ${corpus.sequences.toLocaleString("en")} proteins.`
-        : "\u00a0"}
+      {value ? `Homologs come from ${value.name}, ${formatCount(value.sequences)} proteins.` : "\u00a0"}
     </p>
   );
 }

@@ -1,27 +1,25 @@
 import { href } from "../address.ts";
-import { definePage } from "../page.tsx";
 import { LinkButton } from "../components/button.tsx";
+import { Icon } from "../components/icon.tsx";
+import { definePage } from "../page.tsx";
 
-function Missing() {
-  return (
-    <>
-      <h1>There is no such page</h1>
-      <p class="lead">The address may be incomplete, or of another version. Nothing was changed.</p>
-      <p class="row">
-        <LinkButton look="primary" href={href("/")}>
-          To the beginning
-        </LinkButton>
-        <LinkButton href={href("/score")}>Score a motif</LinkButton>
-        <LinkButton href={href("/inventory")}>Inventory</LinkButton>
-      </p>
-    </>
-  );
-}
+const Missing = () => (
+  <section class="empty">
+    <Icon name="search-x" />
+    <h1>Page not found</h1>
+    <p>The address may be incomplete, or from another version of labd.</p>
+    <div class="actions">
+      <LinkButton look="primary" href={href("/")}>
+        Go to the home page
+      </LinkButton>
+    </div>
+  </section>
+);
 
-/** What browsers are shown where nothing is; it is at no path of its own. */
+/** Shown to browsers wherever there is nothing; it has no path. */
 export const missingPage = definePage({
   name: "missing",
   paths: [],
-  title: "No such page",
+  title: "Page not found",
   View: Missing,
 });

@@ -1,44 +1,56 @@
-import { useEffect, useState } from "preact/hooks";
-import { Confirmation } from "../account/confirmation.tsx";
-import { NewPassword, useNewPassword } from "../account/new-password.tsx";
-import { PersonFields, usePerson } from "../account/person-fields.tsx";
+import { useState } from "preact/hooks";
+import type { SessionRecord } from "../../accounts/session.ts";
+import {
+  currentPasswordField,
+  KnownUsername,
+  passwordField,
+  personBody,
+  personFields,
+} from "../account/fields.tsx";
 import { SecondFactor } from "../account/second-factor.tsx";
-import { type TokenRow, TokenTable } from "../account/token-table.tsx";
-import { KnownUsername } from "../account/username-field.tsx";
-import { Confirm, type Question } from "../components/confirm.tsx";
-import { browserName, Time } from "../format.tsx";
-import { OneTimeSecret } from "../components/one-time-secret.tsx";
-import { useLoaded } from "../components/loaded.tsx";
-import { definePage } from "../page.tsx";
-import { showToast } from "../components/toast.tsx";
-import { Button } from "../components/button.tsx";
+import { revokeToken, tokenColumns, type TokenRow } from "../account/tokens.tsx";
+import type { Printed } from "../administration/printed.ts";
 import { ErrorBanner } from "../components/banner.tsx";
-import { SelectField, TextField } from "../components/field.tsx";
-import { FormError, useSubmission } from "../components/form.tsx";
+import { Button } from "../components/button.tsx";
+import { confirm } from "../components/confirm.tsx";
+import { Form } from "../components/form.tsx";
+import { Card, PageHead, Tag } from "../components/layout.tsx";
+import { Loaded, useLoaded } from "../components/loaded.tsx";
+import { OneTimeSecret } from "../components/one-time-secret.tsx";
 import { Table } from "../components/table.tsx";
-import { requestJson, get, ApiError, setCsrfToken } from "../request.ts";
+import { showToast } from "../components/toast.tsx";
+import { browserName, Time } from "../format.tsx";
+import { definePage } from "../page.tsx";
+import { ApiError, get, requestJson, setCsrfToken } from "../request.ts";
 import { type Session, useSession } from "../session.ts";
+
+type SessionRow = Printed<SessionRecord, "created" | "last_used" | "expires">;
+const SESSIONS = "/api/account/sessions";
+const TOKENS = "/api/v2/tokens/";
 
 function Profile() {
   const session = useSession();
+  const sessions = useLoaded(session ? "sessions" : null, (signal) =>
+    get<{ results: SessionRow[] }>(SESSIONS, {}, signal),
+  );
   return (
     <>
-      <h1>Your profile</h1>
-      <Confirmation />
-      {session === null && (
-        <ErrorBanner error={new ApiError(401, "unauthenticated", "Nobody is signed in.")} />
-      )}
+      <PageHead title="Your profile" />
+      {session === null && <ErrorBanner error={new ApiError(401, "unauthenticated", "Not signed in.")} />}
       {session && (
         <div class="stack">
           <div class="columns">
-            <Person session={session} />
-            <Password username={session.user.username} />
+            <PersonCard session={session} />
+            <PasswordCard username={session.user.username} onChanged={sessions.reload} />
           </div>
-          <section class="card" aria-labelledby="second-factor">
-            <h2 id="second-factor">Second factor</h2>
+          <Card title="Second factor">
             <SecondFactor />
-          </section>
-          <Sessions />
+          </Card>
+          <Card title="Sessions" bare>
+            <Loaded of={sessions}>
+              {({ results }) => <Sessions rows={results} reload={sessions.reload} />}
+            </Loaded>
+          </Card>
           <Tokens />
         </div>
       )}
@@ -46,103 +58,67 @@ function Profile() {
   );
 }
 
-function Person({ session: { user } }: { session: Session }) {
-  const person = usePerson(user);
-  const form = useSubmission(async () => {
-    await requestJson("PATCH", `/api/v2/users/${encodeURIComponent(user.username)}/`, {
-      body: person.body,
-    });
-    showToast("Your profile is saved.");
-  });
+function PersonCard({ session: { user } }: { session: Session }) {
   const groups = (user.groups as { name: string }[] | undefined) ?? [];
+  const initial = { full_name: String(user.full_name ?? ""), email: String(user.email ?? "") };
   return (
-    <section class="card" aria-labelledby="person">
-      <h2 id="person">{user.username}</h2>
+    <Card title={user.username}>
       <p class="muted">
-        {user.is_superuser ? "Administrator. " : ""}
-        {groups.length > 0 && `In ${groups.map(({ name }) => name).join(", ")}.`}
+        {user.is_superuser && "Administrator. "}
+        {groups.length > 0 && `Groups: ${groups.map(({ name }) => name).join(", ")}.`}
       </p>
-      <FormError of={form} />
-      <form onSubmit={form.submit}>
-        <PersonFields of={person} errors={form.fields} />
-        <Button type="submit" busy={form.busy}>
-          Save
-        </Button>
-      </form>
-    </section>
+      <Form
+        look="plain"
+        submit="Save"
+        initial={initial}
+        fields={personFields()}
+        onSubmit={async (values) => {
+          await requestJson("PATCH", `/api/v2/users/${encodeURIComponent(user.username)}/`, {
+            body: personBody(values, initial.email !== ""),
+          });
+          showToast("Saved your profile.");
+        }}
+      />
+    </Card>
   );
 }
 
-function Password({ username }: { username: string }) {
-  const [current, setCurrent] = useState("");
-  const chosen = useNewPassword();
-  const form = useSubmission(async () => {
-    const { csrf_token } = await requestJson<{ csrf_token: string }>("POST", "/api/account/password", {
-      body: { current_password: current, password: chosen.password },
-    });
-    setCsrfToken(csrf_token);
-    setCurrent("");
-    chosen.setPassword("");
-    dispatchEvent(new Event(SESSIONS_CHANGED));
-    showToast("The password is changed. Everywhere else you are signed out.");
-  });
+function PasswordCard({ username, onChanged }: { username: string; onChanged: () => void }) {
   return (
-    <section class="card" aria-labelledby="password">
-      <h2 id="password">Password</h2>
-      <p class="muted">Changing it signs you out everywhere else. Tokens stay.</p>
-      <FormError of={form} />
-      <form onSubmit={form.submit}>
+    <Card title="Password">
+      <p class="muted">Changing it ends all your other sessions. Tokens keep working.</p>
+      <Form
+        look="plain"
+        submit="Change password"
+        reset
+        initial={{ current_password: "", password: "" }}
+        fields={[currentPasswordField, passwordField("New password")]}
+        onSubmit={async (body) => {
+          const { csrf_token } = await requestJson<{ csrf_token: string }>("POST", "/api/account/password", {
+            body,
+          });
+          setCsrfToken(csrf_token);
+          onChanged();
+          showToast("Changed your password. All your other sessions have ended.");
+        }}
+      >
         <KnownUsername value={username} />
-        <TextField
-          label="Current password"
-          type="password"
-          autocomplete="current-password"
-          required
-          value={current}
-          onInput={setCurrent}
-          errors={form.fields.current_password}
-        />
-        <NewPassword chosen={chosen} label="New password" errors={form.fields.password} />
-        <Button type="submit" busy={form.busy}>
-          Change the password
-        </Button>
-      </form>
-    </section>
+      </Form>
+    </Card>
   );
 }
 
-const SESSIONS_CHANGED = "labd:sessions";
-
-interface SessionRow {
-  id: string;
-  created: string;
-  last_used: string;
-  agent: string;
-  current: boolean;
-}
-
-function Sessions() {
-  const { value, error, reload } = useLoaded("sessions", (signal) =>
-    get<{ results: SessionRow[] }>("/api/account/sessions", {}, signal),
-  );
-  const [question, setQuestion] = useState<Question | null>(null);
-  useEffect(() => {
-    addEventListener(SESSIONS_CHANGED, reload);
-    return () => removeEventListener(SESSIONS_CHANGED, reload);
-  }, []);
-  const end = (row: SessionRow): void =>
-    setQuestion({
-      title: "End this session?",
-      text: `${browserName(row.agent)} is signed out.`,
-      verb: "End the session",
-      run: () => requestJson("DELETE", `/api/account/sessions/${row.id}`),
-      done: "The session has ended.",
+function Sessions({ rows, reload }: { rows: readonly SessionRow[]; reload: () => void }) {
+  const end = (row?: SessionRow): void =>
+    confirm({
+      title: row ? `Sign out ${browserName(row.agent)}?` : "Sign out everywhere else?",
+      text: row ? "The session ends." : "You stay signed in here.",
+      verb: "Sign out",
+      run: () => requestJson("DELETE", row ? `${SESSIONS}/${row.id}` : SESSIONS).then(reload),
+      done: row ? "The session has ended." : "All other sessions have ended.",
     });
-  const rows = value?.results ?? [];
   return (
-    <section class="card" aria-labelledby="sessions">
-      <h2 id="sessions">Where you are signed in</h2>
-      {error !== undefined && <ErrorBanner error={error} retry={reload} />}
+    <>
       <Table
         caption="Sessions"
         rows={rows}
@@ -152,119 +128,114 @@ function Sessions() {
             name: "agent",
             title: "Browser",
             heading: true,
-            cell: (row) => (
-              <span title={row.agent}>
-                {browserName(row.agent)} {row.current && <span class="tag good">this one</span>}
+            cell: ({ agent, current }) => (
+              <span title={agent}>
+                {browserName(agent)} {current && <Tag tone="ok">this session</Tag>}
               </span>
             ),
           },
-          { name: "created", title: "Since", cell: ({ created }) => <Time at={created} /> },
+          { name: "created", title: "Signed in", cell: ({ created }) => <Time at={created} /> },
           { name: "last_used", title: "Last used", cell: ({ last_used }) => <Time at={last_used} /> },
-          {
-            name: "end",
-            title: <span class="unseen">What can be done</span>,
-            cell: (row) =>
-              row.current ? null : (
-                <Button look="quiet" onClick={() => end(row)}>
-                  End
-                </Button>
-              ),
-          },
         ]}
+        actions={(row) =>
+          !row.current && (
+            <Button look="quiet" small onClick={() => end(row)}>
+              Sign out
+            </Button>
+          )
+        }
       />
       {rows.length > 1 && (
-        <p class="actions">
-          <Button
-            onClick={() =>
-              setQuestion({
-                title: "End all others?",
-                text: "You stay signed in here, and nowhere else.",
-                verb: "End all others",
-                run: () => requestJson("DELETE", "/api/account/sessions"),
-                done: "All other sessions have ended.",
-              })
-            }
-          >
-            End all others
+        <div class="card-foot">
+          <Button small onClick={() => end()}>
+            Sign out everywhere else
           </Button>
-        </p>
+        </div>
       )}
-      {question && <Confirm question={question} onClose={() => setQuestion(null)} onDone={reload} />}
-    </section>
+    </>
   );
 }
 
 const DAYS = [
   { value: "30", name: "30 days" },
   { value: "90", name: "90 days" },
-  { value: "365", name: "a year" },
-  { value: "", name: "no end" },
+  { value: "365", name: "1 year" },
+  { value: "", name: "No expiry" },
 ] as const;
 
 function Tokens() {
-  const { value, error, reload } = useLoaded("tokens", (signal) =>
-    get<{ results: TokenRow[] }>("/api/v2/tokens/", {}, signal),
-  );
-  const [name, setName] = useState("");
-  const [scope, setScope] = useState<"read" | "write">("read");
-  const [days, setDays] = useState<(typeof DAYS)[number]["value"]>("90");
-  const [made, setMade] = useState<string | null>(null);
-  const form = useSubmission(async () => {
-    const { token } = await requestJson<{ token: string }>("POST", "/api/v2/tokens/", {
-      body: { name, scope, ...(days === "" ? {} : { days: Number(days) }) },
+  const loaded = useLoaded("tokens", (signal) => get<{ results: TokenRow[] }>(TOKENS, {}, signal));
+  const [created, setCreated] = useState<string | null>(null);
+  const revoke = (row: TokenRow): void =>
+    confirm({
+      ...revokeToken.confirm(row),
+      verb: revokeToken.label,
+      done: revokeToken.done(row),
+      run: async () => {
+        await revokeToken.run(`${TOKENS}${row.id}/`);
+        loaded.update(({ results }) => ({ results: results.filter(({ id }) => id !== row.id) }));
+      },
     });
-    setMade(token);
-    setName("");
-    reload();
-  });
   return (
-    <section class="card" aria-labelledby="tokens">
-      <h2 id="tokens">Tokens for programs</h2>
+    <Card title="Tokens">
       <p class="muted">
-        A program sends one as <code>Authorization: Token …</code> and works in your name.
+        A program sends a token as <code>Authorization: Token …</code> to act for you.
       </p>
-      {made !== null && (
+      {created !== null && (
         <OneTimeSecret
           label="Your new token"
-          value={made}
-          note="Copy it now: it is kept as a hash only, and cannot be shown again."
+          value={created}
+          note="Copy it now: only a hash is stored, so it cannot be shown again."
         />
       )}
-      <FormError of={form} />
-      <form onSubmit={form.submit} class="in-line">
-        <TextField
-          label="What is it for?"
-          required
-          maxLength={255}
-          value={name}
-          onInput={setName}
-          errors={form.fields.name}
-        />
-        <SelectField
-          label="It may"
-          value={scope}
-          choices={[
-            { value: "read", name: "read only" },
-            { value: "write", name: "all that you may" },
-          ]}
-          onChange={setScope}
-        />
-        <SelectField label="Good for" value={days} choices={DAYS} onChange={setDays} />
-        <Button type="submit" busy={form.busy}>
-          Make a token
-        </Button>
-      </form>
-      {error !== undefined && <ErrorBanner error={error} retry={reload} />}
-      {value && value.results.length > 0 && (
-        <TokenTable
-          caption="Your tokens"
-          rows={value.results}
-          pathOf={({ id }) => `/api/v2/tokens/${id}/`}
-          onDone={reload}
-        />
-      )}
-      {value?.results.length === 0 && <p>You have none.</p>}
-    </section>
+      <Form
+        inline
+        reset
+        look="plain"
+        submit="Create token"
+        initial={{ name: "", scope: "read", days: "90" }}
+        fields={[
+          { name: "name", label: "Purpose", maxLength: 255 },
+          {
+            name: "scope",
+            label: "Access",
+            kind: "select",
+            choices: [
+              { value: "read", name: "Read" },
+              { value: "write", name: "Read and write" },
+            ],
+          },
+          { name: "days", label: "Valid for", kind: "select", choices: DAYS },
+        ]}
+        onSubmit={async ({ days, ...values }) => {
+          const body = { ...values, ...(days === "" ? {} : { days: Number(days) }) };
+          const { token } = await requestJson<{ token: string }>("POST", TOKENS, { body });
+          setCreated(token);
+          loaded.reload();
+        }}
+      />
+      <Loaded of={loaded}>
+        {({ results }) =>
+          results.length === 0 ? (
+            <p>You have no tokens.</p>
+          ) : (
+            <Table
+              caption="Your tokens"
+              rows={results}
+              keyOf={({ id }) => id}
+              columns={tokenColumns}
+              actions={(row) =>
+                revokeToken.applies(row) && (
+                  <Button look="quiet" small aria-label={`Revoke: ${row.name}`} onClick={() => revoke(row)}>
+                    Revoke
+                  </Button>
+                )
+              }
+            />
+          )
+        }
+      </Loaded>
+    </Card>
   );
 }
 

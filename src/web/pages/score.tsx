@@ -179,7 +179,7 @@ function Score() {
 /** What has to be filled in first, as a refusal that says so. */
 function missingOf(kind: string, motifs: number): ApiError | null {
   const say = (field: string, text: string): ApiError =>
-    new ApiError(400, "invalid_request", text, { [field]: [text] });
+    new ApiError(400, "invalid_request", text, { fields: { [field]: [text] } });
   if (kind === "wrong") return say("other", "The protein cannot be read yet: see what is said below it.");
   if (kind === "empty") return say("querySequence", "Paste a protein first, or take an example above.");
   if (motifs === 0) return say("motifClasses", "Choose a motif, or write a pattern below.");

@@ -1,105 +1,70 @@
 import { useState } from "preact/hooks";
-import { CodeField } from "../account/code-field.tsx";
-import { KnownUsername, UsernameField } from "../account/username-field.tsx";
+import { codeField, usernameField } from "../account/fields.tsx";
+import { ProviderSignIn } from "../account/provider.tsx";
 import { href, nextAddress } from "../address.ts";
-import { definePage, useQuery } from "../page.tsx";
 import { Button } from "../components/button.tsx";
-import { TextField } from "../components/field.tsx";
-import { ProviderSignIn } from "../components/provider.tsx";
-import { FormError, useSubmission } from "../components/form.tsx";
+import { Form } from "../components/form.tsx";
+import { PageHead } from "../components/layout.tsx";
+import { definePage, useQuery } from "../page.tsx";
 import { ApiError } from "../request.ts";
 import { signIn } from "../session.ts";
 
+const PASSWORD = {
+  name: "password",
+  label: "Password",
+  type: "password",
+  autocomplete: "current-password",
+} as const;
+
+const REFUSED = "Wrong username or password. Passwords are case-sensitive; an administrator can reset yours.";
+
 function SignIn() {
   const [query] = useQuery();
-  const [username, setUsername] = useState("");
-  const [password, setPassword] = useState("");
-  const [code, setCode] = useState("");
-  /** Whether the password was right and a code is asked for. */
-  const [isSecond, setSecond] = useState(false);
-  const [isRecovery, setRecovery] = useState(false);
-  const form = useSubmission(async () => {
+  /** The account has a second factor and the password was right: which code is asked for. */
+  const [code, askFor] = useState<"app" | "recovery" | null>(null);
+  const submit = async (
+    values: { username: string; password: string; code: string },
+    change: (patch: { code: string }) => void,
+  ): Promise<boolean> => {
     try {
-      const { needs_second_factor } = await signIn(username, password, code);
+      const { needs_second_factor } = await signIn(values);
       const next = nextAddress(query.get("next"));
       location.assign(needs_second_factor ? href("/second-factor", { next }) : next);
       return true;
-    } catch (problem) {
-      const refused = problem instanceof ApiError ? problem.code : "";
-      if (refused === "second_factor_required" && !isSecond) return setSecond(true);
-      // Somebody has set another password meanwhile.
-      if (refused === "unauthenticated") setSecond(false);
-      setCode("");
-      throw problem;
+    } catch (error) {
+      const refused = error instanceof ApiError ? error.code : "";
+      if (refused === "second_factor_required" && code === null) {
+        askFor("app");
+        return false;
+      }
+      change({ code: "" });
+      if (refused !== "unauthenticated") throw error;
+      // The password may have changed meanwhile.
+      askFor(null);
+      throw new ApiError(400, refused, REFUSED);
     }
-  });
-  const isRefused = form.error instanceof ApiError && form.error.code === "unauthenticated";
+  };
   return (
-    <div class="narrow">
-      <h1>Sign in</h1>
+    <div class="narrow stack">
+      <PageHead title="Sign in" />
       <ProviderSignIn />
-      {isRefused ? (
-        <div class="failure" role="alert">
-          <p>
-            <strong>Name and password do not fit.</strong> Passwords are case-sensitive. An administrator can
-            set a new one.
-          </p>
-        </div>
-      ) : (
-        <FormError of={form} />
-      )}
-      <form onSubmit={form.submit} method="post" action={href("/api/v2/session/")}>
-        {isSecond ? (
-          <>
-            <p role="status">The password is right. Your account has a second factor, too.</p>
-            <KnownUsername value={username} />
-            <CodeField
-              kind={isRecovery ? "recovery" : "app"}
-              value={code}
-              onInput={setCode}
-              errors={form.fields.code}
-              focus
-            />
-          </>
-        ) : (
-          <>
-            <UsernameField
-              label="Name"
-              value={username}
-              onInput={setUsername}
-              errors={form.fields.username}
-            />
-            <TextField
-              label="Password"
-              name="password"
-              type="password"
-              autocomplete="current-password"
-              required
-              value={password}
-              onInput={setPassword}
-              errors={form.fields.password}
-            />
-          </>
-        )}
-        <p class="actions">
-          <Button look="primary" type="submit" busy={form.busy}>
-            Sign in
-          </Button>
-          {isSecond && (
-            <Button
-              look="quiet"
-              onClick={() => {
-                setRecovery(!isRecovery);
-                setCode("");
-              }}
-            >
-              {isRecovery ? "Use a code of the app" : "Use a recovery code"}
+      <Form
+        submit="Sign in"
+        initial={{ username: "", password: "", code: "" }}
+        fields={code === null ? [usernameField(), PASSWORD] : [codeField(code)]}
+        onSubmit={submit}
+        extra={
+          code !== null && (
+            <Button look="quiet" onClick={() => askFor(code === "app" ? "recovery" : "app")}>
+              {code === "app" ? "Use a recovery code" : "Use a code from the app"}
             </Button>
-          )}
-        </p>
-      </form>
-      {isSecond && (
-        <p class="muted">The phone and the recovery codes are lost? An administrator can reset this.</p>
+          )
+        }
+      >
+        {code !== null && <p role="status">Your account also needs a code.</p>}
+      </Form>
+      {code !== null && (
+        <p class="muted">Lost both phone and recovery codes? An administrator can reset the second factor.</p>
       )}
     </div>
   );

@@ -1,0 +1,45 @@
+import type { TokenRecord } from "../../accounts/token.ts";
+import type { Printed } from "../administration/printed.ts";
+import { Tag } from "../components/layout.tsx";
+import type { Column } from "../components/table.tsx";
+import { Time } from "../format.tsx";
+import { requestJson } from "../request.ts";
+
+type Times = "created" | "expires" | "last_used" | "revoked";
+export type TokenRow = Printed<TokenRecord, Times>;
+
+const isExpired = ({ expires }: TokenRow): boolean => expires !== null && Date.parse(expires) <= Date.now();
+
+/** A token without its owner. */
+export const tokenColumns: readonly Column<TokenRow>[] = [
+  {
+    name: "name",
+    title: "Purpose",
+    heading: true,
+    cell: (row) => (
+      <>
+        {row.name} {(row.revoked || isExpired(row)) && <Tag>{row.revoked ? "revoked" : "expired"}</Tag>}
+      </>
+    ),
+  },
+  { name: "prefix", title: "Starts with", cell: ({ prefix }) => <code>{prefix}…</code> },
+  { name: "scope", title: "Access", cell: ({ scope }) => (scope === "read" ? "Read" : "Read and write") },
+  { name: "created", title: "Created", cell: ({ created }) => <Time at={created} /> },
+  { name: "expires", title: "Expires", cell: ({ expires }) => <Time at={expires} /> },
+  { name: "last_used", title: "Last used", cell: ({ last_used }) => <Time at={last_used} /> },
+];
+
+/** Ends a token for good. */
+export const revokeToken = {
+  label: "Revoke",
+  applies: (row: TokenRow) => !row.revoked && !isExpired(row),
+  confirm: ({ name }: TokenRow) => ({
+    title: `Revoke ${name}?`,
+    text: "Programs that use this token are refused from now on. You cannot undo this.",
+  }),
+  run: async (path: string): Promise<null> => {
+    await requestJson("DELETE", path);
+    return null;
+  },
+  done: ({ name }: TokenRow) => `Revoked ${name}.`,
+};

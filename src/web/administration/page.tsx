@@ -1,0 +1,250 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { href } from "../address.ts";
+import { Button } from "../components/button.tsx";
+import { confirm } from "../components/confirm.tsx";
+import { Empty } from "../components/empty.tsx";
+import { PageHead } from "../components/layout.tsx";
+import { Loaded, useLoaded, usePolling } from "../components/loaded.tsx";
+import { Menu } from "../components/menu.tsx";
+import { type Column, Table } from "../components/table.tsx";
+import { showToast, withErrorToast } from "../components/toast.tsx";
+import { definePage, type Page, type SetQuery, useQuery } from "../page.tsx";
+import { useFarm } from "./farm.ts";
+import { TaskList, type TaskNames, useTasks } from "./tasks.tsx";
+
+/** The administration pages in the order of the tabs: file name after `administration-`, and title. */
+const SECTIONS = {
+  health: "Health",
+  users: "People",
+  tokens: "Tokens",
+  corpora: "Corpora",
+  "motif-classes": "Motif classes",
+  jobs: "Jobs",
+  farm: "Farm",
+  backups: "Backups",
+  audit: "Audit log",
+} as const;
+export type Section = keyof typeof SECTIONS;
+
+const pathOf = (section: Section): string =>
+  section === "health" ? "/administration" : `/administration/${section}`;
+
+/** What the parts of an administration page work with. */
+export interface AdministrationContext<Data> {
+  data: Data;
+  query: URLSearchParams;
+  setQuery: SetQuery;
+  reload: () => void;
+  /** Replaces the data by what a write returned, without a request. */
+  update: (change: (data: Data) => Data) => void;
+  /** Shows a dialog until `close` is called. */
+  open: (dialog: (close: () => void) => ComponentChildren) => void;
+  /** Starts a task on the server and follows it. */
+  startTask: (path: string) => void;
+  /** Follows a task that something else has started. */
+  watchTasks: () => void;
+  taskIsRunning: boolean;
+}
+
+/** A button at the end of a row. */
+export interface RowAction<Data, Row> {
+  label: string;
+  /** The rows that have it; all unless given. */
+  applies?: (row: Row, data: Data) => boolean;
+  /** Asks first. */
+  confirm?: (row: Row) => { title: string; text: string };
+  /** @returns the row as it is now, null where it is gone, nothing where the page must be loaded again or stays */
+  run: (row: Row, page: AdministrationContext<Data>) => Promise<Row | null | void> | void;
+  /** Shown afterwards. */
+  done?: (row: Row) => string;
+  /** In the menu behind "…". */
+  inMenu?: boolean;
+}
+
+export interface AdministrationPage<Data extends { results: readonly Row[] }, Row> {
+  section: Section;
+  /** Below the title. */
+  intro?: (data: Data) => ComponentChildren;
+  load: (query: URLSearchParams, signal: AbortSignal) => Promise<Data>;
+  keyOf: (row: Row) => string | number;
+  nameOf: (row: Row) => string;
+  columns: readonly Column<Row>[];
+  actions?: readonly RowAction<Data, Row>[];
+  empty: { title: string; text: string };
+  /** Buttons of the page. */
+  buttons?: (page: AdministrationContext<Data>) => ComponentChildren;
+  /** Above everything that is loaded. */
+  filter?: (page: Pick<AdministrationContext<Data>, "query" | "setQuery">) => ComponentChildren;
+  above?: (page: AdministrationContext<Data>) => ComponentChildren;
+  below?: (page: AdministrationContext<Data>) => ComponentChildren;
+  /** Below the table. */
+  foot?: (page: AdministrationContext<Data>) => ComponentChildren;
+  tasks?: TaskNames;
+  /** Loads again every two seconds. */
+  polls?: boolean;
+  /** How many rows appear at first, and what they are. */
+  first?: { rows: number; of: string };
+}
+
+/** Defines an administration page that lists rows: its file needs nothing else. */
+export function administrationPage<Data extends { results: readonly Row[] }, Row>(
+  config: AdministrationPage<Data, Row>,
+): Page {
+  return defineAdministration(config.section, () => <AdministrationList {...config} />);
+}
+
+/** Defines an administration page of another kind. */
+export const defineAdministration = (section: Section, View: Page["View"]): Page =>
+  definePage({
+    name: section === "health" ? "administration" : `administration-${section}`,
+    paths: [pathOf(section)],
+    title: SECTIONS[section],
+    View,
+  });
+
+function AdministrationList<Data extends { results: readonly Row[] }, Row>(
+  config: AdministrationPage<Data, Row>,
+) {
+  const [query, setQuery] = useQuery();
+  const loaded = useLoaded(query.toString(), (signal) => config.load(query, signal));
+  const { reload, update } = loaded;
+  const { tasks, startTask, watchTasks } = useTasks(config.tasks, reload);
+  const [dialog, setDialog] = useState<((close: () => void) => ComponentChildren) | null>(null);
+  if (config.polls) usePolling(reload);
+  const open: AdministrationContext<Data>["open"] = (shown) => setDialog(() => shown);
+  const taskIsRunning = tasks.some(({ state }) => state === "running");
+  const actions = { query, setQuery, reload, update, open, startTask, watchTasks, taskIsRunning };
+  const pageOf = (data: Data): AdministrationContext<Data> => ({ data, ...actions });
+  const { value } = loaded;
+  return (
+    <AdministrationFrame
+      section={config.section}
+      intro={value && config.intro?.(value)}
+      buttons={value && config.buttons?.(pageOf(value))}
+    >
+      {config.tasks && <TaskList tasks={tasks} names={config.tasks} reload={watchTasks} />}
+      {config.filter?.({ query, setQuery })}
+      <Loaded of={loaded}>{(data) => <AdministrationTable config={config} page={pageOf(data)} />}</Loaded>
+      {dialog?.(() => setDialog(null))}
+    </AdministrationFrame>
+  );
+}
+
+/** The tabs and the head of an administration page. */
+export function AdministrationFrame(props: {
+  section: Section;
+  intro?: ComponentChildren;
+  buttons?: ComponentChildren;
+  children: ComponentChildren;
+}) {
+  const { value: farm } = useFarm();
+  const shown = (Object.keys(SECTIONS) as Section[]).filter(
+    (section) => section !== "farm" || props.section === "farm" || farm?.enabled,
+  );
+  return (
+    <>
+      <nav class="tabs" aria-label="Administration">
+        {shown.map((section) => (
+          <a
+            key={section}
+            class="tab"
+            href={href(pathOf(section))}
+            aria-current={section === props.section ? "page" : undefined}
+          >
+            {SECTIONS[section]}
+          </a>
+        ))}
+      </nav>
+      <PageHead title={SECTIONS[props.section]} actions={props.buttons}>
+        {props.intro}
+      </PageHead>
+      <div class="stack">{props.children}</div>
+    </>
+  );
+}
+
+/** The content of a list page once its data is there. */
+export function AdministrationTable<Data extends { results: readonly Row[] }, Row>(props: {
+  config: AdministrationPage<Data, Row>;
+  page: AdministrationContext<Data>;
+}) {
+  const { config, page } = props;
+  const { keyOf, columns, actions = [], empty, first } = config;
+  const rows = page.data.results;
+  return (
+    <>
+      {config.above?.(page)}
+      <section class="card" aria-label={SECTIONS[config.section]}>
+        {rows.length === 0 ? (
+          <Empty title={empty.title}>
+            <p>{empty.text}</p>
+          </Empty>
+        ) : (
+          <Table
+            caption={SECTIONS[config.section]}
+            {...{ rows, columns, keyOf }}
+            {...(first ? { first } : {})}
+            {...(actions.length > 0
+              ? { actions: (row: Row) => <RowActions config={config} page={page} row={row} /> }
+              : {})}
+          />
+        )}
+        {config.foot?.(page)}
+      </section>
+      {config.below?.(page)}
+    </>
+  );
+}
+
+function RowActions<Data extends { results: readonly Row[] }, Row>(props: {
+  config: AdministrationPage<Data, Row>;
+  page: AdministrationContext<Data>;
+  row: Row;
+}) {
+  const { config, page, row } = props;
+  const name = config.nameOf(row);
+  const open = (config.actions ?? []).filter(({ applies }) => applies?.(row, page.data) ?? true);
+  const button = (action: RowAction<Data, Row>) => (
+    <Button
+      key={action.label}
+      look="quiet"
+      small
+      aria-label={`${action.label}: ${name}`}
+      onClick={() => perform(action, row, config, page)}
+    >
+      {action.label}
+    </Button>
+  );
+  const inMenu = open.filter((action) => action.inMenu);
+  return (
+    <>
+      {open.filter((action) => !action.inMenu).map(button)}
+      {inMenu.length > 0 && <Menu label={`More actions: ${name}`}>{inMenu.map(button)}</Menu>}
+    </>
+  );
+}
+
+/** Runs an action, after asking where it needs that, and puts its outcome into the page. */
+export function perform<Data extends { results: readonly Row[] }, Row>(
+  action: RowAction<Data, Row>,
+  row: Row,
+  { keyOf }: Pick<AdministrationPage<Data, Row>, "keyOf">,
+  page: AdministrationContext<Data>,
+): void {
+  const run = async (): Promise<void> => {
+    const outcome = await action.run(row, page);
+    if (outcome === undefined) {
+      if (action.done) page.reload();
+    } else
+      page.update((data) => ({
+        ...data,
+        results: data.results.flatMap((each) =>
+          keyOf(each) !== keyOf(row) ? [each] : outcome === null ? [] : [outcome],
+        ),
+      }));
+    if (action.done) showToast(action.done(row));
+  };
+  if (action.confirm) confirm({ ...action.confirm(row), verb: action.label, run });
+  else void withErrorToast(run);
+}
