@@ -3,14 +3,13 @@ import { ALWAYS, and, type Condition } from "../model/condition.ts";
 import { type Json, printInstant } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { LIST_PARAMETERS, type Listing } from "../model/listing.ts";
-import type { Sql } from "../model/operator.ts";
+import type { Query, Sql } from "../model/operator.ts";
 import { plan } from "../model/plan.ts";
 import { recordPrinter } from "../model/record-printer.ts";
-import { columnOf, type Resource } from "../model/resource.ts";
+import { columnOf, type Resource, type Resources } from "../model/resource.ts";
 import { compile, countStatement, pageStatement } from "../model/sql.ts";
 import { type NameOf, wording } from "../model/wording.ts";
 import type { Past } from "../records/as-of.ts";
-import type { Statements } from "../records/statements.ts";
 import type { Store } from "../records/store.ts";
 import { Problem } from "../../problem.ts";
 
@@ -64,7 +63,10 @@ export function explainListing(
       explainStatement(
         statements,
         "row numbers of the page",
-        pageStatement(declared, condition, listing.order, from(), size, size < 0 ? 0 : (page - 1) * size),
+        pageStatement(declared, condition, listing.order, from(), {
+          limit: size,
+          offset: size < 0 ? 0 : (page - 1) * size,
+        }),
       ),
       explainStatement(statements, "records of these row numbers", { ...look, args: ["[]", ...look.args] }),
     ],
@@ -72,7 +74,7 @@ export function explainListing(
 }
 
 /** SQLite's plan of one statement, its steps indented by two blanks for each level; the statement is not run. */
-function explainStatement(statements: Statements, purpose: string, sql: Sql): Json {
+function explainStatement(statements: Query, purpose: string, sql: Sql): Json {
   const steps = statements.all({ text: `EXPLAIN QUERY PLAN ${sql.text}`, args: sql.args });
   const depth = new Map<number, number>();
   return {
@@ -148,7 +150,7 @@ function asOf(store: Store, past: Past | undefined): { as_of?: Json } {
 }
 
 function tells(
-  store: Pick<Store, "resources" | "statements">,
+  store: { resources: Resources; statements: Query },
   resource: Resource,
   rid: number,
   actor: Actor,

@@ -15,7 +15,7 @@ import { addHistoryOf } from "./route-history.ts";
 import { SUB_RESOURCES, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, respond, ROOT } from "./response.ts";
 import { openSharing, parseSharing, showSharing } from "../records/sharing.ts";
-import type { Statements } from "../records/statements.ts";
+import type { Query } from "../model/operator.ts";
 import type { Store } from "../records/store.ts";
 import { DRY_RUN, MATCH, NONE_MATCH } from "./write-parameters.ts";
 import { forbidden } from "../records/record-writer.ts";
@@ -47,7 +47,7 @@ export function addSharing(app: Elysia, { answers, store, history, maxMessageByt
   const mayChange = (call: Call, resource: RoutedResource, rid: number): boolean =>
     store.reader.rights(resource, call.actor, [rid]).get(rid)?.change === true;
 
-  const show = (call: Call, resource: RoutedResource, rid: number, from: Statements): Response => {
+  const show = (call: Call, resource: RoutedResource, rid: number, from: Query): Response => {
     // Whoever gives the own right away is told no more.
     if (!mayChange(call, resource, rid)) return respond(null, 204, "", { Allow: ONE_METHODS });
     return showSubResource(call, showSharing(from, resource, rid), ONE_METHODS);

@@ -44,7 +44,7 @@ export function explain(resources: Resources, resource: Resource): string {
     ]),
     "a plain list, for user 2 of group 1:",
     `  ${countStatement(resource, condition, someone()).text}`,
-    `  ${pageStatement(resource, condition, listing.order, someone(), 50, 0).text}`,
+    `  ${pageStatement(resource, condition, listing.order, someone(), { limit: 50, offset: 0 }).text}`,
     `  ${recordPrinter(resources, resource, listing, SOMEONE).statement.text}`,
     "",
   ].join("\n");

@@ -137,6 +137,10 @@ function planAt(
   };
 }
 
+/** The records for which the condition holds and that the actor may view. */
+export const visibleOnly = (resource: Resource, actor: Actor, condition: Condition): Condition =>
+  and(condition, visible(resource, actor));
+
 /** On whose behalf which resources are read. */
 export interface Viewer {
   resources: Resources;
@@ -152,7 +156,7 @@ export function selectVisible(
   tail = "",
 ): Sql {
   const joined = plan(resources, resource, actor);
-  const where = compile(and(condition, visible(resource, actor)), joined);
+  const where = compile(visibleOnly(resource, actor, condition), joined);
   const joins = joined.joins();
   return {
     text: `SELECT ${columns} FROM ${resource.table} AS t${joins.text} WHERE ${rows(resource)}(${where.text})${tail}`,

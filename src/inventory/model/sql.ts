@@ -82,8 +82,7 @@ export function pageStatement(
   condition: Condition,
   order: readonly OrderTerm[],
   plan: Plan,
-  limit: number,
-  offset: number,
+  { limit, offset }: { limit: number; offset: number },
 ): Sql {
   const where = compile(condition, plan);
   const terms = order.map((term): Sql => {

@@ -1,3 +1,4 @@
+import type { Query } from "../model/operator.ts";
 import { fieldProblem } from "../model/parse-body.ts";
 import type { Actor } from "../model/access.ts";
 import { type Field, type Json, KINDS, parseUuid, quoted, text } from "../model/field.ts";
@@ -28,7 +29,7 @@ export interface People {
   /** A group goes; an account is disabled, for records tell who made them. @throws Problem forbidden, conflict */
   remove(kind: Kind, rid: number, actor: Actor): void;
   /** Rows of the members of a group, by name; those of a past time with its statements. */
-  members(group: number, from?: Statements): number[];
+  members(group: number, from?: Query): number[];
   /** Sets who is a member. @throws Problem forbidden, invalid_request, conflict */
   setMembers(
     writing: RecordWriter,
@@ -220,7 +221,7 @@ export function openPeople(store: Store, accounts: Accounts): People {
     return { rid: user, batch };
   };
 
-  const members = (group: number, from = statements): number[] =>
+  const members = (group: number, from: Query = statements): number[] =>
     from
       .all({
         text:

@@ -1,15 +1,14 @@
-import { type Actor, changeable, deletable, visible } from "../model/access.ts";
+import { type Actor, changeable, deletable } from "../model/access.ts";
 import { and, compare, type Condition } from "../model/condition.ts";
 import { type Json, KINDS, type RenderContext } from "../model/field.ts";
 import { invalidPage, type Listing, type Representation } from "../model/listing.ts";
 import { pageCount } from "../model/page.ts";
-import type { Sql } from "../model/operator.ts";
+import type { Query, Sql } from "../model/operator.ts";
 import { tallyOf } from "../../platform/cache-counter.ts";
-import { plan } from "../model/plan.ts";
+import { plan, selectVisible, visibleOnly } from "../model/plan.ts";
 import { recordPrinter, type RecordPrinter } from "../model/record-printer.ts";
 import type { Resource, Resources } from "../model/resource.ts";
-import { compile, countStatement, pageStatement, rows } from "../model/sql.ts";
-import type { Statements } from "./statements.ts";
+import { compile, countStatement, pageStatement } from "../model/sql.ts";
 
 export type Rights = RenderContext["rights"];
 
@@ -23,144 +22,132 @@ export interface ListPage {
   rids: number[];
 }
 
-export interface RecordReader {
-  /** Row numbers of one page of what the actor may view. @throws Problem not_found past the last page */
-  list(resource: Resource, listing: Listing, actor: Actor): ListPage;
-  /** The row number of a record that the actor may view; undefined also where `id` is none. */
-  find(resource: Resource, id: string, life: Condition, actor: Actor): number | undefined;
-  /** Names of the values and the records as values, in the order of the row numbers. */
-  records(
-    resource: Resource,
-    look: Representation,
-    actor: Actor,
-    rids: readonly number[],
-    around: LinkOptions,
-  ): { names: readonly string[]; values: Record<string, Json>[] };
-  /** The same records as JSON texts; kept between calls where they are the same for every caller. */
-  texts(
-    resource: Resource,
-    look: Representation,
-    actor: Actor,
-    rids: readonly number[],
-    around: LinkOptions,
-  ): string[];
-  /** What the actor may do with each of the records besides viewing. */
-  rights(resource: Resource, actor: Actor, rids: readonly number[]): Map<number, Rights>;
-  /** After a write: what was kept may no longer be true. */
-  forget(): void;
+/** The statements that a reader needs, of the present or of the past. */
+export interface ReadStatements extends Query {
+  /** The column `rid` of all rows. */
+  numbers(sql: Sql, expected: number): Uint32Array;
+  /** One view of the database for several reads. */
+  reading<T>(work: () => T): T;
+  /** Changes whenever another connection has written. */
+  foreignVersion(): number;
 }
 
-/** UTF-16 units of record texts kept. */
-const TEXTS_KEPT = 6_000_000;
-const COUNTS_KEPT = 2000;
-const PAGES_KEPT = 2000;
-const LONGEST_PAGE = 500;
-const RIGHTS_KEPT = 100_000;
-/** Records before a page that count as deep. */
+/** UTF-16 units of cached record texts. */
+const MAX_TEXT_SIZE = 6_000_000;
+const MAX_COUNTS = 2000;
+/** Offset from which the order of a whole list is cached: SQLite walks over all rows before a page. */
 const DEEP = 1000;
-const ORDERS_KEPT = 16;
-const LONGEST_ORDER = 2_000_000;
-const PRINTINGS_KEPT = 200;
+const MAX_ORDERS = 16;
+const MAX_ORDER_LENGTH = 2_000_000;
+const MAX_PRINTERS = 200;
 
 const NOTHING: Rights = { change: false, delete: false };
 const EVERYTHING: Rights = { change: true, delete: true };
 
-/** `rightsNow`: says what the actor may do, where the statements read the past. */
-export function openRecordReader(
-  statements: Statements,
-  resources: Resources,
-  rightsNow?: RecordReader["rights"],
-): RecordReader {
-  const tallies = { counts: tallyOf("counts"), pages: tallyOf("pages"), records: tallyOf("records") };
-  const counts = new Map<string, number>();
-  const printings = new Map<string, RecordPrinter>();
-  /** Row numbers of whole lists by their statement; null where a deep page was asked for once. */
-  const orders = new Map<string, Uint32Array | null>();
-  /** Row numbers of single pages by their statement. */
-  const pages = new Map<string, number[]>();
-  /** What one caller may do with records, by resource and caller. */
-  const known = new Map<string, Map<number, Rights>>();
-  const texts = new Map<string, Map<number, string>>();
-  let textSize = 0;
-  let version = -1;
+/** Reads records as far as an actor may view them. Caches hold until something is written. */
+export class RecordReader {
+  readonly #counters = { counts: tallyOf("counts"), records: tallyOf("records") };
+  readonly #counts = new Map<string, number>();
+  readonly #printers = new Map<string, RecordPrinter>();
+  /** Row numbers of whole lists by their statement; null after the first request for a deep page. */
+  readonly #orders = new Map<string, Uint32Array | null>();
+  readonly #texts = new Map<string, Map<number, string>>();
+  #textSize = 0;
+  #version = -1;
 
-  const forget = (): void => {
-    counts.clear();
-    orders.clear();
-    pages.clear();
-    known.clear();
-    texts.clear();
-    textSize = 0;
-  };
-  /** Drops what is kept where another process has written. */
-  const refresh = (): void => {
-    const now = statements.foreignVersion();
-    if (now !== version) forget();
-    version = now;
-  };
+  constructor(
+    private readonly statements: ReadStatements,
+    private readonly resources: Resources,
+  ) {}
 
-  const count = (resource: Resource, condition: Condition, actor: Actor): number => {
-    const sql = countStatement(resource, condition, plan(resources, resource, actor));
-    const key = `${sql.text}\n${JSON.stringify(sql.args)}`;
-    let total = counts.get(key);
-    if (total !== undefined) tallies.counts.hits++;
-    else {
-      tallies.counts.misses++;
-      total = Number(statements.get(sql)?.total);
-      if (counts.size >= COUNTS_KEPT) counts.clear();
-      counts.set(key, total);
+  /** Row numbers of one page of the records that the actor may view. @throws Problem not_found past the last page */
+  list(resource: Resource, listing: Listing, actor: Actor): ListPage {
+    return this.statements.reading(() => {
+      this.#refresh();
+      const condition = visibleOnly(resource, actor, listing.condition);
+      const newPlan = () => plan(this.resources, resource, actor);
+      const total = this.#count(countStatement(resource, condition, newPlan()));
+      const pages = pageCount(total, listing.size);
+      const current = listing.page === "last" ? pages : listing.page;
+      if (current > pages) throw invalidPage();
+      const statement = (limit: number, offset: number): Sql =>
+        pageStatement(resource, condition, listing.order, newPlan(), { limit, offset });
+      const rids =
+        listing.size === "max"
+          ? Array.from(this.statements.numbers(statement(-1, 0), total))
+          : this.#page(statement, listing.size, (current - 1) * listing.size, total);
+      return { total, current, rids };
+    });
+  }
+
+  /** The row number of a record that the actor may view; undefined also for a malformed id. */
+  find(resource: Resource, id: string, condition: Condition, actor: Actor): number | undefined {
+    const value = KINDS[resource.fields.id.kind as "uuid"].parse(id);
+    if (value === undefined) return undefined;
+    const viewer = { resources: this.resources, actor };
+    const byId = and(compare(["id"], "==", value), condition);
+    const row = this.statements.get(selectVisible(viewer, resource, "t.rid AS rid", byId));
+    return row === null ? undefined : Number(row.rid);
+  }
+
+  /** Names of the values and the records as values, in the order of the row numbers. */
+  records(
+    resource: Resource,
+    representation: Representation,
+    actor: Actor,
+    rids: readonly number[],
+    links: LinkOptions,
+  ): { names: readonly string[]; values: Record<string, Json>[] } {
+    const { printer } = this.#printerFor(resource, representation, actor);
+    const rights = this.#rightsFor(printer, resource, actor, rids);
+    return {
+      names: printer.names,
+      values: this.#print(printer, rids, links, rights).map(({ value }) => value),
+    };
+  }
+
+  /** The same records as JSON texts; cached if they are the same for every caller. */
+  texts(
+    resource: Resource,
+    representation: Representation,
+    actor: Actor,
+    rids: readonly number[],
+    links: LinkOptions,
+  ): string[] {
+    this.#refresh();
+    const { printer, key } = this.#printerFor(resource, representation, actor);
+    const rights = this.#rightsFor(printer, resource, actor, rids);
+    if (key === undefined)
+      return this.#print(printer, rids, links, rights).map(({ value }) => JSON.stringify(value));
+    const cacheOf = (rid: number): Map<number, string> => {
+      const { change, delete: remove } = rights?.get(rid) ?? NOTHING;
+      return this.#textCache(`${key} ${links.base} ${links.format} ${change} ${remove}`);
+    };
+    const missing = rids.filter((rid) => !cacheOf(rid).has(rid));
+    this.#counters.records.hits += rids.length - missing.length;
+    this.#counters.records.misses += missing.length;
+    const fresh = new Map<number, string>();
+    for (const { rid, value } of missing.length === 0 ? [] : this.#print(printer, missing, links, rights))
+      fresh.set(rid, JSON.stringify(value));
+    const texts = rids.map((rid) => fresh.get(rid) ?? cacheOf(rid).get(rid)!);
+    for (const [rid, text] of fresh) {
+      if ((this.#textSize += text.length) > MAX_TEXT_SIZE) {
+        this.#texts.clear();
+        this.#textSize = text.length;
+      }
+      cacheOf(rid).set(rid, text);
     }
-    return total;
-  };
+    return texts;
+  }
 
-  const readRids = (sql: Sql): number[] => statements.all(sql).map(({ rid }) => Number(rid));
-
-  /** Row numbers, kept where they are those of a page. */
-  const ridsOf = (sql: Sql, limit = -1): number[] => {
-    if (limit < 0 || limit > LONGEST_PAGE) return readRids(sql);
-    const key = `${sql.text}\n${JSON.stringify(sql.args)}`;
-    let rids = pages.get(key);
-    if (rids) tallies.pages.hits++;
-    else {
-      tallies.pages.misses++;
-      rids = readRids(sql);
-      if (pages.size >= PAGES_KEPT) pages.clear();
-      pages.set(key, rids);
-    }
-    return rids;
-  };
-
-  /** SQLite walks over all that lies before a page. When deep pages are asked for again, the whole order is kept. */
-  const pageOf = (
-    statement: (limit: number, offset: number) => Sql,
-    size: number,
-    offset: number,
-    total: number,
-  ): number[] => {
-    const sql = statement(size, offset);
-    if (offset < DEEP || total > LONGEST_ORDER) return ridsOf(sql, size);
-    const key = `${sql.text}\n${JSON.stringify(sql.args.slice(0, -2))}`;
-    let order = orders.get(key);
-    if (order === undefined) {
-      if (orders.size >= ORDERS_KEPT) orders.clear();
-      orders.set(key, null);
-      return readRids(sql);
-    }
-    if (order === null) {
-      order = statements.numbers(statement(-1, 0), total);
-      orders.set(key, order);
-    }
-    return [...order.subarray(offset, offset + size)];
-  };
-
-  const rights = (resource: Resource, actor: Actor, rids: readonly number[]): Map<number, Rights> => {
-    if (rightsNow) return rightsNow(resource, actor, rids);
+  /** What the actor may do with each of the records besides viewing. */
+  rights(resource: Resource, actor: Actor, rids: readonly number[]): Map<number, Rights> {
     if (actor.user === null) return new Map(rids.map((rid) => [rid, NOTHING]));
     if (actor.superuser) return new Map(rids.map((rid) => [rid, EVERYTHING]));
-    const joined = plan(resources, resource, actor);
+    const joined = plan(this.resources, resource, actor);
     const change = compile(changeable(resource, actor), joined);
     const remove = compile(deletable(resource, actor), joined);
-    const found = statements.all({
+    const found = this.statements.all({
       text:
         `SELECT t.rid AS rid, (${change.text}) IS TRUE AS may_change, (${remove.text}) IS TRUE AS may_delete` +
         ` FROM json_each(?) AS page CROSS JOIN ${resource.table} AS t ON t.rid = page.value`,
@@ -169,121 +156,93 @@ export function openRecordReader(
     return new Map(
       found.map((row) => [Number(row.rid), { change: row.may_change === 1, delete: row.may_delete === 1 }]),
     );
-  };
+  }
 
-  /** As `rights`, but kept until something is written: for what is shown, never for what is decided. */
-  const rightsToShow = (resource: Resource, actor: Actor, rids: readonly number[]): Map<number, Rights> => {
-    if (actor.user === null || actor.superuser || rightsNow) return rights(resource, actor, rids);
-    const key = `${resource.name} ${actor.user} ${actor.groups.join(",")}`;
-    let kept = known.get(key);
-    if (!kept || kept.size > RIGHTS_KEPT) {
-      if (known.size >= ORDERS_KEPT) known.clear();
-      known.set(key, (kept = new Map()));
+  /** Drops the caches after a write. */
+  forget(): void {
+    this.#counts.clear();
+    this.#orders.clear();
+    this.#texts.clear();
+    this.#textSize = 0;
+  }
+
+  /** Drops the caches if another process has written. */
+  #refresh(): void {
+    const now = this.statements.foreignVersion();
+    if (now !== this.#version) this.forget();
+    this.#version = now;
+  }
+
+  #count(sql: Sql): number {
+    const key = `${sql.text}\n${JSON.stringify(sql.args)}`;
+    let total = this.#counts.get(key);
+    this.#counters.counts[total === undefined ? "misses" : "hits"]++;
+    if (total !== undefined) return total;
+    total = Number(this.statements.get(sql)?.total);
+    if (this.#counts.size >= MAX_COUNTS) this.#counts.clear();
+    this.#counts.set(key, total);
+    return total;
+  }
+
+  #page(
+    statement: (limit: number, offset: number) => Sql,
+    size: number,
+    offset: number,
+    total: number,
+  ): number[] {
+    const sql = statement(size, offset);
+    const read = () => this.statements.all(sql).map(({ rid }) => Number(rid));
+    if (offset < DEEP || total > MAX_ORDER_LENGTH) return read();
+    const key = `${sql.text}\n${JSON.stringify(sql.args.slice(0, -2))}`;
+    let order = this.#orders.get(key);
+    if (order === undefined) {
+      if (this.#orders.size >= MAX_ORDERS) this.#orders.clear();
+      this.#orders.set(key, null);
+      return read();
     }
-    const missing = rids.filter((rid) => !kept.has(rid));
-    if (missing.length > 0) for (const [rid, may] of rights(resource, actor, missing)) kept.set(rid, may);
-    return kept;
-  };
+    if (order === null) {
+      order = this.statements.numbers(statement(-1, 0), total);
+      this.#orders.set(key, order);
+    }
+    return [...order.subarray(offset, offset + size)];
+  }
 
-  /** A printing for everyone is kept; one with spans holds conditions on what this caller may view. */
-  const printingFor = (
-    resource: Resource,
-    look: Representation,
-    actor: Actor,
-  ): { made: RecordPrinter; key: string | undefined } => {
-    const key = `${resource.name} ${look.shape} ${look.fields?.join(",") ?? "all"}`;
-    const kept = printings.get(key);
-    if (kept) return { made: kept, key };
-    const made = recordPrinter(resources, resource, look, actor);
-    if (made.personal) return { made, key: undefined };
-    if (printings.size >= PRINTINGS_KEPT) printings.clear();
-    printings.set(key, made);
-    return { made, key };
-  };
+  #textCache(name: string): Map<number, string> {
+    let found = this.#texts.get(name);
+    if (!found) this.#texts.set(name, (found = new Map()));
+    return found;
+  }
 
-  const rightsFor = (made: RecordPrinter, resource: Resource, actor: Actor, rids: readonly number[]) =>
-    made.needsRights ? rightsToShow(resource, actor, rids) : undefined;
+  /** A printer, with a key if it is the same for everyone: one with spans holds conditions on what this actor may view. */
+  #printerFor(resource: Resource, representation: Representation, actor: Actor) {
+    const key = `${resource.name} ${representation.shape} ${representation.fields?.join(",") ?? "all"}`;
+    const cached = this.#printers.get(key);
+    if (cached) return { printer: cached, key };
+    const printer = recordPrinter(this.resources, resource, representation, actor);
+    if (printer.personal) return { printer, key: undefined };
+    if (this.#printers.size >= MAX_PRINTERS) this.#printers.clear();
+    this.#printers.set(key, printer);
+    return { printer, key };
+  }
 
-  /** Reads and prints; the arguments of joins follow the list of row numbers, which stands first in the text. */
-  const print = (
-    made: RecordPrinter,
+  #rightsFor(printer: RecordPrinter, resource: Resource, actor: Actor, rids: readonly number[]) {
+    return printer.needsRights ? this.rights(resource, actor, rids) : undefined;
+  }
+
+  /** The arguments of joins follow the list of row numbers, which stands first in the text. */
+  #print(
+    { statement, print }: RecordPrinter,
     rids: readonly number[],
-    around: LinkOptions,
-    allowed: Map<number, Rights> | undefined,
-  ): { rid: number; value: Record<string, Json> }[] =>
-    statements
-      .all({ text: made.statement.text, args: [JSON.stringify(rids), ...made.statement.args] })
-      .map((row) => {
-        const rid = Number(row.rid);
-        const surroundings: RenderContext = { ...around, rights: allowed?.get(rid) ?? NOTHING };
-        return { rid, value: made.print(row, surroundings) };
-      });
-
-  return {
-    forget,
-    rights,
-    list(resource, listing, actor) {
-      return statements.reading(() => {
-        refresh();
-        const condition = seen(resource, actor, listing.condition);
-        const total = count(resource, condition, actor);
-        const pages = pageCount(total, listing.size);
-        const current = listing.page === "last" ? pages : listing.page;
-        if (current > pages) throw invalidPage();
-        const statement = (limit: number, offset: number): Sql =>
-          pageStatement(resource, condition, listing.order, plan(resources, resource, actor), limit, offset);
-        const rids =
-          listing.size === "max"
-            ? Array.from(statements.numbers(statement(-1, 0), total))
-            : pageOf(statement, listing.size, (current - 1) * listing.size, total);
-        return { total, current, rids };
-      });
-    },
-    find(resource, id, life, actor) {
-      const value = KINDS[resource.fields.id.kind as "uuid"].parse(id);
-      if (value === undefined) return undefined;
-      const condition = seen(resource, actor, and(compare(["id"], "==", value), life));
-      const where = compile(condition, plan(resources, resource, actor));
-      const text = `SELECT t.rid AS rid FROM ${resource.table} AS t WHERE ${rows(resource)}${where.text}`;
-      const row = statements.get({ text, args: where.args });
-      return row === null ? undefined : Number(row.rid);
-    },
-    records(resource, look, actor, rids, around) {
-      const { made } = printingFor(resource, look, actor);
-      const allowed = rightsFor(made, resource, actor, rids);
-      return { names: made.names, values: print(made, rids, around, allowed).map(({ value }) => value) };
-    },
-    texts(resource, look, actor, rids, around) {
-      refresh();
-      const { made, key } = printingFor(resource, look, actor);
-      const allowed = rightsFor(made, resource, actor, rids);
-      if (key === undefined)
-        return print(made, rids, around, allowed).map(({ value }) => JSON.stringify(value));
-      const shelf = (rid: number): Map<number, string> => {
-        const { change, delete: remove } = allowed?.get(rid) ?? NOTHING;
-        const name = `${key} ${around.base} ${around.format} ${change} ${remove}`;
-        let found = texts.get(name);
-        if (!found) texts.set(name, (found = new Map()));
-        return found;
-      };
-      const missing = rids.filter((rid) => !shelf(rid).has(rid));
-      tallies.records.hits += rids.length - missing.length;
-      tallies.records.misses += missing.length;
-      const fresh = new Map<number, string>();
-      for (const { rid, value } of missing.length === 0 ? [] : print(made, missing, around, allowed))
-        fresh.set(rid, JSON.stringify(value));
-      const answer = rids.map((rid) => fresh.get(rid) ?? shelf(rid).get(rid)!);
-      for (const [rid, text] of fresh) {
-        if ((textSize += text.length) > TEXTS_KEPT) {
-          texts.clear();
-          textSize = text.length;
-        }
-        shelf(rid).set(rid, text);
-      }
-      return answer;
-    },
-  };
+    links: LinkOptions,
+    rights: Map<number, Rights> | undefined,
+  ): { rid: number; value: Record<string, Json> }[] {
+    const found = this.statements.all({
+      text: statement.text,
+      args: [JSON.stringify(rids), ...statement.args],
+    });
+    return found.map((row) => {
+      const rid = Number(row.rid);
+      return { rid, value: print(row, { ...links, rights: rights?.get(rid) ?? NOTHING }) };
+    });
+  }
 }
-
-const seen = (resource: Resource, actor: Actor, condition: Condition): Condition =>
-  and(condition, visible(resource, actor));

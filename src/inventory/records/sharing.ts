@@ -1,3 +1,4 @@
+import type { Query } from "../model/operator.ts";
 import { fieldProblem } from "../model/parse-body.ts";
 import type { Actor } from "../model/access.ts";
 import { type Json, KINDS } from "../model/field.ts";
@@ -37,7 +38,7 @@ const NOTHING: Rights = { view: false, change: false, delete: false };
  * Who has which rights on a record, besides owner and owning group; for those who may change it. `statements` of the
  * past show what was.
  */
-export function showSharing(statements: Statements, resource: Resource, rid: number): Json {
+export function showSharing(statements: Query, resource: Resource, rid: number): Json {
   const people = (kind: Kind, columns: string, table: string, order: string): Json[] =>
     statements
       .all({

@@ -9,7 +9,7 @@ import { History } from "./history.ts";
 import { type BatchInfo, openJournal, type RecordWrite } from "./journal.ts";
 import { openBatchAudit } from "./batch-audit.ts";
 import { digestOf } from "../api/preview.ts";
-import { openRecordReader, type RecordReader } from "./record-reader.ts";
+import { RecordReader } from "./record-reader.ts";
 import { DECLARED, SUB_RESOURCES } from "../resources/index.ts";
 import type { SubResource } from "../resources/sub-resource.ts";
 import { WriteQueue } from "./write-queue.ts";
@@ -96,7 +96,7 @@ const CHANGED_SINCE =
 
 function makeStore(database: Database, clock: Clock, subResources: readonly SubResource[]): Store {
   const statements = new Statements(database);
-  const reading = openRecordReader(statements, DECLARED);
+  const reading = new RecordReader(statements, DECLARED);
   const journal = openJournal(statements, clock, openBatchAudit(statements, auditOf(database, clock)));
   const writing = new RecordWriter(statements, DECLARED, subResources, clock, journal);
   const versioned = new Map([...DECLARED, ...subResources.map((sub) => [sub.name, sub] as const)]);
@@ -158,8 +158,13 @@ function makeStore(database: Database, clock: Clock, subResources: readonly SubR
       }
       const batch = batchOf(parameters.get("as_of") ?? "");
       const today = { resource, condition: and(...conditions) };
-      const present = { actor, rights: reading.rights, today };
-      const past = pastAsOf(statements, DECLARED, subResources, batch, present);
+      const past = pastAsOf(statements, batch, {
+        declared: DECLARED,
+        subResources,
+        reader: reading,
+        actor,
+        today,
+      });
       return { ...past, parameters: rest, today: today.condition };
     },
     snapshot() {

@@ -1,5 +1,6 @@
 import type { Actor } from "../model/access.ts";
 import { type Json, parseUuid, quoted } from "../model/field.ts";
+import type { Query } from "../model/operator.ts";
 import { invalidField } from "../model/parse-body.ts";
 import type { Resource } from "../model/resource.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
@@ -7,12 +8,11 @@ import { membersOf, ownFields, RECORD_INFO, type SubResource } from "../resource
 import { Problem } from "../../problem.ts";
 import type { RecordReader } from "./record-reader.ts";
 import type { RecordWriter } from "./record-writer.ts";
-import type { Statements } from "./statements.ts";
 import type { Store } from "./store.ts";
 
 /** What is read: the present, or the past as `Past` gives it with its own statements, reader and actor. */
 export interface RecordSource {
-  statements: Statements;
+  statements: Query;
   reader: RecordReader;
   actor: Actor;
 }

@@ -88,7 +88,7 @@ test("a day without time is all of that day", () => {
 });
 
 test.each([
-  ["no JSON", "name==a", "not a comma-separated series of JSON objects - Expecting value"],
+  ["no JSON", "name==a", "not a comma-separated series of JSON objects - Unexpected"],
   ["a string", '"name"', "object 1: expected an object with category, operator and value"],
   ["the second is a number", `${one("name", "=", "a")},1`, "object 2: expected an object"],
   ["no category", '{"operator":"=","value":"a"}', "category is missing"],

@@ -26,7 +26,10 @@ test("a filter and an ordering over the same reference share its join", () => {
     { path: ["place", "room"], descending: true },
     { path: ["label"], descending: false },
   ];
-  const sql = pageStatement(location, condition, order, plan(DECLARED, location, ADMIN), 50, 100);
+  const sql = pageStatement(location, condition, order, plan(DECLARED, location, ADMIN), {
+    limit: 50,
+    offset: 100,
+  });
   expect(sql).toEqual({
     text:
       "SELECT t.rid AS rid FROM location AS t LEFT JOIN place AS t_place ON t_place.rid = t.place" +
@@ -93,7 +96,9 @@ test("every field of every resource can be compared and ordered by", () => {
       if (field.kind === "computed") continue;
       const order = [{ path: [name], descending: true }];
       const condition = compare([name], "==", 1);
-      runs(pageStatement(resource, condition, order, plan(DECLARED, resource, ALICE), 10, 0));
+      runs(
+        pageStatement(resource, condition, order, plan(DECLARED, resource, ALICE), { limit: 10, offset: 0 }),
+      );
       tried++;
     }
   }
@@ -104,7 +109,10 @@ test("plain lists are read from an index, without sorting and without touching t
   for (const resource of [location, annotationType]) {
     const listed = and(compare(["deleted"], "==", 0), compare(["public"], "==", 1));
     const order = resource.defaultOrder.map((name) => ({ path: [name], descending: false }));
-    const { text, args } = pageStatement(resource, listed, order, plan(DECLARED, resource, NOBODY), 50, 0);
+    const { text, args } = pageStatement(resource, listed, order, plan(DECLARED, resource, NOBODY), {
+      limit: 50,
+      offset: 0,
+    });
     const steps = database.prepare(`EXPLAIN QUERY PLAN ${text}`).all(...args) as { detail: string }[];
     expect(steps.map(({ detail }) => detail).join("; ")).toMatch(
       /^SEARCH t USING COVERING INDEX \w+ \([^)]*\)$/,
