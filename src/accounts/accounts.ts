@@ -1,5 +1,5 @@
 import type { Clock } from "../platform/clock.ts";
-import { isUnsafe, refuseForeignPage } from "../platform/origin.ts";
+import { isUnsafe } from "../platform/origin.ts";
 import { identify, type Via } from "../platform/request-context.ts";
 import type { Database } from "../platform/sqlite.ts";
 import { Problem } from "../problem.ts";
@@ -272,7 +272,7 @@ export class Accounts {
     credentials: Credentials,
     request: Request,
   ): Promise<{ session: Session; cookie: string }> {
-    refuseForeignPage(request, this.options);
+    this.sessions.requireSameOrigin(request);
     return this.sessions.open(await this.signIns.verify(credentials, "session"), request);
   }
 
@@ -334,7 +334,7 @@ export class Accounts {
     if (isBasic) {
       const user = this.signIns.basicUser();
       // Browsers attach a known Basic password to cross-site requests too.
-      if (isUnsafe(request.method)) refuseForeignPage(request, this.options);
+      if (isUnsafe(request.method)) this.sessions.requireSameOrigin(request);
       return this.identified(user, null, "basic");
     }
     const use = this.tokens.use(token);

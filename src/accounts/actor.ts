@@ -14,6 +14,12 @@ export interface Actor {
   via?: Via;
 }
 
+/** A caller with an account. */
+export interface SignedIn extends Actor {
+  user: number;
+  username: string;
+}
+
 export const ANONYMOUS: Actor = {
   user: null,
   username: null,

@@ -1,8 +1,4 @@
-import { Problem, PROBLEMS } from "../problem.ts";
-import type { Accounts } from "./accounts.ts";
-import type { Actor } from "./actor.ts";
-import { unauthenticated } from "./unauthenticated.ts";
-import { readText } from "../platform/body.ts";
+import { PROBLEMS } from "../problem.ts";
 
 /** What an address is asked, besides the request: the parts of its path that its template names. */
 export interface EndpointRequest {
@@ -36,65 +32,6 @@ export const noContent = (): Response =>
 
 /** A list in the envelope of all lists, whole. */
 export const list = (results: readonly unknown[]): Response => json({ total: results.length, results });
-
-/** @throws Problem unauthenticated, forbidden */
-export function requireUser(
-  accounts: Accounts,
-  request: Request,
-  options: { enrolling?: boolean } = {},
-): Actor & { user: number; username: string } {
-  const actor = accounts.authenticate(request, options);
-  if (actor.user === null) throw unauthenticated("Authentication credentials were not provided.");
-  return actor as Actor & { user: number; username: string };
-}
-
-/** @throws Problem unauthenticated; forbidden, which names who could */
-export function requireAdministrator(accounts: Accounts, request: Request): Actor & { user: number } {
-  const actor = requireUser(accounts, request);
-  if (actor.superuser) return actor;
-  const names = accounts
-    .list()
-    .filter((user) => user.is_superuser === 1 && user.is_active === 1)
-    .map(({ username, full_name }) => (full_name === "" ? username : `${full_name} (${username})`));
-  throw new Problem(
-    "forbidden",
-    `This is for administrators, and ${actor.username} is none. Ask ${names.slice(0, 5).join(", ")}.`,
-  );
-}
-
-/** The texts of a body of JSON, those that are missing as empty. @throws Problem malformed, invalid_request */
-export async function readTexts<Name extends string>(
-  request: Request,
-  names: readonly Name[],
-  required: readonly Name[],
-): Promise<Record<Name, string>> {
-  let body: unknown;
-  try {
-    body = JSON.parse((await readText(request, 65_536)) || "{}");
-  } catch (cause) {
-    throw Problem.from(cause).code === "internal"
-      ? new Problem("malformed", "The body is not JSON.", { cause })
-      : cause;
-  }
-  if (body === null || typeof body !== "object" || Array.isArray(body))
-    throw new Problem("invalid_request", "Expected an object in JSON.");
-  const given = body as Record<string, unknown>;
-  const fields: Record<string, string[]> = {};
-  for (const name of Object.keys(given))
-    if (!names.includes(name as Name))
-      fields[/^\w{1,60}$/.test(name) ? name : "non_field_errors"] = [
-        `There is no such field. Choices: ${names.join(", ")}.`,
-      ];
-  for (const name of names) {
-    const value = given[name] ?? "";
-    if (typeof value !== "string" || value.length > 1024)
-      fields[name] = ["Expected a text of up to 1024 characters."];
-    else if (value === "" && required.includes(name)) fields[name] = ["This field is required."];
-  }
-  const [first] = Object.entries(fields);
-  if (first) throw new Problem("invalid_request", `${first[0]}: ${first[1].join(" ")}`, { fields });
-  return Object.fromEntries(names.map((name) => [name, given[name] ?? ""])) as Record<Name, string>;
-}
 
 /** A row as it is printed: times, which are milliseconds, become RFC 3339. */
 export const withTimestamps = <Row extends object>(row: Row, ...times: (keyof Row)[]): object =>
@@ -161,20 +98,6 @@ export function describeOperation(
     ]),
   };
 }
-
-/** Texts of a body in JSON. */
-export const texts = (required: readonly string[], optional: readonly string[] = []) => ({
-  "application/json": {
-    schema: {
-      type: "object",
-      required,
-      properties: Object.fromEntries([...required, ...optional].map((name) => [name, { type: "string" }])),
-    },
-  },
-});
-
-/** Whose account it is about. */
-export const usernameParameter = (): object => parameter("path", "username", "Of the account.");
 
 export const parameter = (where: "path" | "query", name: string, description: string) => ({
   name,

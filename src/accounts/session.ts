@@ -1,15 +1,9 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Clock } from "../platform/clock.ts";
-import {
-  basePathOf,
-  csrfFailed,
-  fromOwnPage,
-  isUnsafe,
-  ownOrigin,
-  type PublicUrlOptions,
-} from "../platform/origin.ts";
+import { basePathOf, fromOwnPage, isUnsafe, ownOrigin, type PublicUrlOptions } from "../platform/origin.ts";
 import { hasSecretForm, newSecret, sha256 } from "../platform/secret.ts";
 import type { Database } from "../platform/sqlite.ts";
+import { Problem } from "../problem.ts";
 import { type AuditDetail, type AuditLog, auditOf } from "./audit.ts";
 
 const COOKIE = "labd_session";
@@ -239,6 +233,11 @@ export class Sessions {
     this.database.query("DELETE FROM session WHERE user_rid = ?").run(user);
   }
 
+  /** Refuses a request made by another site's page. @throws Problem forbidden */
+  requireSameOrigin(request: Request): void {
+    if (fromOwnPage(request, this.options) === false) throw csrfFailed("Origin checking failed.");
+  }
+
   /**
    * Checks that an unsafe request with a session cookie was made by this site, by X-CSRFToken or by its Origin.
    * @throws Problem forbidden
@@ -274,6 +273,9 @@ export class Sessions {
     return secretIn(request, this.cookieName(request));
   }
 }
+
+/** 403 worded as in Django REST framework. */
+const csrfFailed = (reason: string): Problem => new Problem("forbidden", `CSRF Failed: ${reason}`);
 
 /** Identifies a session to its owner without revealing the stored hash. */
 const publicId = (hash: string): string => sha256(`session ${hash}`).slice(0, 32);

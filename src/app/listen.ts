@@ -1,4 +1,4 @@
-import { SET_UP_HOURS, setUpPath } from "../operations/administration/index.ts";
+import { SET_UP_HOURS, setUpPath } from "../accounts/account-routes.ts";
 import { placeOf } from "../operations/backup/places.ts";
 import { openSchedule, type Schedule } from "../operations/backup/schedule.ts";
 import { type Config, isSecret, SETTING_NAMES, SETTINGS } from "../config.ts";

@@ -1,13 +1,6 @@
 import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
-import {
-  administrationRoutes,
-  linkPurpose,
-  requireAdministrator,
-  requireUser,
-  Tasks,
-  UPLOADS,
-} from "../operations/administration/index.ts";
+import { administrationRoutes, Tasks, UPLOADS } from "../operations/administration/index.ts";
 import type { Config } from "../config.ts";
 import { openIdentity } from "../accounts/external/index.ts";
 import { registerFarmMetrics } from "../farm/index.ts";
@@ -21,7 +14,11 @@ import { type Answer, openHttp } from "../platform/http.ts";
 import { type Log, openLog } from "../platform/log.ts";
 import { Metrics } from "../platform/metrics.ts";
 import { baseOf, basePathOf, isUnsafe } from "../platform/origin.ts";
+import { accountRoutes, linkPurpose } from "../accounts/account-routes.ts";
 import { auditRoutes } from "../accounts/audit-routes.ts";
+import { identityRoutes } from "../accounts/identity-routes.ts";
+import { requireUser } from "../accounts/route-guards.ts";
+import { secondFactorRoutes } from "../accounts/second-factor-routes.ts";
 import { metricsRoutes } from "../platform/route-metrics.ts";
 import { hasSessionCookie } from "../accounts/session.ts";
 import { timeQueries } from "../platform/slow-query.ts";
@@ -155,18 +152,18 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
           maxMessageBytes: config.max_message_bytes,
           reach,
         }),
-        auditRoutes(accounts.audit.log, (request) => requireAdministrator(accounts, request)),
+        auditRoutes(accounts),
+        accountRoutes(accounts),
+        secondFactorRoutes(accounts),
+        identityRoutes(accounts, identity.identities, config),
         webhooks.routes,
         identity.routes,
         administrationRoutes({
           accounts,
-          identities: identity.identities,
-          settings: config,
           scoring,
           farm: () => farm?.state() ?? null,
           clock,
           tasks,
-          reach,
           version: VERSION,
           commit: COMMIT,
           dataDirectory: config.data_dir,

@@ -1,5 +1,3 @@
-import { Problem } from "../problem.ts";
-
 /** Where requests come from, and how the service is reached: what links, cookies and sign-in depend on. */
 export interface PublicUrlOptions {
   /** Scheme, host and port under which clients reach the service, where they are not those of their requests; else empty. */
@@ -87,14 +85,6 @@ export function fromOwnPage(request: Request, reach: PublicUrlOptions): boolean 
   // none: typed into the address bar, which is no page's doing.
   return site === null ? undefined : site === "same-origin" || site === "none";
 }
-
-/** For what a browser sends without being asked for it by a page of ours. @throws Problem forbidden */
-export function refuseForeignPage(request: Request, reach: PublicUrlOptions): void {
-  if (fromOwnPage(request, reach) === false) throw csrfFailed("Origin checking failed.");
-}
-
-/** 403 in the words of Django REST framework. */
-export const csrfFailed = (why: string): Problem => new Problem("forbidden", `CSRF Failed: ${why}`);
 
 /** Where a form or an address says to go afterwards, where that is a page of this origin; else undefined. */
 export const ownPage = (next: unknown): string | undefined =>

@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { type Static, Type } from "typebox";
 import type { Accounts } from "../accounts/accounts.ts";
 import type { Actor } from "../accounts/actor.ts";
-import { errors, NO_CONTENT } from "../accounts/operation.ts";
+import { errors, NO_CONTENT } from "../accounts/responses.ts";
 import { guards } from "../accounts/route-guards.ts";
 import { requestPlugin } from "../platform/http.ts";
 import { nullable, schema, textSchema } from "../platform/schema.ts";

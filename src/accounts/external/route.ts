@@ -1,40 +1,15 @@
-import { type AnyElysia, Elysia } from "elysia";
+import { Elysia } from "elysia";
 import { OIDC_BACK_CHANNEL, OIDC_CALLBACK, OIDC_SIGN_IN, OIDC_SIGN_OUT, type OidcSignIn } from "./oidc.ts";
-import { Problem } from "../../problem.ts";
 
-const HIDDEN = { parse: "none", detail: { hide: true } } as const;
+const HIDDEN = { detail: { hide: true } };
 
-/** Where browsers leave for the provider, and come back from it; and where it says who has signed out there. */
-export function oidcRoutes(oidc: OidcSignIn | undefined): AnyElysia {
+/** Redirects of browsers to the provider and back, and its back-channel logout. */
+export function oidcRoutes(oidc: OidcSignIn | undefined) {
   const app = new Elysia({ name: "oidc" });
-  if (!oidc) return app as unknown as AnyElysia;
-  const only =
-    (method: "GET" | "POST", answer: (request: Request) => Promise<Response>) =>
-    ({ request }: { request: Request }): Promise<Response> => {
-      if (request.method !== method)
-        throw new Problem("method_not_allowed", `Method not allowed. Allowed: ${method}.`, { allow: method });
-      return answer(request);
-    };
-  app
-    .all(
-      OIDC_SIGN_IN,
-      only("GET", (request) => oidc.startSignIn(request)),
-      HIDDEN,
-    )
-    .all(
-      OIDC_SIGN_OUT,
-      only("GET", (request) => oidc.signOut(request)),
-      HIDDEN,
-    )
-    .all(
-      OIDC_CALLBACK,
-      only("GET", (request) => oidc.callback(request)),
-      HIDDEN,
-    )
-    .all(
-      OIDC_BACK_CHANNEL,
-      only("POST", (request) => oidc.backChannelLogout(request)),
-      HIDDEN,
-    );
-  return app as unknown as AnyElysia;
+  if (!oidc) return app;
+  return app
+    .get(OIDC_SIGN_IN, ({ request }) => oidc.startSignIn(request), HIDDEN)
+    .get(OIDC_SIGN_OUT, ({ request }) => oidc.signOut(request), HIDDEN)
+    .get(OIDC_CALLBACK, ({ request }) => oidc.callback(request), HIDDEN)
+    .post(OIDC_BACK_CHANNEL, ({ request }) => oidc.backChannelLogout(request), { ...HIDDEN, parse: "none" });
 }

@@ -1,10 +1,9 @@
-import { Elysia } from "elysia";
 import { resolveConfig } from "../../../src/config.ts";
 import { openIdentity } from "../../../src/accounts/external/index.ts";
 import { openMemberships } from "../../../src/inventory/index.ts";
-import { Problem } from "../../../src/problem.ts";
 import type { Log } from "../../../src/platform/log.ts";
 import { DIRECT, type PublicUrlOptions } from "../../../src/platform/origin.ts";
+import { openService } from "../../fixtures/service.ts";
 import { openLab } from "../../inventory/harness.ts";
 import { openOddProvider, type OddProvider } from "./odd-provider.ts";
 import { browse, CLIENT, Jar } from "./provider.ts";
@@ -40,16 +39,12 @@ export async function open(
     log,
     reach,
   });
-  const app = new Elysia({ handler: { standardHostname: false } })
-    .onError({ as: "global" }, ({ error }) => {
-      throw Problem.from(error).cause ?? error;
-    })
-    .use(routes);
+  const { answer } = openService(accounts, [routes], { log, reach });
   /** Our own addresses go to the installation, all others to the network. */
   const visit = async (request: Request): Promise<Response> => {
     if (!request.url.startsWith(LAB)) return network(request);
     const { pathname } = new URL(request.url);
-    return pathname.startsWith("/api/oidc/") ? app.fetch(request) : new Response("a page");
+    return pathname.startsWith("/api/oidc/") ? answer(request) : new Response("a page");
   };
   const whoIs = (jar: Jar): string | null =>
     accounts.authenticate(new Request(`${LAB}/api/v2/`, { headers: { cookie: jar.of(LAB) } })).username;
@@ -64,14 +59,14 @@ export async function open(
   /** What the provider says of who signed out there. @returns status, and the error where there is one */
   const tell = async (token: string | readonly string[]): Promise<string> => {
     const body = new URLSearchParams([token].flat().map((one) => ["logout_token", one]));
-    const response = await app.fetch(
+    const response = await answer(
       new Request(`${LAB}/api/oidc/back-channel-logout`, { method: "POST", body }),
     );
     const said = await response.text();
     const kept = response.headers.get("cache-control");
     return `${response.status} ${kept}${said === "" ? "" : ` ${(JSON.parse(said) as { error: string }).error}`}`;
   };
-  return { ...lab, tell, visit, app, whoIs, pass, identities, problems };
+  return { ...lab, tell, visit, answer, whoIs, pass, identities, problems };
 }
 
 /** Every installation here asks the same odd provider. */

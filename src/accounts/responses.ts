@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { type TSchema, Type } from "typebox";
 import { schema } from "../platform/schema.ts";
 
 const MEANINGS = {
@@ -21,3 +21,13 @@ export const errors = <S extends Status>(...statuses: S[]) =>
 
 /** The schema of a 204 response. */
 export const NO_CONTENT = schema(Type.Void({ description: "Done." }));
+
+/** The schema of a whole list. */
+export const listSchema = <Item extends TSchema>(item: Item, description: string) =>
+  schema(Type.Object({ total: Type.Integer(), results: Type.Array(item) }, { description }));
+export const list = <Item>(results: Item[]) => ({ total: results.length, results });
+
+/** A time in milliseconds since 1970-01-01 UTC as RFC 3339. */
+export const timestamp = (time: number): string => new Date(time).toISOString();
+export const timestampOrNull = (time: number | null): string | null =>
+  time === null ? null : timestamp(time);
