@@ -1,89 +1,91 @@
-/**
- * Where pages are. All links of all pages go through `href`, so that the whole service can live below a path such as
- * `/labd` behind a proxy.
- */
+/** Addresses of pages. Every link goes through `href`, so that the service can live below a path such as `/labd`. */
 
-/** What the server tells a page of its surroundings. */
+/** What the server tells a page about the request. */
 export interface PageContext {
-  /** What stands before every path of ours: empty, or `/labd`. */
+  /** Prefix of every path: empty, or `/labd`. */
   base: string;
-  /** Whether the browser has a session, which may be over. */
+  /** Whether the browser has a session, which may have expired. */
   session: boolean;
-  /** What the provider is called by which people may sign in; empty where there is none. */
+  /** Name of the identity provider; empty where there is none. */
   provider?: string;
 }
 
-let around: PageContext =
-  typeof document === "undefined"
-    ? { base: "", session: false }
-    : {
-        base: document.documentElement.dataset.base ?? "",
-        session: document.documentElement.dataset.session !== undefined,
-        provider: document.documentElement.dataset.provider ?? "",
-      };
+function contextOfDocument(): PageContext {
+  if (typeof document === "undefined") return { base: "", session: false };
+  const { base = "", session, provider = "" } = document.documentElement.dataset;
+  return { base, session: session !== undefined, provider };
+}
 
-/** Sets the surroundings while `render` runs; rendering is synchronous. For the server only. */
-export function withPageContext<T>(surroundings: PageContext, render: () => T): T {
-  const before = around;
-  around = surroundings;
+let context = contextOfDocument();
+
+/** Renders on the server in the context of a request; `render` is synchronous. */
+export function withPageContext<T>(next: PageContext, render: () => T): T {
+  const before = context;
+  context = next;
   try {
     return render();
   } finally {
-    around = before;
+    context = before;
   }
 }
 
-/** Whether somebody may be signed in, so that it is worth asking who. */
-export const hasSession = (): boolean => around.session;
+/** Whether somebody may be signed in. */
+export const hasSession = (): boolean => context.session;
 
-/** What the provider is called by which people may sign in; empty where there is none. */
-export const signInProvider = (): string => around.provider ?? "";
+/** Name of the identity provider; empty where there is none. */
+export const signInProvider = (): string => context.provider ?? "";
 
-/** What may stand in a query: left out where it is undefined, null or empty. */
+/** A value of a query; undefined, null and empty ones are left out. */
 export type QueryValue = string | number | boolean | null | undefined | readonly string[];
+export type Query = Readonly<Record<string, QueryValue>>;
 
-/** The address of a path of this service (`/score`), with a query. */
-export function href(path: string, query: Record<string, QueryValue> = {}): string {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
+/** Replaces names of a query by others. */
+export function setQueryValues(search: URLSearchParams, changes: Query): void {
+  for (const [name, value] of Object.entries(changes)) {
+    search.delete(name);
     if (value === undefined || value === null || value === "") continue;
     for (const item of Array.isArray(value) ? value : [value]) search.append(name, String(item));
   }
-  const text = search.toString();
-  return `${around.base}${path}${text && `?${text}`}`;
+}
+
+/** The address of a path of this service (`/score`), with a query. */
+export function href(path: string, query: Query = {}): string {
+  const search = new URLSearchParams();
+  setQueryValues(search, query);
+  return `${context.base}${path}${search.size > 0 ? `?${search}` : ""}`;
 }
 
 /**
- * Where to go after something, as an address names it: a page of ours and no other. Browsers leave tabs and line breaks
- * out of addresses, so that what follows one could be another host.
+ * The page to go to next, which an address names: only one of ours. Browsers drop tabs and line breaks from addresses, so
+ * that the text after one could name another host.
  */
 export const nextAddress = (next: string | null): string =>
   next !== null && /^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : href("/");
 
-/** A path of this service out of the path of an address. */
+/** The path of an address without the base path. */
 export const stripBasePath = (pathname: string): string =>
-  around.base !== "" && pathname.startsWith(`${around.base}/`)
-    ? pathname.slice(around.base.length)
+  context.base !== "" && pathname.startsWith(`${context.base}/`)
+    ? pathname.slice(context.base.length)
     : pathname;
 
-/** Where a page is shown: what its template made of the path, and the query. */
+/** Where a page is shown: the parts of the path that its template names, and the query. */
 export interface Address {
   path: string;
   params: Readonly<Record<string, string>>;
   search: URLSearchParams;
 }
 
-/** The parts of a path that a template such as `/score/:job` names; undefined where it does not fit. */
+/** The parts of a path that a template such as `/score/:job` names; undefined if it does not match. */
 export function match(template: string, path: string): Record<string, string> | undefined {
-  const wanted = template.split("/");
-  const given = path.split("/");
-  if (wanted.length !== given.length) return undefined;
+  const names = template.split("/");
+  const parts = path.split("/");
+  if (names.length !== parts.length) return undefined;
   const params: Record<string, string> = {};
-  for (const [i, part] of wanted.entries()) {
-    if (!part.startsWith(":")) {
-      if (part !== given[i]) return undefined;
-    } else if (given[i] === "") return undefined;
-    else params[part.slice(1)] = unescaped(given[i]);
+  for (const [i, name] of names.entries()) {
+    if (!name.startsWith(":")) {
+      if (name !== parts[i]) return undefined;
+    } else if (parts[i] === "") return undefined;
+    else params[name.slice(1)] = unescaped(parts[i]);
   }
   return params;
 }

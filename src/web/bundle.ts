@@ -1,13 +1,11 @@
 import type { Bundle } from "./make-bundle.ts";
 
-/** Scripts and styles of the pages. The build puts them into the executable; from source they are made at first use. */
-
-/** The bundle that the build made. */
+/** Set by the build. */
 declare const LABD_BUNDLE: Bundle | undefined;
 
 let made: Promise<Bundle> | undefined;
 
-/** The bundle of this program. */
+/** Scripts and styles of the pages: in the executable those that the build made, otherwise made at first use. */
 export function bundle(): Promise<Bundle> {
   made ??=
     typeof LABD_BUNDLE === "undefined"

@@ -1,53 +1,57 @@
 import { useEffect, useState } from "preact/hooks";
 import { hasSession } from "./address.ts";
-import { requestJson, ApiError, setCsrfToken } from "./request.ts";
+import { ApiError, requestJson, setCsrfToken } from "./request.ts";
 
-/** Who is signed in, as `GET /api/v2/session/` says. */
+/** The session of the browser, as `GET /api/v2/session/` returns it. */
 export interface Session {
   user: { id: string; username: string; is_superuser?: boolean; [field: string]: unknown };
   csrf_token: string;
   expires: string;
-  /** Whether the account may do nothing until it has set a second factor up. */
+  /** The account can do nothing until it has set up a second factor. */
   needs_second_factor: boolean;
-  /** Whether a provider has said who it is. */
+  /** The person signed in at the identity provider. */
   vouched: boolean;
 }
 
 const PATH = "/api/v2/session/";
-let asked: Promise<Session | null> | undefined;
+let loading: Promise<Session | null> | undefined;
 
-/** Asks once per page who is signed in; null where nobody is. */
+/** The session, loaded once per page; null where nobody is signed in. */
 export function session(): Promise<Session | null> {
-  if (!hasSession()) asked ??= Promise.resolve(null);
-  asked ??= requestJson<Session>("GET", PATH).then(remember, (error: unknown) => {
-    if (!(error instanceof ApiError) || error.status !== 401) asked = undefined;
-    return remember(null);
-  });
-  return asked;
+  loading ??= hasSession()
+    ? requestJson<Session>("GET", PATH).then(remember, signedOut)
+    : Promise.resolve(null);
+  return loading;
 }
 
-function remember(found: Session | null): Session | null {
-  setCsrfToken(found?.csrf_token ?? null);
-  return found;
+function remember(session: Session | null): Session | null {
+  setCsrfToken(session?.csrf_token ?? null);
+  loading = Promise.resolve(session);
+  return session;
 }
 
-/** @throws Refusal */
+function signedOut(error: unknown): null {
+  remember(null);
+  // After any other error the next caller tries again.
+  if (!(error instanceof ApiError) || error.status !== 401) loading = undefined;
+  return null;
+}
+
+/** @throws ApiError `unauthenticated` or `second_factor_required`, among others */
 export async function signIn(values: { username: string; password: string; code: string }): Promise<Session> {
   const { code, ...body } = values;
-  const opened = await requestJson<Session>("POST", PATH, {
-    body: { ...body, ...(code === "" ? {} : { code }) },
-  });
-  asked = Promise.resolve(remember(opened));
+  const opened = await requestJson<Session>("POST", PATH, { body: code === "" ? body : values });
+  remember(opened);
   return opened;
 }
 
-/** @throws Refusal */
+/** @throws ApiError */
 export async function signOut(): Promise<void> {
   await requestJson("DELETE", PATH);
-  asked = Promise.resolve(remember(null));
+  remember(null);
 }
 
-/** Who is signed in; undefined until that is known. */
+/** The session; undefined until it is known, null where nobody is signed in. */
 export function useSession(): Session | null | undefined {
   const [found, show] = useState<Session | null | undefined>(hasSession() ? undefined : null);
   useEffect(() => {

@@ -66,6 +66,9 @@ export const ICONS = {
     "M10 11v6M14 11v6M19 6v14a2 2 0 0 1-2 2H7a2 2 0 0 1-2-2V6M3 6h18M8 6V4a2 2 0 0 1 2-2h4a2 2 0 0 1 2 2v2",
 } as const;
 
+/** The bars of the logo: residues, one of them conserved. */
+export const LOGO = "M4 15.5h4v2H4zM10 6h4v11.5h-4zM16 15.5h4v2h-4z";
+
 export type IconName = keyof typeof ICONS;
 
 /** An icon beside a label, which screen readers skip. */

@@ -5,7 +5,7 @@ import { href } from "../address.ts";
 import { signOut, useSession } from "../session.ts";
 import { Button, LinkButton } from "./button.tsx";
 import { ConfirmDialog } from "./confirm.tsx";
-import { Icon, type IconName } from "./icon.tsx";
+import { Icon, type IconName, LOGO } from "./icon.tsx";
 import { Toasts, withErrorToast } from "./toast.tsx";
 
 interface Link {
@@ -134,7 +134,7 @@ const Brand = () => (
   <a class="brand" href={href("/")} aria-label="labd, home">
     <svg viewBox="0 0 24 24" aria-hidden="true">
       <rect width="24" height="24" rx="6" />
-      <path d="M4 15.5h4v2H4zM10 6h4v11.5h-4zM16 15.5h4v2h-4z" />
+      <path d={LOGO} />
     </svg>
     <span>labd</span>
   </a>
