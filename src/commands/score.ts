@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import { METHOD, METHODS, type Options, SCORING_MODELS, type ScoringModel } from "../motif/index.ts";
+import { type Options, SCORING_MODELS, type ScoringModel } from "../motif/index.ts";
 import { Problem } from "../problem.ts";
 import {
   beginningOf,
@@ -48,11 +48,6 @@ export const score: Command = {
     { name: "--pattern", value: "P", sentence: "A regular expression over residues; may be repeated." },
     { name: "--elm", value: "NAME", sentence: "A motif class by name or ELM identifier; may be repeated." },
     { name: "--model", choices: SCORING_MODELS, sentence: "Scoring model; the first is the default." },
-    {
-      name: "--method",
-      choices: [METHOD, ...METHODS.filter((version) => version !== METHOD)],
-      sentence: "Version of the method; the newest is the default.",
-    },
     {
       name: "--exhaustive",
       sentence:
@@ -107,7 +102,6 @@ const requestOf = (call: Call): Request => ({
   scoringModel: (call.value("--model") as ScoringModel | undefined) ?? SCORING_MODELS[0],
   format: (call.value("--format") ?? Object.keys(PRINTERS)[0]) as PrinterName,
   options: {
-    method: (call.value("--method") as Options["method"] | undefined) ?? METHOD,
     exhaustive: call.has("--exhaustive"),
   },
   patterns: {

@@ -11,16 +11,16 @@ export interface Match {
  * Where each look of an automaton holds: per look one byte per position 0..n of the sequence.
  * It depends on the sequence alone, so callers keep it per sequence.
  */
-export type Sight = Uint8Array[];
+export type LookaroundTable = Uint8Array[];
 
-export function sightOf(automaton: Automaton, residues: Uint8Array): Sight {
-  const sight: Sight = [];
+export function lookaroundTable(automaton: Automaton, residues: Uint8Array): LookaroundTable {
+  const sight: LookaroundTable = [];
   for (const { program, behind } of automaton.looks) sight.push(holds(program, residues, behind, sight));
   return sight;
 }
 
 /** Whether the program leads from each position to acceptance, reading forwards, or backwards where it looks behind. */
-function holds(program: Program, residues: Uint8Array, behind: boolean, sight: Sight): Uint8Array {
+function holds(program: Program, residues: Uint8Array, behind: boolean, sight: LookaroundTable): Uint8Array {
   const length = residues.length;
   const { size, op, first, second, mask, entry } = program;
   const result = new Uint8Array(length + 1);
@@ -44,7 +44,13 @@ function holds(program: Program, residues: Uint8Array, behind: boolean, sight: S
 }
 
 /** Whether an assertion holds between the residues position - 1 and position. */
-function permits(op: number, look: number, position: number, length: number, sight: Sight): boolean {
+function permits(
+  op: number,
+  look: number,
+  position: number,
+  length: number,
+  sight: LookaroundTable,
+): boolean {
   if (op === START) return position === 0;
   if (op === END) return position === length;
   return sight[look][position] === (op === LOOK ? 1 : 0);
@@ -58,7 +64,7 @@ function permits(op: number, look: number, position: number, length: number, sig
  * preferred alternative's if that has one. One number per node and no walking, so time is sequence × nodes
  * for any pattern, whatever the lengths of the matches.
  */
-export function findMatches(automaton: Automaton, residues: Uint8Array, sight: Sight): Match[] {
+export function findMatches(automaton: Automaton, residues: Uint8Array, sight: LookaroundTable): Match[] {
   const length = residues.length;
   const { size, op, first, second, mask, entry } = automaton.program;
   const matches: Match[] = [];
@@ -93,7 +99,7 @@ export function pathOfMatch(
   automaton: Automaton,
   residues: Uint8Array,
   { start, end }: Match,
-  sight: Sight,
+  sight: LookaroundTable,
 ): Int32Array | null {
   const { size, op, first, second, mask, entry } = automaton.program;
   const alive = new Uint8Array((end - start + 1) * size);
@@ -167,7 +173,7 @@ function reach(
   node: number,
   position: number,
   residues: Uint8Array,
-  sight: Sight,
+  sight: LookaroundTable,
   mayAccept: boolean,
 ): number {
   const { op, first, second } = simulation.automaton.program;
@@ -203,7 +209,7 @@ export function matchesExactly(
   residues: Uint8Array,
   from: number,
   to: number,
-  sight: Sight,
+  sight: LookaroundTable,
 ): boolean {
   const { entry, known } = simulation.automaton.program;
   return simulate(simulation, residues, from, to, sight, entry, known, true);
@@ -215,7 +221,7 @@ export function matchesWithin(
   residues: Uint8Array,
   from: number,
   to: number,
-  sight: Sight,
+  sight: LookaroundTable,
 ): boolean {
   const { entry, mask } = simulation.automaton.program;
   return simulate(simulation, residues, from, to, sight, entry, mask, false);
@@ -226,7 +232,7 @@ function simulate(
   residues: Uint8Array,
   from: number,
   to: number,
-  sight: Sight,
+  sight: LookaroundTable,
   entry: number,
   mask: Int32Array,
   whole: boolean,

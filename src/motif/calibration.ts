@@ -1,12 +1,11 @@
-import { findMatches, pathOfMatch, sightOf } from "./automaton-matches.ts";
+import { findMatches, pathOfMatch, lookaroundTable } from "./automaton-matches.ts";
 import type { Corpus } from "./corpus.ts";
 import { familyOf, isAdmitted, measure } from "./divergence.ts";
 import { evidenceOf } from "./evidence.ts";
 import { findHits, findHomologs } from "./homologs.ts";
 import { decode } from "./alphabet.ts";
-import { rowsBy } from "./method.ts";
-import { binOf } from "./null-context.ts";
-import { type Calibration, LEVELS, type NullRow } from "./null-distribution.ts";
+import { binOf, type Calibration, LEVELS, type NullRow } from "./p-value.ts";
+import { alignProgressively } from "./progressive.ts";
 import { NULL_QUANTILES } from "./null-quantiles.ts";
 import { DEFAULTS, MIN_HOMOLOGS } from "./options.ts";
 import type { Pattern } from "./pattern.ts";
@@ -65,8 +64,7 @@ export function drawMatches(
     const query = queries[k];
     const found = findHomologs(query, corpus, DEFAULTS, () => {}, hits[k]);
     if (found.length < MIN_HOMOLOGS) return [];
-    const rows = rowsBy(
-      "labd-2",
+    const rows = alignProgressively(
       query,
       found.map(({ row }) => row),
     );
@@ -93,7 +91,7 @@ function drawIn(
     if (draws.length === PER_PROTEIN) break;
     if (isKnown(i)) continue;
     const { automaton } = patterns[i];
-    const sight = sightOf(automaton, family.query);
+    const sight = lookaroundTable(automaton, family.query);
     const matches = findMatches(automaton, family.query, sight);
     if (matches.length === 0) continue;
     const match = matches[Math.floor(next() * matches.length)];

@@ -1,4 +1,4 @@
-import type { Calibration } from "./null-distribution.ts";
+import type { Calibration } from "./p-value.ts";
 import type { FastaEntry } from "./fasta.ts";
 
 /**

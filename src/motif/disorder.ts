@@ -58,6 +58,6 @@ export function disorderAround(query: Uint8Array, { start, end }: Match): number
  * How near a match lies to an end of the query, 1 at the end and falling by e every TERMINUS residues: chain ends are frayed
  * and reached from outside, whatever they are made of.
  */
-export function terminality(queryLength: number, { start, end }: Match): number {
+export function terminusProximity(queryLength: number, { start, end }: Match): number {
   return Math.exp(-Math.min(start, queryLength - end) / TERMINUS);
 }

@@ -1,103 +1,152 @@
-import { GAP } from "./alphabet.ts";
 import { abundance, chanceOfPath } from "./abundance.ts";
+import { decode, GAP } from "./alphabet.ts";
 import type { Match } from "./automaton-matches.ts";
-import { type Conservation, expectedRetention, residuesAt } from "./conserve.ts";
-import { disorderAround, terminality } from "./disorder.ts";
+import { disorderAround, terminusProximity } from "./disorder.ts";
 import { type AlignedHomolog, type Family, localIdentity, overlap } from "./divergence.ts";
 import { positionBits } from "./information.ts";
 import {
-  CLOSENESS,
   DIVERGENCE_PRIOR,
+  IDENTITY_DECAY,
+  MAX_EXPECTATION,
   MAX_OUTSIDE,
+  MIN_EXPECTATION,
   MIN_IDENTITY_SEEN,
+  PERSISTENCE_LOSS_RATE,
+  PERSISTENCE_RETENTION,
   SCORE_OFFSET,
   SHIFT,
   SHIFT_RETENTION,
-  PERSISTENCE_RETENTION,
-  PERSISTENCE_SLOWNESS,
   WEIGHT_ABUNDANCE,
   WEIGHT_BURIAL,
   WEIGHT_CHAIN,
   WEIGHT_CHARGE,
   WEIGHT_DISORDER,
   WEIGHT_DIVERGENCE,
-  WEIGHT_HYDROXYLS,
   WEIGHT_PERSISTENCE,
-  WEIGHT_TERMINALITY,
+  WEIGHT_SER_THR,
+  WEIGHT_TERMINUS,
 } from "./options.ts";
 import type { Contributions, HomologAtMatch } from "./prediction.ts";
-import { describeMatch, type Motif, type MotifMatch, retention, type Retention } from "./retention.ts";
-import { burial, chainDisorder, familyDisorder, regionCharge, regionHydroxyls } from "./surroundings.ts";
+import {
+  describeMatch,
+  type Motif,
+  type MotifMatch,
+  retention,
+  type Retention,
+  spanOf,
+} from "./retention.ts";
+import { burial, chainDisorder, familyDisorder, regionCharge, serThrFraction } from "./surroundings.ts";
 import { tailRetention } from "./tail.ts";
-import { type Sighting, slownessLikelihood } from "./tree-likelihood.ts";
+import { lossRateLikelihood, type Observation } from "./tree-likelihood.ts";
 
-/** What speaks for or against a match: chain, burial and charge against it where they are large, the others for it. */
+/** The terms of the score. High chain, burial and charge count against a match, the others for it. */
 export interface Terms {
   /** Retention beyond expectation, in standard deviations, on a signed logarithmic scale. */
   retention: number;
   /** Log-likelihood ratio of slow against ordinary loss along the tree, on the same scale. */
-  slowness: number;
-  /** ln of local against overall divergence: motifs lie where a protein changes fast. */
+  lossRate: number;
+  /** ln of local over overall divergence: motifs lie where a protein changes fast. */
   divergence: number;
-  /** Mean TOP-IDP of what the homologs have beside the match. */
+  /** Mean TOP-IDP of the homologs beside the match. */
   disorder: number;
   /** Mean TOP-IDP of the whole chain. */
   chain: number;
-  /** Hydropathy of the most hydrophobic segment about the match. */
+  /** Hydropathy of the most hydrophobic segment near the match. */
   burial: number;
   /** Net charge per residue of the region. */
   charge: number;
-  /** Part of serine and threonine in the region. */
-  hydroxyls: number;
-  /** Nearness of an end of the chain, 0..1. */
-  terminality: number;
-  /** ln of matches in the query against chance. */
+  /** Fraction of serine and threonine in the region. */
+  serThrFraction: number;
+  /** Proximity to an end of the chain, 0..1. */
+  terminusProximity: number;
+  /** ln of observed over expected matches in the query. */
   abundance: number;
 }
 
-/** The numbers of a match by `labd-2`; `terms` is null where nothing can be scored. */
-export interface Evidence extends Conservation {
+/** The numbers of one match. Score, expectation, z, terms and persistence are null if nothing can be scored. */
+export interface Evidence {
+  /** Homologs that reach the match, and their effective number (Kish, Survey Sampling, 1965). */
+  homologs: number;
+  effectiveHomologs: number;
+  /** CS and its expectation, 0..1. */
+  score: number | null;
+  expected: number | null;
+  z: number | null;
+  /** Mean identity of the surroundings; null without homologs. */
+  localIdentity: number | null;
+  /** Per position the weighted fraction of homologs with an admitted residue; null at wildcards and without homologs. */
+  conservation: (number | null)[];
+  atHomologs: HomologAtMatch[];
   terms: Terms | null;
-  /** What of z tells of conservation alone: P values come from it. */
+  /** The part of z that describes conservation alone, from which P values are computed. */
   persistence: number | null;
-  /** Mean TOP-IDP of the query around the match, by which the null has its bins; told even where nothing can be scored. */
+  /** Mean TOP-IDP of the query around the match, by which the null distribution is divided. */
   disorder: number;
 }
 
-/** The part of `combined` that tells how the motif was kept, whatever surrounds it. */
 export function persistenceOf(terms: Terms): number {
-  return PERSISTENCE_RETENTION * terms.retention + PERSISTENCE_SLOWNESS * terms.slowness;
+  return PERSISTENCE_RETENTION * terms.retention + PERSISTENCE_LOSS_RATE * terms.lossRate;
 }
 
-/** The terms put together: what `labd-2` reports as z. Random matches have mean 0 and standard deviation 1. */
+/** z: the sum of all contributions. Random matches have mean 0 and standard deviation 1. */
 export function combined(terms: Terms): number {
   return Object.values(contributionsOf(terms)).reduce((sum, part) => sum + part, 0);
 }
 
-/** What each term adds to `combined`. */
 export function contributionsOf(terms: Terms): Contributions {
   return {
     offset: SCORE_OFFSET,
     retention: WEIGHT_PERSISTENCE * PERSISTENCE_RETENTION * terms.retention,
-    slowness: WEIGHT_PERSISTENCE * PERSISTENCE_SLOWNESS * terms.slowness,
+    lossRate: WEIGHT_PERSISTENCE * PERSISTENCE_LOSS_RATE * terms.lossRate,
     divergence: WEIGHT_DIVERGENCE * terms.divergence,
     disorder: WEIGHT_DISORDER * terms.disorder,
     chain: WEIGHT_CHAIN * terms.chain,
     burial: WEIGHT_BURIAL * terms.burial,
     charge: WEIGHT_CHARGE * terms.charge,
-    hydroxyls: WEIGHT_HYDROXYLS * terms.hydroxyls,
-    terminality: WEIGHT_TERMINALITY * terms.terminality,
+    serThrFraction: WEIGHT_SER_THR * terms.serThrFraction,
+    terminusProximity: WEIGHT_TERMINUS * terms.terminusProximity,
     abundance: WEIGHT_ABUNDANCE * terms.abundance,
   };
 }
 
+/** Running sums over the homologs of one match. */
+class Sums {
+  homologs = 0;
+  weight = 0;
+  squares = 0;
+  score = 0;
+  expected = 0;
+  variance = 0;
+  identity = 0;
+  localDivergence = DIVERGENCE_PRIOR;
+  overallDivergence = DIVERGENCE_PRIOR;
+  readonly kept: Float64Array;
+
+  constructor(positions: number) {
+    this.kept = new Float64Array(positions);
+  }
+
+  add(homolog: AlignedHomolog, value: number, expectation: number, identity: number): number {
+    const weight = homolog.weight * Math.exp((homolog.identity - 1) / IDENTITY_DECAY);
+    this.localDivergence += homolog.weight * divergenceAt(identity);
+    this.overallDivergence += homolog.weight * divergenceAt(homolog.identity);
+    this.homologs++;
+    this.weight += weight;
+    this.squares += weight * weight;
+    this.identity += identity;
+    this.score += weight * value;
+    this.expected += weight * expectation;
+    this.variance += weight * weight * expectation * (1 - expectation);
+    return weight;
+  }
+}
+
 /**
- * The conservation of one match by `labd-2` (docs/algorithm.md): retention as in `labd-1`, near relatives counting more and
- * loose ends looked into, against an expectation that knows of chance matches nearby; how slowly the motif is lost along the
- * tree; and what surrounds it.
+ * Evidence for one match (docs/method.md): weighted retention against an expectation from the divergence of the
+ * surroundings, the rate at which the motif is lost along the tree, and properties of the region.
  *
- * @param path the residues admitted at each matched position, as masks.
- * @param matches of the pattern in the query.
+ * @param path residues admitted at each matched position, as masks.
+ * @param matches number of matches of the pattern in the query.
  */
 export function evidenceOf(
   motif: Motif,
@@ -107,104 +156,153 @@ export function evidenceOf(
   matches: number,
 ): Evidence {
   const { query } = family;
-  const length = match.end - match.start;
   const described = describeMatch(motif, query, match, path);
   const exact = 2 ** -described.defined.reduce((bits, p) => bits + positionBits(path[p]), 0);
-  const near = motif.automaton.anchored ? 0 : 1 - Math.exp(-2 * SHIFT * exact);
-  const kept = new Float64Array(described.defined.length);
-  const sums = { homologs: 0, weight: 0, squares: 0, score: 0, expected: 0, variance: 0, identity: 0 };
-  const diverged = { local: DIVERGENCE_PRIOR, overall: DIVERGENCE_PRIOR };
-  const sightings: Sighting[] = ["kept"];
+  const chance = { exact, near: motif.automaton.anchored ? 0 : 1 - Math.exp(-2 * SHIFT * exact) };
+  const sums = new Sums(described.defined.length);
+  const observations: Observation[] = ["kept"];
   const atHomologs = family.homologs.map((homolog, index): HomologAtMatch => {
     const residues = residuesAt(homolog, match);
     const found = retentionOf(motif, described, homolog, query.length);
     if (found === null) {
-      sightings.push("unknown");
+      observations.push("unknown");
       return { homolog: index, state: "missing", residues, retention: null };
     }
-    sightings.push(found.state === "conserved" ? "kept" : found.state === "shifted" ? "shifted" : "lost");
+    observations.push(OBSERVED[found.state]);
     const identity = localIdentity(homolog, match.start, match.end);
-    diverged.local += homolog.weight * divergenceAt(identity);
-    diverged.overall += homolog.weight * divergenceAt(homolog.identity);
     const aligned = expectedRetention(described, identity);
-    const expectation = aligned + (1 - aligned) * SHIFT_RETENTION * near;
-    const weight = homolog.weight * Math.exp((homolog.identity - 1) / CLOSENESS);
-    sums.homologs++;
-    sums.weight += weight;
-    sums.squares += weight * weight;
-    sums.identity += identity;
-    sums.score += weight * found.value;
-    sums.expected += weight * expectation;
-    sums.variance += weight * weight * expectation * (1 - expectation);
-    for (let i = 0; i < kept.length; i++) {
-      const residue = homolog.row.anchored[match.start + described.defined[i]];
-      if (residue !== GAP && (path[described.defined[i]] >>> residue) & 1) kept[i] += weight;
-    }
+    const expectation = aligned + (1 - aligned) * SHIFT_RETENTION * chance.near;
+    const weight = sums.add(homolog, found.value, expectation, identity);
+    described.defined.forEach((position, i) => {
+      const residue = homolog.row.anchored[match.start + position];
+      if (residue !== GAP && (path[position] >>> residue) & 1) sums.kept[i] += weight;
+    });
     return { homolog: index, state: found.state, residues, retention: found.value };
   });
-  const disorder = disorderAround(query, match);
-  const conservation: (number | null)[] = Array.from({ length }, () => null);
-  if (sums.homologs > 0) {
-    for (let i = 0; i < kept.length; i++) conservation[described.defined[i]] = kept[i] / sums.weight;
-  }
-  const isScored = sums.homologs > 0 && kept.length > 0;
+  const isScored = sums.homologs > 0 && described.defined.length > 0;
   let terms: Terms | null = null;
   if (isScored) {
-    const divergence = Math.log(diverged.local / diverged.overall);
-    const changeable = described.substituted.reduce((sum, share) => sum + 1 - share, 0);
-    const places = motif.automaton.anchored ? 1 : query.length;
+    const divergence = Math.log(sums.localDivergence / sums.overallDivergence);
+    const rate = Math.exp(divergence) * described.substituted.reduce((sum, share) => sum + 1 - share, 0);
     terms = {
-      retention: tempered((sums.score - sums.expected) / Math.sqrt(sums.variance)),
-      slowness: tempered(
-        slownessLikelihood(family.tree, sightings, Math.exp(divergence) * changeable, { exact, near }),
-      ),
+      retention: signedLog((sums.score - sums.expected) / Math.sqrt(sums.variance)),
+      lossRate: signedLog(lossRateLikelihood(family.tree, observations, rate, chance)),
       divergence,
-      disorder: familyDisorder(query, family.homologs, match),
-      chain: chainDisorder(query),
-      burial: burial(query, match),
-      charge: regionCharge(query, match),
-      hydroxyls: regionHydroxyls(query, match),
-      terminality: terminality(query.length, match),
-      abundance: abundance(matches, places, chanceOfPath(path, family.shares)),
+      ...regionTerms(motif, family, match, path, matches),
     };
   }
   return {
-    homologs: sums.homologs,
-    effectiveHomologs: sums.homologs > 0 ? (sums.weight * sums.weight) / sums.squares : 0,
-    score: isScored ? sums.score / sums.weight : null,
-    expected: isScored ? sums.expected / sums.weight : null,
-    z: terms && combined(terms),
-    localIdentity: sums.homologs > 0 ? sums.identity / sums.homologs : null,
-    conservation,
+    ...summary(sums, match, described),
     atHomologs,
     terms,
-    persistence: terms && persistenceOf(terms),
-    disorder,
+    ...scores(sums, terms),
+    disorder: disorderAround(query, match),
   };
 }
 
-/** Retention where the homolog is aligned, else in its loose end; null where nothing can be told. */
+const OBSERVED = {
+  conserved: "kept",
+  shifted: "shifted",
+  substituted: "lost",
+  gap: "lost",
+  missing: "unknown",
+} as const satisfies Record<HomologAtMatch["state"], Observation>;
+
+/** The terms that describe the query and the region of the match instead of its homologs. */
+function regionTerms(
+  motif: Motif,
+  { query, homologs, shares }: Family,
+  match: Match,
+  path: Int32Array,
+  matches: number,
+): Omit<Terms, "retention" | "lossRate" | "divergence"> {
+  const places = motif.automaton.anchored ? 1 : query.length;
+  return {
+    disorder: familyDisorder(query, homologs, match),
+    chain: chainDisorder(query),
+    burial: burial(query, match),
+    charge: regionCharge(query, match),
+    serThrFraction: serThrFraction(query, match),
+    terminusProximity: terminusProximity(query.length, match),
+    abundance: abundance(matches, places, chanceOfPath(path, shares)),
+  };
+}
+
+function summary(
+  sums: Sums,
+  { start, end }: Match,
+  { defined }: MotifMatch,
+): Pick<Evidence, "homologs" | "effectiveHomologs" | "localIdentity" | "conservation"> {
+  const conservation: (number | null)[] = Array.from({ length: end - start }, () => null);
+  if (sums.homologs > 0) defined.forEach((p, i) => (conservation[p] = sums.kept[i] / sums.weight));
+  return {
+    homologs: sums.homologs,
+    effectiveHomologs: sums.homologs > 0 ? (sums.weight * sums.weight) / sums.squares : 0,
+    localIdentity: sums.homologs > 0 ? sums.identity / sums.homologs : null,
+    conservation,
+  };
+}
+
+function scores(sums: Sums, terms: Terms | null): Pick<Evidence, "score" | "expected" | "z" | "persistence"> {
+  return {
+    score: terms && sums.score / sums.weight,
+    expected: terms && sums.expected / sums.weight,
+    z: terms && combined(terms),
+    persistence: terms && persistenceOf(terms),
+  };
+}
+
+/** e_i: each defined position is kept, as its surroundings are, or substituted by an acceptable residue. 0..1. */
+export function expectedRetention({ substituted }: MotifMatch, identity: number): number {
+  let expectation = 1;
+  for (const share of substituted) expectation *= identity + (1 - identity) * share;
+  return Math.min(MAX_EXPECTATION, Math.max(MIN_EXPECTATION, expectation));
+}
+
+/** Whether too much of a match lies beyond the aligned part of a homolog. */
+export function isMissing({ first, last }: AlignedHomolog, { start, end }: Match): boolean {
+  const inside = overlap(first, last, start, end);
+  return (end - start - inside) / (end - start) > MAX_OUTSIDE;
+}
+
+/** Retention where the homolog is aligned, else in its unaligned end; null if neither reaches the match. */
 function retentionOf(
   motif: Motif,
   match: MotifMatch,
   homolog: AlignedHomolog,
   queryLength: number,
 ): Retention | null {
-  const { anchored } = motif.automaton;
-  const length = match.end - match.start;
-  const inside = overlap(homolog.first, homolog.last, match.start, match.end);
-  if ((length - inside) / length > MAX_OUTSIDE) return tailRetention(motif, match, homolog, queryLength);
+  if (isMissing(homolog, match)) return tailRetention(motif, match, homolog, queryLength);
   const found = retention(motif, match, homolog);
-  if (!anchored || found.value === 1) return found;
+  if (!motif.automaton.anchored || found.value === 1) return found;
   const atEnd = tailRetention(motif, match, homolog, queryLength);
   return atEnd !== null && atEnd.value > found.value ? atEnd : found;
+}
+
+/** Residues aligned to a match: `-` for a gap, insertions between its columns in lower case. */
+export function residuesAt(homolog: AlignedHomolog, match: Match): string {
+  const { row } = homolog;
+  const [from, to] = spanOf(homolog, match);
+  if (to - from === match.end - match.start) {
+    const plain = row.anchored.subarray(match.start, match.end);
+    if (!plain.includes(GAP)) return decode(plain);
+  }
+  let text = "";
+  for (let column = match.start; column < match.end; column++) {
+    const residue = row.anchored[column];
+    text += decode(row.anchored.subarray(column, column + 1));
+    if (column === match.end - 1) break;
+    const behind = row.before[column] + (residue === GAP ? 0 : 1);
+    text += decode(row.residues.subarray(behind, row.before[column + 1])).toLowerCase();
+  }
+  return text;
 }
 
 function divergenceAt(identity: number): number {
   return -Math.log(Math.max(MIN_IDENTITY_SEEN, identity));
 }
 
-/** sign(x) · ln(1 + |x|): keeps the order, takes the weight out of the tails. */
-function tempered(x: number): number {
+/** sign(x) · ln(1 + |x|): keeps the order and damps the tails. */
+function signedLog(x: number): number {
   return Math.sign(x) * Math.log1p(Math.abs(x));
 }

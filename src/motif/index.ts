@@ -27,15 +27,15 @@ export type {
 } from "./prediction.ts";
 
 /** The method's versions, the one used unless another is asked for, and what a caller may vary. */
-export { DEFAULTS, METHOD, METHODS } from "./options.ts";
-export type { Method, Options } from "./options.ts";
+export { DEFAULTS, METHOD } from "./options.ts";
+export type { Options } from "./options.ts";
 
 /** A pattern alone: read and checked, put into words, its least information in bits, its matches in a sequence. */
 export { parsePattern } from "./pattern.ts";
 export type { Dialect, Pattern } from "./pattern.ts";
 export { explain } from "./explain.ts";
 export { leastBits } from "./information.ts";
-export { findMatches, sightOf } from "./automaton-matches.ts";
+export { findMatches, lookaroundTable } from "./automaton-matches.ts";
 export type { Match } from "./automaton-matches.ts";
 
 /** Letters to codes and back; everything within the library works on codes. */
@@ -55,8 +55,8 @@ export type { FastaEntry } from "./fasta.ts";
 /** An empirical null of a corpus's own: random matches in drawn proteins, and what they make; `Corpus.calibration` takes it. */
 export { calibrationOf, drawMatches, drawnProteins, ENOUGH_DRAWS, LEAST_DRAWS } from "./calibration.ts";
 export type { Draw } from "./calibration.ts";
-export { NULL_BINS } from "./null-context.ts";
-export type { Calibration } from "./null-distribution.ts";
+export { NULL_BINS } from "./p-value.ts";
+export type { Calibration } from "./p-value.ts";
 
 /** What is thrown at input without meaning; each text says what is wrong and what is allowed. */
 export { PatternError } from "./pattern-tree.ts";

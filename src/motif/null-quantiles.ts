@@ -11,7 +11,7 @@ export const NULL_DEPTHS: readonly number[] = [3, 6, 16];
 /** Mean TOP-IDP at which the bins of disorder but the first begin: thirds of the random matches. */
 export const NULL_DISORDER: readonly number[] = [0.1, 0.2];
 
-/** Quantiles of the persistence at the levels of null-distribution.ts; rows by depth, within it by disorder. */
+/** Quantiles of the persistence at the levels of p-value.ts; rows by depth, within it by disorder. */
 export const NULL_QUANTILES: Readonly<
   Record<ScoringModel, readonly { matches: number; persistence: readonly number[] }[]>
 > = {

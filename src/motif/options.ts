@@ -3,19 +3,13 @@
  * constant: changing one makes a new method version. What a caller may vary is an option.
  */
 
-/** Versions of the method: equal versions give equal numbers. */
-export type Method = "labd-1" | "labd-2";
-export const METHODS: readonly Method[] = ["labd-1", "labd-2"];
-
-/** The version that is used unless another is asked for. */
-export const METHOD: Method = "labd-2";
+/** Version of the method: equal versions give equal numbers. */
+export const METHOD = "labd-2";
 
 // ---- What a caller may vary ------------------------------------------------------------------------------
 
 /** What a caller may vary; the numbers of two runs compare only where these are equal. */
 export interface Options {
-  /** Version of the method by which matches are scored. */
-  method: Method;
   /** Hits above this expected number of chance hits in the corpus are no homologs. */
   maxEValue: number;
   /** Least part of the query's residues that a homolog must align to, 0..1. */
@@ -45,7 +39,6 @@ export interface Options {
  * Short linear motifs span 3 to about 60 residues; 500 leaves room, and bounds the work per match.
  */
 export const DEFAULTS: Readonly<Options> = Object.freeze({
-  method: METHOD,
   maxEValue: 1e-5,
   minCoverage: 0.5,
   minIdentity: 0.25,
@@ -128,13 +121,13 @@ export const UNKNOWN_FREQUENCY = 0.05;
 export const MIN_EXPECTATION = 0.001;
 export const MAX_EXPECTATION = 0.99;
 
-// ---- labd-2 ----------------------------------------------------------------------------------------------
+// ---- Terms of the score ----------------------------------------------------------------------------------------------
 
 /**
  * A homolog's weight falls by e for every so much of differing residues (0..1): what a motif binds is shared by near
  * relatives first. Without it the areas under the curve fall by .005 (A, B) and .02 (K).
  */
-export const CLOSENESS = 0.3;
+export const IDENTITY_DECAY = 0.3;
 
 /** How far the ends of query and homolog may be out of step for the motif still to be looked for in a loose end. */
 export const TAIL = 60;
@@ -156,7 +149,7 @@ export const SHIFTED_ERROR = 0.25;
 export const LOST_ERROR = 0.03;
 
 /** Rates of loss that are tried, as parts of the surroundings' rate; the last is the null hypothesis. */
-export const SLOWDOWNS: readonly number[] = [0.05, 0.2, 0.5, 1];
+export const LOSS_RATE_FACTORS: readonly number[] = [0.05, 0.2, 0.5, 1];
 
 /** Standard deviation of the logarithm of the rate around what the surroundings tell. */
 export const RATE_SPREAD = 0.8;
@@ -171,14 +164,14 @@ export const FAMILY_DISORDER_FLANK = 10;
 export const BURIAL_WINDOW = 19;
 export const BURIAL_REACH = 10;
 
-/** Residues on each side that tell charge and hydroxyls of a region. */
+/** Residues on each side that determine charge and serine/threonine fraction of a region. */
 export const REGION_FLANK = 40;
 
 /**
- * How retention and slowness make up persistence, from which P values come: its null rests on these two.
+ * Weights of retention and lossRate in the persistence, on which P values and their null distribution rest.
  */
 export const PERSISTENCE_RETENTION = 0.36;
-export const PERSISTENCE_SLOWNESS = 0.51;
+export const PERSISTENCE_LOSS_RATE = 0.51;
 
 /**
  * Weights of persistence and what surrounds a match, by logistic regression on true and random matches, then shifted and
@@ -191,8 +184,8 @@ export const WEIGHT_DISORDER = 2.66;
 export const WEIGHT_CHAIN = -3.86;
 export const WEIGHT_BURIAL = -0.34;
 export const WEIGHT_CHARGE = -1.91;
-export const WEIGHT_HYDROXYLS = 2.19;
-export const WEIGHT_TERMINALITY = 1.18;
+export const WEIGHT_SER_THR = 2.19;
+export const WEIGHT_TERMINUS = 1.18;
 export const WEIGHT_ABUNDANCE = 0.47;
 export const SCORE_OFFSET = -0.74;
 

@@ -1,11 +1,10 @@
-import { describeCalibration } from "./null-context.ts";
-import type { Calibration } from "./null-distribution.ts";
+import { type Calibration, describeCalibration } from "./p-value.ts";
 import type { Corpus } from "./corpus.ts";
 import { type AlignedHomolog, familyOf, isAdmitted, measure } from "./divergence.ts";
 import { familyAlignment } from "./family-alignment.ts";
 import { findHomologs } from "./homologs.ts";
-import { rowsBy } from "./method.ts";
-import { DEFAULTS, MIN_HOMOLOGS, type Options } from "./options.ts";
+import { alignProgressively } from "./progressive.ts";
+import { DEFAULTS, METHOD, MIN_HOMOLOGS, type Options } from "./options.ts";
 import { rounded, scorePattern } from "./pattern-scores.ts";
 import { type Dialect, parsePattern, type Pattern } from "./pattern.ts";
 import type { Homolog, Prediction, ScoringModel } from "./prediction.ts";
@@ -51,14 +50,13 @@ export function predict(
   const patterns = readPatterns(request.patterns);
   report("homologs", 0);
   const found = findHomologs(query, corpus, options, (fraction) => report("homologs", fraction), hits);
-  const rows = rowsBy(
-    options.method,
+  const rows = alignProgressively(
     query,
     found.map(({ row }) => row),
   );
   const aligned = found.map((hit, k) => ({ source: hit, homolog: measure(query, rows[k]) }));
   return assemble(request, query, patterns, aligned, options, report, {
-    calibration: (options.method === "labd-2" && corpus.calibration) || null,
+    calibration: corpus.calibration ?? null,
     corpus: {
       name: corpus.name,
       hash: corpus.hash,
@@ -145,12 +143,14 @@ function assemble<Source>(
   });
   const names = ["query", ...homologs.map(({ accession }) => accession)];
   const scored = patterns.map((pattern, i) => {
-    const told = (part: number): void => report("scores", (i + part) / patterns.length);
-    return scorePattern(pattern, requests[i].name, model, family, options, told, calibration);
+    const context = { model, family, options, calibration };
+    return scorePattern(pattern, requests[i].name, context, (fraction) =>
+      report("scores", (i + fraction) / patterns.length),
+    );
   });
   report("scores", 1);
   return {
-    method: options.method,
+    method: METHOD,
     model,
     queryLength: query.length,
     corpus,

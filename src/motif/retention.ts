@@ -5,8 +5,8 @@ import {
   matchesExactly,
   matchesWithin,
   openSimulation,
-  type Sight,
-  sightOf,
+  type LookaroundTable,
+  lookaroundTable,
   type Simulation,
 } from "./automaton-matches.ts";
 import type { AlignedHomolog } from "./divergence.ts";
@@ -21,13 +21,19 @@ export interface Motif {
   model: ScoringModel;
   simulation: Simulation;
   /** Per homolog where the pattern's looks hold; made when first asked for. */
-  sights: Map<AlignedHomolog, Sight>;
+  lookarounds: Map<AlignedHomolog, LookaroundTable>;
   /** Per set of residues what each residue is worth there. */
   worths: Map<number, Float64Array>;
 }
 
 export function openMotif(automaton: Automaton, model: ScoringModel): Motif {
-  return { automaton, model, simulation: openSimulation(automaton), sights: new Map(), worths: new Map() };
+  return {
+    automaton,
+    model,
+    simulation: openSimulation(automaton),
+    lookarounds: new Map(),
+    worths: new Map(),
+  };
 }
 
 /** A match with the worth of residues at each of its positions. */
@@ -92,7 +98,7 @@ export function retention(motif: Motif, match: MotifMatch, homolog: AlignedHomol
   const { row } = homolog;
   const { simulation } = motif;
   const [from, to] = spanOf(homolog, match);
-  const sight = sightIn(motif, homolog);
+  const sight = lookaroundIn(motif, homolog);
   if (to > from && matchesExactly(simulation, row.residues, from, to, sight)) {
     return { value: 1, state: "conserved" };
   }
@@ -122,15 +128,15 @@ export function spanOf({ row }: AlignedHomolog, { start, end }: Match): [from: n
 }
 
 /** Where the pattern's looks hold in a homolog; made when first asked for. */
-export function sightIn(motif: Motif, homolog: AlignedHomolog): Sight {
+export function lookaroundIn(motif: Motif, homolog: AlignedHomolog): LookaroundTable {
   if (motif.automaton.looks.length === 0) return [];
-  let sight = motif.sights.get(homolog);
+  let sight = motif.lookarounds.get(homolog);
   if (!sight) {
-    sight = sightOf(motif.automaton, homolog.row.residues);
+    sight = lookaroundTable(motif.automaton, homolog.row.residues);
     for (const { program } of motif.automaton.looks) {
       motif.simulation.steps += program.size * homolog.row.residues.length;
     }
-    motif.sights.set(homolog, sight);
+    motif.lookarounds.set(homolog, sight);
   }
   return sight;
 }

@@ -35,7 +35,7 @@ const scale = (of: (letter: string) => number): Float64Array => {
 };
 const HYDROPATHIES = scale((letter) => HYDROPATHY[letter]);
 const CHARGES = scale((letter) => ("KR".includes(letter) ? 1 : "DE".includes(letter) ? -1 : 0));
-const HYDROXYLS = scale((letter) => ("ST".includes(letter) ? 1 : 0));
+const SER_THR = scale((letter) => ("ST".includes(letter) ? 1 : 0));
 
 /** Mean of `value` over the `flank` places on each side of a match, without the match; 0 where there are none. */
 function flankMean(
@@ -107,6 +107,6 @@ export function regionCharge(query: Uint8Array, match: Match): number {
 }
 
 /** Part of serine and threonine, which kinases switch, in the REGION_FLANK residues on each side of a match, 0..1. */
-export function regionHydroxyls(query: Uint8Array, match: Match): number {
-  return flankMean(query.length, match, REGION_FLANK, (p) => HYDROXYLS[query[p]]);
+export function serThrFraction(query: Uint8Array, match: Match): number {
+  return flankMean(query.length, match, REGION_FLANK, (p) => SER_THR[query[p]]);
 }

@@ -2,7 +2,7 @@ import type { Match } from "./automaton-matches.ts";
 import { matchesWithin } from "./automaton-matches.ts";
 import type { AlignedHomolog } from "./divergence.ts";
 import { SHIFT, SHIFT_RETENTION, TAIL } from "./options.ts";
-import { type Motif, type Retention, sightIn } from "./retention.ts";
+import { type Motif, type Retention, lookaroundIn } from "./retention.ts";
 
 /**
  * Retention of a match that lies in a loose end: beyond the aligned part of a homolog that itself goes on there,
@@ -24,7 +24,7 @@ export function tailRetention(
   const left = Math.max(0, window.from - SHIFT);
   const right = Math.min(row.residues.length, window.to + SHIFT);
   const isThere =
-    right > left && matchesWithin(motif.simulation, row.residues, left, right, sightIn(motif, homolog));
+    right > left && matchesWithin(motif.simulation, row.residues, left, right, lookaroundIn(motif, homolog));
   if (isThere) {
     return motif.automaton.anchored
       ? { value: 1, state: "conserved" }

@@ -1,8 +1,8 @@
-import { LOST_ERROR, RATE_SPREAD, SHIFTED_ERROR, SLOWDOWNS } from "./options.ts";
+import { LOST_ERROR, RATE_SPREAD, SHIFTED_ERROR, LOSS_RATE_FACTORS } from "./options.ts";
 import type { Tree } from "./tree.ts";
 
 /** What was seen at a leaf: the motif in its place, beside it, nowhere near, or nothing can be told. */
-export type Sighting = "kept" | "shifted" | "lost" | "unknown";
+export type Observation = "kept" | "shifted" | "lost" | "unknown";
 
 /** How likely chance alone shows the motif. */
 export interface Chance {
@@ -30,15 +30,15 @@ const NODE_WEIGHTS = [1 / 6, 2 / 3, 1 / 6];
  * @param sightings one per leaf; leaf 0 is the query and kept.
  * @param rate losses per unit of branch length to be expected from the surroundings.
  */
-export function slownessLikelihood(
+export function lossRateLikelihood(
   tree: Tree,
-  sightings: readonly Sighting[],
+  sightings: readonly Observation[],
   rate: number,
   chance: Chance,
 ): number {
   const near = Math.min(0.5, Math.max(LEAST_CHANCE, chance.near));
   const exact = Math.min(0.5, Math.max(LEAST_CHANCE, chance.exact));
-  const seen: Record<Sighting, readonly [on: number, off: number]> = {
+  const seen: Record<Observation, readonly [on: number, off: number]> = {
     kept: [1 - SHIFTED_ERROR - LOST_ERROR, exact],
     shifted: [SHIFTED_ERROR, near],
     lost: [LOST_ERROR, Math.max(1e-3, 1 - exact - near)],
@@ -46,7 +46,7 @@ export function slownessLikelihood(
   };
   const leaves = sightings.map((sighting, leaf) => (leaf === 0 ? ([1, 0] as const) : seen[sighting]));
   const share = Math.min(0.5, exact + near);
-  const given = SLOWDOWNS.map((slowdown) =>
+  const given = LOSS_RATE_FACTORS.map((slowdown) =>
     logMean(
       NODES.map((node) => logLikelihood(tree, leaves, slowdown * rate * Math.exp(RATE_SPREAD * node), share)),
       NODE_WEIGHTS,

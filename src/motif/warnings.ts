@@ -1,7 +1,7 @@
 import { looksLikeNucleotides, STANDARD } from "./alphabet.ts";
 import type { Match } from "./automaton-matches.ts";
-import type { Conservation } from "./conserve.ts";
 import type { Family } from "./divergence.ts";
+import type { Evidence } from "./evidence.ts";
 import {
   COMPLEXITY_WINDOW,
   EVERYWHERE,
@@ -54,7 +54,7 @@ export function patternWarnings(
 export function matchWarnings(
   query: Uint8Array,
   match: Match,
-  numbers: Conservation,
+  numbers: Evidence,
   { isShort, isAffordable }: { isShort: boolean; isAffordable: boolean },
   options: Readonly<Options>,
 ): string[] {

@@ -2,13 +2,13 @@
  * Speed and accuracy of the alignment beside kalign and MAFFT, where these are installed (docs/quality.md).
  *
  *   bun run test/bench/align.bench.ts                        simulated families, whose true alignment is known
- *   LABD_BENCH_DATA=DIR bun run test/bench/align.bench.ts    besides, how well labd-2 tells true motifs from random ones on MAFFT's
+ *   LABD_BENCH_DATA=DIR bun run test/bench/align.bench.ts    besides, how well the score tells true motifs from random ones on MAFFT's
  *                                                            alignments, and on ours of the same sequences
  */
 import { join } from "node:path";
 import { align } from "../../src/motif/align.ts";
 import { GAP } from "../../src/motif/alphabet.ts";
-import { findMatches, pathOfMatch, sightOf } from "../../src/motif/automaton-matches.ts";
+import { findMatches, pathOfMatch, lookaroundTable } from "../../src/motif/automaton-matches.ts";
 import { familyOf, measure } from "../../src/motif/divergence.ts";
 import { evidenceOf } from "../../src/motif/evidence.ts";
 import type { Row } from "../../src/motif/msa.ts";
@@ -29,10 +29,10 @@ const FAMILIES = 60;
 const MARGIN = 5;
 
 const peers = peerAligners();
-/** As labd-1 aligns: each homolog with the query. */
+/** Each homolog with the query. */
 const oneByOne = (sequences: readonly Uint8Array[]): Row[] =>
   align(sequences[0], sequences.slice(1)).map(({ row }) => row);
-/** As labd-2 does: all together. */
+/** All together. */
 const own = (sequences: readonly Uint8Array[]): Row[] =>
   alignProgressively(sequences[0], oneByOne(sequences));
 
@@ -165,7 +165,7 @@ function discrimination(): void {
     );
     for (const one of cases) {
       const { automaton } = parsePattern(one.expression, "elm");
-      const sight = sightOf(automaton, query);
+      const sight = lookaroundTable(automaton, query);
       const path = pathOfMatch(automaton, query, one, sight);
       if (path === null) continue;
       const count = findMatches(automaton, query, sight).length;

@@ -14,8 +14,8 @@ import { type Corpus, openCorpus, packCorpus } from "../../src/motif/corpus.ts";
 import { type Family, familyOf, isAdmitted, measure } from "../../src/motif/divergence.ts";
 import { readFasta } from "../../src/motif/fasta.ts";
 import { findHits, findHomologs } from "../../src/motif/homologs.ts";
-import { rowsBy } from "../../src/motif/method.ts";
-import { DEFAULTS, type Method, METHOD } from "../../src/motif/options.ts";
+import { DEFAULTS } from "../../src/motif/options.ts";
+import { alignProgressively } from "../../src/motif/progressive.ts";
 import { readAlignment } from "../../src/motif/query.ts";
 import { residuesOf } from "../../src/motif/search.ts";
 
@@ -139,13 +139,8 @@ export function findFamilies(corpus: Corpus, accessions: readonly string[], cach
   }
 }
 
-/** The family of a protein of the corpus as a method sees it, or null where the corpus lacks it. */
-export function familyIn(
-  corpus: Corpus,
-  accession: string,
-  cache: string,
-  method: Method = METHOD,
-): Family | null {
+/** The family of a protein, or null if the corpus lacks the protein. */
+export function familyIn(corpus: Corpus, accession: string, cache: string): Family | null {
   const at = corpus.findAccession(accession);
   if (at < 0) return null;
   const query = residuesOf(corpus, at);
@@ -156,8 +151,7 @@ export function familyIn(
     query,
     names.map((name) => residuesOf(corpus, corpus.findAccession(name))),
   );
-  const seen = rowsBy(
-    method,
+  const seen = alignProgressively(
     query,
     rows.map(({ row }) => row),
   );

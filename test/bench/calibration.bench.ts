@@ -7,7 +7,7 @@
  * come behind those of the null in the order of its seed. Behind each part its standard error, matches of a protein taken together.
  */
 import { drawMatches, drawnProteins } from "../../src/motif/calibration.ts";
-import { NULL_BINS, pValueInContext } from "../../src/motif/null-context.ts";
+import { NULL_BINS, pValueOf } from "../../src/motif/p-value.ts";
 import { NULL_DEPTHS, NULL_DISORDER } from "../../src/motif/null-quantiles.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
 import { SCORING_MODELS } from "../../src/motif/prediction.ts";
@@ -49,7 +49,11 @@ for (const model of SCORING_MODELS) {
         own.map(({ protein, bin, persistence }) => {
           const depth = NULL_DEPTHS[Math.floor(bin / (NULL_DISORDER.length + 1))];
           const disorder = [-1, ...NULL_DISORDER][bin % (NULL_DISORDER.length + 1)];
-          const { p } = pValueInContext(model, depth, disorder, persistence[model], null_)!;
+          const { p } = pValueOf(
+            model,
+            { homologs: depth, disorder, persistence: persistence[model] },
+            null_,
+          )!;
           return { group: protein, isHit: p <= level };
         }),
       ).padStart(12);

@@ -8,11 +8,10 @@
  * each of CLASSES motif classes drawn at random, known instances left out.
  */
 import { join } from "node:path";
-import { findMatches, pathOfMatch, sightOf } from "../../src/motif/automaton-matches.ts";
+import { findMatches, pathOfMatch, lookaroundTable } from "../../src/motif/automaton-matches.ts";
 import { evidenceOf } from "../../src/motif/evidence.ts";
 import { quantilesOf } from "../../src/motif/calibration.ts";
-import { tailBeyond } from "../../src/motif/null-distribution.ts";
-import { binOf, NULL_BINS } from "../../src/motif/null-context.ts";
+import { binOf, NULL_BINS, tailBeyond } from "../../src/motif/p-value.ts";
 import { NULL_DEPTHS, NULL_DISORDER, NULL_QUANTILES } from "../../src/motif/null-quantiles.ts";
 import { MIN_HOMOLOGS } from "../../src/motif/options.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
@@ -83,7 +82,7 @@ function drawIn(protein: string): Drawn[] {
     const { name, pattern } = classes[Math.floor(next() * classes.length)];
     const at = next();
     if (known.has(`${protein} ${name}`)) continue;
-    const sight = sightOf(pattern.automaton, family.query);
+    const sight = lookaroundTable(pattern.automaton, family.query);
     const matches = findMatches(pattern.automaton, family.query, sight);
     if (matches.length === 0) continue;
     const match = matches[Math.floor(at * matches.length)];
@@ -187,7 +186,7 @@ export const NULL_DEPTHS: readonly number[] = [${NULL_DEPTHS.join(", ")}];
 /** Mean TOP-IDP at which the bins of disorder but the first begin: thirds of the random matches. */
 export const NULL_DISORDER: readonly number[] = [${NULL_DISORDER.join(", ")}];
 
-/** Quantiles of the persistence at the levels of null-distribution.ts; rows by depth, within it by disorder. */
+/** Quantiles of the persistence at the levels of p-value.ts; rows by depth, within it by disorder. */
 export const NULL_QUANTILES: Readonly<
   Record<ScoringModel, readonly { matches: number; persistence: readonly number[] }[]>
 > = {

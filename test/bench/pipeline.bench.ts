@@ -21,7 +21,7 @@ import {
   openCorpus,
   parsePattern,
   predict,
-  sightOf,
+  lookaroundTable,
   type Stage,
 } from "../../src/motif/index.ts";
 import { type MotifClass, starterClasses } from "../../src/scoring/corpus/motif-classes.ts";
@@ -61,7 +61,7 @@ function draw(corpus: Corpus, count: number): Query[] {
     if (sequence.length < 40 || sequence.length > 2500) continue;
     const matching = classes.filter(({ pattern: { automaton } }) => {
       const residues = encode(sequence);
-      return findMatches(automaton, residues, sightOf(automaton, residues)).length > 0;
+      return findMatches(automaton, residues, lookaroundTable(automaton, residues)).length > 0;
     });
     while (matching.length > 5) matching.splice(Math.floor(next() * matching.length), 1);
     if (matching.length === 0) continue;

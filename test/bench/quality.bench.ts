@@ -1,16 +1,15 @@
 /**
  * How well the score tells true motifs from random matches (docs/quality.md).
  *
- *   LABD_BENCH_DATA=DIR bun run test/bench/quality.bench.ts           every method and term, on our alignments and MAFFT's, and:
+ *   LABD_BENCH_DATA=DIR bun run test/bench/quality.bench.ts           the score and its terms, on our alignments and MAFFT's, and:
  *   LABD_BENCH_DATA=DIR bun run test/bench/quality.bench.ts fit       the weights of labd-2 anew, cross-validated by protein
  */
 import { join } from "node:path";
-import { findMatches, pathOfMatch, sightOf } from "../../src/motif/automaton-matches.ts";
-import { conservationOf } from "../../src/motif/conserve.ts";
+import { findMatches, pathOfMatch, lookaroundTable } from "../../src/motif/automaton-matches.ts";
 import type { Family } from "../../src/motif/divergence.ts";
 import { evidenceOf, persistenceOf, type Terms } from "../../src/motif/evidence.ts";
-import { judge } from "../../src/motif/method.ts";
-import { CONSERVED_P, METHODS, MIN_HOMOLOGS, WEAKLY_CONSERVED_P } from "../../src/motif/options.ts";
+import { CONSERVED_P, MIN_HOMOLOGS, WEAKLY_CONSERVED_P } from "../../src/motif/options.ts";
+import { pValueOf } from "../../src/motif/p-value.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
 import { openMotif } from "../../src/motif/retention.ts";
 import {
@@ -30,20 +29,20 @@ import { areaUnderCurve, bootstrap, crossValidated, fitLogistic, linear, type Sa
 
 const TERMS: readonly (keyof Terms)[] = [
   "retention",
-  "slowness",
+  "lossRate",
   "divergence",
   "disorder",
   "chain",
   "burial",
   "charge",
-  "hydroxyls",
-  "terminality",
+  "serThrFraction",
+  "terminusProximity",
   "abundance",
 ];
-/** What the weights are fitted to: retention and slowness together, as the null has them. */
+/** What the weights are fitted to: retention and lossRate together, as the null has them. */
 const FITTED = [
   "persistence",
-  ...TERMS.filter((term) => term !== "retention" && term !== "slowness"),
+  ...TERMS.filter((term) => term !== "retention" && term !== "lossRate"),
 ] as const;
 const PARTS = ["A", "B", "K"] as const;
 const TIMES = 400;
@@ -53,8 +52,8 @@ interface Scored {
   group: string;
   scores: Record<string, number>;
   terms: Terms;
-  /** P value by method, discontinuous. */
-  pValues: readonly number[];
+  /** P value, discontinuous. */
+  pValue: number;
 }
 
 /** The cases of a protein, on our own alignment or MAFFT's. */
@@ -67,38 +66,28 @@ interface Task {
 /** The scores of all cases of a protein that has enough homologs. */
 function score({ accession, own, by }: Task): Scored[] {
   const out: Scored[] = [];
-  const [before, family] = METHODS.map((method): Family | null =>
-    by === "labd"
-      ? familyIn(corpus, accession, cache, method)
-      : familyFromFile(join(mafft!, `${accession}.fa`)),
-  );
-  if (!before || !family || Math.min(before.homologs.length, family.homologs.length) < MIN_HOMOLOGS)
-    return [];
+  const family: Family | null =
+    by === "labd" ? familyIn(corpus, accession, cache) : familyFromFile(join(mafft!, `${accession}.fa`));
+  if (!family || family.homologs.length < MIN_HOMOLOGS) return [];
   for (const one of own) {
     const { automaton } = parsePattern(one.expression, "elm");
-    const sight = sightOf(automaton, family.query);
-    const path = pathOfMatch(automaton, family.query, one, sight);
+    const lookarounds = lookaroundTable(automaton, family.query);
+    const path = pathOfMatch(automaton, family.query, one, lookarounds);
     if (path === null) continue;
-    const count = findMatches(automaton, family.query, sight).length;
+    const count = findMatches(automaton, family.query, lookarounds).length;
     const graded = openMotif(automaton, "continuous");
     const strict = openMotif(automaton, "discontinuous");
-    const first = conservationOf(strict, before, one, path);
-    const second = evidenceOf(strict, family, one, path, count);
-    if (first.homologs < MIN_HOMOLOGS || second.terms === null) continue;
+    const evidence = evidenceOf(strict, family, one, path, count);
+    if (evidence.homologs < MIN_HOMOLOGS || evidence.terms === null) continue;
     const scores: Record<string, number> = {
-      "column entropy": entropyScore(before, one.start, one.end),
-      "labd-1 CS discontinuous": first.score!,
-      "labd-1 z continuous": conservationOf(graded, before, one, path).z!,
-      "labd-1 z discontinuous": first.z!,
-      "labd-2 CS discontinuous": second.score!,
-      "labd-2 z continuous": evidenceOf(graded, family, one, path, count).z!,
-      "labd-2 z discontinuous": second.z!,
+      "column entropy": entropyScore(family, one.start, one.end),
+      "CS discontinuous": evidence.score!,
+      "z continuous": evidenceOf(graded, family, one, path, count).z!,
+      "z discontinuous": evidence.z!,
     };
-    for (const term of TERMS) scores[`· ${term}`] = second.terms[term];
-    const pValues = METHODS.map(
-      (method, k) => judge(method, strict, [before, family][k], one, path, count).pValue?.p ?? 1,
-    );
-    out.push({ case: one, group: accession, scores, terms: second.terms, pValues });
+    for (const term of TERMS) scores[`· ${term}`] = evidence.terms[term];
+    const pValue = pValueOf("discontinuous", evidence)?.p ?? 1;
+    out.push({ case: one, group: accession, scores, terms: evidence.terms, pValue });
   }
   return out;
 }
@@ -111,24 +100,22 @@ function report(title: string, scored: readonly Scored[]): void {
   for (const name of Object.keys(scored[0].scores)) printRow(name, scored, (one) => one.scores[name]);
 }
 
-/** How many true and random matches the verdicts call, by method. */
+/** Percentage of true and random matches that each verdict includes. */
 function reportVerdicts(scored: readonly Scored[]): void {
   console.log("\ncalled by P, in per cent: true matches / random matches");
-  for (const [k, method] of METHODS.entries()) {
-    for (const [level, words] of [
-      [CONSERVED_P, "conserved"],
-      [WEAKLY_CONSERVED_P, "at least weakly conserved"],
-    ] as const) {
-      const cells = PARTS.map((part) => {
-        const own = scored.filter((one) => one.case.parts.includes(part));
-        const percent = (isTrue: boolean): string => {
-          const side = own.filter((one) => one.case.isTrue === isTrue);
-          return ((100 * side.filter(({ pValues }) => pValues[k] <= level).length) / side.length).toFixed(1);
-        };
-        return `${part} ${percent(true)} / ${percent(false)}`;
-      });
-      console.log(`${`${method} ${words}`.padEnd(36)}${cells.join("   ")}`);
-    }
+  for (const [level, words] of [
+    [CONSERVED_P, "conserved"],
+    [WEAKLY_CONSERVED_P, "at least weakly conserved"],
+  ] as const) {
+    const cells = PARTS.map((part) => {
+      const own = scored.filter((one) => one.case.parts.includes(part));
+      const percent = (isTrue: boolean): string => {
+        const side = own.filter((one) => one.case.isTrue === isTrue);
+        return ((100 * side.filter(({ pValue }) => pValue <= level).length) / side.length).toFixed(1);
+      };
+      return `${part} ${percent(true)} / ${percent(false)}`;
+    });
+    console.log(`${words.padEnd(28)}${cells.join("   ")}`);
   }
 }
 

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { COLUMNS } from "../../src/scoring/api/result-rows.ts";
-import { METHODS } from "../../src/motif/index.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { E7, LABD, labd, scratch, serve, type Server } from "./labd.ts";
 
@@ -202,22 +201,6 @@ describe("labd score", () => {
     });
     expect(code).toBe(0);
     expect(stdout.split("\n")[1]).toMatch(/^q\tF\.\{1,3\}W\.\.L\t5\t11\tFDLWKLL\t2\t/);
-  });
-
-  test("--method chooses the version, in every way of scoring", async () => {
-    const alignment = join(place.directory, "few.fa");
-    writeFileSync(alignment, `>q\nMKLTF-DLWKLLPE\n>a\nMKVTFSDLWRLLPE\n`);
-    for (const version of METHODS) {
-      for (const [words, stdin] of [
-        [["--fasta", "-", "--pattern", "L.C.E"], `>E7\n${E7}\n`],
-        [["--alignment", alignment, "--pattern", "F"], ""],
-        [["--batch", "-"], "P04637\tP..P\n"],
-      ] as const) {
-        const format = ["--method", version, "--format", "json"];
-        const { stdout } = await labd(["score", ...words, ...format], { env, stdin });
-        expect(JSON.parse(stdout).prediction.method).toBe(version);
-      }
-    }
   });
 
   test.each<[string[], number, string]>([

@@ -130,7 +130,7 @@ describe("what does not belong together is refused, file by file, and nothing is
     const strays: [string, string[], string][] = [
       ["patterns", ["score", "--batch", "more.tsv"], "other patterns"],
       ["model", [...BATCH, "--model", "discontinuous"], "--model: discontinuous instead of continuous"],
-      ["method", [...BATCH, "--method", "labd-1"], "method or its options"],
+      ["options", [...BATCH, "--exhaustive"], "method or its options"],
       ["format", [...BATCH, "--format", "gff3"], "--format: gff3 instead of tsv"],
       ["queries", ["score", "--batch", "fewer.tsv"], "other queries"],
     ];

@@ -6,7 +6,7 @@ import {
   matchesWithin,
   openSimulation,
   pathOfMatch,
-  sightOf,
+  lookaroundTable,
 } from "../../src/motif/automaton-matches.ts";
 import { type Dialect, parsePattern } from "../../src/motif/pattern.ts";
 import { random } from "../fixtures/random-protein.ts";
@@ -16,7 +16,10 @@ import { allEnds, firstEnd, type Form, randomForm, write } from "./pattern-cases
 function matchesOf(expression: string, text: string, dialect: Dialect = "soap"): [number, number][] {
   const { automaton } = parsePattern(expression, dialect);
   const residues = encode(text);
-  return findMatches(automaton, residues, sightOf(automaton, residues)).map(({ start, end }) => [start, end]);
+  return findMatches(automaton, residues, lookaroundTable(automaton, residues)).map(({ start, end }) => [
+    start,
+    end,
+  ]);
 }
 
 function randomText(next: () => number, length: number): string {

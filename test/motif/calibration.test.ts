@@ -9,8 +9,7 @@ import {
 import { decode } from "../../src/motif/alphabet.ts";
 import { openCorpus, packCorpus } from "../../src/motif/corpus.ts";
 import { parsePattern, predict } from "../../src/motif/index.ts";
-import { describeCalibration, NULL_BINS, pValueInContext } from "../../src/motif/null-context.ts";
-import { LEVELS } from "../../src/motif/null-distribution.ts";
+import { describeCalibration, NULL_BINS, pValueOf, LEVELS } from "../../src/motif/p-value.ts";
 import { NULL_QUANTILES } from "../../src/motif/null-quantiles.ts";
 import { residuesOf } from "../../src/motif/search.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
@@ -82,7 +81,7 @@ test("random matches that are kept as the built-in null says leave it nearly as 
     expect(Math.abs(persistence[6] - NULL_QUANTILES.continuous[bin].persistence[6])).toBeLessThan(0.1);
   }
   expect(describeCalibration(own)).toBe(
-    "P values rest on the null of Swiss-Prot, moved as 1620 random matches in 60 proteins of this corpus tell.",
+    "P values are calibrated on 1620 random matches in 60 proteins of this corpus.",
   );
 });
 
@@ -99,7 +98,11 @@ test("random matches that are kept better move the null so that 5 % reach 0.05, 
     const part = (null_: typeof own | null): number =>
       inBin.filter(
         ({ persistence }) =>
-          pValueInContext("discontinuous", depth, disorder, persistence.discontinuous, null_)!.p <= 0.05,
+          pValueOf(
+            "discontinuous",
+            { homologs: depth, disorder, persistence: persistence.discontinuous },
+            null_,
+          )!.p <= 0.05,
       ).length / inBin.length;
     expect(part(null)).toBeGreaterThan(0.1);
     expect(part(own)).toBeGreaterThan(0.01);
@@ -114,7 +117,7 @@ test("quantiles rise even where many values are equal", () => {
   for (let i = 1; i < LEVELS.length; i++) expect(quantiles[i]).toBeGreaterThan(quantiles[i - 1]);
 });
 
-test("a corpus with a null of its own gives its P values and says so; labd-1 keeps its own", () => {
+test("a corpus with a null of its own gives its P values and says so", () => {
   const row = { matches: 500, persistence: LEVELS.map((_, i) => i / 1000 - 50) };
   const rows = Array.from({ length: NULL_BINS }, () => row);
   const calibration = {
@@ -130,7 +133,7 @@ test("a corpus with a null of its own gives its P values and says so; labd-1 kee
   const own = predict(request, Object.assign({ ...corpus }, { calibration }));
   expect(plain.warnings).toEqual([]);
   expect(own.warnings).toEqual([
-    "P values rest on the null of Swiss-Prot, moved as 4500 random matches in 40 proteins of this corpus tell.",
+    "P values are calibrated on 4500 random matches in 40 proteins of this corpus.",
   ]);
   expect(own.patterns[0].matches.map(({ pValue, z }) => [pValue, z])).toEqual(
     plain.patterns[0].matches.map(({ z }) => [0.005, z]),

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { encode } from "../../src/motif/alphabet.ts";
-import { disorderAround, terminality } from "../../src/motif/disorder.ts";
+import { disorderAround, terminusProximity } from "../../src/motif/disorder.ts";
 import { DISORDER_FLANK, TERMINUS } from "../../src/motif/options.ts";
 
 test("the scale's ends and middle, as published", () => {
@@ -24,12 +24,12 @@ test("only the flanks count, each to its length, and letters beyond the twenty n
   expect(disorderAround(encode("AXX"), { start: 0, end: 1 })).toBe(0);
 });
 
-test("terminality is 1 at either end and wears off with the distance to the nearer", () => {
-  expect(terminality(100, { start: 0, end: 4 })).toBe(1);
-  expect(terminality(100, { start: 96, end: 100 })).toBe(1);
-  expect(terminality(1000, { start: TERMINUS, end: 40 })).toBeCloseTo(Math.exp(-1), 12);
-  expect(terminality(1000, { start: 30, end: 34 })).toBeCloseTo(
-    terminality(1000, { start: 966, end: 970 }),
+test("terminusProximity is 1 at either end and wears off with the distance to the nearer", () => {
+  expect(terminusProximity(100, { start: 0, end: 4 })).toBe(1);
+  expect(terminusProximity(100, { start: 96, end: 100 })).toBe(1);
+  expect(terminusProximity(1000, { start: TERMINUS, end: 40 })).toBeCloseTo(Math.exp(-1), 12);
+  expect(terminusProximity(1000, { start: 30, end: 34 })).toBeCloseTo(
+    terminusProximity(1000, { start: 966, end: 970 }),
     12,
   );
 });

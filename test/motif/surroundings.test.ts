@@ -7,7 +7,7 @@ import {
   chainDisorder,
   familyDisorder,
   regionCharge,
-  regionHydroxyls,
+  serThrFraction,
 } from "../../src/motif/surroundings.ts";
 
 const middle = { start: 60, end: 64 };
@@ -23,12 +23,12 @@ test("burial is the best window of 19 near the match, cut at the ends", () => {
   expect(burial(encode(""), { start: 0, end: 0 })).toBe(0);
 });
 
-test("charge and hydroxyls count in 40 residues on each side, not in the match, not in letters beyond the twenty", () => {
+test("charge and serThrFraction count in 40 residues on each side, not in the match, not in letters beyond the twenty", () => {
   const query = encode(
     `${"K".repeat(20)}${"D".repeat(30)}${"S".repeat(10)}KKKK${"T".repeat(10)}${"X".repeat(30)}${"R".repeat(20)}`,
   );
   expect(regionCharge(query, middle)).toBeCloseTo(-30 / 80, 12);
-  expect(regionHydroxyls(query, middle)).toBeCloseTo(20 / 80, 12);
+  expect(serThrFraction(query, middle)).toBeCloseTo(20 / 80, 12);
   expect(regionCharge(encode("KKKK"), { start: 0, end: 4 })).toBe(0);
 });
 

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
-import { LOST_ERROR, RATE_SPREAD, SHIFTED_ERROR, SLOWDOWNS } from "../../src/motif/options.ts";
-import { type Chance, type Sighting, slownessLikelihood } from "../../src/motif/tree-likelihood.ts";
+import { LOST_ERROR, RATE_SPREAD, SHIFTED_ERROR, LOSS_RATE_FACTORS } from "../../src/motif/options.ts";
+import { type Chance, type Observation, lossRateLikelihood } from "../../src/motif/tree-likelihood.ts";
 import { neighbourJoining, type Tree } from "../../src/motif/tree.ts";
 import { random } from "../fixtures/random-protein.ts";
 
-const KINDS: Sighting[] = ["kept", "shifted", "lost", "unknown"];
+const KINDS: Observation[] = ["kept", "shifted", "lost", "unknown"];
 
 /** The same by adding up every assignment of states to all nodes, the rate integrated with the same three points. */
-function bruteForce(tree: Tree, sightings: readonly Sighting[], rate: number, chance: Chance): number {
+function bruteForce(tree: Tree, sightings: readonly Observation[], rate: number, chance: Chance): number {
   const { exact, near } = chance;
   const share = exact + near;
   const nodes = tree.parent.length;
@@ -36,7 +36,7 @@ function bruteForce(tree: Tree, sightings: readonly Sighting[], rate: number, ch
     const factor = Math.exp(RATE_SPREAD * Math.sqrt(3));
     return (likelihood(speed / factor) + 4 * likelihood(speed) + likelihood(speed * factor)) / 6;
   };
-  const given = SLOWDOWNS.map((slowdown) => mean(slowdown * rate));
+  const given = LOSS_RATE_FACTORS.map((slowdown) => mean(slowdown * rate));
   return Math.log(given.reduce((a, b) => a + b, 0) / given.length / given.at(-1)!);
 }
 
@@ -58,7 +58,7 @@ test("pruning equals the sum over all states of all nodes", () => {
     sightings[0] = "kept";
     const chance = { exact: next() * 0.1, near: next() * 0.3 };
     const rate = Math.exp(3 * next() - 1.5);
-    const ours = slownessLikelihood(tree, sightings, rate, chance);
+    const ours = lossRateLikelihood(tree, sightings, rate, chance);
     expect(ours).toBeCloseTo(bruteForce(tree, sightings, rate, chance), 9);
   }
 });
@@ -66,13 +66,13 @@ test("pruning equals the sum over all states of all nodes", () => {
 test("motifs kept speak for slow loss, lost ones against, unknown ones not at all", () => {
   const tree = randomTree(random(92), 12);
   const chance = { exact: 1e-4, near: 2e-3 };
-  const all = (kind: Sighting): Sighting[] => ["kept", ...Array.from({ length: 11 }, () => kind)];
-  const value = (kind: Sighting): number => slownessLikelihood(tree, all(kind), 3, chance);
+  const all = (kind: Observation): Observation[] => ["kept", ...Array.from({ length: 11 }, () => kind)];
+  const value = (kind: Observation): number => lossRateLikelihood(tree, all(kind), 3, chance);
   expect(value("unknown")).toBeCloseTo(0, 9);
   expect(value("kept")).toBeGreaterThan(1);
   expect(value("shifted")).toBeGreaterThan(0.5);
   expect(value("lost")).toBeLessThan(0);
-  expect(value("lost")).toBeGreaterThanOrEqual(-Math.log(SLOWDOWNS.length) - 1e-9);
+  expect(value("lost")).toBeGreaterThanOrEqual(-Math.log(LOSS_RATE_FACTORS.length) - 1e-9);
 });
 
 test("ten copies of one relative tell next to nothing more than one", () => {
@@ -83,8 +83,8 @@ test("ten copies of one relative tell next to nothing more than one", () => {
       const groups = [a, b].map((i) => Math.min(i, 2));
       return groups[0] === groups[1] ? 0 : 1;
     });
-    const sightings: Sighting[] = Array.from({ length: size }, () => "kept");
-    return slownessLikelihood(neighbourJoining(matrix, size), sightings, 2, { exact: 1e-4, near: 1e-3 });
+    const sightings: Observation[] = Array.from({ length: size }, () => "kept");
+    return lossRateLikelihood(neighbourJoining(matrix, size), sightings, 2, { exact: 1e-4, near: 1e-3 });
   };
   expect(Math.abs(star(10) - star(1))).toBeLessThan(0.1);
 });
@@ -99,7 +99,7 @@ test("trees of any size, rates from nothing to anything: finite numbers", () => 
         { exact: 0, near: 0 },
         { exact: 1, near: 1 },
       ]) {
-        expect(slownessLikelihood(tree, sightings, rate, chance)).toBeFinite();
+        expect(lossRateLikelihood(tree, sightings, rate, chance)).toBeFinite();
       }
     }
   }

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { encode } from "../../src/motif/alphabet.ts";
-import { findMatches, sightOf } from "../../src/motif/automaton-matches.ts";
+import { findMatches, lookaroundTable } from "../../src/motif/automaton-matches.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
 import { motifClasses, starterClasses } from "../../src/scoring/corpus/motif-classes.ts";
 
@@ -33,7 +33,7 @@ test.each([...CLASSES.classes])("$name matches the sample proteins where RegExp 
   let total = 0;
   for (const sequence of SEQUENCES) {
     const residues = encode(sequence);
-    const ours = findMatches(automaton, residues, sightOf(automaton, residues));
+    const ours = findMatches(automaton, residues, lookaroundTable(automaton, residues));
     const theirs = [...sequence.matchAll(regExp)].map((m) => ({
       start: m.index,
       end: m.index + m[1].length,

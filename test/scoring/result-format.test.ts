@@ -182,8 +182,8 @@ print(json.dumps(out))`;
   const name = SAMPLE.identifier;
   expect(read(script, RESULT_FORMS.gff3.print(SAMPLE))).toEqual([
     [name, 1, 393],
-    [name, "labd-1", "polypeptide_motif", 19, 22, "0.7814", note, ["F.{1,2}W"], ["conserved"], true],
-    [name, "labd-1", "polypeptide_motif", 53, 53, ".", note, ["F.{1,2}W"], ["insufficient data"], false],
+    [name, "labd-2", "polypeptide_motif", 19, 22, "0.7814", note, ["F.{1,2}W"], ["conserved"], true],
+    [name, "labd-2", "polypeptide_motif", 53, 53, ".", note, ["F.{1,2}W"], ["insufficient data"], false],
   ]);
 });
 

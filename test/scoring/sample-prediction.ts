@@ -4,7 +4,7 @@ import type { PredictionReport } from "../../src/scoring/contract/prediction.ts"
 export const SAMPLE: PredictionReport = {
   identifier: "p53 >50%;\tµ",
   prediction: {
-    method: "labd-1",
+    method: "labd-2",
     model: "continuous",
     queryLength: 393,
     corpus: { name: "sample", hash: "0c788f", sequences: 496, residues: 201250 },
@@ -70,14 +70,14 @@ export const SAMPLE: PredictionReport = {
             contributions: {
               offset: 0.5,
               retention: 8,
-              slowness: 3,
+              lossRate: 3,
               divergence: 0.5,
               disorder: 0.12715,
               chain: -0.05,
               burial: 0.02,
               charge: 0.03,
-              hydroxyls: 0,
-              terminality: 0.1,
+              serThrFraction: 0,
+              terminusProximity: 0.1,
               abundance: 0,
             },
             warnings: ["few homologs"],

@@ -2,7 +2,7 @@ import { decimal, type Match, type NumberedMatch, sentence } from "./result.ts";
 
 const TERMS: readonly { name: keyof NonNullable<Match["contributions"]>; title: string; about: string }[] = [
   { name: "retention", title: "Kept by homologs", about: "more often than its surroundings let expect" },
-  { name: "slowness", title: "Lost slowly", about: "along the branches of the tree" },
+  { name: "lossRate", title: "Lost slowly", about: "along the branches of the tree" },
   { name: "divergence", title: "Surroundings change fast", about: "as they do around true motifs" },
   {
     name: "disorder",
@@ -12,8 +12,8 @@ const TERMS: readonly { name: keyof NonNullable<Match["contributions"]>; title: 
   { name: "chain", title: "Disorder of the chain", about: "against it: much of it is everywhere" },
   { name: "burial", title: "Hydrophobic segment", about: "against it: a membrane or a core hides it" },
   { name: "charge", title: "Net charge of the region", about: "for it where acidic" },
-  { name: "hydroxyls", title: "Serine and threonine", about: "in the region" },
-  { name: "terminality", title: "Near an end", about: "of the chain" },
+  { name: "serThrFraction", title: "Serine and threonine", about: "in the region" },
+  { name: "terminusProximity", title: "Near an end", about: "of the chain" },
   { name: "abundance", title: "More matches than chance makes", about: "in this protein" },
 ];
 

@@ -94,6 +94,7 @@ function randomReport(next: Random): PredictionReport {
       queryLength: integer(1000),
       corpus: maybe({ name: "sample", hash: "abc", sequences: integer(1e6), residues: integer(1e12) }),
       homologs,
+      alignment: { query: "AKC", rows: [], conservation: [], disorder: [] },
       patterns: list(3, () => ({
         expression: pick(next, ["A.C", "[^P]{2,3}"]),
         name: maybe("LIG_SH3_1"),

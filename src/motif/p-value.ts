@@ -1,0 +1,86 @@
+import { NULL_DEPTHS, NULL_DISORDER, NULL_QUANTILES } from "./null-quantiles.ts";
+import { CONSERVED_P, MIN_HOMOLOGS, WEAKLY_CONSERVED_P } from "./options.ts";
+import type { ScoringModel, Verdict } from "./prediction.ts";
+
+/** One row of an empirical null distribution. */
+export interface NullRow {
+  /** Random matches on which it rests. */
+  matches: number;
+  /** Quantiles of the persistence at LEVELS. */
+  persistence: readonly number[];
+}
+
+/** A null distribution from random matches in one corpus. */
+export interface Calibration {
+  /** Determines which proteins and matches are drawn. */
+  seed: number;
+  /** Proteins with enough homologs, out of those examined. */
+  proteins: number;
+  looked: number;
+  matches: number;
+  /** Rows by depth, then by disorder. */
+  rows: Record<ScoringModel, readonly NullRow[]>;
+}
+
+/** Fraction of random matches below each quantile. */
+export const LEVELS = [0.5, 0.6, 0.7, 0.78, 0.8, 0.9, 0.95, 0.975, 0.99, 0.995];
+
+export interface PValue {
+  p: number;
+  /** Beyond the ends of the null distribution the value is a bound: at most 0.005, or at least 0.5. */
+  is: "estimate" | "at most" | "at least";
+}
+
+/**
+ * Fraction of random matches with as many homologs and as disordered surroundings that are conserved as well or better.
+ * It rests on persistence alone, so that no match is called conserved for its location. Null below MIN_HOMOLOGS.
+ *
+ * @param disorder mean TOP-IDP around the match.
+ * @param calibration null distribution of the corpus; by default that of Swiss-Prot.
+ */
+export function pValueOf(
+  model: ScoringModel,
+  { homologs, disorder, persistence }: { homologs: number; disorder: number; persistence: number | null },
+  calibration: Calibration | null = null,
+): PValue | null {
+  if (homologs < MIN_HOMOLOGS || persistence === null) return null;
+  const rows = calibration?.rows ?? NULL_QUANTILES;
+  return tailBeyond(rows[model][binOf(homologs, disorder)].persistence, persistence);
+}
+
+/** Row of the null distribution: by depth, then by disorder, starting with shallow and ordered. */
+export function binOf(homologs: number, disorder: number): number {
+  const depth = NULL_DEPTHS.findLastIndex((from) => homologs >= from);
+  const state = NULL_DISORDER.findLastIndex((from) => disorder >= from) + 1;
+  return depth * (NULL_DISORDER.length + 1) + state;
+}
+
+export const NULL_BINS = NULL_DEPTHS.length * (NULL_DISORDER.length + 1);
+
+/** Warning that goes with P values from a calibration. */
+export function describeCalibration({ proteins, matches }: Calibration): string {
+  return `P values are calibrated on ${matches} random matches in ${proteins} proteins of this corpus.`;
+}
+
+/** Fraction of a null distribution at or above a value; between two quantiles ln p is linear. */
+export function tailBeyond(quantiles: readonly number[], value: number): PValue {
+  const last = LEVELS.length - 1;
+  if (value < quantiles[0]) return { p: 1 - LEVELS[0], is: "at least" };
+  if (value >= quantiles[last])
+    return { p: tail(last), is: value === quantiles[last] ? "estimate" : "at most" };
+  const i = quantiles.findLastIndex((quantile) => value >= quantile);
+  const part = (value - quantiles[i]) / (quantiles[i + 1] - quantiles[i]);
+  return { p: Math.exp((1 - part) * Math.log(tail(i)) + part * Math.log(tail(i + 1))), is: "estimate" };
+}
+
+/** The fraction above a level, rounded so that 1 − 0.995 is 0.005. */
+function tail(level: number): number {
+  return Math.round((1 - LEVELS[level]) * 1e6) / 1e6;
+}
+
+/** The P value in words; without one the data are insufficient. */
+export function verdictOf(pValue: PValue | null): Verdict {
+  if (pValue === null) return "insufficient data";
+  if (pValue.p <= CONSERVED_P) return "conserved";
+  return pValue.p <= WEAKLY_CONSERVED_P ? "weakly conserved" : "not conserved";
+}

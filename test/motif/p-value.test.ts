@@ -1,0 +1,63 @@
+import { expect, test } from "bun:test";
+import { NULL_DEPTHS, NULL_DISORDER, NULL_QUANTILES } from "../../src/motif/null-quantiles.ts";
+import { MIN_HOMOLOGS } from "../../src/motif/options.ts";
+import { binOf, LEVELS, NULL_BINS, pValueOf, verdictOf } from "../../src/motif/p-value.ts";
+import { SCORING_MODELS } from "../../src/motif/prediction.ts";
+
+test("the null distribution is complete: every bin has enough matches and rising quantiles", () => {
+  expect(NULL_DEPTHS[0]).toBe(MIN_HOMOLOGS);
+  for (const model of SCORING_MODELS) {
+    expect(NULL_QUANTILES[model]).toHaveLength(NULL_BINS);
+    for (const { matches, persistence } of NULL_QUANTILES[model]) {
+      // Three standard errors around 5 % are then 3 % to 7 %.
+      expect(matches).toBeGreaterThan(1000);
+      expect(persistence).toHaveLength(LEVELS.length);
+      for (let i = 1; i < LEVELS.length; i++) expect(persistence[i]).toBeGreaterThan(persistence[i - 1]);
+    }
+  }
+});
+
+test("bins are depth times disorder, each border belonging to the upper bin", () => {
+  const [low, high] = NULL_DISORDER;
+  const cases = [3, 5, 6, 15, 16, 500].map((n) =>
+    [-0.9, low - 1e-9, low, high - 1e-9, high, 0.9].map((d) => binOf(n, d)),
+  );
+  const row = [0, 0, 1, 1, 2, 2];
+  expect(cases).toEqual(row.map((depth) => row.map((state) => 3 * depth + state)));
+});
+
+test("at each quantile the P value is the fraction above it; between them it falls, beyond them it is a bound", () => {
+  for (const model of SCORING_MODELS)
+    for (const [depth, homologs] of NULL_DEPTHS.entries())
+      for (const [state, disorder] of [-1, ...NULL_DISORDER].entries()) {
+        const { persistence: z } = NULL_QUANTILES[model][3 * depth + state];
+        const at = (persistence: number) => pValueOf(model, { homologs, disorder, persistence })!;
+        for (const [i, level] of LEVELS.entries()) {
+          expect(at(z[i]).p).toBeCloseTo(1 - level, 9);
+          expect(at(z[i]).is).toBe("estimate");
+          if (i > 0) {
+            const { p, is } = at((z[i - 1] + z[i]) / 2);
+            expect(p).toBeWithin(1 - level, 1 - LEVELS[i - 1]);
+            expect(is).toBe("estimate");
+          }
+        }
+        expect(at(50)).toEqual({ p: 0.005, is: "at most" });
+        expect(at(-50)).toEqual({ p: 0.5, is: "at least" });
+      }
+});
+
+test("there is no P value below three homologs or without a score", () => {
+  for (const homologs of [0, 1, 2])
+    expect(pValueOf("continuous", { homologs, disorder: 0, persistence: 3 })).toBeNull();
+  expect(pValueOf("continuous", { homologs: 9, disorder: 0, persistence: null })).toBeNull();
+});
+
+test.each([
+  [null, "insufficient data"],
+  [0.05, "conserved"],
+  [0.0501, "weakly conserved"],
+  [0.2, "weakly conserved"],
+  [0.201, "not conserved"],
+] as const)("P = %p is called %s", (p, verdict) => {
+  expect(verdictOf(p === null ? null : { p, is: "estimate" })).toBe(verdict);
+});
