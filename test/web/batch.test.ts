@@ -1,10 +1,8 @@
 import { expect, test } from "bun:test";
-import { newBatch, packed, unpacked } from "../../src/web/batch/batch.ts";
-import { linesOf } from "../../src/web/batch/run.ts";
+import { newBatch, packBatch, unpackBatch } from "../../src/web/batch/batch.ts";
+import { summarize } from "../../src/web/batch/run.ts";
 import { RESULT_FORMS } from "../../src/scoring/api/result-format.ts";
 import { SAMPLE } from "../scoring/sample-prediction.ts";
-
-/** Batches as they are divided into jobs, shared by link, and read from tables. */
 
 const ENTRIES = [
   { name: "one", sequence: "MKT" },
@@ -13,7 +11,7 @@ const ENTRIES = [
 ];
 const CLASSES = ["a", "b", "c", "d", "e", "f"];
 
-test("more motifs than a job takes are divided among several", () => {
+test("divides more motifs than one job takes among several jobs", () => {
   const { groups, items } = newBatch(ENTRIES, ["P..P"], CLASSES, "continuous");
   expect(groups).toEqual([
     { patterns: ["P..P"], motifClasses: CLASSES.slice(0, 5) },
@@ -29,26 +27,27 @@ test("more motifs than a job takes are divided among several", () => {
   ]);
 });
 
-test("a link holds what is sent and nothing else; what is no link is refused", async () => {
+test("packs submitted jobs into a link, and rejects anything else", async () => {
   const batch = newBatch(ENTRIES, [], ["a"], "discontinuous");
   Object.assign(batch.items[0], { job: "01a2", query: null });
-  const link = await packed(batch);
+  const link = await packBatch(batch);
   expect(link).toMatch(/^[\w-]+$/);
-  expect(await unpacked(link)).toEqual({ ...batch, items: [batch.items[0]] });
+  expect(await unpackBatch(link)).toEqual({ ...batch, items: [batch.items[0]] });
   expect(link.length).toBeLessThan(300);
   const odd = { ...batch, items: [{ ...batch.items[0], group: 7 }] };
-  for (const text of ["", "x", link.slice(0, 20), await packed(odd)]) expect(await unpacked(text)).toBeNull();
-  // A link that would have the browser send something.
+  for (const text of ["", "x", link.slice(0, 20), await packBatch(odd)])
+    expect(await unpackBatch(text)).toBeNull();
+  // A link that would make the browser submit a job.
   const greedy = { ...batch, items: [...batch.items, { ...batch.items[0], job: null }] };
   const bytes = await new Response(
     new Blob([JSON.stringify(greedy)]).stream().pipeThrough(new CompressionStream("deflate-raw")),
   ).arrayBuffer();
-  const made = await unpacked(Buffer.from(bytes).toString("base64url"));
+  const made = await unpackBatch(Buffer.from(bytes).toString("base64url"));
   expect(made!.items).toEqual([batch.items[0]]);
 });
 
-test("a job's table becomes a line per motif, each with its best match by its number in the result", () => {
-  const [first, second] = linesOf(RESULT_FORMS.tsv.print(SAMPLE));
+test("summarizes a job's table by motif, each with its best match", () => {
+  const [first, second] = summarize(RESULT_FORMS.tsv.print(SAMPLE));
   expect(first).toMatchObject({ motif: "F.{1,2}W", matches: 2 });
   expect(first.best).toMatchObject({
     number: 1,

@@ -1,129 +1,120 @@
 import { href } from "../address.ts";
+import { Tag } from "../components/layout.tsx";
 import { type Column, Table } from "../components/table.tsx";
-import { decimal, type Verdict, VERDICTS } from "../score/result.ts";
-import { inOrder, VerdictTag } from "../score/tables.tsx";
+import { inOrder } from "../score/order.ts";
+import { decimal, shorten, type Verdict, VERDICT_ORDER } from "../score/result.ts";
+import { VerdictTag } from "../score/verdict.tsx";
 import type { Batch } from "./batch.ts";
-import type { Line, Outcome } from "./run.ts";
+import type { Outcome, Summary } from "./run.ts";
 
-/** One motif in one protein, as far as it is known. */
+/** One motif in one protein. */
 export interface Row {
   key: string;
   protein: string;
   motif: string;
   job: string | null;
   outcome: Outcome;
-  line: Line | null;
+  summary: Summary | null;
 }
 
-/** A row per protein and motif, whatever has become of its job so far. */
-export function rowsOf({ items, groups }: Batch, outcomes: readonly Outcome[]): Row[] {
-  return items.flatMap(({ name, group, job }, i) => {
+/** A row per protein and motif, whatever the state of its job. */
+export const rowsOf = ({ items, groups }: Batch, outcomes: readonly Outcome[]): Row[] =>
+  items.flatMap(({ name, group, job }, i) => {
     const outcome = outcomes[i];
-    const { patterns, motifClasses } = groups[group];
-    return [...patterns, ...motifClasses].map((motif, n): Row => {
-      const line =
-        outcome.kind === "done" ? (outcome.lines.find((one) => one.motif === motif) ?? null) : null;
-      return { key: `${i} ${n}`, protein: name, motif, job, outcome, line };
+    return [...groups[group].patterns, ...groups[group].motifClasses].map((motif, n): Row => {
+      const found = outcome.kind === "done" && outcome.summaries.find((one) => one.motif === motif);
+      return { key: `${i} ${n}`, protein: name, motif, job, outcome, summary: found || null };
     });
   });
-}
 
-/** What a row can be filtered by: verdicts, and what stands in their place. */
-export const KINDS = [...VERDICTS, "no match", "waiting", "failed"] as const;
+/** What rows can be filtered by: verdicts, and states without one. */
+export const KINDS = [...VERDICT_ORDER, "no match", "waiting", "failed"] as const;
 export type Kind = (typeof KINDS)[number];
 
-export function kindOf({ outcome, line }: Row): Kind {
+export function kindOf({ outcome, summary }: Row): Kind {
   if (outcome.kind === "failed") return "failed";
   if (outcome.kind !== "done") return "waiting";
-  return line?.best?.verdict ?? "no match";
+  return summary?.best?.verdict ?? "no match";
 }
 
-const best = (row: Row) => row.line?.best ?? null;
-const KEYS: Record<string, (row: Row) => number | string> = {
-  protein: (row) => row.protein,
-  motif: (row) => row.motif,
+const KEYS: Readonly<Record<string, (row: Row) => number | string | null | undefined>> = {
+  protein: ({ protein }) => protein,
+  motif: ({ motif }) => motif,
   verdict: (row) => KINDS.indexOf(kindOf(row)),
-  score: (row) => best(row)?.score ?? -1,
-  expected: (row) => best(row)?.expected ?? -1,
-  z: (row) => best(row)?.z ?? -99,
-  p: (row) => best(row)?.p ?? 2,
-  matches: (row) => row.line?.matches ?? -1,
+  score: ({ summary }) => summary?.best?.score,
+  expected: ({ summary }) => summary?.best?.expected,
+  z: ({ summary }) => summary?.best?.z,
+  p: ({ summary }) => summary?.best?.p ?? 2,
+  matches: ({ summary }) => summary?.matches,
 };
 
-/** Rows that are shown before one asks for more. */
-const SHOWN = 200;
+const numeric = (name: "score" | "expected" | "z" | "p", title: string, digits: number): Column<Row> => ({
+  name,
+  title,
+  sortable: true,
+  numeric: true,
+  phone: "hide",
+  cell: ({ summary }) => (summary?.best ? decimal(summary.best[name], digits) : ""),
+});
 
-export function BatchTable(props: { rows: readonly Row[]; order: string; onOrder: (order: string) => void }) {
-  const columns: Column<Row>[] = [
-    { name: "protein", title: "Protein", sortable: true, heading: true, cell: (row) => row.protein },
-    { name: "motif", title: "Motif", sortable: true, cell: (row) => <code>{row.motif}</code> },
-    { name: "verdict", title: "Verdict", sortable: true, cell: (row) => <Kinds row={row} /> },
-    { name: "match", title: "Best match", cell: (row) => <BestMatch row={row} /> },
-    {
-      name: "score",
-      title: "Score",
-      sortable: true,
-      numeric: true,
-      cell: (row) => known(row, best(row)?.score),
-    },
-    {
-      name: "expected",
-      title: "Expected",
-      sortable: true,
-      numeric: true,
-      cell: (row) => known(row, best(row)?.expected),
-    },
-    { name: "z", title: "z", sortable: true, numeric: true, cell: (row) => known(row, best(row)?.z) },
-    { name: "p", title: "P", sortable: true, numeric: true, cell: (row) => known(row, best(row)?.p, 3) },
-    {
-      name: "matches",
-      title: "Matches",
-      sortable: true,
-      numeric: true,
-      cell: (row) => row.line?.matches ?? "",
-    },
-  ];
-  const ordered = inOrder(props.rows, props.order, KEYS);
-  return (
-    <Table
-      caption="Proteins and motifs"
-      columns={columns}
-      rows={ordered}
-      first={{ rows: SHOWN, of: "rows" }}
-      keyOf={({ key }) => key}
-      order={props.order}
-      onOrder={props.onOrder}
-    />
-  );
-}
+const COLUMNS: readonly Column<Row>[] = [
+  { name: "protein", title: "Protein", sortable: true, heading: true, cell: ({ protein }) => protein },
+  { name: "motif", title: "Motif", sortable: true, cell: ({ motif }) => <code>{motif}</code> },
+  { name: "verdict", title: "Verdict", sortable: true, phone: "end", cell: (row) => <RowState row={row} /> },
+  { name: "match", title: "Best match", cell: (row) => <BestMatch row={row} /> },
+  numeric("score", "Score", 2),
+  numeric("expected", "Expected", 2),
+  numeric("z", "z", 2),
+  numeric("p", "P", 3),
+  {
+    name: "matches",
+    title: "Matches",
+    sortable: true,
+    numeric: true,
+    phone: "hide",
+    cell: ({ summary }) => summary?.matches ?? "",
+  },
+];
 
-const known = (row: Row, value: number | null | undefined, digits = 2): string =>
-  best(row) === null ? "" : decimal(value ?? null, digits);
+export const BatchTable = (props: {
+  rows: readonly Row[];
+  order: string;
+  onOrder: (order: string) => void;
+}) => (
+  <Table
+    caption="Proteins and motifs"
+    columns={COLUMNS}
+    rows={inOrder(props.rows, props.order, (row, name) => KEYS[name]?.(row))}
+    first={{ rows: 200, of: "rows" }}
+    keyOf={({ key }) => key}
+    order={props.order}
+    onOrder={props.onOrder}
+  />
+);
 
-function Kinds({ row }: { row: Row }) {
+function RowState({ row }: { row: Row }) {
   const { outcome } = row;
-  if (outcome.kind === "failed") return <span class="tag bad">{outcome.message}</span>;
-  if (outcome.kind === "unsent") return <span class="muted">to be sent</span>;
-  if (outcome.kind === "going")
-    return <span class="muted">{outcome.state === "running" ? "running…" : "waiting"}</span>;
+  if (outcome.kind === "failed") return <Tag tone="danger">{outcome.message}</Tag>;
+  if (outcome.kind === "unsent") return <span class="muted">not sent yet</span>;
+  if (outcome.kind === "active")
+    return <span class="muted">{outcome.state === "running" ? "running" : "waiting"}</span>;
   const kind = kindOf(row);
   return kind === "no match" ? <span class="muted">no match</span> : <VerdictTag verdict={kind as Verdict} />;
 }
 
-function BestMatch({ row }: { row: Row }) {
-  const match = best(row);
-  if (row.job === null) return null;
-  const text = match ? match.text.slice(0, 16) + (match.text.length > 16 ? "…" : "") : "";
+function BestMatch({ row: { job, protein, summary } }: { row: Row }) {
+  if (job === null) return null;
+  const match = summary?.best;
   return (
-    <a href={href(`/score/${row.job}`, { match: match?.number })}>
+    <a href={href(`/score/${job}`, { match: match?.number })}>
       {match ? (
         <>
-          <code>{text}</code> <small>{match.start}</small>
+          <code>{shorten(match.text, 16)}</code> <small>{match.start}</small>
         </>
       ) : (
         "job"
       )}
-      <span class="unseen">{` in ${row.protein}`}</span>
+      <span class="unseen">{` in ${protein}`}</span>
     </a>
   );
 }

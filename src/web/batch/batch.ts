@@ -1,22 +1,23 @@
 import { type Model, MOST_PER_JOB } from "../score/job.ts";
 import type { Entry } from "../score/protein-input.ts";
+import { readStored, writeStored } from "../stored.ts";
 
-/** Several proteins with the same motifs: which jobs they are, kept in this browser so that a reload goes on. */
+/** Several proteins with the same motifs, as jobs. It is stored in this browser, so that a reload continues it. */
 
-/** Motifs that go into one job, which takes only so many. */
+/** Motifs of one job, which has a limit. */
 export interface Group {
   patterns: string[];
   motifClasses: string[];
 }
 
-/** One job, sent or not. */
+/** One job, submitted or not. */
 export interface Item {
   name: string;
-  /** What to score, until the server has it or it is called off. */
+  /** The protein, until the job is submitted or cancelled. */
   query: { querySequence: string } | { accession: string } | null;
-  /** Of the groups, by index. */
+  /** Index of its group. */
   group: number;
-  /** Its identifier, once it is sent. */
+  /** Its identifier, once it is submitted. */
   job: string | null;
 }
 
@@ -52,56 +53,36 @@ export function newBatch(
   return { id: newId(), created: Date.now(), model, groups, items };
 }
 
-/** Not randomUUID, which browsers refuse where there is no HTTPS. */
+/** `randomUUID` needs HTTPS. */
 const newId = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(9)), (byte) => (byte % 36).toString(36)).join("");
 
 const PREFIX = "labd.batch.";
 
 /** Batches of this browser, newest first. */
-export function keptBatches(): Batch[] {
+export function storedBatches(): Batch[] {
   try {
     return Object.keys(localStorage)
       .filter((key) => key.startsWith(PREFIX))
-      .flatMap((key) => readBatch(localStorage.getItem(key)) ?? [])
+      .flatMap((key) => storedBatch(key.slice(PREFIX.length)) ?? [])
       .toSorted((a, b) => b.created - a.created);
   } catch {
     return [];
   }
 }
 
-export function keptBatch(id: string): Batch | null {
-  try {
-    return readBatch(localStorage.getItem(PREFIX + id));
-  } catch {
-    return null;
-  }
-}
+export const storedBatch = (id: string): Batch | null => validBatch(readStored("local", PREFIX + id, null));
 
 /** @returns false where the browser's storage is full or forbidden */
-export function keepBatch(batch: Batch): boolean {
-  try {
-    localStorage.setItem(PREFIX + batch.id, JSON.stringify(batch));
-    return true;
-  } catch {
-    return false;
-  }
-}
+export const storeBatch = (batch: Batch): boolean => writeStored("local", PREFIX + batch.id, batch);
 
-export function forgetBatch(id: string): void {
-  try {
-    localStorage.removeItem(PREFIX + id);
-  } catch {
-    // Nothing was kept.
-  }
-}
+export const forgetBatch = (id: string): boolean => writeStored("local", PREFIX + id, null);
 
-/** A batch out of text that may be anybody's; null where it is none. */
-function readBatch(text: string | null): Batch | null {
-  if (text === null) return null;
+/** A batch of unknown origin; null where it is not valid. */
+function validBatch(value: unknown): Batch | null {
   try {
-    const batch = JSON.parse(text) as Batch;
-    const isText = (value: unknown): boolean => typeof value === "string";
+    const batch = value as Batch;
+    const isText = (text: unknown): boolean => typeof text === "string";
     const isGroup = ({ patterns, motifClasses }: Group): boolean =>
       patterns.every(isText) && motifClasses.every(isText);
     const isItem = ({ name, group, job }: Item): boolean =>
@@ -113,27 +94,25 @@ function readBatch(text: string | null): Batch | null {
   }
 }
 
-/** The batch as text for the fragment of a link, which stays out of logs: the jobs that are sent, without sequences. */
-export async function packed(batch: Batch): Promise<string> {
+/** The submitted jobs of a batch, without sequences, as text for the fragment of a link, which servers do not log. */
+export async function packBatch(batch: Batch): Promise<string> {
   const sent = { ...batch, items: batch.items.filter(({ job }) => job !== null) };
-  const bytes = await through(new Blob([JSON.stringify(sent)]), new CompressionStream("deflate-raw"));
-  const text = Array.from(new Uint8Array(bytes), (byte) => String.fromCharCode(byte)).join("");
-  return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  const bytes = await pipe(new Blob([JSON.stringify(sent)]), new CompressionStream("deflate-raw"));
+  return new Uint8Array(bytes).toBase64({ alphabet: "base64url", omitPadding: true });
 }
 
-/** What `packed` made; null for anything else. */
-export async function unpacked(text: string): Promise<Batch | null> {
+/** The batch in a link; null where there is none. */
+export async function unpackBatch(text: string): Promise<Batch | null> {
   try {
-    const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
-    const blob = new Blob([Uint8Array.from(binary, (sign) => sign.charCodeAt(0))]);
-    const bytes = await through(blob, new DecompressionStream("deflate-raw"));
-    const batch = readBatch(new TextDecoder().decode(bytes));
-    // A link may show what was scored, and not have this browser send anything.
+    const blob = new Blob([Uint8Array.fromBase64(text, { alphabet: "base64url" })]);
+    const bytes = await pipe(blob, new DecompressionStream("deflate-raw"));
+    const batch = validBatch(JSON.parse(new TextDecoder().decode(bytes)));
+    // A link shows jobs; it must not make this browser submit any.
     return batch && { ...batch, items: batch.items.filter(({ job }) => job !== null) };
   } catch {
     return null;
   }
 }
 
-const through = (blob: Blob, stream: CompressionStream | DecompressionStream): Promise<ArrayBuffer> =>
+const pipe = (blob: Blob, stream: CompressionStream | DecompressionStream): Promise<ArrayBuffer> =>
   new Response(blob.stream().pipeThrough(stream)).arrayBuffer();

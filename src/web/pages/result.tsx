@@ -1,251 +1,253 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { href } from "../address.ts";
-import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
-import { showToast } from "../components/toast.tsx";
+import { Banner, ErrorBanner } from "../components/banner.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
-import { ErrorBanner } from "../components/banner.tsx";
+import { Card, PageHead } from "../components/layout.tsx";
+import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { Progress } from "../components/progress.tsx";
-import { requestJson, get } from "../request.ts";
-import type { Asked } from "../score/calls.ts";
-import { Evidence } from "../score/evidence.tsx";
-import { FamilyPicture } from "../score/family.tsx";
+import { withErrorToast } from "../components/toast.tsx";
+import { formatCount, Time } from "../format.tsx";
+import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
+import { get, requestJson } from "../request.ts";
+import { Alignment } from "../score/alignment.tsx";
+import { copyLink, Downloads, ProgramCalls } from "../score/downloads.tsx";
+import { HomologTable } from "../score/homolog-table.tsx";
 import { type Job, jobPath, useJob } from "../score/job.ts";
-import { best, matchesOf, nameOf, type Result, VERDICTS } from "../score/result.ts";
-import { Calls, Downloads } from "../score/same-result.tsx";
-import { filtered, HomologTable, MatchTable, Meanings } from "../score/tables.tsx";
-import { ProteinTrack, type Span } from "../score/track.tsx";
-import { VerdictFilter } from "../score/verdict-filter.tsx";
+import { MatchPanel } from "../score/match-panel.tsx";
+import { ColumnHelp, filterMatches, MatchTable } from "../score/match-table.tsx";
+import {
+  answer,
+  best,
+  matchesOf,
+  nameOf,
+  type NumberedMatch,
+  type Result,
+  VERDICT_ORDER,
+} from "../score/result.ts";
+import type { Span } from "../score/track-geometry.ts";
+import { ProteinTracks } from "../score/tracks.tsx";
+import { countKinds, VerdictChips } from "../score/verdict.tsx";
 
 function ResultPage() {
   const id = useParams().job ?? "";
   const { job, error } = useJob(id);
-  const [result, setResult] = useState<Result | null>(null);
-  const [failure, setFailure] = useState<unknown>(null);
-  const title = job?.identifier || (job ? "Result" : undefined);
-  useTitle(title);
-  const load = (): void => {
-    setFailure(null);
-    get<Result>(`${jobPath(id)}/result`).then(setResult, setFailure);
-  };
-  useEffect(() => {
-    if (job?.state === "finished") load();
-  }, [job?.state]);
-  const problem = failure ?? error;
+  const isFinished = job?.state === "finished";
+  const result = useLoaded(isFinished ? id : null, (signal) =>
+    get<Result>(`${jobPath(id)}/result`, {}, signal),
+  );
+  const title = job?.identifier || "Result";
+  useTitle(job ? title : undefined);
   return (
     <>
-      <div class="heading">
-        <h1>{title ?? "Result"}</h1>
-        <div class="row screen">
-          <Button onClick={() => void share()}>Copy link</Button>
-          <LinkButton href={href("/score", { from: job?.state === "finished" ? id : undefined })}>
-            {job?.state === "finished" ? "Change and score again" : "Score another"}
-          </LinkButton>
-        </div>
-      </div>
-      {problem !== null && <ErrorBanner error={problem} retry={load} />}
-      {job && job.ended === null && <Going job={job} />}
-      {job && ["failed", "cancelled", "expired"].includes(job.state) && <NoResult job={job} />}
-      {job?.state === "finished" && !result && problem === null && <Progress label="Reading the result" />}
-      {job && result && <Whole job={job} result={result} />}
+      <PageHead
+        title={title}
+        crumbs={[{ name: "Scoring", href: href("/score") }]}
+        actions={
+          <>
+            <Button icon="copy" onClick={() => void copyLink()}>
+              Copy link
+            </Button>
+            <LinkButton
+              look="primary"
+              icon="pencil"
+              href={href("/score", { from: isFinished ? id : undefined })}
+            >
+              {isFinished ? "Edit and score again" : "Score another protein"}
+            </LinkButton>
+          </>
+        }
+      >
+        {result.value && <Facts result={result.value} job={job!} />}
+      </PageHead>
+      {error !== null && <ErrorBanner error={error} />}
+      {job && job.ended === null && <JobProgress job={job} />}
+      {job?.ended && !isFinished && <NoResult job={job} />}
+      {isFinished && <Loaded of={result}>{(value) => <ResultView job={job} result={value} />}</Loaded>}
     </>
   );
 }
 
-async function share(): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(location.href);
-    showToast("The link is copied. Whoever has it sees this result.");
-  } catch {
-    showToast("Copy the address of this page: whoever has it sees this result.");
-  }
-}
+const Facts = ({
+  result: { queryLength, homologs, corpus, model, method },
+  job,
+}: {
+  result: Result;
+  job: Job;
+}) => (
+  <>
+    {formatCount(queryLength)} residues, {formatCount(homologs.length)}{" "}
+    {homologs.length === 1 ? "homolog" : "homologs"}
+    {corpus && ` from ${corpus.name} (${formatCount(corpus.sequences)} proteins)`}. Method {method}, {model}{" "}
+    model. Scored on <Time at={job.ended} />.
+  </>
+);
 
-const STAGES = [
-  { stage: "homologs", title: "Searching for homologs" },
-  { stage: "tree", title: "Building the tree of the homologs" },
-  { stage: "scores", title: "Scoring the matches" },
-] as const;
+const STAGES = {
+  homologs: "Searching for homologs",
+  tree: "Building the tree",
+  scores: "Scoring the matches",
+};
 
-/** A job on its way: which step, and how far. */
-function Going({ job }: { job: Job }) {
-  const cancel = async (): Promise<void> => {
-    try {
-      await requestJson("DELETE", jobPath(job.id));
-    } catch (error) {
-      showToast((error as Error).message, "error");
-    }
-  };
-  const isStarting = job.stage === "start";
-  const now = isStarting ? 0 : STAGES.findIndex(({ stage }) => stage === job.stage);
+function JobProgress({ job }: { job: Job }) {
+  const step = Math.max(0, Object.keys(STAGES).indexOf(job.stage ?? ""));
+  const cancel = (): Promise<void> => withErrorToast(() => requestJson("DELETE", jobPath(job.id)));
   return (
-    <section class="card going" aria-label="Progress">
-      <p role="status">
-        {job.state === "queued"
-          ? `Waiting: place ${job.place ?? 1} in the queue.`
-          : `Step ${Math.max(now, 0) + 1} of 3.`}
-      </p>
-      <ol class="steps">
-        {STAGES.map(({ stage, title }, i) => (
-          <li key={stage} class={i < now ? "done" : i === now ? "now" : undefined}>
-            {i === now ? (
-              <Progress label={title} fraction={isStarting ? undefined : (job.fraction ?? 0)} />
-            ) : (
-              title
-            )}
-          </li>
-        ))}
-      </ol>
-      <p class="hint">This page may be closed; its address leads back to the job.</p>
-      <Button onClick={() => void cancel()}>Cancel</Button>
-    </section>
+    <Card title="Progress" actions={<Button onClick={() => void cancel()}>Cancel</Button>}>
+      {job.state === "queued" ? (
+        <p role="status">Waiting: place {job.place ?? 1} in the queue.</p>
+      ) : (
+        <Progress
+          label={`Step ${step + 1} of 3: ${Object.values(STAGES)[step]}`}
+          fraction={job.stage === "start" ? undefined : (job.fraction ?? 0)}
+        />
+      )}
+      <p class="hint">You can close this page and return to its address later.</p>
+    </Card>
   );
 }
 
-function NoResult({ job }: { job: Job }) {
-  const title = {
-    failed: "The job failed",
-    cancelled: "The job was cancelled",
-    expired: "The result is gone",
-  }[job.state as "failed"];
-  return (
-    <Empty title={title}>
-      {job.state !== "cancelled" && <p>{job.failure}</p>}
-      <LinkButton look="primary" href={href("/score")}>
-        Score again
-      </LinkButton>
-    </Empty>
-  );
-}
+const ENDED: Partial<Record<Job["state"], string>> = {
+  failed: "The job failed",
+  cancelled: "The job was cancelled",
+  expired: "The result has expired",
+};
 
-function Whole({ job, result }: { job: Job; result: Result }) {
+const NoResult = ({ job }: { job: Job }) => (
+  <Empty title={ENDED[job.state] ?? "No result"}>
+    {job.state !== "cancelled" && <p>{job.failure}</p>}
+    <LinkButton href={href("/score")}>Score again</LinkButton>
+  </Empty>
+);
+
+function ResultView({ job, result }: { job: Job; result: Result }) {
   const [query, setQuery] = useQuery();
   const matches = useMemo(() => matchesOf(result), [result]);
   const filter = { verdict: query.get("verdict") ?? "", pattern: query.get("pattern") ?? "" };
   const order = query.get("sort") ?? "start";
   const shown = useMemo(
-    () => filtered(matches, filter, order),
+    () => filterMatches(matches, filter, order),
     [matches, filter.verdict, filter.pattern, order],
   );
   const asked = Number(query.get("match"));
   const match = matches.find(({ number }) => number === asked) ?? best(matches);
-  const span = spanOf(query, result.queryLength);
   const select = (number: number): void => setQuery({ match: number });
   const fileName = (result.identifier || "protein").replace(/[^\w.-]+/g, "_").slice(0, 60);
+  const warnings = new Set([result.warnings, ...result.patterns.map((pattern) => pattern.warnings)].flat());
   return (
     <div class="stack">
-      <Summary result={result} />
-      <ProteinTrack
-        {...{ result, matches, span, fileName }}
-        selected={match?.number}
-        onSelect={select}
-        onSpan={(wanted) => setQuery({ from: wanted?.from, to: wanted?.to }, { replace: true })}
-      />
+      {[...warnings].map((warning) => (
+        <Banner key={warning} tone="warn">
+          {warning}
+        </Banner>
+      ))}
       {match ? (
-        <>
-          <section aria-labelledby="matches" class="stack matches">
-            <div class="heading">
-              <h2 id="matches">
-                {shown.length === matches.length
-                  ? `${matches.length} ${matches.length === 1 ? "match" : "matches"}`
-                  : `${shown.length} of ${matches.length} matches`}
-              </h2>
-              <div class="filters screen">
-                <VerdictFilter
-                  choices={VERDICTS}
-                  value={filter.verdict}
-                  onChange={(verdict) => setQuery({ verdict }, { replace: true })}
-                />
-                {result.patterns.length > 1 && (
-                  <label>
-                    Pattern{" "}
-                    <select
-                      value={filter.pattern}
-                      onChange={(event) =>
-                        setQuery({ pattern: event.currentTarget.value }, { replace: true })
-                      }
-                    >
-                      <option value="">all</option>
-                      {result.patterns.map((pattern) => (
-                        <option key={nameOf(pattern)}>{nameOf(pattern)}</option>
-                      ))}
-                    </select>
-                  </label>
-                )}
-              </div>
-            </div>
-            {shown.length > 0 ? (
-              <MatchTable
-                matches={shown}
-                order={order}
-                onOrder={(sort) => setQuery({ sort }, { replace: true })}
-                selected={match.number}
-                addressOf={(number) =>
-                  href(`/score/${job.id}`, { ...Object.fromEntries(query), match: number })
-                }
-                onSelect={select}
-              />
-            ) : (
-              <Empty title="No match fits the filter">
-                <Button onClick={() => setQuery({ verdict: null, pattern: null }, { replace: true })}>
-                  Show all
-                </Button>
-              </Empty>
-            )}
-            <Meanings />
-          </section>
-          <Evidence match={match} />
-          {result.homologs.length > 0 && (
-            <>
-              <FamilyPicture {...{ result, match, fileName }} />
-              <HomologTable key={match.number} {...{ result, match }} />
-            </>
-          )}
-        </>
+        <div class="answer">
+          <p>{answer(matches)}</p>
+          <VerdictChips
+            counts={countKinds(matches, VERDICT_ORDER, ({ verdict }) => verdict)}
+            chosen={filter.verdict}
+            onChoose={(verdict) => setQuery({ verdict }, { replace: true })}
+          />
+        </div>
       ) : (
         <Empty title="No pattern matches this protein">
-          <p>The patterns in words are above. Perhaps one is too narrow, or stands for another protein.</p>
+          <p>A pattern may be too narrow, or meant for another protein.</p>
         </Empty>
       )}
-      <div class="columns">
+      <ProteinTracks
+        {...{ result, matches, fileName }}
+        span={spanOf(query, result.queryLength)}
+        selected={match}
+        onSelect={select}
+        onSpan={(span) => setQuery({ from: span?.from, to: span?.to }, { replace: true })}
+      />
+      {match && (
+        <div class="with-panel">
+          <Matches {...{ result, matches, shown, order, filter, match, select, job }} />
+          <MatchPanel
+            match={match}
+            onPrevious={neighbour(shown, match, -1, select)}
+            onNext={neighbour(shown, match, 1, select)}
+          />
+        </div>
+      )}
+      {match && result.homologs.length > 0 && (
+        <>
+          <Alignment {...{ result, match, fileName }} />
+          <HomologTable key={match.number} {...{ result, match }} />
+        </>
+      )}
+      <div class="columns screen">
         <Downloads job={job.id} fileName={fileName} />
-        {result.alignment && <Calls asked={askedOf(job, result, result.alignment.query)} />}
+        {result.alignment && <ProgramCalls request={requestOf(job, result, result.alignment.query)} />}
       </div>
     </div>
   );
 }
 
-function Summary({ result }: { result: Result }) {
-  const { corpus, homologs, patterns } = result;
-  const warnings = [result.warnings, ...patterns.map((pattern) => pattern.warnings)].flat();
+/** Selects the match before or after one in the table; undefined at the ends. */
+function neighbour(
+  shown: readonly NumberedMatch[],
+  match: NumberedMatch,
+  step: number,
+  select: (number: number) => void,
+): (() => void) | undefined {
+  const next = shown[shown.indexOf(match) + step];
+  return next && shown.includes(match) ? () => select(next.number) : undefined;
+}
+
+function Matches(props: {
+  job: Job;
+  result: Result;
+  matches: readonly NumberedMatch[];
+  shown: readonly NumberedMatch[];
+  order: string;
+  filter: { verdict: string; pattern: string };
+  match: NumberedMatch;
+  select: (number: number) => void;
+}) {
+  const { job, result, matches, shown, order, filter, match, select } = props;
+  const [query, setQuery] = useQuery();
   return (
-    <>
-      <p class="lead">
-        {result.queryLength.toLocaleString("en")} residues, {homologs.length}{" "}
-        {homologs.length === 1 ? "homolog" : "homologs"}
-        {corpus && ` in ${corpus.name} (${corpus.sequences.toLocaleString("en")} proteins)`}; {result.model}{" "}
-        model, method {result.method}.
-      </p>
-      <ul class="asked">
-        {patterns.map((pattern, i) => (
-          <li key={i}>
-            <code>{nameOf(pattern)}</code>
-            {pattern.name !== null && (
-              <>
-                {" "}
-                <code class="muted">{pattern.expression}</code>
-              </>
-            )}
-            : {pattern.explanation}
-          </li>
-        ))}
-      </ul>
-      {[...new Set(warnings)].map((warning) => (
-        <p key={warning} class="note warn">
-          {warning}
-        </p>
-      ))}
-    </>
+    <Card
+      title="Matches"
+      bare
+      count={shown.length === matches.length ? matches.length : `${shown.length} of ${matches.length}`}
+      actions={
+        result.patterns.length > 1 && (
+          <select
+            class="input select-small screen"
+            aria-label="Pattern"
+            value={filter.pattern}
+            onChange={(event) => setQuery({ pattern: event.currentTarget.value }, { replace: true })}
+          >
+            <option value="">All motifs</option>
+            {result.patterns.map((pattern) => (
+              <option key={nameOf(pattern)}>{nameOf(pattern)}</option>
+            ))}
+          </select>
+        )
+      }
+      foot={<ColumnHelp />}
+    >
+      {shown.length > 0 ? (
+        <MatchTable
+          matches={shown}
+          order={order}
+          onOrder={(sort) => setQuery({ sort }, { replace: true })}
+          selected={match.number}
+          addressOf={(number) => href(`/score/${job.id}`, { ...Object.fromEntries(query), match: number })}
+          onSelect={select}
+        />
+      ) : (
+        <Empty title="No match fits the filter">
+          <Button onClick={() => setQuery({ verdict: null, pattern: null }, { replace: true })}>
+            Show all
+          </Button>
+        </Empty>
+      )}
+    </Card>
   );
 }
 
@@ -255,7 +257,7 @@ function spanOf(query: URLSearchParams, length: number): Span {
   return isSpan ? { from, to } : { from: 1, to: Math.max(1, length) };
 }
 
-const askedOf = (job: Job, result: Result, sequence: string): Asked => ({
+const requestOf = (job: Job, result: Result, sequence: string) => ({
   identifier: result.identifier,
   sequence,
   model: result.model,

@@ -1,77 +1,63 @@
 import { useEffect, useState } from "preact/hooks";
+import type { JobObject } from "../../scoring/api/json-job.ts";
 import { href } from "../address.ts";
 import { get } from "../request.ts";
+import { readStored, writeStored } from "../stored.ts";
 
+/** A job, as `GET /api/scoring/jobs/{id}` returns it. */
+export type Job = JobObject;
 /** How retention in a homolog counts. */
-export type Model = "continuous" | "discontinuous";
+export type Model = NonNullable<Job["scoringModel"]>;
 
-/** As many patterns, and as many named motifs, as one job takes. */
+/** Patterns, and named motifs, in one job at most. */
 export const MOST_PER_JOB = 5;
-
-/** A job as `GET /api/scoring/jobs/{id}` shows it. */
-export interface Job {
-  id: string;
-  identifier: string | null;
-  state: "queued" | "running" | "finished" | "failed" | "cancelled" | "expired";
-  stage: "start" | "homologs" | "tree" | "scores" | null;
-  fraction: number | null;
-  place: number | null;
-  submitted: string;
-  started: string | null;
-  ended: string | null;
-  expires: string | null;
-  failure: string | null;
-  queryLength: number | null;
-  scoringModel: Model | null;
-  patterns: { expression: string; name: string | null }[];
-}
 
 export const jobPath = (id: string): string => `/api/scoring/jobs/${encodeURIComponent(id)}`;
 
-/** Milliseconds between two looks where no stream of events can be had. */
+/** Milliseconds between requests where there is no stream of events. */
 const POLL = 1500;
 
-/** A job as it is now, told by the server as it changes; `error` where it cannot be had. */
+/** A job, followed until it ends. */
 export function useJob(id: string): { job: Job | null; error: unknown } {
-  const [job, show] = useState<Job | null>(null);
-  const [error, fail] = useState<unknown>(null);
+  const [job, setJob] = useState<Job | null>(null);
+  const [error, setError] = useState<unknown>(null);
   useEffect(() => {
-    let over = false;
+    const stop = new AbortController();
     let source: EventSource | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const look = async (): Promise<Job | undefined> => {
+    /** @returns whether the job goes on */
+    const load = async (): Promise<boolean> => {
       try {
-        const found = await get<Job>(jobPath(id));
-        if (over) return undefined;
-        show(found);
-        return found;
+        const found = await get<Job>(jobPath(id), {}, stop.signal);
+        setJob(found);
+        return found.ended === null;
       } catch (problem) {
-        if (!over) fail(problem);
-        return undefined;
+        if (!stop.signal.aborted) setError(problem);
+        return false;
       }
     };
     const poll = (): void => {
       timer = setTimeout(async () => {
-        if ((await look())?.ended === null) poll();
+        if (await load()) poll();
       }, POLL);
     };
-    const read = ({ data }: MessageEvent<string>): void => {
+    const onEvent = ({ data }: MessageEvent<string>): void => {
       const now = JSON.parse(data) as Job;
-      show(now);
+      setJob(now);
       if (now.ended !== null) source?.close();
     };
-    void look().then((found) => {
-      if (over || !found || found.ended !== null) return;
+    void load().then((goesOn) => {
+      if (!goesOn || stop.signal.aborted) return;
       source = new EventSource(href(`${jobPath(id)}/events`));
-      source.addEventListener("state", read);
-      source.addEventListener("progress", read);
+      source.addEventListener("state", onEvent);
+      source.addEventListener("progress", onEvent);
       source.addEventListener("error", () => {
-        // Browsers come back by themselves, but not after a refusal, such as that there are too many streams.
+        // Browsers reconnect by themselves, but not after a refusal, for example of too many streams.
         if (source?.readyState === EventSource.CLOSED) poll();
       });
     });
     return () => {
-      over = true;
+      stop.abort();
       source?.close();
       clearTimeout(timer);
     };
@@ -79,10 +65,10 @@ export function useJob(id: string): { job: Job | null; error: unknown } {
   return { job, error };
 }
 
-const KEPT = "labd.jobs";
-const MAX_KEPT = 8;
+const RECENT = "labd.jobs";
+const MOST_RECENT = 8;
 
-/** A job that was submitted from this browser. */
+/** A job submitted from this browser. */
 export interface RecentJob {
   id: string;
   title: string;
@@ -90,20 +76,19 @@ export interface RecentJob {
 }
 
 /** The last jobs of this browser, newest first. */
-export function recentJobs(): RecentJob[] {
-  try {
-    return JSON.parse(localStorage.getItem(KEPT) ?? "[]") as RecentJob[];
-  } catch {
-    return [];
-  }
-}
+export const recentJobs = (): RecentJob[] => readStored("local", RECENT, []);
 
 export function rememberJob(id: string, title: string): void {
   const others = recentJobs().filter((job) => job.id !== id);
-  const kept = [{ id, title, time: Date.now() }, ...others].slice(0, MAX_KEPT);
-  try {
-    localStorage.setItem(KEPT, JSON.stringify(kept));
-  } catch {
-    // Storage is full or forbidden: the list is a convenience.
-  }
+  writeStored("local", RECENT, [{ id, title, time: Date.now() }, ...others].slice(0, MOST_RECENT));
 }
+
+const DRAFT = "labd.protein";
+/** Characters; more would fill the storage. */
+const LONGEST_DRAFT = 2_000_000;
+
+/** Proteins entered in this tab and not submitted yet. */
+export const draft = (): string => readStored("session", DRAFT, "");
+
+export const keepDraft = (text: string): void =>
+  void writeStored("session", DRAFT, text === "" || text.length > LONGEST_DRAFT ? null : text);

@@ -1,123 +1,114 @@
-import { useEffect, useId, useMemo, useState } from "preact/hooks";
-import { capital } from "../components/field.tsx";
+import { useId, useMemo, useState } from "preact/hooks";
 import { ErrorBanner } from "../components/banner.tsx";
+import { capital, Checkbox } from "../components/field.tsx";
+import { Icon } from "../components/icon.tsx";
+import { useLoaded } from "../components/loaded.tsx";
 import { get } from "../request.ts";
 
-export interface MotifClass {
+/** A motif class, as `GET /api/scoring/motif-classes` lists it. */
+interface MotifClass {
   name: string;
   aliases: string[];
   expression: string;
-  explanation: string;
-  informationContent: number;
   description: string;
   citation: string;
 }
 
-/** Rows that are shown at a time: more are found by searching. */
-const SHOWN = 60;
+const ROWS = 60;
 
-/** Named motifs to tick, found by any word of name, meaning or expression. `most`: as many as may be chosen. */
+const textOf = ({ name, aliases, expression, description, citation }: MotifClass): string =>
+  [name, ...aliases, expression, description, citation].join(" ").toLowerCase();
+
+/** Chooses named motifs, found by any word of their name, expression or description. */
 export function MotifChooser(props: {
   chosen: readonly string[];
   onChange: (chosen: string[]) => void;
-  most?: number;
-  errors?: readonly string[] | undefined;
+  most: number;
+  errors: readonly string[] | undefined;
 }) {
-  const { chosen, onChange, most = Infinity, errors = [] } = props;
-  const [classes, setClasses] = useState<MotifClass[] | null>(null);
-  const [failure, setFailure] = useState<unknown>(null);
+  const { chosen, onChange, most, errors = [] } = props;
+  const loaded = useLoaded("classes", (signal) =>
+    get<{ results: MotifClass[] }>("/api/scoring/motif-classes", {}, signal),
+  );
+  const classes = loaded.value?.results;
   const [search, setSearch] = useState("");
   const id = useId();
-  const load = (): void => {
-    get<{ results: MotifClass[] }>("/api/scoring/motif-classes").then(
-      ({ results }) => {
-        setClasses(results);
-        setFailure(null);
-      },
-      (error: unknown) => setFailure(error),
-    );
-  };
-  useEffect(load, []);
   const found = useMemo(() => {
     const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-    return (classes ?? []).filter((one) => {
-      const text =
-        `${one.name} ${one.aliases.join(" ")} ${one.expression} ${one.description} ${one.citation}`.toLowerCase();
-      return words.every((word) => text.includes(word));
-    });
+    return (classes ?? []).filter((motif) => words.every((word) => textOf(motif).includes(word)));
   }, [classes, search]);
   const isChosen = ({ name, aliases }: MotifClass): boolean =>
-    chosen.some((one) => one === name || aliases.includes(one));
-  const toggle = (one: MotifClass): void => {
-    const others = chosen.filter((name) => name !== one.name && !one.aliases.includes(name));
-    onChange(others.length < chosen.length ? others : [...others, one.name]);
+    chosen.some((each) => each === name || aliases.includes(each));
+  const toggle = (motif: MotifClass): void => {
+    const others = chosen.filter((name) => name !== motif.name && !motif.aliases.includes(name));
+    onChange(others.length < chosen.length ? others : [...others, motif.name]);
   };
-  const full = chosen.length >= most;
+  const isFull = chosen.length >= most;
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key !== "Enter") return;
+    // Enter would submit the form.
+    event.preventDefault();
+    if (found.length === 1 && (!isFull || isChosen(found[0]))) toggle(found[0]);
+  };
   return (
-    <fieldset class="chooser">
+    <fieldset class="field">
       <legend>Named motifs {most < Infinity && <small>up to {most}</small>}</legend>
-      {chosen.length > 0 && (
-        <ul class="chips" aria-label="Chosen motifs">
-          {chosen.map((name) => (
-            <li key={name}>
-              <button
-                type="button"
-                aria-label={`Remove ${name}`}
-                onClick={() => onChange(chosen.filter((other) => other !== name))}
-              >
-                {name} <span aria-hidden="true">×</span>
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
+      <Chosen names={chosen} onRemove={(name) => onChange(chosen.filter((other) => other !== name))} />
       <label class="unseen" for={id}>
         Search motifs
       </label>
       <input
         id={id}
+        class="input"
         type="search"
-        placeholder="Search by name, partner or expression"
+        placeholder="Name, partner or expression"
         autocomplete="off"
         value={search}
         onInput={(event) => setSearch(event.currentTarget.value)}
-        onKeyDown={(event) => {
-          // Enter would send the form.
-          if (event.key === "Enter") {
-            event.preventDefault();
-            if (found.length === 1 && (!full || isChosen(found[0]))) toggle(found[0]);
-          }
-        }}
+        onKeyDown={onKeyDown}
       />
-      {failure !== null && <ErrorBanner error={failure} retry={load} />}
-      {classes !== null && (
+      {loaded.error !== undefined && <ErrorBanner error={loaded.error} retry={loaded.reload} />}
+      {classes && (
         <>
           <p class="hint" role="status">
             {found.length} of {classes.length} motifs
-            {full && ` · ${most} are chosen; remove one to choose another`}
+            {isFull && `. ${most} are chosen; remove one to choose another`}
           </p>
-          <ul class="motifs" tabIndex={0} aria-label="Motifs">
-            {found.slice(0, SHOWN).map((one) => (
-              <li key={one.name}>
-                <label class="checkbox">
-                  <input
-                    type="checkbox"
-                    checked={isChosen(one)}
-                    disabled={full && !isChosen(one)}
-                    onChange={() => toggle(one)}
-                  />
-                  <span>
-                    <strong>{one.name}</strong> <code>{one.expression}</code>
-                    <small>{one.description}</small>
-                  </span>
-                </label>
+          <ul class="checklist" tabIndex={0} aria-label="Motifs">
+            {found.slice(0, ROWS).map((motif) => (
+              <li key={motif.name}>
+                <Checkbox
+                  label={
+                    <>
+                      <strong>{motif.name}</strong> <code>{motif.expression}</code>{" "}
+                      <small>{motif.description}</small>
+                    </>
+                  }
+                  checked={isChosen(motif)}
+                  disabled={isFull && !isChosen(motif)}
+                  onChange={() => toggle(motif)}
+                />
               </li>
             ))}
           </ul>
-          {found.length > SHOWN && <p class="hint">And {found.length - SHOWN} more: search to see them.</p>}
+          {found.length > ROWS && <p class="hint">{found.length - ROWS} more. Search to find them.</p>}
         </>
       )}
       {errors.length > 0 && <p class="error">{capital(errors.join(" "))}</p>}
     </fieldset>
   );
 }
+
+const Chosen = ({ names, onRemove }: { names: readonly string[]; onRemove: (name: string) => void }) =>
+  names.length === 0 ? null : (
+    <ul class="row" aria-label="Chosen motifs">
+      {names.map((name) => (
+        <li key={name} class="chip">
+          {name}
+          <button type="button" aria-label={`Remove ${name}`} onClick={() => onRemove(name)}>
+            <Icon name="x" />
+          </button>
+        </li>
+      ))}
+    </ul>
+  );

@@ -1,13 +1,13 @@
-/** A tree in Newick's notation, laid out for drawing. */
+/** Trees in Newick notation, and their layout. */
 
-export interface Node {
+interface Node {
   /** Empty for inner nodes. */
   name: string;
   length: number;
   children: Node[];
 }
 
-/** @throws Error where the text is no tree; results hold none such. */
+/** @throws Error if the text is not a tree */
 export function parseNewick(text: string): Node {
   let at = 0;
   const label = (): string => {
@@ -47,16 +47,16 @@ export function parseNewick(text: string): Node {
 }
 
 export interface Layout {
-  /** Names of the leaves from top to bottom, by their number in the notation. */
+  /** Leaves from top to bottom, with their number in the notation. */
   leaves: { index: number; name: string; depth: number }[];
-  /** Horizontal lines, from parent to node, and vertical ones, over the children of a node: rows count from 0. */
+  /** Horizontal lines from parent to node, and vertical lines across the children of a node. Rows count from 0. */
   branches: { row: number; from: number; to: number }[];
   joints: { depth: number; top: number; bottom: number }[];
   /** The largest distance from the root. */
   depth: number;
 }
 
-/** Leaves in rows, the first of the notation (the query) at the top, the sides that hold it first at every joint. */
+/** Leaves in rows; the first leaf of the notation, the query, is at the top. */
 export function layout(root: Node): Layout {
   const numbers = new Map<Node, number>();
   const number = (node: Node): void => {

@@ -1,23 +1,23 @@
 import { useEffect, useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
 import { capital, TextField } from "../components/field.tsx";
-import { requestJson, ApiError } from "../request.ts";
+import { ApiError, requestJson } from "../request.ts";
 
-/** Expressions of one's own, each checked and put into words while it is typed. */
+/** Regular expressions, each checked and explained as it is typed. */
 export function PatternList(props: {
   patterns: readonly string[];
   onChange: (patterns: string[]) => void;
-  most?: number;
-  errors?: readonly string[] | undefined;
+  most: number;
+  errors: readonly string[] | undefined;
 }) {
-  const { patterns, onChange, most = Infinity, errors = [] } = props;
+  const { patterns, onChange, most, errors = [] } = props;
   const shown = patterns.length === 0 ? [""] : patterns;
   const set = (i: number, value: string): void =>
-    // Several lines that are pasted are several patterns.
+    // Several pasted lines are several patterns.
     onChange(shown.toSpliced(i, 1, ...value.split(/\r?\n/)).slice(0, Math.max(most, shown.length)));
   return (
-    <fieldset>
-      <legend>Patterns of your own {most < Infinity && <small>up to {most}</small>}</legend>
+    <fieldset class="field">
+      <legend>Patterns {most < Infinity && <small>up to {most}</small>}</legend>
       {shown.map((pattern, i) => (
         <Pattern
           key={i}
@@ -28,23 +28,25 @@ export function PatternList(props: {
         />
       ))}
       {shown.length < most && (
-        <Button look="quiet" onClick={() => onChange([...shown, ""])}>
-          Add a pattern
-        </Button>
+        <div>
+          <Button look="quiet" small icon="plus" onClick={() => onChange([...shown, ""])}>
+            Add a pattern
+          </Button>
+        </div>
       )}
       {errors.length > 0 && <p class="error">{capital(errors.join(" "))}</p>}
       <details class="hint">
-        <summary>How patterns are written</summary>
-        <ul>
+        <summary>Pattern syntax</summary>
+        <ul class="bullets">
           <li>
-            <code>P</code> that residue · <code>.</code> any · <code>[ST]</code> one of these ·{" "}
-            <code>[^P]</code> any but these
+            <code>P</code> this residue, <code>.</code> any, <code>[ST]</code> one of these, <code>[^P]</code>{" "}
+            none of these
           </li>
           <li>
-            <code>.{"{0,2}"}</code> none to two · <code>P?</code> perhaps · <code>(KR|RK)</code> either
+            <code>.{"{0,2}"}</code> zero to two, <code>P?</code> optional, <code>(KR|RK)</code> either
           </li>
           <li>
-            <code>^</code> the protein's beginning · <code>$</code> its end
+            <code>^</code> start of the protein, <code>$</code> its end
           </li>
         </ul>
       </details>
@@ -52,13 +54,46 @@ export function PatternList(props: {
   );
 }
 
-interface Report {
-  explanation: string;
-  informationContent: number;
+interface Check {
+  explanation?: string;
+  informationContent?: number;
+  error?: string;
+  /** Of the character that is wrong, counted from 1. */
+  position?: number | null;
 }
 
 /** Milliseconds after the last key. */
-const PATIENCE = 200;
+const PAUSE = 200;
+
+/** The server's check of a pattern. */
+function usePatternCheck(value: string): Check {
+  const [check, setCheck] = useState<Check>({});
+  useEffect(() => {
+    const pattern = value.trim();
+    setCheck({});
+    if (pattern === "") return;
+    const stop = new AbortController();
+    const { signal } = stop;
+    const timer = setTimeout(() => {
+      requestJson<Check>("POST", "/api/scoring/patterns", { body: { pattern }, signal }).then(
+        setCheck,
+        (error: unknown) => {
+          if (!(error instanceof ApiError)) return;
+          const { position } = error.body;
+          setCheck({
+            error: error.fields.pattern?.join(" ") ?? error.message,
+            position: typeof position === "number" ? position : null,
+          });
+        },
+      );
+    }, PAUSE);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [value]);
+  return check;
+}
 
 function Pattern(props: {
   number: number;
@@ -66,39 +101,8 @@ function Pattern(props: {
   onChange: (value: string) => void;
   onRemove: (() => void) | undefined;
 }) {
-  const { value } = props;
-  const [report, setReport] = useState<Report | null>(null);
-  const [wrong, setWrong] = useState<{ text: string; position: number | null } | null>(null);
-  useEffect(() => {
-    const pattern = value.trim();
-    setWrong(null);
-    setReport(null);
-    if (pattern === "") return;
-    const stop = new AbortController();
-    const check = async (): Promise<void> => {
-      try {
-        setReport(
-          await requestJson<Report>("POST", "/api/scoring/patterns", {
-            body: { pattern },
-            signal: stop.signal,
-          }),
-        );
-      } catch (error) {
-        if (!(error instanceof ApiError)) return;
-        const { position } = error.body;
-        setWrong({
-          text: error.fields.pattern?.join(" ") ?? error.message,
-          position: typeof position === "number" ? position : null,
-        });
-      }
-    };
-    const timer = setTimeout(() => void check(), PATIENCE);
-    return () => {
-      clearTimeout(timer);
-      stop.abort();
-    };
-  }, [value]);
-  const at = wrong?.position ?? null;
+  const text = props.value.trim();
+  const { explanation, informationContent, error, position } = usePatternCheck(props.value);
   return (
     <div class="pattern">
       <TextField
@@ -108,38 +112,37 @@ function Pattern(props: {
         autocomplete="off"
         autocapitalize="none"
         placeholder="P..P or [RK].L.{0,1}[FYLIVMP]"
-        value={value}
+        value={props.value}
         onInput={props.onChange}
-        errors={wrong ? [wrong.text] : undefined}
+        errors={error === undefined ? undefined : [error]}
       />
       {props.onRemove && (
-        <Button look="quiet" aria-label={`Remove pattern ${props.number}`} onClick={props.onRemove}>
-          ×
-        </Button>
+        <Button
+          look="quiet"
+          icon="x"
+          aria-label={`Remove pattern ${props.number}`}
+          onClick={props.onRemove}
+        />
       )}
-      <p class="meaning" role="status">
-        {at !== null && (
+      <p class="hint" role="status">
+        {position != null && (
           <code>
-            {value.trim().slice(0, at - 1)}
-            <mark>{value.trim()[at - 1] ?? "␣"}</mark>
-            {value.trim().slice(at)}
+            {text.slice(0, position - 1)}
+            <mark>{text[position - 1] ?? "␣"}</mark>
+            {text.slice(position)}
           </code>
         )}
-        {report && (
-          <>
-            {report.explanation}. <span class="muted">{rarity(report.informationContent)}</span>
-          </>
-        )}
+        {explanation !== undefined && `${explanation}. ${rarity(informationContent ?? 0)}`}
       </p>
     </div>
   );
 }
 
-/** How often a pattern of so many bits matches by chance. */
+/** How often a pattern with so many bits matches by chance. */
 export function rarity(bits: number): string {
-  if (bits >= 33) return `${bits.toFixed(1)} bits: hardly ever by chance.`;
+  if (bits >= 33) return `${bits.toFixed(1)} bits: matches by chance are very rare.`;
   const residues = 2 ** bits;
-  const shown = residues < 100 ? Math.round(residues) : Number(residues.toPrecision(2));
-  const often = bits < 10 ? "; many of its matches will mean nothing" : "";
-  return `${bits.toFixed(1)} bits: by chance once in ${shown.toLocaleString("en")} residues${often}.`;
+  const rounded = residues < 100 ? Math.round(residues) : Number(residues.toPrecision(2));
+  const note = bits < 10 ? "; most matches are likely random" : "";
+  return `${bits.toFixed(1)} bits: one match by chance in ${rounded.toLocaleString("en")} residues${note}.`;
 }

@@ -1,54 +1,69 @@
 import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
+import { Card } from "../components/layout.tsx";
+import { showToast } from "../components/toast.tsx";
 
-/** A picture with its title, and buttons that save it as SVG and PNG. */
+/** A card with a picture, and buttons that save it as SVG and PNG. */
 export function Picture(props: {
   title: string;
+  note?: string;
+  /** What the buttons say they save. */
+  name: string;
   /** Of the saved file, without extension. */
   fileName: string;
-  legend?: ComponentChildren;
-  controls?: ComponentChildren;
+  legend: ComponentChildren;
+  actions?: ComponentChildren;
   children: ComponentChildren;
 }) {
-  const figure = useRef<HTMLElement>(null);
+  const { title, note, name, fileName } = props;
+  const box = useRef<HTMLDivElement>(null);
   const save = async (kind: "svg" | "png"): Promise<void> => {
-    const svg = figure.current?.querySelector<SVGSVGElement>("svg.picture");
+    const svg = box.current?.querySelector<SVGSVGElement>("svg.picture");
     if (!svg) return;
     try {
       const text = standalone(svg);
-      download(
-        `${props.fileName}.${kind}`,
-        kind === "svg" ? new Blob([text], { type: "image/svg+xml" }) : await rastered(text, svg),
-      );
+      const image =
+        kind === "svg" ? new Blob([text], { type: "image/svg+xml" }) : await rasterized(text, svg);
+      download(`${fileName}.${kind}`, image);
     } catch {
-      showToast("The picture cannot be saved by this browser.", "error");
+      showToast("This browser cannot save the picture.", "error");
     }
   };
   return (
-    <figure ref={figure} class="card">
-      <figcaption>
-        <h2>{props.title}</h2>
-        <div class="row screen">
-          {props.controls}
-          <Button look="quiet" aria-label={`Save ${props.title} as SVG`} onClick={() => void save("svg")}>
-            SVG
-          </Button>
-          <Button look="quiet" aria-label={`Save ${props.title} as PNG`} onClick={() => void save("png")}>
-            PNG
-          </Button>
-        </div>
-      </figcaption>
-      {props.children}
-      {props.legend}
-    </figure>
+    <div ref={box}>
+      <Card
+        title={title}
+        count={note}
+        bare
+        actions={
+          <>
+            {props.actions}
+            <Button
+              look="quiet"
+              small
+              icon="download"
+              aria-label={`Save ${name} as SVG`}
+              onClick={() => void save("svg")}
+            >
+              SVG
+            </Button>
+            <Button look="quiet" small aria-label={`Save ${name} as PNG`} onClick={() => void save("png")}>
+              PNG
+            </Button>
+          </>
+        }
+        foot={props.legend}
+      >
+        {props.children}
+      </Card>
+    </div>
   );
 }
 
-/** Width of an element in pixels, as it changes; `start` until it is known. */
-export function useWidth(element: RefObject<HTMLElement | null>, start: number): number {
-  const [width, set] = useState(start);
+/** Width of an element in pixels; `initial` until it is known. */
+export function useWidth(element: RefObject<HTMLElement | null>, initial: number): number {
+  const [width, set] = useState(initial);
   useEffect(() => {
     const observer = new ResizeObserver(([entry]) => set(Math.round(entry.contentRect.width)));
     if (element.current) observer.observe(element.current);
@@ -57,18 +72,17 @@ export function useWidth(element: RefObject<HTMLElement | null>, start: number):
   return width;
 }
 
-/** Gives a file to the person. */
+/** Saves a file to the person's computer. */
 export function download(name: string, content: Blob): void {
-  const address = URL.createObjectURL(content);
   const link = document.createElement("a");
-  link.href = address;
+  link.href = URL.createObjectURL(content);
   link.download = name;
   link.click();
-  // Not at once: the browser may only be asking where to put it.
-  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+  // The browser may still be asking where to save it.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
-const PAINTED = [
+const STYLED = [
   "fill",
   "fill-opacity",
   "stroke",
@@ -77,41 +91,40 @@ const PAINTED = [
   "opacity",
   "font-family",
   "font-size",
+  "font-style",
   "font-weight",
   "text-anchor",
-  "dominant-baseline",
-] as const;
+];
 
-/** A picture as a file of its own: what the page's style says of each part is written into it. */
+/** The picture as a file: what the style sheet says of each element becomes attributes. */
 function standalone(svg: SVGSVGElement): string {
   const copy = svg.cloneNode(true) as SVGSVGElement;
-  const parts = [svg, ...svg.querySelectorAll<SVGElement>("*")];
+  const originals = [svg, ...svg.querySelectorAll<SVGElement>("*")];
   const copies = [copy, ...copy.querySelectorAll<SVGElement>("*")];
-  for (const [i, part] of parts.entries()) {
-    const style = getComputedStyle(part);
-    if (style.display === "none") copies[i].setAttribute("display", "none");
-    const around = i > 0 ? getComputedStyle(part.parentElement!) : null;
-    for (const name of PAINTED) {
+  for (const [i, original] of originals.entries()) {
+    const style = getComputedStyle(original);
+    const parent = i > 0 ? getComputedStyle(original.parentElement!) : null;
+    for (const name of STYLED) {
       const value = style.getPropertyValue(name);
-      // All but opacity pass down by themselves.
-      const inherited = name === "opacity" ? "1" : around?.getPropertyValue(name);
-      if (value !== inherited) copies[i].setAttribute(name, value);
+      // All of them are inherited but opacity.
+      if (value !== (name === "opacity" ? "1" : parent?.getPropertyValue(name)))
+        copies[i].setAttribute(name, value);
     }
     for (const name of ["class", "tabindex", "role"]) copies[i].removeAttribute(name);
   }
-  const ground = document.createElementNS("http://www.w3.org/2000/svg", "rect");
-  ground.setAttribute("width", "100%");
-  ground.setAttribute("height", "100%");
-  ground.setAttribute("fill", getComputedStyle(svg.closest(".card") ?? document.body).backgroundColor);
-  copy.prepend(ground);
+  const background = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+  background.setAttribute("width", "100%");
+  background.setAttribute("height", "100%");
+  background.setAttribute("fill", getComputedStyle(svg.closest(".card")!).backgroundColor);
+  copy.prepend(background);
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   return new XMLSerializer().serializeToString(copy);
 }
 
-/** Pixels per unit: sharp in print. */
+/** Pixels per unit, sharp in print. */
 const SCALE = 3;
 
-async function rastered(text: string, svg: SVGSVGElement): Promise<Blob> {
+async function rasterized(text: string, svg: SVGSVGElement): Promise<Blob> {
   const image = new Image();
   const address = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
   try {
@@ -122,7 +135,7 @@ async function rastered(text: string, svg: SVGSVGElement): Promise<Blob> {
     canvas.height = svg.height.baseVal.value * SCALE;
     canvas.getContext("2d")!.drawImage(image, 0, 0, canvas.width, canvas.height);
     const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, "image/png"));
-    if (!blob) throw new Error("no picture");
+    if (!blob) throw new Error("The canvas cannot be encoded.");
     return blob;
   } finally {
     URL.revokeObjectURL(address);

@@ -1,36 +1,33 @@
 import { useRef, useState } from "preact/hooks";
-import { showToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
 import { TextArea } from "../components/field.tsx";
+import { Tag } from "../components/layout.tsx";
+import { withErrorToast } from "../components/toast.tsx";
+import { formatCount } from "../format.tsx";
 import { readTextFile } from "../text-file.ts";
 import { looksLikeNucleotides, type ProteinInput } from "./protein-input.ts";
 
-/** Where proteins are pasted or dropped; says what was understood. */
+/** Takes proteins as text or files, and shows what was recognized. */
 export function ProteinField(props: {
   label: string;
   hint: string;
   value: string;
-  understood: ProteinInput;
+  input: ProteinInput;
   onInput: (text: string) => void;
   errors?: readonly string[] | undefined;
   rows?: number;
 }) {
-  const { understood, onInput } = props;
-  const [over, setOver] = useState(false);
+  const { input, onInput } = props;
+  const [isOver, setOver] = useState(false);
   const chooser = useRef<HTMLInputElement>(null);
-  const take = async (files: FileList | null | undefined): Promise<void> => {
-    const texts: string[] = [];
-    try {
-      for (const file of files ?? []) texts.push((await readTextFile(file)).trim());
-      if (texts.length > 0) onInput(texts.join("\n"));
-    } catch (error) {
-      showToast((error as Error).message, "error");
-    }
-  };
-  const wrong = understood.kind === "wrong" ? [understood.message] : [];
+  const take = (files: FileList | null | undefined): Promise<void> =>
+    withErrorToast(async () => {
+      const texts = await Promise.all(Array.from(files ?? [], readTextFile));
+      if (texts.length > 0) onInput(texts.map((text) => text.trim()).join("\n"));
+    });
   return (
     <div
-      class={over ? "drop over" : "drop"}
+      class={isOver ? "drop over" : "drop"}
       onDragOver={(event) => {
         event.preventDefault();
         setOver(true);
@@ -54,43 +51,40 @@ export function ProteinField(props: {
         autocomplete="off"
         value={props.value}
         onInput={onInput}
-        errors={[...(props.errors ?? []), ...wrong]}
+        errors={[...(props.errors ?? []), ...(input.kind === "wrong" ? [input.message] : [])]}
       />
-      <p class="row understood">
+      <div class="row between">
         <span role="status">
-          {words(understood)}
-          {understood.kind === "proteins" && looksLikeNucleotides(understood.entries) && (
-            <>
-              {" "}
-              <strong class="tag warn">This looks like DNA or RNA: translate it first</strong>
-            </>
+          {summaryOf(input)}{" "}
+          {input.kind === "proteins" && looksLikeNucleotides(input.entries) && (
+            <Tag tone="warn">Looks like DNA or RNA: translate it first</Tag>
           )}
         </span>
-        <Button look="quiet" onClick={() => chooser.current?.click()}>
-          Choose a file…
+        <Button look="quiet" small icon="upload" onClick={() => chooser.current?.click()}>
+          Choose a file
         </Button>
         <input
           ref={chooser}
           type="file"
           class="unseen"
           tabIndex={-1}
-          aria-label="File with a protein"
+          aria-label="File with proteins"
           accept=".fasta,.fa,.faa,.txt,.gz"
           onChange={(event) => void take(event.currentTarget.files)}
         />
-      </p>
+      </div>
     </div>
   );
 }
 
-function words(understood: ProteinInput): string {
-  if (understood.kind !== "proteins") return "";
-  const { entries } = understood;
+function summaryOf(input: ProteinInput): string {
+  if (input.kind !== "proteins") return "";
+  const { entries } = input;
   const [{ name, sequence }] = entries;
   if (sequence === null)
-    return entries.length > 1 ? `${entries.length} accessions, from the corpus` : `${name}, from the corpus`;
+    return `${entries.length > 1 ? `${entries.length} accessions` : name}, from the corpus`;
   const residues = entries.reduce((sum, entry) => sum + (entry.sequence?.length ?? 0), 0);
-  const size = `${residues.toLocaleString("en")} residues`;
+  const size = `${formatCount(residues)} residues`;
   if (entries.length > 1) return `${entries.length} sequences, ${size}`;
   return name === "" ? size : `${name}, ${size}`;
 }

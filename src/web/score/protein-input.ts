@@ -1,9 +1,9 @@
-/** What a person may put in as proteins: a sequence, FASTA, or accessions of proteins of the corpus. */
+/** Proteins as people enter them: a sequence, FASTA, or accessions of proteins in the corpus. */
 
 export interface Entry {
-  /** Empty for a sequence without one. */
+  /** Empty for a bare sequence. */
   name: string;
-  /** Null where the name is an accession, whose sequence the corpus has. */
+  /** Null for an accession, whose sequence is in the corpus. */
   sequence: string | null;
 }
 
@@ -15,7 +15,7 @@ export function readProtein(text: string): ProteinInput {
   if (trimmed === "") return { kind: "empty" };
   if (trimmed.startsWith(">")) return readFasta(trimmed);
   const words = trimmed.split(/[\s,;]+/).filter((word) => word !== "");
-  // Letters and digits in one word: no residue is a digit, and numbers beside a sequence are words of their own.
+  // A word of letters and digits is not a sequence: numbers beside one are separate words.
   const accessions = words.filter(
     (word) => /^[\w.:|-]{1,40}$/.test(word) && /\d/.test(word) && /[A-Z]/i.test(word),
   );
@@ -24,14 +24,19 @@ export function readProtein(text: string): ProteinInput {
     return { kind: "proteins", entries: [first, ...others] };
   }
   if (accessions.length > 0)
-    return { kind: "wrong", message: `“${accessions[0]}” is no sequence, and the rest are no accessions.` };
+    return {
+      kind: "wrong",
+      message: `“${accessions[0]}” is an accession, the rest is not. Enter one kind only.`,
+    };
   const { sequence, wrong } = readSequence(trimmed);
-  if (wrong !== null) return { kind: "wrong", message: `“${wrong}” is no residue.` };
-  if (sequence === "") return { kind: "wrong", message: "There are no residues in it." };
+  if (wrong !== null) return { kind: "wrong", message: notALetter(wrong) };
+  if (sequence === "") return { kind: "wrong", message: "The sequence is empty. Use one-letter codes." };
   return { kind: "proteins", entries: [{ name: "", sequence }] };
 }
 
-/** Letters in upper case; white space, the numbers that databases put beside a sequence, and a stop at its end are left out. */
+const notALetter = (text: string): string => `“${text}” is not an amino-acid letter. Use one-letter codes.`;
+
+/** Upper-case letters, without white space, the numbers that databases print beside a sequence, and a final stop. */
 function readSequence(text: string): { sequence: string; wrong: string | null } {
   const sequence = text
     .replace(/[\s\d]+/g, "")
@@ -43,12 +48,11 @@ function readSequence(text: string): { sequence: string; wrong: string | null } 
 function readFasta(text: string): ProteinInput {
   const entries: Entry[] = [];
   for (const part of text.slice(1).split(/^>/m)) {
-    const [heading, ...lines] = part.split(/\r\n|\r|\n/);
-    const name = nameIn(heading) || `sequence ${entries.length + 1}`;
+    const [header, ...lines] = part.split(/\r\n|\r|\n/);
+    const name = nameIn(header) || `sequence ${entries.length + 1}`;
     const { sequence, wrong } = readSequence(lines.join(""));
-    if (wrong !== null) return { kind: "wrong", message: `${name}: “${wrong}” is no residue.` };
-    if (sequence === "")
-      return { kind: "wrong", message: `${name}: there are no residues below the heading.` };
+    if (wrong !== null) return { kind: "wrong", message: `${name}: ${notALetter(wrong)}` };
+    if (sequence === "") return { kind: "wrong", message: `${name}: there is no sequence below the header.` };
     entries.push({ name, sequence });
   }
   const [first, ...others] = entries;
@@ -56,12 +60,12 @@ function readFasta(text: string): ProteinInput {
 }
 
 /** P04637 of `sp|P04637|P53_HUMAN Cellular tumor antigen p53`, else the first word. */
-function nameIn(heading: string): string {
-  const word = heading.trim().split(/\s/)[0];
+function nameIn(header: string): string {
+  const word = header.trim().split(/\s/)[0];
   return word.match(/^(?:sp|tr|ref|gb|emb)\|([^|]+)/)?.[1] ?? word;
 }
 
-/** Whether all sequences are of DNA or RNA, by their letters, as the service warns of it. */
+/** Whether all sequences look like DNA or RNA; the service warns as well. */
 export function looksLikeNucleotides(entries: readonly Entry[]): boolean {
   return entries.every(({ sequence }) => sequence !== null && /^[ACGTUN]{30,}$/.test(sequence));
 }

@@ -1,8 +1,8 @@
 import type { Model } from "./job.ts";
 
-/** The calls that give the same result, for those who go on with programs. What they print is tested. */
+/** Programs that submit the same job and print its result; a test runs them. */
 
-export interface Asked {
+export interface ScoringRequest {
   identifier: string;
   sequence: string;
   model: Model;
@@ -10,28 +10,28 @@ export interface Asked {
   motifClasses: readonly string[];
 }
 
-/** `base`: the address of the service as this browser reaches it. */
 interface Call {
   name: string;
   about: string;
-  text: (asked: Asked, base: string) => string;
+  /** `base`: the address of the service. */
+  print: (request: ScoringRequest, base: string) => string;
 }
 
-const submission = (asked: Asked) => ({
-  identifier: asked.identifier,
-  querySequence: asked.sequence,
-  scoringModel: asked.model,
-  ...(asked.patterns.length > 0 ? { patterns: asked.patterns } : {}),
-  ...(asked.motifClasses.length > 0 ? { motifClasses: asked.motifClasses } : {}),
+const submission = (request: ScoringRequest) => ({
+  identifier: request.identifier,
+  querySequence: request.sequence,
+  scoringModel: request.model,
+  ...(request.patterns.length > 0 ? { patterns: request.patterns } : {}),
+  ...(request.motifClasses.length > 0 ? { motifClasses: request.motifClasses } : {}),
 });
 
-/** Text between single quotes of a shell. */
+/** For text between single quotes of a shell. */
 const quoted = (text: string): string => text.replaceAll("'", String.raw`'\''`);
 
 const xml = (text: string): string =>
   text.replace(/[&<>]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[sign]!);
 
-const python = (asked: Asked, base: string): string => `import json
+const python = (request: ScoringRequest, base: string): string => `import json
 import time
 from urllib.request import Request, urlopen
 
@@ -45,7 +45,7 @@ def call(address, body=None):
         return json.load(answer)
 
 
-job = call(BASE + "/jobs", json.loads(r'''${JSON.stringify(submission(asked), null, 2).replaceAll("'", String.raw`\u0027`)}'''))
+job = call(BASE + "/jobs", json.loads(r'''${JSON.stringify(submission(request), null, 2).replaceAll("'", String.raw`\u0027`)}'''))
 while job["ended"] is None:
     time.sleep(0.2)
     job = call(job["links"]["self"])
@@ -57,10 +57,10 @@ for pattern in call(job["links"]["result"])["patterns"]:
 `;
 
 const curl = (
-  asked: Asked,
+  request: ScoringRequest,
   base: string,
 ): string => `job=$(curl -s ${base}/api/scoring/jobs -H 'Content-Type: application/json' -d '${quoted(
-  JSON.stringify(submission(asked), null, 2),
+  JSON.stringify(submission(request), null, 2),
 )}' | sed 's/.*"self":"\\([^"]*\\)".*/\\1/')
 curl -sN "$job/events" > /dev/null
 curl -s "$job/result?format=tsv"
@@ -68,7 +68,7 @@ curl -s "$job/result?format=tsv"
 
 const rText = (text: string): string => JSON.stringify(text);
 
-const r = (asked: Asked, base: string): string => `library(httr)
+const r = (request: ScoringRequest, base: string): string => `library(httr)
 
 base <- ${rText(`${base}/api/scoring`)}
 
@@ -79,10 +79,10 @@ read <- function(answer) {
 }
 
 job <- read(POST(paste0(base, "/jobs"), encode = "json", body = list(
-  identifier = ${rText(asked.identifier)},
-  querySequence = ${rText(asked.sequence)},
-  scoringModel = ${rText(asked.model)}${["patterns", "motifClasses"]
-    .map((name) => [name, asked[name as "patterns"]] as const)
+  identifier = ${rText(request.identifier)},
+  querySequence = ${rText(request.sequence)},
+  scoringModel = ${rText(request.model)}${["patterns", "motifClasses"]
+    .map((name) => [name, request[name as "patterns"]] as const)
     .filter(([, texts]) => texts.length > 0)
     .map(([name, texts]) => `,\n  ${name} = list(${texts.map(rText).join(", ")})`)
     .join("")}
@@ -97,12 +97,12 @@ print(read.delim(text = table)[, c("query", "pattern", "start", "match", "cs", "
 
 const soap =
   (namespace: string) =>
-  (asked: Asked, base: string): string => {
+  (request: ScoringRequest, base: string): string => {
     const envelope = (body: string): string =>
       `<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body>${body}</s:Body></s:Envelope>`;
     const element = (name: string, texts: readonly string[]): string =>
       texts.map((text) => `<${name}>${xml(text)}</${name}>`).join("");
-    const run = `<RunJob xmlns="${namespace}">${element("identifier", [asked.identifier])}${element("querySequence", [asked.sequence])}${element("scoringModel", [asked.model])}${element("regularExpression", asked.patterns)}${element("elmIdentifierName", asked.motifClasses)}</RunJob>`;
+    const run = `<RunJob xmlns="${namespace}">${element("identifier", [request.identifier])}${element("querySequence", [request.sequence])}${element("scoringModel", [request.model])}${element("regularExpression", request.patterns)}${element("elmIdentifierName", request.motifClasses)}</RunJob>`;
     return `soap() { curl -s ${base}/soap/ConservationScorer -H 'Content-Type: text/xml; charset=utf-8' --data-binary @-; }
 job=$(soap <<'XML' | sed -n 's/.*<[^>/]*JobIdentifier>\\([^<]*\\)<.*/\\1/p'
 ${envelope(run)}
@@ -114,10 +114,10 @@ ask GetResult
 `;
   };
 
-/** `namespace`: that of the SOAP service. */
+/** `namespace`: of the SOAP service. */
 export const callsIn = (namespace: string): readonly Call[] => [
-  { name: "curl", about: "In a shell; prints the table.", text: curl },
-  { name: "Python", about: "Nothing but the standard library.", text: python },
-  { name: "R", about: "With httr and jsonlite.", text: r },
-  { name: "SOAP", about: "In a shell; any SOAP toolkit does the same from the WSDL.", text: soap(namespace) },
+  { name: "curl", about: "For a shell. Prints a table.", print: curl },
+  { name: "Python", about: "Needs only the standard library.", print: python },
+  { name: "R", about: "Needs httr and jsonlite.", print: r },
+  { name: "SOAP", about: "For a shell. SOAP toolkits do the same from the WSDL.", print: soap(namespace) },
 ];

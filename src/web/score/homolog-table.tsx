@@ -1,0 +1,87 @@
+import { useState } from "preact/hooks";
+import { SelectField } from "../components/field.tsx";
+import { type Column, type Order, Table } from "../components/table.tsx";
+import { StateMark, STATES } from "./homolog-state.tsx";
+import { inOrder } from "./order.ts";
+import { decimal, type NumberedMatch, percent, type Result, type State } from "./result.ts";
+
+type Row = NumberedMatch["atHomologs"][number] & Result["homologs"][number];
+
+const COLUMNS: readonly Column<Row>[] = [
+  {
+    name: "accession",
+    title: "Homolog",
+    sortable: true,
+    heading: true,
+    cell: ({ accession, description }) => <span title={description}>{accession}</span>,
+  },
+  { name: "organism", title: "Organism", sortable: true, cell: ({ organism }) => <em>{organism}</em> },
+  {
+    name: "state",
+    title: "Site",
+    sortable: true,
+    cell: ({ state }) => (
+      <span class="nowrap">
+        <svg width={14} height={14} aria-hidden="true">
+          <StateMark state={state} x={7} y={8} />
+        </svg>{" "}
+        {STATES[state]}
+      </span>
+    ),
+  },
+  { name: "residues", title: "Residues", cell: ({ residues }) => <code>{residues}</code> },
+  {
+    name: "retention",
+    title: "Retention",
+    sortable: true,
+    numeric: true,
+    cell: ({ retention }) => decimal(retention),
+  },
+  {
+    name: "identity",
+    title: "Identity",
+    sortable: true,
+    numeric: true,
+    cell: ({ identity }) => percent(identity),
+  },
+  {
+    name: "weight",
+    title: "Weight",
+    sortable: true,
+    numeric: true,
+    cell: ({ weight }) => decimal(weight, 3),
+  },
+];
+
+/** The data of the alignment as a table. */
+export function HomologTable({ result, match }: { result: Result; match: NumberedMatch }) {
+  const [order, setOrder] = useState<Order>("");
+  const [state, setState] = useState<State | "">("");
+  const rows = match.atHomologs
+    .filter((at) => state === "" || at.state === state)
+    .map((at): Row => Object.assign({}, result.homologs[at.homolog], at));
+  const present = [...new Set(match.atHomologs.map((at) => at.state))];
+  return (
+    <details class="card">
+      <summary class="card-head">
+        <h2>Homologs as a table</h2>
+      </summary>
+      <div class="card-body narrow">
+        <SelectField<State | "">
+          label="Site"
+          value={state}
+          choices={[{ value: "", name: "all" }, ...present.map((value) => ({ value, name: STATES[value] }))]}
+          onChange={setState}
+        />
+      </div>
+      <Table
+        caption="Homologs"
+        columns={COLUMNS}
+        rows={inOrder(rows, order, (row, name) => row[name as keyof Row] as number | string | null)}
+        keyOf={({ homolog }) => homolog}
+        order={order}
+        onOrder={setOrder}
+      />
+    </details>
+  );
+}

@@ -1,0 +1,19 @@
+import type { Order } from "../components/table.tsx";
+
+/** Rows ordered by `name`, or descending by `-name`; null comes first. An empty order keeps them as they are. */
+export function inOrder<Row>(
+  rows: readonly Row[],
+  order: Order,
+  valueOf: (row: Row, name: string) => number | string | null | undefined,
+): Row[] {
+  const name = order.replace(/^-/, "");
+  if (name === "") return [...rows];
+  const sign = order.startsWith("-") ? -1 : 1;
+  return rows.toSorted((a, b) => {
+    const [x, y] = [valueOf(a, name) ?? -Infinity, valueOf(b, name) ?? -Infinity];
+    return sign * (typeof x === "string" || typeof y === "string" ? compareText(x, y) : x === y ? 0 : x - y);
+  });
+}
+
+const compareText = (a: unknown, b: unknown): number =>
+  String(a).localeCompare(String(b), "en", { numeric: true });

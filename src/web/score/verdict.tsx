@@ -1,0 +1,71 @@
+import { type Verdict, VERDICTS } from "./result.ts";
+
+/** Glyphs on a grid of 12 × 12: full, half full, empty, dashed. */
+const RING = "M6 1a5 5 0 1 0 0 10a5 5 0 1 0 0-10";
+
+/** The shape of a verdict, so that colour is not all that tells it. */
+export const VerdictGlyph = ({ verdict }: { verdict: Verdict }) => (
+  <svg class={`glyph glyph-${VERDICTS[verdict].tone}`} viewBox="0 0 12 12" aria-hidden="true">
+    <path class="ring" d={RING} />
+    {verdict === "conserved" && <path class="full" d={RING} />}
+    {verdict === "weakly conserved" && <path class="full" d="M6 1a5 5 0 0 0 0 10z" />}
+  </svg>
+);
+
+export const VerdictTag = ({ verdict }: { verdict: Verdict }) => (
+  <span class={`verdict verdict-${VERDICTS[verdict].tone}`}>
+    <VerdictGlyph verdict={verdict} />
+    {VERDICTS[verdict].name}
+  </span>
+);
+
+/** How many homologs keep a match: "20 of 24", and the same as a bar. */
+export const Kept = ({ kept, of }: { kept: number; of: number }) => (
+  <span class="kept">
+    {kept} of {of}
+    <svg class="kept-bar" aria-hidden="true">
+      <rect width={`${of === 0 ? 0 : (100 * kept) / of}%`} height="4" />
+    </svg>
+  </span>
+);
+
+/** Chips that show how many rows have each verdict, and filter by it. */
+export function VerdictChips<Kind extends string>(props: {
+  counts: ReadonlyMap<Kind, number>;
+  chosen: string;
+  onChoose: (kind: Kind | null) => void;
+}) {
+  return (
+    <div class="row" role="group" aria-label="Filter by verdict">
+      {[...props.counts].map(([kind, count]) => {
+        const verdict = kind in VERDICTS ? (kind as unknown as Verdict) : null;
+        const isChosen = kind === props.chosen;
+        return (
+          <button
+            key={kind}
+            type="button"
+            class="chip"
+            aria-pressed={isChosen}
+            disabled={count === 0 && !isChosen}
+            onClick={() => props.onChoose(isChosen ? null : kind)}
+          >
+            {verdict && <VerdictGlyph verdict={verdict} />}
+            <b>{count.toLocaleString("en")}</b>
+            {(verdict ? VERDICTS[verdict].name : kind).toLowerCase()}
+          </button>
+        );
+      })}
+    </div>
+  );
+}
+
+/** How many rows have each kind, in the order of `kinds`. */
+export function countKinds<Row, Kind extends string>(
+  rows: readonly Row[],
+  kinds: readonly Kind[],
+  kindOf: (row: Row) => Kind,
+): Map<Kind, number> {
+  const counts = new Map(kinds.map((kind) => [kind, 0]));
+  for (const row of rows) counts.set(kindOf(row), (counts.get(kindOf(row)) ?? 0) + 1);
+  return counts;
+}
