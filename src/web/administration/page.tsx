@@ -190,7 +190,7 @@ export function AdministrationTable<Data extends { results: readonly Row[] }, Ro
               : {})}
           />
         )}
-        {config.foot?.(page)}
+        {config.foot && <div class="card-foot">{config.foot(page)}</div>}
       </section>
       {config.below?.(page)}
     </>

@@ -67,7 +67,7 @@ export const Tag = ({ tone, children }: { tone?: Tone | undefined; children: Com
 export const KeyValues = ({ of: pairs }: { of: readonly (readonly [string, ComponentChildren])[] }) => (
   <dl class="kv">
     {pairs
-      .filter(([, value]) => value !== undefined && value !== null && value !== "")
+      .filter(([, value]) => value !== undefined && value !== null && value !== false && value !== "")
       .flatMap(([name, value]) => [<dt key={name}>{name}</dt>, <dd key={`${name}=`}>{value}</dd>])}
   </dl>
 );

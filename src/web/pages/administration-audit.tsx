@@ -99,17 +99,15 @@ export const administrationAuditPage = administrationPage<AuditLog, AuditEntry>(
     },
   ],
   foot: ({ data, query, setQuery }) => (
-    <div class="card-foot">
+    <>
       {query.has("before") && (
         <Button small onClick={() => setQuery({ before: null })}>
           Newest
         </Button>
       )}
-      {olderThan(data) !== null && (
-        <Button small onClick={() => setQuery({ before: olderThan(data) })}>
-          Older
-        </Button>
-      )}
-    </div>
+      <Button small disabled={olderThan(data) === null} onClick={() => setQuery({ before: olderThan(data) })}>
+        Older
+      </Button>
+    </>
   ),
 });

@@ -108,7 +108,7 @@ function SystemCheck() {
         <code>labd doctor</code>. It changes nothing, and takes a while with large corpora.
       </p>
       <TaskList tasks={tasks.slice(0, 1)} names={TASKS} reload={watchTasks} />
-      <ul class="stack">
+      <ul class="bullets">
         {findings
           .toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state))
           .map(({ about, state, found, remedy }) => (
