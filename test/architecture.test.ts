@@ -71,9 +71,10 @@ const RULES: Record<string, Rule> = {
   },
   "src/sample": { rooms: [], packages: [] },
   "src/problem.ts": { rooms: [], packages: [] },
+  "src/removed-settings.ts": { rooms: [], packages: [] },
   "src/version.ts": { rooms: ["package.json"], packages: [] },
   "src/config.ts": {
-    rooms: ["src/accounts", "src/platform", "src/problem.ts"],
+    rooms: ["src/removed-settings.ts", "src/accounts", "src/platform", "src/problem.ts"],
     packages: ["node:"],
   },
   "src/web": { rooms: [], packages: ["preact"] },

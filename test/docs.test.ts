@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { helpOf } from "../src/commands/help.ts";
-import { SETTING_NAMES, SETTINGS } from "../src/config.ts";
+import { SECTIONS } from "../src/config.ts";
 import { COMMANDS } from "../src/main.ts";
 import { PROBLEMS } from "../src/problem.ts";
 import manifest from "../package.json";
@@ -32,17 +32,15 @@ const table = (head: string[], rows: string[][]): string =>
   [head, head.map(() => "---"), ...rows].map((row) => `| ${row.map(cell).join(" | ")} |`).join("\n");
 
 test("docs/settings.md has every setting as the program has it", () => {
-  const rows = SETTING_NAMES.map((name) => {
-    const { fallback, sentence, allowed } = SETTINGS[name] as {
-      fallback: unknown;
-      sentence: string;
-      allowed: string;
-    };
-    // Defaults that depend on the machine.
-    const shown = name === "workers" ? "processors" : fallback === "" ? "empty" : `\`${fallback}\``;
-    return [`\`${name}\``, shown, `${sentence} Allowed: ${allowed}.`];
+  const sections = Object.entries(SECTIONS).map(([section, settings]) => {
+    const rows = Object.entries(settings).map(([name, { fallback, sentence, allowed }]) => {
+      // Defaults that depend on the machine.
+      const shown = name === "workers" ? "processors" : fallback === "" ? "empty" : `\`${fallback}\``;
+      return [`\`${name}\``, shown, `${sentence} Allowed: ${allowed}.`];
+    });
+    return `## [${section}]\n\n${table(["Setting", "Default", "Meaning"], rows)}`;
   });
-  expectGenerated("docs/settings.md", "settings", table(["Setting", "Default", "Meaning"], rows));
+  expectGenerated("docs/settings.md", "settings", sections.join("\n\n"));
 });
 
 test("docs/problems.md has every code with what HTTP, SOAP and the shell say", () => {

@@ -4,6 +4,12 @@ import { Problem } from "../problem.ts";
 /** Keys remembered; the least recently used is dropped. */
 const MAX_KEYS = 20_000;
 
+/** Failed sign-ins of one account, and from one address, after which further ones wait. */
+export const LOGIN_FAILURES = 10;
+export const LOGIN_FAILURES_ADDRESS = 100;
+/** Milliseconds for which a failed sign-in counts. */
+export const LOGIN_WINDOW = 300_000;
+
 /** Counts attempts by key (an account, an address) in a sliding window, in memory. */
 export class Throttle {
   /** Times of attempts by key, oldest first; keys in the order of their last attempt. */

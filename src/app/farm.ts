@@ -23,7 +23,7 @@ export function farmOf(
   let dispatcher: Dispatcher | undefined;
   return {
     open(dependencies) {
-      const place = { url: config.queue, ca: config.queue_ca };
+      const place = { url: config.queue, ca: config.ca_file };
       const owner = ownerOf(config.data_dir);
       const options = { place, mode: config.queue_local, log, version: VERSION, commit: COMMIT, owner };
       return (dispatcher = new Dispatcher(options, dependencies));

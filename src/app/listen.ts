@@ -1,7 +1,7 @@
 import { SET_UP_HOURS, setUpPath } from "../accounts/account-routes.ts";
 import { placeOf } from "../operations/backup/places.ts";
 import { openSchedule, type Schedule } from "../operations/backup/schedule.ts";
-import { type Config, isSecret, SETTING_NAMES, SETTINGS } from "../config.ts";
+import { type Config, isSecret, SETTING_NAMES, SETTINGS, socketPath } from "../config.ts";
 import { Problem } from "../problem.ts";
 import { recordStart } from "../accounts/audit-offline.ts";
 import type { Accounts } from "../accounts/accounts.ts";
@@ -67,16 +67,16 @@ export async function listen(config: Config, { otherPort = false } = {}): Promis
   };
 }
 
-function checkTls({ listen, tls_certificate, tls_key }: Config): void {
+function checkTls({ host, tls_certificate, tls_key }: Config): void {
   if ((tls_certificate === "") !== (tls_key === ""))
     throw new Problem("invalid_setting", "tls_certificate and tls_key: set both or neither.");
-  if (listen !== "" && tls_key !== "")
-    throw new Problem("invalid_setting", "tls_certificate: a Unix socket (listen) has no TLS.");
+  if (socketPath({ host }) !== "" && tls_key !== "")
+    throw new Problem("invalid_setting", "tls_certificate: a Unix socket (host) has no TLS.");
 }
 
 async function listenFor(service: App, config: Config, attempts: number): Promise<Socket> {
   const { host, port, tls_certificate: certificate, tls_key: key } = config;
-  const unix = config.listen.replace(/^unix:/, "");
+  const unix = socketPath(config);
   try {
     return await openSocket({ host, port, unix, certificate, key, attempts }, service.answer);
   } catch (error) {
@@ -141,7 +141,7 @@ function setUpLink(config: Config, accounts: Accounts, url: string): string | nu
   const { key } = accounts.links.make(null, SET_UP_HOURS);
   // Only the proxy's address opens a Unix socket in a browser.
   const base = config.public_url || (url.startsWith("unix:") ? "" : url);
-  return base.replace(/\/+$/, "") + config.base_path + setUpPath(key);
+  return base + setUpPath(key);
 }
 
 /** Settings that differ from their defaults; secrets masked. */

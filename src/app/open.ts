@@ -21,7 +21,6 @@ import { requireUser } from "../accounts/route-guards.ts";
 import { secondFactorRoutes } from "../accounts/second-factor-routes.ts";
 import { metricsRoutes } from "../platform/route-metrics.ts";
 import { hasSessionCookie } from "../accounts/session.ts";
-import { timeQueries } from "../platform/slow-query.ts";
 import {
   closeDatabase,
   type Database,
@@ -70,10 +69,6 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
     if (!config.litestream && isReplicated(database))
       log.problem("litestream is not set", { see: "labd doctor" });
     if (saved) auditOf(database, clock).record(saved);
-    const queries =
-      config.slow_query_ms === 0
-        ? undefined
-        : timeQueries(database, config.slow_query_ms, (query) => log.problem("slow query", { ...query }));
     const accounts = new Accounts(database, clock, accountOptions(config));
     await addFirstAdministrator(accounts, config.admin_password);
     const reach = reachOf(config);
@@ -112,7 +107,6 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       jobs: () => scoring.counts(),
       oldestQueued: () => scoring.oldestQueued(),
       workers: () => scoring.workers(),
-      queries,
       now: clock.now,
     });
     if (farm) registerFarmMetrics(metrics, farm.state);
@@ -122,14 +116,12 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
     const surroundingsOf = (request: Request) => ({
       base: basePathOf(request, reach),
       session: hasSessionCookie(request),
-      provider: config.oidc_issuer === "" ? "" : config.oidc_name,
+      provider: config.oidc_issuer === "" ? "" : new URL(config.oidc_issuer).host,
     });
     const answer = openHttp({
       log,
       clock,
-      gzipThreshold: config.gzip_threshold,
       maxMessageBytes: config.max_message_bytes,
-      receiveTimeout: config.receive_timeout,
       isUpload: (path) => path === UPLOADS || path === `${UPLOADS}/`,
       admit: (request) => {
         const free = writesAtOnce(request) ? writeLockOf(opened).free() : undefined;
@@ -140,7 +132,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       documentation: { version: VERSION, introduction: INTRODUCTION, tags: TAGS, baseOf: behindProxy },
       observe: observed,
       services: [
-        metricsRoutes(metrics, { readers: config.metrics, token: config.metrics_token }),
+        metricsRoutes(metrics, config.metrics_token),
         scoring.routes,
         inventoryRoutes({
           database,

@@ -18,7 +18,7 @@ export function webhooksOf(
   config: Config,
   { clock = systemClock, log = silent }: { clock?: Clock; log?: Log } = {},
 ): Webhooks {
-  const base = `${config.public_url}${config.base_path}`;
+  const base = config.public_url;
   return openWebhooks({
     database,
     clock,
@@ -26,7 +26,7 @@ export function webhooksOf(
     sources: { records: recordEvents(database, clock, base), jobs: jobCompletions(database) },
     accounts,
     allow: config.webhook_allow,
-    plain: config.webhook_http,
+    plain: config.webhook_allow !== "",
     base,
     version: VERSION,
     keyFile: join(config.data_dir, SECOND_FACTOR_KEY),

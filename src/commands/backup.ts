@@ -5,7 +5,7 @@ import { backupDirectory, backupNote, backUp, DATABASE, destinationOf } from "..
 import { giveToOwner } from "../app/data-owner.ts";
 import { type Config, STORE_SETTINGS, storeAccess } from "../config.ts";
 import { listBackups } from "../operations/backup/manifest.ts";
-import { thin } from "../operations/backup/retention.ts";
+import { readRetention, thin } from "../operations/backup/retention.ts";
 import { listStore, thinStore } from "../operations/backup/store-backup.ts";
 import { isStoreAddress, ObjectStore } from "../platform/object-store.ts";
 import { Problem } from "../problem.ts";
@@ -26,14 +26,7 @@ export const backup: Command = {
     { name: "--list", sentence: "List the backups, oldest first, and make none." },
     { name: "--scheduled", sentence: "Record the schedule as the reason; the server uses this." },
   ],
-  settings: [
-    "data_dir",
-    "backup_dir",
-    "backup_keep_days",
-    "backup_keep_weeks",
-    "backup_keep_months",
-    ...STORE_SETTINGS,
-  ],
+  settings: ["data_dir", "backup_dir", "backup_keep", ...STORE_SETTINGS],
   example:
     "labd backup --data-dir /var/lib/labd --to /mnt/backup\n" +
     "labd backup --config /etc/labd/labd.toml --to s3://lab-backups/labd\n" +
@@ -71,11 +64,7 @@ function record(call: Call, config: Config, event: AuditEvent): void {
 }
 
 async function removeOld(call: Call, config: Config, place: string): Promise<void> {
-  const retention = {
-    days: config.backup_keep_days,
-    weeks: config.backup_keep_weeks,
-    months: config.backup_keep_months,
-  };
+  const retention = readRetention(config.backup_keep);
   try {
     const removed = isStoreAddress(place)
       ? await thinStore(new ObjectStore(place, storeAccess(config)), config.data_dir, retention)

@@ -1,4 +1,4 @@
-import { SETTING_NAMES, shown } from "../config.ts";
+import { SECTIONS, SETTING_NAMES, type SettingName, shown } from "../config.ts";
 import { explain, RESOURCES } from "../inventory/index.ts";
 import { Problem } from "../problem.ts";
 import { checkLdap } from "./check-ldap.ts";
@@ -37,10 +37,13 @@ export const check: Command = {
       await call.print(text);
       return canSignIn ? 0 : 1;
     }
-    const rows = SETTING_NAMES.map((name) => [name, shown(name, config), origin[name]]);
-    const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column].length)));
-    for (const [name, value, from] of rows)
-      await call.print(`${name.padEnd(widths[0])}  ${value.padEnd(widths[1])}  ${from}\n`);
+    const lines = SETTING_NAMES.map((name) => `${name} = ${shown(name, config)}`);
+    const width = Math.max(...lines.map((line) => line.length));
+    for (const [section, settings] of Object.entries(SECTIONS)) {
+      await call.print(`[${section}]\n`);
+      for (const name of Object.keys(settings) as SettingName[])
+        await call.print(`${lines.shift()!.padEnd(width)}  # ${origin[name]}\n`);
+    }
   },
 };
 

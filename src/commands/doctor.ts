@@ -9,7 +9,7 @@ import {
 } from "../accounts/external/index.ts";
 import { SECOND_FACTOR_KEY } from "../accounts/second-factor.ts";
 import { backupDirectory, DATABASE } from "../app/data-directory.ts";
-import { type Config, isSecret, type Resolved, SETTING_NAMES, storeAccess } from "../config.ts";
+import { type Config, isSecret, type Resolved, SETTING_NAMES, socketPath, storeAccess } from "../config.ts";
 import { checkQueue } from "../farm/index.ts";
 import { checkBackups, checkClock, checkDatabase } from "../operations/health/check-database.ts";
 import {
@@ -77,7 +77,7 @@ async function checkAll({ config, origin }: Resolved): Promise<CheckResult[]> {
     ...(await checkBackupStore(config)),
     ...checkCertificate(config.tls_certificate, config.tls_key, now),
     ...(await checkIdentityProviders(config)),
-    ...(config.queue === "" ? [] : await checkQueue({ url: config.queue, ca: config.queue_ca })),
+    ...(config.queue === "" ? [] : await checkQueue({ url: config.queue, ca: config.ca_file })),
     ...(await checkServer(config)),
   ];
 }
@@ -93,7 +93,7 @@ function secretFiles(config: Config, origin: Resolved["origin"]): { path: string
 /** Checks for settings that are valid alone but rarely intended together. */
 function checkSettings(config: Config): CheckResult[] {
   const checks = new Checks("settings");
-  const isOpen = config.listen === "" && !/^(127\.|::1$|localhost$)/.test(config.host);
+  const isOpen = socketPath(config) === "" && !/^(127\.|::1$|localhost$)/.test(config.host);
   if (isOpen && config.tls_key === "")
     checks.warning(
       `host ${config.host} opens the service to the network without TLS: passwords and tokens can be intercepted.`,
@@ -104,18 +104,11 @@ function checkSettings(config: Config): CheckResult[] {
       `trust_proxy accepts X-Forwarded-For, and host ${config.host} lets every client send it.`,
       "Listen on 127.0.0.1 or a Unix socket, so that only the proxy can connect.",
     );
-  if (config.base_path !== "" && config.public_url === "" && !config.trust_proxy)
-    checks.warning(
-      "base_path implies a proxy, but links begin with the Host header that the proxy sends.",
-      "Set public_url to the address that clients use.",
-    );
   if (config.public_url.startsWith("https:") && config.tls_key === "" && !config.trust_proxy)
     checks.warning(
       "public_url implies a proxy, but without trust_proxy all its clients count as one for failed sign-ins and waiting jobs.",
       "Set trust_proxy, and have the proxy set X-Forwarded-For.",
     );
-  if (config.metrics === "all" && isOpen)
-    checks.warning("metrics = all lets the whole network read /metrics.", "Use metrics_token.");
   if (config.admin_password !== "")
     checks.warning(
       "admin_password is still set; it was for the first start only.",
@@ -187,7 +180,7 @@ function checkCorpora(data: string, path: string): CheckResult[] {
 
 async function checkServer(config: Config): Promise<CheckResult[]> {
   const checks = new Checks("server");
-  const address = config.listen || serverAddress(config);
+  const address = socketPath(config) || serverAddress(config);
   try {
     // Without the file no server ever ran, and taking the lock would make the file.
     if (existsSync(join(config.data_dir, "labd.lock"))) lockDirectory(config.data_dir).release();

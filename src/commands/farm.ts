@@ -7,7 +7,7 @@ import { minuteOf, textTable } from "./text-table.ts";
 export const farm: Command = {
   name: "farm",
   summary: "Show the queue, the server and the workers of a farm, and where they do not match.",
-  settings: ["queue", "queue_ca"],
+  settings: ["queue", "ca_file"],
   example:
     "labd farm status --config /etc/labd/labd.toml\nIt reads Redis only, so it works without the server.",
   actions: {
@@ -21,7 +21,7 @@ export const farm: Command = {
             "usage",
             "labd farm needs the queue: --queue redis://user:password@host:6379/0, LABD_QUEUE or the settings file. See labd farm --help.",
           );
-        const status = await readStatus({ url: config.queue, ca: config.queue_ca });
+        const status = await readStatus({ url: config.queue, ca: config.ca_file });
         await (call.has("--json") ? call.printJson(status) : call.print(report(status)));
       },
     },

@@ -1,4 +1,5 @@
 import { Problem } from "../problem.ts";
+import { REMOVED_SETTINGS } from "../removed-settings.ts";
 import {
   type Action,
   Call,
@@ -51,6 +52,8 @@ function parse(command: Command, words: readonly string[]) {
     }
     const [, name, attached] = /^([^=]*)(?:=([^]*))?$/.exec(word === "-h" ? "--help" : word)!;
     const flag = known.get(name);
+    const removed = REMOVED_SETTINGS[name.slice(2).replaceAll("-", "_")];
+    if (!flag && removed !== undefined) throw new Problem("usage", `${name} was removed. ${removed}`);
     if (!flag) throw unknownWord("flag", name, [...known.keys()], `labd ${command.name} --help`);
     if (flag.removed) throw new Problem("usage", `${name} was removed. ${flag.sentence}`);
     const placeholder = placeholderOf(flag);

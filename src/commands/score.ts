@@ -73,7 +73,7 @@ export const score: Command = {
       sentence: "Score part I of N (from 1), all of about the same work; labd merge joins their outputs.",
     },
   ],
-  settings: ["data_dir", "max_query_length", "workers"],
+  settings: ["data_dir", "workers"],
   example:
     "labd corpus add --sample\nlabd score --fasta p53.fasta --pattern 'F...W..[LIV]' --elm LIG_PCNA_PIPBox_1\nlabd score --batch pairs.tsv --format gff3\nlabd score --batch pairs.tsv --output scores.tsv --resume\nlabd score --batch pairs.tsv --shard 2/8 --output scores.2.tsv --resume",
   async run(call) {

@@ -152,7 +152,7 @@ export const webhook: Command = {
   name: "webhook",
   summary: "Add, list, test and remove the URLs that are notified of records and jobs; change their secrets.",
   flags: [{ name: "--json", sentence: "Print JSON." }],
-  settings: ["data_dir", "public_url", "base_path", "webhook_allow", "webhook_http"],
+  settings: ["data_dir", "public_url", "webhook_allow"],
   example:
     "labd webhook add https://lims.example/hook --user kim --event record.created --resource locations\n" +
     "labd webhook test 3f0c5b7e\nlabd webhook secret 3f0c5b7e --overlap-hours 48\n" +

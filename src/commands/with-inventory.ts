@@ -3,7 +3,7 @@ import { commandLineOrigin } from "../accounts/audit-offline.ts";
 import { auditOf } from "../accounts/audit.ts";
 import { openData } from "../app/data-directory.ts";
 import { type App, open } from "../app/open.ts";
-import type { Config, SettingName } from "../config.ts";
+import { type Config, type SettingName, socketPath } from "../config.ts";
 import { RESOURCES } from "../inventory/index.ts";
 import { Problem } from "../problem.ts";
 import { type Call, suggestion } from "./command.ts";
@@ -19,9 +19,7 @@ export const SERVICE_SETTINGS: readonly SettingName[] = [
   "data_dir",
   "host",
   "port",
-  "listen",
   "tls_certificate",
-  "base_path",
   "max_message_bytes",
 ];
 
@@ -62,7 +60,7 @@ export async function withInventory<T>(
             ...(init.headers as Record<string, string>),
             Authorization: `Token ${token.token}`,
           };
-          const request = new Request(`${base}${config.base_path}/api/v2/${path}`, { ...init, headers });
+          const request = new Request(`${base}/api/v2/${path}`, { ...init, headers });
           const response = await (app ? app.answer(request) : callServer(request, config));
           if (!response.ok) throw await problemOf(response);
           return response;
@@ -93,8 +91,8 @@ const addToken = (accounts: Accounts, username: string): { token: string; id: st
   });
 
 /** The address of a server with these settings, as seen from this machine. */
-export function serverAddress({ host, port, listen, tls_certificate: certificate }: Config): string {
-  if (listen !== "") return IN_PROCESS;
+export function serverAddress({ host, port, tls_certificate: certificate }: Config): string {
+  if (socketPath({ host }) !== "") return IN_PROCESS;
   const name = host === "0.0.0.0" || host === "::" ? "localhost" : host;
   return `${certificate === "" ? "http" : "https"}://${name.includes(":") ? `[${name}]` : name}:${port}`;
 }
@@ -102,11 +100,11 @@ export function serverAddress({ host, port, listen, tls_certificate: certificate
 /** Sends a request to the running server. @throws Problem already_running where it does not answer */
 export async function callServer(request: Request, config: Config): Promise<Response> {
   try {
-    return await fetch(request, config.listen === "" ? {} : { unix: config.listen.replace("unix:", "") });
+    return await fetch(request, socketPath(config) === "" ? {} : { unix: socketPath(config) });
   } catch (cause) {
     throw new Problem(
       "already_running",
-      `A labd runs on ${config.data_dir}, but ${config.listen || serverAddress(config)} does not answer: ${(cause as Error).message}. Give --host and --port (or --listen) as the server has them.`,
+      `A labd runs on ${config.data_dir}, but ${socketPath(config) || serverAddress(config)} does not answer: ${(cause as Error).message}. Give --host and --port as the server has them.`,
       { cause },
     );
   }

@@ -24,13 +24,13 @@ export const worker: Command = {
     },
     ...CORPUS_SOURCE_FLAGS,
   ],
-  settings: ["queue", "queue_ca", "data_dir", "worker_memory", "log"],
+  settings: ["queue", "ca_file", "data_dir", "log"],
   example:
     "LABD_QUEUE=redis://:password@queue.example/0 labd worker --concurrency 8 --data-dir /var/lib/labd-worker \\\n  --from https://labd.example.org --token-file token.txt\n" +
     "Server and workers need the same labd; docs/farm.md explains how to set them up.",
   async run(call) {
     const { config } = call.configuration();
-    const { queue: url, queue_ca: ca, worker_memory: workerMemory } = config;
+    const { queue: url, ca_file: ca } = config;
     if (url === "")
       throw new Problem(
         "usage",
@@ -54,7 +54,6 @@ export const worker: Command = {
       concurrency: call.number("--concurrency") ?? availableParallelism(),
       version: VERSION,
       commit: COMMIT,
-      workerMemory,
     });
     await farmWorker.start();
     stderr.write(`labd ${VERSION} works for ${redactedAddress(url)} as ${farmWorker.name}\n`);

@@ -5,11 +5,11 @@ import type { Command } from "./command.ts";
 export const wsdl: Command = {
   name: "wsdl",
   summary: "Print the WSDL of the SOAP service, as ?wsdl serves it.",
-  settings: ["soap_namespace", "public_url", "base_path", "host", "port"],
+  settings: ["soap_namespace", "public_url", "host", "port"],
   example: "labd wsdl --public-url https://lab.example > ConservationScorer.wsdl",
   run(call) {
     const { config } = call.configuration();
     const base = config.public_url || `http://${config.host}:${config.port}`;
-    return call.print(wsdlDocument(config.soap_namespace, `${base}${config.base_path}${ENDPOINT}`));
+    return call.print(wsdlDocument(config.soap_namespace, `${base}${ENDPOINT}`));
   },
 };

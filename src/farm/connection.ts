@@ -55,7 +55,7 @@ function certificates(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new Problem("invalid_setting", `queue_ca: ${file} cannot be read.`, { cause: error });
+    throw new Problem("invalid_setting", `ca_file: ${file} cannot be read.`, { cause: error });
   }
 }
 

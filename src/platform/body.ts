@@ -5,6 +5,9 @@ import { currentRequest } from "./request-context.ts";
 export const bodyTooLarge = (maxBytes: number): Problem =>
   new Problem("too_large", `The body has more than ${maxBytes} bytes (setting max_message_bytes).`);
 
+/** Seconds in which a body must arrive. */
+export const RECEIVE_TIMEOUT = 120;
+
 /** Seconds without a byte after which a body of any size is given up. */
 export const SILENCE = 60;
 
@@ -53,7 +56,7 @@ const tooSlow = (seconds: number, rested: boolean): Problem =>
     "timeout",
     rested
       ? `Nothing of the body arrived for ${seconds} seconds.`
-      : `The body did not arrive within ${seconds} seconds (setting receive_timeout).`,
+      : `The body did not arrive within ${seconds} seconds.`,
   );
 
 /** The body of a request, whole. @throws Problem too_large, timeout */

@@ -1,18 +1,17 @@
 import { pipeline } from "node:stream";
 import { createGzip } from "node:zlib";
 
+/** Size in bytes from which a body is compressed. */
+const THRESHOLD = 1024;
+
 /** Types that shrink; pictures and archives do not. Events are for now, and would wait for each other. */
 const COMPRESSIBLE = /^(text\/(?!event-stream)|application\/(json|javascript|xml|[a-z.+-]+\+(json|xml)))/i;
 
 /**
- * The response as gzip where the client accepts it, the type shrinks and the body reaches `threshold` bytes.
- * A body that is a stream stays one: only its first `threshold` bytes are held back.
+ * The response as gzip where the client accepts it, the type shrinks and the body reaches THRESHOLD bytes.
+ * A body that is a stream stays one: only its first bytes are held back.
  */
-export function compressed(
-  request: Request,
-  response: Response,
-  threshold: number,
-): Response | Promise<Response> {
+export function compressed(request: Request, response: Response): Response | Promise<Response> {
   const headers = response.headers;
   if (!COMPRESSIBLE.test(headers.get("content-type") ?? "") || headers.has("content-encoding")) {
     return response;
@@ -20,20 +19,16 @@ export function compressed(
   headers.append("Vary", "Accept-Encoding");
   if (!acceptsGzip(request.headers.get("accept-encoding"))) return response;
   // Looked at last: it makes a stream of a text, which is sent more slowly.
-  return response.body ? squeezed(response, response.body, threshold) : response;
+  return response.body ? squeezed(response, response.body) : response;
 }
 
-async function squeezed(
-  response: Response,
-  body: ReadableStream<Uint8Array>,
-  threshold: number,
-): Promise<Response> {
+async function squeezed(response: Response, body: ReadableStream<Uint8Array>): Promise<Response> {
   const { headers } = response;
   const reader = body.getReader();
   const head: Uint8Array[] = [];
   let size = 0;
   let ended = false;
-  while (!ended && size < threshold) {
+  while (!ended && size < THRESHOLD) {
     const { done, value } = await reader.read();
     ended = done;
     if (value) size += head.push(value) && value.byteLength;
@@ -45,7 +40,7 @@ async function squeezed(
     if (value) size += head.push(value) && value.byteLength;
   }
   const init = { status: response.status, statusText: response.statusText, headers };
-  if (ended && size < threshold) return new Response(joined(head), init);
+  if (ended && size < THRESHOLD) return new Response(joined(head), init);
   headers.set("Content-Encoding", "gzip");
   // Other bytes than those that a strong tag stands for (RFC 9110, section 8.8.1).
   const tag = headers.get("etag");

@@ -2,7 +2,7 @@
 import "./node-env.ts";
 import { type AnyElysia, Elysia, ElysiaCustomStatusResponse, ParseError, ValidationError } from "elysia";
 import { Problem } from "../problem.ts";
-import { bodyTooLarge, readJson } from "./body.ts";
+import { bodyTooLarge, readJson, RECEIVE_TIMEOUT } from "./body.ts";
 import type { Clock } from "./clock.ts";
 import { completeMethods } from "./complete-methods.ts";
 import { compressed } from "./compression.ts";
@@ -10,20 +10,14 @@ import { documentation, type Documentation } from "./documentation.ts";
 import { causeOf, type Log } from "./log.ts";
 import { fieldErrors } from "./schema.ts";
 import { DIRECT, type PublicUrlOptions } from "./origin.ts";
-import {
-  type Arrival,
-  type BodyLimits,
-  currentRequest,
-  RequestContext,
-  withinRequest,
-} from "./request-context.ts";
+import { type Arrival, currentRequest, RequestContext, withinRequest } from "./request-context.ts";
 
 /** The parts that all requests pass, whatever the service. */
-export interface HttpOptions extends BodyLimits {
+export interface HttpOptions {
   log: Log;
   clock: Clock;
-  /** Size in bytes from which responses are compressed. */
-  gzipThreshold: number;
+  /** Limit of a body in bytes. */
+  maxMessageBytes: number;
   /** Whether bodies at this path may have any size, because they are streamed to disk. */
   isUpload?: (path: string) => boolean;
   /** Runs before an API request is routed; never rejects. */
@@ -89,7 +83,10 @@ export function openHttp(options: HttpOptions): Answer {
     const id = options.clock.newId();
     const { request, hasHost } = addressed(received, arrival, reach.basePath);
     const path = pathOf(request);
-    const context = new RequestContext(request, id, arrival, reach, options);
+    const context = new RequestContext(request, id, arrival, reach, {
+      maxMessageBytes: options.maxMessageBytes,
+      receiveTimeout: RECEIVE_TIMEOUT,
+    });
     const response = await withinRequest(context, async () => {
       try {
         checkRequest(request, path, hasHost, options);
@@ -98,7 +95,7 @@ export function openHttp(options: HttpOptions): Answer {
           reach.basePath !== "" && path === reach.basePath
             ? new Response(null, { status: 308, headers: { Location: `${path}/` } })
             : await app.fetch(request);
-        return await compressed(request, response, options.gzipThreshold);
+        return await compressed(request, response);
       } catch (error) {
         context.problem = Problem.from(error);
         return problemResponse(context.problem);

@@ -5,10 +5,8 @@ import { download, type DownloadOptions } from "./download.ts";
 /** How objects are reached: the settings that begin with `s3_`. What is empty comes from `AWS_…` variables. */
 export interface StoreAccess {
   endpoint: string;
-  region: string;
   accessKey: string;
   secretKey: string;
-  sessionToken: string;
 }
 
 export interface StoredObject {
@@ -69,10 +67,10 @@ export class ObjectStore {
     const from = (value: string, variable: string): string | undefined =>
       (value === "" ? environment[variable] : value) || undefined;
     const endpoint = from(access.endpoint, "AWS_ENDPOINT_URL_S3") ?? from("", "AWS_ENDPOINT_URL");
-    const region = from(access.region, "AWS_REGION") ?? from("", "AWS_DEFAULT_REGION") ?? "us-east-1";
+    const region = from("", "AWS_REGION") ?? from("", "AWS_DEFAULT_REGION") ?? "us-east-1";
     const accessKeyId = from(access.accessKey, "AWS_ACCESS_KEY_ID");
     const secretAccessKey = from(access.secretKey, "AWS_SECRET_ACCESS_KEY");
-    const sessionToken = access.accessKey === "" ? from("", "AWS_SESSION_TOKEN") : access.sessionToken;
+    const sessionToken = access.accessKey === "" ? from("", "AWS_SESSION_TOKEN") : undefined;
     this.#at = endpoint ?? `AWS (${region})`;
     if (accessKeyId === undefined || secretAccessKey === undefined)
       throw new Problem(
@@ -269,7 +267,7 @@ export class ObjectStore {
       )
     )
       return say(
-        `${this.#at} refuses the keys (${code}). Check s3_access_key, s3_secret_key, s3_region and the clock, and that the keys may read, write, list and delete there.`,
+        `${this.#at} refuses the keys (${code}). Check s3_access_key, s3_secret_key, AWS_REGION and the clock, and that the keys may read, write, list and delete there.`,
       );
     if (
       /^(ConnectionRefused|ConnectionClosed|FailedToOpenSocket|ECONN\w+|ETIMEDOUT|DNS\w+|ENOTFOUND|UnableToConnect|timeout)$/i.test(

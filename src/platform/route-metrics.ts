@@ -5,27 +5,18 @@ import type { Metrics } from "./metrics.ts";
 import { requestPlugin } from "./http.ts";
 import type { Arrival } from "./request-context.ts";
 
-export interface MetricsAccess {
-  /** Who may read without the token: callers on this machine, all, or nobody at all, with or without it. */
-  readers: "local" | "all" | "off";
-  /** What `Authorization: Bearer` may give from anywhere; empty for nothing. */
-  token: string;
-}
-
 const METRICS_PATH = "/metrics";
 const TYPE = "text/plain; version=0.0.4; charset=utf-8";
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/i;
 /** By these a request says that a proxy brought it, and so that its other end may be anywhere. */
 const FORWARDED = ["x-forwarded-for", "forwarded", "via", "x-real-ip"];
 
-/** `/metrics` for Prometheus. */
-export function metricsRoutes(metrics: Metrics, access: MetricsAccess) {
+/** `/metrics` for Prometheus: for callers on this machine, and for others with `token` unless it is empty. */
+export function metricsRoutes(metrics: Metrics, token: string) {
   return new Elysia({ name: "metrics" }).use(requestPlugin).get(
     METRICS_PATH,
     ({ request, requestContext }) => {
-      if (access.readers === "off") throw new Problem("not_found", "Not found.");
-      const isAllowed = access.readers === "all" || isLocal(request, requestContext.arrival);
-      if (!isAllowed && !hasToken(request, access.token))
+      if (!isLocal(request, requestContext.arrival) && !hasToken(request, token))
         throw new Problem(
           "forbidden",
           "Metrics: only callers on this machine, or with the token of metrics_token.",

@@ -68,8 +68,8 @@ export interface ScoringOptions {
   workers: number;
   /** Seconds that one job may take. */
   jobTimeoutSeconds: number;
-  /** Residues that a query may have. */
-  maxQueryLength: number;
+  /** Residues that a query may have; the longest human protein has 35,991. */
+  maxQueryLength?: number;
   /** Bytes that a SOAP message may have. */
   maxMessageBytes: number;
   /** Target namespace of the SOAP service. */
@@ -133,6 +133,7 @@ export interface Scoring {
 /** Opens the service: what a stopped process left running is queued again, and workers begin. */
 export async function openScoring(options: ScoringOptions): Promise<Scoring> {
   const { database, clock, log, dataDirectory, workerMemory = 0, retentionDays = 0 } = options;
+  const { maxQueryLength = 40_000 } = options;
   const corpora = new Corpora(dataDirectory, database, clock);
   const store = new JobStore({
     database,
@@ -198,7 +199,7 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
       return job;
     },
   };
-  const handlers = scoringHandlers({ store, runner, classes, maxQueryLength: options.maxQueryLength });
+  const handlers = scoringHandlers({ store, runner, classes, maxQueryLength });
   const reach = options.reach ?? DIRECT;
   const clientOf = options.clientOf ?? (() => "");
   const answers = jsonAnswers({
@@ -210,7 +211,7 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     classes,
     clientOf,
     requireUser: options.requireUser ?? (() => {}),
-    maxQueryLength: options.maxQueryLength,
+    maxQueryLength,
     maxMessageBytes: options.maxMessageBytes,
     reach,
   });
@@ -236,12 +237,10 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     workerStatuses: () => pool.workerStatuses(),
     cancel: (job) => runner.cancel(job),
     corpusName: () => corpora.active()?.name ?? null,
-    scoreNow: (request) =>
-      scoreSequences(request, { corpora, classes, maxQueryLength: options.maxQueryLength }),
-    scoreAlignment: (request) => scoreAlignment(request, { classes, maxQueryLength: options.maxQueryLength }),
-    readSequences: (request) => readSequences(request, { classes, maxQueryLength: options.maxQueryLength }),
-    readBatch: (table) =>
-      readBatch(table, corpora.openActive(), { classes, maxQueryLength: options.maxQueryLength }),
+    scoreNow: (request) => scoreSequences(request, { corpora, classes, maxQueryLength }),
+    scoreAlignment: (request) => scoreAlignment(request, { classes, maxQueryLength }),
+    readSequences: (request) => readSequences(request, { classes, maxQueryLength }),
+    readBatch: (table) => readBatch(table, corpora.openActive(), { classes, maxQueryLength }),
     scoreQuestions: (questions, how) => scoreQuestions(questions, how, corpora),
     closeStreams: () => answers.close(),
     async close() {

@@ -60,7 +60,7 @@ export function openWebhooks(options: WebhooksOptions): Webhooks {
       const url = new URL(address);
       // The setting may have changed since the webhook was added.
       if (url.protocol !== "https:" && !plain)
-        throw new Error("http:// is not allowed (setting webhook_http).");
+        throw new Error("http:// is not allowed (setting webhook_allow).");
       return post(url, headers, body, { allowed, timeout: TIMEOUT });
     },
     whenWritable: () => writeLockOf(database).free(),

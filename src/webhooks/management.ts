@@ -83,7 +83,7 @@ export class WebhookManagement {
     if (!URL.canParse(text)) throw urlProblem("Must be a URL that begins with https://.");
     const url = new URL(text);
     if (url.protocol !== "https:" && !(url.protocol === "http:" && plain))
-      throw urlProblem(`Must begin with https://${plain ? " or http://" : " (setting webhook_http)"}.`);
+      throw urlProblem(`Must begin with https://${plain ? " or http://" : " (setting webhook_allow)"}.`);
     if (url.username !== "" || url.password !== "")
       throw urlProblem("Must not contain a username or password.");
     const host = url.hostname.replace(/^\[|\]$/g, "");

@@ -26,8 +26,8 @@ try {
   await labd(["corpus", "add", join(root, "one.fasta")], { env: { LABD_DATA_DIR: home } });
   await using redis = await RedisServer.start(join(root, "redis"));
   await redis.command("CONFIG", "SET", "appendfsync", "everysec");
-  const words = ["--log", "problems", "--backup-hours", "0", "--workers", "1", "--max-queued", "10000000"];
-  words.push("--max-queued-per-client", "10000000", "--queue", redis.url, "--queue-local", "never");
+  const words = ["--log", "problems", "--backup-hours", "0", "--workers", "1", "--max-queued", "20000000"];
+  words.push("--queue", redis.url, "--queue-local", "never");
   await using server = await serve(home, words);
   using crowd = await gather(redis.url, workers);
   const { link } = crowd;

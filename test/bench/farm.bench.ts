@@ -73,8 +73,7 @@ async function side(name: string, template: string, places: number[]): Promise<S
   const home = join(root, name);
   cpSync(template, home, { recursive: true });
   // So that nobody is refused, and no disk is read for a backup.
-  const words = ["--log", "problems", "--backup-hours", "0", "--workers", "1", "--max-queued", "1000000"];
-  words.push("--max-queued-per-client", "1000000");
+  const words = ["--log", "problems", "--backup-hours", "0", "--workers", "1", "--max-queued", "2000000"];
   if (places.length === 0) return { name, home, server: await serve(home, words), hands: [], redis: null };
   mkdirSync(`${home}-redis`);
   const redis = await RedisServer.start(`${home}-redis`);

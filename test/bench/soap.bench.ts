@@ -130,7 +130,7 @@ const median = (values: number[]): number => values.toSorted((a, b) => a - b)[va
 const data = join(directory, "data");
 mkdirSync(data);
 const limit = "100000000";
-const words = `--log off --workers 1 --max-queued ${limit} --max-queued-per-client ${limit}`;
+const words = `--log off --workers 1 --max-queued ${limit}`;
 const labd = await serve(data, words.split(" "));
 const peers: Peer[] = [];
 try {

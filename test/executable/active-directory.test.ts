@@ -23,10 +23,10 @@ const READER_PASSWORD = "Read3r-Passw0rd";
 async function documented(directory: ActiveDirectory): Promise<string> {
   const page = await Bun.file(`${import.meta.dir}/../../docs/identity.md`).text();
   const block = /Active Directory:\n\n```toml\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
-  expect(block).toContain('ldap_attribute_id = "objectGUID"');
+  expect(block).toContain("id=objectGUID");
   return block
     .replace(/^ldap_url = .*$/m, `ldap_url = "${directory.secure}"`)
-    .replace(/^ldap_ca_file = "[^"]*"/m, `ldap_ca_file = "${directory.authority}"`)
+    .replace(/^ca_file = "[^"]*"/m, `ca_file = "${directory.authority}"`)
     .replace(/^ldap_bind_password = "[^"]*"/m, `ldap_bind_password = "${READER_PASSWORD}"`);
 }
 
@@ -62,10 +62,7 @@ test.skipIf(why !== null)(
 
     const file = `${place.directory}/labd.toml`;
     const write = async (change: (settings: string) => string = (same) => same): Promise<void> => {
-      await Bun.write(
-        file,
-        `data_dir = "${place.directory}"\nldap_timeout = 60\n${change(await documented(directory))}`,
-      );
+      await Bun.write(file, `data_dir = "${place.directory}"\n${change(await documented(directory))}`);
     };
     await write();
     const config = ["--config", file];
@@ -171,11 +168,11 @@ test.skipIf(why !== null)(
 
     // Without TLS a controller takes no password: that is said, with what to set. StartTLS will do, too.
     const plain = (settings: string): string => settings.replace(directory.secure, directory.plain);
-    await write((settings) => `${plain(settings)}ldap_plain = true\n`);
+    await write((settings) => `${plain(settings)}ldap_tls = "off"\n`);
     expect((await labd(["doctor", ...config])).stdout).toMatch(
-      /^problem +ldap +.*takes passwords by TLS alone: write ldaps:\/\/ in ldap_url, or set ldap_start_tls/m,
+      /^problem +ldap +.*takes passwords by TLS alone: write ldaps:\/\/ in ldap_url, or set ldap_tls to starttls/m,
     );
-    await write((settings) => `${plain(settings)}ldap_start_tls = true\n`);
+    await write((settings) => `${plain(settings)}ldap_tls = "starttls"\n`);
     expect(await check("kahn", PASSWORD)).toMatch(/password +fits\n(.*\n)*signs in +yes, as kim/);
     await write((settings) => settings.replace(READER_PASSWORD, "wrong"));
     expect((await labd(["doctor", ...config])).stdout).toMatch(

@@ -20,8 +20,6 @@ const words = [
   "0",
   "--workers",
   "1",
-  "--webhook-http",
-  "true",
   "--webhook-allow",
   "127.0.0.0/8",
   "--config",
@@ -512,17 +510,7 @@ const OPERATIONS: [what: string, does: () => unknown, leaves: string[]][] = [
   ],
   [
     "labd backup --thin",
-    () =>
-      verb(
-        "backup",
-        "--thin",
-        "--backup-keep-days",
-        "0",
-        "--backup-keep-weeks",
-        "0",
-        "--backup-keep-months",
-        "0",
-      ),
+    () => verb("backup", "--thin", "--backup-keep", "0 days"),
     ["backup.make", "backup.remove"],
   ],
 ];
@@ -620,15 +608,15 @@ test("a restore names the backup, and where the log before ended", async () => {
   expect(JSON.parse(entry.detail).former_head.seq).toBeGreaterThan(head);
   // What a service was started with, such as where backups go and how long they are kept.
   await using _again = await serve(place.directory, [
-    "--backup-keep-days",
-    "3",
+    "--backup-keep",
+    "3 days",
     "--metrics-token",
     "SECRET-of-16-characters",
   ]);
   const [started] = database.query("SELECT * FROM audit ORDER BY seq DESC LIMIT 1").all() as Entry[];
   expect(started).toMatchObject({ action: "service.start", via: "service" });
   expect(JSON.parse(started.detail).settings).toMatchObject({
-    backup_keep_days: 3,
+    backup_keep: "3 days",
     metrics_token: "********",
   });
   expect((await labd(["audit", "verify", ...on])).code).toBe(0);

@@ -66,11 +66,11 @@ test("check prints every setting with its origin and masks secrets", async () =>
       .split("\n")
       .map((line) => [line.split(/\s+/)[0], line]),
   );
-  expect(lines.host).toMatch(/"::1"\s+flag --host$/);
-  expect(lines.port).toMatch(/9002\s+variable LABD_PORT$/);
-  expect(lines.workers).toMatch(/3\s+file labd.toml$/);
-  expect(lines.log).toMatch(/"requests"\s+default$/);
-  expect(lines.admin_password).toMatch(/\*{8}\s+file labd.toml$/);
+  expect(lines.host).toMatch(/"::1"\s+# flag --host$/);
+  expect(lines.port).toMatch(/9002\s+# variable LABD_PORT$/);
+  expect(lines.workers).toMatch(/3\s+# file labd.toml$/);
+  expect(lines.log).toMatch(/"requests"\s+# default$/);
+  expect(lines.admin_password).toMatch(/\*{8}\s+# file labd.toml$/);
   expect(stdout).not.toContain("hunter2");
 });
 

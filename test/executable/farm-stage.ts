@@ -144,7 +144,7 @@ export class FarmStage implements AsyncDisposable {
         `--save '' --appendonly ${redisKeeps ? "yes" : "no"} --maxmemory-policy noeviction`,
       server:
         `${LABD} serve --host ${address} --port ${PORT} --data-dir ${data} --queue ${this.queue} --queue-local ${local} ` +
-        `--workers 1 --backup-hours 0 --log problems --webhook-allow ${network} --webhook-http true`,
+        `--workers 1 --backup-hours 0 --log problems --webhook-allow ${network}`,
       worker1: work,
       worker2: work,
     };

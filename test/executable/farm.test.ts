@@ -204,7 +204,7 @@ function certify(directory: string): { ca: string; words: string[] } {
     const status = (queue: string, more: Record<string, string> = {}): ReturnType<typeof labd> =>
       labd(["farm", "status"], { env: { LABD_QUEUE: queue, ...more } });
     const secure = `rediss://:farm-secret@localhost:${port}/0`;
-    const there = await status(secure, { LABD_QUEUE_CA: ca });
+    const there = await status(secure, { LABD_CA_FILE: ca });
     expect([there.code, there.stdout]).toEqual([
       0,
       expect.stringContaining(`queue    rediss://localhost:${port}/0`),
@@ -214,7 +214,7 @@ function certify(directory: string): { ca: string; words: string[] } {
       69,
       expect.stringMatching(/cannot be used: .*certificate/),
     ]);
-    const unknown = await status(secure.replace("farm-secret", "guess"), { LABD_QUEUE_CA: ca });
+    const unknown = await status(secure.replace("farm-secret", "guess"), { LABD_CA_FILE: ca });
     expect([unknown.code, unknown.stderr]).toEqual([69, expect.stringContaining("WRONGPASS")]);
     expect(there.stdout + stranger.stderr + unknown.stderr).not.toMatch(/farm-secret|guess/);
     const local = await status(`unix://:farm-secret@${socket}?db=1`);

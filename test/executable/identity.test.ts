@@ -13,13 +13,13 @@ ldapTest(
     await using directory = await openDirectory();
     const settings = {
       ldap_url: directory.plain,
-      ldap_start_tls: "true",
-      ldap_ca_file: directory.authority,
+      ldap_tls: "starttls",
+      ca_file: directory.authority,
       ldap_bind_dn: READER_DN,
       ldap_user_base: `ou=people,${BASE}`,
       ldap_group_base: `ou=groups,${BASE}`,
-      ldap_groups_allowed: "labd-users",
-      ldap_groups_admin: "labd-admins",
+      groups_allowed: "labd-users",
+      groups_admin: "labd-admins",
     };
     const file = `${place.directory}/labd.toml`;
     const lines = Object.entries({ ...settings, ldap_bind_password: SECRET, data_dir: place.directory });
@@ -35,7 +35,7 @@ ldapTest(
       0,
       expect.stringMatching(/password +fits\n(.*\n)*signs in +yes, as kim, which is made then/),
     ]);
-    const max = await labd(["check", "--ldap", "max", "--ldap-groups-allowed", "", ...config]);
+    const max = await labd(["check", "--ldap", "max", "--groups-allowed", "", ...config]);
     expect([max.code, max.stdout]).toEqual([1, expect.stringContaining("labd user link max --ldap max")]);
     expect(
       (await labd(["user", "link", "max", "--ldap", `uid=max,ou=people,${BASE}`, ...config])).stdout,

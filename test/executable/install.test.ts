@@ -27,7 +27,7 @@ test.skipIf(!onLinux)(
     await Bun.write(join(root, SETTINGS), shown);
     const checked = await labd(["check", "--config", join(root, SETTINGS)]);
     expect(checked).toMatchObject({ code: 0, stderr: "" });
-    expect(checked.stdout).toMatch(/^data_dir +"\/var\/lib\/labd"/);
+    expect(checked.stdout).toMatch(/^\[server\]\ndata_dir = "\/var\/lib\/labd"/);
     const again = await labd(["install", "--systemd", ...words]);
     expect(again.stdout).toContain(`kept     ${join(root, SETTINGS)}`);
     expect(readFileSync(join(root, SETTINGS), "utf8")).toBe(shown);

@@ -13,7 +13,7 @@ beforeAll(async () => {
   admin = (await labd(["token", "add", "root"], { env })).stdout.trim();
   const kim = ["user", "add", "kim", "--password-stdin", "--full-name", "Kim Kern", "--group", "Yeast"];
   expect((await labd(kim, { env, stdin: `${PASSWORD}\n` })).code).toBe(0);
-  server = await serve(place.directory, ["--login-failures", "3", "--login-window", "60"]);
+  server = await serve(place.directory);
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
@@ -127,9 +127,9 @@ test("accounts are listed, get passwords, and are disabled beside the running se
 
 test("failed sign-ins are throttled over the socket", async () => {
   const attempt = () => call("POST", "token-auth/", {}, { username: "nobody", password: "wrong horse" });
-  for (let i = 0; i < 3; i++) expect((await attempt()).status).toBe(401);
+  for (let i = 0; i < 10; i++) expect((await attempt()).status).toBe(401);
   const { status, headers, json } = await attempt();
   expect([status, json.code]).toEqual([429, "throttled"]);
-  expect(Number(headers.get("retry-after"))).toBeWithin(50, 61);
+  expect(Number(headers.get("retry-after"))).toBeWithin(250, 301);
   expect(json.detail).toMatch(/^Request was throttled\. Expected available in \d+ seconds\.$/);
 });

@@ -103,14 +103,7 @@ async function callThrough(name: string): Promise<void> {
   selfSigned({ certificate, key }, "localhost", 2);
   const port = await freePort();
   const outside = `https://localhost:${port}`;
-  await using server = await serve(data, [
-    "--base-path",
-    "/labd",
-    "--public-url",
-    outside,
-    "--trust-proxy",
-    "true",
-  ]);
+  await using server = await serve(data, ["--public-url", `${outside}/labd`, "--trust-proxy", "true"]);
   const [, ...words] = PROXIES[name]({ directory, port, upstream: new URL(server.url).host });
   const proxy = Bun.spawn([program, ...words], {
     stdin: "ignore",

@@ -67,7 +67,7 @@ test("every way in by a password asks for the code, and none of its secrets is a
   const on = ["--data-dir", place.directory];
   await labd(["user", "add", "ada", "--admin", "--password-stdin", ...on], { stdin: PASSWORD });
   const token = (await labd(["token", "add", "ada", ...on])).stdout.trim();
-  await using server = await serve(place.directory, ["--login-failures", "1000"]);
+  await using server = await serve(place.directory);
   expect(existsSync(join(place.directory, KEY))).toBe(false);
   const session = await sessionOf(server);
   const other = await sessionOf(server);

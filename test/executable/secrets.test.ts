@@ -56,7 +56,6 @@ test("no secret is in logs, answers, exports, files or the arguments of a proces
     oidc_client_secret: "MARK-oidc-client",
     queue: "MARK-queue-password",
     s3_secret_key: "MARK-s3-secret",
-    s3_session_token: "MARK-s3-session-token",
     metrics_token: "MARK-metrics-token",
     "address of webhook": "MARK-in-the-address",
   };
@@ -85,7 +84,6 @@ test("no secret is in logs, answers, exports, files or the arguments of a proces
   const settings = {
     queue: `redis://bob:${secrets.queue}@127.0.0.1:1/0`,
     ldap_url: "ldap://127.0.0.1:1",
-    ldap_plain: true,
     ldap_bind_dn: "cn=reader",
     ldap_bind_password: secrets.ldap_bind_password,
     ldap_user_base: "ou=people,dc=lab,dc=example",
@@ -97,9 +95,7 @@ test("no secret is in logs, answers, exports, files or the arguments of a proces
     s3_endpoint: base,
     s3_access_key: "access",
     s3_secret_key: secrets.s3_secret_key,
-    s3_session_token: secrets.s3_session_token,
     metrics_token: secrets.metrics_token,
-    webhook_http: true,
     webhook_allow: "127.0.0.0/8",
     public_url: "http://lab.example",
   };

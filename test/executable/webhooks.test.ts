@@ -20,7 +20,7 @@ test("what was written before a kill -9 is delivered after it, once, in order, b
   const token = (await labd(["token", "add", "ada", ...data])).stdout.trim().split(/\s+/).at(-1)!;
   const headers = { Authorization: `Token ${token}`, "Content-Type": "application/json" };
   await using receiver = openReceiver();
-  const words = ["--webhook-http", "true", "--webhook-allow", "127.0.0.0/8"];
+  const words = ["--webhook-allow", "127.0.0.0/8"];
   const call = async (url: string, path: string, body: object) =>
     (
       await fetch(`${url}/api/${path}`, { method: "POST", headers, body: JSON.stringify(body) })
@@ -72,7 +72,7 @@ test("labd webhook adds, tests, lists, changes the secret, delivers again and re
   using place = scratch();
   const { directory } = place;
   const on = ["--data-dir", directory];
-  const may = ["--webhook-http", "true", "--webhook-allow", "127.0.0.0/8"];
+  const may = ["--webhook-allow", "127.0.0.0/8"];
   await labd(["user", "add", "ada", "--admin", ...on]);
   const token = (await labd(["token", "add", "ada", ...on])).stdout.trim();
   await using receiver = openReceiver();
@@ -82,7 +82,7 @@ test("labd webhook adds, tests, lists, changes the secret, delivers again and re
 
   expect(await labd(["webhook", "add", receiver.url, "--user", "ada", ...on])).toMatchObject({
     code: 65,
-    stderr: expect.stringContaining("url: It begins with https:// (setting webhook_http)"),
+    stderr: expect.stringContaining("url: It begins with https:// (setting webhook_allow)"),
   });
   const events = ["--event", "record.created", "--resource", "locations"];
   const made = await hook("add", receiver.url, "--user", "ada", ...events);

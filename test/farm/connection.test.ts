@@ -36,7 +36,7 @@ test("an address that is none is refused without being shown, a file of certific
       }),
     );
   const missing = join(import.meta.dir, "missing.pem");
-  expect(() => options("rediss://host", missing)).toThrow(`queue_ca: ${missing} cannot be read.`);
+  expect(() => options("rediss://host", missing)).toThrow(`ca_file: ${missing} cannot be read.`);
   const own = options("rediss://host", import.meta.path).tls as { ca: string[] };
   expect(own.ca[0]).toContain("of certificates by its name");
 });

@@ -249,7 +249,7 @@ describe("over a socket", () => {
           request.headers.get("last-event-id"),
           request.signal,
         );
-        return withoutIdleTimeout(own, request, Promise.resolve(compressed(request, response, 1)));
+        return withoutIdleTimeout(own, request, Promise.resolve(compressed(request, response)));
       },
     });
     return server.url.href;

@@ -335,7 +335,7 @@ describe("attempts", () => {
     await reopen(false);
     await change("one");
     await deliver();
-    expect((await ask("GET", `${id}/`, "alice")).body.last_error).toContain("webhook_http");
+    expect((await ask("GET", `${id}/`, "alice")).body.last_error).toContain("webhook_allow");
     expect(receiver.got).toEqual([]);
   });
 });

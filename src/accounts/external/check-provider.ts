@@ -29,11 +29,7 @@ export async function checkProvider(options: OidcOptions, publicUrl: string): Pr
       );
   } catch (error) {
     findings.push(
-      problem(
-        "oidc",
-        (error as Error).message,
-        "See to oidc_issuer, oidc_ca_file, and the way to the provider.",
-      ),
+      problem("oidc", (error as Error).message, "See to oidc_issuer, ca_file, and the way to the provider."),
     );
   }
   if (publicUrl === "")

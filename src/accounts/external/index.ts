@@ -25,11 +25,7 @@ export { type Provider, PROVIDERS } from "./person.ts";
 export type { IdentitySettings } from "./settings.ts";
 
 export interface IdentityOptions {
-  settings: IdentitySettings & {
-    login_failures: number;
-    login_failures_address: number;
-    login_window: number;
-  };
+  settings: IdentitySettings;
   database: Database;
   clock: Clock;
   accounts: Accounts;
@@ -48,12 +44,8 @@ export function openIdentity(options: IdentityOptions): {
   const identities = new Identities(database, clock, accounts, memberships);
   const ldap = readLdapOptions(settings);
   if (ldap) accounts.signIns.externalPasswords = new Ldap(ldap, identities, database, options.log, clock);
-  const hours = settings.ldap_recheck_hours;
-  const recheck = ldap && scheduleRecheck({ ...options, options: ldap, identities, hours });
+  const recheck = ldap && scheduleRecheck({ ...options, options: ldap, identities });
   const provider = readOidcOptions(settings);
-  const { login_failures_address: loginFailuresAddress, login_window: loginWindow } = settings;
-  const oidc =
-    provider &&
-    new OidcSignIn({ ...options, options: provider, identities, loginFailuresAddress, loginWindow });
+  const oidc = provider && new OidcSignIn({ ...options, options: provider, identities });
   return { identities, routes: oidcRoutes(oidc), close: async () => recheck?.close() };
 }

@@ -7,7 +7,7 @@ import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../platform/sqlite.ts";
 import { writeLockOf } from "../../platform/write-lock.ts";
 
-const HOUR = 3_600_000;
+const DAY = 86_400_000;
 /** Milliseconds from the start of the service to the first look. */
 const AFTER_START = 300_000;
 /** So many are shut out at once without a doubt; more only where they are no more than half of all. */
@@ -82,11 +82,11 @@ export async function recheckDirectory({
   });
 }
 
-/** Does so every so many hours while serving. */
-export function scheduleRecheck(parts: RecheckParts & { hours: number; log: Log }): {
+/** Does so every 24 hours while serving. */
+export function scheduleRecheck(parts: RecheckParts & { log: Log }): {
   close(): Promise<void>;
 } {
-  const { hours, log } = parts;
+  const { log } = parts;
   let running: Promise<void> | undefined;
   const run = (): void => {
     running ??= recheckDirectory(parts)
@@ -104,8 +104,8 @@ export function scheduleRecheck(parts: RecheckParts & { hours: number; log: Log 
         running = undefined;
       });
   };
-  const first = hours === 0 ? undefined : setTimeout(run, AFTER_START);
-  const timer = hours === 0 ? undefined : setInterval(run, hours * HOUR);
+  const first = setTimeout(run, AFTER_START);
+  const timer = setInterval(run, DAY);
   return {
     async close() {
       clearTimeout(first);

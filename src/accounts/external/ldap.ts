@@ -21,7 +21,7 @@ import { Semaphore } from "../../platform/semaphore.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { ExternalPasswords, ExternalRejection } from "../external-password.ts";
 import type { Log } from "../../platform/log.ts";
-import { Throttle, throttled } from "../throttle.ts";
+import { LOGIN_FAILURES, LOGIN_WINDOW, Throttle, throttled } from "../throttle.ts";
 import type { Database } from "../../platform/sqlite.ts";
 import { writeLockOf } from "../../platform/write-lock.ts";
 
@@ -40,9 +40,6 @@ export interface LdapOptions extends LdapServer, Admission {
   groupBase: string;
   groupFilter: string;
   groupName: string;
-  /** Failed binds of one entry within `loginWindow` seconds. */
-  loginFailures: number;
-  loginWindow: number;
 }
 
 /** Characters; of those that are kept here, too. */
@@ -185,7 +182,7 @@ function inWords(error: unknown): string {
     code === undefined ? "" : ` (result code ${code})`,
     said === "" ? "" : `: ${said}`,
     WANTS_TLS.has(code ?? -1)
-      ? ": the server takes passwords by TLS alone: write ldaps:// in ldap_url, or set ldap_start_tls"
+      ? ": the server takes passwords by TLS alone: write ldaps:// in ldap_url, or set ldap_tls to starttls"
       : "",
   ].join("");
 }
@@ -249,7 +246,7 @@ async function describe(connection: LdapConnection, options: LdapOptions, entry:
   const username = first(options.username);
   const id = options.id === "dn" ? entry.dn.toLowerCase() : first(options.id);
   if (id === "")
-    throw unavailable(`${entry.dn} has no attribute ${options.id} that may be read; see ldap_attribute_id`);
+    throw unavailable(`${entry.dn} has no attribute ${options.id} that may be read; see ldap_attributes`);
   return {
     provider: "ldap",
     issuer: "",
@@ -292,7 +289,7 @@ export class Ldap implements ExternalPasswords {
     private readonly log: Log,
     clock: Clock,
   ) {
-    this.failures = new Throttle(options.loginFailures, options.loginWindow * 1000, clock);
+    this.failures = new Throttle(LOGIN_FAILURES, LOGIN_WINDOW, clock);
   }
 
   async verify(username: string, password: string): Promise<number | ExternalRejection | undefined> {

@@ -5,7 +5,7 @@ import type { Provider, Subject } from "./person.ts";
 import type { IdentitySettings } from "./settings.ts";
 import { Problem } from "../../problem.ts";
 
-type Settings = IdentitySettings & { login_failures: number; login_window: number };
+type Settings = IdentitySettings;
 
 /** Who may be linked to accounts. @throws Problem invalid_setting */
 export const configuredProviders = (settings: Settings): Provider[] => [

@@ -1,7 +1,12 @@
 import { existsSync } from "node:fs";
-import { type Admission, readMap, readNames } from "./person.ts";
-import type { IdentitySettings } from "./settings.ts";
+import { type Admission, readMap, readNames, readPairs } from "./person.ts";
+import { type IdentitySettings, OIDC_SETTINGS } from "./settings.ts";
 import { Problem } from "../../problem.ts";
+
+/** Hours after which a user has to come by the provider again. */
+const SESSION_HOURS = 24;
+/** Milliseconds for one answer of the provider. */
+const TIMEOUT = 10_000;
 
 /** A provider of OpenID Connect, and who of its people come in. */
 export interface OidcOptions extends Admission {
@@ -17,8 +22,6 @@ export interface OidcOptions extends Admission {
   fullName: string;
   email: string;
   groups: string;
-  /** Whether signing out leads there, too. */
-  signOut: boolean;
   /** Hours after which the provider is to be asked again. */
   sessionHours: number;
   /** Milliseconds for one answer. */
@@ -36,26 +39,26 @@ export function readOidcOptions(settings: IdentitySettings): OidcOptions | undef
       "invalid_setting",
       "oidc_client_id: expected what the provider knows this service as, with oidc_issuer.",
     );
-  if (settings.oidc_ca_file !== "" && !existsSync(settings.oidc_ca_file))
-    throw new Problem("invalid_setting", `oidc_ca_file: there is no file ${settings.oidc_ca_file}.`);
+  if (settings.ca_file !== "" && !existsSync(settings.ca_file))
+    throw new Problem("invalid_setting", `ca_file: there is no file ${settings.ca_file}.`);
+  const claims = readPairs(settings.oidc_claims, OIDC_SETTINGS.oidc_claims.fallback);
   return {
     // One spelling of an address: accounts are bound to it.
     issuer: new URL(settings.oidc_issuer).href.replace(/^(https?:\/\/[^/]+)\/$/, "$1"),
     clientId: settings.oidc_client_id,
     clientSecret: settings.oidc_client_secret,
     scopes: settings.oidc_scopes,
-    caFile: settings.oidc_ca_file,
-    username: settings.oidc_claim_username,
-    fullName: settings.oidc_claim_name,
-    email: settings.oidc_claim_email,
-    groups: settings.oidc_claim_groups,
-    signOut: settings.oidc_sign_out,
-    sessionHours: settings.oidc_session_hours,
-    timeout: settings.oidc_timeout * 1000,
-    newAccounts: settings.oidc_new_accounts,
-    allowed: readNames(settings.oidc_groups_allowed),
-    administrators: readNames(settings.oidc_groups_admin),
-    map: readMap(settings.oidc_group_map),
+    caFile: settings.ca_file,
+    username: claims.username,
+    fullName: claims.name,
+    email: claims.email,
+    groups: claims.groups,
+    sessionHours: SESSION_HOURS,
+    timeout: TIMEOUT,
+    newAccounts: ["oidc", "all"].includes(settings.new_accounts),
+    allowed: readNames(settings.groups_allowed),
+    administrators: readNames(settings.groups_admin),
+    map: readMap(settings.group_map),
     firstGroup: settings.new_account_group,
   };
 }

@@ -103,7 +103,6 @@ export class OidcProvider {
    * without one, many ask people whether they mean it.
    */
   async signOutAddress(returnTo: string, idToken: string | undefined): Promise<URL | undefined> {
-    if (!this.options.signOut) return undefined;
     try {
       const { end_session_endpoint: address } = await this.discover(MOMENT);
       if (address === undefined) return undefined;

@@ -11,7 +11,7 @@ import { currentRequest, identify } from "../../platform/request-context.ts";
 import { Sealing } from "../../platform/encryption.ts";
 import { sha256 } from "../../platform/secret.ts";
 import type { Database } from "../../platform/sqlite.ts";
-import { Throttle } from "../throttle.ts";
+import { LOGIN_FAILURES_ADDRESS, LOGIN_WINDOW, Throttle } from "../throttle.ts";
 import { writeLockOf } from "../../platform/write-lock.ts";
 
 export const OIDC_SIGN_IN = "/api/oidc/sign-in";
@@ -48,9 +48,6 @@ export interface OidcParts {
   clock: Clock;
   log: Log;
   reach: PublicUrlOptions;
-  /** Sign-ins that came to nothing, from one address within `loginWindow` seconds. */
-  loginFailuresAddress: number;
-  loginWindow: number;
 }
 
 /** Signing in by a provider: there, and back. */
@@ -64,9 +61,8 @@ export class OidcSignIn {
 
   constructor(private readonly parts: OidcParts) {
     this.provider = new OidcProvider(parts.options, parts.clock.now);
-    const { loginFailuresAddress, loginWindow, clock } = parts;
-    this.failures = new Throttle(loginFailuresAddress, loginWindow * 1000, clock);
-    this.toldOfLogouts = new Throttle(LOGOUTS_TOLD, loginWindow * 1000, clock);
+    this.failures = new Throttle(LOGIN_FAILURES_ADDRESS, LOGIN_WINDOW, parts.clock);
+    this.toldOfLogouts = new Throttle(LOGOUTS_TOLD, LOGIN_WINDOW, parts.clock);
   }
 
   /** Sends a browser to the provider. */

@@ -69,6 +69,10 @@ export const readMap = (setting: string): [string, string][] =>
     return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
   });
 
+/** A setting such as `id=objectGUID, name=cn` by name; names that it does not have are those of `defaults`. */
+export const readPairs = (setting: string, defaults: string): Record<string, string> =>
+  Object.fromEntries([...readMap(defaults), ...readMap(setting)]);
+
 /** The name of an account for a name elsewhere: in lower case, so that two that differ in case alone are not two people. */
 export const accountNameOf = (username: string): string => fold(username.trim());
 

@@ -9,6 +9,12 @@ export interface Retention {
   months: number;
 }
 
+/** A setting such as `7 days, 4 weeks, 12 months`. */
+export function readRetention(setting: string): Retention {
+  const count = (unit: string): number => Number(new RegExp(`(\\d+) ${unit}`).exec(setting)?.[1] ?? 0);
+  return { days: count("days"), weeks: count("weeks"), months: count("months") };
+}
+
 /** Backups before a migration that are kept besides. */
 const UPGRADES = 3;
 const DAY = 86_400_000;

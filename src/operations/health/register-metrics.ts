@@ -2,7 +2,6 @@ import { readdirSync, statfsSync, statSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { knownBackups } from "../backup/places.ts";
 import type { Metrics } from "../../platform/metrics.ts";
-import type { QueryTime } from "../../platform/slow-query.ts";
 import { allTallies } from "../../platform/cache-counter.ts";
 
 /** What the rest of the program is asked when somebody reads the metrics. */
@@ -18,7 +17,6 @@ export interface MetricSources {
   /** Milliseconds since 1970-01-01 UTC at which the job that waits longest was submitted; null where none waits. */
   oldestQueued: () => number | null;
   workers: () => { size: number; busy: number; memoryLimit: number };
-  queries: QueryTime | undefined;
   now: () => number;
 }
 
@@ -117,12 +115,6 @@ export function registerMetrics(metrics: Metrics, vital: MetricSources): () => v
     () => backup()?.database.compressedBytes ?? 0,
   );
 
-  const { queries } = vital;
-  if (queries) {
-    counter("labd_sql_statements_total", "Statements of SQL on the main thread.", () => queries.statements);
-    counter("labd_sql_seconds_total", "Seconds that they took, without commits.", () => queries.seconds);
-    counter("labd_sql_slow_total", "Those that took slow_query_ms or longer.", () => queries.slow);
-  }
   const tallies = (which: "hits" | "misses") => () =>
     [...allTallies()].map(([name, tally]) => [[name], tally[which]] as const);
   counter("labd_cache_hits_total", "Times that what is kept spared the work.", tallies("hits"), ["cache"]);

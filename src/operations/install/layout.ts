@@ -1,4 +1,4 @@
-import { SETTING_NAMES, SETTINGS } from "../../config.ts";
+import { SECTIONS } from "../../config.ts";
 import { serviceUnit } from "./service-unit.ts";
 
 /** A file of an installation: `labd install` writes it, and the Debian package contains it. */
@@ -53,22 +53,19 @@ export function layout(prefix: string): Layout {
 
 /** The first settings file: every setting with its default, commented out. */
 function settingsFile(dataDirectory: string): string {
-  const rows = SETTING_NAMES.filter((name) => name !== "data_dir" && name !== "workers").map((name) => {
-    const { sentence, fallback } = SETTINGS[name];
-    // A package is built on one machine for many.
-    const shown = name === "password_hashes" ? 1 : fallback;
-    return `${comment(sentence)}\n#${name} = ${JSON.stringify(shown)}\n`;
+  const sections = Object.entries(SECTIONS).map(([section, settings]) => {
+    const rows = Object.entries(settings).map(([name, { sentence, fallback }]) => {
+      // A package is built on one machine for many.
+      const shown = JSON.stringify(name === "workers" ? 2 : fallback);
+      const line = name === "data_dir" ? `${name} = ${JSON.stringify(dataDirectory)}` : `#${name} = ${shown}`;
+      return `${comment(sentence)}\n${line}\n`;
+    });
+    return `[${section}]\n\n${rows.join("\n")}`;
   });
   return `# Settings of labd. labd check --config FILE prints them all with the source of each value.
 # Commented lines show the defaults. After a change: systemctl restart labd
 
-${comment(SETTINGS.data_dir.sentence)}
-data_dir = ${JSON.stringify(dataDirectory)}
-
-${comment(SETTINGS.workers.sentence)}
-#workers = 2
-
-${rows.join("\n")}`;
+${sections.join("\n")}`;
 }
 
 const WIDTH = 100;

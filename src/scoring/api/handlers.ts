@@ -114,7 +114,7 @@ export function readQuery(text: string, maxLength: number): string {
   if (query.length > maxLength) {
     throw new Problem(
       "invalid_request",
-      `querySequence: ${query.length} residues; at most ${maxLength} are scored (setting max_query_length).`,
+      `querySequence: ${query.length} residues; at most ${maxLength} are scored.`,
     );
   }
   return query;

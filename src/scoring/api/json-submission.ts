@@ -83,7 +83,7 @@ function sequenceProblem(sequence: string, maxLength: number): string | null {
   }
   const length = sequence.replace(/[ \t\r\n]+/g, "").length;
   if (length <= maxLength) return null;
-  return `${length} residues; at most ${maxLength} are scored (setting max_query_length).`;
+  return `${length} residues; at most ${maxLength} are scored.`;
 }
 
 function readQuery(

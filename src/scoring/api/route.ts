@@ -166,10 +166,7 @@ function whole(request: Request, milliseconds: number): Promise<Uint8Array> {
 }
 
 function tooSlow(milliseconds: number): Problem {
-  return new Problem(
-    "timeout",
-    `The message did not arrive within ${milliseconds / 1000} seconds (setting receive_timeout).`,
-  );
+  return new Problem("timeout", `The message did not arrive within ${milliseconds / 1000} seconds.`);
 }
 
 /** A promise only where the disk has to be waited for. */

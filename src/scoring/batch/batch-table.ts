@@ -25,7 +25,7 @@ export function readBatch(
       if (batch.sequence.length > maxQueryLength) {
         throw refused(
           line,
-          `query: ${batch.sequence.length} residues; at most ${maxQueryLength} are scored (setting max_query_length).`,
+          `query: ${batch.sequence.length} residues; at most ${maxQueryLength} are scored.`,
         );
       }
       queries.set(query, batch);

@@ -38,7 +38,7 @@ export function scoreAlignment(
   if (length > maxQueryLength) {
     throw new Problem(
       "invalid_request",
-      `${name}: ${length} residues; at most ${maxQueryLength} are scored (setting max_query_length).`,
+      `${name}: ${length} residues; at most ${maxQueryLength} are scored.`,
     );
   }
   try {

@@ -126,7 +126,7 @@ function readQueries(fasta: string | Uint8Array, maxQueryLength: number): Return
   if (long) {
     throw new Problem(
       "invalid_request",
-      `${long.accession}: ${long.residues.length} residues; at most ${maxQueryLength} are scored (setting max_query_length).`,
+      `${long.accession}: ${long.residues.length} residues; at most ${maxQueryLength} are scored.`,
     );
   }
   return queries;

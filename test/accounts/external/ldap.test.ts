@@ -105,7 +105,7 @@ ldapTest(
         close: (socket) => void socket.data.to?.end(),
       },
     });
-    const { signIn } = await open({ ldap_url: `ldap://127.0.0.1:${relay.port}`, ldap_timeout: "60" });
+    const { signIn } = await open({ ldap_url: `ldap://127.0.0.1:${relay.port}` });
     for (const name of ["nobody", "local"]) {
       connections = 0;
       expect([name, await signIn(name, "wrong"), connections]).toEqual([name, "unauthenticated", 1]);
@@ -221,9 +221,9 @@ ldapTest("nobody takes over an account by having its name; linking and unlinking
 
 ldapTest("groups let in, make administrators and members, and take it back, with history", async () => {
   const { signIn, groupsOf, userOf, ask, accounts } = await open({
-    ldap_groups_allowed: "LABD-users",
-    ldap_groups_admin: "labd-admins",
-    ldap_group_map: "genomics=Genomics, labd-admins=Keepers",
+    groups_allowed: "LABD-users",
+    groups_admin: "labd-admins",
+    group_map: "genomics=Genomics, labd-admins=Keepers",
     new_account_group: "Newcomers",
   });
   expect(await signIn("max")).toBe("forbidden not_allowed");
@@ -280,7 +280,7 @@ ldapTest("disabled accounts stay out, and without new_accounts only linked ones 
   first.accounts.setActive(first.accounts.userId("kim"), false);
   expect(await first.signIn("kim")).toBe("forbidden disabled");
   await expect(ask()).rejects.toMatchObject({ code: "forbidden" });
-  const second = await open({ ldap_new_accounts: "false" });
+  const second = await open({ new_accounts: "off" });
   expect(await second.signIn("kim")).toBe("forbidden no_account");
 });
 
@@ -295,17 +295,17 @@ ldapTest("throttling counts, by name and by entry", async () => {
 });
 
 ldapTest("TLS: ldaps and StartTLS by an authority that is trusted, and by no other; ldapi", async () => {
-  const trusted = { ldap_ca_file: directory.authority };
+  const trusted = { ca_file: directory.authority };
   const port = new URL(directory.plain).port;
   for (const [settings, outcome] of [
     [{ ldap_url: directory.secure, ...trusted }, "kim"],
-    [{ ldap_start_tls: "true", ...trusted }, "kim"],
+    [{ ldap_tls: "starttls", ...trusted }, "kim"],
     [{ ldap_url: directory.socket }, "kim"],
     [{ ldap_url: directory.secure }, "identity_unavailable"],
-    [{ ldap_url: directory.secure, ldap_ca_file: directory.stranger }, "identity_unavailable"],
-    [{ ldap_start_tls: "true", ldap_ca_file: directory.stranger }, "identity_unavailable"],
+    [{ ldap_url: directory.secure, ca_file: directory.stranger }, "identity_unavailable"],
+    [{ ldap_tls: "starttls", ca_file: directory.stranger }, "identity_unavailable"],
     // Another name than that of the certificate.
-    [{ ldap_url: `ldap://127.0.0.2:${port}`, ldap_start_tls: "true", ...trusted }, "identity_unavailable"],
+    [{ ldap_url: `ldap://127.0.0.2:${port}`, ldap_tls: "starttls", ...trusted }, "identity_unavailable"],
     // The first does not answer.
     [{ ldap_url: `ldap://127.0.0.1:1 ${directory.plain}` }, "kim"],
   ] as const)
@@ -315,7 +315,7 @@ ldapTest("TLS: ldaps and StartTLS by an authority that is trusted, and by no oth
 ldapTest(
   "a directory that is away, silent or badly set up is no wrong password, and local accounts sign in",
   async () => {
-    const { signIn, accounts } = await open({ ldap_timeout: "1" });
+    const { signIn, accounts } = await open({});
     await signIn("kim");
     directory.freeze();
     try {
@@ -349,7 +349,7 @@ ldapTest(
 ldapTest(
   "who is gone is shut out when the directory is asked again, and let in when that changes",
   async () => {
-    const settings = { ldap_groups_allowed: "labd-users", ldap_group_map: "genomics=Genomics" };
+    const settings = { groups_allowed: "labd-users", group_map: "genomics=Genomics" };
     const { signIn, identities, database, accounts, groupsOf } = await open(settings);
     const { config } = resolveConfig({ flags: { ...usual(), ...settings }, environment: {} });
     const options = readLdapOptions(config)!;
@@ -427,17 +427,17 @@ ldapTest(
     const read = (changed: Record<string, string>) =>
       readLdapOptions(resolveConfig({ flags: { ...usual(), ...changed }, environment: {} }).config);
     for (const [changed, said] of [
-      [{ ldap_url: "ldap://ldap.example" }, "ldap_start_tls"],
-      [{ ldap_url: "ldap://127.0.0.1.evil.example" }, "ldap_start_tls"],
+      [{ ldap_url: "ldap://ldap.example" }, "ldap_tls"],
+      [{ ldap_url: "ldap://127.0.0.1.evil.example" }, "ldap_tls"],
       [{ ldap_bind_password: "" }, "set together"],
       [{ ldap_user_base: "" }, "ldap_user_base"],
       [{ ldap_user_filter: "(uid=kim)" }, "{username}"],
-      [{ ldap_ca_file: "/nowhere" }, "no file"],
-      [{ ldap_group_base: "", ldap_groups_allowed: "staff" }, "ldap_group_base"],
+      [{ ca_file: "/nowhere" }, "no file"],
+      [{ ldap_group_base: "", groups_allowed: "staff" }, "ldap_group_base"],
     ] as const)
       expect(() => read(changed)).toThrow(said);
     expect(read({ ldap_url: "" })).toBeUndefined();
-    expect(read({ ldap_url: "ldap://ldap.example", ldap_plain: "true" })).toBeDefined();
+    expect(read({ ldap_url: "ldap://ldap.example", ldap_tls: "off" })).toBeDefined();
     for (const [changed, state, said] of [
       [{}, "ok", `lets ${READER_DN} look people up`],
       [{ ldap_bind_password: "another" }, "problem", `bind as ${READER_DN}`],

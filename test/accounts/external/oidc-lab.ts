@@ -27,7 +27,7 @@ export async function open(
     info() {},
     problem: (event, fields) => void problems.push(JSON.stringify([event, fields])),
   };
-  const usual = { oidc_client_id: CLIENT.id, oidc_client_secret: CLIENT.secret, oidc_new_accounts: "true" };
+  const usual = { oidc_client_id: CLIENT.id, oidc_client_secret: CLIENT.secret, new_accounts: "oidc" };
   const { config } = resolveConfig({ flags: { ...usual, ...settings }, environment: {} });
   const memberships = openMemberships(database, clock);
   const { routes, identities } = openIdentity({

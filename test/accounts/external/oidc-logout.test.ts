@@ -62,7 +62,6 @@ test("a logout token counts where all of it holds, and once", () =>
     const lab = await open({
       oidc_issuer: odd.issuer,
       oidc_client_id: "labd",
-      login_failures_address: "100",
     });
     const jar = new Jar();
     await browse(`${LAB}/api/oidc/sign-in`, jar, lab.visit);
@@ -125,15 +124,15 @@ test("a logout token counts where all of it holds, and once", () =>
     expect((await lab.answer(new Request(`${LAB}/api/oidc/back-channel-logout`))).status).toBe(405);
   }));
 
-test("the provider's word counts for so many hours", () =>
+test("a sign-in by the provider counts for 24 hours", () =>
   withOdd(async (odd) => {
-    const lab = await open({ oidc_issuer: odd.issuer, oidc_client_id: "labd", oidc_session_hours: "8" });
+    const lab = await open({ oidc_issuer: odd.issuer, oidc_client_id: "labd" });
     const jar = new Jar();
     await browse(`${LAB}/api/oidc/sign-in`, jar, lab.visit);
     const began = lab.clock.now();
-    lab.clock.set(began + 8 * HOUR - 1000);
+    lab.clock.set(began + 24 * HOUR - 1000);
     expect(lab.whoIs(jar)).toBe("kim");
-    lab.clock.set(began + 8 * HOUR);
+    lab.clock.set(began + 24 * HOUR);
     expect(lab.whoIs(jar)).toBeNull();
   }));
 

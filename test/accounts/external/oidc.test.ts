@@ -1,3 +1,4 @@
+import { LOGIN_FAILURES_ADDRESS } from "../../../src/accounts/throttle.ts";
 import { expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -27,10 +28,9 @@ test("through the pages of a real provider and back: account, groups, session, a
   const lab = await open({
     oidc_issuer: provider.issuer,
     oidc_scopes: "openid profile email groups",
-    oidc_groups_allowed: "genomics",
-    oidc_groups_admin: "it",
-    oidc_group_map: "genomics=Genomics",
-    oidc_timeout: "60",
+    groups_allowed: "genomics",
+    groups_admin: "it",
+    group_map: "genomics=Genomics",
   });
   const start = `${LAB}/api/oidc/sign-in?next=${encodeURIComponent("/inventory/locations?page=2")}`;
   const jar = new Jar();
@@ -192,7 +192,7 @@ test("names are nobody's: no account without leave, none taken over, disabled on
     const strict = await open({
       oidc_issuer: odd.issuer,
       oidc_client_id: "labd",
-      oidc_new_accounts: "false",
+      new_accounts: "off",
     });
     expect(await strict.pass()).toBe("no_account");
     const kim = await strict.accounts.addUser({ username: "kim", password: "a local password" });
@@ -222,8 +222,8 @@ test("claims within claims, and those that only userinfo has", () =>
     const { pass, accounts } = await open({
       oidc_issuer: odd.issuer,
       oidc_client_id: "labd",
-      oidc_claim_groups: "realm_access.roles",
-      oidc_groups_allowed: "staff",
+      oidc_claims: "groups=realm_access.roles",
+      groups_allowed: "staff",
     });
     expect(await pass()).toBe("not_allowed");
     odd.odd.userinfo = { realm_access: { roles: ["staff"] }, name: "Somebody else" };
@@ -249,9 +249,8 @@ test("a configuration of another issuer, or that leads elsewhere, is none; nor a
     const { pass } = await open({
       oidc_issuer: odd.issuer,
       oidc_client_id: "labd",
-      login_failures_address: "3",
     });
-    for (let i = 0; i < 3; i++) expect(await pass()).toBe("invalid");
+    for (let i = 0; i < LOGIN_FAILURES_ADDRESS; i++) expect(await pass()).toBe("invalid");
     const asked = odd.asked["/token"];
     expect(await pass()).toBe("throttled");
     expect(odd.asked["/token"]).toBe(asked);
@@ -296,7 +295,7 @@ test.skipIf(Bun.which("openssl") === null)(
       ["stranger-ca.pem", "away"],
       [undefined, "away"],
     ] as const) {
-      const file = authority === undefined ? {} : { oidc_ca_file: at(authority) };
+      const file = authority === undefined ? {} : { ca_file: at(authority) };
       const { pass } = await open(
         { oidc_issuer: odd.issuer, oidc_client_id: "labd", ...file },
         DIRECT,
@@ -318,5 +317,4 @@ test("signing out leads to where the provider lets people do so, where it does a
     odd.odd.configuration = (it) => ({ ...it, end_session_endpoint: `${odd.issuer}/end?a=b` });
     const query = new URLSearchParams({ a: "b", client_id: "labd", post_logout_redirect_uri: `${LAB}/` });
     expect(await leads()).toBe(`${odd.issuer}/end?${query}`);
-    expect(await leads({ oidc_sign_out: "false" })).toBe(`${LAB}/`);
   }));

@@ -80,7 +80,7 @@ export async function soak(options: SoakOptions): Promise<Report> {
     (await labd(["token", "add", who], { env })).stdout.trim().split("\n")[0];
   const token = await tokenOf("ada");
   const port = await freePort();
-  const flags = `--port ${port} --log problems --metrics all --trust-proxy true --webhook-allow 127.0.0.0/8 --webhook-http true`;
+  const flags = `--port ${port} --log problems --trust-proxy true --webhook-allow 127.0.0.0/8`;
   const started: Server[] = [];
   let slowestStart = 0;
   const start = async (): Promise<Server> => {
