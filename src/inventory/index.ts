@@ -9,7 +9,7 @@ export type { ImportReport } from "./imports/import.ts";
 export { type Imports, openImports } from "./imports/imports.ts";
 export { type Memberships, openMemberships } from "./records/memberships.ts";
 export { loadInventory, SYSTEM_USER } from "./records/sample.ts";
-export type { InventorySample } from "./records/sample-format.ts";
+export type { InventorySample } from "./records/sample.ts";
 
 /** What a resource's declaration became, for people: fields with columns, parameters, SQL of a plain list. */
 export const explain = (resource: RoutedResource): string => explainIn(DECLARED, resource);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Json } from "../../src/inventory/model/field.ts";
 import { RESOURCES } from "../../src/inventory/index.ts";
-import type { InventorySample } from "../../src/inventory/records/sample-format.ts";
+import type { InventorySample } from "../../src/inventory/records/sample.ts";
 import sample from "../../src/sample/inventory.json";
 import { type Lab, openLab } from "./harness.ts";
 import { IDS } from "./sample.ts";

@@ -3,7 +3,7 @@ import { type AnyElysia, Elysia } from "elysia";
 import { MIGRATIONS } from "../../db/index.ts";
 import { inventoryRoutes, loadInventory } from "../../src/inventory/index.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
-import type { InventorySample } from "../../src/inventory/records/sample-format.ts";
+import type { InventorySample } from "../../src/inventory/records/sample.ts";
 import { Problem } from "../../src/problem.ts";
 import { Accounts } from "../../src/accounts/accounts.ts";
 import type { Clock } from "../../src/platform/clock.ts";

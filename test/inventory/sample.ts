@@ -1,4 +1,4 @@
-import type { InventorySample } from "../../src/inventory/records/sample-format.ts";
+import type { InventorySample } from "../../src/inventory/records/sample.ts";
 
 const id = (n: number): string => `10000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
 
@@ -31,7 +31,7 @@ export const IDS = {
 };
 
 /** A small installation: public records of the program, and some that only Genomics (alice) may see. */
-export const SAMPLE: InventorySample = {
+export const SAMPLE = {
   addresses: [
     { name: "Institute", organisation: "Institute of Examples", street: "Hauptstr. 1", city: "Heidelberg" },
   ],
@@ -117,7 +117,7 @@ export const SAMPLE: InventorySample = {
   ],
   views: [{ id: IDS.view, name: "Cold room", list: "locations", query: "place__room=101&ordering=-label" }],
   stocktakes: [{ id: IDS.stocktake, name: "Shelf 1 in spring", location: IDS.shelf }],
-};
+} satisfies InventorySample;
 
 /** Nothing but what every installation needs. */
 export const EMPTY: InventorySample = {

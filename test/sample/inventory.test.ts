@@ -1,16 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { InventorySample, TypeSample } from "../../src/inventory/records/sample-format.ts";
+import inventory from "../../src/sample/inventory.json";
+import type { InventorySample } from "../../src/inventory/records/sample.ts";
 
 /** The sample inventory refers only to what is in it, and shows every kind of record that the interface knows. */
 
 const SAMPLE = join(import.meta.dir, "../../src/sample");
-const inventory: InventorySample = JSON.parse(readFileSync(join(SAMPLE, "inventory.json"), "utf8"));
 const { places, equipment, locations, categories, terms } = inventory;
 const annotationTypes = inventory.annotation_types;
 const propertyTypes = inventory.custom_property_types;
-const types: TypeSample[] = [...annotationTypes, ...propertyTypes];
+const types = [...annotationTypes, ...propertyTypes];
 
 const ascending = (values: Iterable<string>): string[] => [...new Set(values)].sort();
 /** Values that occur more than once. */
@@ -77,7 +77,9 @@ describe("records", () => {
     ).toEqual([]);
     for (const { list, of } of [...annotations, ...notes])
       expect(
-        (inventory[list] ?? []).map((record) => ("label" in record ? record.label : record.name)),
+        (inventory as unknown as Record<string, { label?: string; name?: string }[]>)[list].map((record) =>
+          "label" in record ? record.label : record.name,
+        ),
       ).toContain(of);
   });
 
@@ -213,7 +215,8 @@ describe("annotation types and custom property types", () => {
 
   test("use every widget that is known, and no other", () => {
     const common = ["JSON", "NUMBERUNIT", "PubmedID", "SELECT"];
-    const used = (key: keyof TypeSample): string[] => ascending(types.map((one) => String(one[key])));
+    const used = (key: keyof (typeof types)[number]): string[] =>
+      ascending(types.map((one) => String(one[key])));
     expect(used("preferred_view_widget")).toEqual(ascending([...common, "TEXT", "CSVLINK", "CVVIEW"]));
     expect(used("preferred_edit_widget")).toEqual(ascending([...common, "TEXTINPUT", "CVEDIT"]));
     expect(used("preferred_list_widget")).toEqual(ascending([...common, "TEXT", "CSVLINK", "CSVTEXT"]));
