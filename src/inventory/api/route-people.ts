@@ -8,7 +8,7 @@ import { parameterProblem } from "../model/filter.ts";
 import { bodySchema, listParameters, listSchema, recordSchema } from "../model/schema.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import type { Actor } from "../model/access.ts";
-import { type Kind, openPeople } from "../records/people.ts";
+import { type Kind, People } from "../records/people.ts";
 import { readJson } from "./request-body.ts";
 import { DECLARED, SUB_RESOURCES, PEOPLE } from "../resources/index.ts";
 import { type Call, describe, respond, ROOT } from "./response.ts";
@@ -38,7 +38,7 @@ export function addPeople(
   app: Elysia,
   { answers, history, store, accounts, maxMessageBytes }: PeopleOptions,
 ): void {
-  const people = openPeople(store, accounts);
+  const people = new People(store, accounts);
   const confirm = (request: Request, actor: Actor) => (password: string) =>
     accounts.confirmations.require(request, actor, password);
   const body = async ({ request }: Call): Promise<Json> => unwrap(await readJson(request, maxMessageBytes));
@@ -88,8 +88,7 @@ export function addPeople(
         return answers.showRecord(call, resource, rid, 200);
       const mode = call.method === "PUT" ? "replace" : "merge";
       const { batch } = await people.update(
-        kind,
-        rid,
+        { kind, rid },
         await body(call),
         mode,
         call.actor,

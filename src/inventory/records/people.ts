@@ -1,70 +1,67 @@
-import type { Query } from "../model/operator.ts";
-import { fieldProblem } from "../model/parse-body.ts";
 import type { Actor } from "../model/access.ts";
-import { type Field, type Json, KINDS, parseUuid, quoted, text } from "../model/field.ts";
-import type { WriteMode } from "../model/parse-body.ts";
-import { membershipsOf } from "./memberships.ts";
-import { PEOPLE } from "../resources/index.ts";
-import type { Statements } from "./statements.ts";
-import type { Store } from "./store.ts";
+import { flag, type Json, json, KINDS, parseUuid, quoted, reference, text } from "../model/field.ts";
+import type { Query, Row } from "../model/operator.ts";
+import {
+  fieldProblem,
+  invalidField,
+  missingReference,
+  parseBody,
+  type WriteMode,
+} from "../model/parse-body.ts";
+import type { Resource } from "../model/resource.ts";
+import { Memberships } from "./memberships.ts";
+import { DECLARED, PEOPLE } from "../resources/index.ts";
 import { forbidden, type RecordWriter } from "./record-writer.ts";
-import { nearest, Problem } from "../../problem.ts";
+import type { Store } from "./store.ts";
+import { Problem } from "../../problem.ts";
 import type { Accounts } from "../../accounts/accounts.ts";
 import { EMAIL, LONGEST_EMAIL } from "../../accounts/username.ts";
 
-/** Writing accounts, groups and memberships. Administrators may do everything, others change some of their own. */
-export interface People {
-  /** The row of an account or a group, by name or id. @throws Problem not_found */
-  find(kind: Kind, typed: string): number;
-  /** Makes an account or a group. @throws Problem forbidden, invalid_request, conflict; what `confirm` throws */
-  create(kind: Kind, body: Json, actor: Actor, confirm: Confirm): Promise<PersonWrite>;
-  update(
-    kind: Kind,
-    rid: number,
-    body: Json,
-    mode: WriteMode,
-    actor: Actor,
-    confirm: Confirm,
-  ): Promise<PersonWrite>;
-  /** A group goes; an account is disabled, for records tell who made them. @throws Problem forbidden, conflict */
-  remove(kind: Kind, rid: number, actor: Actor): void;
-  /** Rows of the members of a group, by name; those of a past time with its statements. */
-  members(group: number, from?: Query): number[];
-  /** Sets who is a member. @throws Problem forbidden, invalid_request, conflict */
-  setMembers(
-    writing: RecordWriter,
-    group: number,
-    change: (before: ReadonlySet<number>) => ReadonlySet<number>,
-    actor: Actor,
-  ): void;
-  /** Row of a membership, ended or not. @throws Problem not_found */
-  membership(group: number, user: number): number;
-  /** The rows of the accounts or groups that a list in a body names. @throws Problem invalid_request */
-  readList(kind: Kind, field: string, value: Json): Set<number>;
-}
-
 export type Kind = "user" | "group";
 
-/** Has an administrator show again who it is, maybe by the password, before what opens an account. @throws Problem */
+/** Asks an administrator to authenticate again, perhaps by password, before an account is opened to others. @throws Problem */
 type Confirm = (password: string) => Promise<void>;
 
-/** Row of an account or a group, and the batch of the memberships that were written; null where none were. */
+/** Row of an account or a group, and the batch of the memberships that were written; null if none were. */
 export interface PersonWrite {
   rid: number;
   batch: string | null;
 }
 
-/** The row of an account or a group, by name or id. */
-function rowOf(statements: Statements, kind: Kind, typed: string): number | undefined {
-  const { table, key } = PEOPLE[kind];
-  const id = parseUuid(typed);
-  const text = `SELECT rid FROM ${table} WHERE ${id === undefined ? key : "id"} = ?`;
-  const row = statements.get({ text, args: [id ?? typed] });
-  return row === null ? undefined : Number(row.rid);
-}
+/** Passwords are not trimmed, unlike texts. */
+const secret = () =>
+  json("", { check: (value) => (typeof value === "string" ? undefined : "Not a valid string.") });
+const list = () =>
+  json("", { check: (value) => (Array.isArray(value) ? undefined : "Expected a list of items.") });
 
-/** The row of the account or group that a value in a body names, or what is wrong with it. */
-export function resolvePerson(statements: Statements, kind: Kind, value: Json): number | string {
+/** What bodies may contain, besides read-only fields, which are ignored. */
+const BODIES: Record<Kind, Resource> = {
+  user: {
+    ...PEOPLE.user,
+    fields: {
+      ...PEOPLE.user.fields,
+      email: text("", { maxLength: LONGEST_EMAIL, pattern: EMAIL }),
+      groups: list(),
+      primary_group: reference("group", "", { nullable: false }),
+      is_active: flag("", true),
+      is_superuser: flag("", false),
+      is_staff: flag("", false),
+      password: secret(),
+      current_password: secret(),
+    },
+  },
+  group: { ...PEOPLE.group, fields: { ...PEOPLE.group.fields, members: list() } },
+};
+
+/** Columns of an account that a body sets as they are. */
+const COLUMNS = ["full_name", "email", "is_superuser", "is_staff"];
+/** What users may change of their own account. */
+const OWN = new Set(["full_name", "email", "password", "current_password"]);
+/** Created by the migrations. */
+const SYSTEM_GROUP = 1;
+
+/** The row of the account or group that a value in a body names, or an error message. */
+export function resolvePerson(query: Query, kind: Kind, value: Json): number | string {
   const { key } = PEOPLE[kind];
   const plain =
     value !== null && typeof value === "object" && !Array.isArray(value)
@@ -73,332 +70,335 @@ export function resolvePerson(statements: Statements, kind: Kind, value: Json): 
   if (typeof plain !== "string" || KINDS.text.parse(plain) === undefined)
     return `Expected an id, a ${key}, or an object with one of them.`;
   const name = plain.trim();
-  return rowOf(statements, kind, name) ?? `Object with ${key}=${quoted(name)} does not exist.`;
+  return rowOf(query, kind, name) ?? `Object with ${key}=${quoted(name)} does not exist.`;
 }
 
-/** What a body says, checked as far as it can be without looking at the record. */
-type Given = Map<string, Json>;
-type Errors = Map<string, string[]>;
+/** The row of an account or a group, by name or id. */
+function rowOf(query: Query, kind: Kind, typed: string): number | undefined {
+  const { table, key } = PEOPLE[kind];
+  const id = parseUuid(typed);
+  const text = `SELECT rid FROM ${table} WHERE ${id === undefined ? key : "id"} = ?`;
+  const row = query.get({ text, args: [id ?? typed] });
+  return row === null ? undefined : Number(row.rid);
+}
 
-/** What accounts change of their own. */
-const OWN = new Set(["full_name", "email", "password", "current_password"]);
-const SECRETS = ["password", "current_password"];
-const FLAGS = ["is_active", "is_superuser", "is_staff"];
-const MAIL: Field = text("", { maxLength: LONGEST_EMAIL, pattern: EMAIL });
-const NOT_YOURS = "Only an administrator may change this.";
-/** Made by the migrations. */
-const SYSTEM_GROUP = 1;
+/** What the body of an account asks for. */
+interface UserChange {
+  values: Map<string, string | number | null>;
+  groups: Set<number> | undefined;
+  primary: number | undefined;
+  password: string | undefined;
+  currentPassword: string;
+}
 
-export function openPeople(store: Store, accounts: Accounts): People {
-  const { statements } = store;
-  const get = (text: string, ...args: (string | number | null)[]) => statements.get({ text, args });
-  const run = (text: string, ...args: (string | number | null)[]) => void statements.run({ text, args });
-  /** Memberships that are written become one batch of the history. */
-  const write = (actor: Actor, work: (writing: RecordWriter) => void): string | null => {
-    const outcome = store.run({ kind: "update", actor, dryRun: false, confirm: null }, work);
-    return "batch" in outcome ? outcome.batch : null;
-  };
+/** Writes accounts, groups and memberships. Administrators may do everything; users may change some of their own. */
+export class People {
+  readonly #memberships: Memberships;
 
-  const lookUp = (kind: Kind, typed: string) => rowOf(statements, kind, typed);
-  const readOne = (kind: Kind, value: Json) => resolvePerson(statements, kind, value);
+  constructor(
+    private readonly store: Store,
+    private readonly accounts: Accounts,
+  ) {
+    this.#memberships = new Memberships(store);
+  }
 
-  const readMany = (kind: Kind, value: Json): Set<number> | string => {
-    if (!Array.isArray(value)) return "Expected a list of items.";
-    const found = value.map((item) => readOne(kind, item));
+  /** The row of an account or a group, by name or id. @throws Problem not_found */
+  find(kind: Kind, typed: string): number {
+    const rid = rowOf(this.store.statements, kind, typed);
+    if (rid === undefined) throw new Problem("not_found", "Not found.");
+    return rid;
+  }
+
+  /** Row of a membership, ended or not. @throws Problem not_found */
+  membership(group: number, user: number): number {
+    const found = this.#memberships.find(user, group);
+    if (!found) throw new Problem("not_found", "Not found.");
+    return Number(found.rid);
+  }
+
+  /** Rows of the members of a group, by name; `from`: statements of a past time. */
+  members(group: number, from: Query = this.store.statements): number[] {
+    const text =
+      "SELECT u.rid FROM membership_record AS m JOIN user_account AS u ON u.rid = m.user_rid" +
+      " WHERE m.group_rid = ? AND m.deleted = 0 ORDER BY u.username";
+    return from.all({ text, args: [group] }).map(({ rid }) => Number(rid));
+  }
+
+  /** The rows of the accounts or groups that a list in a body names. @throws Problem invalid_request */
+  readList(kind: Kind, field: string, value: Json): Set<number> {
+    if (!Array.isArray(value)) throw invalidField(field, "Expected a list of items.");
+    const found = value.map((item) => resolvePerson(this.store.statements, kind, item));
     const wrong = found.find((item) => typeof item === "string");
-    return wrong === undefined ? new Set(found as number[]) : String(wrong);
-  };
+    if (wrong !== undefined) throw invalidField(field, String(wrong));
+    return new Set(found as number[]);
+  }
 
-  const groupsOf = (user: number): number[] =>
-    statements
-      .all({ text: "SELECT group_rid FROM membership WHERE user_rid = ?", args: [user] })
-      .map(({ group_rid }) => Number(group_rid));
+  /** Creates an account or a group. @throws Problem forbidden, invalid_request, conflict; what `confirm` throws */
+  async create(kind: Kind, body: Json, actor: Actor, confirm: Confirm): Promise<PersonWrite> {
+    if (!actor.superuser) throw forbidden();
+    return kind === "user"
+      ? this.#writeUser(undefined, body, "create", actor, confirm)
+      : this.#writeGroup(undefined, body, "create", actor);
+  }
 
-  const { recordOf, set: setMembership } = membershipsOf(statements);
+  async update(
+    { kind, rid }: { kind: Kind; rid: number },
+    body: Json,
+    mode: WriteMode,
+    actor: Actor,
+    confirm: Confirm,
+  ): Promise<PersonWrite> {
+    if (!actor.superuser && !(kind === "user" && rid === actor.user)) throw forbidden();
+    return kind === "user"
+      ? this.#writeUser(rid, body, mode, actor, confirm)
+      : this.#writeGroup(rid, body, mode, actor);
+  }
 
-  const refuseTaken = (kind: Kind, name: string, rid: number, errors: Errors): void => {
-    const { table, key } = PEOPLE[kind];
-    if (get(`SELECT 1 FROM ${table} WHERE ${key} = ? AND rid <> ?`, name, rid))
-      errors.set(key, [`${kind} with this ${key} already exists.`]);
-  };
+  /** Deletes a group; disables an account, as records name their authors. @throws Problem forbidden, conflict */
+  remove(kind: Kind, rid: number, actor: Actor): void {
+    if (!actor.superuser) throw forbidden();
+    this.#write(actor, () =>
+      kind === "user" ? this.accounts.setActive(rid, false) : this.#removeGroup(rid),
+    );
+  }
 
-  /** The account as it is, in the form of a body. */
-  const userNow = (rid: number): Record<string, Json> => {
-    const row = get(
-      "SELECT username, full_name, email, is_active, is_superuser, is_staff, primary_group FROM user_account WHERE rid = ?",
-      rid,
-    )!;
-    return { ...row, ...Object.fromEntries(FLAGS.map((name) => [name, row[name] === 1])) };
-  };
+  /** Sets the members of a group. @throws Problem forbidden, invalid_request, conflict */
+  setMembers(
+    writer: RecordWriter,
+    group: number,
+    change: (before: ReadonlySet<number>) => ReadonlySet<number>,
+    actor: Actor,
+  ): void {
+    if (!actor.superuser) throw forbidden();
+    this.#setMembers(writer, group, change(new Set(this.members(group))), actor);
+  }
 
-  const writeUser = async (
+  async #writeUser(
     rid: number | undefined,
     body: Json,
     mode: WriteMode,
     actor: Actor,
     confirm: Confirm,
-  ): Promise<PersonWrite> => {
-    const errors: Errors = new Map();
-    const given = readBody("user", SECRETS, body, mode, errors);
-    const before = rid === undefined ? {} : userNow(rid);
-    const groups = given.has("groups") ? readMany("group", given.get("groups")!) : undefined;
-    if (typeof groups === "string") errors.set("groups", [groups]);
-    const primary = given.has("primary_group") ? readOne("group", given.get("primary_group")!) : undefined;
-    if (typeof primary === "string") errors.set("primary_group", [primary]);
-    if (errors.size > 0 || typeof groups === "string" || typeof primary === "string")
-      throw fieldProblem(errors);
-    given.delete("groups");
-    given.delete("primary_group");
-
-    if (!actor.superuser) {
-      // What was read can be sent back as it was.
-      const same = (name: string) => OWN.has(name) || before[name] === given.get(name);
-      for (const name of given.keys()) if (!same(name)) errors.set(name, [NOT_YOURS]);
-      if (primary !== undefined && primary !== before.primary_group) errors.set("primary_group", [NOT_YOURS]);
-      if (groups !== undefined && new Set(groupsOf(rid!)).symmetricDifference(groups).size > 0)
-        errors.set("groups", [NOT_YOURS]);
-      if (given.has("password")) {
-        const current = given.get("current_password") ?? "";
-        const wrong = await accounts.passwordError(String(before.username), String(current));
-        if (wrong !== undefined) errors.set("current_password", [wrong]);
-      }
-    }
-    if (rid !== undefined && given.has("username") && given.get("username") !== before.username)
-      errors.set("username", ["A username stays as it is."]);
-    if (errors.size > 0) throw fieldProblem(errors);
-
-    const makesAdministrator = given.get("is_superuser") === true && before.is_superuser !== true;
-    if (actor.superuser && (given.has("password") || makesAdministrator))
-      await confirm(String(given.get("current_password") ?? ""));
-
-    const password = given.get("password");
-    const hash = typeof password === "string" ? await accounts.passwords.hash(password) : undefined;
-    const first = primary ?? (rid === undefined ? groups?.values().next().value : undefined);
+  ): Promise<PersonWrite> {
+    const change = this.#readUser(body, mode);
+    const { values, password, currentPassword } = change;
+    const before = rid === undefined ? {} : this.#account(rid);
+    if (!actor.superuser) await this.#checkOwnChange(rid!, before, change);
+    if (rid !== undefined && values.has("username") && values.get("username") !== before.username)
+      throw invalidField("username", "The username cannot be changed.");
+    const becomesAdministrator = values.get("is_superuser") === 1 && before.is_superuser !== 1;
+    if (actor.superuser && (password !== undefined || becomesAdministrator)) await confirm(currentPassword);
+    const hash = password === undefined ? undefined : await this.accounts.passwords.hash(password);
     let user = rid ?? -1;
-    const batch = write(actor, (writing) => {
-      const setMember = (group: number, member: boolean) =>
-        setMembership(writing, user, group, member, actor);
+    const batch = this.#write(actor, (writer) => {
       if (rid === undefined) {
-        const username = String(given.get("username"));
-        refuseTaken("user", username, -1, errors);
-        if (errors.size > 0) throw fieldProblem(errors);
-        user = accounts.insertUser({ username }, null, false);
+        const username = String(values.get("username"));
+        this.#refuseTaken("user", username, -1);
+        user = this.accounts.insertUser({ username }, null, false);
       }
-      const sets: [string, string | number][] = [];
-      for (const name of ["full_name", "email"])
-        if (given.has(name)) sets.push([name, String(given.get(name))]);
-      for (const name of ["is_superuser", "is_staff"])
-        if (given.has(name)) sets.push([name, given.get(name) === true ? 1 : 0]);
-      if (given.get("is_superuser") === false) accounts.requireOtherAdministrator(user);
-      if (first !== undefined) sets.push(["primary_group", first]);
-      if (sets.length > 0)
-        run(
-          `UPDATE user_account SET ${sets.map(([name]) => `${name} = ?`).join(", ")} WHERE rid = ?`,
-          ...sets.map(([, value]) => value),
-          user,
-        );
-      const own = Number(userNow(user).primary_group);
-      setMember(own, true);
-      if (groups !== undefined) {
-        if (!groups.has(own) && rid !== undefined && primary === undefined) throw primaryGroupStays("groups");
-        for (const group of groupsOf(user)) if (!groups.has(group) && group !== own) setMember(group, false);
-        for (const group of groups) setMember(group, true);
-      }
-      if (rid !== undefined) {
-        const now = userNow(user);
-        const changed = Object.keys(now).filter((name) => now[name] !== before[name]);
-        if (changed.length > 0)
-          accounts.audit.recordUser(user, "account.change", {
-            changed,
-            ...(changed.includes("is_superuser") ? { administrator: now.is_superuser === true } : {}),
-          });
-      } else if (given.get("is_superuser") === true)
-        accounts.audit.recordUser(user, "account.change", { changed: ["is_superuser"], administrator: true });
-      if (given.has("is_active") && given.get("is_active") !== before.is_active)
-        accounts.setActive(user, given.get("is_active") === true);
-      if (hash !== undefined) accounts.setPasswordHash(user, hash);
+      this.#storeAccount(user, change, rid === undefined);
+      this.#joinGroups(writer, user, change, rid === undefined, actor);
+      this.#noteChange(user, rid === undefined ? undefined : before);
+      const active = values.get("is_active");
+      if (active !== undefined && active !== before.is_active) this.accounts.setActive(user, active === 1);
+      if (hash !== undefined) this.accounts.setPasswordHash(user, hash);
     });
     return { rid: user, batch };
-  };
+  }
 
-  const members = (group: number, from: Query = statements): number[] =>
-    from
-      .all({
-        text:
-          "SELECT u.rid FROM membership_record AS m JOIN user_account AS u ON u.rid = m.user_rid" +
-          " WHERE m.group_rid = ? AND m.deleted = 0 ORDER BY u.username",
-        args: [group],
-      })
-      .map(({ rid }) => Number(rid));
-
-  const applyMembers = (
-    writing: RecordWriter,
-    group: number,
-    wanted: ReadonlySet<number>,
-    actor: Actor,
-  ): void => {
-    for (const user of members(group)) {
-      if (wanted.has(user)) continue;
-      if (Number(userNow(user).primary_group) === group) throw primaryGroupStays("members");
-      setMembership(writing, user, group, false, actor);
-    }
-    for (const user of wanted) setMembership(writing, user, group, true, actor);
-  };
-
-  const writeGroup = (rid: number | undefined, body: Json, mode: WriteMode, actor: Actor): PersonWrite => {
-    const errors: Errors = new Map();
-    const given = readBody("group", [], body, mode, errors);
-    const wanted = given.has("members") ? readMany("user", given.get("members")!) : undefined;
-    if (typeof wanted === "string") {
-      errors.set("members", [wanted]);
-      throw fieldProblem(errors);
-    }
-    const name = given.get("name");
-    if (typeof name === "string") refuseTaken("group", name, rid ?? -1, errors);
-    if (rid === SYSTEM_GROUP && typeof name === "string" && name !== "SYSTEM_GROUP")
-      errors.set("name", ["This group keeps its name."]);
+  /** @throws Problem invalid_request */
+  #readUser(body: Json, mode: WriteMode): UserChange {
+    const { values, pending, errors } = parseBody(DECLARED, BODIES.user, body, mode);
+    const [primary] = pending.map((given) => {
+      const found = rowOf(this.store.statements, "group", String(given.value));
+      if (found === undefined) errors.set("primary_group", [missingReference(given)]);
+      return found;
+    });
     if (errors.size > 0) throw fieldProblem(errors);
+    const take = (name: string): Json | undefined => {
+      const value = values.get(name);
+      values.delete(name);
+      return value === undefined ? undefined : (JSON.parse(String(value)) as Json);
+    };
+    const groups = take("groups");
+    return {
+      values,
+      groups: groups === undefined ? undefined : this.readList("group", "groups", groups),
+      primary,
+      password: take("password") as string | undefined,
+      currentPassword: String(take("current_password") ?? ""),
+    };
+  }
+
+  /** Values that only an administrator may change must be as they are, so that an answer can be sent back. */
+  async #checkOwnChange(user: number, before: Row, change: UserChange): Promise<void> {
+    const { values, groups, primary, password, currentPassword } = change;
+    const changed = [...values.keys()].filter((name) => !OWN.has(name) && before[name] !== values.get(name));
+    if (primary !== undefined && primary !== before.primary_group) changed.push("primary_group");
+    if (groups !== undefined && new Set(this.#groupsOf(user)).symmetricDifference(groups).size > 0)
+      changed.push("groups");
+    const errors = new Map(changed.map((name) => [name, ["Only an administrator may change this."]]));
+    if (password !== undefined) {
+      const wrong = await this.accounts.passwordError(String(before.username), currentPassword);
+      if (wrong !== undefined) errors.set("current_password", [wrong]);
+    }
+    if (errors.size > 0) throw fieldProblem(errors);
+  }
+
+  #storeAccount(user: number, { values, primary, groups }: UserChange, isNew: boolean): void {
+    if (values.get("is_superuser") === 0) this.accounts.requireOtherAdministrator(user);
+    const sets = COLUMNS.filter((name) => values.has(name)).map((name) => [name, values.get(name)!] as const);
+    const first = primary ?? (isNew ? groups?.values().next().value : undefined);
+    const all = first === undefined ? sets : [...sets, ["primary_group", first] as const];
+    if (all.length === 0) return;
+    this.#run(
+      `UPDATE user_account SET ${all.map(([name]) => `${name} = ?`).join(", ")} WHERE rid = ?`,
+      ...all.map(([, value]) => value),
+      user,
+    );
+  }
+
+  #joinGroups(
+    writer: RecordWriter,
+    user: number,
+    { groups, primary }: UserChange,
+    isNew: boolean,
+    actor: Actor,
+  ): void {
+    const set = (group: number, member: boolean) =>
+      this.#memberships.set(writer, { user, group }, member, actor);
+    const own = Number(this.#account(user).primary_group);
+    set(own, true);
+    if (groups === undefined) return;
+    if (!groups.has(own) && !isNew && primary === undefined) throw primaryGroupStays("groups");
+    for (const group of this.#groupsOf(user)) if (!groups.has(group) && group !== own) set(group, false);
+    for (const group of groups) set(group, true);
+  }
+
+  /** Adds an entry to the audit log; of a new account only if it is an administrator. */
+  #noteChange(user: number, before: Row | undefined): void {
+    const now = this.#account(user);
+    const administrator = now.is_superuser === 1;
+    const changed = before
+      ? Object.keys(now).filter((name) => now[name] !== before[name])
+      : administrator
+        ? ["is_superuser"]
+        : [];
+    if (changed.length === 0) return;
+    const rights = changed.includes("is_superuser") ? { administrator } : {};
+    this.accounts.audit.recordUser(user, "account.change", { changed, ...rights });
+  }
+
+  #writeGroup(rid: number | undefined, body: Json, mode: WriteMode, actor: Actor): PersonWrite {
+    const { values, errors } = parseBody(DECLARED, BODIES.group, body, mode);
+    if (errors.size > 0) throw fieldProblem(errors);
+    const members = values.has("members")
+      ? this.readList("user", "members", JSON.parse(String(values.get("members"))) as Json)
+      : undefined;
+    const name = values.get("name");
+    if (name !== undefined) this.#refuseTaken("group", String(name), rid ?? -1);
+    if (rid === SYSTEM_GROUP && name !== undefined && name !== "SYSTEM_GROUP")
+      throw invalidField("name", "This group cannot be renamed.");
     let group = rid ?? -1;
-    const batch = write(actor, (writing) => {
-      if (rid === undefined) group = accounts.addGroup(String(name));
-      else if (name !== undefined) {
-        // Lists hold names; they have no history, like the name itself.
-        run(
-          `UPDATE field_type SET mandatory_owned_by = (SELECT json_group_array(iif(value = old.name, ?1, value))
-             FROM json_each(mandatory_owned_by)) FROM (SELECT name FROM user_group WHERE rid = ?2) AS old
-           WHERE EXISTS (SELECT 1 FROM json_each(mandatory_owned_by) WHERE value = old.name)`,
-          String(name),
-          group,
-        );
-        run("UPDATE user_group SET name = ? WHERE rid = ?", String(name), group);
-      }
-      if (given.has("description"))
-        run("UPDATE user_group SET description = ? WHERE rid = ?", String(given.get("description")), group);
-      if (wanted !== undefined) applyMembers(writing, group, wanted, actor);
-      const changed = ["name", "description"].filter((field) => given.has(field));
+    const batch = this.#write(actor, (writer) => {
+      if (rid === undefined) group = this.accounts.addGroup(String(name));
+      else if (name !== undefined) this.#renameGroup(group, String(name));
+      const description = values.get("description");
+      if (description !== undefined)
+        this.#run("UPDATE user_group SET description = ? WHERE rid = ?", description, group);
+      if (members !== undefined) this.#setMembers(writer, group, members, actor);
+      const changed = ["name", "description"].filter((field) => values.has(field));
       if (rid !== undefined && changed.length > 0)
-        accounts.audit.recordGroup(group, "group.change", { changed });
+        this.accounts.audit.recordGroup(group, "group.change", { changed });
     });
     return { rid: group, batch };
-  };
+  }
 
-  return {
-    members,
-    find(kind, typed) {
-      const rid = lookUp(kind, typed);
-      if (rid === undefined) throw new Problem("not_found", "Not found.");
-      return rid;
-    },
-    readList(kind, field, value) {
-      const found = readMany(kind, value);
-      if (typeof found === "string") throw fieldProblem(new Map([[field, [found]]]));
-      return found;
-    },
-    async create(kind, body, actor, confirm) {
-      if (!actor.superuser) throw forbidden();
-      return kind === "user"
-        ? writeUser(undefined, body, "create", actor, confirm)
-        : writeGroup(undefined, body, "create", actor);
-    },
-    async update(kind, rid, body, mode, actor, confirm) {
-      if (!actor.superuser && !(kind === "user" && rid === actor.user)) throw forbidden();
-      return kind === "user"
-        ? writeUser(rid, body, mode, actor, confirm)
-        : writeGroup(rid, body, mode, actor);
-    },
-    remove(kind, rid, actor) {
-      if (!actor.superuser) throw forbidden();
-      write(actor, () => {
-        if (kind === "user") return accounts.setActive(rid, false);
-        if (rid === SYSTEM_GROUP)
-          throw new Problem("conflict", "This group stays: it owns what every installation has.");
-        if (get("SELECT 1 FROM user_account WHERE primary_group = ?", rid))
-          throw new Problem(
-            "conflict",
-            "The group is the primary group of accounts. Give them another first.",
-          );
-        const types =
-          "SELECT 1 FROM field_type, json_each(mandatory_owned_by) WHERE value = (SELECT name FROM user_group WHERE rid = ?)";
-        if (get(types, rid))
-          throw new Problem(
-            "conflict",
-            "The group is in mandatory_owned_by of types. Take it out there first.",
-          );
-        accounts.audit.recordGroup(rid, "group.delete");
-        // What was done to memberships and rights of the group stays known, under numbers that nothing else gets.
-        for (const [kind, table] of [
-          ["membership", "membership_record"],
-          ["grant", "object_permission"],
-        ])
-          run(
-            `UPDATE record_change SET object_rid = -object_rid WHERE object_kind = '${kind}' AND object_rid IN (SELECT rid FROM ${table} WHERE group_rid = ?)`,
-            rid,
-          );
-        run("UPDATE record_change SET host_rid = -host_rid WHERE host_kind = 'group' AND host_rid = ?", rid);
-        try {
-          run("DELETE FROM user_group WHERE rid = ?", rid);
-        } catch (cause) {
-          if (!String((cause as { code?: string }).code).startsWith("SQLITE_CONSTRAINT")) throw cause;
-          throw new Problem("conflict", "The group owns records. Give them to another first.", { cause });
-        }
-      });
-    },
-    setMembers(writing, group, change, actor) {
-      if (!actor.superuser) throw forbidden();
-      applyMembers(writing, group, change(new Set(members(group))), actor);
-    },
-    membership(group, user) {
-      const found = recordOf(user, group);
-      if (!found) throw new Problem("not_found", "Not found.");
-      return Number(found.rid);
-    },
-  };
+  #renameGroup(group: number, name: string): void {
+    // Lists of groups hold names; like the name itself, they have no history.
+    this.#run(
+      `UPDATE field_type SET mandatory_owned_by = (SELECT json_group_array(iif(value = old.name, ?1, value))
+         FROM json_each(mandatory_owned_by)) FROM (SELECT name FROM user_group WHERE rid = ?2) AS old
+       WHERE EXISTS (SELECT 1 FROM json_each(mandatory_owned_by) WHERE value = old.name)`,
+      name,
+      group,
+    );
+    this.#run("UPDATE user_group SET name = ? WHERE rid = ?", name, group);
+  }
+
+  #removeGroup(rid: number): void {
+    const refuse = (text: string, cause?: unknown) => new Problem("conflict", text, { cause });
+    if (rid === SYSTEM_GROUP)
+      throw refuse("This group owns the records of the system and cannot be deleted.");
+    if (this.#get("SELECT 1 FROM user_account WHERE primary_group = ?", rid))
+      throw refuse("The group is the primary group of accounts. Give them another one first.");
+    const types =
+      "SELECT 1 FROM field_type, json_each(mandatory_owned_by) WHERE value = (SELECT name FROM user_group WHERE rid = ?)";
+    if (this.#get(types, rid))
+      throw refuse("The group is in mandatory_owned_by of types. Remove it there first.");
+    this.accounts.audit.recordGroup(rid, "group.delete");
+    // The history of the group's memberships and rights stays, under numbers that are never used again.
+    for (const [kind, table] of [
+      ["membership", "membership_record"],
+      ["grant", "object_permission"],
+    ])
+      this.#run(
+        `UPDATE record_change SET object_rid = -object_rid WHERE object_kind = '${kind}' AND object_rid IN (SELECT rid FROM ${table} WHERE group_rid = ?)`,
+        rid,
+      );
+    this.#run(
+      "UPDATE record_change SET host_rid = -host_rid WHERE host_kind = 'group' AND host_rid = ?",
+      rid,
+    );
+    try {
+      this.#run("DELETE FROM user_group WHERE rid = ?", rid);
+    } catch (error) {
+      if (!String((error as { code?: string }).code).startsWith("SQLITE_CONSTRAINT")) throw error;
+      throw refuse("The group owns records. Give them to another one first.", error);
+    }
+  }
+
+  #setMembers(writer: RecordWriter, group: number, wanted: ReadonlySet<number>, actor: Actor): void {
+    for (const user of this.members(group)) {
+      if (wanted.has(user)) continue;
+      if (this.#account(user).primary_group === group) throw primaryGroupStays("members");
+      this.#memberships.set(writer, { user, group }, false, actor);
+    }
+    for (const user of wanted) this.#memberships.set(writer, { user, group }, true, actor);
+  }
+
+  #groupsOf(user: number): number[] {
+    const text = "SELECT group_rid FROM membership WHERE user_rid = ?";
+    return this.store.statements.all({ text, args: [user] }).map(({ group_rid }) => Number(group_rid));
+  }
+
+  #account(rid: number): Row {
+    return this.#get(
+      "SELECT username, full_name, email, is_active, is_superuser, is_staff, primary_group FROM user_account WHERE rid = ?",
+      rid,
+    )!;
+  }
+
+  #refuseTaken(kind: Kind, name: string, rid: number): void {
+    const { table, key } = PEOPLE[kind];
+    if (this.#get(`SELECT 1 FROM ${table} WHERE ${key} = ? AND rid <> ?`, name, rid))
+      throw invalidField(key, `${kind} with this ${key} already exists.`);
+  }
+
+  /** One transaction, whose memberships become one batch of the history. */
+  #write(actor: Actor, work: (writer: RecordWriter) => void): string | null {
+    const outcome = this.store.run({ kind: "update", actor, dryRun: false, confirm: null }, work);
+    return "batch" in outcome ? outcome.batch : null;
+  }
+
+  #get(text: string, ...args: (string | number | null)[]): Row | null {
+    return this.store.statements.get({ text, args });
+  }
+
+  #run(text: string, ...args: (string | number | null)[]): void {
+    this.store.statements.run({ text, args });
+  }
 }
 
 const primaryGroupStays = (field: string): Problem =>
-  fieldProblem(new Map([[field, ["Nobody leaves the own primary group. Set primary_group first."]]]));
-
-/** The fields of a body that can be written, each of the right kind. Read-only ones are left out. */
-function readBody(kind: Kind, more: readonly string[], body: Json, mode: WriteMode, errors: Errors): Given {
-  const given: Given = new Map();
-  const { fields } = PEOPLE[kind];
-  if (body === null || typeof body !== "object" || Array.isArray(body)) {
-    const got = Array.isArray(body) ? "list" : body === null ? "null" : typeof body;
-    errors.set("non_field_errors", [`Invalid data. Expected a dictionary, but got ${got}.`]);
-    return given;
-  }
-  const writable = [
-    ...Object.keys(fields).filter(
-      (name) => fields[name].write !== "never" && fields[name].shown !== "internal",
-    ),
-    ...more,
-  ];
-  for (const [name, value] of Object.entries(body)) {
-    if (!writable.includes(name)) {
-      if (Object.hasOwn(fields, name) && fields[name].shown !== "internal") continue;
-      const near = nearest(name, writable);
-      const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
-      const key = /^\w{1,60}$/.test(name) ? name : "non_field_errors";
-      errors.set(key, [`${quoted(name)} is not a field of ${kind}.${hint} Choices: ${writable.join(", ")}.`]);
-      continue;
-    }
-    const read = readValue(name, value, fields[name]);
-    if ("error" in read) errors.set(name, [read.error]);
-    else given.set(name, read.value);
-  }
-  for (const name of writable)
-    if (mode !== "merge" && fields[name]?.write === "required" && !Object.hasOwn(body, name))
-      errors.set(name, ["This field is required."]);
-  return given;
-}
-
-function readValue(name: string, value: Json, field: Field | undefined): { value: Json } | { error: string } {
-  if (FLAGS.includes(name)) {
-    const read = KINDS.flag.decode(value, MAIL);
-    return "error" in read ? read : { value: read.value === 1 };
-  }
-  if (SECRETS.includes(name)) return typeof value === "string" ? { value } : { error: "Not a valid string." };
-  if (name === "email") return KINDS.text.decode(value, MAIL) as { value: Json };
-  if (field?.kind === "text") return KINDS.text.decode(value, field) as { value: Json };
-  return { value };
-}
+  invalidField(field, "Users cannot leave their primary group. Set another primary_group first.");
