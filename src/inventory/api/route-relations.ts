@@ -2,7 +2,7 @@ import type { Elysia } from "elysia";
 import type { Answers } from "./respond.ts";
 import { content, detail, inPath, inQuery, refusalsOf } from "./route-description.ts";
 import { fieldValues } from "../records/field-values.ts";
-import { openLocationTree } from "../records/location-tree.ts";
+import { LocationTree } from "../records/location-tree.ts";
 import { and, compare, ALIVE } from "../model/condition.ts";
 import { type Json, KINDS } from "../model/field.ts";
 import { parameterProblem, parsePath } from "../model/filter.ts";
@@ -67,7 +67,7 @@ export function addRelations(app: Elysia, answers: Answers, store: Store): void 
           )
           .values.map((record) => ({ id: record.id, name: record[key] }));
       const byField = fieldsReferringTo(DECLARED, resource).flatMap((from): ReferenceSummary[] => {
-        const total = countReferring(statements, DECLARED, from, [rid], actor).get(rid) ?? 0;
+        const total = countReferring(statements, { resources: DECLARED, actor }, from, [rid]).get(rid) ?? 0;
         if (total === 0) return [];
         const { key, segment } = from.resource;
         const listing: Listing = {
@@ -170,7 +170,7 @@ export function addRelations(app: Elysia, answers: Answers, store: Store): void 
       }
   }
 
-  const locations = openLocationTree(statements, reader, DECLARED);
+  const locations = new LocationTree(statements, reader, DECLARED);
   const tree = ({ request }: Context): Response => {
     const call = begin(request);
     if (call instanceof Response) return call;

@@ -14,7 +14,7 @@ import { readJson } from "./request-body.ts";
 import { addHistoryOf } from "./route-history.ts";
 import { SUB_RESOURCES, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, respond, ROOT } from "./response.ts";
-import { openSharing, parseSharing, showSharing } from "../records/sharing.ts";
+import { Sharing, parseSharing, showSharing } from "../records/sharing.ts";
 import type { Query } from "../model/operator.ts";
 import type { Store } from "../records/store.ts";
 import { DRY_RUN, MATCH, NONE_MATCH } from "./write-parameters.ts";
@@ -75,7 +75,7 @@ export function addSharing(app: Elysia, { answers, store, history, maxMessageByt
           const rid = changeableParent(store, call, resource, id);
           checkTag(call, listTag(JSON.stringify(showSharing(statements, resource, rid))));
           const wish = parseSharing(statements, value);
-          openSharing(statements, writing).set(resource, rid, wish, modeOf(call), call.actor);
+          new Sharing(statements, writing).set(resource, rid, wish, modeOf(call), call.actor);
           return rid;
         },
         (rid) => show(call, resource, rid, statements),
@@ -95,7 +95,7 @@ export function addSharing(app: Elysia, { answers, store, history, maxMessageByt
         call,
         "bulk_update",
         (writing) => {
-          const sharing = openSharing(statements, writing);
+          const sharing = new Sharing(statements, writing);
           for (const id of ids) {
             const rid = find(call, resource, id);
             if (rid === undefined) throw new Problem("not_found", `Not found: ${quoted(id)}.`);

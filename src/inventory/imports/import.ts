@@ -1,7 +1,7 @@
 import { fieldProblem } from "../model/parse-body.ts";
 import { type Cell, type Table } from "./import-file.ts";
 import { cellValue, type Column, PATH, readColumns, saysTheSame, type Verdict } from "./import-mapping.ts";
-import { openLocationPaths, partsOf } from "../records/location-path.ts";
+import { LocationPaths, partsOf } from "../records/location-path.ts";
 import { type Actor, visible } from "../model/access.ts";
 import { and, compare } from "../model/condition.ts";
 import type { Json } from "../model/field.ts";
@@ -121,7 +121,7 @@ function writeRows(
 ): void {
   const { columns } = report;
   const { statements, reader, resources } = store;
-  const paths = openLocationPaths(statements, resources, writing, actor);
+  const paths = new LocationPaths(statements, resources, writing, actor);
   const headerOf = new Map(columns.map(({ header, field }) => [field, header]));
   const names = columns.flatMap(({ field }) =>
     field !== null && field !== "id" && field !== PATH ? [field] : [],
@@ -245,5 +245,5 @@ function writeRows(
       }
     }
   }
-  report.locations_made = paths.made();
+  report.locations_made = paths.created;
 }

@@ -1,17 +1,16 @@
 import { type Actor, visible } from "../model/access.ts";
-import { and, compare, type Condition, or } from "../model/condition.ts";
+import { ALIVE, and, compare, type Condition, or } from "../model/condition.ts";
 import type { Listing } from "../model/listing.ts";
+import { selectVisible } from "../model/plan.ts";
 import { columnOf, type Resource, type Resources, targetOf } from "../model/resource.ts";
-import { plan } from "../model/plan.ts";
-import { compile } from "../model/sql.ts";
 import type { RecordReader } from "./record-reader.ts";
-import { countReferring, type ReferringField, fieldsReferringTo } from "./references.ts";
+import { countReferring, fieldsReferringTo, type ReferringField } from "./references.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import type { Statements } from "./statements.ts";
 
 /**
- * By which fields a thing lies in another: the first that is set decides. Whatever else refers to one of these is its
- * contents.
+ * The fields by which a record is inside another; the first that is set decides. Everything else that refers to one of
+ * these is its contents.
  */
 const INSIDE: Readonly<Record<string, readonly string[]>> = {
   place: [],
@@ -19,177 +18,161 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
   location: ["parent", "equipment", "place"],
 };
 
-/** Steps up to the outermost; a circle cannot be written. */
-const HEIGHT = 50;
+/** Steps up to the outermost record; cycles cannot be written. */
+const MAX_HEIGHT = 50;
 
-/** One thing of the tree: its list, its id and its name. */
+/** One record of the tree: its list, its id and its name. */
 export interface TreeNode {
   segment: string;
   id: string;
   name: string;
 }
 
-/** Where things lie: places, equipment in them, locations in either and in each other. */
-export interface LocationTree {
-  /** What the tree is made of, by segment. */
-  levels: ReadonlyMap<string, RoutedResource>;
-  /** The way from the outermost to the thing itself. */
-  path(resource: RoutedResource, rid: number, actor: Actor): TreeNode[];
-  /** How many records refer to the thing without lying in it as part of the tree, by list and field. */
-  contents(
-    resource: RoutedResource,
-    rid: number,
-    actor: Actor,
-  ): { segment: string; field: string; total: number }[];
-  /** What lies in it, or nowhere (`undefined`), list by list; one page of each list. @throws Problem not_found past the last page of all */
-  inside(
-    of: { resource: RoutedResource; rid: number } | undefined,
-    page: number,
-    size: number,
-    actor: Actor,
-  ): Level[];
-}
-
-/** One page of the things of one list that lie in the same thing. */
+/** One page of the records of one list that are inside the same record. */
 export interface Level {
   segment: string;
   total: number;
   results: (TreeNode & { inside: number; contents: number })[];
 }
 
-export function openLocationTree(
-  statements: Statements,
-  reading: RecordReader,
-  resources: Resources,
-): LocationTree {
-  const levels = new Map(
-    Object.keys(INSIDE).map((name) => {
-      const resource = resources.get(name) as RoutedResource;
-      return [resource.segment, resource];
-    }),
-  );
+interface Place {
+  resource: RoutedResource;
+  rid: number;
+}
 
-  /** Not in anything that the actor may view by the first `count` fields. */
-  const outside = (resource: Resource, count: number, actor: Actor): Condition =>
-    and(
-      ...INSIDE[resource.name].slice(0, count).map((field) => {
-        // The row itself tells where nothing is hidden; else one has to look at what it refers to.
-        const all = visible(targetOf(resources, resource.fields[field]), actor);
+type Way = ReferringField & { condition?: Condition };
+
+/** The tree of places, equipment in them, and locations in either and in each other. */
+export class LocationTree {
+  /** The lists of the tree, by segment. */
+  readonly levels: ReadonlyMap<string, RoutedResource>;
+  /** By resource, the fields of lists outside the tree that refer to it. */
+  readonly #contents: ReadonlyMap<string, readonly ReferringField[]>;
+
+  constructor(
+    private readonly statements: Statements,
+    private readonly reader: RecordReader,
+    private readonly resources: Resources,
+  ) {
+    const levels = Object.keys(INSIDE).map((name) => resources.get(name) as RoutedResource);
+    this.levels = new Map(levels.map((resource) => [resource.segment, resource]));
+    const outside = ({ resource }: ReferringField) => !(resource.name in INSIDE);
+    this.#contents = new Map(
+      levels.map((resource) => [resource.name, fieldsReferringTo(resources, resource).filter(outside)]),
+    );
+  }
+
+  /** The path from the outermost record to this one. */
+  path(resource: RoutedResource, rid: number, actor: Actor): TreeNode[] {
+    const path: TreeNode[] = [];
+    let here: Place | undefined = { resource, rid };
+    for (let height = 0; here && height < MAX_HEIGHT; height++) {
+      path.unshift(...this.#nodes(here.resource, [here.rid], actor));
+      here = this.#enclosing(here, actor);
+    }
+    return path;
+  }
+
+  /** How many records outside the tree refer to this one, by list and field. */
+  contents(resource: RoutedResource, rid: number, actor: Actor) {
+    const viewer = { resources: this.resources, actor };
+    return this.#contents
+      .get(resource.name)!
+      .map((from) => ({
+        segment: from.resource.segment,
+        field: from.field,
+        total: countReferring(this.statements, viewer, from, [rid]).get(rid) ?? 0,
+      }))
+      .filter(({ total }) => total > 0);
+  }
+
+  /** The records inside one, or in none (`undefined`), list by list; one page of each list. */
+  inside(of: Place | undefined, page: number, size: number, actor: Actor): Level[] {
+    return [...this.levels.values()].flatMap((resource): Level[] => {
+      const conditions =
+        of === undefined
+          ? [this.#outside(resource, INSIDE[resource.name].length, actor)]
+          : this.#waysInto(of.resource, actor)
+              .filter((way) => way.resource === resource)
+              .map(({ field, condition }) => and(compare([field, "rid"], "==", of.rid), condition));
+      if (conditions.length === 0) return [];
+      const listing: Listing = {
+        format: undefined,
+        shape: "flat",
+        fields: undefined,
+        condition: and(ALIVE, or(...conditions)),
+        order: resource.defaultOrder.map((name) => ({ path: name.split("__"), descending: false })),
+        page: 1,
+        size,
+        ignored: [],
+      };
+      const { total } = this.reader.list(resource, listing, actor);
+      const isPast = (page - 1) * size >= total;
+      const rids = isPast ? [] : this.reader.list(resource, { ...listing, page }, actor).rids;
+      const inside = this.#sum(this.#waysInto(resource, actor), rids, actor);
+      const contents = this.#sum(this.#contents.get(resource.name)!, rids, actor);
+      const results = this.#nodes(resource, rids, actor).map((node, i) =>
+        Object.assign(node, { inside: inside.get(rids[i]) ?? 0, contents: contents.get(rids[i]) ?? 0 }),
+      );
+      return total === 0 ? [] : [{ segment: resource.segment, total, results }];
+    });
+  }
+
+  /** The condition that none of the first `count` fields leads to a record that the actor may view. */
+  #outside(resource: Resource, count: number, actor: Actor): Condition {
+    const fields = INSIDE[resource.name].slice(0, count);
+    return and(
+      ...fields.map((field) => {
+        // If every target is visible, the row itself is enough.
+        const all = visible(targetOf(this.resources, resource.fields[field]), actor);
         const open = all.kind === "constant" && all.value;
         return compare([field, open ? "rid" : "id"], "==", null);
       }),
     );
+  }
 
-  /** The ways in which things of one list lie in those of another, with the condition that no earlier field decides. */
-  const waysInto = (to: Resource, actor: Actor): (ReferringField & { also: Condition })[] =>
-    [...levels.values()].flatMap((resource) =>
+  /** The fields by which records are inside those of one list, with the condition that no earlier field decides. */
+  #waysInto(to: Resource, actor: Actor) {
+    return [...this.levels.values()].flatMap((resource) =>
       INSIDE[resource.name].flatMap((field, i) =>
-        targetOf(resources, resource.fields[field]).name === to.name
-          ? [{ resource, field, also: outside(resource, i, actor) }]
+        targetOf(this.resources, resource.fields[field]).name === to.name
+          ? [{ resource, field, condition: this.#outside(resource, i, actor) }]
           : [],
       ),
     );
+  }
 
-  const contentsOf = new Map(
-    [...levels.values()].map((resource) => [
-      resource.name,
-      fieldsReferringTo(resources, resource).filter((from) => !(from.resource.name in INSIDE)),
-    ]),
-  );
-
-  const sum = (
-    ways: readonly (ReferringField & { also?: Condition })[],
-    rids: readonly number[],
-    actor: Actor,
-  ) => {
+  #sum(ways: readonly Way[], rids: readonly number[], actor: Actor): Map<number, number> {
+    const viewer = { resources: this.resources, actor };
     const sums = new Map<number, number>();
     for (const way of ways)
-      for (const [rid, total] of countReferring(statements, resources, way, rids, actor, way.also))
+      for (const [rid, total] of countReferring(this.statements, viewer, way, rids, way.condition))
         sums.set(rid, (sums.get(rid) ?? 0) + total);
     return sums;
-  };
+  }
 
-  const nodesOf = (resource: RoutedResource, rids: readonly number[], actor: Actor): TreeNode[] => {
-    const look = { format: undefined, shape: "flat", fields: ["id", resource.key] } as const;
-    const around = { base: "", format: undefined };
-    return reading.records(resource, look, actor, rids, around).values.map((record) => ({
+  #nodes(resource: RoutedResource, rids: readonly number[], actor: Actor): TreeNode[] {
+    const representation = { format: undefined, shape: "flat", fields: ["id", resource.key] } as const;
+    const links = { base: "", format: undefined };
+    const { values } = this.reader.records(resource, representation, actor, rids, links);
+    return values.map((record) => ({
       segment: resource.segment,
       id: String(record.id),
       name: String(record[resource.key]),
     }));
-  };
+  }
 
-  /** The thing in which this one lies, as far as the actor may view it. */
-  const outer = (
-    resource: RoutedResource,
-    rid: number,
-    actor: Actor,
-  ): { resource: RoutedResource; rid: number } | undefined => {
+  /** The record that this one is inside, as far as the actor may view it. */
+  #enclosing({ resource, rid }: Place, actor: Actor): Place | undefined {
     for (const field of INSIDE[resource.name]) {
-      const far = targetOf(resources, resource.fields[field]) as RoutedResource;
-      const where = compile(visible(far, actor), plan(resources, far, actor));
-      const row = statements.get({
-        text:
-          `SELECT t.rid AS rid FROM ${far.table} AS t WHERE t.rid = (SELECT ${columnOf(resource, field)}` +
-          ` FROM ${resource.table} WHERE rid = ?) AND (${where.text})`,
-        args: [rid, ...where.args],
-      });
-      if (row) return { resource: far, rid: Number(row.rid) };
+      const far = targetOf(this.resources, resource.fields[field]) as RoutedResource;
+      const text = `SELECT ${columnOf(resource, field)} AS far FROM ${resource.table} WHERE rid = ?`;
+      const to = this.statements.get({ text, args: [rid] })?.far ?? null;
+      if (to === null) continue;
+      const viewer = { resources: this.resources, actor };
+      if (this.statements.get(selectVisible(viewer, far, "t.rid", compare(["rid"], "==", to))))
+        return { resource: far, rid: Number(to) };
     }
     return undefined;
-  };
-
-  return {
-    levels,
-    path(resource, rid, actor) {
-      const way: TreeNode[] = [];
-      let here: { resource: RoutedResource; rid: number } | undefined = { resource, rid };
-      for (let height = 0; here && height < HEIGHT; height++) {
-        way.unshift(...nodesOf(here.resource, [here.rid], actor));
-        here = outer(here.resource, here.rid, actor);
-      }
-      return way;
-    },
-    contents(resource, rid, actor) {
-      return contentsOf
-        .get(resource.name)!
-        .map((from) => ({
-          segment: from.resource.segment,
-          field: from.field,
-          total: countReferring(statements, resources, from, [rid], actor).get(rid) ?? 0,
-        }))
-        .filter(({ total }) => total > 0);
-    },
-    inside(of, page, size, actor) {
-      return [...levels.values()].flatMap((resource): Level[] => {
-        const fields = INSIDE[resource.name];
-        const conditions =
-          of === undefined
-            ? [outside(resource, fields.length, actor)]
-            : waysInto(of.resource, actor)
-                .filter((way) => way.resource === resource)
-                .map(({ field, also }) => and(compare([field, "rid"], "==", of.rid), also));
-        if (conditions.length === 0) return [];
-        const listing: Listing = {
-          format: undefined,
-          shape: "flat",
-          fields: undefined,
-          condition: and(compare(["deleted"], "==", 0), or(...conditions)),
-          order: resource.defaultOrder.map((name) => ({ path: name.split("__"), descending: false })),
-          page: 1,
-          size,
-          ignored: [],
-        };
-        const { total } = reading.list(resource, listing, actor);
-        const past = (page - 1) * size >= total;
-        const rids = past ? [] : reading.list(resource, { ...listing, page }, actor).rids;
-        const inner = sum(waysInto(resource, actor), rids, actor);
-        const contents = sum(contentsOf.get(resource.name)!, rids, actor);
-        const results = nodesOf(resource, rids, actor).map((node, i) =>
-          Object.assign(node, { inside: inner.get(rids[i]) ?? 0, contents: contents.get(rids[i]) ?? 0 }),
-        );
-        return total === 0 ? [] : [{ segment: resource.segment, total, results }];
-      });
-    },
-  };
+  }
 }

@@ -1,8 +1,7 @@
-import { type Actor, visible } from "../model/access.ts";
-import { and, compare, type Condition } from "../model/condition.ts";
-import { plan } from "../model/plan.ts";
+import type { Actor } from "../model/access.ts";
+import { ALIVE, ALWAYS, and, compare, type Condition } from "../model/condition.ts";
+import { selectVisible, type Viewer } from "../model/plan.ts";
 import { columnOf, isGuarded, type Resource, type Resources } from "../model/resource.ts";
-import { compile, rows } from "../model/sql.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import type { Statements } from "./statements.ts";
 
@@ -13,45 +12,39 @@ export interface ReferringField {
 }
 
 /** The fields by which records that have owners refer to records of this resource. */
-export function fieldsReferringTo(resources: Resources, resource: Resource): ReferringField[] {
-  const found: ReferringField[] = [];
-  for (const other of resources.values()) {
-    if (other.segment === null || !isGuarded(other)) continue;
-    for (const [field, { kind, to }] of Object.entries(other.fields))
-      if (kind === "reference" && to === resource.name)
-        found.push({ resource: other as RoutedResource, field });
-  }
-  return found;
-}
+export const fieldsReferringTo = (resources: Resources, resource: Resource): ReferringField[] =>
+  [...resources.values()]
+    .filter((other): other is RoutedResource => other.segment !== null && isGuarded(other))
+    .flatMap((other) =>
+      Object.entries(other.fields)
+        .filter(([, { to }]) => to === resource.name)
+        .map(([field]) => ({ resource: other, field })),
+    );
 
-const ALIVE = compare(["deleted"], "==", 0);
-
-/** How many records, of those that the actor may view, refer by this field to each of the row numbers; none where absent. */
+/** How many records, of those that the actor may view, refer by this field to each of the row numbers; zeros are left out. */
 export function countReferring(
   statements: Statements,
-  resources: Resources,
+  viewer: Viewer,
   { resource, field }: ReferringField,
   to: readonly number[],
-  actor: Actor,
-  also: Condition = and(),
+  condition: Condition = ALWAYS,
 ): Map<number, number> {
-  const joined = plan(resources, resource, actor);
-  const where = compile(and(ALIVE, also, visible(resource, actor)), joined);
-  const joins = joined.joins();
   const column = `t.${columnOf(resource, field)}`;
-  const found = statements.all({
-    text:
-      `SELECT ${column} AS far, count(*) AS total FROM ${resource.table} AS t${joins.text}` +
-      ` WHERE ${rows(resource)}${column} IN (SELECT value FROM json_each(?)) AND (${where.text}) GROUP BY far`,
-    args: [...joins.args, JSON.stringify(to), ...where.args],
-  });
+  const { text, args } = selectVisible(
+    viewer,
+    resource,
+    `${column} AS far, count(*) AS total`,
+    and(ALIVE, condition),
+    ` AND ${column} IN (SELECT value FROM json_each(?)) GROUP BY far`,
+  );
+  const found = statements.all({ text, args: [...args, JSON.stringify(to)] });
   return new Map(found.map(({ far, total }) => [Number(far), Number(total)]));
 }
 
-/** Records that have an annotation of one type which names the record. */
+/** Records that have an annotation of one type which refers to the record. */
 export interface Annotated {
   resource: RoutedResource;
-  /** Name of the type; null where the actor may not view it. */
+  /** Name of the type; null if the actor may not view it. */
   annotation: string | null;
   /** Row numbers, in the order of the records' names. */
   rids: number[];
@@ -65,34 +58,29 @@ export function annotatedWith(
   id: string,
   actor: Actor,
 ): Annotated[] {
-  // As annotation-value.ts keeps references, alone, in lists and as units.
-  const kept = JSON.stringify({ resource: name, id });
+  const viewer = { resources, actor };
+  // As annotation-value.ts stores references: alone, in lists and as units.
+  const stored = JSON.stringify({ resource: name, id });
   const pairs = statements.all({
     text:
       "SELECT DISTINCT a.object_kind AS kind, a.annotation_type AS type, f.kind AS family FROM annotation AS a" +
       " JOIN field_type AS f ON f.rid = a.annotation_type WHERE a.deleted = 0 AND instr(a.value, ?) > 0 ORDER BY 1, 2",
-    args: [kept],
+    args: [stored],
   });
   return pairs.flatMap(({ kind, type, family }): Annotated[] => {
     const resource = resources.get(String(kind)) as RoutedResource;
-    const seen = compile(and(ALIVE, visible(resource, actor)), plan(resources, resource, actor));
-    const found = statements.all({
-      text:
-        `SELECT t.rid AS rid FROM ${resource.table} AS t WHERE ${rows(resource)}(${seen.text}) AND t.rid IN (SELECT a.object_rid` +
-        " FROM annotation AS a WHERE a.object_kind = ? AND a.annotation_type = ? AND a.deleted = 0 AND instr(a.value, ?) > 0)" +
-        ` ORDER BY t.${columnOf(resource, resource.key)}, t.rid`,
-      args: [...seen.args, kind, type, kept],
-    });
-    if (found.length === 0) return [];
-    const types = [...resources.values()].find(
-      (each) => each.table === "field_type" && each.where?.kind === family,
-    )!;
-    const may = compile(visible(types, actor), plan(resources, types, actor));
-    const row = statements.get({
-      text: `SELECT t.name AS name FROM field_type AS t WHERE t.rid = ? AND (${may.text})`,
-      args: [type, ...may.args],
-    });
-    const annotation = row === null ? null : String(row.name);
-    return [{ resource, annotation, rids: found.map(({ rid }) => Number(rid)) }];
+    const { text, args } = selectVisible(
+      viewer,
+      resource,
+      "t.rid AS rid",
+      ALIVE,
+      " AND t.rid IN (SELECT a.object_rid FROM annotation AS a WHERE a.object_kind = ? AND a.annotation_type = ?" +
+        ` AND a.deleted = 0 AND instr(a.value, ?) > 0) ORDER BY t.${columnOf(resource, resource.key)}, t.rid`,
+    );
+    const rids = statements.all({ text, args: [...args, kind, type, stored] }).map(({ rid }) => Number(rid));
+    if (rids.length === 0) return [];
+    const types = resources.get(family === "annotation" ? "annotation_type" : "custom_property_type")!;
+    const row = statements.get(selectVisible(viewer, types, "t.name AS name", compare(["rid"], "==", type)));
+    return [{ resource, annotation: row === null ? null : String(row.name), rids }];
   });
 }

@@ -1,21 +1,11 @@
-import type { Query } from "../model/operator.ts";
-import { fieldProblem } from "../model/parse-body.ts";
 import type { Actor } from "../model/access.ts";
 import { type Json, KINDS } from "../model/field.ts";
+import type { Query, Row } from "../model/operator.ts";
+import { fieldProblem, invalidField } from "../model/parse-body.ts";
 import type { Resource } from "../model/resource.ts";
+import { grant } from "../resources/grant.ts";
 import { type Kind, resolvePerson } from "./people.ts";
-import { SUB_RESOURCES } from "../resources/index.ts";
-import type { Statements } from "./statements.ts";
 import { forbidden, type RecordWriter } from "./record-writer.ts";
-
-/** Rights that are given on single records to users and groups. Whoever may change a record may share it. */
-export interface Sharing {
-  /**
-   * Gives and takes rights; within a transaction. replace: the lists that are given are all there is; merge: only who
-   * is named changes. @throws Problem forbidden, invalid_request
-   */
-  set(resource: Resource, rid: number, wish: SharingRequest, mode: "replace" | "merge", actor: Actor): void;
-}
 
 type Rights = { view: boolean; change: boolean; delete: boolean };
 interface Entry {
@@ -30,180 +20,188 @@ export interface SharingRequest {
   group: Entry[] | undefined;
 }
 
-const LISTS = { user: "users", group: "groups" } as const;
 const RIGHTS = ["view", "change", "delete"] as const;
 const NOTHING: Rights = { view: false, change: false, delete: false };
-
-/**
- * Who has which rights on a record, besides owner and owning group; for those who may change it. `statements` of the
- * past show what was.
- */
-export function showSharing(statements: Query, resource: Resource, rid: number): Json {
-  const people = (kind: Kind, columns: string, table: string, order: string): Json[] =>
-    statements
-      .all({
-        text:
-          `SELECT ${columns}, g.id AS "grant", can_view, can_change, can_delete FROM object_permission AS g JOIN ${table} AS p` +
-          ` ON p.rid = g.${kind}_rid WHERE object_kind = ? AND object_rid = ? AND g.deleted = 0 ORDER BY ${order}`,
-        args: [resource.name, rid],
-      })
-      .map((row) => {
-        const { can_view: _view, can_change: _change, can_delete: _delete, ...who } = row;
-        return Object.assign(who, rightsOf(row));
-      });
-  const owner = statements.get({
-    text:
-      `SELECT u.username AS owner, g.name AS owned_by, t.public AS public FROM ${resource.table} AS t` +
-      " JOIN user_account AS u ON u.rid = t.owner JOIN user_group AS g ON g.rid = t.owned_by WHERE t.rid = ?",
-    args: [rid],
-  })!;
-  return {
-    owner: owner.owner,
-    owned_by: owner.owned_by,
-    public: owner.public === 1,
-    users: people("user", "p.id, p.username, p.full_name", "user_account", "p.username"),
-    groups: people("group", "p.id, p.name", "user_group", "p.name"),
+/** Entries of one list in a body. */
+const MAX_ENTRIES = 1000;
+/** By kind: the list in a body, the names of an entry, and how entries are shown. */
+const KIND: Record<Kind, { list: string; names: readonly [string, string]; columns: string; table: string }> =
+  {
+    user: {
+      list: "users",
+      names: ["user", "username"],
+      columns: "p.id, p.username, p.full_name",
+      table: "user_account",
+    },
+    group: { list: "groups", names: ["group", "name"], columns: "p.id, p.name", table: "user_group" },
   };
-}
 
-const rightsOf = (row: Record<string, string | number | null>): Rights => ({
+const OF_RECORD = "object_kind = ? AND object_rid = ?";
+
+const rightsOf = (row: Row): Rights => ({
   view: row.can_view === 1,
   change: row.can_change === 1,
   delete: row.can_delete === 1,
 });
 
-/** @param writing writes the flag `public`, which is part of the record */
-export function openSharing(statements: Statements, writing: RecordWriter): Sharing {
-  const granted = (resource: Resource, rid: number, kind: Kind): Map<number, Rights> => {
-    const column = `${kind}_rid`;
-    const found = statements.all({
-      text:
-        `SELECT ${column} AS rid, can_view, can_change, can_delete FROM object_permission` +
-        ` WHERE object_kind = ? AND object_rid = ? AND ${column} IS NOT NULL AND deleted = 0`,
-      args: [resource.name, rid],
+/** The rights on a record, for those who may change it. A query of the past shows earlier rights. */
+export function showSharing(query: Query, resource: Resource, rid: number): Json {
+  const entries = (kind: Kind): Json[] => {
+    const { columns, table, names } = KIND[kind];
+    const text =
+      `SELECT ${columns}, g.id AS "grant", can_view, can_change, can_delete FROM object_permission AS g` +
+      ` JOIN ${table} AS p ON p.rid = g.${kind}_rid WHERE ${OF_RECORD} AND g.deleted = 0 ORDER BY p.${names[1]}`;
+    return query.all({ text, args: [resource.name, rid] }).map((row) => {
+      const { can_view: _view, can_change: _change, can_delete: _delete, ...grantee } = row;
+      return Object.assign(grantee, rightsOf(row));
     });
-    return new Map(found.map((row) => [Number(row.rid), rightsOf(row)]));
   };
-
-  /** There is one row for whoever ever had rights on a record: deleted where they were taken. */
-  const store = (
-    resource: Resource,
-    rid: number,
-    kind: Kind,
-    whom: number,
-    rights: Rights,
-    actor: Actor,
-  ): void => {
-    const known = statements.get({
-      text: `SELECT rid, deleted FROM object_permission WHERE object_kind = ? AND object_rid = ? AND ${kind}_rid = ?`,
-      args: [resource.name, rid, whom],
-    });
-    const values = { view: 1, change: rights.change ? 1 : 0, delete: rights.delete ? 1 : 0 };
-    const { grant } = SUB_RESOURCES;
-    if (rights.view && !known) {
-      const object = { object_kind: resource.name, object_rid: rid, user: null, group: null, [kind]: whom };
-      writing.insert(grant, { ...object, ...values }, actor);
-    } else if (rights.view) writing.setValues(grant, Number(known!.rid), values, actor);
-    // Who gives the own right away may do so: that there was the right was asked before.
-    else if (known?.deleted === 0) writing.endSubResource(grant, Number(known.rid), actor);
-  };
-
+  const text =
+    `SELECT u.username AS owner, g.name AS owned_by, t.public AS public FROM ${resource.table} AS t` +
+    " JOIN user_account AS u ON u.rid = t.owner JOIN user_group AS g ON g.rid = t.owned_by WHERE t.rid = ?";
+  const owner = query.get({ text, args: [rid] })!;
   return {
-    set(resource, rid, wish, mode, actor) {
-      if (!writing.allows(resource, rid, "change", actor)) throw forbidden();
-      const mayDelete = writing.allows(resource, rid, "delete", actor);
-      if (wish.public !== undefined && wish.public !== (writing.current(resource, rid).public === 1))
-        writing.update(resource, rid, { public: wish.public }, "merge", actor);
-      for (const kind of ["user", "group"] as const) {
-        const entries = wish[kind];
-        if (entries === undefined) continue;
-        const before = granted(resource, rid, kind);
-        const left = new Set(before.keys());
-        for (const { rid: whom, given } of entries) {
-          left.delete(whom);
-          const was = before.get(whom) ?? NOTHING;
-          const rights = { ...(mode === "merge" ? was : NOTHING), ...given };
-          // Nobody changes or deletes what cannot be seen.
-          if (given.view === undefined && (rights.change || rights.delete)) rights.view = true;
-          if (!rights.view && (rights.change || rights.delete))
-            throw wrong(kind, "change and delete need view.");
-          if (rights.delete && !was.delete && !mayDelete)
-            throw wrong(kind, "You cannot give the right to delete, for you do not have it.");
-          store(resource, rid, kind, whom, rights, actor);
-        }
-        if (mode === "replace") for (const whom of left) store(resource, rid, kind, whom, NOTHING, actor);
-      }
-    },
+    owner: owner.owner,
+    owned_by: owner.owned_by,
+    public: owner.public === 1,
+    users: entries("user"),
+    groups: entries("group"),
   };
 }
 
-const wrong = (kind: Kind, text: string) => fieldProblem(new Map([[LISTS[kind], [text]]]));
+/** Writes rights on single records. Whoever may change a record may share it. */
+export class Sharing {
+  constructor(
+    private readonly query: Query,
+    private readonly writer: RecordWriter,
+  ) {}
 
-/** Entries of one list in a body. */
-const LONGEST = 1000;
-const NAMES: Record<Kind, readonly string[]> = { user: ["user", "username"], group: ["group", "name"] };
-/** What `show` tells besides, so that what was read can be sent back. */
-const READ_ONLY = ["owner", "owned_by"];
+  /**
+   * Sets rights; within a transaction. replace: the given lists are complete; merge: only the named users and groups
+   * change. @throws Problem forbidden, invalid_request
+   */
+  set(
+    resource: Resource,
+    rid: number,
+    request: SharingRequest,
+    mode: "replace" | "merge",
+    actor: Actor,
+  ): void {
+    const { writer } = this;
+    if (!writer.allows(resource, rid, "change", actor)) throw forbidden();
+    const mayDelete = writer.allows(resource, rid, "delete", actor);
+    if (request.public !== undefined && request.public !== (writer.current(resource, rid).public === 1))
+      writer.update(resource, rid, { public: request.public }, "merge", actor);
+    for (const kind of ["user", "group"] as const) {
+      const entries = request[kind];
+      if (entries === undefined) continue;
+      const wrong = (text: string) => invalidField(KIND[kind].list, text);
+      const before = this.#grants(resource, rid, kind);
+      const left = new Map(before);
+      for (const { rid: grantee, given } of entries) {
+        left.delete(grantee);
+        const was = before.get(grantee)?.rights ?? NOTHING;
+        const rights = { ...(mode === "merge" ? was : NOTHING), ...given };
+        const writes = rights.change || rights.delete;
+        if (given.view === undefined && writes) rights.view = true;
+        if (!rights.view && writes) throw wrong("The rights to change and delete require the right to view.");
+        if (rights.delete && !was.delete && !mayDelete)
+          throw wrong("You cannot grant the right to delete, because you do not have it.");
+        this.#store({ object_kind: resource.name, object_rid: rid }, kind, grantee, rights, actor);
+      }
+      if (mode === "replace") for (const { row } of left.values()) writer.endSubResource(grant, row, actor);
+    }
+  }
 
-/** What a body asks for; `more` are names that it may have besides. @throws Problem invalid_request */
-export function parseSharing(
-  statements: Statements,
-  body: Json,
-  more: readonly string[] = [],
-): SharingRequest {
-  const errors = new Map<string, string[]>();
+  #grants(resource: Resource, rid: number, kind: Kind) {
+    const text =
+      `SELECT rid, ${kind}_rid AS grantee, can_view, can_change, can_delete FROM object_permission` +
+      ` WHERE ${OF_RECORD} AND ${kind}_rid IS NOT NULL AND deleted = 0`;
+    const found = this.query.all({ text, args: [resource.name, rid] });
+    return new Map(
+      found.map((row) => [Number(row.grantee), { row: Number(row.rid), rights: rightsOf(row) }] as const),
+    );
+  }
+
+  /** There is one row for each user or group that ever had rights on a record: deleted if they were withdrawn. */
+  #store(
+    object: { object_kind: string; object_rid: number },
+    kind: Kind,
+    grantee: number,
+    rights: Rights,
+    actor: Actor,
+  ): void {
+    const text = `SELECT rid, deleted FROM object_permission WHERE ${OF_RECORD} AND ${kind}_rid = ?`;
+    const known = this.query.get({ text, args: [object.object_kind, object.object_rid, grantee] });
+    const values = { view: 1, change: rights.change ? 1 : 0, delete: rights.delete ? 1 : 0 };
+    if (rights.view && !known)
+      this.writer.insert(grant, { ...object, user: null, group: null, [kind]: grantee, ...values }, actor);
+    else if (rights.view) this.writer.setValues(grant, Number(known!.rid), values, actor);
+    else if (known?.deleted === 0) this.writer.endSubResource(grant, Number(known.rid), actor);
+  }
+}
+
+/** Parses a body; `more`: names that it may also have. @throws Problem invalid_request */
+export function parseSharing(query: Query, body: Json, more: readonly string[] = []): SharingRequest {
   if (body === null || typeof body !== "object" || Array.isArray(body))
-    throw fieldProblem(new Map([["non_field_errors", ["Invalid data. Expected a dictionary."]]]));
+    throw invalidField("non_field_errors", "Invalid data. Expected a dictionary.");
+  const errors = new Map<string, string[]>();
+  // The owners are read-only: an answer can be sent back.
+  const known = new Set(["public", "users", "groups", "owner", "owned_by", ...more]);
   for (const name of Object.keys(body))
-    if (!["public", "users", "groups", ...READ_ONLY, ...more].includes(name))
+    if (!known.has(name))
       errors.set(/^\w{1,60}$/.test(name) ? name : "non_field_errors", [
         "This is not a field of permissions. Choices: public, users, groups.",
       ]);
-  let isPublic: boolean | undefined;
-  if (body.public !== undefined) {
-    const read = ["boolean", "string", "number"].includes(typeof body.public)
-      ? KINDS.flag.parse(String(body.public))
-      : undefined;
-    if (read === undefined) errors.set("public", ["Must be a valid boolean."]);
-    isPublic = read === 1;
-  }
+  const isPublic = body.public === undefined ? undefined : KINDS.flag.decode(body.public, grant.fields.view);
+  if (isPublic && "error" in isPublic) errors.set("public", [isPublic.error]);
   const list = (kind: Kind): Entry[] | undefined => {
-    const value = body[LISTS[kind]];
+    const value = body[KIND[kind].list];
     if (value === undefined) return undefined;
-    const texts: string[] = [];
-    if (!Array.isArray(value)) texts.push("Expected a list of items.");
-    else if (value.length > LONGEST) texts.push(`More than ${LONGEST} items.`);
-    else {
-      const entries = value.map((item, i) => {
-        const entry = readEntry(statements, kind, item);
-        if (typeof entry === "string") texts.push(`[${i}]: ${entry}`);
-        return entry;
-      }) as Entry[];
-      if (texts.length === 0) {
-        if (new Set(entries.map(({ rid }) => rid)).size === entries.length) return entries;
-        texts.push(`The same ${kind} is there twice.`);
-      }
-    }
-    errors.set(LISTS[kind], texts);
+    const entries = parseEntries(query, kind, value);
+    if (entries.every((entry) => typeof entry !== "string")) return entries;
+    errors.set(
+      KIND[kind].list,
+      entries.filter((entry) => typeof entry === "string"),
+    );
     return undefined;
   };
-  const wish = { public: isPublic, user: list("user"), group: list("group") };
+  const request = {
+    public: isPublic && "value" in isPublic ? isPublic.value === 1 : undefined,
+    user: list("user"),
+    group: list("group"),
+  };
   if (errors.size > 0) throw fieldProblem(errors);
-  return wish;
+  return request;
 }
 
-function readEntry(statements: Statements, kind: Kind, item: Json): Entry | string {
+/** The entries of a list, with an error in place of each that is wrong. */
+function parseEntries(query: Query, kind: Kind, value: Json): (Entry | string)[] {
+  if (!Array.isArray(value)) return ["Expected a list of items."];
+  if (value.length > MAX_ENTRIES) return [`More than ${MAX_ENTRIES} items.`];
+  const entries = value.map((item, i) => {
+    const entry = parseEntry(query, kind, item);
+    return typeof entry === "string" ? `[${i}]: ${entry}` : entry;
+  });
+  const rids = entries.flatMap((entry) => (typeof entry === "string" ? [] : entry.rid));
+  return rids.length === entries.length && new Set(rids).size < rids.length
+    ? [`The same ${kind} occurs twice.`]
+    : entries;
+}
+
+function parseEntry(query: Query, kind: Kind, item: Json): Entry | string {
+  const { names } = KIND[kind];
   if (item === null || typeof item !== "object" || Array.isArray(item))
-    return `Expected an object with ${NAMES[kind][0]}, view, change and delete.`;
+    return `Expected an object with ${names[0]}, view, change and delete.`;
   const given: Partial<Rights> = {};
   for (const [name, value] of Object.entries(item)) {
     if (RIGHTS.includes(name as "view")) {
       if (typeof value !== "boolean") return `${name}: Must be a valid boolean.`;
       given[name as "view"] = value;
-    } else if (!["id", "full_name", "grant", ...NAMES[kind]].includes(name))
-      return `Choices: ${[NAMES[kind][0], ...RIGHTS].join(", ")}.`;
+    } else if (!["id", "full_name", "grant", ...names].includes(name))
+      return `Choices: ${[names[0], ...RIGHTS].join(", ")}.`;
   }
-  const named = item.id ?? NAMES[kind].map((name) => item[name]).find((value) => value !== undefined) ?? null;
-  const rid = resolvePerson(statements, kind, named);
+  const named = item.id ?? names.map((name) => item[name]).find((value) => value !== undefined) ?? null;
+  const rid = resolvePerson(query, kind, named);
   return typeof rid === "string" ? rid : { rid, given };
 }
