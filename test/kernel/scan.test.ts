@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Kernel, SCAN_BLOCK } from "../../src/kernel/kernel.ts";
 import type { Words } from "../../src/kernel/words.ts";
-import { scanPlain } from "../../src/kernel/plain-scan.ts";
+import { scanPlain } from "./plain-scan.ts";
 import { encode } from "../../src/motif/alphabet.ts";
 import { BLOSUM62 } from "../../src/motif/matrix.ts";
 import { sketch } from "../../src/motif/sketch.ts";

@@ -4,7 +4,7 @@ import { openCorpus, packCorpus, type Corpus } from "../../src/motif/corpus.ts";
 import { maskLowComplexity } from "../../src/motif/complexity.ts";
 import { inOrder, search, searchParts, sharedParts, type SearchOptions } from "../../src/motif/search.ts";
 import { SCORING } from "../../src/motif/blosum-kernel.ts";
-import { scorePlain } from "../../src/kernel/plain.ts";
+import { scorePlain } from "../kernel/plain-score.ts";
 import { composition, compositionScale, eValue } from "../../src/motif/statistics.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
 

@@ -1,4 +1,4 @@
-import type { ScanLimits } from "./words.ts";
+import type { ScanLimits } from "../../src/kernel/words.ts";
 
 /** What lies before, between and behind queries. */
 const BARRIER = 31;
