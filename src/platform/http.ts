@@ -150,7 +150,7 @@ function openApp(options: HttpOptions) {
       },
     });
   for (const service of options.services) app.use(service);
-  app.use(documentation(options.documentation));
+  app.use(documentation(options.documentation, (request) => app.fetch(request)));
   completeMethods(app);
   return app;
 }

@@ -192,8 +192,7 @@ describe("one server, hostile and friendly callers", () => {
   test("the reference, the WSDL and the pages come from the executable itself", async () => {
     for (const [path, type, text] of [
       ["/", "text/html", "labd"],
-      ["/docs", "text/html", "docs/viewer.js"],
-      ["/docs/viewer.js", "text/javascript", "scalar"],
+      ["/docs", "text/html", "/docs/operations/"],
       ["/docs/json", "application/json", "/api/v2/locations/"],
       ["/soap/ConservationScorer?wsdl", "text/xml", "ConservationScorerBinding"],
       ["/soap/ConservationScorer", "text/html", "wsdl"],

@@ -17,7 +17,7 @@ const answer = openHttp({
   maxMessageBytes: 5000,
   admit: () => {},
   unready: () => state.unready,
-  documentation: { version: "0", introduction: "", tags: [] },
+  documentation: { version: "0", introduction: "", tags: [{ name: "service", description: "" }] },
   services: [
     new Elysia({ strictPath: true })
       .get("/defect", () => {
@@ -136,15 +136,27 @@ test("security headers stand on every answer, errors included", async () => {
   }
 });
 
-test("the reference needs nothing from outside", async () => {
-  const html = await (await ask("/docs")).text();
-  expect([...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1])).toEqual(["docs/viewer.js"]);
-  const viewer = await ask("/docs/viewer.js");
-  expect(viewer.headers.get("content-type")).toStartWith("text/javascript");
+test("the reference lists operations, finds them, describes each, and needs no scripts", async () => {
+  const page = async (path: string) => (await ask(path)).text();
+  const index = await page("/docs");
+  expect(index).toContain(
+    '<a href="/docs/operations/getHealthz"><code>/healthz</code></a> Check that the process runs',
+  );
+  expect(index).not.toMatch(/<script|src=/);
+  expect(await page("/docs?q=takes%20READYZ")).toContain("1 of ");
+  expect(await page("/docs?q=%22%3E%3Cb")).toContain('value="&quot;&gt;&lt;b"');
+  const operation = await page("/docs/operations/getReadyz");
+  expect(operation).toContain("<code>GET /readyz</code>");
+  expect(operation).toContain(
+    "<strong>503</strong> The service takes no requests; <code>reasons</code> say why.",
+  );
+  expect((await ask("/docs/operations/nothing")).status).toBe(404);
+});
+
+test("the document is made once, and known by its tag", async () => {
   expect(Object.keys(((await (await ask("/docs/json")).json()) as { paths: object }).paths)).toContain(
     "/healthz",
   );
-  // Made once, and known by its tag.
   const [one, other] = [await ask("/docs/json"), await ask("/docs/json")];
   const tag = one.headers.get("etag")!;
   expect([other.headers.get("etag"), await other.text()]).toEqual([tag, await one.text()]);
