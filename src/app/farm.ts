@@ -23,9 +23,9 @@ export function farmOf(
   let dispatcher: Dispatcher | undefined;
   return {
     open(dependencies) {
-      const place = { url: config.queue, ca: config.ca_file };
+      const address = { url: config.queue, ca: config.ca_file };
       const owner = ownerOf(config.data_dir);
-      const options = { place, mode: config.queue_local, log, version: VERSION, commit: COMMIT, owner };
+      const options = { address, mode: config.queue_local, log, version: VERSION, commit: COMMIT, owner };
       return (dispatcher = new Dispatcher(options, dependencies));
     },
     state: () => dispatcher?.state() ?? null,

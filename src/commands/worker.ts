@@ -41,7 +41,7 @@ export const worker: Command = {
     const token = await readToken(call);
     const dataDirectory = resolve(config.data_dir);
     const farmWorker = new FarmWorker({
-      place: { url, ca },
+      address: { url, ca },
       log,
       dataDirectory,
       provide: (hash, calibration, report) =>

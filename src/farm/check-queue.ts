@@ -1,87 +1,75 @@
+import { Checks, type CheckResult } from "../platform/check-result.ts";
 import { Problem } from "../problem.ts";
-import { type CheckResult, ok, problem, warning } from "../platform/check-result.ts";
-import { readStatus } from "./farm-status.ts";
 import type { QueueAddress } from "./connection.ts";
+import { readStatus, type RedisInfo } from "./status.ts";
 
-const ABOUT = "queue";
-/** The oldest Redis that BullMQ is made for. */
+/** The oldest Redis that BullMQ supports. */
 const OLDEST = [6, 2];
 
-/** What `labd doctor` says of the queue between server and workers, and of the farm. */
-export async function checkQueue(place: QueueAddress): Promise<CheckResult[]> {
+/** Checks the queue between server and workers, and the farm, for `labd doctor`. */
+export async function checkQueue(address: QueueAddress): Promise<CheckResult[]> {
+  const queue = new Checks("queue");
+  const farm = new Checks("farm");
   try {
-    const { queue, redis, server, farm, workers, mixed } = await readStatus(place);
-    const found: CheckResult[] = lookAtAddress(place);
-    const [major = 0, minor = 0] = redis.version.split(".").map(Number);
-    if (redis.product === "Redis" && (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])))
-      found.push(
-        problem(ABOUT, `Redis ${redis.version} is too old.`, `Install ${OLDEST.join(".")} or newer.`),
-      );
-    if (redis.policy !== "noeviction")
-      found.push(
-        problem(
-          ABOUT,
-          `maxmemory-policy ${redis.policy} throws jobs away where memory is short.`,
-          "Set maxmemory-policy noeviction in redis.conf.",
-        ),
-      );
-    if (!redis.appendonly)
-      found.push(
-        warning(
-          ABOUT,
-          "Without appendonly a Redis that ends takes the work of its workers along; the server has it done again.",
-          "Set appendonly yes in redis.conf.",
-        ),
-      );
-    if (redis.limit > 0 && redis.memory > redis.limit * 0.9)
-      found.push(
-        warning(
-          ABOUT,
-          `Redis has ${Math.round((100 * redis.memory) / redis.limit)} % of the memory that it may have.`,
-          "Raise maxmemory in redis.conf.",
-        ),
-      );
-    if (farm && farm.state !== "there") found.push(problem(ABOUT, `${farm.cause}`, "labd farm status"));
-    for (const sentence of mixed) found.push(warning("farm", sentence, "labd farm status"));
-    if (server !== null && !workers.some(({ fits }) => fits))
-      found.push(warning("farm", "No worker takes work.", "labd worker on another machine; docs/farm.md."));
-    if (found.length > 0) return found;
-    const places = workers.reduce((sum, { concurrency }) => sum + concurrency, 0);
-    return [
-      ok(
-        ABOUT,
-        `${redis.product} ${redis.version} at ${queue}; ${workers.length} workers with ${places} places.`,
-      ),
-    ];
+    const status = await readStatus(address);
+    checkAddress(queue, address);
+    checkRedis(queue, status.redis);
+    if (status.farm && status.farm.state !== "there")
+      queue.problem(`${status.farm.cause}`, "labd farm status");
+    for (const sentence of status.mixed) farm.warning(sentence, "labd farm status");
+    if (status.server !== null && !status.workers.some(({ fits }) => fits))
+      farm.warning("No worker accepts jobs.", "labd worker on another machine; docs/farm.md.");
+    if (farm.results.length > 0) return [...queue.results, ...farm.results];
+    const slots = status.workers.reduce((sum, { concurrency }) => sum + concurrency, 0);
+    const { product, version } = status.redis;
+    return queue.orOk(
+      `${product} ${version} at ${status.queue}; ${status.workers.length} workers with ${slots} slots.`,
+    );
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    const remedy =
-      "See to Redis, its address and password (setting queue); the server scores for itself meanwhile.";
-    return [problem(ABOUT, error.message, remedy)];
+    queue.problem(
+      error.message,
+      "Check Redis, its address and password (setting queue). Until then the server scores by itself.",
+    );
+    return queue.results;
   }
 }
 
-/** Who may read along, or come in. */
-function lookAtAddress({ url }: QueueAddress): CheckResult[] {
-  if (url.startsWith("unix:")) return [];
+function checkRedis(checks: Checks, redis: RedisInfo): void {
+  const [major = 0, minor = 0] = redis.version.split(".").map(Number);
+  const isOld = major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1]);
+  if (redis.product === "Redis" && isOld)
+    checks.problem(`Redis ${redis.version} is too old.`, `Install ${OLDEST.join(".")} or newer.`);
+  if (redis.policy !== "noeviction")
+    checks.problem(
+      `maxmemory-policy ${redis.policy} discards jobs when memory is short.`,
+      "Set maxmemory-policy noeviction in redis.conf.",
+    );
+  if (!redis.appendonly)
+    checks.warning(
+      "Without appendonly a restart of Redis loses the workers' results; the server has them computed again.",
+      "Set appendonly yes in redis.conf.",
+    );
+  if (redis.limit > 0 && redis.memory > redis.limit * 0.9)
+    checks.warning(
+      `Redis uses ${Math.round((100 * redis.memory) / redis.limit)} % of its maxmemory.`,
+      "Raise maxmemory in redis.conf.",
+    );
+}
+
+/** Checks for addresses that let others read or join. */
+function checkAddress(checks: Checks, { url }: QueueAddress): void {
+  if (url.startsWith("unix:")) return;
   const { protocol, hostname, password } = new URL(url);
-  if (/^(127\.|localhost$|\[::1\]$)/.test(hostname)) return [];
-  const found: CheckResult[] = [];
+  if (/^(127\.|localhost$|\[::1\]$)/.test(hostname)) return;
   if (password === "")
-    found.push(
-      warning(
-        ABOUT,
-        `Whoever reaches ${hostname} can read jobs and hand in results: there is no password.`,
-        "Set requirepass in redis.conf, and the password in the setting queue.",
-      ),
+    checks.warning(
+      `Redis at ${hostname} has no password: everyone who reaches it can read jobs and deliver results.`,
+      "Set requirepass in redis.conf, and the password in the setting queue.",
     );
   if (protocol === "redis:")
-    found.push(
-      warning(
-        ABOUT,
-        `Sequences, results and the password go to ${hostname} as they are.`,
-        "Use rediss:// (TLS), or a network that nobody else has.",
-      ),
+    checks.warning(
+      `Sequences, results and the password are sent to ${hostname} unencrypted.`,
+      "Use rediss:// (TLS), or a private network.",
     );
-  return found;
 }

@@ -1,24 +1,24 @@
 import { readFileSync } from "node:fs";
 import type { Redis, RedisOptions } from "ioredis";
-import { Problem } from "../problem.ts";
 import type { Log } from "../platform/log.ts";
+import { Problem } from "../problem.ts";
 
-/** Where the queue between server and workers is: a Redis or Valkey. */
+/** The address of the Redis or Valkey that holds the queue. */
 export interface QueueAddress {
   /** `redis://user:password@host:6379/0`, `rediss://` with TLS, or `unix:/path`. */
   url: string;
-  /** File with the certificates (PEM) that may have signed that of the queue; empty: those of the system. */
+  /** File with the CA certificates (PEM) for the queue; empty: those of the system. */
   ca: string;
 }
 
-/** Milliseconds without an answer after which a connection counts as cut. */
+/** Milliseconds of silence after which a connection is closed and opened again. */
 const SILENCE = 5000;
-/** A blocking command may be silent for ten seconds. */
+/** The same for connections with blocking commands, which last up to ten seconds. */
 export const BLOCKING_SILENCE = 15_000;
 
 const SOCKET = /^unix:(?:\/\/(?:([^:@/]*)(?::([^@/]*))?@)?)?(\/[^?]*)(?:\?db=(\d+))?$/;
 
-/** The address without user and password, as it may be shown. */
+/** The address without user and password, for display. */
 export function redactedAddress(url: string): string {
   const socket = SOCKET.exec(url);
   if (socket) return `unix:${socket[3]}${socket[4] === undefined ? "" : `?db=${socket[4]}`}`;
@@ -26,16 +26,15 @@ export function redactedAddress(url: string): string {
   return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
 }
 
-/** Options of a connection. @throws Problem invalid_setting */
+/** @throws Problem invalid_setting */
 export function connectionOptions({ url, ca }: QueueAddress): RedisOptions {
   const [, user = "", secret = "", path, database] = SOCKET.exec(url) ?? [];
   if (path !== undefined) return { path, ...credentials(user, secret), db: Number(database ?? 0) };
-  if (!URL.canParse(url) || !/^\/?\d{0,4}$/.test(new URL(url).pathname)) {
+  if (!URL.canParse(url) || !/^\/?\d{0,4}$/.test(new URL(url).pathname))
     throw new Problem(
       "invalid_setting",
-      "queue: the address is not allowed (not shown); expected redis://user:password@host:6379/0, rediss://… with TLS, or unix://user:password@/path; one Redis, neither Sentinel nor Cluster.",
+      "queue: the address is invalid (not shown because of its password). Expected redis://user:password@host:6379/0, rediss://… with TLS, or unix://user:password@/path; a single Redis, neither Sentinel nor Cluster.",
     );
-  }
   const { protocol, hostname, port, username, password, pathname } = new URL(url);
   return {
     host: hostname.replace(/^\[|\]$/g, ""),
@@ -59,44 +58,41 @@ function certificates(file: string): string {
   }
 }
 
-/** Whether commands wait for the queue to return, or fail at once. */
+/** Whether commands wait for an unreachable queue, or fail at once. */
 export type Patience = "patient" | "impatient";
 
-/**
- * Connects; what a connection is refused for is logged once, until it stands. A connection that is silent
- * (the network was cut, say) is closed and made anew.
- */
-export async function connectRedis(place: QueueAddress, patience: Patience, log: Log): Promise<Redis> {
+/** Connects, and reconnects after a loss; the cause of a failure is logged once until the next success. */
+export async function connectRedis(address: QueueAddress, patience: Patience, log: Log): Promise<Redis> {
   const { Redis } = await import("ioredis");
+  const isPatient = patience === "patient";
   const redis = new Redis({
-    ...connectionOptions(place),
+    ...connectionOptions(address),
     replyMapping: "legacy",
-    // A copy of a lazy connection gives up where its first attempt fails: BullMQ copies this one for what blocks.
+    // BullMQ copies this connection for blocking commands; a lazy copy gives up after one failed attempt.
     lazyConnect: false,
-    maxRetriesPerRequest: patience === "patient" ? null : 0,
-    enableOfflineQueue: patience === "patient",
-    autoResendUnfulfilledCommands: patience === "patient",
-    socketTimeout: patience === "patient" ? BLOCKING_SILENCE : SILENCE,
+    maxRetriesPerRequest: isPatient ? null : 0,
+    enableOfflineQueue: isPatient,
+    autoResendUnfulfilledCommands: isPatient,
+    socketTimeout: isPatient ? BLOCKING_SILENCE : SILENCE,
     connectTimeout: SILENCE,
     retryStrategy: (times: number) => Math.min(times * 100, 1000),
   });
-  let isTold = false;
-  const at = redactedAddress(place.url);
+  let isLogged = false;
+  const queue = redactedAddress(address.url);
   redis.on("error", (error: Error) => {
-    if (isTold) return;
-    isTold = true;
-    log.problem("queue away", { queue: at, cause: causeOf(error) });
+    if (!isLogged) log.problem("queue away", { queue, cause: causeOf(error) });
+    isLogged = true;
   });
   redis.on("ready", () => {
-    isTold = false;
-    log.info("queue there", { queue: at });
+    isLogged = false;
+    log.info("queue there", { queue });
   });
   return redis;
 }
 
-/** Errors of several attempts to connect have their words in parts. */
+/** The message of an error, or the different messages of several connection attempts. */
 export function causeOf(error: unknown): string {
   const parts = error instanceof AggregateError ? error.errors : [error];
-  const words = parts.map((part) => (part instanceof Error ? part.message : String(part)));
-  return [...new Set(words)].join("; ").replace(/\.$/, "");
+  const messages = parts.map((part) => (part instanceof Error ? part.message : String(part)));
+  return [...new Set(messages)].join("; ").replace(/\.$/, "");
 }

@@ -1,11 +1,8 @@
-import type { JobRequest } from "../scoring/jobs/job.ts";
-import type { JobSource } from "../scoring/jobs/pool.ts";
-import type { ScoringVersion } from "../scoring/jobs/store.ts";
-import type { Lease } from "../scoring/jobs/fair-scheduler.ts";
+import type { JobRequest, JobSource, Lease } from "../scoring/index.ts";
 
-/** The job failed for good: trying it again would give the same. The message is for the client. */
+/** The job failed for good; the message is for the client. */
 export class JobFailure extends Error {}
-/** The job was not finished here, and that is not its fault. */
+/** The job was not finished here, for no reason of its own. */
 export class JobReturned extends Error {}
 
 export interface ExecutorJob {
@@ -13,33 +10,30 @@ export interface ExecutorJob {
   request: JobRequest;
   /** Milliseconds that it may take. */
   timeout: number;
-  /** 1 the first time. */
+  /** 1 for the first attempt. */
   attempts: number;
 }
 
-interface Held {
+interface PendingJob {
   lease: Lease;
   resolve: (prediction: string) => void;
   reject: (error: Error) => void;
 }
 
-/**
- * Jobs that this process has of the queue, as the pool takes them: what the pool says of a job becomes the promise that
- * BullMQ waits for. So a worker elsewhere has the pool of the server, with its deadlines and limits.
- */
+/** Runs jobs of the queue in a pool of this process: the job source of the pool, and a promise per job for BullMQ. */
 export class Executor implements JobSource {
-  readonly #waiting: Held[] = [];
-  readonly #held = new Map<number, Held>();
+  readonly #waiting: PendingJob[] = [];
+  readonly #pending = new Map<number, PendingJob>();
   #rid = 0;
 
-  /** Scores a job. @throws JobFailure, GivenBack; another error where it may be tried again */
-  take(job: ExecutorJob): Promise<string> {
+  /** Scores a job. @throws JobFailure, JobReturned; any other error if it may be tried again */
+  run(job: ExecutorJob): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     const rid = ++this.#rid;
     const lease = { ...job, rid, digest: "", deadline: Date.now() + job.timeout };
-    const held = { lease, resolve, reject };
-    this.#held.set(rid, held);
-    this.#waiting.push(held);
+    const pending = { lease, resolve, reject };
+    this.#pending.set(rid, pending);
+    this.#waiting.push(pending);
     return promise;
   }
 
@@ -47,7 +41,7 @@ export class Executor implements JobSource {
     return this.#waiting.shift()?.lease ?? null;
   }
 
-  finish({ rid }: Lease, _basis: ScoringVersion, prediction: string): void {
+  finish({ rid }: Lease, _version: unknown, prediction: string): void {
     this.#end(rid)?.resolve(prediction);
   }
 
@@ -63,28 +57,22 @@ export class Executor implements JobSource {
     this.#end(rid)?.reject(new JobReturned());
   }
 
-  /** Nobody waits for a job any more. */
+  /** The job was cancelled. */
   drop(id: string): void {
-    const held = [...this.#held.values()].find(({ lease }) => lease.id === id);
-    if (!held) return;
-    this.#end(held.lease.rid)?.reject(new JobFailure("The job was cancelled."));
+    for (const { lease } of this.#pending.values())
+      if (lease.id === id) this.fail(lease.rid, "The job was cancelled.");
   }
 
-  /** Gives back what no worker has begun with. */
+  /** Returns the jobs that no thread has started. */
   releaseWaiting(): void {
     for (let held; (held = this.#waiting.shift());) this.release(held.lease.rid);
   }
 
-  /** What is held, as leases. */
-  leases(): Lease[] {
-    return [...this.#held.values()].map(({ lease }) => lease);
-  }
-
-  #end(rid: number): Held | undefined {
-    const held = this.#held.get(rid);
-    this.#held.delete(rid);
+  #end(rid: number): PendingJob | undefined {
+    const pending = this.#pending.get(rid);
+    this.#pending.delete(rid);
     const at = this.#waiting.findIndex(({ lease }) => lease.rid === rid);
     if (at >= 0) this.#waiting.splice(at, 1);
-    return held;
+    return pending;
   }
 }

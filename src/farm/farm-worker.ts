@@ -2,88 +2,78 @@ import { hostname } from "node:os";
 import type { Job, Worker } from "bullmq";
 import type { Redis } from "ioredis";
 import { METHOD } from "../motif/index.ts";
-import { MAX_INTERRUPTIONS, type JobRequest } from "../scoring/jobs/job.ts";
-import { packPrediction } from "../scoring/jobs/packed-prediction.ts";
-import { Pool } from "../scoring/jobs/pool.ts";
 import type { Log } from "../platform/log.ts";
-import { readFacts, unsupportedReason } from "./farm-status.ts";
-import { JobReturned, Executor, JobFailure } from "./executor.ts";
+import { type JobRequest, MAX_INTERRUPTIONS, packPrediction, Pool } from "../scoring/index.ts";
+import { causeOf, connectRedis, type QueueAddress, redactedAddress } from "./connection.ts";
+import { Executor, JobFailure, JobReturned } from "./executor.ts";
 import {
   type FarmTask,
-  keepResult,
   PREFIX,
   queueName,
   readServer,
   registerWorker,
   removeWorker,
   resultsKey,
+  saveResult,
   type ServerRecord,
   type WorkerRecord,
 } from "./redis-records.ts";
-import { causeOf, connectRedis, type QueueAddress, redactedAddress } from "./connection.ts";
-import { verifyServerCorpus, type ProvideCorpus, type VerifiedCorpus } from "./server-corpus.ts";
+import { type ProvideCorpus, type VerifiedCorpus, verifyServerCorpus } from "./server-corpus.ts";
+import { readRedisInfo, unsupportedReason } from "./status.ts";
 
 export interface FarmWorkerOptions {
-  place: QueueAddress;
+  address: QueueAddress;
   log: Log;
-  /** Holds `corpora/`. */
+  /** Contains `corpora/`. */
   dataDirectory: string;
-  /** Jobs at a time. */
+  /** Concurrent jobs. */
   concurrency: number;
   version: string;
   commit: string;
-  /** Megabytes that each thread may have; 0: all share half of the machine's. */
-  workerMemory?: number;
   provide: ProvideCorpus;
-  /** Address of the thread's module; tests put others in its place. */
+  /** Module of the thread, for tests. */
   workerUrl?: string;
-  /** Milliseconds between two looks at the server's words. */
+  /** Milliseconds between two reads of the server's record. */
   interval?: number;
-  /** Milliseconds after which a corpus that could not be had is asked for again. */
-  askAgain?: number;
-  /** Milliseconds after which a job of a worker that is gone is another's. */
+  /** Milliseconds after which a corpus that was unavailable is asked for again. */
+  retryAfter?: number;
+  /** Milliseconds after which another worker takes the job of a lost one. */
   lock?: number;
 }
 
-/** Milliseconds until a corpus that could not be had is asked for again. */
-const ASK_AGAIN = 10_000;
-/** Milliseconds that a lock holds without a word of its worker. */
+const RETRY_AFTER = 10_000;
 const LOCK = 10_000;
 
 /**
- * A worker: one process that takes jobs from the queue between, and scores them with a pool as the server has one. It
- * takes work of one kind only, which it has proven to be its own: the server's version, method, corpus and null.
+ * A process that takes jobs from the queue and scores them with a pool like the server's. It takes only work of its
+ * own kind: of a server with the same version, method, corpus and calibration.
  */
 export class FarmWorker {
-  readonly name: string;
-  readonly #hand = new Executor();
+  readonly name = `${hostname()}-${process.pid}-${crypto.randomUUID().slice(0, 8)}`;
+  readonly #executor = new Executor();
   readonly #pool: Pool;
   readonly #since = Date.now();
   readonly #counts = { finished: 0, failed: 0, returned: 0 };
-  readonly #proven = new Map<string, VerifiedCorpus>();
+  readonly #corpora = new Map<string, VerifiedCorpus>();
+  /** When each running job was started. */
+  readonly #jobs = new Map<string, number>();
   #redis: Redis | undefined;
+  #isRedisChecked = false;
   #worker: Worker<FarmTask, null> | undefined;
-  #jobs = new Map<string, { job: Job<FarmTask, null>; since: number; told: string }>();
   #server: ServerRecord | null = null;
   #corpus: VerifiedCorpus | null = null;
-  #refusal: string | null = "It has not heard of a server yet.";
-  /** The refusal that the log has. */
-  #told = "";
-  /** Queue whose corpus could not be had, and when that was. */
-  #unprovable: string | null = null;
-  #askedAt = -Infinity;
-  #turned: Worker<FarmTask, null>[] = [];
+  #refusal: string | null = "No server has announced itself yet.";
+  #loggedRefusal = "";
+  /** The queue whose corpus was unavailable, and when. */
+  #unavailable = { queue: "", at: -Infinity };
   #draining = false;
-  /** Whether this connection's Redis is one for a queue. */
-  #isLookedAt = false;
   #ended = false;
   #loop: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: FarmWorkerOptions) {
-    const { concurrency, workerMemory = 0, workerUrl, log } = options;
-    this.name = `${hostname()}-${process.pid}-${crypto.randomUUID().slice(0, 8)}`;
+    const { concurrency, workerUrl, log } = options;
     this.#pool = new Pool({
-      store: this.#hand,
+      store: this.#executor,
       corpora: {
         active: () => {
           const { path = null, sequences = 0 } = this.#corpus ?? {};
@@ -95,146 +85,146 @@ export class FarmWorker {
       size: concurrency,
       timeout: 600_000,
       ...(workerUrl === undefined ? {} : { workerUrl }),
-      ...(workerMemory === 0 ? {} : { workerMemory: workerMemory * 1024 * 1024 }),
     });
   }
 
-  /** Connects, registers and takes work as soon as there is some of its own kind. */
+  /** Connects, registers, and takes jobs as soon as there are some of its kind. */
   async start(): Promise<void> {
-    this.#redis = await connectRedis(this.options.place, "patient", this.options.log);
-    this.#redis.on("close", () => (this.#isLookedAt = false));
-    let last = "";
-    const loop = async (): Promise<void> => {
-      while (!this.#ended) {
-        const cause = await this.#look().then(() => "", causeOf);
-        if (cause !== "" && cause !== last) this.options.log.problem("farm", { cause });
-        last = cause;
-        await Bun.sleep(this.options.interval ?? 1000);
-      }
-    };
-    this.#loop = loop();
+    this.#redis = await connectRedis(this.options.address, "patient", this.options.log);
+    this.#redis.on("close", () => (this.#isRedisChecked = false));
+    this.#loop = this.#run();
+  }
+
+  async #run(): Promise<void> {
+    let logged = "";
+    while (!this.#ended) {
+      const cause = await this.#turn().then(() => "", causeOf);
+      if (cause !== "" && cause !== logged) this.options.log.problem("farm", { cause });
+      logged = cause;
+      await Bun.sleep(this.options.interval ?? 1000);
+    }
   }
 
   /**
-   * Takes no more work, finishes what it has for at most so many milliseconds and gives the rest back.
-   * @returns false where the queue is away, so that others take its jobs only when they are missed
+   * Takes no more jobs, finishes the running ones for at most so many milliseconds, and returns the others.
+   * @returns false if the queue is unreachable, so that other workers take its jobs when the locks expire
    */
   async drain(milliseconds: number): Promise<boolean> {
     this.#draining = true;
-    await this.#withinReason(this.#register(), 1000);
-    const closed = Promise.all([this.#close(), ...this.#turned]);
-    if (!(await this.#withinReason(closed, milliseconds))) {
+    await within(1000, this.#register());
+    const closed = this.#closeWorker();
+    if (!(await within(milliseconds, closed))) {
       this.#pool.close();
-      this.#hand.releaseWaiting();
+      this.#executor.releaseWaiting();
     }
-    const isClean = await this.#withinReason(closed, 5000);
+    const isClean = await within(5000, closed);
     this.#ended = true;
     this.#pool.close();
-    if (isClean) await this.#withinReason(removeWorker(this.#redis!, this.name), 1000);
+    if (isClean) await within(1000, removeWorker(this.#redis!, this.name));
     this.#redis!.disconnect();
-    await this.#withinReason(this.#loop, 1000);
+    await within(1000, this.#loop);
     return isClean;
   }
 
-  /** One look: what the server says, whether that is our kind of work, and a word of ourselves. */
-  async #look(): Promise<void> {
-    if (!this.#isLookedAt) {
-      const why = unsupportedReason(await readFacts(this.#redis!));
-      if (why !== null) throw new Error(why);
-      this.#isLookedAt = true;
+  async #turn(): Promise<void> {
+    if (!this.#isRedisChecked) {
+      const reason = unsupportedReason(await readRedisInfo(this.#redis!));
+      if (reason !== null) throw new Error(reason);
+      this.#isRedisChecked = true;
     }
     const server = await readServer(this.#redis!);
     if (!this.#draining) await this.#follow(server);
     for (const dropped of await this.#register()) {
       this.#pool.drop(dropped);
-      this.#hand.drop(dropped);
+      this.#executor.drop(dropped);
     }
-    await Promise.all([...this.#jobs.values()].map((entry) => this.#tellProgress(entry)));
   }
 
+  /** Works for the server, if it can. */
   async #follow(server: ServerRecord | null): Promise<void> {
-    const { version, commit } = this.options;
-    // Redis may come back empty: what was proven stays so, and the server will say it again.
+    // A Redis that was emptied does not end the work: the server will announce itself again.
     if (server === null) return this.#worker ? undefined : this.#refuse("No server has used this queue yet.");
     if (this.#server?.queue === server.queue && this.#worker) return;
-    if (server.version !== version || server.scoringVersion.method.split(" ")[0] !== METHOD) {
-      return this.#refuse(
-        `The server has labd ${server.version} with method ${server.scoringVersion.method.split(" ")[0]}, this is labd ${version} with method ${METHOD}: install the same labd on both.`,
-      );
-    }
-    if (queueName(server) !== server.queue) {
-      return this.#refuse(
-        `The server speaks another protocol (commit ${server.commit}, this is ${commit}): install the same labd on both.`,
-      );
-    }
+    const mismatch = this.#mismatch(server);
+    if (mismatch !== null) return this.#refuse(mismatch);
+    const { queue } = server;
     const now = performance.now();
-    if (this.#unprovable === server.queue && now - this.#askedAt < (this.options.askAgain ?? ASK_AGAIN))
-      return;
-    this.#askedAt = now;
-    await this.#turnFrom();
+    const { retryAfter = RETRY_AFTER, log, concurrency, address } = this.options;
+    if (this.#unavailable.queue === queue && now - this.#unavailable.at < retryAfter) return;
+    await this.#leaveQueue();
     this.#server = server;
     try {
-      this.#corpus = this.#proven.get(server.queue) ?? (await this.#prove(server));
+      this.#corpus = this.#corpora.get(queue) ?? (await this.#verifyCorpus(server));
     } catch (error) {
-      this.#unprovable = server.queue;
+      this.#unavailable = { queue, at: now };
       return this.#refuse((error as Error).message);
     }
-    this.#unprovable = null;
-    this.#told = "";
+    this.#unavailable.queue = "";
+    this.#loggedRefusal = "";
     if (this.#draining) return;
-    this.#proven.set(server.queue, this.#corpus);
-    await this.#open(server.queue);
+    this.#corpora.set(queue, this.#corpus);
+    this.#worker = await this.#openWorker(queue);
     this.#refusal = null;
-    this.options.log.info("takes work", {
-      queue: redactedAddress(this.options.place.url),
+    log.info("takes work", {
+      queue: redactedAddress(address.url),
       server: server.host,
       corpus: server.corpusName,
-      concurrency: this.options.concurrency,
+      concurrency,
     });
   }
 
-  async #prove(server: ServerRecord): Promise<VerifiedCorpus> {
+  /** Why this worker cannot score as the server would; null if it can. */
+  #mismatch(server: ServerRecord): string | null {
+    const { version, commit } = this.options;
+    const [method] = server.scoringVersion.method.split(" ");
+    if (server.version !== version || method !== METHOD)
+      return `The server has labd ${server.version} with method ${method}, this is labd ${version} with method ${METHOD}: install the same labd on both.`;
+    if (queueName(server) !== server.queue)
+      return `The server uses another protocol (commit ${server.commit}, this is ${commit}): install the same labd on both.`;
+    return null;
+  }
+
+  #verifyCorpus(server: ServerRecord): Promise<VerifiedCorpus> {
     const { dataDirectory, provide } = this.options;
     const name = server.corpusName ?? "the corpus";
-    this.#refusal = `It makes sure of ${name} first.`;
-    return this.#whileBeating(
+    this.#refusal = `It is verifying ${name}.`;
+    return this.#registeringDuring(
       verifyServerCorpus(dataDirectory, server, provide, (bytes, total) => {
-        this.#refusal = `It fetches ${name}: ${Math.floor((100 * bytes) / Math.max(1, total))} % are there.`;
+        this.#refusal = `It is fetching ${name}: ${Math.floor((100 * bytes) / Math.max(1, total))} %.`;
       }),
     );
   }
 
-  /** Goes on registering while something takes its time. */
-  async #whileBeating<T>(work: Promise<T>): Promise<T> {
-    const beat = setInterval(() => void this.#register().catch(() => {}), this.options.interval ?? 1000);
+  async #registeringDuring<T>(work: Promise<T>): Promise<T> {
+    const timer = setInterval(() => void this.#register().catch(() => {}), this.options.interval ?? 1000);
     try {
       return await work;
     } finally {
-      clearInterval(beat);
+      clearInterval(timer);
     }
   }
 
   async #refuse(reason: string): Promise<void> {
-    if (reason !== this.#told) this.options.log.problem("takes no work", { cause: reason });
-    this.#told = reason;
+    if (reason !== this.#loggedRefusal) this.options.log.problem("takes no work", { cause: reason });
+    this.#loggedRefusal = reason;
     this.#refusal = reason;
-    await this.#turnFrom();
+    await this.#leaveQueue();
   }
 
-  /** Takes no more of the present kind; what it has is finished first. */
-  async #turnFrom(): Promise<void> {
+  /** Takes no more jobs of this kind, and finishes the running ones. */
+  async #leaveQueue(): Promise<void> {
     if (!this.#worker) return;
     this.#refusal ??= "It finishes jobs of another corpus first.";
-    await this.#whileBeating(this.#close());
+    await this.#registeringDuring(this.#closeWorker());
   }
 
-  async #close(): Promise<void> {
+  async #closeWorker(): Promise<void> {
     const worker = this.#worker;
     this.#worker = undefined;
     await worker?.close();
   }
 
-  async #open(queue: string): Promise<void> {
+  async #openWorker(queue: string): Promise<Worker<FarmTask, null>> {
     const { Worker, UnrecoverableError, WaitingError } = await import("bullmq");
     const { lock = LOCK, concurrency, log } = this.options;
     const process = async (job: Job<FarmTask, null>, token?: string): Promise<null> => {
@@ -262,58 +252,44 @@ export class FarmWorker {
       maxStalledCount: MAX_INTERRUPTIONS - 1,
       runRetryDelay: 1000,
     });
-    let told = "";
+    let logged = "";
     worker.on("error", (error) => {
       const cause = causeOf(error);
-      if (cause !== told && !/ECONNREFUSED|Connection is closed|ECONNRESET/.test(cause))
+      if (cause !== logged && !/ECONNREFUSED|Connection is closed|ECONNRESET/.test(cause))
         log.problem("queue", { cause });
-      told = cause;
+      logged = cause;
     });
-    this.#worker = worker;
+    return worker;
   }
 
-  /** Scores a job; what was found is in Redis before the job counts as done, so that it outlives a lost lock. */
+  /** Scores a job. The prediction is in Redis before the job is completed, so that it survives a lost lock. */
   async #process(queue: string, job: Job<FarmTask, null>): Promise<void> {
     const id = job.id!;
-    if ((await this.#redis!.hexists(resultsKey(queue), id)) === 1) return;
-    this.#jobs.set(id, { job, since: Date.now(), told: "" });
+    const redis = this.#redis!;
+    if ((await redis.hexists(resultsKey(queue), id)) === 1) return;
+    this.#jobs.set(id, Date.now());
     try {
       const { request, timeout } = job.data;
-      const held = this.#hand.take({
+      const attempts = job.attemptsMade + 1;
+      const running = this.#executor.run({
         id,
         request: JSON.parse(request) as JobRequest,
         timeout,
-        attempts: job.attemptsMade + 1,
+        attempts,
       });
       this.#pool.wake();
-      const prediction = await held;
-      const packed = packPrediction(prediction);
-      await keepResult(this.#redis!, queue, id, {
-        worker: this.name,
-        attempts: job.attemptsMade + 1,
-        packed,
-      });
+      const packed = packPrediction(await running);
+      await saveResult(redis, queue, id, { worker: this.name, attempts, packed });
       this.#counts.finished++;
     } finally {
       this.#jobs.delete(id);
     }
   }
 
-  async #tellProgress(entry: { job: Job<FarmTask, null>; told: string }): Promise<void> {
-    const progress = this.#pool.progress(entry.job.id!);
-    const text = JSON.stringify(progress);
-    if (progress === null || text === entry.told) return;
-    entry.told = text;
-    await entry.job.updateProgress({ ...progress }).catch(() => {});
-  }
-
+  /** @returns cancelled jobs */
   #register(): Promise<string[]> {
-    return registerWorker(this.#redis!, this.#record());
-  }
-
-  #record(): WorkerRecord {
     const { version, commit, concurrency } = this.options;
-    return {
+    const record: WorkerRecord = {
       name: this.name,
       host: hostname(),
       pid: process.pid,
@@ -321,11 +297,11 @@ export class FarmWorker {
       commit,
       method: METHOD,
       concurrency,
-      corpora: [...new Set([...this.#proven.values()].map(({ hash }) => hash))],
+      corpora: [...new Set([...this.#corpora.values()].map(({ hash }) => hash))],
       queue: this.#refusal === null ? (this.#server?.queue ?? null) : null,
       refusal: this.#refusal,
       draining: this.#draining,
-      jobs: [...this.#jobs].map(([id, { since }]) => {
+      jobs: [...this.#jobs].map(([id, since]) => {
         const { stage, fraction } = this.#pool.progress(id) ?? { stage: "start", fraction: 0 };
         return { id, stage, fraction, since };
       }),
@@ -333,18 +309,17 @@ export class FarmWorker {
       memory: process.memoryUsage.rss(),
       since: this.#since,
     };
+    return registerWorker(this.#redis!, record);
   }
+}
 
-  /** Whether it is done within the time. */
-  async #withinReason(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const timer = setTimeout(() => resolve(false), milliseconds);
-    void work.then(
-      () => resolve(true),
-      () => resolve(false),
-    );
-    const isDone = await promise;
-    clearTimeout(timer);
-    return isDone;
-  }
+/** Whether work succeeds within so many milliseconds. */
+async function within(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), milliseconds);
+  work.then(
+    () => resolve(true),
+    () => resolve(false),
+  );
+  return promise.finally(() => clearTimeout(timer));
 }

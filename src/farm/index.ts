@@ -1,8 +1,7 @@
-/** The farm: jobs that workers on other machines take from a queue in Redis (docs/farm.md). */
+/** The farm: workers on other machines take jobs from a queue in Redis (docs/farm.md). */
+export { checkQueue } from "./check-queue.ts";
+export { redactedAddress } from "./connection.ts";
 export { Dispatcher, type DispatcherOptions } from "./dispatcher.ts";
 export { FarmWorker, type FarmWorkerOptions } from "./farm-worker.ts";
 export { registerFarmMetrics } from "./register-metrics.ts";
-export { type FarmStatus, readStatus } from "./farm-status.ts";
-export { type QueueAddress, redactedAddress } from "./connection.ts";
-export { checkQueue } from "./check-queue.ts";
-export { type FarmState, POOL_MODES, type PoolMode } from "./state.ts";
+export { type FarmState, type FarmStatus, POOL_MODES, readStatus } from "./status.ts";

@@ -1,38 +1,45 @@
 import type { Queue } from "bullmq";
-import type { Redis } from "ioredis";
-import { type RemoteLease, UNKNOWN_WORKER } from "../scoring/jobs/farm-jobs.ts";
+import type { ChainableCommander, Redis } from "ioredis";
 import type { Log } from "../platform/log.ts";
-import { EventReader, type QueueEvent } from "./event-reader.ts";
-import { type FarmTask, openKept, PREFIX, resultsKey, type WorkKind } from "./redis-records.ts";
+import { type RemoteLease, UNKNOWN_WORKER } from "../scoring/index.ts";
+import { BLOCKING_SILENCE, causeOf } from "./connection.ts";
+import { decodeResult, type FarmTask, PREFIX, resultsKey, type WorkKind } from "./redis-records.ts";
 
-/** Where a job is in a queue. */
-export type Whereabouts = "waiting" | "active" | "completed" | "failed";
-
-/** Events that are kept for who reads them late; what is lost of them the next reconciliation finds. */
+/** Events that a queue keeps. */
 const EVENTS_KEPT = 10_000;
-/** BullMQ keeps priority and order of arrival in one number. */
+/** BullMQ keeps priority and order of arrival in one number, */
 const PRIORITY_UNIT = 2 ** 32;
-/** It keeps the moment of another attempt and the order of arrival in one number. */
+/** and the time of a retry and the order of arrival in another. */
 const DELAY_UNIT = 2 ** 12;
-/** Milliseconds by which that moment may lie ahead or behind: it is by the clock of a worker, and workers' clocks let it pass. */
+/** Milliseconds by which that time may differ from ours: it comes from the clock of a worker. */
 const [MOST_AHEAD, MOST_BEHIND] = [60_000, 5000];
 
-/** What one that was handed in has with it. */
-export interface HandedIn extends RemoteLease {
-  /** Why there is no prediction, where it failed. */
+/** The outcome of a job that ended, or left the queue. */
+export interface Delivery extends RemoteLease {
+  /** Why it failed; null if it did not. */
   reason: string | null;
-  /** The prediction, packed; null where there is none, or it was damaged. */
+  /** The packed prediction; null if there is none, or it was damaged. */
   packed: Uint8Array<ArrayBuffer> | null;
 }
 
-/** A queue of BullMQ for one kind of work, as the server has it open. */
+/** The jobs of a queue at one moment. */
+export interface Snapshot {
+  active: Set<string>;
+  /** Completed and failed jobs that are still in the queue. */
+  ended: string[];
+  /** Jobs with a stored prediction. */
+  results: string[];
+  /** Only in a full snapshot. */
+  waiting: { id: string; priority: number }[];
+}
+
+/** A BullMQ queue for one kind of work, on the server's side. */
 export class JobQueue {
-  /** Jobs of which something was heard, and where they were last. */
-  readonly touched = new Map<string, Whereabouts>();
-  /** Jobs that wait in it. */
+  /** Jobs known to wait in it. */
   readonly waiting = new Map<string, { client: string; priority: number }>();
-  heard: () => void = () => {};
-  progressed: (id: string, progress: unknown) => void = () => {};
+  /** Jobs that workers had in the last snapshot. */
+  active: ReadonlySet<string> = new Set();
+  #watcher: { close(): void } | undefined;
 
   private constructor(
     readonly name: string,
@@ -41,30 +48,49 @@ export class JobQueue {
     private readonly redis: Redis,
   ) {}
 
-  #events: EventReader | undefined;
-
-  static async open(redis: Redis, name: string, kind: WorkKind, log: Log): Promise<JobQueue> {
+  /** @param changed called after every event of the queue */
+  static async open(
+    redis: Redis,
+    name: string,
+    kind: WorkKind,
+    log: Log,
+    changed: () => void,
+  ): Promise<JobQueue> {
     const { Queue } = await import("bullmq");
-    // The server looks at the Redis itself, and tells of it in its log.
     const options = { prefix: PREFIX, skipVersionCheck: true, streams: { events: { maxLen: EVENTS_KEPT } } };
     const queue = new Queue<FarmTask, null>(name, { connection: redis, ...options });
     queue.on("error", () => {});
-    // One that loses its connection at its start stays broken: the next turn opens another.
+    // A queue that loses its connection here stays unusable; the next turn opens another.
     await queue.waitUntilReady();
-    const line = new JobQueue(name, kind, queue, redis);
-    line.#events = await EventReader.open(redis, queue.toKey("events"), log, (event) => line.#hear(event));
-    return line;
+    const opened = new JobQueue(name, kind, queue, redis);
+    opened.#watcher = watchStream(redis, queue.toKey("events"), log, changed);
+    return opened;
   }
 
-  #hear({ event, jobId, prev, data }: QueueEvent): void {
-    if (event === "progress") return this.progressed(jobId, JSON.parse(data));
-    const whereabouts = heardOf(event, prev);
-    if (whereabouts === null) return;
-    this.touched.set(jobId, whereabouts);
-    this.heard();
+  /** @param isFull also lists the waiting jobs, of which there may be many */
+  async snapshot(isFull: boolean): Promise<Snapshot> {
+    const key = (part: string): string => this.queue.toKey(part);
+    const commands = this.redis
+      .multi()
+      .lrange(key("active"), 0, -1)
+      .zrange(key("completed"), "0", "-1")
+      .zrange(key("failed"), "0", "-1")
+      .hkeys(resultsKey(this.name));
+    if (isFull)
+      commands
+        .lrange(key("wait"), 0, -1)
+        .lrange(key("paused"), 0, -1)
+        .zrange(key("delayed"), "0", "-1")
+        .zrange(key("prioritized"), "0", "-1", "WITHSCORES");
+    const [active, completed, failed, results, wait = [], paused = [], delayed = [], scored = []] =
+      await replies<string[]>(commands);
+    const waiting = [...wait, ...paused, ...delayed].map((id) => ({ id, priority: 1 }));
+    for (let i = 0; i < scored.length; i += 2)
+      waiting.push({ id: scored[i], priority: Math.floor(Number(scored[i + 1]) / PRIORITY_UNIT) });
+    return { active: new Set(active), ended: [...completed, ...failed], results, waiting };
   }
 
-  /** Lets jobs be tried again that would wait for long because a worker's clock is wrong. */
+  /** Retries now what would wait for long because of a worker's wrong clock. */
   async promoteStuck(now: number): Promise<void> {
     const delayed = await this.redis.zrange(this.queue.toKey("delayed"), "0", "-1", "WITHSCORES");
     for (let i = 0; i < delayed.length; i += 2) {
@@ -75,124 +101,115 @@ export class JobQueue {
     }
   }
 
-  /** Where every job of it is, at one moment, and the priority of those that wait. */
-  async list(): Promise<{ id: string; whereabouts: Whereabouts; priority: number }[]> {
-    const key = (part: string): string => this.queue.toKey(part);
-    const answers = await this.redis
-      .multi()
-      .lrange(key("wait"), 0, -1)
-      .lrange(key("paused"), 0, -1)
-      .zrange(key("delayed"), "0", "-1")
-      .zrange(key("prioritized"), "0", "-1", "WITHSCORES")
-      .lrange(key("active"), 0, -1)
-      .zrange(key("completed"), "0", "-1")
-      .zrange(key("failed"), "0", "-1")
-      .exec();
-    const [wait, paused, delayed, scored, active, completed, failed] = (answers ?? []).map(
-      ([error, value]) => {
-        if (error) throw error;
-        return value as string[];
-      },
-    );
-    const at = (ids: string[], whereabouts: Whereabouts) =>
-      ids.map((id) => ({ id, whereabouts, priority: 1 }));
-    const prioritized = scored.flatMap((id, i) =>
-      i % 2 === 1
-        ? []
-        : [
-            {
-              id,
-              whereabouts: "waiting" as const,
-              priority: Math.floor(Number(scored[i + 1]) / PRIORITY_UNIT),
-            },
-          ],
-    );
-    return [
-      ...at([...wait, ...paused, ...delayed], "waiting"),
-      ...prioritized,
-      ...at(active, "active"),
-      ...at(completed, "completed"),
-      ...at(failed, "failed"),
-    ];
-  }
-
-  /** Who has or had jobs, and for which time each is tried: that a worker was lost does not count. Null where it is not there. */
-  async holders(ids: readonly string[]): Promise<({ worker: string; attempts: number } | null)[]> {
-    const found = await this.#ask(ids, (key) => ["hmget", key, "pb", "atm", "name"]);
+  /** The last worker of each job and the number of the attempt; null where the job is not in the queue. */
+  async holders(ids: readonly string[]): Promise<(Omit<RemoteLease, "id"> | null)[]> {
+    const found = await this.#readJobs(ids, "name");
     return found.map(([worker, failed, name]) =>
       name === null ? null : { worker: worker ?? UNKNOWN_WORKER, attempts: Number(failed ?? 0) + 1 },
     );
   }
 
-  /** What was handed in for jobs that have ended. */
-  async handedIn(ids: readonly string[]): Promise<HandedIn[]> {
+  /** The outcomes of jobs that ended. */
+  async deliveries(ids: readonly string[]): Promise<Delivery[]> {
     if (ids.length === 0) return [];
-    const kept = await this.redis.hmgetBuffer(resultsKey(this.name), ...ids);
-    const read = ids.map((id, i) => ({ id, kept: kept[i] && openKept(kept[i]) }));
-    const lacking = read.flatMap((one) => (one.kept ? [] : [one.id]));
-    const failures = await this.#ask(lacking, (key) => ["hmget", key, "pb", "atm", "failedReason"]);
-    return read.map(({ id, kept }) => {
-      if (kept) return Object.assign(kept, { id, reason: null });
-      const [worker, made, reason] = failures[lacking.indexOf(id)];
-      const attempts = Math.max(1, Number(made ?? 1));
-      return { id, worker: worker ?? UNKNOWN_WORKER, attempts, reason, packed: null };
+    const stored = await this.redis.hmgetBuffer(resultsKey(this.name), ...ids);
+    const results = stored.map((bytes) => bytes && decodeResult(bytes));
+    const missing = ids.filter((_, i) => !results[i]);
+    const failures = new Map(
+      (await this.#readJobs(missing, "failedReason")).map((values, i) => [missing[i], values]),
+    );
+    return ids.map((id, i) => {
+      const result = results[i];
+      if (result) return Object.assign(result, { id, reason: null });
+      const [worker, failed, reason] = failures.get(id)!;
+      return {
+        id,
+        worker: worker ?? UNKNOWN_WORKER,
+        attempts: Math.max(1, Number(failed ?? 1)),
+        reason,
+        packed: null,
+      };
     });
   }
 
-  /** The same of many jobs, in one go. */
-  async #ask(ids: readonly string[], command: (key: string) => string[]): Promise<(string | null)[][]> {
+  /** Worker, failed attempts and another field of each job. */
+  async #readJobs(ids: readonly string[], field: string): Promise<(string | null)[][]> {
     if (ids.length === 0) return [];
-    const answers = await this.redis.pipeline(ids.map((id) => command(this.queue.toKey(id)))).exec();
-    return (answers ?? []).map(([error, value]) => {
-      if (error) throw error;
-      return value as (string | null)[];
-    });
+    return replies(this.redis.pipeline(ids.map((id) => ["hmget", this.queue.toKey(id), "pb", "atm", field])));
   }
 
-  /** Lets go of predictions that were stored. */
-  async forget(ids: readonly string[]): Promise<void> {
+  /** Deletes predictions that are in the database. */
+  async deleteResults(ids: readonly string[]): Promise<void> {
     if (ids.length > 0) await this.redis.hdel(resultsKey(this.name), ...ids);
   }
 
-  /** Takes a job out, and what was handed in for it. @returns false where a worker has it: then it stays */
+  /** Removes a job and its prediction. @returns false where a worker has it, so that it stays */
   async remove(id: string): Promise<boolean> {
     this.waiting.delete(id);
     if ((await this.queue.remove(id)) === 0) return false;
-    await this.forget([id]);
+    await this.deleteResults([id]);
     return true;
   }
 
-  /** Jobs whose predictions are kept. */
-  kept(): Promise<string[]> {
-    return this.redis.hkeys(resultsKey(this.name));
-  }
-
-  /** Takes the whole queue out of Redis. */
+  /** Deletes the whole queue. */
   async obliterate(): Promise<void> {
     await this.redis.del(resultsKey(this.name));
     await this.queue.obliterate({ force: true });
   }
 
   async close(): Promise<void> {
-    this.#events?.close();
+    this.#watcher?.close();
     await this.queue.close().catch(() => {});
   }
 }
 
-/** Where a job is by an event; null where that is no news. */
-function heardOf(event: string, prev: string | undefined): Whereabouts | null {
-  switch (event) {
-    case "active":
-    case "completed":
-    case "failed":
-      return event;
-    // The one who offered it knows that it waits: this is news only of one that was active.
-    case "waiting":
-      return prev === "active" ? "waiting" : null;
-    case "stalled":
-    case "delayed":
-      return "waiting";
-    default:
-      return null;
-  }
+async function replies<T>(commands: ChainableCommander): Promise<T[]> {
+  return ((await commands.exec()) ?? []).map(([error, value]) => {
+    if (error) throw error;
+    return value as T;
+  });
+}
+
+/** Milliseconds that Redis waits for the next event, and after an error. */
+const BLOCK = 10_000;
+const RETRY = 100;
+/** Milliseconds for which events are gathered. */
+const GATHER = 5;
+
+/** Calls `changed` whenever a stream has new entries; their content does not matter. */
+function watchStream(redis: Redis, key: string, log: Log, changed: () => void): { close(): void } {
+  const connection = redis.duplicate({
+    maxRetriesPerRequest: null,
+    enableOfflineQueue: true,
+    autoResendUnfulfilledCommands: false,
+    socketTimeout: BLOCKING_SILENCE,
+  });
+  connection.on("error", () => {});
+  let closed = false;
+  const watch = async (): Promise<void> => {
+    let logged = "";
+    while (!closed) {
+      try {
+        // Read anew each time: a Redis that was emptied counts from the beginning.
+        const [[newest] = ["0-0"]] = await connection.xrevrange(key, "+", "-", "COUNT", 1);
+        changed();
+        await connection.xread("COUNT", 1, "BLOCK", BLOCK, "STREAMS", key, newest);
+        logged = "";
+        await Bun.sleep(GATHER);
+      } catch (error) {
+        const cause = causeOf(error);
+        if (!closed && cause !== logged && !/Connection is closed|ECONN/.test(cause))
+          log.problem("queue events", { cause });
+        logged = cause;
+        await Bun.sleep(RETRY);
+      }
+    }
+  };
+  void watch();
+  return {
+    close() {
+      closed = true;
+      connection.disconnect();
+    },
+  };
 }

@@ -1,71 +1,69 @@
-import type { FarmJobs } from "../scoring/jobs/farm-jobs.ts";
-import { MAX_ATTEMPTS } from "../scoring/jobs/job.ts";
+import { type FarmJobs, MAX_ATTEMPTS, type Offer } from "../scoring/index.ts";
 import { FairPriority } from "./fair-priority.ts";
 import type { JobQueue } from "./job-queue.ts";
 
-/** Jobs that are offered, or stored, in one go. */
+/** Jobs that are offered, or stored, together. */
 export const BATCH = 256;
 
-/** Jobs in the queue for each place of a worker, so that none is idle between two offers, nor soon while the server is away. */
-const AHEAD = 32;
-/** The least; with the pool beside them no more, or it would have nothing to do. */
-const LEAST_AHEAD = 2;
-/** With so many, comparing both sides keeps the server's answers waiting for some 0.3 s (test/bench/farm-crowd.ts). */
+/** Jobs in the queue for each slot of a worker, so that none is idle between two offers or while the server restarts. */
+const PER_SLOT = 32;
+/** The least; with the server's pool working too no more, or the pool would have nothing to do. */
+const LEAST_PER_SLOT = 2;
+/** With so many, a full reconciliation delays the server's responses by some 0.3 s (test/bench/farm-crowd.ts). */
 const MOST = 32_768;
 
-/** How many jobs are to wait in the queue for so many places. */
-export const jobsAhead = (places: number, isBesidePool: boolean): number =>
-  isBesidePool ? places * LEAST_AHEAD : Math.max(places * LEAST_AHEAD, Math.min(places * AHEAD, MOST));
+/** How many jobs should wait in the queue for so many slots. */
+export const targetLength = (slots: number, withPool: boolean): number =>
+  withPool ? slots * LEAST_PER_SLOT : Math.max(slots * LEAST_PER_SLOT, Math.min(slots * PER_SLOT, MOST));
 
-/** Puts jobs of the database into a queue of BullMQ, in turns between clients. */
+/** Moves jobs of the database into a queue, taking turns between clients. */
 export class QueueFiller {
   readonly priority = new FairPriority();
 
   constructor(private readonly jobs: FarmJobs) {}
 
   /**
-   * Offers until so many jobs wait, or there are no more. Where the queue takes none, those that it was to take are withdrawn.
+   * Offers jobs until so many wait, or there are no more; jobs that the queue rejects are withdrawn.
    * @param timeout milliseconds that a job may take
    * @returns how many were offered
    */
-  async fill(line: JobQueue, most: number, timeout: number): Promise<number> {
+  async fill(queue: JobQueue, length: number, timeout: number): Promise<number> {
+    if (queue.waiting.size === 0) this.priority.reset();
     let offered = 0;
-    if (line.waiting.size === 0) this.priority.reset();
-    while (line.waiting.size < most) {
-      const offers = this.jobs.offer(Math.min(BATCH, most - line.waiting.size));
-      if (offers.length === 0) return offered;
-      const tasks = offers.map((offer) => ({ ...offer, priority: this.priority.next(offer.client) }));
-      const fitting = tasks.flatMap((task) => {
-        const { priority } = task;
-        return priority === null ? [] : [{ ...task, priority }];
+    while (queue.waiting.size < length) {
+      const offers = this.jobs.offer(Math.min(BATCH, length - queue.waiting.size));
+      const added = offers.flatMap((offer) => {
+        const priority = this.priority.next(offer.client);
+        return priority === null ? [] : [{ ...offer, priority }];
       });
       try {
-        await line.queue.addBulk(
-          fitting.map(({ id, request, priority }) => ({
-            name: "score",
-            data: { request, timeout },
-            opts: {
-              jobId: id,
-              priority,
-              attempts: MAX_ATTEMPTS,
-              backoff: { type: "exponential", delay: 1000 },
-              // What was handed in lies beside the queue until it is stored.
-              removeOnComplete: true,
-              removeOnFail: false,
-              stackTraceLimit: 1,
-            },
-          })),
-        );
+        await queue.queue.addBulk(added.map((offer) => bulkJob(offer, timeout)));
       } catch (error) {
         this.jobs.withdraw(offers.map(({ id }) => id));
         throw error;
       }
-      for (const { id, client, priority } of fitting) line.waiting.set(id, { client, priority });
-      offered += fitting.length;
-      if (fitting.length === tasks.length) continue;
-      this.jobs.withdraw(tasks.filter(({ priority }) => priority === null).map(({ id }) => id));
-      break;
+      for (const { id, client, priority } of added) queue.waiting.set(id, { client, priority });
+      offered += added.length;
+      // The priorities are used up until the queue is empty.
+      if (added.length < offers.length)
+        this.jobs.withdraw(offers.map(({ id }) => id).filter((id) => !queue.waiting.has(id)));
+      if (offers.length === 0 || added.length < offers.length) break;
     }
     return offered;
   }
 }
+
+const bulkJob = ({ id, request, priority }: Offer & { priority: number }, timeout: number) => ({
+  name: "score",
+  data: { request, timeout },
+  opts: {
+    jobId: id,
+    priority,
+    attempts: MAX_ATTEMPTS,
+    backoff: { type: "exponential", delay: 1000 },
+    // The prediction stays in the results until it is stored.
+    removeOnComplete: true,
+    removeOnFail: false,
+    stackTraceLimit: 1,
+  },
+});

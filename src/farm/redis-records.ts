@@ -1,32 +1,31 @@
 import type { Redis } from "ioredis";
-import type { ScoringVersion } from "../scoring/jobs/store.ts";
+import type { ScoringVersion } from "../scoring/index.ts";
 
-/** What server and workers write into Redis besides the queues of BullMQ, and under which keys. */
+/** The keys and records that server and workers keep in Redis, besides the queues of BullMQ. */
 
 export const PREFIX = "labd";
-/** Changes when server and worker of another version could not understand each other. */
+/** Incremented when servers and workers of other versions could not understand each other. */
 const PROTOCOL = 2;
 
-/** The server's claim on this database of Redis: it goes with it. */
-export const CLAIM = `${PREFIX}:claim`;
+/** The server's lease on this database of Redis, and its milliseconds. */
+const CLAIM = `${PREFIX}:claim`;
 export const CLAIM_LIFE = 8000;
-/** What the server says of itself. */
+/** The state of the farm, as long as the lease holds. */
+export const STATE = `${PREFIX}:state`;
 const SERVER = `${PREFIX}:server`;
-/** Names of all queues that have been in use, and what they stand for. */
+/** All queues that were in use, with their kinds of work. */
 const QUEUES = `${PREFIX}:queues`;
-/** Names of workers; what each says of itself goes with it. */
 const WORKERS = `${PREFIX}:workers`;
 const WORKER_LIFE = 10_000;
 const workerKey = (name: string): string => `${PREFIX}:worker:${name}`;
-/** Jobs that a worker need not go on with. */
+/** Cancelled jobs that a worker still has. */
 const droppedKey = (worker: string): string => `${PREFIX}:dropped:${worker}`;
 const DROPPED_LIFE = 600;
-/** Predictions by job, each from when a worker has it until the server has stored it. */
+/** Predictions by job, until the server has stored them. */
 export const resultsKey = (queue: string): string => `${PREFIX}:results:${queue}`;
-/** Seconds that predictions wait for the server. */
 const RESULT_LIFE = 7 * 86_400;
 
-/** Of what kind the work in one queue is: a worker takes none of a kind that is not exactly its own. */
+/** The kind of work in a queue: a worker takes only exactly its own kind. */
 export interface WorkKind {
   /** Version of labd. */
   version: string;
@@ -43,17 +42,17 @@ export interface ServerRecord extends WorkKind {
   commit: string;
   host: string;
   pid: number;
-  /** Queue that is offered into. */
+  /** The queue that gets jobs. */
   queue: string;
-  /** Text of the corpus's own null; null where it has none. */
+  /** Text of the corpus's calibration; null without one. */
   calibration: string | null;
-  /** Name of the corpus; null where there is none. */
+  /** Name of the corpus; null without one. */
   corpusName: string | null;
   /** Milliseconds since 1970-01-01 UTC. */
   since: number;
 }
 
-/** What one worker (a process) says of itself. */
+/** A worker process. */
 export interface WorkerRecord {
   name: string;
   host: string;
@@ -61,47 +60,47 @@ export interface WorkerRecord {
   version: string;
   commit: string;
   method: string;
-  /** Jobs at a time. */
+  /** Concurrent jobs. */
   concurrency: number;
-  /** Hashes of the corpora that it has proven. */
+  /** Hashes of the corpora that it has verified. */
   corpora: string[];
-  /** Queue that it takes work from; null while it takes none. */
+  /** The queue that it takes jobs from; null if none. */
   queue: string | null;
-  /** Why it takes none; null where it does. */
+  /** Why it accepts no jobs; null if it does. */
   refusal: string | null;
   draining: boolean;
-  /** Identifiers of the jobs that it has, and how far they are. */
+  /** Its jobs and their progress. */
   jobs: { id: string; stage: string; fraction: number; since: number }[];
-  /** Since it began: jobs handed in, failed, given back or lost. */
+  /** Since its start: jobs finished, failed, and given back or lost. */
   counts: { finished: number; failed: number; returned: number };
-  /** Bytes of memory that the process has. */
+  /** Bytes of memory of the process. */
   memory: number;
   /** Milliseconds since 1970-01-01 UTC. */
   since: number;
 }
 
+const parse = <T>(text: string | null): T | null => (text === null ? null : (JSON.parse(text) as T));
+
 export async function announceServer(redis: Redis, server: ServerRecord): Promise<void> {
-  const { version, scoringVersion } = server;
+  const { version, scoringVersion, queue } = server;
   await redis
     .multi()
     .set(SERVER, JSON.stringify(server))
-    .hset(QUEUES, server.queue, JSON.stringify({ version, scoringVersion } satisfies WorkKind))
+    .hset(QUEUES, queue, JSON.stringify({ version, scoringVersion } satisfies WorkKind))
     .exec();
 }
 
-export async function readServer(redis: Redis): Promise<ServerRecord | null> {
-  const text = await redis.get(SERVER);
-  return text === null ? null : (JSON.parse(text) as ServerRecord);
-}
+export const readServer = async (redis: Redis): Promise<ServerRecord | null> =>
+  parse(await redis.get(SERVER));
 
-export async function readQueues(redis: Redis): Promise<Map<string, WorkKind>> {
+export async function readQueues(redis: Redis): Promise<[name: string, kind: WorkKind][]> {
   const all = await redis.hgetall(QUEUES);
-  return new Map(Object.entries(all).map(([name, kind]) => [name, JSON.parse(kind) as WorkKind]));
+  return Object.entries(all).map(([name, kind]) => [name, JSON.parse(kind) as WorkKind]);
 }
 
 export const forgetQueue = (redis: Redis, name: string): Promise<number> => redis.hdel(QUEUES, name);
 
-/** Registers a worker for WORKER_LIFE. @returns jobs that it need not go on with */
+/** Registers a worker for some seconds. @returns its cancelled jobs */
 export async function registerWorker(redis: Redis, worker: WorkerRecord): Promise<string[]> {
   const key = droppedKey(worker.name);
   const answers = await redis
@@ -118,61 +117,58 @@ export async function removeWorker(redis: Redis, name: string): Promise<void> {
   await redis.multi().srem(WORKERS, name).del(workerKey(name)).exec();
 }
 
-/** The workers that are there; what is left of others is removed. */
+/** The registered workers; names of expired ones are removed. */
 export async function readWorkers(redis: Redis): Promise<WorkerRecord[]> {
   const names = (await redis.smembers(WORKERS)).sort();
   if (names.length === 0) return [];
   const texts = await redis.mget(names.map(workerKey));
   const gone = names.filter((_, i) => texts[i] === null);
   if (gone.length > 0) await redis.srem(WORKERS, gone);
-  return texts.flatMap((text) => (text === null ? [] : [JSON.parse(text) as WorkerRecord]));
+  return texts.flatMap((text) => parse<WorkerRecord>(text) ?? []);
 }
 
-/** Tells a worker that nobody waits for a job any more. */
+/** Tells a worker that a job was cancelled. */
 export async function tellDropped(redis: Redis, worker: string, job: string): Promise<void> {
   await redis.multi().sadd(droppedKey(worker), job).expire(droppedKey(worker), DROPPED_LIFE).exec();
 }
 
-/** A job as it lies in the queue. */
+/** The data of a job in the queue. */
 export interface FarmTask {
   /** The request as JSON text. */
   request: string;
-  /** Milliseconds that it may take. */
+  /** Milliseconds that the job may take. */
   timeout: number;
 }
 
-/** A prediction as a worker hands it in, and who that was. */
-export interface Kept {
+/** A prediction and the worker that made it. */
+export interface Result {
   worker: string;
-  /** 1 the first time that the job is tried. */
+  /** 1 for the first attempt. */
   attempts: number;
   packed: Uint8Array<ArrayBuffer>;
 }
 
-/** Keeps a prediction for the server, whatever becomes of the worker and of its hold on the job. */
-export async function keepResult(redis: Redis, queue: string, job: string, kept: Kept): Promise<void> {
+/** Stores a prediction for the server, independent of the worker's lock on the job. */
+export async function saveResult(redis: Redis, queue: string, job: string, result: Result): Promise<void> {
   const key = resultsKey(queue);
-  await redis.multi().hset(key, job, sealKept(kept)).expire(key, RESULT_LIFE).exec();
+  await redis.multi().hset(key, job, encodeResult(result)).expire(key, RESULT_LIFE).exec();
 }
 
 const checksum = (bytes: Uint8Array): string => Bun.hash(bytes).toString(16);
 
-/** A line of JSON, and the prediction as it will be stored behind it. */
-export function sealKept({ worker, attempts, packed }: Kept): Buffer {
+/** A line of JSON followed by the packed prediction. */
+export function encodeResult({ worker, attempts, packed }: Result): Buffer {
   const line = JSON.stringify([worker, attempts, checksum(packed)]);
   return Buffer.concat([Buffer.from(`${line}\n`), packed]);
 }
 
-/** What was kept; null where it was damaged, or is of another version. */
-export function openKept(bytes: Buffer): Kept | null {
+/** @returns null for a damaged result or one of another version */
+export function decodeResult(bytes: Buffer): Result | null {
   const end = bytes.indexOf(10);
   const packed = new Uint8Array(bytes.subarray(end + 1));
   try {
-    const [worker, attempts, sum] = JSON.parse(bytes.toString("utf8", 0, Math.max(0, end))) as [
-      string,
-      number,
-      string,
-    ];
+    const line = bytes.toString("utf8", 0, Math.max(0, end));
+    const [worker, attempts, sum] = JSON.parse(line) as [string, number, string];
     return sum === checksum(packed) ? { worker, attempts, packed } : null;
   } catch {
     return null;
@@ -180,8 +176,8 @@ export function openKept(bytes: Buffer): Kept | null {
 }
 
 /**
- * Takes this database of Redis for the server, or renews what it has: two servers would take each other's jobs for strays.
- * @returns whether it has it now, and whether it was there for anybody: it goes with all else where Redis was emptied
+ * Takes or renews the lease on this database of Redis: two servers would remove each other's jobs.
+ * @returns `new` where no one had it, as after a flush; `taken` where another server has it
  */
 export async function takeClaim(redis: Redis, token: string): Promise<"ours" | "new" | "taken"> {
   const answer = await redis.eval(TAKE_CLAIM, 1, CLAIM, token, CLAIM_LIFE);
@@ -191,3 +187,8 @@ const TAKE_CLAIM = `local holder = redis.call("GET", KEYS[1])
 if holder and holder ~= ARGV[1] then return 0 end
 redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2])
 return holder and 1 or 2`;
+
+/** Gives the lease up, so that another server may take it at once. */
+export async function releaseClaim(redis: Redis): Promise<void> {
+  await redis.del(CLAIM, STATE);
+}

@@ -1,58 +1,35 @@
 import type { Metrics } from "../platform/metrics.ts";
-import type { FarmState } from "./state.ts";
+import type { FarmState } from "./status.ts";
 
-/** Declares the figures of the farm for /metrics. */
-export function registerFarmMetrics(metrics: Metrics, stateOf: () => FarmState | null): void {
-  const gauge = metrics.ask.bind(metrics, "gauge");
-  const of =
-    <T>(read: (state: FarmState) => T, none: T) =>
-    (): T => {
-      const state = stateOf();
-      return state === null ? none : read(state);
-    };
-  gauge(
-    "labd_farm_up",
-    "1 where the queue between server and workers is there and takes jobs.",
-    of(({ state }) => (state === "there" ? 1 : 0), 0),
+/** Registers the farm's metrics for /metrics. */
+export function registerFarmMetrics(metrics: Metrics, readFarm: () => FarmState | null): void {
+  const gauge = (name: string, help: string, read: (state: FarmState) => number): void =>
+    metrics.ask("gauge", name, help, () => {
+      const state = readFarm();
+      return state === null ? 0 : read(state);
+    });
+  const perHost = (
+    name: string,
+    help: string,
+    read: (worker: FarmState["workers"][number]) => number,
+  ): void => metrics.ask("gauge", name, help, () => sums(readFarm()?.workers ?? [], read), ["host", "fits"]);
+
+  gauge("labd_farm_up", "1 if the queue is reachable and accepts jobs.", ({ state }) =>
+    Number(state === "there"),
   );
-  gauge(
-    "labd_farm_waiting",
-    "Jobs in the queue that no worker has.",
-    of(({ waiting }) => waiting, 0),
+  gauge("labd_farm_waiting", "Jobs in the queue that no worker has.", ({ waiting }) => waiting);
+  gauge("labd_farm_running", "Jobs that workers of the farm have.", ({ running }) => running);
+  gauge("labd_farm_pool_works", "1 if the server's own workers may take jobs.", ({ poolWorks }) =>
+    Number(poolWorks),
   );
-  gauge(
-    "labd_farm_running",
-    "Jobs that workers of the farm have.",
-    of(({ running }) => running, 0),
-  );
-  gauge(
-    "labd_farm_pool_works",
-    "1 where the workers of the server's own process may take jobs.",
-    of(({ poolWorks }) => (poolWorks ? 1 : 0), 0),
-  );
-  gauge(
-    "labd_farm_workers",
-    "Workers of the farm by host, and whether they take work.",
-    of(({ workers }) => sums(workers, () => 1), []),
-    ["host", "fits"],
-  );
-  gauge(
-    "labd_farm_places",
-    "Jobs that workers of the farm can have at a time.",
-    of(({ workers }) => sums(workers, ({ concurrency }) => concurrency), []),
-    ["host", "fits"],
-  );
-  gauge(
-    "labd_farm_places_busy",
-    "Jobs that workers of the farm say they have.",
-    of(({ workers }) => sums(workers, ({ jobs }) => jobs.length), []),
-    ["host", "fits"],
-  );
+  perHost("labd_farm_workers", "Workers of the farm by host, and whether they accept jobs.", () => 1);
+  perHost("labd_farm_places", "Concurrent jobs of the farm's workers.", ({ concurrency }) => concurrency);
+  perHost("labd_farm_places_busy", "Jobs that the farm's workers report.", ({ jobs }) => jobs.length);
   metrics.ask(
     "counter",
     "labd_farm_jobs_total",
-    "Jobs by what became of them in the farm since the server began: offered, finished, failed, late (handed in twice), returned (by a worker, or lost with it), lost (from the queue).",
-    of(({ counts }) => Object.entries(counts).map(([outcome, n]) => [[outcome], n] as const), []),
+    "Jobs by outcome since the server started: offered, finished, failed, late (delivered twice), returned (by a worker, or lost with it), lost (from the queue).",
+    () => Object.entries(readFarm()?.counts ?? {}).map(([outcome, count]) => [[outcome], count] as const),
     ["outcome"],
   );
 }
@@ -64,9 +41,9 @@ function sums(
   const found = new Map<string, [string[], number]>();
   for (const worker of workers) {
     const labels = [worker.host, String(worker.fits)];
-    const known = found.get(labels.join(" ")) ?? [labels, 0];
-    known[1] += read(worker);
-    found.set(labels.join(" "), known);
+    const sum = found.get(labels.join(" ")) ?? [labels, 0];
+    sum[1] += read(worker);
+    found.set(labels.join(" "), sum);
   }
   return [...found.values()];
 }

@@ -31,22 +31,40 @@ import { JobStore, type JobView } from "./jobs/store.ts";
 
 export type { Homolog, HomologAtMatch, MatchScore, PatternScores, Prediction } from "../motif/index.ts";
 export { calibrateCorpus } from "./corpus/calibration.ts";
-export { calibrationPath, readCalibration, readCalibrationText } from "./corpus/calibration-file.ts";
+export {
+  calibrationFileText,
+  calibrationPath,
+  readCalibration,
+  readCalibrationText,
+} from "./corpus/calibration-file.ts";
 export {
   Corpora,
   type CorpusInfo,
   corpusPath,
   type CorpusSource,
+  emptyCorpus,
+  openCorpusFile,
   verifyCorpusFile,
 } from "./corpus/corpus.ts";
 export { writeDurably } from "./corpus/durable-file.ts";
 export { decompressed } from "./corpus/fasta-stream.ts";
-export type { Farm, FarmDependencies } from "./jobs/farm-jobs.ts";
+export {
+  type Farm,
+  type FarmDependencies,
+  type FarmJobs,
+  type Offer,
+  type RemoteLease,
+  UNKNOWN_WORKER,
+} from "./jobs/farm-jobs.ts";
+export { packPrediction } from "./jobs/packed-prediction.ts";
+export { type JobSource, Pool, type Progress } from "./jobs/pool.ts";
+export type { Lease } from "./jobs/fair-scheduler.ts";
+export type { ScoringVersion } from "./jobs/store.ts";
 export { jobCompletions, type JobCompletions } from "./jobs/job-completions.ts";
 export type { MotifClass, MotifClasses } from "./corpus/motif-classes.ts";
 export type { ImportedTable, MotifTables } from "./corpus/motif-tables.ts";
 export { PRINTERS, type PrinterName } from "./api/result-printer.ts";
-export { type State, STATES } from "./jobs/job.ts";
+export { type JobRequest, MAX_ATTEMPTS, MAX_INTERRUPTIONS, type State, STATES } from "./jobs/job.ts";
 export { ENDPOINT } from "./api/route.ts";
 export type { NamedQuestion, Scored, ScoreRequest } from "./batch/score.ts";
 export {

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { causeOf, connectionOptions, redactedAddress } from "../../src/farm/connection.ts";
-
-const options = (url: string, ca = "") => connectionOptions({ url, ca });
+import { decodeResult, encodeResult, queueName } from "../../src/farm/redis-records.ts";
+import { mixedFarm, type RedisInfo, unsupportedReason } from "../../src/farm/status.ts";
 
 test.each([
   ["redis://queue", { host: "queue", port: 6379, db: 0 }, "redis://queue"],
@@ -22,27 +22,68 @@ test.each([
     { path: "/run/redis.sock", username: "labd", password: "secret", db: 2 },
     "unix:/run/redis.sock?db=2",
   ],
-])("%s", (url, expected, shown) => {
-  expect(options(url) as unknown).toEqual(expected);
+])("%s", (url, options, shown) => {
+  expect(connectionOptions({ url, ca: "" }) as unknown).toEqual(options);
   expect(redactedAddress(url)).toBe(shown);
 });
 
-test("an address that is none is refused without being shown, a file of certificates by its name", () => {
-  for (const url of ["redis://:secret@", "redis://:secret@host/two", "redis://:secret@host:port"])
-    expect(() => options(url)).toThrow(
-      expect.objectContaining({
-        code: "invalid_setting",
-        message: expect.not.stringContaining("secret"),
-      }),
-    );
-  const missing = join(import.meta.dir, "missing.pem");
-  expect(() => options("rediss://host", missing)).toThrow(`ca_file: ${missing} cannot be read.`);
-  const own = options("rediss://host", import.meta.path).tls as { ca: string[] };
-  expect(own.ca[0]).toContain("of certificates by its name");
+test.each(["redis://:secret@", "redis://:secret@host/two", "redis://:secret@host:port"])(
+  "rejects %s without showing the password",
+  (url) =>
+    expect(() => connectionOptions({ url, ca: "" })).toThrow(
+      expect.objectContaining({ code: "invalid_setting", message: expect.not.stringContaining("secret") }),
+    ),
+);
+
+test("reads CA certificates from a file", () => {
+  const ca = join(import.meta.dir, "missing.pem");
+  expect(() => connectionOptions({ url: "rediss://host", ca })).toThrow(`ca_file: ${ca} cannot be read.`);
+  const { tls } = connectionOptions({ url: "rediss://host", ca: import.meta.path }) as {
+    tls: { ca: string[] };
+  };
+  expect(tls.ca[0]).toContain("reads CA certificates");
 });
 
-test("the causes of several attempts are told once each", () => {
+test("lists the different causes of several attempts", () => {
   const error = new AggregateError([new Error("refused."), new Error("refused."), new Error("no route.")]);
-  expect(causeOf(error)).toBe("refused.; no route");
-  expect(causeOf("odd")).toBe("odd");
+  expect([causeOf(error), causeOf("odd")]).toEqual(["refused.; no route", "odd"]);
+});
+
+test.each([
+  [{}, null],
+  [{ mode: "sentinel" }, "Sentinel"],
+  [{ mode: "cluster" }, "Cluster"],
+  [{ isReplica: true }, "replica"],
+])("a Redis with %p is unsupported: %p", (info, reason) => {
+  const found = unsupportedReason({ mode: "standalone", isReplica: false, ...info } as RedisInfo);
+  if (reason === null) expect(found).toBeNull();
+  else expect(found).toContain(reason);
+});
+
+test("explains why workers do not match the server", () => {
+  const server = { queue: "q", version: "1.0.0", commit: "abc" };
+  const worker = { name: "w", host: "h", refusal: null, queue: "q", draining: false, commit: "abc" };
+  const mixed = (difference: object): string =>
+    mixedFarm(server, [{ ...worker, ...difference } as never]).join();
+  expect(mixed({})).toBe("");
+  expect(mixed({ refusal: "It is verifying c." })).toBe("w on h accepts no jobs. It is verifying c.");
+  expect(mixed({ queue: "other" })).toContain("another corpus");
+  expect(mixed({ queue: "other", draining: true })).toBe("");
+  expect(mixed({ commit: "def" })).toContain("built from def, the server from abc");
+});
+
+test("results are rejected when damaged, and queues differ by version and corpus", () => {
+  const result = { worker: "w", attempts: 2, packed: new Uint8Array([1, 10, 2]) };
+  const bytes = encodeResult(result);
+  expect(decodeResult(bytes)).toEqual(result);
+  for (const damaged of [bytes.with(bytes.length - 1, 3), Buffer.from("text"), Buffer.from("")])
+    expect(decodeResult(Buffer.from(damaged))).toBeNull();
+  const kind = { version: "1", scoringVersion: { method: "m", corpus: "c" } };
+  expect(queueName(kind)).toMatch(/^jobs-[0-9a-f]{16}$/);
+  const others = [
+    { ...kind, version: "2" },
+    { ...kind, scoringVersion: { method: "n", corpus: "c" } },
+    { ...kind, scoringVersion: { method: "m", corpus: "d" } },
+  ];
+  expect(new Set([kind, ...others].map(queueName)).size).toBe(4);
 });

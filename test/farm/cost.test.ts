@@ -2,16 +2,16 @@ import { expect, spyOn, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PREFIX, queueName, resultsKey, sealKept } from "../../src/farm/redis-records.ts";
+import { PREFIX, queueName, resultsKey, encodeResult } from "../../src/farm/redis-records.ts";
 import { packPrediction } from "../../src/scoring/jobs/packed-prediction.ts";
 import { Laboratory, until, VERSION } from "./laboratory.ts";
 import { hasRedis, RedisServer } from "./redis-server.ts";
 
-/** What a job costs the server, in counts: they are the same on every machine. */
+/** The cost of a job for the server, in commands: the same on every machine. */
 
 const JOBS = 200;
 
-/** How often Redis was told each command by clients and scripts. */
+/** Redis's count of each command. */
 async function commands(redis: RedisServer): Promise<Map<string, number>> {
   const text = String(await redis.command("INFO", "commandstats"));
   return new Map(
@@ -20,7 +20,7 @@ async function commands(redis: RedisServer): Promise<Map<string, number>> {
 }
 
 (hasRedis ? test : test.skip)(
-  `what workers handed in is stored by two commands and one transaction, however many jobs${hasRedis ? "" : " (SKIPPED without redis-server)"}`,
+  `results are stored with two commands and one transaction, however many jobs${hasRedis ? "" : " (SKIPPED without redis-server)"}`,
   async () => {
     const directory = mkdtempSync(join(tmpdir(), "labd-redis-"));
     await using redis = await RedisServer.start(directory);
@@ -30,11 +30,10 @@ async function commands(redis: RedisServer): Promise<Map<string, number>> {
     const queue = queueName({ version: VERSION, scoringVersion: lab.corpora.scoringVersion() });
     const packed = packPrediction('{"kept":1}');
     for (const id of ids)
-      await lab.command("HSET", resultsKey(queue), id, sealKept({ worker: "w", attempts: 2, packed }));
-    // As BullMQ would say it of each, had a worker come by.
+      await lab.command("HSET", resultsKey(queue), id, encodeResult({ worker: "w", attempts: 2, packed }));
     const before = await commands(redis);
     const transactions = spyOn(lab.database, "transaction");
-    // It looks once, and has no news that would make it look again.
+    // One turn without a cause for another.
     const farm = lab.serve({ reconcileEvery: 600_000, interval: 600_000 });
     await until(
       () => lab.store.counts().finished === JOBS,

@@ -10,7 +10,7 @@ import {
   queueName,
   registerWorker,
   resultsKey,
-  sealKept,
+  encodeResult,
   type WorkerRecord,
 } from "../../src/farm/redis-records.ts";
 import { packPrediction } from "../../src/scoring/jobs/packed-prediction.ts";
@@ -18,7 +18,7 @@ import { corpusPath } from "../../src/scoring/index.ts";
 import { Laboratory, until, VERSION } from "./laboratory.ts";
 import { hasRedis, RedisServer } from "./redis-server.ts";
 
-/** Everything here happens in one process, with workers that do as they are told; test/executable/farm.test.ts has processes. */
+/** Server and workers in one process; test/executable/farm.test.ts starts processes. */
 
 let redis: RedisServer;
 let home: string;
@@ -27,7 +27,7 @@ const open = (): Laboratory => new Laboratory(redis.at(databases++));
 const withRedis = (what: string, run: () => Promise<void>, of = test.concurrent): void =>
   hasRedis ? of(what, run, 300_000) : test.skip(`${what} (SKIPPED without redis-server)`, run);
 
-const EMPTY_HANDED: WorkerRecord = {
+const IDLE: WorkerRecord = {
   name: "",
   host: "elsewhere",
   pid: 1,
@@ -57,11 +57,11 @@ afterAll(async () => {
 });
 
 withRedis(
-  "a failure is told once, with the client's reason; what was not foreseen stays in the log",
+  "a job fails once, with a reason for the client; an unexpected error stays in the log",
   async () => {
     await using lab = open();
     const farm = lab.serve();
-    await lab.hire();
+    await lab.addWorker();
     const [told, hidden] = [await lab.submit("fail-with"), await lab.submit("fail")];
     farm.wake();
     await until(() => lab.state(told) === "failed" && lab.state(hidden) === "failed");
@@ -73,10 +73,10 @@ withRedis(
   },
 );
 
-withRedis("a thread that dies: one more attempt, then failed with a reason, or finished", async () => {
+withRedis("a job whose thread dies is tried once more", async () => {
   await using lab = open();
   const farm = lab.serve();
-  await lab.hire({ concurrency: 2 });
+  await lab.addWorker({ concurrency: 2 });
   const [dead, once] = [
     await lab.submit("throw"),
     await lab.submit(`die-once ${join(lab.directory, "died")}`),
@@ -87,10 +87,10 @@ withRedis("a thread that dies: one more attempt, then failed with a reason, or f
   expect(lab.row(once).attempts).toBe(2);
 });
 
-withRedis("the server's deadline ends a thread in an endless loop, and the next job is done", async () => {
+withRedis("the server's deadline stops an endless job, and the next one runs", async () => {
   await using lab = open();
   const farm = lab.serve({ timeout: 300 });
-  await lab.hire();
+  await lab.addWorker();
   const spun = await lab.submit("spin");
   farm.wake();
   // On a busy machine the next one, too, may take longer than that.
@@ -103,34 +103,31 @@ withRedis("the server's deadline ends a thread in an endless loop, and the next 
   expect(lab.store.get(spun).failure).toContain("longer than the 0.3 seconds");
 });
 
-withRedis(
-  "progress comes back; a cancelled job ends at its worker, which goes on with the next",
-  async () => {
-    await using lab = open();
-    const farm = lab.serve();
-    await lab.hire();
-    const [slow, next, never] = [
-      await lab.submit("progress"),
-      await lab.submit("finish"),
-      await lab.submit("finish"),
-    ];
-    farm.wake();
-    await until(() => farm.progress(slow)?.stage === "homologs");
-    expect(farm.progress(slow)).toEqual({ stage: "homologs", fraction: 0.25 });
-    for (const id of [slow, never]) {
-      lab.store.cancel(id);
-      farm.drop(id);
-    }
-    await until(() => lab.state(next) === "finished");
-    expect([lab.state(slow), lab.state(never)]).toEqual(["cancelled", "cancelled"]);
-    expect(farm.progress(slow)).toBeNull();
-  },
-);
-
-withRedis("a cancelled job of which the queue was never told is found", async () => {
+withRedis("progress is reported, and a cancelled job makes room for the next", async () => {
   await using lab = open();
   const farm = lab.serve();
-  await lab.hire();
+  await lab.addWorker();
+  const [slow, next, never] = [
+    await lab.submit("progress"),
+    await lab.submit("finish"),
+    await lab.submit("finish"),
+  ];
+  farm.wake();
+  await until(() => farm.progress(slow)?.stage === "homologs");
+  expect(farm.progress(slow)).toEqual({ stage: "homologs", fraction: 0.25 });
+  for (const id of [slow, never]) {
+    lab.store.cancel(id);
+    farm.drop(id);
+  }
+  await until(() => lab.state(next) === "finished");
+  expect([lab.state(slow), lab.state(never)]).toEqual(["cancelled", "cancelled"]);
+  await until(() => farm.progress(slow) === null);
+});
+
+withRedis("a cancelled job that is still in the queue is found", async () => {
+  await using lab = open();
+  const farm = lab.serve();
+  await lab.addWorker();
   const [slow, waiting, next] = [
     await lab.submit("wait"),
     await lab.submit("wait"),
@@ -143,11 +140,11 @@ withRedis("a cancelled job of which the queue was never told is found", async ()
   await until(() => lab.state(next) === "finished");
 });
 
-/** A job that a worker has taken who is never heard of again. */
+/** A job whose worker has disappeared. */
 async function loseWorker(lab: Laboratory): Promise<{ id: string; queue: string } & AsyncDisposable> {
   const queue = queueName({ version: VERSION, scoringVersion: lab.corpora.scoringVersion() });
   const connection = new Redis(lab.queue, { maxRetriesPerRequest: null });
-  await registerWorker(connection, { ...EMPTY_HANDED, name: "lost", queue });
+  await registerWorker(connection, { ...IDLE, name: "lost", queue });
   const never = (): Promise<never> => new Promise(() => {});
   const silent = { skipLockRenewal: true, skipStalledCheck: true, lockDuration: 300 };
   const lost = new Worker(queue, never, { connection, prefix: PREFIX, name: "lost", ...silent });
@@ -163,29 +160,29 @@ async function loseWorker(lab: Laboratory): Promise<{ id: string; queue: string 
   };
 }
 
-withRedis("a worker that is lost with its job: another has it, and the attempt does not count", async () => {
+withRedis("the job of a lost worker goes to another without counting as an attempt", async () => {
   await using lab = open();
   lab.serve();
   await using lost = await loseWorker(lab);
-  const good = await lab.hire({ lock: 500 });
+  const good = await lab.addWorker({ lock: 500 });
   await until(() => lab.state(lost.id) === "finished");
   expect(lab.row(lost.id)).toEqual({ worker: good.name, attempts: 1 });
 });
 
-withRedis("a job whose worker was lost ten times is taken for the cause", async () => {
+withRedis("a job whose worker was lost ten times fails", async () => {
   await using lab = open();
   lab.serve();
   await using lost = await loseWorker(lab);
   // BullMQ counts here how often; this is the tenth time.
   await lab.command("HSET", `${PREFIX}:${lost.queue}:${lost.id}`, "stc", "9");
-  await lab.hire({ lock: 500 });
+  await lab.addWorker({ lock: 500 });
   await until(() => lab.state(lost.id) === "failed");
   expect(lab.store.get(lost.id).failure).toBe(
     "The worker's process ended 10 times while it scored this job.",
   );
 });
 
-withRedis("a job that waits for a moment by a wrong clock is tried all the same", async () => {
+withRedis("a retry delayed by a worker's wrong clock runs at once", async () => {
   await using lab = open();
   lab.serve();
   const ids = [await lab.submit("finish"), await lab.submit("finish")];
@@ -193,7 +190,7 @@ withRedis("a job that waits for a moment by a wrong clock is tried all the same"
   const key = `${PREFIX}:${queue}`;
   // For one who seems to take work the server puts them into the queue.
   const connection = new Redis(lab.queue, { maxRetriesPerRequest: null });
-  await registerWorker(connection, { ...EMPTY_HANDED, name: "idle", queue });
+  await registerWorker(connection, { ...IDLE, name: "idle", queue });
   connection.disconnect();
   await until(async () => (await lab.command("ZCARD", `${key}:prioritized`)) === 2);
   const hour = 3_600_000;
@@ -202,11 +199,11 @@ withRedis("a job that waits for a moment by a wrong clock is tried all the same"
     await lab.command("ZREM", `${key}:prioritized`, id);
     await lab.command("ZADD", `${key}:delayed`, String((Date.now() + (i === 0 ? hour : -hour)) * 4096), id);
   }
-  await lab.hire();
+  await lab.addWorker();
   await until(() => ids.every((id) => lab.state(id) === "finished"));
 });
 
-withRedis("who finishes twice changes nothing, in whatever order", async () => {
+withRedis("a second result of a job changes nothing", async () => {
   await using lab = open();
   const [id, other] = [await lab.submit("finish"), await lab.submit("finish")];
   const scoringVersion = lab.corpora.scoringVersion();
@@ -226,23 +223,23 @@ withRedis("who finishes twice changes nothing, in whatever order", async () => {
   expect(lab.database.query("SELECT count(*) AS n FROM result").get()).toEqual({ n: 1 });
 });
 
-withRedis("a prediction that its worker could not hand in any more is taken from where it lies", async () => {
+withRedis("a stored prediction is collected although its worker is gone", async () => {
   await using lab = open();
   const farm = lab.serve();
   const id = await lab.submit("wait");
   const name = queueName({ version: VERSION, scoringVersion: lab.corpora.scoringVersion() });
   const packed = packPrediction('{"kept":1}');
-  await lab.command("HSET", resultsKey(name), id, sealKept({ worker: "w", attempts: 1, packed }));
-  await lab.hire();
+  await lab.command("HSET", resultsKey(name), id, encodeResult({ worker: "w", attempts: 1, packed }));
+  await lab.addWorker();
   farm.wake();
   await until(() => lab.state(id) === "finished");
   expect(lab.store.prediction(id) as unknown).toEqual({ kept: 1 });
 });
 
-withRedis("a queue that is emptied under load: all is offered again, and ends once", async () => {
+withRedis("jobs are offered again after the queue was emptied, and each ends once", async () => {
   await using lab = open();
   const farm = lab.serve();
-  await lab.hire({ concurrency: 2 });
+  await lab.addWorker({ concurrency: 2 });
   const ids: string[] = [];
   for (let i = 0; i < 60; i++) ids.push(await lab.submit("finish", `client ${i % 3}`));
   farm.wake();
@@ -260,27 +257,27 @@ withRedis("a queue that is emptied under load: all is offered again, and ends on
   }
 });
 
-withRedis("a worker that drains finishes nothing new, and gives back what takes too long", async () => {
+withRedis("a draining worker returns jobs that take too long", async () => {
   await using lab = open();
   const farm = lab.serve();
-  const first = await lab.hire({ concurrency: 2 });
+  const first = await lab.addWorker({ concurrency: 2 });
   const [slow, quick] = [await lab.submit("wait"), await lab.submit("finish")];
   farm.wake();
   await until(() => lab.state(slow) === "running" && lab.state(quick) === "finished");
   expect(await first.drain(50)).toBe(true);
-  const second = await lab.hire();
+  const second = await lab.addWorker();
   await until(() => lab.row(slow).worker === second.name);
   expect(lab.row(slow).attempts).toBe(1);
   expect(farm.state().counts.returned).toBeGreaterThan(0);
 });
 
-/** What the one worker says for itself. */
+/** Why the only worker takes no jobs. */
 const refusalOf = ({ workers }: FarmState): string => workers[0]?.refusal ?? "";
 
-withRedis("a worker of another version takes nothing and says why; the pool does the work", async () => {
+withRedis("a worker of another version takes no jobs, and the pool does the work", async () => {
   await using lab = open();
   const farm = lab.serve({ mode: "away" });
-  await lab.hire({ version: "9.9.9" });
+  await lab.addWorker({ version: "9.9.9" });
   await until(
     () => refusalOf(farm.state()).includes("9.9.9"),
     () => [farm.state(), lab.logged],
@@ -294,77 +291,71 @@ withRedis("a worker of another version takes nothing and says why; the pool does
   expect(lab.row(id).worker).toBeNull();
 });
 
-withRedis(
-  "a worker without the corpus, or with another below its name, takes nothing until it has it",
-  async () => {
-    await using lab = open();
-    const bytes = new TextEncoder().encode(">P1 one\nMKVLAARNDC\n>P2 two\nMKVLAARNDE\n");
-    const { hash, path } = await lab.corpora.add({ name: "two", bytes: new Blob([bytes]).stream() });
-    const farm = lab.serve();
-    await lab.hire({ askAgain: 100 });
-    await until(
-      () => refusalOf(farm.state()).includes("There is no source"),
-      () => farm.state(),
-    );
-    let asked = 0;
-    await using store = Bun.serve({
-      port: 0,
-      async fetch({ url }) {
-        if (!url.endsWith(`/api/scoring/corpora/${hash}`)) return new Response("", { status: 404 });
-        const whole = await Bun.file(path).bytes();
-        // The first time one byte is another.
-        if (asked++ === 0) whole[whole.length - 1] ^= 1;
-        return new Response(whole);
-      },
-    });
-    const second = await lab.hire({ from: [`http://127.0.0.1:${store.port}`], askAgain: 300 });
-    await until(() => lab.logged.some((line) => line.includes("is not that corpus")));
-    const id = await lab.submit("finish");
-    await until(() => lab.state(id) === "finished");
-    expect(farm.state().workers.find(({ name }) => name === second.name)?.corpora).toEqual([hash]);
-    expect(lab.row(id).worker).toBe(second.name);
-    expect(asked).toBe(2);
-  },
-);
+withRedis("a worker without the right corpus takes no jobs until it has it", async () => {
+  await using lab = open();
+  const bytes = new TextEncoder().encode(">P1 one\nMKVLAARNDC\n>P2 two\nMKVLAARNDE\n");
+  const { hash, path } = await lab.corpora.add({ name: "two", bytes: new Blob([bytes]).stream() });
+  const farm = lab.serve();
+  await lab.addWorker({ retryAfter: 100 });
+  await until(
+    () => refusalOf(farm.state()).includes("There is no server to fetch"),
+    () => farm.state(),
+  );
+  let asked = 0;
+  await using store = Bun.serve({
+    port: 0,
+    async fetch({ url }) {
+      if (!url.endsWith(`/api/scoring/corpora/${hash}`)) return new Response("", { status: 404 });
+      const whole = await Bun.file(path).bytes();
+      // The first time one byte is another.
+      if (asked++ === 0) whole[whole.length - 1] ^= 1;
+      return new Response(whole);
+    },
+  });
+  const second = await lab.addWorker({ from: [`http://127.0.0.1:${store.port}`], retryAfter: 300 });
+  await until(() => lab.logged.some((line) => line.includes("is not that corpus")));
+  const id = await lab.submit("finish");
+  await until(() => lab.state(id) === "finished");
+  expect(farm.state().workers.find(({ name }) => name === second.name)?.corpora).toEqual([hash]);
+  expect(lab.row(id).worker).toBe(second.name);
+  expect(asked).toBe(2);
+});
 
-withRedis(
-  "another corpus is taken into use: what waits is scored on it, what runs is finished with the old one",
-  async () => {
-    await using lab = open();
-    const farm = lab.serve();
-    const go = join(lab.directory, "go");
-    // One that is held to be lost because the machine is slow would be scored anew, on the new one.
-    await lab.hire({ lock: 60_000 });
-    const before = lab.corpora.scoringVersion();
-    const slow = await lab.submit(`until ${go}`);
-    const waiting = await lab.submit("finish");
-    farm.wake();
-    await until(() => lab.state(slow) === "running");
-    const bytes = new Blob([">P1 one\nMKVLAARNDC\n"]).stream();
-    const { path, hash } = await lab.corpora.add({ name: "one", bytes });
-    farm.wake();
-    await until(async () => `${await lab.command("GET", `${PREFIX}:server`)}`.includes(hash));
-    const dataDirectory = join(lab.directory, "theirs");
-    mkdirSync(join(dataDirectory, "corpora"), { recursive: true });
-    writeFileSync(corpusPath(dataDirectory, hash), new Uint8Array(await Bun.file(path).arrayBuffer()));
-    await lab.hire({ dataDirectory });
-    await until(
-      () => lab.state(waiting) === "finished",
-      () => [farm.state(), lab.logged],
-    );
-    expect(lab.state(slow)).toBe("running");
-    writeFileSync(go, "");
-    await until(() => lab.state(slow) === "finished");
-    const basisOf = (id: string) =>
-      lab.database
-        .query("SELECT r.corpus FROM job AS j JOIN result AS r ON r.rid = j.result WHERE j.id = ?")
-        .get(id);
-    expect(basisOf(slow)).toEqual({ corpus: before.corpus });
-    expect(basisOf(waiting)).toEqual({ corpus: hash });
-  },
-);
+withRedis("after a change of corpus waiting jobs use the new one, running jobs the old one", async () => {
+  await using lab = open();
+  const farm = lab.serve();
+  const go = join(lab.directory, "go");
+  // One that is held to be lost because the machine is slow would be scored anew, on the new one.
+  await lab.addWorker({ lock: 60_000 });
+  const before = lab.corpora.scoringVersion();
+  const slow = await lab.submit(`until ${go}`);
+  const waiting = await lab.submit("finish");
+  farm.wake();
+  await until(() => lab.state(slow) === "running");
+  const bytes = new Blob([">P1 one\nMKVLAARNDC\n"]).stream();
+  const { path, hash } = await lab.corpora.add({ name: "one", bytes });
+  farm.wake();
+  await until(async () => `${await lab.command("GET", `${PREFIX}:server`)}`.includes(hash));
+  const dataDirectory = join(lab.directory, "theirs");
+  mkdirSync(join(dataDirectory, "corpora"), { recursive: true });
+  writeFileSync(corpusPath(dataDirectory, hash), new Uint8Array(await Bun.file(path).arrayBuffer()));
+  await lab.addWorker({ dataDirectory });
+  await until(
+    () => lab.state(waiting) === "finished",
+    () => [farm.state(), lab.logged],
+  );
+  expect(lab.state(slow)).toBe("running");
+  writeFileSync(go, "");
+  await until(() => lab.state(slow) === "finished");
+  const basisOf = (id: string) =>
+    lab.database
+      .query("SELECT r.corpus FROM job AS j JOIN result AS r ON r.rid = j.result WHERE j.id = ?")
+      .get(id);
+  expect(basisOf(slow)).toEqual({ corpus: before.corpus });
+  expect(basisOf(waiting)).toEqual({ corpus: hash });
+});
 
-withRedis("a second server at the same queue leaves it alone and scores for itself", async () => {
+withRedis("a second server leaves the queue alone and scores by itself", async () => {
   await using lab = open();
   const first = lab.serve();
   await until(() => first.state().state === "there");
@@ -379,11 +370,11 @@ withRedis("a second server at the same queue leaves it alone and scores for itse
 });
 
 withRedis(
-  "a queue that takes no more jobs: the pool goes on, and the farm when it does",
+  "the pool takes over from a queue that rejects jobs, until it accepts them again",
   async () => {
     await using lab = open();
-    const farm = lab.serve({ mode: "away", tryAgain: 200 });
-    await lab.hire();
+    const farm = lab.serve({ mode: "away", retryAfter: 200 });
+    await lab.addWorker();
     await until(() => farm.state().workers.some(({ fits }) => fits));
     const configure = (bytes: string): Promise<unknown> => redis.command("CONFIG", "SET", "maxmemory", bytes);
     await configure("1");
@@ -408,33 +399,30 @@ withRedis(
   test,
 );
 
-withRedis(
-  "Redis goes while a worker makes sure of its corpus: it takes work when Redis is back",
-  async () => {
-    const directory = mkdtempSync(join(tmpdir(), "labd-redis-"));
-    await using own = await RedisServer.start(directory);
-    await using lab = new Laboratory(own.at(0));
-    const farm = lab.serve();
-    await until(() => farm.state().state === "there");
-    await lab.corpora.add({ name: "one", bytes: `>P1\n${"MKLTACDEFGHIKLMNPQRSTVWY".repeat(4)}\n` });
-    farm.wake();
-    let isGone = false;
-    await lab.hire({
-      provide: async (hash) => {
-        await own.end();
-        isGone = true;
-        return corpusPath(lab.directory, hash);
-      },
-    });
-    await until(() => isGone);
-    const job = await lab.submit("finish");
-    // The worker opens its queue in the meantime.
-    await Bun.sleep(500);
-    await own.restart();
-    await until(
-      () => lab.state(job) === "finished",
-      () => farm.state(),
-    );
-    rmSync(directory, { recursive: true, force: true });
-  },
-);
+withRedis("a worker that lost Redis while verifying its corpus works when Redis is back", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "labd-redis-"));
+  await using own = await RedisServer.start(directory);
+  await using lab = new Laboratory(own.at(0));
+  const farm = lab.serve();
+  await until(() => farm.state().state === "there");
+  await lab.corpora.add({ name: "one", bytes: `>P1\n${"MKLTACDEFGHIKLMNPQRSTVWY".repeat(4)}\n` });
+  farm.wake();
+  let isGone = false;
+  await lab.addWorker({
+    provide: async (hash) => {
+      await own.end();
+      isGone = true;
+      return corpusPath(lab.directory, hash);
+    },
+  });
+  await until(() => isGone);
+  const job = await lab.submit("finish");
+  // The worker opens its queue in the meantime.
+  await Bun.sleep(500);
+  await own.restart();
+  await until(
+    () => lab.state(job) === "finished",
+    () => farm.state(),
+  );
+  rmSync(directory, { recursive: true, force: true });
+});

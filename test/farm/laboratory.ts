@@ -69,7 +69,7 @@ export class Laboratory implements AsyncDisposable {
     this.#pools.push(pool);
     dispatcher = new Dispatcher(
       {
-        place: { url: this.queue, ca: "" },
+        address: { url: this.queue, ca: "" },
         mode: "never",
         log: this.#log,
         version: VERSION,
@@ -95,14 +95,14 @@ export class Laboratory implements AsyncDisposable {
   }
 
   /** A worker with a data directory of its own, without a corpus. */
-  async hire({
+  async addWorker({
     from = [],
     ...options
   }: Partial<FarmWorkerOptions> & { from?: string[] } = {}): Promise<FarmWorker> {
     const dataDirectory = options.dataDirectory ?? join(this.directory, `worker-${this.#workers.length}`);
     mkdirSync(dataDirectory, { recursive: true });
     const worker = new FarmWorker({
-      place: { url: this.queue, ca: "" },
+      address: { url: this.queue, ca: "" },
       log: this.#log,
       dataDirectory,
       provide: (hash, calibration) => fetchCorpus(hash, from, dataDirectory, { calibration }),

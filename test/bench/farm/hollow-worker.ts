@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { Worker } from "bullmq";
 import { Redis } from "ioredis";
 import {
-  keepResult,
+  saveResult,
   PREFIX,
   readServer,
   registerWorker,
@@ -45,7 +45,7 @@ const worker = new Worker<unknown, null>(
   async (job) => {
     // As a worker does: the prediction is there before the job counts as done.
     if ((await redis.hexists(resultsKey(queue), job.id!)) === 0)
-      await keepResult(redis, queue, job.id!, {
+      await saveResult(redis, queue, job.id!, {
         worker: record.name,
         attempts: job.attemptsMade + 1,
         packed,

@@ -1,0 +1,183 @@
+import type { Redis } from "ioredis";
+import { Problem } from "../problem.ts";
+import { causeOf, connectRedis, type QueueAddress, redactedAddress } from "./connection.ts";
+import {
+  CLAIM_LIFE,
+  readServer,
+  readWorkers,
+  type ServerRecord,
+  STATE,
+  type WorkerRecord,
+} from "./redis-records.ts";
+
+/** When the server's own workers score too. */
+export const POOL_MODES = ["away", "always", "never"] as const;
+export type PoolMode = (typeof POOL_MODES)[number];
+
+/** Numbers of jobs since the server started. */
+export interface Counts {
+  offered: number;
+  finished: number;
+  failed: number;
+  /** Delivered for a job that had ended. */
+  late: number;
+  /** Given back by a worker, or lost with it. */
+  returned: number;
+  /** In the database, but no longer in the queue. */
+  lost: number;
+}
+
+/** The farm as the server sees it. */
+export interface FarmState {
+  /** Address of the queue, without user and password. */
+  queue: string;
+  mode: PoolMode;
+  /** `there`; `away`: unreachable; `taken`: used by another server; `refuses`: rejects jobs. */
+  state: "there" | "away" | "taken" | "refuses";
+  /** The reason; null in the state `there`. */
+  cause: string | null;
+  /** Whether the workers of the server's process may take jobs now. */
+  poolWorks: boolean;
+  /** Jobs that nobody has started, and when the oldest was submitted (milliseconds since 1970-01-01 UTC). */
+  backlog: number;
+  oldest: number | null;
+  /** Of these the jobs in the queue; and the jobs that workers have. */
+  waiting: number;
+  running: number;
+  counts: Counts;
+  /** `fits`: it accepts jobs now. */
+  workers: (WorkerRecord & { fits: boolean })[];
+  /** Sentences about workers that do not match the server. */
+  mixed: string[];
+}
+
+/** Sentences about workers that do not match the server. */
+export function mixedFarm(
+  { queue, version, commit }: Pick<ServerRecord, "queue" | "version" | "commit">,
+  workers: readonly WorkerRecord[],
+): string[] {
+  return workers.flatMap((worker) => {
+    const name = `${worker.name} on ${worker.host}`;
+    if (worker.refusal !== null) return [`${name} accepts no jobs. ${worker.refusal}`];
+    if (worker.queue !== queue && !worker.draining) return [`${name} still works on another corpus.`];
+    if (worker.commit === commit) return [];
+    return [
+      `${name} was built from ${worker.commit}, the server from ${commit}, both as labd ${version}: install the same build on both.`,
+    ];
+  });
+}
+
+type PublishedState = Omit<FarmState, "workers" | "mixed">;
+
+/** Publishes the state of the farm for as long as the lease holds. */
+export async function publishState(
+  redis: Redis,
+  { workers: _, mixed: __, ...state }: FarmState,
+): Promise<void> {
+  await redis.set(STATE, JSON.stringify(state satisfies PublishedState), "PX", CLAIM_LIFE);
+}
+
+/** The state that the server published; null if it is not running. */
+async function readState(redis: Redis): Promise<PublishedState | null> {
+  const text = await redis.get(STATE);
+  return text === null ? null : (JSON.parse(text) as PublishedState);
+}
+
+/** The farm as read from Redis. */
+export interface FarmStatus {
+  queue: string;
+  redis: RedisInfo;
+  /** The server that used it last; null if none has. */
+  server: Omit<ServerRecord, "calibration"> | null;
+  /** Its state; null if it is not running. */
+  farm: PublishedState | null;
+  workers: FarmState["workers"];
+  mixed: string[];
+}
+
+/** A Redis or Valkey. */
+export interface RedisInfo {
+  product: string;
+  version: string;
+  /** Its maxmemory-policy. */
+  policy: string;
+  /** Bytes used and allowed; 0: no limit. */
+  memory: number;
+  limit: number;
+  appendonly: boolean;
+  /** `standalone`, `sentinel` or `cluster`. */
+  mode: string;
+  isReplica: boolean;
+}
+
+/** Why this Redis cannot hold a queue, and what to do; null if it can. */
+export function unsupportedReason({ mode, isReplica }: RedisInfo): string | null {
+  if (mode === "sentinel")
+    return "This is a Sentinel, which holds no queue. Use an address that follows the current master";
+  if (mode === "cluster")
+    return "This is a Redis Cluster, which cannot keep the keys of a queue together. Use a single Redis";
+  if (isReplica)
+    return "This Redis is a read-only replica. Use its master, or an address that follows the master";
+  return null;
+}
+
+/** Milliseconds to wait for a connection. */
+const TIMEOUT = 5000;
+
+/** @throws Problem queue_away */
+export async function readStatus(address: QueueAddress): Promise<FarmStatus> {
+  const redis = await connectRedis(address, "impatient", { info: () => {}, problem: () => {} });
+  try {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    redis.once("ready", () => resolve());
+    redis.once("error", reject);
+    const timer = setTimeout(() => reject(new Error("it does not answer")), TIMEOUT);
+    await promise.finally(() => clearTimeout(timer));
+    return await statusOf(redis, redactedAddress(address.url));
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    const message = `The queue at ${redactedAddress(address.url)} cannot be used: ${causeOf(error)}.`;
+    throw new Problem("queue_away", message, { cause: error });
+  } finally {
+    redis.disconnect();
+  }
+}
+
+async function statusOf(redis: Redis, queue: string): Promise<FarmStatus> {
+  const info = await readRedisInfo(redis);
+  const reason = unsupportedReason(info);
+  if (reason !== null) throw new Error(reason);
+  const [record, farm, workers] = await Promise.all([
+    readServer(redis),
+    readState(redis),
+    readWorkers(redis),
+  ]);
+  const { calibration: _, ...server } = record ?? { calibration: null };
+  return {
+    queue,
+    redis: info,
+    server: record && (server as Omit<ServerRecord, "calibration">),
+    farm,
+    workers: workers.map((worker) => ({
+      ...worker,
+      fits: worker.queue !== null && worker.queue === record?.queue && !worker.draining,
+    })),
+    mixed: record === null ? [] : mixedFarm(record, workers),
+  };
+}
+
+export async function readRedisInfo(redis: Redis): Promise<RedisInfo> {
+  const text = await redis.info();
+  const field = (name: string): string => text.match(new RegExp(`^${name}:(.*?)\\r?$`, "m"))?.[1] ?? "";
+  const valkey = field("valkey_version");
+  return {
+    product: valkey === "" ? "Redis" : "Valkey",
+    version: valkey || field("redis_version"),
+    policy: field("maxmemory_policy"),
+    memory: Number(field("used_memory")),
+    limit: Number(field("maxmemory")),
+    appendonly: field("aof_enabled") === "1",
+    mode: field("redis_mode"),
+    isReplica: field("role") === "slave",
+  };
+}
