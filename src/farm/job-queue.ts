@@ -185,10 +185,10 @@ function watchStream(redis: Redis, key: string, log: Log, changed: () => void): 
     socketTimeout: BLOCKING_SILENCE,
   });
   connection.on("error", () => {});
-  let closed = false;
+  const closing = new AbortController();
   const watch = async (): Promise<void> => {
     let logged = "";
-    while (!closed) {
+    while (!closing.signal.aborted) {
       try {
         // Read anew each time: a Redis that was emptied counts from the beginning.
         const [[newest] = ["0-0"]] = await connection.xrevrange(key, "+", "-", "COUNT", 1);
@@ -198,7 +198,7 @@ function watchStream(redis: Redis, key: string, log: Log, changed: () => void): 
         await Bun.sleep(GATHER);
       } catch (error) {
         const cause = causeOf(error);
-        if (!closed && cause !== logged && !/Connection is closed|ECONN/.test(cause))
+        if (!closing.signal.aborted && cause !== logged && !/Connection is closed|ECONN/.test(cause))
           log.problem("queue events", { cause });
         logged = cause;
         await Bun.sleep(RETRY);
@@ -208,7 +208,7 @@ function watchStream(redis: Redis, key: string, log: Log, changed: () => void): 
   void watch();
   return {
     close() {
-      closed = true;
+      closing.abort();
       connection.disconnect();
     },
   };

@@ -70,11 +70,9 @@ export function mixedFarm(
 type PublishedState = Omit<FarmState, "workers" | "mixed">;
 
 /** Publishes the state of the farm for as long as the lease holds. */
-export async function publishState(
-  redis: Redis,
-  { workers: _, mixed: __, ...state }: FarmState,
-): Promise<void> {
-  await redis.set(STATE, JSON.stringify(state satisfies PublishedState), "PX", CLAIM_LIFE);
+export async function publishState(redis: Redis, state: FarmState): Promise<void> {
+  const text = JSON.stringify({ ...state, workers: undefined, mixed: undefined });
+  await redis.set(STATE, text, "PX", CLAIM_LIFE);
 }
 
 /** The state that the server published; null if it is not running. */
