@@ -4,6 +4,8 @@ import { MIGRATIONS } from "../../db/index.ts";
 import { inventoryRoutes, loadInventory } from "../../src/inventory/index.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
 import type { InventorySample } from "../../src/inventory/records/sample.ts";
+import { openStore } from "../../src/inventory/records/store.ts";
+import type { SubResource } from "../../src/inventory/resources/sub-resource.ts";
 import { Problem } from "../../src/problem.ts";
 import { Accounts } from "../../src/accounts/accounts.ts";
 import type { Clock } from "../../src/platform/clock.ts";
@@ -68,6 +70,8 @@ export async function openLab(
     anonymousRead?: boolean;
     reach?: PublicUrlOptions;
     passwords?: boolean;
+    /** In place of those of the program. */
+    subResources?: readonly SubResource[];
     /** File of the database; in memory where there is none. */
     path?: string;
   } = {},
@@ -86,6 +90,7 @@ export async function openLab(
   const tokens = Object.fromEntries(
     ["admin", "alice", "bob"].map((name) => [name, accounts.addToken(name, "test")]),
   );
+  if (options.subResources) openStore(database, clock, options.subResources);
   loadInventory(database, clock, options.sample ?? SAMPLE, "system");
   const app = new Elysia({ handler: { standardHostname: false }, systemRouter: false, strictPath: true })
     .onError({ as: "global" }, ({ error, code }) => {
