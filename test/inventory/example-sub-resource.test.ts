@@ -51,13 +51,23 @@ const ask = (method: string, address: string, body?: unknown, as = "alice") =>
 
 test("creates, lists, changes, deletes and restores records of a new sub-resource", async () => {
   const created = await ask("POST", path, { quantity: "temperature", value: -80 });
+  const now = "2026-01-01T00:00:00.000000+00:00";
   expect([created.status, created.body]).toEqual([
     201,
     {
-      ...{ id: created.body.id, quantity: "temperature", value: -80, is_final: false },
-      ...{ summary: "temperature: -80", created: "2026-01-01T00:00:00.000000+00:00", created_by: "alice" },
-      ...{ modified: "2026-01-01T00:00:00.000000+00:00", modified_by: "alice" },
-      ...{ deleted: false, deleted_date: null, deleted_by: null, version: 1 },
+      id: created.body.id,
+      quantity: "temperature",
+      value: -80,
+      is_final: false,
+      summary: "temperature: -80",
+      created: now,
+      created_by: "alice",
+      modified: now,
+      modified_by: "alice",
+      deleted: false,
+      deleted_date: null,
+      deleted_by: null,
+      version: 1,
     },
   ]);
   const one = `${path}${created.body.id}/`;

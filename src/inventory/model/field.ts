@@ -137,68 +137,62 @@ interface Kind {
 
 const fault = (error: string): Decoded => ({ error });
 
+/** Decodes values of these types by the text that a parameter would have. */
+const decoder =
+  (types: readonly string[], parse: (text: string) => Stored | undefined, error: string): Kind["decode"] =>
+  (value) => {
+    const parsed = types.includes(typeof value) ? parse(String(value)) : undefined;
+    return parsed === undefined ? fault(error) : { value: parsed };
+  };
+
+const asStored = (value: Stored): Json => value;
+const parseStorable = (text: string): string | undefined => (isStorable(text) ? text : undefined);
+const parseFlag = (text: string): number | undefined =>
+  /^(true|t|yes|y|on|1)$/i.test(text) ? 1 : /^(false|f|no|n|off|0)$/i.test(text) ? 0 : undefined;
+const parseInteger = (text: string): number | undefined =>
+  /^[+-]?\d{1,15}$/.test(text.trim()) ? Number(text) : undefined;
+const INSTANT_FORM = "a date (2026-01-31) or a time (2026-01-31T09:30:00.000000+00:00)";
+
 export const KINDS: Record<KindName, Kind> = {
   text: {
     expected: "text without NUL characters",
-    parse: (text) => (isStorable(text) ? text : undefined),
+    parse: parseStorable,
     decode: decodeText,
-    print: (value) => value,
+    print: asStored,
   },
   flag: {
     expected: "true or false",
-    parse: (text) =>
-      /^(true|t|yes|y|on|1)$/i.test(text) ? 1 : /^(false|f|no|n|off|0)$/i.test(text) ? 0 : undefined,
-    decode: (value) => {
-      const parsed = ["boolean", "number", "string"].includes(typeof value)
-        ? KINDS.flag.parse(String(value))
-        : undefined;
-      return parsed === undefined ? fault("Must be a valid boolean.") : { value: parsed };
-    },
+    parse: parseFlag,
+    decode: decoder(["boolean", "number", "string"], parseFlag, "Must be a valid boolean."),
     print: (value) => (value === null ? null : value !== 0),
   },
   integer: {
     expected: "a whole number",
-    parse: (text) => (/^[+-]?\d{1,15}$/.test(text.trim()) ? Number(text) : undefined),
-    decode: (value) => {
-      const parsed =
-        typeof value === "number" || typeof value === "string"
-          ? KINDS.integer.parse(String(value))
-          : undefined;
-      return parsed === undefined ? fault("A valid integer is required.") : { value: parsed };
-    },
-    print: (value) => value,
+    parse: parseInteger,
+    decode: decoder(["number", "string"], parseInteger, "A valid integer is required."),
+    print: asStored,
   },
   number: {
     expected: "a number",
     parse: parseNumber,
-    decode: (value) => {
-      const parsed =
-        typeof value === "number" || typeof value === "string" ? parseNumber(String(value)) : undefined;
-      return parsed === undefined ? fault("A valid number is required.") : { value: parsed };
-    },
-    print: (value) => value,
+    decode: decoder(["number", "string"], parseNumber, "A valid number is required."),
+    print: asStored,
   },
   instant: {
-    expected: "a date (2026-01-31) or a time (2026-01-31T09:30:00.000000+00:00)",
+    expected: INSTANT_FORM,
     parse: parseInstant,
-    decode: (value) => {
-      const parsed = typeof value === "string" ? parseInstant(value) : undefined;
-      return parsed === undefined ? fault(`Expected ${KINDS.instant.expected}.`) : { value: parsed };
-    },
+    decode: decoder(["string"], parseInstant, `Expected ${INSTANT_FORM}.`),
     print: (value) => (value === null ? null : printInstant(Number(value))),
   },
   uuid: {
     expected: "a UUID",
     parse: parseUuid,
-    decode: (value) => {
-      const parsed = typeof value === "string" ? parseUuid(value) : undefined;
-      return parsed === undefined ? fault("Enter a valid UUID.") : { value: parsed };
-    },
-    print: (value) => value,
+    decode: decoder(["string"], parseUuid, "Enter a valid UUID."),
+    print: asStored,
   },
   json: {
     expected: "text as it stands in the JSON of the record",
-    parse: (text) => (isStorable(text) ? text : undefined),
+    parse: parseStorable,
     decode: (value, field) => {
       const wrong = field.check?.(value);
       return wrong === undefined ? { value: JSON.stringify(value) } : fault(wrong);
@@ -207,9 +201,9 @@ export const KINDS: Record<KindName, Kind> = {
   },
   reference: {
     expected: "an id or a name",
-    parse: (text) => (isStorable(text) ? text : undefined),
+    parse: parseStorable,
     decode: () => fault("Expected an id or a name."),
-    print: (value) => value,
+    print: asStored,
   },
 };
 

@@ -1,14 +1,14 @@
 import type { Condition } from "./condition.ts";
-import { type Json, KINDS, type Stored } from "./field.ts";
+import { type Field, type Json, KINDS, type Stored } from "./field.ts";
 import { fieldAt, type Resource, type Resources, targetOf } from "./resource.ts";
 
-/** What a row number stands for: the name of a record of this resource, where there is one. */
+/** The name of a record by its row number, if it has one. */
 export type NameOf = (resource: Resource, rid: number) => string | undefined;
 
 /**
  * A condition in the form in which an advanced filter is written: comparisons with category, operator and value, and
- * `and`, `or`, `not`. What only rights use is `{"some": <relation>, "for which": …}`, and constants are true or false.
- * Row numbers are shown as the names that they stand for.
+ * `and`, `or`, `not`. Grants are `{"some": <relation>, "for which": …}`, and constants are true or false. Names replace
+ * row numbers.
  */
 export function wording(
   resources: Resources,
@@ -16,64 +16,33 @@ export function wording(
   condition: Condition,
   nameOf: NameOf,
 ): Json {
+  const words = (part: Condition): Json => wording(resources, resource, part, nameOf);
   switch (condition.kind) {
     case "constant":
       return condition.value;
     case "and":
     case "or":
-      return {
-        [condition.kind]: condition.parts.map((part) => wording(resources, resource, part, nameOf)),
-      };
+      return { [condition.kind]: condition.parts.map(words) };
     case "not":
-      return { not: wording(resources, resource, condition.part, nameOf) };
+      return { not: words(condition.part) };
     case "some":
-      return { some: condition.relation, "for which": grantWording(resources, condition.part, nameOf) };
-    case "compare": {
-      const { path, operator, value } = condition;
-      const last = path[path.length - 1];
-      if (last !== "rid" || path.length === 1)
-        return {
-          category: path.join("__"),
-          operator,
-          value: last === "rid" ? value : shownValue(resources, resource, path, value),
-        };
-      const reference = path.slice(0, -1);
-      const field = fieldAt(resources, resource, reference);
-      const name = field && value !== null ? nameOf(targetOf(resources, field), Number(value)) : undefined;
-      return { category: reference.join("__"), operator, value: name ?? value };
-    }
+      return { some: condition.relation, "for which": words(condition.part) };
+    case "compare":
+      break;
   }
+  const { path, operator, value } = condition;
+  const field = fieldAt(resources, resource, path);
+  const grantee = /^(user|group)_rid$/.exec(path[0])?.[1];
+  const reference = path.at(-1) === "rid" ? fieldAt(resources, resource, path.slice(0, -1)) : undefined;
+  const far = grantee ? resources.get(grantee) : reference ? targetOf(resources, reference) : undefined;
+  const category = grantee ?? (reference ? path.slice(0, -1) : path).join("__");
+  const named = far && value !== null ? nameOf(far, Number(value)) : undefined;
+  return { category, operator, value: named ?? shownValue(field, value) };
 }
 
-const shownValue = (
-  resources: Resources,
-  resource: Resource,
-  path: readonly string[],
-  value: Stored,
-): Json => {
-  const field = fieldAt(resources, resource, path);
-  if (!field || field.kind === "computed" || field.kind === "json" || value === null) return value;
+/** A stored value as answers show it. Columns of grants are not fields; they are flags. */
+function shownValue(field: Field | undefined, value: Stored): Json {
+  if (!field) return value === 1 ? true : value;
+  if (field.kind === "computed" || field.kind === "json" || value === null) return value;
   return KINDS[field.kind].print(value);
-};
-
-/** Of a right given on a record: columns that hold row numbers of users and groups, and flags. */
-function grantWording(resources: Resources, condition: Condition, nameOf: NameOf): Json {
-  switch (condition.kind) {
-    case "constant":
-      return condition.value;
-    case "and":
-    case "or":
-      return { [condition.kind]: condition.parts.map((part) => grantWording(resources, part, nameOf)) };
-    case "not":
-      return { not: grantWording(resources, condition.part, nameOf) };
-    case "some":
-      return { some: condition.relation };
-    case "compare": {
-      const { path, operator, value } = condition;
-      const kind = /^(user|group)_rid$/.exec(path[0])?.[1];
-      const far = kind === undefined ? undefined : resources.get(kind);
-      if (!far || value === null) return { category: path[0], operator, value: value === 1 ? true : value };
-      return { category: far.name, operator, value: nameOf(far, Number(value)) ?? value };
-    }
-  }
 }
