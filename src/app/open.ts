@@ -75,7 +75,6 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
     const identity = openIdentity({
       settings: config,
       log,
-      reach,
       database,
       clock,
       accounts,

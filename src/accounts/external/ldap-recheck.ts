@@ -1,113 +1,109 @@
-import type { Identities, Identity } from "./identities.ts";
-import { type LdapOptions, lookUpIdentity } from "./ldap.ts";
-import { isInAnyGroup, type Person } from "./person.ts";
-import { Problem } from "../../problem.ts";
-import type { Accounts } from "../accounts.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../platform/sqlite.ts";
 import { writeLockOf } from "../../platform/write-lock.ts";
+import { Problem } from "../../problem.ts";
+import type { Accounts } from "../accounts.ts";
+import type { Identities, Identity } from "./identities.ts";
+import { type LdapOptions, lookUpIdentity } from "./ldap.ts";
+import { isAllowed, type Person } from "./person.ts";
 
 const DAY = 86_400_000;
-/** Milliseconds from the start of the service to the first look. */
-const AFTER_START = 300_000;
-/** So many are shut out at once without a doubt; more only where they are no more than half of all. */
+/** Milliseconds from the start of the service to the first recheck. */
+const START_DELAY = 300_000;
+/** More accounts than this are disabled at once only if they are at most half of all. */
 const FEW = 3;
 
-/** What became of one account. */
+/** What happened to one account. */
 export interface Rechecked {
   username: string;
-  outcome: "kept" | "let in" | "shut out" | "left alone";
+  outcome: "kept" | "enabled" | "disabled" | "unchanged";
   why?: string;
 }
 
-interface RecheckParts {
+interface RecheckOptions {
   options: LdapOptions;
   identities: Identities;
   accounts: Accounts;
   database: Database;
 }
 
-/**
- * Asks the directory about everybody who signs in by it, and shuts out whom it no longer has or lets in: sessions end,
- * and tokens do nothing. Nothing at all is done where that would be most of them, since then it is the settings, or the
- * directory, that are wrong.
- * @throws Problem identity_unavailable, conflict where it would be most of them
- */
-export async function recheckDirectory({
-  options,
-  identities,
-  accounts,
-  database,
-}: RecheckParts): Promise<Rechecked[]> {
-  const seen: { identity: Identity; username: string; person: Person | undefined; refused: boolean }[] = [];
-  for (const identity of identities.byProvider("ldap")) {
-    const username = accounts.actorOf(identity.user).username!;
-    const isActive = identities.canSignIn(identity.user, "ldap");
-    // Somebody disabled it here.
-    if (!isActive && identity.suspended === null) continue;
-    const person = await lookUpIdentity(options, { ...identity, username });
-    const isAllowed =
-      person &&
-      !person.disabled &&
-      (options.allowed.length === 0 || isInAnyGroup(person.groups, options.allowed));
-    seen.push({ identity, username, person, refused: !isAllowed });
-  }
-  const leaving = seen.filter(({ identity, refused }) => refused && identity.suspended === null);
-  if (leaving.length > FEW && leaving.length * 2 > seen.length)
-    throw new Problem(
-      "conflict",
-      `The directory has ${leaving.length} of ${seen.length} accounts no longer, or in no group that may sign in. Nobody was shut out: see to the settings (labd check --ldap NAME).`,
-    );
-  await writeLockOf(database).free();
-  return seen.map(({ identity, username, person, refused }): Rechecked => {
-    const wasOut = identity.suspended !== null;
-    if (person && !refused) {
-      identities.refresh(person, options);
-      return { username, outcome: wasOut ? "let in" : "kept" };
-    }
-    const reason = person && !person.disabled ? "not_allowed" : "gone";
-    const why = person
-      ? person.disabled
-        ? "disabled in the directory, or expired"
-        : "in no group that may sign in"
-      : "not in the directory, or not by ldap_user_filter";
-    if (wasOut) return { username, outcome: "shut out", why };
-    try {
-      identities.suspend(identity, reason);
-      return { username, outcome: "shut out", why };
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      return { username, outcome: "left alone", why: `${why}; but ${error.message}` };
-    }
-  });
+interface Checked {
+  identity: Identity;
+  username: string;
+  person: Person | undefined;
+  isAdmitted: boolean;
 }
 
-/** Does so every 24 hours while serving. */
-export function scheduleRecheck(parts: RecheckParts & { log: Log }): {
-  close(): Promise<void>;
-} {
+/**
+ * Looks up everybody who signs in with the directory, and disables the accounts of those who left or may no longer sign
+ * in. Does nothing if those are most: then the settings or the directory are wrong.
+ * @throws Problem identity_unavailable; conflict for most
+ */
+export async function recheckDirectory(parts: RecheckOptions): Promise<Rechecked[]> {
+  const { options, identities, accounts, database } = parts;
+  const checked: Checked[] = [];
+  for (const identity of identities.byProvider("ldap")) {
+    const username = accounts.actorOf(identity.user).username!;
+    // An administrator disabled it here.
+    if (identity.suspended === null && !identities.canSignIn(identity.user, "ldap")) continue;
+    const person = await lookUpIdentity(options, { ...identity, username });
+    const isAdmitted = person !== undefined && !person.disabled && isAllowed(options, person.groups);
+    checked.push({ identity, username, person, isAdmitted });
+  }
+  const leaving = checked.filter(({ identity, isAdmitted }) => !isAdmitted && identity.suspended === null);
+  if (leaving.length > FEW && leaving.length * 2 > checked.length)
+    throw new Problem(
+      "conflict",
+      `${leaving.length} of ${checked.length} accounts are gone from the directory or in no allowed group. Nothing was changed: check the settings (labd check --ldap NAME).`,
+    );
+  await writeLockOf(database).free();
+  return checked.map((one) => apply(one, parts));
+}
+
+function apply({ identity, username, person, isAdmitted }: Checked, parts: RecheckOptions): Rechecked {
+  const { identities, options } = parts;
+  const isSuspended = identity.suspended !== null;
+  if (person && isAdmitted) {
+    identities.refresh(person, options);
+    return { username, outcome: isSuspended ? "enabled" : "kept" };
+  }
+  const [reason, why] = !person
+    ? (["gone", "not in the directory, or excluded by ldap_user_filter"] as const)
+    : person.disabled
+      ? (["gone", "disabled or expired in the directory"] as const)
+      : (["not_allowed", "in no allowed group"] as const);
+  try {
+    if (!isSuspended) identities.suspend(identity, reason);
+    return { username, outcome: "disabled", why };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return { username, outcome: "unchanged", why: `${why}; but ${error.message}` };
+  }
+}
+
+/** Rechecks every day while the service runs. */
+export function scheduleRecheck(parts: RecheckOptions & { log: Log }) {
   const { log } = parts;
   let running: Promise<void> | undefined;
-  const run = (): void => {
-    running ??= recheckDirectory(parts)
-      .then(
-        (all) => {
-          const out = all.filter(({ outcome }) => outcome !== "kept");
-          log.info("directory asked again", { accounts: all.length, changed: out });
-        },
-        (error: unknown) => {
-          const { message, cause } = error as Error & { cause?: Error };
-          log.problem("directory not asked again", { cause: cause?.message ?? message });
-        },
-      )
-      .finally(() => {
-        running = undefined;
-      });
+  const run = async (): Promise<void> => {
+    try {
+      const all = await recheckDirectory(parts);
+      const changed = all.filter(({ outcome }) => outcome !== "kept");
+      log.info("directory rechecked", { accounts: all.length, changed });
+    } catch (error) {
+      const { message, cause } = error as Error & { cause?: Error };
+      log.problem("directory not rechecked", { cause: cause?.message ?? message });
+    } finally {
+      running = undefined;
+    }
   };
-  const first = setTimeout(run, AFTER_START);
-  const timer = setInterval(run, DAY);
+  const start = (): void => {
+    running ??= run();
+  };
+  const first = setTimeout(start, START_DELAY);
+  const timer = setInterval(start, DAY);
   return {
-    async close() {
+    async close(): Promise<void> {
       clearTimeout(first);
       clearInterval(timer);
       await running;

@@ -1,11 +1,18 @@
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import { Semaphore } from "../../platform/semaphore.ts";
+import type { Database } from "../../platform/sqlite.ts";
+import { writeLockOf } from "../../platform/write-lock.ts";
+import type { ExternalPasswords, ExternalRejection } from "../external-password.ts";
+import { LOGIN_FAILURES, LOGIN_WINDOW, Throttle, throttled } from "../throttle.ts";
 import {
-  type DirectoryRejection,
+  accountState,
   describeRejection,
+  type DirectoryRejection,
   rejectionOf,
   STATE_ATTRIBUTES,
-  accountState,
 } from "./active-directory.ts";
-import { fillFilter } from "./ldap-filter.ts";
+import type { Identities } from "./identities.ts";
 import {
   type LdapConnection,
   type LdapEntry,
@@ -15,17 +22,9 @@ import {
   unavailable,
   withDirectory,
 } from "./ldap-connection.ts";
-import type { Identities } from "./identities.ts";
 import { type Admission, type Person, plainEmail, plainText } from "./person.ts";
-import { Semaphore } from "../../platform/semaphore.ts";
-import type { Clock } from "../../platform/clock.ts";
-import type { ExternalPasswords, ExternalRejection } from "../external-password.ts";
-import type { Log } from "../../platform/log.ts";
-import { LOGIN_FAILURES, LOGIN_WINDOW, Throttle, throttled } from "../throttle.ts";
-import type { Database } from "../../platform/sqlite.ts";
-import { writeLockOf } from "../../platform/write-lock.ts";
 
-/** Where in a directory people and groups are. */
+/** Where people and groups are in a directory. */
 export interface LdapOptions extends LdapServer, Admission {
   bindDn: string;
   bindPassword: string;
@@ -36,250 +35,203 @@ export interface LdapOptions extends LdapServer, Admission {
   username: string;
   fullName: string;
   email: string;
-  /** Empty: there are no groups. */
+  /** Empty without groups. */
   groupBase: string;
   groupFilter: string;
   groupName: string;
 }
 
-/** Characters; of those that are kept here, too. */
-const LONGEST_PASSWORD = 1024;
-/** Connections at once. */
-const AT_ONCE = 16;
-/** Groups of one person; more are not looked at. */
-const GROUPS = 1000;
-/** What a server answers where a password does not fit, or the account may not be used: RFC 4511, appendix A. */
-const REFUSED = new Set([19, 32, 34, 48, 49, 50, 53]);
+const MAX_PASSWORD = 1024;
+const MAX_CONNECTIONS = 16;
+const MAX_GROUPS = 1000;
+/** Result codes (RFC 4511, appendix A) of a wrong password or an account that may not be used. */
+const REJECTED = new Set([19, 32, 34, 48, 49, 50, 53]);
 const SIZE_LIMIT = 4;
-/** The server takes no password without TLS: RFC 4511, appendix A (strongerAuthRequired, confidentialityRequired). */
-const WANTS_TLS = new Set([8, 13]);
 const NO_SUCH_OBJECT = 32;
-/** What nobody has in a name that is typed: directories leave some of it out when they compare. */
-const UNTYPED = /[\p{Cc}\p{Cn}\p{Co}\p{Cs}]/u;
+/** strongerAuthRequired and confidentialityRequired. */
+const NEEDS_TLS = new Set([8, 13]);
+/** Directories ignore some of these characters when they compare names. */
+const NOT_TYPABLE = /[\p{Cc}\p{Cn}\p{Co}\p{Cs}]/u;
 
-/** Finds somebody by the name that is typed at sign-in, or by DN. @throws Problem identity_unavailable */
-export async function lookUp(
-  options: LdapOptions,
-  username: string,
-): Promise<{ entry: LdapEntry; person: Person } | undefined> {
-  return withDirectory(options, async (connection) => {
-    const isDn = /^[^=,]+=[^,]*,.*=/.test(username);
-    const entry = await findEntry(connection, options, isDn ? byDn(username) : byName(options, username));
-    return entry && { entry, person: await describe(connection, options, entry) };
-  });
-}
-
-/**
- * Somebody of whom only the identifier and the DN of last time are known; undefined where the directory has them no
- * longer, or `userFilter` finds them no longer. @throws Problem identity_unavailable
- */
-export async function lookUpIdentity(
-  options: LdapOptions,
-  { subject, label, username }: { subject: string; label: string; username: string },
-): Promise<Person | undefined> {
-  return withDirectory(options, async (connection) => {
-    const find = async (where: Where): Promise<Person | undefined> => {
-      const entry = await findEntry(connection, options, where);
-      const person = entry && (await describe(connection, options, entry));
-      return person?.subject === subject ? person : undefined;
-    };
-    const found = await find(byName(options, username));
-    if (found) return found;
-    // The name may be another one than here: the entry knows.
-    const byId = {
-      base: options.userBase,
-      filter: { attribute: options.id, value: subject },
-      scope: "sub",
-    } as const;
-    const there = (options.id === "dn" ? undefined : await find(byId)) ?? (await find(byDn(label)));
-    return there && find(byName(options, there.username));
-  });
-}
-
-/**
- * An entry with this name that `userFilter` leaves out, for who wonders why it is not found: its DN.
- * @throws Problem identity_unavailable
- */
-export const findExcluded = (options: LdapOptions, username: string): Promise<LdapEntry | undefined> =>
-  withDirectory(options, (connection) =>
-    findEntry(connection, options, {
-      base: options.userBase,
-      filter: { attribute: options.username, value: username },
-      scope: "sub",
-    }),
+/** A filter with values for its placeholders such as `{username}`, escaped (RFC 4515, section 3). */
+export const fillFilter = (filter: string, values: Readonly<Record<string, string>>): string =>
+  filter.replace(/\{(\w+)\}/g, (placeholder, name: string) =>
+    Object.hasOwn(values, name)
+      ? values[name].replace(
+          /[\0()*\\]/g,
+          (character) => `\\${character.charCodeAt(0).toString(16).padStart(2, "0")}`,
+        )
+      : placeholder,
   );
 
-/**
- * Somebody by name and password: looks the entry up, and binds as it. Undefined where they do not fit; a refusal where
- * the directory says that it is something else.
- * `attempt` is told the DN before the password is sent, and counts it.
- * @throws Problem identity_unavailable, and what `attempt` throws
- */
-async function authenticate(
-  options: LdapOptions,
-  username: string,
-  password: string,
-  attempt: (dn: string) => void,
-): Promise<Person | EntryRefusal | undefined> {
-  // Without a password servers let everybody bind, as nobody (RFC 4513, section 5.1.2).
-  if (password === "" || password.length > LONGEST_PASSWORD) return undefined;
-  if (!isTypable(username)) return undefined;
-  return withDirectory(options, async (connection) => {
-    const entry = await findEntry(connection, options, byName(options, username));
-    if (!entry) return undefined;
-    attempt(entry.dn);
-    const bound = await bindAs(connection, entry.dn, password);
-    if (bound !== true) return bound && { ...bound, label: entry.dn };
-    if (options.groupBase !== "" && options.bindDn !== "") await bindReader(connection, options);
-    return describe(connection, options, entry);
-  });
-}
-
-/** What the directory says of somebody whom it does not let in although the password may be right. */
-interface EntryRefusal extends DirectoryRejection {
-  label: string;
-}
-
-const isTypable = (username: string): boolean =>
-  username !== "" && username.length <= 150 && !UNTYPED.test(username);
-
-/** Looks a name up as for a sign-in, and forgets what was found. @throws Problem identity_unavailable */
-const searchFor = async (options: LdapOptions, username: string): Promise<unknown> =>
-  isTypable(username) &&
-  withDirectory(options, (connection) => findEntry(connection, options, byName(options, username)));
-
-/** Whether this is the password of an entry, or why it is refused; what did not fit is not counted. @throws Problem identity_unavailable */
-export const checkPassword = (
-  options: LdapOptions,
-  dn: string,
-  password: string,
-): Promise<true | DirectoryRejection | undefined> =>
-  withDirectory(options, async (connection) =>
-    password === "" ? undefined : bindAs(connection, dn, password),
-  );
-
-/** @throws Problem identity_unavailable where the answer is about anything but the password */
-async function bindAs(
-  connection: LdapConnection,
-  dn: string,
-  password: string,
-): Promise<true | DirectoryRejection | undefined> {
-  try {
-    await connection.bind(dn, password);
-    return true;
-  } catch (error) {
-    if (REFUSED.has(resultCodeOf(error) ?? -1)) return rejectionOf(error);
-    throw unavailable(`${connection.url}: ${inWords(error)}`);
-  }
-}
-
-/** What a server answers, with what to do about it where that is known. */
-function inWords(error: unknown): string {
-  const code = resultCodeOf(error);
-  const said = describeRejection(error);
-  return [
-    (error as Error).message,
-    code === undefined ? "" : ` (result code ${code})`,
-    said === "" ? "" : `: ${said}`,
-    WANTS_TLS.has(code ?? -1)
-      ? ": the server takes passwords by TLS alone: write ldaps:// in ldap_url, or set ldap_tls to starttls"
-      : "",
-  ].join("");
-}
-
-/** Signs in as the account that looks people up. @throws Problem identity_unavailable */
-export async function bindReader(
-  connection: LdapConnection,
-  { bindDn, bindPassword }: LdapOptions,
-): Promise<void> {
-  await asked(connection, `bind as ${bindDn}`, connection.bind(bindDn, bindPassword));
-}
-
-/** @throws Problem identity_unavailable where the directory refuses what the settings ask of it */
-export async function asked<T>(connection: LdapConnection, what: string, answer: Promise<T>): Promise<T> {
-  try {
-    return await answer;
-  } catch (error) {
-    throw unavailable(`${connection.url}: ${what}: ${inWords(error)}`);
-  }
-}
-
-/** Where to look for one entry. */
-interface Where {
+/** Where to search for one entry. */
+interface Target {
   base: string;
   filter: LdapFilter;
   scope: "base" | "sub";
 }
 
-/** By the name that is typed at sign-in. */
-const byName = ({ userBase, userFilter }: LdapOptions, username: string): Where => ({
+const byName = ({ userBase, userFilter }: LdapOptions, username: string): Target => ({
   base: userBase,
   filter: fillFilter(userFilter, { username }),
   scope: "sub",
 });
-const byDn = (dn: string): Where => ({ base: dn, filter: "(objectClass=*)", scope: "base" });
+const byAttribute = ({ userBase }: LdapOptions, attribute: string, value: string): Target => ({
+  base: userBase,
+  filter: { attribute, value },
+  scope: "sub",
+});
+const byDn = (dn: string): Target => ({ base: dn, filter: "(objectClass=*)", scope: "base" });
 
-/** The one entry that is there; undefined where there is none, or several. */
+/** Finds a person by the name typed at sign-in, or by DN. @throws Problem identity_unavailable */
+export const lookUp = (
+  options: LdapOptions,
+  typed: string,
+): Promise<{ entry: LdapEntry; person: Person } | undefined> =>
+  withDirectory(options, async (connection) => {
+    const isDn = /^[^=,]+=[^,]*,.*=/.test(typed);
+    const entry = await findEntry(connection, options, isDn ? byDn(typed) : byName(options, typed));
+    return entry && { entry, person: await describe(connection, options, entry) };
+  });
+
+/** Finds the person of a linked account by name, identifier or former DN. @throws Problem identity_unavailable */
+export const lookUpIdentity = (
+  options: LdapOptions,
+  { subject, label, username }: { subject: string; label: string; username: string },
+): Promise<Person | undefined> =>
+  withDirectory(options, async (connection) => {
+    const find = async (target: Target): Promise<Person | undefined> => {
+      const entry = await findEntry(connection, options, target);
+      const person = entry && (await describe(connection, options, entry));
+      return person?.subject === subject ? person : undefined;
+    };
+    const byId = options.id === "dn" ? byDn(label) : byAttribute(options, options.id, subject);
+    const found = await find(byName(options, username));
+    if (found) return found;
+    const renamed = (await find(byId)) ?? (await find(byDn(label)));
+    // The filter for people must match too.
+    return renamed && find(byName(options, renamed.username));
+  });
+
+/** An entry with this username that `userFilter` excludes. @throws Problem identity_unavailable */
+export const findExcluded = (options: LdapOptions, username: string): Promise<LdapEntry | undefined> =>
+  withDirectory(options, (connection) =>
+    findEntry(connection, options, byAttribute(options, options.username, username)),
+  );
+
+/** Whether an entry has this password, or why it is rejected. @throws Problem identity_unavailable */
+export const checkPassword = (
+  options: LdapOptions,
+  dn: string,
+  password: string,
+): Promise<boolean | DirectoryRejection> =>
+  withDirectory(options, (connection) => bindAs(connection, dn, password));
+
+async function bindAs(
+  connection: LdapConnection,
+  dn: string,
+  password: string,
+): Promise<boolean | DirectoryRejection> {
+  // Servers accept a bind without a password, as anonymous (RFC 4513, section 5.1.2).
+  if (password === "" || password.length > MAX_PASSWORD) return false;
+  try {
+    await connection.bind(dn, password);
+    return true;
+  } catch (error) {
+    if (REJECTED.has(resultCodeOf(error) ?? -1)) return rejectionOf(error) ?? false;
+    throw unavailable(`${connection.url}: ${explain(error)}`);
+  }
+}
+
+/** A server's error with its code and a remedy, where known. */
+function explain(error: unknown): string {
+  const code = resultCodeOf(error);
+  const rejection = describeRejection(error);
+  const needsTls = NEEDS_TLS.has(code ?? -1);
+  return [
+    `${(error as Error).message}${code === undefined ? "" : ` (result code ${code})`}`,
+    ...(rejection === "" ? [] : [rejection]),
+    ...(needsTls ? ["the server requires TLS: use ldaps:// in ldap_url, or set ldap_tls to starttls"] : []),
+  ].join(": ");
+}
+
+/** Awaits an operation that the settings ask for. @throws Problem identity_unavailable if the server refuses it */
+export async function requireAnswer<T>(
+  connection: LdapConnection,
+  operation: string,
+  answer: Promise<T>,
+): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw unavailable(`${connection.url}: ${operation}: ${explain(error)}`);
+  }
+}
+
+/** Binds as the account that searches, if there is one. @throws Problem identity_unavailable */
+export async function bindReader(connection: LdapConnection, options: LdapOptions): Promise<void> {
+  const { bindDn, bindPassword } = options;
+  if (bindDn !== "")
+    await requireAnswer(connection, `bind as ${bindDn}`, connection.bind(bindDn, bindPassword));
+}
+
+/** The only matching entry; undefined if there is none, or several. */
 async function findEntry(
   connection: LdapConnection,
   options: LdapOptions,
-  { base, filter, scope }: Where,
+  { base, filter, scope }: Target,
 ): Promise<LdapEntry | undefined> {
-  if (options.bindDn !== "") await bindReader(connection, options);
-  const { id, username, fullName, email } = options;
-  const attributes = [id, username, fullName, email, ...STATE_ATTRIBUTES].filter((name) => name !== "dn");
-  const found = await asked(
-    connection,
-    `search below ${base} for ${typeof filter === "string" ? filter : `(${filter.attribute}=${filter.value})`}`,
-    connection.search(base, filter, attributes, 2, scope).catch((error: unknown) => {
-      // More than two; or, of a DN, none.
-      if (resultCodeOf(error) === SIZE_LIMIT || (scope === "base" && resultCodeOf(error) === NO_SUCH_OBJECT))
-        return [];
-      throw error;
-    }),
-  );
+  await bindReader(connection, options);
+  const attributes = [options.id, options.username, options.fullName, options.email, ...STATE_ATTRIBUTES];
+  const wanted = attributes.filter((name) => name !== "dn");
+  const search = connection.search(base, filter, wanted, 2, scope).catch((error: unknown) => {
+    const code = resultCodeOf(error);
+    if (code === SIZE_LIMIT || (scope === "base" && code === NO_SUCH_OBJECT)) return [];
+    throw error;
+  });
+  const text = typeof filter === "string" ? filter : `(${filter.attribute}=${filter.value})`;
+  const found = await requireAnswer(connection, `search below ${base} for ${text}`, search);
   return found.length === 1 && found[0].dn !== "" ? found[0] : undefined;
 }
 
 async function describe(connection: LdapConnection, options: LdapOptions, entry: LdapEntry): Promise<Person> {
   const first = (name: string): string => entry.values.get(name.toLowerCase())?.[0]?.trim() ?? "";
   const username = first(options.username);
-  const id = options.id === "dn" ? entry.dn.toLowerCase() : first(options.id);
-  if (id === "")
-    throw unavailable(`${entry.dn} has no attribute ${options.id} that may be read; see ldap_attributes`);
+  const subject = options.id === "dn" ? entry.dn.toLowerCase() : first(options.id);
+  if (subject === "")
+    throw unavailable(`${entry.dn} has no readable attribute ${options.id} (setting ldap_attributes)`);
   return {
     provider: "ldap",
     issuer: "",
-    subject: id,
+    subject,
     label: entry.dn,
     username,
     fullName: plainText(first(options.fullName)),
     email: plainEmail(first(options.email)),
-    groups: await groupsOf(connection, options, entry.dn, username),
+    groups: await findGroups(connection, options, { dn: entry.dn, username }),
     disabled: accountState(entry.values, Date.now()).closed,
   };
 }
 
-async function groupsOf(
+async function findGroups(
   connection: LdapConnection,
   { groupBase, groupFilter, groupName }: LdapOptions,
-  dn: string,
-  username: string,
+  person: { dn: string; username: string },
 ): Promise<string[]> {
   if (groupBase === "") return [];
-  const filter = fillFilter(groupFilter, { dn, username });
-  const found = await asked(
-    connection,
-    `search below ${groupBase} for ${filter}`,
-    connection.search(groupBase, filter, [groupName], GROUPS),
-  );
+  const filter = fillFilter(groupFilter, person);
+  const search = connection.search(groupBase, filter, [groupName], MAX_GROUPS);
+  const found = await requireAnswer(connection, `search below ${groupBase} for ${filter}`, search);
   return found.flatMap(({ values }) => values.get(groupName.toLowerCase()) ?? []);
 }
 
-/** Passwords that a directory knows, and the accounts of their owners. */
-export class Ldap implements ExternalPasswords {
+/** Rejections carry the DN. */
+type Rejected = DirectoryRejection & { label: string };
+
+/** Directory passwords, and the accounts of their owners. */
+export class LdapPasswords implements ExternalPasswords {
   readonly name = "ldap";
-  private readonly turns = new Semaphore(AT_ONCE);
+  private readonly semaphore = new Semaphore(MAX_CONNECTIONS);
   private readonly failures: Throttle;
 
   constructor(
@@ -293,12 +245,14 @@ export class Ldap implements ExternalPasswords {
   }
 
   async verify(username: string, password: string): Promise<number | ExternalRejection | undefined> {
+    const isTypable = username !== "" && username.length <= 150 && !NOT_TYPABLE.test(username);
     if (!this.identities.mayBeExternal(username, "ldap")) {
-      // It takes as long as for a name that is none here, or the time would tell which ones are.
-      await this.turns.run(() => searchFor(this.options, username)).catch(() => {});
+      // Searches all the same: the time must not tell which local accounts exist.
+      if (isTypable) await this.semaphore.run(() => this.search(username)).catch(() => {});
       return undefined;
     }
-    const person = await this.turns.run(() => this.authenticate(username, password));
+    if (!isTypable || password === "" || password.length > MAX_PASSWORD) return undefined;
+    const person = await this.semaphore.run(() => this.authenticate(username, password));
     if (!person) return undefined;
     if ("words" in person) {
       const { label, reason, words } = person;
@@ -309,41 +263,46 @@ export class Ldap implements ExternalPasswords {
     return this.identities.admit(person, this.options);
   }
 
+  private search(username: string): Promise<unknown> {
+    const { options } = this;
+    return withDirectory(options, (connection) => findEntry(connection, options, byName(options, username)));
+  }
+
+  private authenticate(username: string, password: string): Promise<Person | Rejected | undefined> {
+    const { options } = this;
+    return withDirectory(options, async (connection) => {
+      const entry = await findEntry(connection, options, byName(options, username));
+      if (!entry) return undefined;
+      const bound = await this.counted(entry.dn, () => bindAs(connection, entry.dn, password));
+      if (bound === false) return undefined;
+      if (bound !== true) return { ...bound, label: entry.dn };
+      if (options.groupBase !== "") await bindReader(connection, options);
+      return describe(connection, options, entry);
+    });
+  }
+
   async checkPassword(user: number, username: string, password: string): Promise<boolean> {
     const identity = this.identities.ofUser(user).find(({ provider }) => provider === "ldap");
-    if (!identity || password.length > LONGEST_PASSWORD) return false;
-    const { options } = this;
-    const found = await this.turns.run(() =>
-      this.counted(async (attempt) => {
-        const person = await lookUpIdentity(options, { ...identity, username });
-        if (!person) return undefined;
-        attempt(person.label);
-        return (await checkPassword(options, person.label, password)) === true ? person : undefined;
-      }),
-    );
-    return found !== undefined;
+    if (!identity) return false;
+    return this.semaphore.run(async () => {
+      const person = await lookUpIdentity(this.options, { ...identity, username });
+      if (!person) return false;
+      const dn = person.label;
+      return (await this.counted(dn, () => checkPassword(this.options, dn, password))) === true;
+    });
   }
 
-  private authenticate(username: string, password: string): Promise<Person | EntryRefusal | undefined> {
-    return this.counted((attempt) => authenticate(this.options, username, password, attempt));
-  }
-
-  /** One entry may have many names that can be typed: attempts are counted by DN, too. @throws Problem throttled */
-  private async counted<T extends Person | EntryRefusal>(
-    work: (attempt: (dn: string) => void) => Promise<T | undefined>,
-  ): Promise<T | undefined> {
-    let tried: string | undefined;
+  /** Counts attempts by DN, because one entry may have several names. @throws Problem throttled */
+  private async counted<T>(dn: string, bind: () => Promise<T>): Promise<T> {
+    const wait = this.failures.wait(dn);
+    if (wait > 0) throw throttled(wait);
+    this.failures.count(dn);
     try {
-      const person = await work((dn) => {
-        const wait = this.failures.wait(dn);
-        if (wait > 0) throw throttled(wait);
-        this.failures.count(dn);
-        tried = dn;
-      });
-      if (person && !("words" in person)) this.failures.forget(person.label);
-      return person;
+      const bound = await bind();
+      if (bound === true) this.failures.forget(dn);
+      return bound;
     } catch (error) {
-      if (tried !== undefined) this.failures.forgive(tried);
+      this.failures.forgive(dn);
       throw error;
     }
   }

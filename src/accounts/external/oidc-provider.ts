@@ -1,43 +1,56 @@
 import { readFileSync } from "node:fs";
+import type { JWTPayload, JWTVerifyGetKey } from "jose";
 import type * as oauth from "oauth4webapi";
-import type { JWTVerifyGetKey } from "jose";
-import { readLogoutToken, type SignedOut } from "./logout-token.ts";
-import type { OidcOptions } from "./oidc-options.ts";
-import { type Person, plainEmail, plainText } from "./person.ts";
+import { type Admission, type Person, plainEmail, plainText } from "./person.ts";
 
-/**
- * Milliseconds for which what a provider says of itself is taken as it was: by who comes back, and by who leaves, which
- * has to be where it answers now.
- */
-const HOUR = 3_600_000;
-const MOMENT = 1000;
-/** Bytes of one answer of a provider. */
-const LARGEST = 1_048_576;
-/** Seconds that the provider's clock may differ from ours. */
-const TOLERANCE = 30;
+/** An OpenID Connect provider, and who of its users may sign in. */
+export interface OidcOptions extends Admission {
+  issuer: string;
+  clientId: string;
+  /** Empty for a public client. */
+  clientSecret: string;
+  scopes: string;
+  /** File of trusted certificate authorities; empty for the system's. */
+  caFile: string;
+  /** Claims; that of groups may be nested, `realm_access.roles`. */
+  username: string;
+  fullName: string;
+  email: string;
+  groups: string;
+  /** Hours after which a session must be renewed at the provider. */
+  sessionHours: number;
+}
 
-/** What is kept of a sign-in that has begun, until its owner comes back. */
+/** A sign-in under way, kept until the browser returns. */
 export interface PendingAuthorization {
   state: string;
   nonce: string;
-  /** Of PKCE (RFC 7636): who comes back with a code shows that it was this browser that went. */
+  /** PKCE code verifier (RFC 7636). */
   verifier: string;
-  /** Where the provider is told to send people back to. */
-  returnTo: string;
+  redirectUri: string;
 }
 
-/** Somebody whom a provider vouches for. */
+/** An authenticated person and their session at the provider. */
 export interface OidcIdentity {
   person: Person;
-  /** What it said, signed: where somebody signs out, it shows the provider who asks. */
+  /** Identifies the session when signing out. */
   idToken: string;
-  /** What it calls the session there; null where it does not say. */
+  /** The provider's session id, if it has one. */
   session: string | null;
-  /** When the person showed it who it is: milliseconds since 1970-01-01 UTC, 0 where it does not say. */
+  /** When the person authenticated: milliseconds since 1970-01-01 UTC, 0 if unknown. */
   confirmed: number;
 }
 
-/** Why a provider does not vouch for somebody. `away`: it was not reached; `refused`: it says no; `invalid`: it says what does not hold. */
+/** A back-channel logout: of a session, of all sessions of a subject, or both. */
+export interface LogoutToken {
+  jti: string;
+  /** Until when a copy of the token would be accepted: milliseconds since 1970-01-01 UTC. */
+  until: number;
+  subject?: string;
+  session?: string;
+}
+
+/** `away`: the provider is not reachable; `refused`: it denies the sign-in; `invalid`: its response is not valid. */
 export class OidcError extends Error {
   constructor(
     readonly reason: "away" | "refused" | "invalid",
@@ -47,115 +60,134 @@ export class OidcError extends Error {
   }
 }
 
-/** One provider of OpenID Connect: the code flow with PKCE, state and nonce (OpenID Connect Core 1.0, RFC 9700). */
+/** Milliseconds for which the provider's configuration is cached, for callbacks and for new sign-ins. */
+const CACHE_CALLBACK = 3_600_000;
+const CACHE_START = 1000;
+/** Milliseconds for one response, and its bytes. */
+const TIMEOUT = 10_000;
+const MAX_RESPONSE = 1_048_576;
+/** Seconds that the provider's clock may differ. */
+const CLOCK_TOLERANCE = 30;
+/** Seconds after which a logout token is too old. */
+const MAX_TOKEN_AGE = 600;
+const LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout";
+/** Signature algorithms with a private key of the provider. */
+const ASYMMETRIC = /^(RS|PS|ES)\d{3}$|^EdDSA$|^Ed25519$/;
+
+type Library = typeof oauth;
+type Claims = Record<string, oauth.JsonValue | undefined>;
+type RequestOptions = oauth.DiscoveryRequestOptions &
+  oauth.TokenEndpointRequestOptions &
+  oauth.ValidateSignatureOptions;
+
+/** Loaded on demand: few installations have a provider. */
+const load = (): Promise<Library> => import("oauth4webapi");
+
+/** An OpenID Connect provider: the code flow with PKCE, state and nonce (OpenID Connect Core 1.0, RFC 9700). */
 export class OidcProvider {
-  private known: { server: oauth.AuthorizationServer; at: number } | undefined;
-  private keys: { from: string; get: JWTVerifyGetKey } | undefined;
+  private configuration: { server: oauth.AuthorizationServer; at: number } | undefined;
+  private keys: { url: string; get: JWTVerifyGetKey } | undefined;
 
   constructor(
     private readonly options: OidcOptions,
     private readonly now: () => number,
   ) {}
 
-  /**
-   * The address at the provider that a browser is sent to, and what has to be kept meanwhile. `again`: it shall have the
-   * person show who it is, though it knows. @throws NotVouched
-   */
-  async begin(returnTo: string, again = false): Promise<{ url: URL; begun: PendingAuthorization }> {
+  /** The authorization URL. @param again whether the provider must authenticate the person again @throws OidcError */
+  async begin(redirectUri: string, again = false): Promise<{ url: URL; pending: PendingAuthorization }> {
     const library = await load();
-    const server = await this.discover(MOMENT);
-    const begun = {
+    const server = await this.discover(CACHE_START);
+    const pending = {
       state: library.generateRandomState(),
       nonce: library.generateRandomNonce(),
       verifier: library.generateRandomCodeVerifier(),
-      returnTo,
+      redirectUri,
     };
-    const url = this.endpoint(server.authorization_endpoint);
-    for (const [name, value] of Object.entries({
+    const url = this.endpoint(server.authorization_endpoint, {
       client_id: this.options.clientId,
       response_type: "code",
       scope: this.options.scopes,
-      redirect_uri: returnTo,
-      state: begun.state,
-      nonce: begun.nonce,
-      code_challenge: await library.calculatePKCECodeChallenge(begun.verifier),
+      redirect_uri: redirectUri,
+      state: pending.state,
+      nonce: pending.nonce,
+      code_challenge: await library.calculatePKCECodeChallenge(pending.verifier),
       code_challenge_method: "S256",
       ...(again ? { prompt: "login", max_age: "0" } : {}),
-    }))
-      url.searchParams.set(name, value);
-    return { url, begun };
+    });
+    return { url, pending };
   }
 
-  /** Who comes back with the parameters of `answer`. @throws NotVouched */
-  async finish(answer: URLSearchParams, begun: PendingAuthorization): Promise<OidcIdentity> {
+  /** Completes a sign-in with the parameters of the callback. @throws OidcError */
+  async finish(parameters: URLSearchParams, pending: PendingAuthorization): Promise<OidcIdentity> {
     const library = await load();
     const server = await this.discover();
     try {
-      return await this.exchange(library, server, answer, begun);
+      return await this.exchange(library, server, parameters, pending);
     } catch (error) {
-      throw notVouched(library, error);
+      if (error instanceof OidcError) throw error;
+      if (error instanceof library.AuthorizationResponseError) throw new OidcError("refused", error.error);
+      const code = error instanceof library.ResponseBodyError ? `: ${error.error}` : "";
+      throw new OidcError("invalid", `${(error as Error).message}${code}`);
     }
   }
 
-  /**
-   * Where the provider lets people sign out (OpenID Connect RP-Initiated Logout 1.0), and sends them back from to
-   * `returnTo`; undefined where it does not, or does not answer. By the ID token that it has given it knows who asks;
-   * without one, many ask people whether they mean it.
-   */
-  async signOutAddress(returnTo: string, idToken: string | undefined): Promise<URL | undefined> {
+  /** The URL to sign out at the provider (RP-Initiated Logout 1.0); undefined if it has none or does not answer. */
+  async signOutUrl(returnTo: string, idToken: string | undefined): Promise<URL | undefined> {
     try {
-      const { end_session_endpoint: address } = await this.discover(MOMENT);
-      if (address === undefined) return undefined;
-      const url = this.endpoint(address);
-      url.searchParams.set("client_id", this.options.clientId);
-      url.searchParams.set("post_logout_redirect_uri", returnTo);
-      if (idToken !== undefined) url.searchParams.set("id_token_hint", idToken);
-      return url;
+      const { end_session_endpoint: endpoint } = await this.discover(CACHE_START);
+      if (endpoint === undefined) return undefined;
+      return this.endpoint(endpoint, {
+        client_id: this.options.clientId,
+        post_logout_redirect_uri: returnTo,
+        ...(idToken === undefined ? {} : { id_token_hint: idToken }),
+      });
     } catch {
       return undefined;
     }
   }
 
-  /** Who has signed out there, by a logout token of which all holds but that it is new. @throws NotVouched */
-  async signedOut(token: string): Promise<SignedOut> {
+  /** Verifies a logout token (Back-Channel Logout 1.0, section 2.6), except that it is new. @throws OidcError */
+  async verifyLogoutToken(token: string): Promise<LogoutToken> {
     const library = await load();
-    const { createRemoteJWKSet, customFetch } = await import("jose");
+    const { createRemoteJWKSet, customFetch, jwtVerify } = await import("jose");
     const server = await this.discover();
-    const from = this.endpoint(server.jwks_uri).href;
-    // It asks for keys that it does not know anew, and not too often, whoever sends tokens.
-    if (this.keys?.from !== from) {
-      const fetchKeys = this.ways(library)[library.customFetch] as unknown as FetchKeys;
-      this.keys = { from, get: createRemoteJWKSet(new URL(from), { [customFetch]: fetchKeys }) };
-    }
-    const algorithms = (server.id_token_signing_alg_values_supported ?? ["RS256"]).filter((name) =>
-      ASYMMETRIC.test(name),
-    );
     const { clientId } = this.options;
+    const url = this.endpoint(server.jwks_uri).href;
+    if (this.keys?.url !== url) {
+      const fetchKeys = this.requestOptions(library)[library.customFetch] as never;
+      this.keys = { url, get: createRemoteJWKSet(new URL(url), { [customFetch]: fetchKeys }) };
+    }
+    const announced = server.id_token_signing_alg_values_supported ?? ["RS256"];
     try {
-      const { get } = this.keys;
-      return await readLogoutToken(token, {
+      const { payload, protectedHeader } = await jwtVerify(token, this.keys.get, {
         issuer: server.issuer,
-        clientId,
-        algorithms,
-        keys: get,
-        now: this.now(),
+        audience: clientId,
+        algorithms: announced.filter((name) => ASYMMETRIC.test(name)),
+        clockTolerance: CLOCK_TOLERANCE,
+        maxTokenAge: MAX_TOKEN_AGE,
+        requiredClaims: ["iss", "aud", "iat", "exp", "jti", "events"],
+        currentDate: new Date(this.now()),
       });
+      return readLogoutClaims(payload, protectedHeader.typ, clientId);
     } catch (error) {
       throw error instanceof OidcError ? error : new OidcError("invalid", (error as Error).message);
     }
   }
 
-  /** What the provider says of itself. @throws NotVouched */
-  async discover(longest = HOUR): Promise<oauth.AuthorizationServer> {
-    if (this.known && this.now() - this.known.at < longest) return this.known.server;
+  /** The provider's configuration. @param maxAge milliseconds for which a cached one will do @throws OidcError */
+  async discover(maxAge = CACHE_CALLBACK): Promise<oauth.AuthorizationServer> {
+    if (this.configuration && this.now() - this.configuration.at < maxAge) return this.configuration.server;
     const library = await load();
     const issuer = new URL(this.options.issuer);
     try {
-      const response = await library.discoveryRequest(issuer, { ...this.ways(library), algorithm: "oidc" });
-      const server = await library.processDiscoveryResponse(issuer, response);
+      const options = { ...this.requestOptions(library), algorithm: "oidc" } as const;
+      const server = await library.processDiscoveryResponse(
+        issuer,
+        await library.discoveryRequest(issuer, options),
+      );
       for (const name of ["authorization_endpoint", "token_endpoint", "jwks_uri"] as const)
         if (server[name] === undefined) throw new Error(`its configuration has no ${name}`);
-      this.known = { server, at: this.now() };
+      this.configuration = { server, at: this.now() };
       return server;
     } catch (error) {
       if (error instanceof OidcError) throw error;
@@ -164,39 +196,38 @@ export class OidcProvider {
   }
 
   private async exchange(
-    library: typeof oauth,
+    library: Library,
     server: oauth.AuthorizationServer,
-    answer: URLSearchParams,
-    begun: PendingAuthorization,
+    callback: URLSearchParams,
+    pending: PendingAuthorization,
   ): Promise<OidcIdentity> {
-    const { clientId, clientSecret } = this.options;
-    const client = { client_id: clientId, [library.clockTolerance]: TOLERANCE };
-    const parameters = library.validateAuthResponse(server, client, answer, begun.state);
+    const client = { client_id: this.options.clientId, [library.clockTolerance]: CLOCK_TOLERANCE };
+    const options = this.requestOptions(library);
     const response = await library.authorizationCodeGrantRequest(
       server,
       client,
-      clientSecret === "" ? library.None() : this.authentication(library, server, clientSecret),
-      parameters,
-      begun.returnTo,
-      begun.verifier,
-      this.ways(library),
+      this.clientAuth(library, server),
+      library.validateAuthResponse(server, client, callback, pending.state),
+      pending.redirectUri,
+      pending.verifier,
+      options,
     );
     const tokens = await library.processAuthorizationCodeResponse(server, client, response, {
-      expectedNonce: begun.nonce,
+      expectedNonce: pending.nonce,
       requireIdToken: true,
     });
     await this.checkSignature(library, server, response);
-    const claims: Claims = { ...library.getValidatedIdTokenClaims(tokens) };
-    const subject = String(claims.sub);
+    const claims: Claims = { ...library.getValidatedIdTokenClaims(tokens)! };
+    const { sub, sid, auth_time: at } = claims;
+    const subject = String(sub);
     const { username, fullName, email, groups } = this.options;
-    const isMissing = [username, fullName, email, groups].some((name) => valueAt(claims, name) === undefined);
+    const isMissing = [username, fullName, email, groups].some((name) => claimOf(claims, name) === undefined);
     if (isMissing && server.userinfo_endpoint !== undefined) {
-      const info = await library.userInfoRequest(server, client, tokens.access_token, this.ways(library));
+      const info = await library.userInfoRequest(server, client, tokens.access_token, options);
       const more = await library.processUserInfoResponse(server, client, subject, info);
-      // What is signed counts.
+      // The signed claims take precedence.
       for (const [name, value] of Object.entries(more)) claims[name] ??= value as Claims[string];
     }
-    const { sid, auth_time: at } = library.getValidatedIdTokenClaims(tokens)!;
     return {
       person: this.person(subject, claims),
       idToken: tokens.id_token!,
@@ -205,70 +236,68 @@ export class OidcProvider {
     };
   }
 
-  /** By the provider's keys; a key that is not known yet may have been made since these were read. */
+  /** Checks the signature; an unknown key may be newer than the cached configuration. */
   private async checkSignature(
-    library: typeof oauth,
+    library: Library,
     server: oauth.AuthorizationServer,
     response: Response,
   ): Promise<void> {
+    const options = this.requestOptions(library);
     try {
-      await library.validateApplicationLevelSignature(server, response, this.ways(library));
+      await library.validateApplicationLevelSignature(server, response, options);
     } catch (error) {
       if ((error as { code?: string }).code !== library.KEY_SELECTION) throw error;
-      this.known = undefined;
-      const now = await this.discover();
-      await library.validateApplicationLevelSignature(now, response, this.ways(library));
+      await library.validateApplicationLevelSignature(await this.discover(0), response, options);
     }
   }
 
-  private authentication(
-    library: typeof oauth,
-    server: oauth.AuthorizationServer,
-    secret: string,
-  ): oauth.ClientAuth {
-    const ways = server.token_endpoint_auth_methods_supported;
-    const isPost = ways?.includes("client_secret_post") && !ways.includes("client_secret_basic");
-    return isPost ? library.ClientSecretPost(secret) : library.ClientSecretBasic(secret);
+  private clientAuth(library: Library, server: oauth.AuthorizationServer): oauth.ClientAuth {
+    const { clientSecret } = this.options;
+    if (clientSecret === "") return library.None();
+    const methods = server.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
+    const isPost = methods.includes("client_secret_post") && !methods.includes("client_secret_basic");
+    return isPost ? library.ClientSecretPost(clientSecret) : library.ClientSecretBasic(clientSecret);
   }
 
   private person(subject: string, claims: Claims): Person {
-    const { issuer, username, fullName, email, groups } = this.options;
+    const { issuer, groups } = this.options;
     const text = (name: string): string => {
-      const value = valueAt(claims, name);
+      const value = claimOf(claims, name);
       return typeof value === "string" ? value.trim() : "";
     };
-    const listed = valueAt(claims, groups);
+    const username = text(this.options.username);
     return {
       provider: "oidc",
       issuer,
       subject,
-      label: plainText(`${text(username) || subject} at ${issuer}`, 500),
-      username: text(username),
-      fullName: plainText(text(fullName)),
-      email: plainEmail(text(email)),
-      groups: (Array.isArray(listed) ? listed : [listed]).filter((name) => typeof name === "string"),
+      label: plainText(`${username || subject} at ${issuer}`, 500),
+      username,
+      fullName: plainText(text(this.options.fullName)),
+      email: plainEmail(text(this.options.email)),
+      groups: [claimOf(claims, groups)].flat().filter((name) => typeof name === "string"),
     };
   }
 
-  private endpoint(address: string | undefined): URL {
+  /** An endpoint with parameters; https unless the provider is on this machine. */
+  private endpoint(address: string | undefined, parameters: Record<string, string> = {}): URL {
     const url = new URL(address ?? "");
-    const isPlain = url.protocol === "http:" && this.options.issuer.startsWith("http:");
-    if (url.protocol !== "https:" && !isPlain)
+    const isLocal = url.protocol === "http:" && this.options.issuer.startsWith("http:");
+    if (url.protocol !== "https:" && !isLocal)
       throw new OidcError("away", `${this.options.issuer}: ${url.origin} is not https`);
+    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
     return url;
   }
 
-  /** How the provider is asked: within a time, a size, and by https unless it is on this machine. */
-  private ways(library: typeof oauth): Ways {
-    const { caFile, timeout, issuer } = this.options;
+  /** Limits of time and size, and trusted authorities, for all requests to the provider. */
+  private requestOptions(library: Library): RequestOptions {
+    const { caFile, issuer } = this.options;
     const tls = caFile === "" ? {} : { tls: { ca: readFileSync(caFile, "utf8") } };
     return {
       [library.allowInsecureRequests]: issuer.startsWith("http:"),
       [library.customFetch]: async (url: string, init: object): Promise<Response> => {
         try {
-          const limits = { ...init, ...tls, signal: AbortSignal.timeout(timeout) } as RequestInit;
-          const response = await fetch(url, limits);
-          const body = await readAll(response);
+          const response = await fetch(url, { ...init, ...tls, signal: AbortSignal.timeout(TIMEOUT) });
+          const body = await readLimited(response);
           if (response.status >= 500) throw new Error(`it answers ${response.status}`);
           return new Response(body, { status: response.status, headers: response.headers });
         } catch (error) {
@@ -279,46 +308,52 @@ export class OidcProvider {
   }
 }
 
-type FetchKeys = (url: string, options: object) => Promise<Response>;
-/** Ways to sign for which the provider alone has the key. */
-const ASYMMETRIC = /^(RS|PS|ES)\d{3}$|^EdDSA$|^Ed25519$/;
-type Claims = Record<string, oauth.JsonValue | undefined>;
-type Ways = oauth.DiscoveryRequestOptions &
-  oauth.TokenEndpointRequestOptions &
-  oauth.ValidateSignatureOptions;
-
-/** Loaded where it is used: few installations have a provider. */
-const load = (): Promise<typeof oauth> => import("oauth4webapi");
-
-/** A claim by its name, or by the names of those that it lies within. */
-function valueAt(claims: Claims, name: string): unknown {
+/** A claim by its name, or by its path in nested objects. */
+function claimOf(claims: Claims, name: string): oauth.JsonValue | undefined {
   if (Object.hasOwn(claims, name)) return claims[name];
   let value: unknown = claims;
   for (const part of name.split("."))
-    value =
-      value !== null && typeof value === "object" && Object.hasOwn(value, part)
-        ? (value as Record<string, unknown>)[part]
-        : undefined;
-  return value;
+    value = isObject(value) && Object.hasOwn(value, part) ? value[part] : undefined;
+  return value as oauth.JsonValue | undefined;
 }
 
-async function readAll(response: Response): Promise<Uint8Array<ArrayBuffer> | null> {
+async function readLimited(response: Response): Promise<Uint8Array<ArrayBuffer> | null> {
   if (response.body === null || [204, 205, 304].includes(response.status)) return null;
-  const parts: Uint8Array[] = [];
+  const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const part of response.body) {
-    size += part.length;
-    if (size > LARGEST) throw new Error(`its answer is larger than ${LARGEST} bytes`);
-    parts.push(part);
+  for await (const chunk of response.body) {
+    size += chunk.length;
+    if (size > MAX_RESPONSE) throw new Error(`its answer is larger than ${MAX_RESPONSE} bytes`);
+    chunks.push(chunk);
   }
-  return new Uint8Array(Buffer.concat(parts));
+  return new Uint8Array(Buffer.concat(chunks));
 }
 
-/** What went wrong, without anything of a token in it. */
-function notVouched(library: typeof oauth, error: unknown): OidcError {
-  if (error instanceof OidcError) return error;
-  // The person, or the provider on the person's behalf, said no.
-  if (error instanceof library.AuthorizationResponseError) return new OidcError("refused", error.error);
-  const said = error instanceof library.ResponseBodyError ? `: ${error.error}` : "";
-  return new OidcError("invalid", `${(error as Error).message}${said}`);
+/** The claims of a logout token. @throws OidcError */
+function readLogoutClaims(payload: JWTPayload, typ: string | undefined, clientId: string): LogoutToken {
+  const { jti = "", sub, sid, events, azp, exp = 0, iat = 0 } = payload;
+  const type = typ?.toLowerCase().replace(/^application\//, "") ?? "jwt";
+  const isText = (claim: unknown): boolean =>
+    claim === undefined || (typeof claim === "string" && claim !== "");
+  // An ID token is told apart by its claims (section 4).
+  const rules: [boolean, string][] = [
+    [type === "jwt" || type === "logout+jwt", "it is of another type"],
+    [azp === undefined || azp === clientId, "it is for another client (azp)"],
+    [jti !== "" && isText(jti), "it has no jti"],
+    [isObject(events) && isObject(events[LOGOUT_EVENT]), "it is of another event"],
+    [!("nonce" in payload), "it has a nonce"],
+    [isText(sub) && isText(sid), "sub or sid is not a text"],
+    [sub !== undefined || sid !== undefined, "it has neither sub nor sid"],
+  ];
+  const broken = rules.find(([holds]) => !holds);
+  if (broken) throw new OidcError("invalid", broken[1]);
+  return {
+    jti,
+    until: (Math.max(exp, iat + MAX_TOKEN_AGE) + 2 * CLOCK_TOLERANCE) * 1000,
+    ...(sub === undefined ? {} : { subject: sub }),
+    ...(sid === undefined ? {} : { session: sid as string }),
+  };
 }
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  value !== null && typeof value === "object" && !Array.isArray(value);

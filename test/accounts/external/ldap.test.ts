@@ -12,7 +12,6 @@ import { openMemberships } from "../../../src/inventory/index.ts";
 import type { Json } from "../../../src/inventory/model/field.ts";
 import type { Problem } from "../../../src/problem.ts";
 import { openLog } from "../../../src/platform/log.ts";
-import { DIRECT } from "../../../src/platform/origin.ts";
 import { openLab } from "../../inventory/harness.ts";
 import {
   BASE,
@@ -55,7 +54,6 @@ async function open(settings: Record<string, string> = {}) {
     accounts,
     memberships,
     log: openLog("off", () => {}, clock.now),
-    reach: DIRECT,
   });
   const signIn = async (username: string, password = `${username}'s password`): Promise<string> => {
     try {
@@ -207,7 +205,7 @@ ldapTest("nobody takes over an account by having its name; linking and unlinking
   const found = (await lookUp(readLdapOptions(config)!, "kim"))!;
   identities.link(kim, found.person);
   expect(() => identities.link(kim, { ...found.person, subject: "other" })).toThrow("Unlink it first");
-  expect(() => identities.link(accounts.userId("lee"), found.person)).toThrow("linked to Kim already");
+  expect(() => identities.link(accounts.userId("lee"), found.person)).toThrow("already linked to Kim");
   expect(await signIn("kim")).toBe("Kim");
   expect(await signIn("Kim", "quite another password")).toBe("Kim");
   // The password of the directory sets none here.
@@ -285,9 +283,9 @@ ldapTest("disabled accounts stay out, and without new_accounts only linked ones 
 });
 
 ldapTest("throttling counts, by name and by entry", async () => {
-  const { signIn, accounts } = await open({ login_failures: "4" });
+  const { signIn, accounts } = await open();
   expect(await signIn("kim")).toBe("kim");
-  for (let i = 0; i < 4; i++) expect(await signIn("kim", "wrong")).toBe("unauthenticated");
+  for (let i = 0; i < 10; i++) expect(await signIn("kim", "wrong")).toBe("unauthenticated");
   expect(await signIn("kim")).toBe("throttled");
   // Directories find the same entry with spaces around the name, which the name that was typed does not show.
   expect(await signIn(" kim", "kim's password")).toBe("throttled");
@@ -370,7 +368,7 @@ ldapTest(
     try {
       await members("labd-users", "lee");
       await members("genomics", "lee");
-      expect(await recheck()).toEqual({ kim: "shut out", lee: "kept" });
+      expect(await recheck()).toEqual({ kim: "disabled", lee: "kept" });
       expect(byToken).toThrow("Invalid token");
       expect(await groupsOf("lee")).toContain("Genomics");
       expect(await signIn("kim")).toBe("forbidden not_allowed");
@@ -378,7 +376,7 @@ ldapTest(
       expect(disabled.detail).toEqual({ by: "ldap", reason: "not_allowed", username: "kim" });
       // Back again, by the next look or by a sign-in.
       await members("labd-users", "kim", "lee");
-      expect(await recheck()).toEqual({ kim: "let in", lee: "kept" });
+      expect(await recheck()).toEqual({ kim: "enabled", lee: "kept" });
       expect(byToken()).toBe("kim");
       await members("labd-users", "lee");
       await recheck();
@@ -400,12 +398,12 @@ ldapTest(
       expect(await recheck()).toEqual({ kim: "kept", lee: "kept" });
       await renamed("max", "kim");
       await members("labd-users", "kim", "lee");
-      expect(await recheck()).toEqual({ kim: "shut out", lee: "kept" });
+      expect(await recheck()).toEqual({ kim: "disabled", lee: "kept" });
       expect(await signIn("kim", "max's password")).toBe("forbidden name_taken");
       await renamed("kim", "max");
       await renamed("kira", "kim");
       await members("labd-users", "kim", "lee");
-      expect(await recheck()).toEqual({ kim: "let in", lee: "kept" });
+      expect(await recheck()).toEqual({ kim: "enabled", lee: "kept" });
       // Where most would be shut out nobody is.
       const all = Array.from({ length: 5 }, (_, i) => `u${i}`);
       for (const uid of all)
@@ -413,7 +411,7 @@ ldapTest(
       await members("labd-users", "kim", "lee", ...all);
       for (const uid of all) await signIn(uid);
       await members("labd-users", "kim", "lee", "u0");
-      await expect(recheck()).rejects.toThrow("has 4 of 7 accounts no longer");
+      await expect(recheck()).rejects.toThrow("4 of 7 accounts are gone");
     } finally {
       await members("labd-users", "kim", "lee");
       await members("genomics", "kim", "o'brien(x)*", "smith, j");
@@ -421,36 +419,21 @@ ldapTest(
   },
 );
 
-ldapTest(
-  "settings that do not go together are refused, and doctor says what the directory says",
-  async () => {
-    const read = (changed: Record<string, string>) =>
-      readLdapOptions(resolveConfig({ flags: { ...usual(), ...changed }, environment: {} }).config);
-    for (const [changed, said] of [
-      [{ ldap_url: "ldap://ldap.example" }, "ldap_tls"],
-      [{ ldap_url: "ldap://127.0.0.1.evil.example" }, "ldap_tls"],
-      [{ ldap_bind_password: "" }, "set together"],
-      [{ ldap_user_base: "" }, "ldap_user_base"],
-      [{ ldap_user_filter: "(uid=kim)" }, "{username}"],
-      [{ ca_file: "/nowhere" }, "no file"],
-      [{ ldap_group_base: "", groups_allowed: "staff" }, "ldap_group_base"],
-    ] as const)
-      expect(() => read(changed)).toThrow(said);
-    expect(read({ ldap_url: "" })).toBeUndefined();
-    expect(read({ ldap_url: "ldap://ldap.example", ldap_tls: "off" })).toBeDefined();
-    for (const [changed, state, said] of [
-      [{}, "ok", `lets ${READER_DN} look people up`],
-      [{ ldap_bind_password: "another" }, "problem", `bind as ${READER_DN}`],
-      [{ ldap_user_base: `ou=nowhere,${BASE}` }, "problem", `search below ou=nowhere,${BASE}`],
-      [{ ldap_user_filter: "(uid={username})(x)" }, "problem", "search below"],
-      [{ ldap_url: "ldap://127.0.0.1:1" }, "problem", "ldap://127.0.0.1:1"],
-    ] as const) {
-      const [found, more] = await checkDirectory(read(changed)!);
-      expect([changed, found]).toEqual([
-        changed,
-        expect.objectContaining({ state, found: expect.stringContaining(said) }),
-      ]);
-      expect(more.found).toContain("Everybody whom ldap_user_filter finds");
-    }
-  },
-);
+ldapTest("doctor checks the searches of a sign-in", async () => {
+  const read = (changed: Record<string, string>) =>
+    readLdapOptions(resolveConfig({ flags: { ...usual(), ...changed }, environment: {} }).config);
+  for (const [changed, state, said] of [
+    [{}, "ok", `can be searched as ${READER_DN}`],
+    [{ ldap_bind_password: "another" }, "problem", `bind as ${READER_DN}`],
+    [{ ldap_user_base: `ou=nowhere,${BASE}` }, "problem", `search below ou=nowhere,${BASE}`],
+    [{ ldap_user_filter: "(uid={username})(x)" }, "problem", "search below"],
+    [{ ldap_url: "ldap://127.0.0.1:1" }, "problem", "ldap://127.0.0.1:1"],
+  ] as const) {
+    const [found, more] = await checkDirectory(read(changed)!);
+    expect([changed, found]).toEqual([
+      changed,
+      expect.objectContaining({ state, found: expect.stringContaining(said) }),
+    ]);
+    expect(more.found).toContain("Everybody that ldap_user_filter finds");
+  }
+});

@@ -37,7 +37,6 @@ export async function open(
     accounts,
     memberships,
     log,
-    reach,
   });
   const { answer } = openService(accounts, [routes], { log, reach });
   /** Our own addresses go to the installation, all others to the network. */

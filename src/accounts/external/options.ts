@@ -1,0 +1,107 @@
+import { existsSync } from "node:fs";
+import { Problem } from "../../problem.ts";
+import type { LdapOptions } from "./ldap.ts";
+import type { OidcOptions } from "./oidc-provider.ts";
+import type { Admission } from "./person.ts";
+import { type IdentitySettings, LDAP_SETTINGS, OIDC_SETTINGS } from "./settings.ts";
+
+/** Hours after which a session must be renewed at the provider. */
+const SESSION_HOURS = 24;
+
+const checkFile = (path: string): void => {
+  if (path !== "" && !existsSync(path)) refuse(`ca_file: there is no file ${path}.`);
+};
+function refuse(reason: string): never {
+  throw new Problem("invalid_setting", reason);
+}
+
+const isLocal = (url: string): boolean => /^ldap:\/\/(127\.[\d.]+|\[::1\]|localhost)(:\d+)?\/?$/i.test(url);
+
+/** The options of the directory; undefined if none is configured. @throws Problem invalid_setting */
+export function readLdapOptions(settings: IdentitySettings): LdapOptions | undefined {
+  const urls = settings.ldap_url.split(/ +/).filter((url) => url !== "");
+  if (urls.length === 0) return undefined;
+  const plain = urls.find((url) => url.startsWith("ldap:") && !isLocal(url));
+  if (plain !== undefined && settings.ldap_tls === "required")
+    refuse(
+      `ldap_url: ${plain} would send passwords unencrypted. Use ldaps://, or set ldap_tls to starttls (or to off if the network is safe).`,
+    );
+  if (settings.ldap_user_base === "")
+    refuse("ldap_user_base: expected the DN below which people are, with ldap_url.");
+  if (!settings.ldap_user_filter.includes("{username}"))
+    refuse("ldap_user_filter: must contain {username}; otherwise every name finds everybody.");
+  // Servers treat a bind with a DN and no password as anonymous.
+  if ((settings.ldap_bind_dn === "") !== (settings.ldap_bind_password === ""))
+    refuse("ldap_bind_dn and ldap_bind_password: set both or neither.");
+  checkFile(settings.ca_file);
+  const needsGroups = (["groups_allowed", "groups_admin", "group_map"] as const).find(
+    (name) => settings[name] !== "",
+  );
+  if (needsGroups !== undefined && settings.ldap_group_base === "" && settings.oidc_issuer === "")
+    refuse(`ldap_group_base: expected the DN below which groups are, with ${needsGroups}.`);
+  const attributes = readPairs(settings.ldap_attributes, LDAP_SETTINGS.ldap_attributes.fallback);
+  return {
+    urls,
+    startTls: settings.ldap_tls === "starttls",
+    caFile: settings.ca_file,
+    bindDn: settings.ldap_bind_dn,
+    bindPassword: settings.ldap_bind_password,
+    userBase: settings.ldap_user_base,
+    userFilter: settings.ldap_user_filter,
+    id: attributes.id,
+    username: attributes.username,
+    fullName: attributes.name,
+    email: attributes.email,
+    groupBase: settings.ldap_group_base,
+    groupFilter: settings.ldap_group_filter,
+    groupName: attributes.group,
+    ...readAdmission(settings, "ldap"),
+  };
+}
+
+/** The options of the provider; undefined if none is configured. @throws Problem invalid_setting */
+export function readOidcOptions(settings: IdentitySettings): OidcOptions | undefined {
+  if (settings.oidc_issuer === "") return undefined;
+  if (settings.oidc_client_id === "")
+    refuse("oidc_client_id: expected the client ID of this service at the provider, with oidc_issuer.");
+  checkFile(settings.ca_file);
+  const claims = readPairs(settings.oidc_claims, OIDC_SETTINGS.oidc_claims.fallback);
+  return {
+    // Normalized, because accounts are linked to it.
+    issuer: new URL(settings.oidc_issuer).href.replace(/^(https?:\/\/[^/]+)\/$/, "$1"),
+    clientId: settings.oidc_client_id,
+    clientSecret: settings.oidc_client_secret,
+    scopes: settings.oidc_scopes,
+    caFile: settings.ca_file,
+    username: claims.username,
+    fullName: claims.name,
+    email: claims.email,
+    groups: claims.groups,
+    sessionHours: SESSION_HOURS,
+    ...readAdmission(settings, "oidc"),
+  };
+}
+
+const readAdmission = (settings: IdentitySettings, provider: "ldap" | "oidc"): Admission => ({
+  newAccounts: [provider, "all"].includes(settings.new_accounts),
+  allowed: readNames(settings.groups_allowed),
+  administrators: readNames(settings.groups_admin),
+  map: readMap(settings.group_map),
+  firstGroup: settings.new_account_group,
+});
+
+const readNames = (setting: string): string[] =>
+  setting
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+
+const readMap = (setting: string): [string, string][] =>
+  readNames(setting).map((pair) => {
+    const [name, value] = pair.split("=");
+    return [name.trim(), value.trim()];
+  });
+
+/** A setting such as `id=objectGUID, name=cn` by name, completed by the defaults. */
+const readPairs = (setting: string, defaults: string): Record<string, string> =>
+  Object.fromEntries([...readMap(defaults), ...readMap(setting)]);
