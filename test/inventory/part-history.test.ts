@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { Json } from "../../src/inventory/model/field.ts";
 import { type Answered, type Lab, openLab } from "./harness.ts";
-import { type Random, seeded } from "./random.ts";
 
 /** What belongs to records, and memberships, have a history as records have: versions, the past, undo, restoring, purging. */
 
@@ -255,69 +254,6 @@ test("memberships have a history; what was given by one ends and returns with it
   expect(await changesOf("groups/Next/")).toEqual([]);
   expect((await ask("POST", `batches/${short.headers.get("batch-id")}/undo/`, {}, "admin")).status).toBe(409);
 });
-
-/** Random writes of notes and values on several records against plain copies. */
-test.each(process.env.LABD_HEAVY ? [1, 2, 3, 4, 5, 6] : [1, 2])(
-  "what was is what is read as of then, and undo leads back: %i",
-  async (seed) => {
-    const random: Random = seeded(seed);
-    const made = await Promise.all(
-      ["a", "b", "c"].map(async (name) => (await good("POST", "specimens/", { name })).body.id),
-    );
-    const records = made.map((id) => `specimens/${id}/`);
-    const state = async (more = "") => {
-      const lists = records.flatMap((record) =>
-        ["notes", "annotations"].map(
-          async (list) => (await good("GET", `${record}${list}/${more}`)).body.results,
-        ),
-      );
-      return JSON.stringify(await Promise.all(lists));
-    };
-    const known: string[] = [];
-    const taken: { batch: string; state: string }[] = [];
-    const plain = (text: string) => text.replaceAll(/"(version":\d+|modified":"[^"]*")/g, "");
-    let undone = 0;
-    for (let i = 0; i < 30; i++) {
-      later();
-      const before = await state();
-      const part = random.pick(known);
-      const record = random.pick(records);
-      const word = `w${random.below(5)}`;
-      const isNote = part?.includes("/notes/");
-      const answer = await (part === undefined || random.chance(0.35)
-        ? random.chance(0.5)
-          ? ask("POST", `${record}notes/`, { content: word })
-          : ask("POST", `${record}annotations/`, { annotation_type_id: "note", value: word })
-        : random.chance(0.4)
-          ? ask("PATCH", part, isNote ? { content: word } : { value: word })
-          : random.chance(0.6)
-            ? ask("DELETE", part)
-            : ask("POST", `${part}restore/`, random.chance(0.5) ? {} : { version: 1 + random.below(3) }));
-      expect(answer.status).toBeLessThan(500);
-      if (answer.status === 201)
-        known.push(
-          `${record}${"content" in answer.body ? "notes" : "annotations"}/${String(answer.body.id)}/`,
-        );
-      const batch = answer.headers.get("batch-id");
-      const after = await state();
-      if (answer.status >= 400 || batch === null) {
-        expect(after).toBe(before);
-        continue;
-      }
-      taken.push({ batch, state: after });
-      if (!random.chance(0.4)) continue;
-      const undo = await ask("POST", `batches/${batch}/undo/`, {});
-      expect(undo.status).toBe(200);
-      undone++;
-      const back = await state();
-      expect(plain(back)).toBe(plain(before));
-      const undoing = undo.headers.get("batch-id");
-      if (undoing) taken.push({ batch: undoing, state: back });
-    }
-    expect(undone).toBeGreaterThan(2);
-    for (const { batch, state: then } of taken) expect(await state(`?as_of=${batch}`)).toBe(then);
-  },
-);
 
 test("a record that is deleted keeps its notes, and has them when it lives again", async () => {
   await good("POST", `${fish}notes/`, { content: "one" });

@@ -716,48 +716,6 @@ describe("bodies that are none:", () => {
   });
 });
 
-describe("signing in", () => {
-  beforeEach(async () => {
-    lab.database.close();
-    lab = await openLab({ passwords: true });
-  });
-
-  test("gives a token that works", async () => {
-    const json = await lab.ask("POST", "token-auth/", {
-      body: { username: "alice", password: "correct horse" },
-    });
-    expect(json.status).toBe(200);
-    const { body } = await lab.ask("GET", "locations/?owned_by=Genomics", {
-      headers: { Authorization: `Token ${json.body.token}` },
-    });
-    expect(body.total).toBe(1);
-    const form = await lab.ask("POST", "http://lab/api/token-auth/", {
-      body: "username=alice&password=correct+horse",
-      headers: { "Content-Type": "application/x-www-form-urlencoded" },
-    });
-    expect(form.body.token).toBeString();
-  });
-
-  test.each([
-    [{ username: "alice", password: "wrong" }, 401],
-    [{ username: "nobody", password: "correct horse" }, 401],
-    [{ username: "bob", password: "" }, 400],
-    [{}, 400],
-    [[], 400],
-  ])("%j is %d", async (body, status) => {
-    const answer = await lab.ask("POST", "token-auth/", { body });
-    expect({ status: answer.status, hasMessage: typeof answer.body.message }).toEqual({
-      status,
-      hasMessage: "string",
-    });
-  });
-
-  test("only with POST", async () => {
-    const { status, headers } = await lab.ask("GET", "token-auth/");
-    expect({ status, allow: headers.get("allow") }).toEqual({ status: 405, allow: "POST" });
-  });
-});
-
 test("units of a type come from a category of units", async () => {
   const lab = await openLab();
   const make = (unit_category: string) =>
