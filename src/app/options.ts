@@ -21,7 +21,7 @@ export function scoringOptions(config: Config) {
     maxQueuedPerClient: Math.ceil(config.max_queued / 2),
     retentionDays: config.job_retention_days,
     namespace: config.soap_namespace,
-    reach: reachOf(config),
+    hasPublicUrl: config.public_url !== "",
   };
 }
 

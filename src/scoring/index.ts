@@ -1,33 +1,30 @@
-import { Problem } from "../problem.ts";
+import { RECEIVE_TIMEOUT } from "../platform/body.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
-import { DIRECT, type PublicUrlOptions } from "../platform/origin.ts";
 import type { Database } from "../platform/sqlite.ts";
 import { writeLockOf } from "../platform/write-lock.ts";
+import { Problem } from "../problem.ts";
+import { type Handlers, type JobRunner, scoringHandlers } from "./api/handlers.ts";
+import { jsonRoutes } from "./api/json-routes.ts";
+import { soapRoutes } from "./api/soap-routes.ts";
 import { readBatch } from "./batch/batch-table.ts";
-import type { MessageLimits } from "./contract/limits.ts";
-import { Corpora } from "./corpus/corpus.ts";
-import { type Farm, FarmJobs, type FarmDependencies } from "./jobs/farm-jobs.ts";
-import { openSweeper } from "./jobs/expiry.ts";
-import { scoringHandlers, type JobRunner } from "./api/handlers.ts";
-import { jobId, type State } from "./jobs/job.ts";
-import { type JobRecord, recentJobs } from "./jobs/job-records.ts";
-import { jsonAnswers } from "./api/json-answers.ts";
-import { MotifTables } from "./corpus/motif-tables.ts";
-import { Pool, type WorkerStatus } from "./jobs/pool.ts";
-import { jsonRoutes } from "./api/route-json.ts";
-import { scoringRoutes } from "./api/route.ts";
 import { type AlignmentRequest, scoreAlignment } from "./batch/score-alignment.ts";
 import {
   type Answering,
   type NamedQuestion,
   readSequences,
-  type Scored,
   scoreQuestions,
   type ScoreRequest,
   scoreSequences,
 } from "./batch/score.ts";
-import { JobStore, type JobView } from "./jobs/store.ts";
+import { Corpora } from "./corpus/corpus.ts";
+import { MotifTables } from "./corpus/motif-tables.ts";
+import { openSweeper } from "./jobs/expiry.ts";
+import { type Farm, type FarmDependencies, FarmJobs } from "./jobs/farm-jobs.ts";
+import { recentJobs } from "./jobs/job-records.ts";
+import { jobId, type State } from "./jobs/job.ts";
+import { Pool } from "./jobs/pool.ts";
+import { JobStore } from "./jobs/store.ts";
 
 export type { Homolog, HomologAtMatch, MatchScore, PatternScores, Prediction } from "../motif/index.ts";
 export { calibrateCorpus } from "./corpus/calibration.ts";
@@ -65,7 +62,8 @@ export type { MotifClass, MotifClasses } from "./corpus/motif-classes.ts";
 export type { ImportedTable, MotifTables } from "./corpus/motif-tables.ts";
 export { PRINTERS, type PrinterName } from "./api/result-printer.ts";
 export { type JobRequest, MAX_ATTEMPTS, MAX_INTERRUPTIONS, type State, STATES } from "./jobs/job.ts";
-export { ENDPOINT } from "./api/route.ts";
+export type { JobObject } from "./api/json-schemas.ts";
+export { ENDPOINT } from "./api/soap-routes.ts";
 export type { NamedQuestion, Scored, ScoreRequest } from "./batch/score.ts";
 export {
   beginningOf,
@@ -80,7 +78,7 @@ export interface ScoringOptions {
   database: Database;
   clock: Clock;
   log: Log;
-  /** Holds `corpora/`. */
+  /** Directory that contains `corpora/`. */
   dataDirectory: string;
   /** Scoring workers; 0 opens the service without touching the queue. */
   workers: number;
@@ -92,68 +90,82 @@ export interface ScoringOptions {
   maxMessageBytes: number;
   /** Target namespace of the SOAP service. */
   namespace: string;
-  /** How clients reach the service; by default as their requests say. */
-  reach?: PublicUrlOptions;
-  /** Jobs that may wait at a time, and jobs of one client. */
+  /** Whether public_url is set; otherwise documents contain addresses made from the Host header. */
+  hasPublicUrl?: boolean;
+  /** Jobs that may wait, in all and per client. */
   maxQueued?: number;
   maxQueuedPerClient?: number;
-  /** Days that an ended job is kept; 0, the default here, keeps it for ever. */
+  /** Days for which an ended job is kept; 0, the default, keeps it forever. */
   retentionDays?: number;
-  /** Megabytes that each worker may have; by default, or 0, all share half of the machine's. */
-  workerMemory?: number;
-  /** Seconds that a message may take to arrive. */
+  /** Seconds within which a message must arrive. */
   receiveTimeoutSeconds?: number;
-  /** What a message may hold besides its bytes. */
-  messageLimits?: Partial<MessageLimits>;
-  /** Opens the workers on other machines; by default there are none. */
+  /** Opens the workers on other machines. */
   farm?: ((dependencies: FarmDependencies) => Farm) | undefined;
-  /** Who asks, as a key by which clients take turns; by default all are one client. */
+  /** The client of a request, as a key for fair scheduling; by default all are one client. */
   clientOf?: (request: Request) => string;
-  /** Refuses who is not signed in, for what is not for everybody; by default nobody is. @throws Problem unauthenticated */
+  /** Guards what only signed-in users may have; by default everybody may. @throws Problem unauthenticated */
   requireUser?: (request: Request) => void;
 }
 
 /** The conservation scoring service, open. */
-export interface Scoring {
-  /** The addresses below `/soap/` and `/api/scoring/`. */
-  routes: ReturnType<typeof scoringRoutes>;
-  corpora: Corpora;
-  classes: MotifTables;
-  /** Number of jobs by state. */
-  counts(): Record<State, number>;
-  /** When the job that waits longest was submitted, in milliseconds since 1970-01-01 UTC; null where none waits. */
-  oldestQueued(): number | null;
-  /** Workers, those that have a job, and the bytes of the process from which on a job is ended. */
-  workers(): { size: number; busy: number; memoryLimit: number };
-  /** The newest jobs, of one state or of all. */
-  recentJobs(limit: number, state?: State): JobRecord[];
-  /** What each worker does. */
-  workerStatuses(): WorkerStatus[];
-  /** Calls a job off, whoever submitted it. @throws Problem unknown_job, conflict */
-  cancel(job: string): JobView;
-  /** Name of the corpus in use; null where there is none. */
-  corpusName(): string | null;
-  /** Scores at once, on this thread, without a job. */
-  scoreNow(request: ScoreRequest): Generator<Scored>;
-  /** The same on an alignment that the user brings. */
-  scoreAlignment(request: AlignmentRequest): Scored;
-  /** What FASTA asks for some patterns, and what the pairs of a table ask; checked before any work is done. */
-  readSequences(request: Parameters<typeof readSequences>[0]): NamedQuestion[];
-  readBatch(table: string | Uint8Array): NamedQuestion[];
-  /** Answers them in their order, on threads of their own. */
-  scoreQuestions(questions: readonly NamedQuestion[], how: Answering): AsyncGenerator<Scored>;
-  /** Ends the streams of events, which would keep a server that stops waiting; no others are opened. */
-  closeStreams(): void;
-  /** Stops the workers; their jobs go back to the queue. The database stays open. */
-  close(): Promise<void>;
+export type Scoring = Awaited<ReturnType<typeof openScoring>>;
+
+/** Opens the service: requeues the jobs that a stopped process left running, and starts the workers. */
+export async function openScoring(options: ScoringOptions) {
+  const { database, clock, maxQueryLength = 40_000 } = options;
+  const corpora = new Corpora(options.dataDirectory, database, clock);
+  const classes = new MotifTables(database, clock);
+  const store = openStore(options, corpora);
+  let notifyWatchers = (): void => {};
+  const workers = openWorkers(options, { corpora, store, changed: () => notifyWatchers() });
+  const { pool, runner } = workers;
+  const handlers = scoringHandlers({ store, runner, classes, maxQueryLength });
+  const http = openRoutes(options, { corpora, classes, handlers, maxQueryLength });
+  ({ notifyWatchers } = http);
+  return {
+    /** The routes below `/soap/` and `/api/scoring/`. */
+    routes: http.routes,
+    corpora,
+    classes,
+    /** Number of jobs by state. */
+    counts: () => store.counts(),
+    /** When the job that has waited longest was submitted, in milliseconds since 1970-01-01 UTC; null if none waits. */
+    oldestQueued: () => store.oldestQueued(),
+    /** Number of workers, of busy ones, and the memory limit of the process in bytes. */
+    workers: () => pool.capacity(),
+    /** The newest jobs, of one state or of all. */
+    recentJobs: (limit: number, state?: State) => recentJobs(database, limit, state),
+    workerStatuses: () => pool.workerStatuses(),
+    /** Cancels a job of any client. @throws Problem unknown_job, conflict */
+    cancel: (job: string) => runner.cancel(job),
+    /** Name of the corpus in use; null if there is none. */
+    corpusName: () => corpora.active()?.name ?? null,
+    /** Scores immediately on this thread, without a job. */
+    scoreNow: (request: ScoreRequest) => scoreSequences(request, { corpora, classes, maxQueryLength }),
+    /** The same with an alignment that the user supplies. */
+    scoreAlignment: (request: AlignmentRequest) => scoreAlignment(request, { classes, maxQueryLength }),
+    /** Reads FASTA and patterns, and validates them before any work is done. */
+    readSequences: (request: Parameters<typeof readSequences>[0]) =>
+      readSequences(request, { classes, maxQueryLength }),
+    /** Reads a table of proteins and patterns likewise. */
+    readBatch: (table: string | Uint8Array) =>
+      readBatch(table, corpora.openActive(), { classes, maxQueryLength }),
+    /** Scores them in order, on threads of their own. */
+    scoreQuestions: (questions: readonly NamedQuestion[], how: Answering) =>
+      scoreQuestions(questions, how, corpora),
+    /** Ends the event streams, which would keep a stopping server waiting, and opens no others. */
+    closeStreams: () => http.close(),
+    /** Stops the workers and requeues their jobs. The database stays open. */
+    async close(): Promise<void> {
+      http.close();
+      await workers.close();
+    },
+  };
 }
 
-/** Opens the service: what a stopped process left running is queued again, and workers begin. */
-export async function openScoring(options: ScoringOptions): Promise<Scoring> {
-  const { database, clock, log, dataDirectory, workerMemory = 0, retentionDays = 0 } = options;
-  const { maxQueryLength = 40_000 } = options;
-  const corpora = new Corpora(dataDirectory, database, clock);
-  const store = new JobStore({
+function openStore(options: ScoringOptions, corpora: Corpora): JobStore {
+  const { database, clock, retentionDays = 0 } = options;
+  return new JobStore({
     database,
     clock,
     scoringVersion: () => corpora.scoringVersion(),
@@ -162,13 +174,24 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     maxQueuedPerClient: options.maxQueuedPerClient ?? 5000,
     retention: retentionDays === 0 ? null : retentionDays * 86_400_000,
   });
-  const classes = new MotifTables(database, clock);
-  let told = (): void => {};
+}
+
+interface WorkerDependencies {
+  corpora: Corpora;
+  store: JobStore;
+  /** A job has changed. */
+  changed: () => void;
+}
+
+/** Opens the pool of this process and, if configured, the farm. */
+function openWorkers(options: ScoringOptions, { corpora, store, changed }: WorkerDependencies) {
+  const { database, clock, log } = options;
+  const timeout = options.jobTimeoutSeconds * 1000;
   let farm: Farm | undefined;
   const pool = new Pool({
     store: {
       lease: (milliseconds) => (farm?.poolMayWork() === false ? null : store.lease(milliseconds)),
-      finish: (lease, scoringVersion, prediction) => store.finishInGroup(lease, scoringVersion, prediction),
+      finish: (lease, version, prediction) => store.finishInGroup(lease, version, prediction),
       fail: (rid, reason) => store.fail(rid, reason),
       retry: (rid, attempts, reason) => store.retry(rid, attempts, reason),
       release: (rid, counted) => store.release(rid, counted),
@@ -176,28 +199,20 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
     corpora,
     log,
     size: options.workers,
-    timeout: options.jobTimeoutSeconds * 1000,
-    changed: () => told(),
+    timeout,
+    changed,
     turn: () => writeLockOf(database).free(),
-    ...(workerMemory === 0 ? {} : { workerMemory: workerMemory * 1024 * 1024 }),
   });
   let sweeper: { close(): void } | undefined;
   if (options.workers > 0) {
-    try {
-      const recovered = store.recover(options.farm !== undefined);
-      if (recovered.requeued + recovered.failed > 0) log.info("jobs recovered", recovered);
-    } catch (error) {
-      // On a full disk results are read all the same; the pool goes on when there is room.
-      if (options.farm || Problem.from(error).code !== "disk_full") throw error;
-      log.problem("jobs not recovered", { cause: (error as Error).message });
-    }
+    recoverJobs(options, store);
     farm = options.farm?.({
       jobs: new FarmJobs(database, store, clock),
       scoringVersion: () => corpora.scoringVersion(),
       corpus: () => corpora.active(),
       backlog: () => ({ waiting: store.queued(), oldest: store.oldestQueued() }),
-      timeout: options.jobTimeoutSeconds * 1000,
-      settled: () => told(),
+      timeout,
+      settled: changed,
       wakePool: () => pool.wake(),
       dropFromPool: (id) => pool.drop(id),
     });
@@ -217,56 +232,41 @@ export async function openScoring(options: ScoringOptions): Promise<Scoring> {
       return job;
     },
   };
-  const handlers = scoringHandlers({ store, runner, classes, maxQueryLength });
-  const reach = options.reach ?? DIRECT;
-  const clientOf = options.clientOf ?? (() => "");
-  const answers = jsonAnswers({
-    handlers,
-    job: (id) => store.get(id),
-    request: (id) => store.request(id),
-    progress: (id) => runner.progress(id),
-    corpora,
-    classes,
-    clientOf,
-    requireUser: options.requireUser ?? (() => {}),
-    maxQueryLength,
-    maxMessageBytes: options.maxMessageBytes,
-    reach,
-  });
-  told = () => answers.notifyWatchers();
-  const soapRoutes = scoringRoutes({
-    handlers,
-    log,
-    classes,
-    namespace: options.namespace,
-    limits: { ...options.messageLimits, bytes: options.maxMessageBytes },
-    receiveTimeout: (options.receiveTimeoutSeconds ?? 120) * 1000,
-    clientOf,
-    reach,
-  });
-  return {
-    routes: soapRoutes.use(jsonRoutes(answers)) as typeof soapRoutes,
-    corpora,
-    classes,
-    counts: () => store.counts(),
-    oldestQueued: () => store.oldestQueued(),
-    workers: () => pool.capacity(),
-    recentJobs: (limit, state) => recentJobs(database, limit, state),
-    workerStatuses: () => pool.workerStatuses(),
-    cancel: (job) => runner.cancel(job),
-    corpusName: () => corpora.active()?.name ?? null,
-    scoreNow: (request) => scoreSequences(request, { corpora, classes, maxQueryLength }),
-    scoreAlignment: (request) => scoreAlignment(request, { classes, maxQueryLength }),
-    readSequences: (request) => readSequences(request, { classes, maxQueryLength }),
-    readBatch: (table) => readBatch(table, corpora.openActive(), { classes, maxQueryLength }),
-    scoreQuestions: (questions, how) => scoreQuestions(questions, how, corpora),
-    closeStreams: () => answers.close(),
-    async close() {
-      answers.close();
-      sweeper?.close();
-      store.close();
-      await farm?.close();
-      pool.close();
-    },
+  const close = async (): Promise<void> => {
+    sweeper?.close();
+    store.close();
+    await farm?.close();
+    pool.close();
   };
+  return { pool, runner, close };
+}
+
+function recoverJobs({ farm, log }: ScoringOptions, store: JobStore): void {
+  try {
+    const recovered = store.recover(farm !== undefined);
+    if (recovered.requeued + recovered.failed > 0) log.info("jobs recovered", recovered);
+  } catch (error) {
+    // On a full disk results can still be read, and the pool continues once there is room.
+    if (farm || Problem.from(error).code !== "disk_full") throw error;
+    log.problem("jobs not recovered", { cause: (error as Error).message });
+  }
+}
+
+function openRoutes(
+  options: ScoringOptions,
+  services: { corpora: Corpora; classes: MotifTables; handlers: Handlers; maxQueryLength: number },
+) {
+  const { log, namespace, maxMessageBytes, clientOf = () => "" } = options;
+  const { receiveTimeoutSeconds = RECEIVE_TIMEOUT, requireUser = () => {}, hasPublicUrl = false } = options;
+  const json = jsonRoutes({ ...services, clientOf, requireUser });
+  const soap = soapRoutes({
+    ...services,
+    log,
+    namespace,
+    maxMessageBytes,
+    receiveTimeout: receiveTimeoutSeconds * 1000,
+    clientOf,
+    hasPublicUrl,
+  });
+  return { routes: soap.use(json.routes), notifyWatchers: json.notifyWatchers, close: json.close };
 }

@@ -8,6 +8,7 @@ import { ENDPOINT, openScoring, type Scoring, type ScoringOptions } from "../../
 import type { JobRequest } from "../../src/scoring/jobs/job.ts";
 import { JobStore } from "../../src/scoring/jobs/store.ts";
 import { systemClock } from "../../src/platform/clock.ts";
+import { openScoringHttp } from "./scoring-harness.ts";
 import { closeDatabase, type Database, openDatabase } from "../../src/platform/sqlite.ts";
 
 const P53_RECORD = `>P04637${proteins.split(">P04637")[1].split("\n>")[0]}`;
@@ -60,7 +61,9 @@ async function submit(): Promise<string> {
     <regularExpression>${expression}</regularExpression></RunJob></e:Body></e:Envelope>`;
   const headers = { "Content-Type": "text/xml" };
   const request = new Request(`http://localhost${ENDPOINT}`, { method: "POST", body, headers });
-  const xml = await (await scoring!.routes.handle(request)).text();
+  const log = { info: () => {}, problem: () => {} };
+  const send = openScoringHttp(scoring!, { log, maxMessageBytes: 1_000_000 });
+  const xml = await (await send(request)).text();
   return /JobIdentifier>([^<]+)</.exec(xml)![1];
 }
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Problem } from "../../src/problem.ts";
 import { eventId, JobEvents, type JobEventsOptions } from "../../src/scoring/api/job-events.ts";
-import type { JobObject } from "../../src/scoring/api/json-job.ts";
+import type { JobObject } from "../../src/scoring/api/json-schemas.ts";
 import { compressed } from "../../src/platform/compression.ts";
 import { withoutIdleTimeout } from "../../src/platform/idle-timeout.ts";
 

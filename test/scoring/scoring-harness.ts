@@ -2,22 +2,52 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
-import { openScoring, type Scoring, type ScoringOptions } from "../../src/scoring/index.ts";
 import { systemClock } from "../../src/platform/clock.ts";
+import { openHttp } from "../../src/platform/http.ts";
+import { DIRECT, type PublicUrlOptions } from "../../src/platform/origin.ts";
 import { closeDatabase, type Database, openDatabase } from "../../src/platform/sqlite.ts";
+import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
+import { openScoring, type Scoring, type ScoringOptions } from "../../src/scoring/index.ts";
 
-/** The scoring service by itself, with a directory of its own that goes with it. */
+export interface Asked {
+  /** Sent as JSON; text and bytes as they are. */
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+export interface Answered {
+  status: number;
+  headers: Headers;
+  text: string;
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into responses freely
+  json: any;
+}
+
+/** The scoring service alone, behind the program's own HTTP stack, in a temporary directory. */
 export interface ScoringAlone {
   scoring: Scoring;
   database: Database;
   directory: string;
+  send(request: Request): Promise<Response>;
+  /** Sends a request to the JSON service; a response in JSON is parsed. */
+  ask(method: string, path: string, options?: Asked): Promise<Answered>;
   close(): Promise<void>;
 }
 
-export async function openScoringAlone(options: Partial<ScoringOptions> = {}): Promise<ScoringAlone> {
+export interface HarnessOptions extends Partial<ScoringOptions> {
+  /** Whether the sample proteins are the corpus. */
+  corpus?: boolean;
+  reach?: PublicUrlOptions;
+}
+
+export async function openScoringAlone({
+  corpus = false,
+  reach = DIRECT,
+  ...options
+}: HarnessOptions = {}): Promise<ScoringAlone> {
   const directory = mkdtempSync(join(tmpdir(), "labd-scoring-"));
   const database = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
-  const scoring = await openScoring({
+  const settings = {
     database,
     clock: systemClock,
     log: { info: () => {}, problem: () => {} },
@@ -28,11 +58,16 @@ export async function openScoringAlone(options: Partial<ScoringOptions> = {}): P
     maxMessageBytes: 100_000,
     namespace: "urn:test",
     ...options,
-  });
+  };
+  const scoring = await openScoring(settings);
+  if (corpus) await scoring.corpora.add({ name: "sample", bytes: proteins });
+  const send = openScoringHttp(scoring, settings, reach);
   return {
     scoring,
     database,
     directory,
+    send,
+    ask: (method, path, asked) => ask(send, method, path, asked),
     async close() {
       await scoring.close();
       closeDatabase(database);
@@ -40,3 +75,51 @@ export async function openScoringAlone(options: Partial<ScoringOptions> = {}): P
     },
   };
 }
+
+/** The program's own HTTP stack with the scoring service alone. */
+export const openScoringHttp = (
+  scoring: Scoring,
+  settings: Pick<ScoringOptions, "log" | "maxMessageBytes">,
+  reach: PublicUrlOptions = DIRECT,
+) =>
+  openHttp({
+    log: settings.log,
+    clock: systemClock,
+    maxMessageBytes: settings.maxMessageBytes,
+    admit: () => {},
+    unready: () => [],
+    reach,
+    documentation: { version: "0", introduction: "", tags: [] },
+    services: [scoring.routes],
+  });
+
+async function ask(
+  send: (request: Request) => Promise<Response>,
+  method: string,
+  path: string,
+  { body, headers = {} }: Asked = {},
+): Promise<Answered> {
+  const isRaw = body === undefined || typeof body === "string" || body instanceof Uint8Array;
+  const sent = isRaw ? (body as string | Uint8Array<ArrayBuffer> | undefined) : JSON.stringify(body);
+  const request = new Request(path.startsWith("http") ? path : `http://lab/api/scoring${path}`, {
+    method,
+    headers: { ...(sent === undefined ? {} : { "Content-Type": "application/json" }), ...headers },
+    ...(sent === undefined ? {} : { body: sent }),
+  });
+  const response = await send(request);
+  const text = await response.text();
+  const isJson = response.headers.get("content-type") === "application/json" && text !== "";
+  return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : null };
+}
+
+/** Polls until the job has ended. */
+export async function ended({ ask }: ScoringAlone, id: string): Promise<Answered["json"]> {
+  for (let i = 0; i < 2000; i++) {
+    const { json } = await ask("GET", `/jobs/${id}`);
+    if (json.ended !== null) return json;
+    await Bun.sleep(5);
+  }
+  throw new Error("the job did not end");
+}
+
+export const P53 = proteins.split(">P04637")[1].split("\n>")[0].split("\n").slice(1).join("");

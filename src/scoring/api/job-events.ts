@@ -1,6 +1,6 @@
 import { Problem } from "../../problem.ts";
 import { hasEnded } from "../jobs/job.ts";
-import type { JobObject } from "./json-job.ts";
+import type { JobObject } from "./json-schemas.ts";
 
 export interface JobEventsOptions {
   /** Gives what tells the job as it is whenever it is called. @throws Problem unknown_job */

@@ -6,16 +6,15 @@ import { printA3m, printAlignedFasta, printStockholm } from "./result-alignment.
 import { printGff3 } from "./result-gff3.ts";
 import { printTable } from "./result-rows.ts";
 
-/** The forms in which a prediction can be had: one row per form, for the addresses, their documentation and the shell. */
+/** A format of predictions, for the JSON service, its documentation and the command line. */
 export interface ResultForm {
-  /** Content-Type of the answer. */
   contentType: string;
-  /** What an Accept header may say for it, besides. */
+  /** Other media types that an Accept header may use for it. */
   aliases: readonly string[];
-  /** Of a file that holds it. */
+  /** Extension of its files. */
   extension: string;
   sentence: string;
-  /** `match` counts from 1 and picks one alignment; other forms do not look at it. */
+  /** @param match number of the alignment to print, from 1; only for alignments */
   print(report: PredictionReport, match?: number): string;
 }
 
@@ -24,14 +23,14 @@ export const RESULT_FORMS = {
     contentType: "application/json",
     aliases: [],
     extension: "json",
-    sentence: "Everything that is known: the prediction, and `identifier`, the client's name for the query.",
+    sentence: "The whole prediction, and `identifier`, the client's name of the query.",
     print: ({ identifier, prediction }) => JSON.stringify({ identifier, ...prediction }),
   },
   tsv: {
     contentType: "text/tab-separated-values; charset=utf-8",
     aliases: [],
     extension: "tsv",
-    sentence: "One row per match, one row for a pattern that matches nowhere.",
+    sentence: "One row per match, or one for a pattern without a match.",
     print: (report) => printTable(report),
   },
   gff3: {
@@ -45,36 +44,37 @@ export const RESULT_FORMS = {
     contentType: "text/x-stockholm; charset=utf-8",
     aliases: ["text/stockholm"],
     extension: "sto",
-    sentence: "One alignment per match: the query, and its homologs there.",
+    sentence: "One alignment per match: the query and its homologs.",
     print: printStockholm,
   },
   fasta: {
     contentType: "text/x-fasta; charset=utf-8",
     aliases: ["text/fasta"],
     extension: "fasta",
-    sentence: "The same alignments as aligned FASTA, one after the other; `match` picks one.",
+    sentence: "The same alignments as aligned FASTA, one after the other; `match` selects one.",
     print: printAlignedFasta,
   },
   a3m: {
     contentType: "text/x-a3m; charset=utf-8",
     aliases: ["text/a3m"],
     extension: "a3m",
-    sentence: "The whole alignment that the scores were read from: query first, insertions in lower case.",
+    sentence:
+      "The whole alignment from which the scores were computed: query first, insertions in lower case.",
     print: printA3m,
   },
   newick: {
     contentType: "text/x-nh; charset=utf-8",
     aliases: ["text/newick", "text/x-newick"],
     extension: "nwk",
-    sentence: "The tree of the query, which is named `query`, and its homologs.",
-    // A tree of one leaf, where there is no homolog: the notation has no empty tree.
+    sentence: "The tree of the homologs and the query, which is named `query`.",
+    // Without homologs a tree of one leaf: the notation has no empty tree.
     print: ({ prediction }) => `${prediction.tree === "" ? "query;" : prediction.tree}\n`,
   },
   xml: {
     contentType: "application/xml; charset=utf-8",
     aliases: ["text/xml"],
     extension: "xml",
-    sentence: "ConScorePrediction, as GetResult of the SOAP service answers it.",
+    sentence: "ConScorePrediction, as GetResult of the SOAP service returns it.",
     print: (report) => `${XML_DECLARATION}\n${encodePrediction(report)}\n`,
   },
 } as const satisfies Record<string, ResultForm>;
@@ -83,17 +83,11 @@ export type ResultFormName = keyof typeof RESULT_FORMS;
 export const RESULT_FORM_NAMES = Object.keys(RESULT_FORMS) as ResultFormName[];
 
 /**
- * The form for a request: that of the parameter `format`, else the best by the Accept header (RFC 9110, section
- * 12.5.1), of equals the first. JSON where nothing is said, and for browsers, whose `application/xml` is not meant.
- * @throws Problem invalid_request for an unknown format, not_acceptable
+ * The form that the Accept header prefers (RFC 9110, section 12.5.1), of equals the first. JSON without a preference, and
+ * for browsers, which do not mean their `application/xml`.
+ * @throws Problem not_acceptable
  */
-export function chooseForm(format: string | null, accept: string | null): ResultFormName {
-  if (format !== null) {
-    const named = RESULT_FORM_NAMES.find((name) => name === format);
-    if (named) return named;
-    const text = `format: expected one of ${RESULT_FORM_NAMES.join(", ")}.`;
-    throw new Problem("invalid_request", text, { fields: { format: [text] } });
-  }
+export function chooseForm(accept: string | null): ResultFormName {
   const ranges = qualities(accept ?? "");
   if (ranges.size === 0 || (ranges.get("text/html") ?? 0) > 0) return "json";
   let best: ResultFormName | undefined;
@@ -106,16 +100,16 @@ export function chooseForm(format: string | null, accept: string | null): Result
   }
   if (best) return best;
   const offered = RESULT_FORM_NAMES.map((name) => RESULT_FORMS[name].contentType.split(";")[0]);
-  throw new Problem("not_acceptable", `Accept: the result can be had as ${offered.join(", ")}.`);
+  throw new Problem("not_acceptable", `Accept: the result is available as ${offered.join(", ")}.`);
 }
 
-/** The most specific range that holds the type decides. */
+/** Quality of the most specific range that contains the type. */
 function qualityOf(type: string, ranges: Map<string, number>): number {
   const range = [type, `${type.split("/")[0]}/*`, "*/*"].find((candidate) => ranges.has(candidate));
   return range === undefined ? 0 : ranges.get(range)!;
 }
 
-/** Media ranges that a header may name; more are not looked at. */
+/** Media ranges that are read from a header. */
 const MAX_RANGES = 50;
 
 function qualities(accept: string): Map<string, number> {

@@ -112,6 +112,9 @@ const unsupported = (what: string): Problem =>
     `${what}. Use UTF-8, UTF-16 with a byte order mark, ISO-8859-1 or US-ASCII.`,
   );
 
+const startsWith = (bytes: Uint8Array, start: readonly number[]): boolean =>
+  start.every((byte, i) => bytes[i] === byte);
+
 /** The encoding and the length of the byte order mark; null if more bytes are needed. */
 function detectEncoding(
   bytes: Uint8Array,
@@ -119,30 +122,40 @@ function detectEncoding(
   isLast: boolean,
 ): { encoding: Encoding; bomLength: number } | null {
   if (bytes.length < 4 && !isLast) return null;
-  const startsWith = (...start: readonly number[]): boolean => start.every((byte, i) => bytes[i] === byte);
-  if (startsWith(0xff, 0xfe, 0, 0) || startsWith(0, 0)) throw unsupported("The message is in UTF-32");
-  const mark = BYTE_ORDER_MARKS.find((one) => startsWith(...one.bytes));
-  const bomLength = mark?.bytes.length ?? 0;
-  if (charset !== null) {
-    return { encoding: mark?.encoding ?? (charset === "utf-16" ? utf16Of(bytes) : charset), bomLength };
+  if (startsWith(bytes, [0xff, 0xfe, 0, 0]) || startsWith(bytes, [0, 0]))
+    throw unsupported("The message is in UTF-32");
+  const mark = BYTE_ORDER_MARKS.find((one) => startsWith(bytes, one.bytes));
+  if (mark === undefined) {
+    const encoding = charset === "utf-16" ? utf16Of(bytes) : (charset ?? withoutMark(bytes, isLast));
+    return encoding === null ? null : { encoding, bomLength: 0 };
   }
-  if (startsWith(0x4c, 0x6f, 0xa7, 0x94)) throw unsupported("The message is in EBCDIC");
-  if (startsWith(0, 0x3c) || startsWith(0x3c, 0)) {
-    throw new Problem("malformed", "Line 1, column 1: UTF-16 must begin with a byte order mark.");
-  }
-  const declared = declaredEncoding(bytes.subarray(bomLength), mark?.encoding ?? null, isLast);
+  const found = { encoding: mark.encoding, bomLength: mark.bytes.length };
+  // The mark and HTTP overrule the declaration.
+  if (charset !== null) return found;
+  const declared = declaredEncoding(bytes.subarray(found.bomLength), mark.encoding, isLast);
   if (declared === undefined) return null;
-  const agrees = mark
-    ? declared === mark.encoding || (declared === "utf-16" && mark.encoding.startsWith("utf-16"))
-    : !declared?.startsWith("utf-16");
-  if (declared !== null && !agrees) {
-    throw new Problem(
-      "malformed",
-      "The XML declaration names another encoding than the first bytes of the message show. Remove or correct it.",
-    );
-  }
-  return { encoding: mark?.encoding ?? (declared as Encoding | null) ?? "utf-8", bomLength };
+  const isWide = mark.encoding.startsWith("utf-16");
+  if (declared !== null && declared !== mark.encoding && !(declared === "utf-16" && isWide))
+    throw contradiction();
+  return found;
 }
+
+/** The encoding without a byte order mark or a charset of HTTP: the declared one, or UTF-8. */
+function withoutMark(bytes: Uint8Array, isLast: boolean): Encoding | null {
+  if (startsWith(bytes, [0x4c, 0x6f, 0xa7, 0x94])) throw unsupported("The message is in EBCDIC");
+  if (startsWith(bytes, [0, 0x3c]) || startsWith(bytes, [0x3c, 0]))
+    throw new Problem("malformed", "Line 1, column 1: UTF-16 must begin with a byte order mark.");
+  const declared = declaredEncoding(bytes, null, isLast);
+  if (declared === undefined) return null;
+  if (declared?.startsWith("utf-16")) throw contradiction();
+  return (declared as Encoding | null) ?? "utf-8";
+}
+
+const contradiction = (): Problem =>
+  new Problem(
+    "malformed",
+    "The XML declaration names another encoding than the first bytes of the message show. Remove or correct it.",
+  );
 
 /** Byte order of UTF-16 without a mark: a document begins with `<` or white space, whose high byte is zero. */
 function utf16Of([first, second]: Uint8Array): Encoding {

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { JobObject } from "../../scoring/api/json-job.ts";
+import type { JobObject } from "../../scoring/index.ts";
 import { href } from "../address.ts";
 import { get } from "../request.ts";
 import { readStored, writeStored } from "../stored.ts";

@@ -1,0 +1,264 @@
+import { Elysia } from "elysia";
+import { type Corpus, explain, leastBits, METHOD, parsePattern, type Pattern } from "../../motif/index.ts";
+import { readJson } from "../../platform/body.ts";
+import { requestPlugin } from "../../platform/http.ts";
+import { Problem } from "../../problem.ts";
+import { calibrationOf, corpusFile } from "../corpus/corpus-download.ts";
+import type { Corpora, CorpusInfo } from "../corpus/corpus.ts";
+import type { MotifClass, MotifClasses } from "../corpus/motif-classes.ts";
+import type { JobRequest } from "../jobs/job.ts";
+import type { PredictionReport } from "../contract/prediction.ts";
+import type { Handlers } from "./handlers.ts";
+import { JobEvents } from "./job-events.ts";
+import * as operations from "./json-operations.ts";
+import {
+  CorpusHash,
+  JobId,
+  type JobObject,
+  MotifClassParameters,
+  NoParameters,
+  PatternRequest,
+  ResultParameters,
+  Submission,
+} from "./json-schemas.ts";
+import { chooseForm, type ResultFormName, RESULT_FORMS } from "./result-format.ts";
+import { FieldErrors, patternProblem, readSubmission } from "./submission.ts";
+
+export interface JsonOptions {
+  handlers: Handlers;
+  corpora: Corpora;
+  classes: MotifClasses;
+  /** The client of a request, as a key for fair scheduling. */
+  clientOf: (request: Request) => string;
+  /** @throws Problem unauthenticated */
+  requireUser: (request: Request) => void;
+  /** Residues that a query may have. */
+  maxQueryLength: number;
+}
+
+const API = "/api/scoring";
+const NO_STORE = { "Cache-Control": "no-store" };
+
+/** The JSON service, and the streams of events that it has open. */
+export function jsonRoutes(options: JsonOptions) {
+  const { handlers, clientOf } = options;
+  const watch = (id: string, base: string): (() => JobObject) => {
+    const request = handlers.request(id);
+    return () => jobObject(handlers, id, request, base);
+  };
+  const events = new JobEvents({ watch });
+  const show = (id: string, base: string): JobObject => watch(id, base)();
+  const corpus = openCorpusOnce(options.corpora);
+  const routes = new Elysia({ name: "scoring-json", detail: { tags: ["scoring"] } })
+    .use(requestPlugin)
+    .parser("scoringJson", ({ request }) => {
+      requireJson(request.headers);
+      return readJson(request);
+    })
+    .post(
+      `${API}/jobs`,
+      async ({ body, request, requestContext, set, status }) => {
+        const submission = readSubmission(body, { ...options, corpus });
+        const id = await handlers.runJob(submission, clientOf(request));
+        const job = show(id, requestContext.baseUrl);
+        set.headers.Location = job.links.self;
+        return status(202, job);
+      },
+      { parse: "scoringJson", body: Submission, query: NoParameters, detail: operations.SUBMIT },
+    )
+    .get(`${API}/jobs/:id`, ({ params, requestContext }) => show(params.id, requestContext.baseUrl), {
+      params: JobId,
+      query: NoParameters,
+      detail: operations.JOB,
+    })
+    .delete(
+      `${API}/jobs/:id`,
+      ({ params, requestContext }) => {
+        handlers.cancel(params.id);
+        return show(params.id, requestContext.baseUrl);
+      },
+      { params: JobId, query: NoParameters, detail: operations.CANCEL },
+    )
+    .get(
+      `${API}/jobs/:id/result`,
+      ({ params: { id }, query, request }) => {
+        const form = query.format ?? chooseForm(request.headers.get("accept"));
+        const report = handlers.getResult(id);
+        if (!report) {
+          const { state } = handlers.job(id);
+          const headers = { "Retry-After": "1" };
+          throw new Problem("not_finished", `The job is ${state}: it has no result yet.`, { headers });
+        }
+        return resultResponse(report, form, query.match, id);
+      },
+      { params: JobId, query: ResultParameters, detail: operations.RESULT },
+    )
+    .get(
+      `${API}/jobs/:id/events`,
+      ({ params, request, requestContext: { baseUrl } }) => {
+        const headers = { ...NO_STORE, "Content-Type": "text/event-stream; charset=utf-8" };
+        handlers.job(params.id);
+        // A stream without a reader would stay open.
+        if (request.method === "HEAD") return new Response(null, { headers });
+        const lastId = request.headers.get("last-event-id");
+        return events.open(params.id, baseUrl, clientOf(request), lastId, request.signal);
+      },
+      { params: JobId, query: NoParameters, detail: operations.EVENTS },
+    )
+    .post(`${API}/patterns`, ({ body }) => checkPattern(body.pattern), {
+      parse: "scoringJson",
+      body: PatternRequest,
+      query: NoParameters,
+      detail: operations.PATTERN,
+    })
+    .use(referenceRoutes(options));
+  return { routes, notifyWatchers: () => events.checkSoon(), close: () => events.close() };
+}
+
+/** Motif classes and corpora. */
+function referenceRoutes({ corpora, classes, requireUser }: JsonOptions) {
+  const corpusWith = (hash: string): CorpusInfo => {
+    const found = corpora.list().find((one) => one.hash === hash);
+    if (!found) throw new Problem("not_found", "No corpus has this hash.");
+    return found;
+  };
+  const guard = ({ request }: { request: Request }): void => requireUser(request);
+  return new Elysia({ detail: { tags: ["scoring"] } })
+    .get(
+      `${API}/motif-classes`,
+      ({ query: { query = "" } }) => {
+        const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+        const found = classes.classes.filter((one) => words.every((word) => searchText(one).includes(word)));
+        return { total: found.length, results: found.map(describeClass) };
+      },
+      { query: MotifClassParameters, detail: operations.MOTIF_CLASSES },
+    )
+    .get(
+      `${API}/corpus`,
+      () => {
+        const active = corpora.active();
+        if (!active)
+          throw new Problem("not_found", "There is no corpus. Add one with `labd corpus add FILE`.");
+        const { name, hash, sequences, residues, bytes, added } = active;
+        return {
+          name,
+          hash,
+          sequences,
+          residues,
+          bytes,
+          added: new Date(added).toISOString(),
+          method: METHOD,
+        };
+      },
+      { query: NoParameters, detail: operations.CORPUS },
+    )
+    .get(`${API}/corpora/:id`, ({ params, request }) => corpusFile(request, corpusWith(params.id)), {
+      transform: guard,
+      params: CorpusHash,
+      query: NoParameters,
+      detail: operations.CORPUS_FILE,
+    })
+    .get(
+      `${API}/corpora/:id/calibration`,
+      ({ params, request }) => calibrationOf(request, corpusWith(params.id)),
+      { transform: guard, params: CorpusHash, query: NoParameters, detail: operations.CALIBRATION },
+    );
+}
+
+function resultResponse(
+  report: PredictionReport,
+  form: ResultFormName,
+  match: number | undefined,
+  id: string,
+): Response {
+  const { contentType, extension, print } = RESULT_FORMS[form];
+  return new Response(print(report, match), {
+    headers: {
+      ...NO_STORE,
+      "Content-Type": contentType,
+      "Content-Disposition": `inline; filename="${id}.${extension}"`,
+      Vary: "Accept",
+    },
+  });
+}
+
+/** @throws Problem unsupported_media_type */
+function requireJson(headers: Headers): void {
+  const type = (headers.get("content-type") ?? "").split(";")[0].trim().toLowerCase();
+  if (type !== "application/json")
+    throw new Problem("unsupported_media_type", "Content-Type: send the body as application/json.");
+  if ((headers.get("content-encoding") ?? "identity").trim().toLowerCase() !== "identity")
+    throw new Problem("unsupported_media_type", "Content-Encoding: send the body uncompressed.");
+}
+
+/** Opens the corpus in use once, and again when another is taken into use. */
+function openCorpusOnce(corpora: Corpora): () => Corpus {
+  let opened: { hash: string | null; corpus: Corpus } | undefined;
+  return () => {
+    const hash = corpora.active()?.hash ?? null;
+    if (!opened || opened.hash !== hash) opened = { hash, corpus: corpora.openActive() };
+    return opened.corpus;
+  };
+}
+
+/** A job for JSON. @param base address under which clients reach the service */
+function jobObject(handlers: Handlers, id: string, request: JobRequest | null, base: string): JobObject {
+  const { state, place, submitted, started, ended, expires, failure } = handlers.job(id);
+  const { stage, fraction } = handlers.progress(id) ?? { stage: "start" as const, fraction: 0 };
+  const isRunning = state === "running";
+  const self = `${base}${API}/jobs/${id}`;
+  return {
+    id,
+    identifier: request?.identifier ?? null,
+    state,
+    stage: isRunning ? stage : null,
+    fraction: isRunning ? Math.floor(fraction * 100) / 100 : null,
+    place,
+    submitted: new Date(submitted).toISOString(),
+    started: isoTime(started),
+    ended: isoTime(ended),
+    expires: isoTime(expires),
+    failure,
+    queryLength: request?.query.length ?? null,
+    scoringModel: request?.model ?? null,
+    patterns: (request?.patterns ?? []).map(({ expression, name }) => ({ expression, name })),
+    links: { self, events: `${self}/events`, result: `${self}/result` },
+  };
+}
+
+const isoTime = (milliseconds: number | null): string | null =>
+  milliseconds === null ? null : new Date(milliseconds).toISOString();
+
+const searchText = ({ name, aliases, expression, description }: MotifClass): string =>
+  [name, ...aliases, expression, description].join(" ").toLowerCase();
+
+/** Descriptions of classes: there may be hundreds of expressions to parse. */
+const descriptions = new WeakMap<MotifClass, object>();
+
+function describeClass(motifClass: MotifClass): object {
+  const { name, aliases, expression, dialect, description, citation } = motifClass;
+  const known = descriptions.get(motifClass);
+  if (known) return known;
+  const meaning = meaningOf(expression, parsePattern(expression, dialect));
+  const described = { name, aliases, ...meaning, description, citation };
+  descriptions.set(motifClass, described);
+  return described;
+}
+
+const meaningOf = (expression: string, pattern: Pattern) => ({
+  expression,
+  explanation: explain(pattern),
+  // Six decimals, as in results.
+  informationContent: Math.round(leastBits(pattern.root) * 1e6) / 1e6,
+});
+
+/** @throws Problem invalid_pattern with `position`, the character that is wrong */
+function checkPattern(expression: string): object {
+  const problem = patternProblem(expression);
+  if (problem) {
+    const errors = new FieldErrors();
+    errors.add("pattern", problem.text, "invalid_pattern");
+    errors.check({ position: problem.position });
+  }
+  return meaningOf(expression, parsePattern(expression, "soap"));
+}

@@ -1,0 +1,226 @@
+import { type Static, Type } from "typebox";
+import { METHOD, type ScoringModel, SCORING_MODELS } from "../../motif/index.ts";
+import { schema, textSchema } from "../../platform/schema.ts";
+import {
+  CorpusFields,
+  count,
+  fraction,
+  list,
+  nullable,
+  number,
+  object,
+  text,
+} from "../contract/prediction.ts";
+import { STATES, type State } from "../jobs/job.ts";
+import { RESULT_FORM_NAMES, RESULT_FORMS, type ResultFormName } from "./result-format.ts";
+
+/** Patterns and motif classes per job, each. */
+const MAX_PATTERNS = 5;
+
+const oneOf = <Value extends string>(choices: readonly Value[], description: string, more: object = {}) =>
+  Type.Unsafe<Value>({ type: "string", enum: choices, description, ...more });
+const instant = (description: string) => text(description, { format: "date-time" });
+const uri = (description: string) => text(description, { format: "uri" });
+
+export const Submission = schema(
+  Type.Object(
+    {
+      identifier: Type.Optional(
+        text("The client's own name of the query, returned with the result. Default: the accession."),
+      ),
+      querySequence: Type.Optional(text("The protein in letters A to Z; white space is ignored.")),
+      accession: Type.Optional(text("A protein of the corpus in use, instead of a sequence.")),
+      scoringModel: Type.Optional(
+        oneOf<ScoringModel>(
+          SCORING_MODELS,
+          "continuous: every homolog counts by how far it keeps the match; discontinuous: all or nothing.",
+          { default: SCORING_MODELS[0] },
+        ),
+      ),
+      patterns: Type.Optional(
+        Type.Array(text("An expression."), {
+          description: "Motifs as regular expressions over residues.",
+          maxItems: MAX_PATTERNS,
+        }),
+      ),
+      motifClasses: Type.Optional(
+        Type.Array(text("A name or alias."), {
+          description: "Motif classes, by name.",
+          maxItems: MAX_PATTERNS,
+        }),
+      ),
+    },
+    {
+      description: "A query and the motifs to look for. Give either querySequence or accession.",
+      additionalProperties: false,
+      example: {
+        identifier: "E7",
+        querySequence:
+          "MHGDTPTLHEYMLDLQPETTDLYCYEQLNDSSEEEDEIDGPAGQAEPDRAHYNIVTFCCKCDSTLRLCVQSTHVDIRTLEDLLMGTLGIVCPICSQKP",
+        patterns: ["L.C.E"],
+        motifClasses: ["LIG_PCNA_PIPBox_1"],
+      },
+    },
+  ),
+);
+
+export const JobSchema = object(
+  {
+    id: text("Identifies the job, also in GetStatus and GetResult.", { format: "uuid" }),
+    identifier: nullable(text("The client's own name of the query.")),
+    state: oneOf<State>(STATES, "State of the job; docs/jobs.md lists the states."),
+    stage: nullable(
+      Type.Unsafe<"start" | "homologs" | "tree" | "scores">({
+        type: "string",
+        enum: ["start", "homologs", "tree", "scores", null],
+        description: "What a running job is doing; null otherwise.",
+      }),
+    ),
+    fraction: nullable(fraction("Completed part of the stage; null unless running.")),
+    place: nullable(count("Place in the queue, 1 for the next; null unless queued.")),
+    submitted: instant("When it was accepted."),
+    started: nullable(instant("When a worker took it.")),
+    ended: nullable(instant("When it ended.")),
+    expires: nullable(instant("When its result will be removed; null before its end, or if jobs are kept.")),
+    failure: nullable(text("Why it has no prediction.")),
+    queryLength: nullable(count("Residues of the query.")),
+    scoringModel: nullable(
+      Type.Unsafe<ScoringModel>({
+        type: "string",
+        enum: [...SCORING_MODELS, null],
+        description: "How homologs count.",
+      }),
+    ),
+    patterns: list(
+      object(
+        {
+          expression: text("The expression."),
+          name: nullable(text("Name of the motif class by which it was requested.")),
+        },
+        "A motif.",
+      ),
+      "The requested motifs.",
+    ),
+    links: object(
+      {
+        self: uri("Address of the job."),
+        events: uri("Address of its events."),
+        result: uri("Address of its result."),
+      },
+      "Addresses.",
+    ),
+  },
+  "A job. The values of the request are null once it has expired.",
+);
+export type JobObject = Static<typeof JobSchema>;
+
+export const CorpusSchema = object(
+  {
+    ...CorpusFields,
+    bytes: count("Size of its file."),
+    added: instant("When it was added."),
+    method: text(`Version of the method that scores jobs, now ${METHOD}.`),
+  },
+  "The corpus in use.",
+);
+
+const MEANING = {
+  expression: text("The regular expression."),
+  explanation: text("The expression in words."),
+  informationContent: number("Least information content over its paths, in bits."),
+};
+
+export const MotifClassesSchema = object(
+  {
+    total: count("Number of classes listed."),
+    results: list(
+      object(
+        {
+          name: text("Name, for motifClasses of a submission."),
+          aliases: list(text("A name."), "Other names for it."),
+          ...MEANING,
+          description: text("What it binds or does."),
+          citation: text("Where it was published."),
+        },
+        "A named motif.",
+      ),
+      "In the order of the table.",
+    ),
+  },
+  "Motif classes.",
+);
+
+export const PatternRequest = schema(
+  Type.Object(
+    { pattern: text("The expression.") },
+    {
+      description: "An expression to check.",
+      additionalProperties: false,
+      example: { pattern: "[ST]P..[KR]" },
+    },
+  ),
+);
+
+export const PatternSchema = object(MEANING, "The meaning of an expression.");
+
+const PROBLEM_PROPERTIES = {
+  message: text("What is wrong, in one sentence."),
+  detail: Type.Optional(text("The same, unless fields are wrong.")),
+  code: text("What is wrong, for programs."),
+};
+
+const PROBLEM = {
+  description: "An error. Errors of fields are lists under the names of the fields.",
+  additionalProperties: true,
+};
+
+export const ProblemSchema = Type.Object(PROBLEM_PROPERTIES, PROBLEM);
+
+export const PatternProblemSchema = Type.Object(
+  {
+    ...PROBLEM_PROPERTIES,
+    position: Type.Optional(
+      Type.Integer({ minimum: 1, description: "The character that is wrong, from 1." }),
+    ),
+  },
+  PROBLEM,
+);
+
+export const JobId = textSchema(Type.Object({ id: text("Identifier of the job.") }));
+export const CorpusHash = textSchema(
+  Type.Object({ id: text("SHA-256 of the corpus, 64 hexadecimal digits.") }),
+);
+
+/** No query parameters: a misspelt one would otherwise have no effect. */
+export const NoParameters = textSchema(Type.Object({}, { additionalProperties: false }));
+
+export const ResultParameters = textSchema(
+  Type.Object(
+    {
+      format: Type.Optional(
+        oneOf<ResultFormName>(
+          RESULT_FORM_NAMES,
+          RESULT_FORM_NAMES.map((name) => `\`${name}\`: ${RESULT_FORMS[name].sentence}`).join(" "),
+        ),
+      ),
+      match: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          description: "For stockholm and fasta: only the alignment of this match, from 1 over all patterns.",
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+);
+
+export const MotifClassParameters = textSchema(
+  Type.Object(
+    {
+      query: Type.Optional(
+        text("Only classes whose name, alias, expression or description contains every word, ignoring case."),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+);

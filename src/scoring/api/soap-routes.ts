@@ -1,0 +1,214 @@
+import { Elysia } from "elysia";
+import { SECURITY_HEADERS, requestPlugin } from "../../platform/http.ts";
+import { causeOf, type Log } from "../../platform/log.ts";
+import { HOST } from "../../platform/origin.ts";
+import type { RequestContext } from "../../platform/request-context.ts";
+import { Problem } from "../../problem.ts";
+import { encodeFault, encodeResponse, type SoapResponse, type SoapVersion } from "../contract/encode.ts";
+import {
+  type Envelope,
+  type EnvelopeOptions,
+  readEnvelope,
+  readWholeEnvelope,
+} from "../contract/envelope.ts";
+import type { Request as SoapRequest } from "../contract/service.ts";
+import { wsdl } from "../contract/wsdl.ts";
+import { messageSchema, predictionSchema } from "../contract/xsd.ts";
+import type { MotifClasses } from "../corpus/motif-classes.ts";
+import { endpointPage } from "./endpoint-page.ts";
+import type { Handlers } from "./handlers.ts";
+
+export interface SoapOptions {
+  handlers: Handlers;
+  classes: MotifClasses;
+  log: Log;
+  namespace: string;
+  /** Bytes that a message may have (setting max_message_bytes). */
+  maxMessageBytes: number;
+  /** Milliseconds within which a message must arrive. */
+  receiveTimeout: number;
+  /** The client of a request, as a key for fair scheduling. */
+  clientOf: (request: Request) => string;
+  /** Whether public_url is set, so that the Host header does not matter. */
+  hasPublicUrl: boolean;
+}
+
+export const ENDPOINT = "/soap/ConservationScorer";
+const METHODS = "GET, HEAD, OPTIONS, POST";
+const XML = "text/xml; charset=utf-8";
+const HTML = "text/html; charset=utf-8";
+
+/** Bytes up to which a message is read in one piece. */
+const SMALL = 65_536;
+
+const CALL = {
+  summary: "Call RunJob, GetStatus or GetResult over SOAP",
+  description: `SOAP 1.1, document/literal; SOAP 1.2 requests get SOAP 1.2 responses. [WSDL](${ENDPOINT.slice(1)}?wsdl)`,
+  responses: {
+    200: { description: "The response envelope of the operation." },
+    500: { description: "A SOAP fault that says what is wrong, where, and what is allowed." },
+  },
+};
+const SHOW = {
+  summary: "Get the WSDL (`?wsdl`), or a page for people",
+  responses: { 200: { description: "The document." } },
+};
+
+/** The SOAP endpoint, its WSDL and schemas, and its page for people. Every error is a SOAP fault. */
+export function soapRoutes(options: SoapOptions) {
+  const { namespace, classes } = options;
+  const documentAt = (endpoint: string, request: Request): Response =>
+    wantsWsdl(request)
+      ? document(wsdl(namespace, endpoint), XML)
+      : document(endpointPage({ endpoint, namespace, classes: classes.classes }), HTML);
+  /** Makes a document that contains the absolute address of the endpoint. */
+  const answer = (make: (endpoint: string, request: Request) => Response) => (context: Context) => {
+    try {
+      checkHost(context.request, options);
+      return make(context.requestContext.baseUrl + ENDPOINT, context.request);
+    } catch (error) {
+      return faultResponse(options, error, versionOf(context.request));
+    }
+  };
+  const hidden = { detail: { hide: true } };
+  return new Elysia({ name: "soap", detail: { tags: ["scoring"] } })
+    .use(requestPlugin)
+    .post(ENDPOINT, ({ request }) => perform(options, request), { parse: "none", detail: CALL })
+    .get(ENDPOINT, answer(documentAt), { detail: SHOW })
+    .get(
+      `${ENDPOINT}/messages.xsd`,
+      answer((endpoint) => document(messageSchema(namespace, `${endpoint}/prediction.xsd`), XML)),
+      hidden,
+    )
+    .get(
+      `${ENDPOINT}/prediction.xsd`,
+      answer(() => document(predictionSchema(), XML)),
+      hidden,
+    )
+    .all(ENDPOINT, answer(refuseMethod), { parse: "none", ...hidden });
+}
+
+interface Context {
+  request: Request;
+  requestContext: RequestContext;
+}
+
+function refuseMethod(_: string, { method }: Request): Response {
+  if (method === "OPTIONS") return new Response(null, { status: 204, headers: { Allow: METHODS } });
+  throw new Problem("method_not_allowed", `Method not allowed. Allowed: ${METHODS}.`, { allow: METHODS });
+}
+
+/** Everything is caught here, without further awaits: clients poll through this function. */
+async function perform(options: SoapOptions, request: Request): Promise<Response> {
+  let version: SoapVersion | undefined;
+  try {
+    const encoding = request.headers.get("content-encoding");
+    if (encoding !== null && !/^\s*(identity)?\s*$/i.test(encoding)) {
+      const text = "Content-Encoding: only identity is supported; send the message uncompressed.";
+      throw new Problem("unsupported_media_type", text);
+    }
+    const envelope = await receive(options, request);
+    version = envelope.soapVersion;
+    if (envelope.problem) return faultResponse(options, envelope.problem, version);
+    const response = handle(options, request, envelope, version);
+    return respond(response instanceof Promise ? await response : response);
+  } catch (error) {
+    return faultResponse(options, error, version ?? versionOf(request));
+  }
+}
+
+/** Reads the message as it arrives, within the receive timeout. */
+async function receive(options: SoapOptions, request: Request): Promise<Envelope> {
+  const { maxMessageBytes, namespace, receiveTimeout } = options;
+  const declared = Number(request.headers.get("content-length") ?? 0);
+  if (declared > maxMessageBytes) {
+    const text = `The message has ${declared} bytes; at most ${maxMessageBytes} are allowed (setting max_message_bytes).`;
+    throw new Problem("too_large", text);
+  }
+  const contentType = request.headers.get("content-type");
+  const reading: EnvelopeOptions = { contentType, namespace, limits: { bytes: maxMessageBytes } };
+  // Reading a small message in one piece is faster than as a stream of one chunk.
+  if (declared > 0 && declared <= SMALL)
+    return readWholeEnvelope(await readBody(request, receiveTimeout), reading);
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(tooSlow(receiveTimeout)), receiveTimeout);
+  try {
+    return await readEnvelope(request.body, { ...reading, signal: abort.signal });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The body in one piece. @throws Problem timeout; malformed if the client disconnects before its end */
+function readBody(request: Request, timeout: number): Promise<Uint8Array> {
+  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
+  const timer = setTimeout(() => reject(tooSlow(timeout)), timeout);
+  const done = request.bytes().then(resolve, (cause: unknown) => {
+    reject(new Problem("malformed", "The message was cut off before its end.", { cause }));
+  });
+  void done.then(() => clearTimeout(timer));
+  return promise;
+}
+
+const tooSlow = (milliseconds: number): Problem =>
+  new Problem("timeout", `The message did not arrive within ${milliseconds / 1000} seconds.`);
+
+/** A promise only if the disk has to be waited for. */
+function handle(
+  { handlers, namespace, clientOf }: SoapOptions,
+  request: Request,
+  { operation, value }: SoapRequest,
+  version: SoapVersion,
+): SoapResponse | Promise<SoapResponse> {
+  switch (operation) {
+    case "RunJob":
+      return handlers
+        .runJob(value, clientOf(request))
+        .then((JobIdentifier) => encodeResponse("RunJob", { JobIdentifier }, version, namespace));
+    case "GetStatus": {
+      const { status, details } = handlers.getStatus(value.JobIdentifier);
+      const response = { Status: status, StatusDetails: details };
+      return encodeResponse("GetStatus", response, version, namespace);
+    }
+    case "GetResult": {
+      const ConScorePrediction = handlers.getResult(value.JobIdentifier);
+      return encodeResponse("GetResult", { ConScorePrediction }, version, namespace);
+    }
+  }
+}
+
+/** The version to respond in if the message does not say. */
+const versionOf = (request: Request): SoapVersion =>
+  /^\s*application\/soap\+xml\b/i.test(request.headers.get("content-type") ?? "") ? "1.2" : "1.1";
+
+/** Faults of HTTP itself, which keep their status. SOAP toolkits do not cause them. */
+const HTTP_FAULTS = new Set(["method_not_allowed", "timeout", "too_large", "unsupported_media_type"]);
+
+function faultResponse({ log, namespace }: SoapOptions, error: unknown, version: SoapVersion): Response {
+  const problem = Problem.from(error);
+  const cause = causeOf(problem) ?? (problem.code === "busy" ? problem.cause : undefined);
+  if (cause !== undefined) log.problem("soap", { code: problem.code, cause: String(cause) });
+  const fault = encodeFault(problem, version, namespace);
+  if (HTTP_FAULTS.has(problem.code)) fault.status = problem.status;
+  // The rest of the message is not read.
+  if (problem.code === "timeout") fault.headers.Connection = "close";
+  return respond(fault);
+}
+
+const respond = ({ status, headers, body }: SoapResponse): Response =>
+  new Response(body, { status, headers: { ...SECURITY_HEADERS, ...headers } });
+
+const document = (text: string, contentType: string): Response =>
+  new Response(text, { headers: { "Content-Type": contentType } });
+
+/** `?wsdl` in any case, alone or with other parameters; some toolkits request `?singleWsdl`. */
+const wantsWsdl = (request: Request): boolean =>
+  [...new URL(request.url).searchParams.keys()].some((key) => /^(single)?wsdl$/i.test(key));
+
+/** @throws Problem invalid_request for an invalid Host, which would end up in addresses */
+function checkHost(request: Request, { hasPublicUrl }: SoapOptions): void {
+  if (hasPublicUrl) return;
+  const url = URL.canParse(request.url) ? new URL(request.url) : null;
+  if (!url || !HOST.test(url.host) || !HOST.test(request.headers.get("host") ?? url.host))
+    throw new Problem("invalid_request", "Host: expected a host name or address, and optionally a port.");
+}
