@@ -4,7 +4,7 @@ import { administrationRoutes, Tasks, UPLOADS } from "../operations/administrati
 import type { Config } from "../config.ts";
 import { openIdentity } from "../accounts/external/index.ts";
 import { registerFarmMetrics } from "../farm/index.ts";
-import { inventoryRoutes, openImports, openMemberships } from "../inventory/index.ts";
+import { Imports, inventoryRoutes, openMemberships } from "../inventory/index.ts";
 import { openScoring, type Scoring } from "../scoring/index.ts";
 import { auditOf } from "../accounts/audit.ts";
 import { Accounts } from "../accounts/accounts.ts";
@@ -92,7 +92,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
       requireUser: (request) => void requireUser(accounts, request),
     });
     const opened = database;
-    const imports = openImports(database, clock, log);
+    const imports = new Imports(database, clock, log);
     const tasks = new Tasks(clock, log, accounts.audit.log);
     const webhooks = webhooksOf({ database, accounts }, config, { clock, log });
     const metrics = new Metrics();
@@ -138,10 +138,8 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
           imports,
           clock,
           accounts,
-          authenticate: (request) => accounts.authenticate(request),
           anonymousRead: config.anonymous_read,
           maxMessageBytes: config.max_message_bytes,
-          reach,
         }),
         auditRoutes(accounts),
         accountRoutes(accounts),

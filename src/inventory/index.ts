@@ -6,7 +6,7 @@ export { inventoryRoutes, type InventoryOptions } from "./api/route.ts";
 export { RESOURCES, type RoutedResource } from "./resources/index.ts";
 export { recordEvents, type RecordEvents, type RecordFilter } from "./records/record-events.ts";
 export type { ImportReport } from "./imports/import.ts";
-export { type Imports, openImports } from "./imports/imports.ts";
+export { Imports } from "./imports/imports.ts";
 export { type Memberships, openMemberships } from "./records/memberships.ts";
 export { loadInventory, SYSTEM_USER } from "./records/sample.ts";
 export type { InventorySample } from "./records/sample.ts";

@@ -66,6 +66,8 @@ function withStandard<Schema extends TSchema>(
   shape: Schema,
   read: (value: unknown) => unknown,
 ): Schema & StandardSchema<Static<Schema>> {
+  // Routes may share a schema.
+  if (Object.hasOwn(shape, "~standard")) return shape as Schema & StandardSchema<Static<Schema>>;
   let validator: Validator | undefined;
   const validate = (given: unknown) => {
     validator ??= Compile(shape) as unknown as Validator;

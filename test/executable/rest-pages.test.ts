@@ -25,7 +25,7 @@ test("a person signs in on a page, adds a record by its form, and finds it; a pr
   const reading = await fetch(`${api}locations/`, { headers: page });
   expect(reading.headers.get("content-type")).toBe("text/html; charset=utf-8");
   expect(reading.headers.get("content-security-policy")).toContain("default-src 'none'");
-  expect(await reading.text()).toContain("Sign in to add and change");
+  expect(await reading.text()).toContain("Sign in to add and edit records");
 
   const signed = await post(`${api}session/`, {
     username: "kim",

@@ -189,7 +189,7 @@ describe("writing by forms", () => {
     });
     expect(await labels()).toEqual([]);
     const out = formsOf(await list()).find(({ action }) => action.endsWith("/session/"))!;
-    expect((await submit(out)).text).toContain("Sign in to add and change");
+    expect((await submit(out)).text).toContain("Sign in to add and edit records");
   });
 
   test("a page that a browser has kept is another's when somebody signs in", async () => {

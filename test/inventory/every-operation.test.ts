@@ -190,20 +190,20 @@ test("what is attached to records, and imports, answer as they are described", a
     expect(made.id).toBeString();
     expect((await hold("GET", list, `${record}${what}/`, 200)).results).toEqual([made]);
     const own = `${record}${what}/${String(made.id)}/`;
-    await hold("GET", `${list}{attached}/`, own, 200);
+    await hold("GET", `${list}{sub_id}/`, own, 200);
     const another = Object.fromEntries(Object.keys(body).map((name) => [name, "note"]));
     for (const [method, sent] of [
       ["PUT", another],
       ["PATCH", body],
     ] as const)
-      await hold(method, `${list}{attached}/`, own, 200, sent);
-    await hold("DELETE", `${list}{attached}/`, own, 204);
-    const told = await hold("GET", `${list}{attached}/history/`, `${own}history/`, 200);
+      await hold(method, `${list}{sub_id}/`, own, 200, sent);
+    await hold("DELETE", `${list}{sub_id}/`, own, 204);
+    const told = await hold("GET", `${list}{sub_id}/history/`, `${own}history/`, 200);
     expect(told.total).toBe(4);
-    await hold("POST", `${list}{attached}/restore/`, `${own}restore/`, 200, { version: 2 });
-    await hold("POST", `${list}{attached}/purge/`, `${own}purge/`, 409);
-    await hold("DELETE", `${list}{attached}/`, own, 204);
-    await hold("POST", `${list}{attached}/purge/`, `${own}purge/`, 204);
+    await hold("POST", `${list}{sub_id}/restore/`, `${own}restore/`, 200, { version: 2 });
+    await hold("POST", `${list}{sub_id}/purge/`, `${own}purge/`, 409);
+    await hold("DELETE", `${list}{sub_id}/`, own, 204);
+    await hold("POST", `${list}{sub_id}/purge/`, `${own}purge/`, 204);
     const { body: options } = await lab.ask("OPTIONS", `${record}${what}/`, { as: "admin" });
     const fields = (options.actions as { POST: Record<string, { required: boolean }> }).POST;
     expect(Object.keys(fields).sort()).toEqual(Object.keys(body).sort());

@@ -149,7 +149,7 @@ describe("strict", () => {
     expect(body.results).toEqual(plain.body.results);
     expect(plain.headers.get("warning")).toBeNull();
     const hostile = await get("locations/?strict=0&%22%0d%0aX-A:%20b=1");
-    expect(hostile.headers.get("warning")).toBe('299 labd "Ignored: one of another name"');
+    expect(hostile.headers.get("warning")).toBe('299 labd "Ignored: unprintable name"');
   });
 
   test("1, and by default: it is refused; values that cannot be are refused either way", async () => {

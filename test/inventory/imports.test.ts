@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DECLARED } from "../../src/inventory/resources/index.ts";
-import { type ImportRequest, openImports } from "../../src/inventory/imports/imports.ts";
+import { type ImportRequest, Imports } from "../../src/inventory/imports/imports.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
 import { type Answered, type Lab, openLab } from "./harness.ts";
 
@@ -132,18 +132,18 @@ test("what was accepted is begun again by the next process, and done once", asyn
     actor,
     bytes: new TextEncoder().encode(csv(5000)),
   };
-  const before = openImports(database, clock);
+  const before = new Imports(database, clock);
   const { id } = await before.accept(request);
   while (before.get(id, actor).state !== "writing") await Bun.sleep(1);
   // As a process that is told to stop; one that is killed leaves the same behind.
   await before.close();
   expect(await total()).toBe(0);
   expect(database.query("SELECT outcome FROM import_file").get()).toEqual({ outcome: null });
-  const after = openImports(database, clock);
+  const after = new Imports(database, clock);
   while (after.get(id, actor).ended === null) await Bun.sleep(2);
   expect(after.get(id, actor)).toMatchObject({ state: "finished", report: { created: 5000 } });
   await after.close();
-  const later = openImports(database, clock);
+  const later = new Imports(database, clock);
   expect(later.get(id, actor)).toMatchObject({
     state: "finished",
     rows_written: 5000,
@@ -154,7 +154,7 @@ test("what was accepted is begun again by the next process, and done once", asyn
   expect(await total()).toBe(5000);
   // One that ended the process again and again is given up.
   database.run("UPDATE import_file SET outcome = NULL, file = x'', attempts = 3");
-  const last = openImports(database, clock);
+  const last = new Imports(database, clock);
   while (last.get(id, actor).ended === null) await Bun.sleep(2);
   expect(last.get(id, actor).state).toBe("failed");
   await last.close();
@@ -179,5 +179,5 @@ test("pages: a form that takes a file, and how far it is, loaded again by itself
     await Bun.sleep(5);
     page = await look();
   }
-  expect(page.text).toContain("3000 made, 0 changed");
+  expect(page.text).toContain("3000 created, 0 updated");
 });

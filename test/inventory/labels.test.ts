@@ -164,21 +164,21 @@ test("what cannot be printed so that it can be read is refused", async () => {
   };
   expect(await refused("sheet=25x10&symbol=code128")).toEqual([
     400,
-    expect.stringContaining("25x10 is too small for the bars of"),
+    expect.stringContaining("25x10 is too small for a readable barcode of"),
   ]);
   expect(await refused("format=zpl&sheet=38x25&symbol=code128")).toEqual([
     400,
-    expect.stringContaining("at 203 dpi. Take larger labels, or symbol=qr."),
+    expect.stringContaining("at 203 dpi. Use larger labels, or symbol=qr."),
   ]);
   expect(await refused("sheet=a5")).toEqual([400, expect.stringContaining("Choices: a4-3x8")]);
   expect(await refused("format=zpl&sheet=a4-3x8")).toEqual([400, expect.stringContaining("such as 50x25")]);
   expect(await refused("skip=24")).toEqual([400, expect.stringContaining("0 to 23")]);
-  expect(await refused("sheet=25x10&skip=1")).toEqual([400, expect.stringContaining("nothing to skip")]);
+  expect(await refused("sheet=25x10&skip=1")).toEqual([400, expect.stringContaining("no used labels")]);
   expect(await refused("symbol=aztec")).toEqual([400, expect.stringContaining("qr, code128")]);
   expect(await refused("format=png")).toEqual([400, expect.stringContaining("pdf, zpl")]);
   expect(await refused("nam=x")).toEqual([400, expect.stringContaining("not a parameter of this list")]);
-  expect(await refused("name=nothing")).toEqual([404, expect.stringContaining("Nothing is found")]);
-  expect(await refused("as_of=2026-01-01")).toEqual([400, expect.stringContaining("as they are")]);
+  expect(await refused("name=nothing")).toEqual([404, expect.stringContaining("No record matches")]);
+  expect(await refused("as_of=2026-01-01")).toEqual([400, expect.stringContaining("as they are now")]);
 });
 
 const scanned = async (code: string, as?: string) => {

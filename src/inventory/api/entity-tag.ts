@@ -1,4 +1,4 @@
-import type { Call } from "./response.ts";
+import type { Call } from "./call.ts";
 import { Problem } from "../../problem.ts";
 
 /**

@@ -1,251 +1,185 @@
-import type { Elysia } from "elysia";
-import type { Answers } from "./respond.ts";
-import type { HistoryAnswers } from "./respond-with-history.ts";
-import { runBatch, runInTurn, unwrap } from "./respond-to-write.ts";
-import {
-  answered,
-  FILE_SCHEMA,
-  bytes,
-  SUB_RESOURCE_PARAMETERS,
-  optionsOf,
-  refused,
-  UPLOAD_FORM,
-} from "./sub-resource-description.ts";
-import type { Attachments } from "../records/attachments.ts";
+import { Type } from "typebox";
+import { isGuarded } from "../model/resource.ts";
+import { Attachments } from "../records/attachments.ts";
 import { SubResourceRecords } from "../records/sub-resources.ts";
-import { content, detail, inPath, inQuery } from "./route-description.ts";
-import { checkVersion, isKnown } from "./entity-tag.ts";
-import { withIdempotencyKey } from "./idempotency.ts";
-import { and } from "../model/condition.ts";
-import type { Json } from "../model/field.ts";
-import { MEDIA_TYPES } from "./negotiation.ts";
-import { changeableParent, readableParent, showSubResource } from "./sub-resource-request.ts";
-import { readJson, readUpload } from "./request-body.ts";
-import { SUB_RESOURCES } from "../resources/index.ts";
-import { type Call, respond, ROOT } from "./response.ts";
-import { addHistoryOf } from "./route-history.ts";
 import type { Store } from "../records/store.ts";
-import { DRY_RUN, MATCH, NONE_MATCH, ONCE, PREVIEW } from "./write-parameters.ts";
-import { Problem } from "../../problem.ts";
+import { RESOURCES } from "../resources/index.ts";
+import { attachment } from "../resources/attachment.ts";
+import { writeBatch, writeOnce } from "./batch.ts";
+import {
+  type Call,
+  findAny,
+  findChangeable,
+  noContent,
+  notFound,
+  readBody,
+  respond,
+  respondJson,
+} from "./call.ts";
+import { checkVersion, isKnown } from "./entity-tag.ts";
+import { add, type Api, binary, content, type Parameter, UPLOAD } from "./operation-plugin.ts";
+import { notModified, showValue } from "./render.ts";
+import { readUpload } from "./request-body.ts";
+import { addHistoryOf } from "./route-history.ts";
+import { isWanted, presentOf, readableParent, shownSchema } from "./route-sub-resources.ts";
 
-const LIST_METHODS = "GET, POST, HEAD, OPTIONS";
-const ONE_METHODS = "GET, PUT, PATCH, DELETE, HEAD, OPTIONS";
-const HIDDEN = { parse: "none", detail: { hide: true } } as const;
-const LIST_OPTIONS = optionsOf("attachments", "Files of a record.", ["multipart/form-data", "*/*"]);
-const ONE_OPTIONS = optionsOf("attachments", "A file of a record.", ["multipart/form-data", "*/*"], {}, [
-  "*/*",
-]);
-type Params = Record<string, string | null>;
-type Context = { request: Request; params: Params };
+const FILE = shownSchema(attachment);
+const PARENT: Parameter[] = [
+  ["app", "App of the record, such as stocks."],
+  ["model", "Model of the record, such as consumable."],
+  ["object_id", "Id of the record."],
+].map(([name, description]) => ({ name, in: "query", required: false, description, schema: Type.String() }));
+const ORDERING: Parameter = {
+  name: "ordering",
+  in: "query",
+  required: false,
+  description: "created: the oldest first.",
+  schema: Type.String(),
+};
+const SENT = { ...UPLOAD, ...binary("application/octet-stream") };
 
-/** What the routes of files need. */
-export interface AttachmentsOptions {
-  answers: Answers;
-  store: Store;
-  attachments: Attachments;
-  history: HistoryAnswers;
-  maxMessageBytes: number;
-}
-
-/** `attachments/`: a bare list, as LabID's client reads it; `attachments/<id>/`: the file. */
-export function addAttachments(
-  app: Elysia,
-  { answers, store, attachments, history, maxMessageBytes }: AttachmentsOptions,
-): void {
-  const part = SUB_RESOURCES.attachment;
+/** `attachments/`: a bare list, as LabID's client reads it; `attachments/<id>/`: the file itself. */
+export function addAttachments(app: Api, store: Store): void {
+  const files = new Attachments(store.statements, RESOURCES.filter(isGuarded));
   const records = new SubResourceRecords(store);
-  const showOne = (call: Call, rid: number, status: 200 | 201, allow: string): Response => {
-    const source = { statements: store.statements, reader: store.reader, actor: call.actor };
-    const shown = records.show(part, rid, source, call.base)!;
-    return showSubResource(call, shown, allow, { status, version: Number(shown.version) });
+  const showFile = (call: Call, rid: number, status: 200 | 201 = 200): Response => {
+    const shown = records.show(attachment, rid, presentOf(call), call.base)!;
+    return showValue(call, shown, { status, version: Number(shown.version) });
   };
 
-  const list = async ({ request }: Context): Promise<Response> => {
-    const call = answers.begin(request, LIST_METHODS);
-    if (call.method === "OPTIONS")
-      return respond(LIST_OPTIONS, 200, MEDIA_TYPES.json, { Allow: LIST_METHODS });
-    const { searchParams } = call.url;
-    if (call.method !== "POST") {
-      const { resource, id } = attachments.parentOf(searchParams);
-      const host = readableParent(store, call, resource, id);
-      const files = records.list(part, resource, host, call.base);
-      const ascending = searchParams.get("ordering") === "created";
-      return showSubResource(call, ascending ? files : files.toReversed(), LIST_METHODS);
-    }
-    const upload = await readUpload(request, maxMessageBytes);
-    const { resource, id } = attachments.parentOf(new URLSearchParams([...upload.fields, ...searchParams]));
-    const digest = new Bun.CryptoHasher("sha256").update(upload.bytes).digest("hex");
-    return store.enqueue(() =>
-      withIdempotencyKey(store, call, [upload.name, upload.type, digest], () =>
-        runBatch(
-          store,
-          call,
-          { kind: "create" },
-          (writing) => {
-            const rid = changeableParent(store, call, resource, id);
-            return attachments.add(writing, { resource, rid }, upload, call.actor);
+  const list = "attachments/";
+  add(
+    app,
+    "GET",
+    list,
+    {
+      summary: "List the files of a record",
+      description: "The newest first. The record is named by `app`, `model` and `object_id`.",
+      parameters: [...PARENT, ORDERING],
+      accepts: ["past", "noneMatch"],
+      returns: content(Type.Array(FILE)),
+    },
+    ({ call }) => {
+      const { searchParams } = call.url;
+      const { resource, id } = files.parentOf(searchParams);
+      const oldestFirst = records.list(attachment, resource, readableParent(call, resource, id), call.base);
+      return showValue(
+        call,
+        searchParams.get("ordering") === "created" ? oldestFirst : oldestFirst.toReversed(),
+      );
+    },
+  );
+  add(
+    app,
+    "POST",
+    list,
+    {
+      summary: "Add a file to a record",
+      description: "`app`, `model` and `object_id` may also be fields of the form.",
+      parameters: PARENT,
+      accepts: ["dryRun", "once"],
+      sends: SENT,
+      status: 201,
+      returns: content(FILE),
+    },
+    async ({ call }) => {
+      const upload = await readUpload(call.request, call.maxBytes);
+      const named = new URLSearchParams([...upload.fields, ...call.url.searchParams]);
+      const { resource, id } = files.parentOf(named);
+      const digest = new Bun.CryptoHasher("sha256").update(upload.bytes).digest("hex");
+      return writeOnce(call, [upload.name, upload.type, digest], {
+        kind: "create",
+        work: (writer) =>
+          files.add(writer, { resource, rid: findChangeable(call, resource, id) }, upload, call.actor),
+        respond: (rid) => showFile(call, rid, 201),
+      });
+    },
+  );
+
+  const one = `${list}:id/`;
+  add(
+    app,
+    "GET",
+    one,
+    { summary: "Download a file", accepts: ["past", "noneMatch"], returns: binary("*/*") },
+    ({ call, params }) => {
+      const { rid, parent } = files.find(params.id);
+      const source = readableParent(call, parent.resource, parent.id);
+      const shown = records.show(attachment, rid, source, call.base);
+      if (!shown || !isWanted(shown, source)) throw notFound();
+      const name = encodeURIComponent(String(shown.name)).replaceAll("'", "%27");
+      const headers = {
+        ETag: `"${String(shown.version)}-${String(shown.sha256).slice(0, 16)}"`,
+        // Never inline: uploaded content must not run under this origin.
+        "Content-Disposition": `attachment; filename*=UTF-8''${name}`,
+      };
+      if (isKnown(call, headers.ETag)) return notModified(headers);
+      return respond(new Blob([files.bytes(shown)]).stream(), 200, String(shown.media_type), headers);
+    },
+  );
+  const addWrite = (
+    method: "PUT" | "PATCH" | "DELETE",
+    description: { summary: string; description?: string; sends?: typeof SENT },
+  ): void =>
+    add(
+      app,
+      method,
+      one,
+      {
+        ...description,
+        accepts: ["dryRun", "match"],
+        ...(method === "DELETE" ? {} : { returns: content(FILE) }),
+      },
+      async ({ call, params }) => {
+        const { rid, parent } = files.find(params.id);
+        findChangeable(call, parent.resource, parent.id);
+        const upload = method === "PUT" ? await readUpload(call.request, call.maxBytes) : undefined;
+        const body = method === "PATCH" ? await readBody(call) : null;
+        return writeBatch(call, {
+          kind: method === "DELETE" ? "delete" : "update",
+          work(writer) {
+            findChangeable(call, parent.resource, parent.id);
+            const { deleted, version } = writer.current(attachment, rid);
+            if (deleted === 1) throw notFound();
+            checkVersion(call, Number(version));
+            if (upload) files.replace(writer, rid, upload, call.actor);
+            else if (method === "PATCH") files.rename(writer, rid, body, call.actor);
+            else writer.markDeleted(attachment, rid, call.actor);
           },
-          (rid) => showOne(call, rid, 201, LIST_METHODS),
-        ),
-      ),
-    );
-  };
-
-  /** The bytes; never shown in place: what somebody uploaded is not to run under this address. */
-  const showBytes = (call: Call, id: string): Response => {
-    const { rid: row, parent: owner } = attachments.find(id);
-    const host = readableParent(store, call, owner.resource, owner.id);
-    const shown = records.show(part, row, host, call.base);
-    if (!shown || (host.deletedFilter !== "all" && shown.deleted !== (host.deletedFilter === "deleted")))
-      throw new Problem("not_found", "Not found.");
-    const name = encodeURIComponent(String(shown.name)).replaceAll("'", "%27");
-    const headers = {
-      Allow: ONE_METHODS,
-      ETag: `"${String(shown.version)}-${String(shown.sha256).slice(0, 16)}"`,
-      "Content-Disposition": `attachment; filename*=UTF-8''${name}`,
-    };
-    if (isKnown(call, headers.ETag)) return respond(null, 304, "", headers);
-    const stream = new Blob([attachments.bytes(shown)]).stream();
-    return respond(stream, 200, String(shown.media_type), headers);
-  };
-
-  const one = async ({ request, params }: Context): Promise<Response> => {
-    const call = answers.begin(request, ONE_METHODS);
-    const id = params.id ?? "";
-    if (call.method === "OPTIONS") return respond(ONE_OPTIONS, 200, MEDIA_TYPES.json, { Allow: ONE_METHODS });
-    if (call.method === "GET" || call.method === "HEAD") return showBytes(call, id);
-    const { rid, parent: owner } = attachments.find(id);
-    changeableParent(store, call, owner.resource, owner.id);
-    const upload = call.method === "PUT" ? await readUpload(request, maxMessageBytes) : undefined;
-    const body: Json = call.method === "PATCH" ? unwrap(await readJson(request, maxMessageBytes)) : null;
-    return runInTurn(
-      store,
-      call,
-      call.method === "DELETE" ? "delete" : "update",
-      (writing) => {
-        changeableParent(store, call, owner.resource, owner.id);
-        const { deleted, version } = writing.current(part, rid);
-        if (deleted === 1) throw new Problem("not_found", "Not found.");
-        checkVersion(call, Number(version));
-        if (call.method === "DELETE") writing.markDeleted(part, rid, call.actor);
-        else if (upload) attachments.replace(writing, rid, upload, call.actor);
-        else attachments.rename(writing, rid, body, call.actor);
+          respond: () => (method === "DELETE" ? noContent() : showFile(call, rid)),
+        });
       },
-      () =>
-        call.method === "DELETE"
-          ? respond(null, 204, "", { Allow: ONE_METHODS })
-          : showOne(call, rid, 200, ONE_METHODS),
     );
-  };
+  addWrite("PUT", {
+    summary: "Replace a file",
+    description: "Stores a new version; the bytes of earlier versions stay.",
+    sends: SENT,
+  });
+  addWrite("PATCH", { summary: "Rename a file", sends: content(Type.Object({ name: Type.String() })) });
+  addWrite("DELETE", {
+    summary: "Delete a file",
+    description: "It stays in the database; lists with `deleted=true` show it.",
+  });
 
-  const security = [{ token: [] }];
-  const record = [
-    inQuery("app", "App of the record, such as stocks."),
-    inQuery("model", "Model of the record, such as consumable."),
-    inQuery("object_id", "Identifier of the record."),
-  ];
-  const id = [inPath("id", "Identifier of the file.")];
-  const path = `${ROOT}attachments/`;
-  const file = { required: true, content: { ...UPLOAD_FORM, ...bytes("application/octet-stream") } };
-  const named = { type: "object", required: ["name"], properties: { name: { type: "string" } } };
-  const written = {
-    ...answered(200, "As stored.", FILE_SCHEMA),
-    ...refused(400, 401, 403, 404, 409, 412, 413, 415),
-  };
-  app
-    .get(path, list, {
-      detail: detail({
-        summary: "Files of a record, by app, model and object_id",
-        parameters: [
-          ...record,
-          inQuery("ordering", "created: the oldest first."),
-          ...SUB_RESOURCE_PARAMETERS,
-          ...NONE_MATCH,
-        ],
-        responses: {
-          ...answered(200, "The newest first.", { type: "array", items: FILE_SCHEMA }),
-          ...refused(400, 401, 404),
-        },
-      }),
-    })
-    .post(path, list, {
-      parse: "none",
-      detail: detail({
-        summary: "Add a file to a record",
-        description: "app, model and object_id may be fields of the form too.",
-        security,
-        parameters: [...record, ...DRY_RUN, ...ONCE],
-        requestBody: file,
-        responses: {
-          ...answered(201, "As stored.", FILE_SCHEMA),
-          ...answered(200, "Of a dry run: what would change.", PREVIEW),
-          ...refused(400, 401, 403, 404, 409, 413, 422),
-        },
-      }),
-    })
-    .get(`${path}:id/`, one, {
-      detail: detail({
-        summary: "A file",
-        parameters: [...id, ...SUB_RESOURCE_PARAMETERS, ...NONE_MATCH],
-        responses: {
-          200: { description: "Its bytes, of the type that it was sent with.", content: bytes("*/*") },
-          ...refused(400, 401, 404),
-        },
-      }),
-    })
-    .put(`${path}:id/`, one, {
-      parse: "none",
-      detail: detail({
-        summary: "Another file in the place of one",
-        description: "A new version; the bytes of the earlier ones stay.",
-        security,
-        parameters: [...id, ...DRY_RUN, ...MATCH],
-        requestBody: file,
-        responses: written,
-      }),
-    })
-    .patch(`${path}:id/`, one, {
-      parse: "none",
-      detail: detail({
-        summary: "Rename a file",
-        security,
-        parameters: [...id, ...DRY_RUN, ...MATCH],
-        requestBody: { required: true, content: content(named) },
-        responses: written,
-      }),
-    })
-    .delete(`${path}:id/`, one, {
-      parse: "none",
-      detail: detail({
-        summary: "Remove a file",
-        description: "It stays in the database; lists with `deleted=true` show it.",
-        security,
-        parameters: [...id, ...DRY_RUN, ...MATCH],
-        responses: {
-          204: { description: "Done." },
-          ...answered(200, "Of a dry run: what would change.", PREVIEW),
-          ...refused(401, 403, 404, 409, 412),
-        },
-      }),
+  const metadata = { name: "attachments", parses: ["multipart/form-data", "*/*"] };
+  for (const [path, description, type] of [
+    [list, "Files of a record.", "application/json"],
+    [one, "A file of a record.", "*/*"],
+  ])
+    add(app, "OPTIONS", path, { summary: "", hideFrom: "document" }, () => {
+      const { name, parses } = metadata;
+      return respondJson({ name, description, renders: [type], parses });
     });
-  for (const end of ["", "/"]) {
-    app.all(`${ROOT}attachments${end}`, list, HIDDEN);
-    app.all(`${ROOT}attachments/:id${end}`, one, HIDDEN);
-  }
-  addHistoryOf(app, history, {
-    paths: ["attachments/:id/"],
-    parameters: id,
-    what: "a file",
-    restored: FILE_SCHEMA,
-    subject: (params) => ({
-      resource: part,
-      find: (call) => {
-        const { rid, parent: owner } = attachments.find(params.id ?? "");
-        if (store.reader.find(owner.resource, owner.id, and(), call.actor) === undefined)
-          throw new Problem("not_found", "Not found.");
-        return rid;
-      },
-      show: (call, rid) => showOne(call, rid, 200, ONE_METHODS),
-    }),
+  addHistoryOf(app, {
+    name: "a file",
+    resource: attachment,
+    path: one,
+    restored: FILE,
+    find(call, { id }) {
+      const { rid, parent } = files.find(id);
+      findAny(call, parent.resource, parent.id);
+      return rid;
+    },
+    show: (call, rid) => showFile(call, rid),
   });
 }

@@ -1,282 +1,349 @@
-import type { Elysia } from "elysia";
-import type { Answers } from "./respond.ts";
-import type { HistoryAnswers, Subject } from "./respond-with-history.ts";
-import { content, detail, inPath, inQuery, refusalsOf } from "./route-description.ts";
-import { and } from "../model/condition.ts";
+import { type TSchema, Type } from "typebox";
+import { type Json, KINDS } from "../model/field.ts";
+import { DEFAULT_PAGE_SIZE, invalidPage } from "../model/listing.ts";
+import { pageCount, pageInfo } from "../model/page.ts";
+import type { Resource } from "../model/resource.ts";
 import { recordSchema } from "../model/schema.ts";
-import { ROOT } from "./response.ts";
-import { DECLARED, PEOPLE, RESOURCES, type RoutedResource } from "../resources/index.ts";
-import type { Store } from "../records/store.ts";
-import { DRY_RUN, ONCE } from "./write-parameters.ts";
-import { Problem } from "../../problem.ts";
+import type { HistoryPage } from "../records/history.ts";
+import { forbidden } from "../records/record-writer.ts";
+import { DECLARED, PEOPLE, RESOURCES, SUB_RESOURCES } from "../resources/index.ts";
+import { runBatch, writeBatch, writeOnce } from "./batch.ts";
+import { type Call, findAny, here, noContent, notFound, respondJson } from "./call.ts";
+import { withIdempotencyKey } from "./idempotency.ts";
+import { add, type Api, content, INSTANT, nullable, pageOf, type Path } from "./operation-plugin.ts";
+import { showRecord } from "./read-records.ts";
+import { showValue } from "./render.ts";
 
-type Params = Record<string, string | null>;
-type Context = { request: Request; params: Params };
+/** Changes in one response of the feed. */
+const FEED_SIZE = 1000;
+const MAX_FEED_SIZE = 10_000;
 
-const HIDDEN = { parse: "none", detail: { hide: true } } as const;
+const text = Type.String();
+const count = Type.Integer();
+const ID = Type.Union([text, count]);
+const VALUES = Type.Record(text, Type.Unknown());
 
-const text = { type: "string" };
-const count = { type: "integer" };
-const maybe = (schema: object) => ({ ...schema, nullable: true });
-
-const MEANINGS: Record<number, string> = {
-  400: "A value breaks a rule; it is named.",
-  403: "The caller may view this, but not do that with it.",
-  404: "No such record or batch, or none that the caller may view.",
-  409: "Others refer to it, or later changes would be lost; `rows` says which.",
-};
-const refusals = refusalsOf(MEANINGS);
-
-const object = (properties: Record<string, object>, description: string) => ({
-  type: "object",
-  required: Object.keys(properties),
-  properties,
-  description,
-});
-
-const WHO = {
-  at: { type: "string", format: "date-time" },
+const ORIGIN = {
+  at: INSTANT,
   user: text,
-  token: maybe(object({ name: text, prefix: text }, "The token that was used; null for anybody else's.")),
+  token: nullable(
+    Type.Object({ name: text, prefix: text }, { description: "The API token, if one was used." }),
+  ),
 };
-const VALUES = maybe({ type: "object", additionalProperties: true });
-const CHANGE = object(
+const CHANGE = Type.Object(
   {
     cursor: text,
     resource: text,
-    id: { oneOf: [text, count] },
-    of: {
-      ...maybe(object({ resource: text, id: { oneOf: [text, count], nullable: true } }, "")),
-      description: "The record that it belongs to; null where it is a record itself.",
-    },
-    op: { type: "string", enum: ["create", "update", "delete", "restore"] },
+    id: ID,
+    of: nullable(
+      Type.Object({ resource: text, id: nullable(ID) }, { description: "The parent; null for a record." }),
+    ),
+    op: Type.Enum(["create", "update", "delete", "restore"]),
     version: count,
-    ...WHO,
+    ...ORIGIN,
     batch: text,
-    before: { ...VALUES, description: "Values that changed, before; null for a new record." },
-    after: { ...VALUES, description: "The same after; all values of a new record." },
+    before: nullable({ ...VALUES, description: "Previous values of changed fields; null for a new record." }),
+    after: nullable({ ...VALUES, description: "New values of changed fields; all values of a new record." }),
   },
-  "One write of one record.",
+  { description: "One write of one record." },
 );
 const BATCH = {
   id: text,
   kind: text,
-  ...WHO,
-  changes: {
-    type: "object",
-    additionalProperties: count,
-    description: "Changes by list, of records that the caller may view.",
-  },
-  undoes: maybe(text),
-  undone_by: maybe(text),
+  ...ORIGIN,
+  changes: Type.Record(text, count, {
+    description: "Number of changes by list, of records that the caller may view.",
+  }),
+  undoes: nullable(text),
+  undone_by: nullable(text),
 };
-const envelope = (items: object, before: Record<string, object> = {}) =>
-  object(
-    {
-      ...before,
-      previous: maybe(text),
-      next: maybe(text),
-      current: count,
-      total: count,
-      total_pages: count,
-      results: { type: "array", items },
-    },
-    "One page.",
-  );
-const ok = (schema: object, description: string) => ({ 200: { description, content: content(schema) } });
 
-const PAGING = [
-  inQuery("page", "Page number from 1."),
-  inQuery("page_size", "How many on a page; max gives all."),
-];
-const security = [{ token: [] }];
+/** Whose history is shown. */
+export interface Subject {
+  /** Completes sentences: "a record in places". */
+  name: string;
+  resource: Resource;
+  path: Path;
+  /** Response to a restore. */
+  restored: TSchema;
+  /** Row number, also of a deleted record. @throws Problem not_found if the caller may not view it */
+  find(call: Call, params: Record<string, string>): number;
+  show(call: Call, rid: number, params: Record<string, string>): Response;
+}
 
-/** What was done to records: histories, batches, the feed of changes, and the ways back. */
-export function addHistory(app: Elysia, answers: Answers, store: Store, history: HistoryAnswers): void {
+/** History, batches, the feed of changes, and ways to undo them. */
+export function addHistory(app: Api): void {
   for (const resource of RESOURCES)
-    addHistoryOf(app, history, {
-      paths: [resource.segment, ...(resource.aliases ?? [])].map((segment) => `${segment}/:id/`),
-      parameters: [inPath("id", `Identifier of the ${resource.name}.`)],
-      what: `one of ${resource.segment}`,
+    addHistoryOf(app, {
+      name: `a record in ${resource.segment}`,
+      resource,
+      path: [resource, ":id/"],
       restored: recordSchema(DECLARED, resource),
-      subject: ({ id }) => recordSubject(answers, store, resource, id ?? ""),
+      find: (call, { id }) => findAny(call, resource, id),
+      show: (call, rid) => showRecord(call, resource, rid, 200),
     });
-
-  const batches = ({ request }: { request: Request }) => history.batches(request);
-  const batch = ({ request, params }: Context) => history.batch(request, params.id ?? "");
-  const undo = ({ request, params }: Context) => history.undo(request, params.id ?? "");
-  const changes = ({ request }: { request: Request }) => history.changes(request, RESOURCES);
-  app
-    .get(`${ROOT}batches/`, batches, {
-      detail: detail({
-        summary: "What was done, batch by batch",
-        description: "Every request that wrote is one batch. Those with a change that the caller may view.",
-        security,
-        parameters: [
-          inQuery("user", "Username of who wrote."),
-          inQuery("kind", "As in the answer."),
-          ...PAGING,
-        ],
-        responses: { ...ok(envelope(object(BATCH, "One batch.")), "The last first."), ...refusals(400, 401) },
-      }),
-    })
-    .get(`${ROOT}batches/:id/`, batch, {
-      detail: detail({
-        summary: "One batch and its changes",
-        security,
-        parameters: [inPath("id", "Identifier of the batch: the header Batch-Id of the answer."), ...PAGING],
-        responses: {
-          ...ok(envelope(CHANGE, BATCH), "Changes in the order of writing."),
-          ...refusals(401, 404),
-        },
-      }),
-    })
-    .post(`${ROOT}batches/:id/undo/`, undo, {
-      parse: "none",
-      detail: detail({
-        summary: "Take a batch back",
-        description:
-          "All or nothing: what it made is deleted, what it deleted lives again, what it changed is as before. Refused, record by record, where later changes would be lost, unless `force`. Undoing is a batch itself.",
-        security,
-        parameters: [inPath("id", "Identifier of the batch."), ...DRY_RUN, ...ONCE],
-        requestBody: {
-          required: false,
-          content: content({ type: "object", properties: { force: { type: "boolean" } } }),
-        },
-        responses: {
-          200: { description: "The new batch, or what would change.", content: content({ type: "object" }) },
-          ...refusals(400, 401, 403, 404, 409),
-        },
-      }),
-    })
-    .get(`${ROOT}changes/`, changes, {
-      detail: detail({
-        summary: "Changes since a cursor",
-        description:
-          "For synchronisation, in the order of commits, of records that the caller may view today. Follow `next` for ever; where `more` is false, wait a while before.",
-        parameters: [
-          inQuery("since", "`cursor` of the answer before; 0, the default, is the beginning."),
-          inQuery("resource", "Segment of one list; annotations, notes, attachments, permissions, members."),
-          inQuery("page_size", "How many at most; 1000 by default, up to 10000."),
-        ],
-        responses: {
-          ...ok(
-            object(
-              {
-                cursor: text,
-                more: { type: "boolean" },
-                next: text,
-                results: { type: "array", items: CHANGE },
-              },
-              "Some changes.",
-            ),
-            "Some changes.",
-          ),
-          ...refusals(400, 401),
-        },
-      }),
-    });
-  for (const end of ["", "/"]) {
-    app.all(`${ROOT}batches${end}`, batches, HIDDEN);
-    app.all(`${ROOT}batches/:id${end}`, batch, HIDDEN);
-    app.all(`${ROOT}batches/:id/undo${end}`, undo, HIDDEN);
-    app.all(`${ROOT}changes${end}`, changes, HIDDEN);
-  }
+  addBatches(app);
+  addFeed(app);
 }
 
-/** A record that the caller may view, deleted or not. */
-function recordSubject(answers: Answers, store: Store, resource: RoutedResource, id: string): Subject {
-  return {
-    resource,
-    find: (call) => {
-      const rid = store.reader.find(resource, id, and(), call.actor);
-      if (rid === undefined) throw new Problem("not_found", "Not found.");
-      return rid;
+/** `history/`, `restore/` and `purge/` below the path of a record. */
+export function addHistoryOf(app: Api, { name, resource, path, restored, find, show }: Subject): void {
+  const below = (last: string): Path =>
+    typeof path === "string" ? `${path}${last}/` : [path[0], `${path[1]}${last}/`];
+  add(
+    app,
+    "GET",
+    below("history"),
+    {
+      summary: `Get the history of ${name}`,
+      description: "The latest change first.",
+      accepts: ["paging"],
+      returns: content(pageOf(CHANGE)),
+      errors: [403],
     },
-    show: (call, rid) => answers.showRecord(call, resource, rid, 200),
-  };
-}
-
-/** Where the history of something lies, and what the document says of it. */
-export interface HistoryRoute {
-  /** Addresses below the interface with a slash at their ends, parameters in them; the first one is documented. */
-  paths: readonly string[];
-  /** Parameters of the address, for the document. */
-  parameters: readonly object[];
-  /** What it is, in words that follow "of". */
-  what: string;
-  /** The answer to a restoring. */
-  restored: object;
-  subject(params: Params): Subject;
-}
-
-/** `history/`, `restore/` and `purge/` below an address. */
-export function addHistoryOf(
-  app: Elysia,
-  history: HistoryAnswers,
-  { paths, parameters, what, restored, subject }: HistoryRoute,
-): void {
-  const read = ({ request, params }: Context) => history.history(request, subject(params));
-  const restore = ({ request, params }: Context) => history.restore(request, subject(params));
-  const purge = ({ request, params }: Context) => history.purge(request, subject(params));
-  const path = `${ROOT}${paths[0]}`;
-  app
-    .get(`${path}history/`, read, {
-      detail: detail({
-        summary: `What was done to ${what}`,
-        parameters: [...parameters, ...PAGING],
-        responses: { ...ok(envelope(CHANGE), "The last change first."), ...refusals(401, 403, 404) },
-      }),
-    })
-    .post(`${path}restore/`, restore, {
-      parse: "none",
-      detail: detail({
-        summary: `Bring back a version of ${what}`,
-        description: "Without a version, what is deleted lives again as it was.",
-        security,
-        parameters: [...parameters, ...DRY_RUN, ...ONCE],
-        requestBody: {
-          required: false,
-          content: content({ type: "object", properties: { version: { type: "integer" } } }),
+    ({ call, params }) => {
+      const rid = find(call, params);
+      const { history } = call.store;
+      return paged(call, (limit, offset) => history.ofRecord(resource, rid, call.actor, limit, offset));
+    },
+  );
+  add(
+    app,
+    "POST",
+    below("restore"),
+    {
+      summary: `Restore a version of ${name}`,
+      description: "Without a version, restores what was deleted.",
+      accepts: ["dryRun", "once"],
+      body: Type.Object(
+        { version: Type.Optional(Type.Union([count, Type.Null()])) },
+        { additionalProperties: false },
+      ),
+      returns: content(restored),
+    },
+    ({ call, params, body }) =>
+      writeOnce(call, body as Json, {
+        kind: "restore",
+        work() {
+          const rid = find(call, params);
+          call.store.undo.restore(resource, rid, body.version ?? undefined, call.actor);
+          return rid;
         },
-        responses: { ...ok(restored, "As stored."), ...refusals(400, 401, 403, 404, 409) },
+        respond: (rid) => show(call, rid, params),
       }),
-    })
-    .post(`${path}purge/`, purge, {
-      parse: "none",
-      detail: detail({
-        summary: `Remove ${what} and its history for good`,
-        description: "For administrators, and only what is deleted. Refused while any record refers to it.",
-        security,
-        parameters: [...parameters, ...DRY_RUN],
-        responses: { 204: { description: "It is gone." }, ...refusals(401, 403, 404, 409) },
+  );
+  add(
+    app,
+    "POST",
+    below("purge"),
+    {
+      summary: `Permanently remove ${name}`,
+      description:
+        "For administrators. Removes a deleted record with its history; refused while other records refer to it.",
+      accepts: ["dryRun"],
+    },
+    ({ call, params }) =>
+      writeBatch(call, {
+        kind: "purge",
+        work: (writer) => writer.purge(resource, find(call, params), call.actor),
+        respond: () => noContent(),
       }),
-    });
-  for (const prefix of paths)
-    for (const end of ["", "/"]) {
-      app.all(`${ROOT}${prefix}history${end}`, read, HIDDEN);
-      app.all(`${ROOT}${prefix}restore${end}`, restore, HIDDEN);
-      app.all(`${ROOT}${prefix}purge${end}`, purge, HIDDEN);
-    }
+  );
 }
 
-/** `groups/<name>/history/` and `users/<name>/history/`: memberships, for accounts and groups have no other history. */
-export function addMemberships(
-  app: Elysia,
-  history: HistoryAnswers,
-  kind: "user" | "group",
-  find: (name: string) => number,
-): void {
-  const path = `${ROOT}${PEOPLE[kind].segment}/:name/history`;
-  const read = ({ request, params }: Context) =>
-    history.memberships(request, kind, () => find(params.name ?? ""));
-  app.get(`${path}/`, read, {
-    detail: detail({
-      summary: kind === "user" ? "When an account joined and left groups" : "Who joined and left a group",
-      security,
-      parameters: [{ ...inPath("id", "Name or id."), name: "name" }, ...PAGING],
-      responses: { ...ok(envelope(CHANGE), "The last change first."), ...refusals(401, 404) },
-    }),
+function addBatches(app: Api): void {
+  add(
+    app,
+    "GET",
+    "batches/",
+    {
+      summary: "List batches",
+      description:
+        "Every request that writes is one batch. Lists those with a change that the caller may view, the latest first.",
+      query: Type.Object(
+        {
+          user: Type.Optional(Type.String({ description: "Username of the author." })),
+          kind: Type.Optional(Type.String({ description: "Kind of batch, as in the response." })),
+          page: Type.Optional(Type.String({ description: "Page number from 1." })),
+          page_size: Type.Optional(Type.String({ description: "Batches on a page; max returns all." })),
+          format: Type.Optional(text),
+        },
+        { additionalProperties: false },
+      ),
+      returns: content(pageOf(Type.Object(BATCH))),
+      signedIn: true,
+    },
+    ({ call, query: { user, kind } }) => {
+      const filter = { ...(user === undefined ? {} : { user }), ...(kind === undefined ? {} : { kind }) };
+      return paged(call, (limit, offset) => call.store.history.batches(call.actor, filter, limit, offset));
+    },
+  );
+  add(
+    app,
+    "GET",
+    "batches/:id/",
+    {
+      summary: "Get a batch and its changes",
+      description: "The changes are in the order of writing. The header Batch-Id of a write names its batch.",
+      accepts: ["paging"],
+      returns: content(pageOf(CHANGE, BATCH)),
+      signedIn: true,
+    },
+    ({ call, params }) => {
+      const { history } = call.store;
+      const { row, shown } = findBatch(call, params.id);
+      return paged(call, (limit, offset) => history.ofBatch(row, call.actor, limit, offset), shown);
+    },
+  );
+  add(
+    app,
+    "POST",
+    "batches/:id/undo/",
+    {
+      summary: "Undo a batch",
+      description:
+        "Deletes what the batch created, restores what it deleted, and reverts what it changed: all of it or nothing. " +
+        "Refused for records whose later changes would be lost, unless `force`. Undoing is itself a batch.",
+      accepts: ["dryRun", "once"],
+      body: Type.Object({
+        force: Type.Optional(
+          Type.Union([Type.Boolean(), Type.Enum(["true", "false", "yes", "no", "1", "0"])]),
+        ),
+      }),
+      returns: content(Type.Object({}, { description: "The new batch, or the preview of a dry run." })),
+    },
+    ({ call, params, body }) => {
+      const requested = body.force ?? call.url.searchParams.get("force") ?? "";
+      const force = KINDS.flag.parse(String(requested)) === 1;
+      return call.store.enqueue(() =>
+        withIdempotencyKey(call, body as Json, () => undoBatch(call, params.id, force)),
+      );
+    },
+  );
+}
+
+/** @throws Problem not_found */
+function findBatch({ actor, store }: Call, id: string) {
+  const batch = store.history.batch(id.toLowerCase(), actor);
+  if (!batch) throw notFound();
+  return batch;
+}
+
+function undoBatch(call: Call, id: string, force: boolean): Response {
+  const { actor, store } = call;
+  const batch = findBatch(call, id);
+  // Does not reveal whether there are changes that the caller may not view.
+  if (batch.partly) throw forbidden();
+  const response = runBatch(call, {
+    kind: "undo",
+    undoes: batch.row,
+    work: () => store.undo.undo(batch.row, force, actor),
+    respond: () => respondJson({}),
   });
-  for (const end of ["", "/"]) app.all(`${path}${end}`, read, HIDDEN);
+  const undone = response.headers.get("batch-id");
+  if (response.status !== 200 || undone === null) return response;
+  return respondJson(store.history.batch(undone, actor)?.shown ?? {}, { "Batch-Id": undone });
+}
+
+function addFeed(app: Api): void {
+  const kinds = new Map([...RESOURCES, ...Object.values(SUB_RESOURCES)].map((each) => [each.segment, each]));
+  add(
+    app,
+    "GET",
+    "changes/",
+    {
+      summary: "List changes since a cursor",
+      description:
+        "For synchronisation: changes of records that the caller may view now, in the order of commits. Keep following " +
+        "`next`; if `more` is false, wait before the next request.",
+      query: Type.Object({
+        since: Type.Optional(
+          Type.String({
+            pattern: "^\\d{1,15}$",
+            description: "`cursor` of the previous response; 0, the default, is the beginning.",
+          }),
+        ),
+        resource: Type.Optional(Type.Enum([...kinds.keys()], { description: "Segment of a list." })),
+        page_size: Type.Optional(
+          Type.String({
+            description: `Maximum number of changes: ${FEED_SIZE} by default, at most ${MAX_FEED_SIZE}.`,
+          }),
+        ),
+      }),
+      returns: content(
+        Type.Object({ cursor: text, more: Type.Boolean(), next: text, results: Type.Array(CHANGE) }),
+      ),
+    },
+    ({ call, query }) => {
+      const { actor, store, url } = call;
+      const size = sizeOf(url.searchParams, FEED_SIZE);
+      const limit = size === "max" ? MAX_FEED_SIZE : Math.min(size, MAX_FEED_SIZE);
+      const kind = query.resource === undefined ? undefined : kinds.get(query.resource)!.name;
+      const { cursor, more, results } = store.statements.reading(() =>
+        store.history.since(Number(query.since ?? 0), actor, kind, limit),
+      );
+      const next = new URLSearchParams(url.searchParams);
+      next.set("since", String(cursor));
+      return showValue(call, {
+        cursor: String(cursor),
+        more,
+        next: `${here(call)}?${next.toString()}`,
+        results,
+      });
+    },
+  );
+}
+
+/** `users/<name>/history/` and `groups/<name>/history/`: memberships, which are all that is recorded of them. */
+export function addMembershipHistory(app: Api, kind: "user" | "group", find: (name: string) => number): void {
+  add(
+    app,
+    "GET",
+    `${PEOPLE[kind].segment}/:name/history/`,
+    {
+      summary:
+        kind === "user" ? "Get the memberships of an account" : "Get the membership history of a group",
+      description: "The latest change first.",
+      accepts: ["paging"],
+      returns: content(pageOf(CHANGE)),
+      signedIn: true,
+    },
+    ({ call, params }) => {
+      const { actor, store } = call;
+      const rid = find(params.name);
+      return paged(call, (limit, offset) =>
+        kind === "user"
+          ? store.history.ofMember(rid, actor, limit, offset)
+          : store.history.ofRecord(PEOPLE.group, rid, actor, limit, offset),
+      );
+    },
+  );
+}
+
+/** One page of a history, in the envelope of a list. */
+function paged(
+  call: Call,
+  read: (limit: number, offset: number) => HistoryPage,
+  before: { [name: string]: Json } = {},
+): Response {
+  const { searchParams } = call.url;
+  const size = sizeOf(searchParams, DEFAULT_PAGE_SIZE);
+  const typed = searchParams.get("page") ?? "1";
+  if (!/^[1-9]\d{0,9}$/.test(typed)) throw invalidPage();
+  const current = Number(typed);
+  const { total, results } = call.store.statements.reading(() =>
+    size === "max" ? read(-1, 0) : read(size, (current - 1) * size),
+  );
+  if (current > pageCount(total, size)) throw invalidPage();
+  return showValue(call, {
+    ...before,
+    ...pageInfo(here(call), searchParams, current, total, size),
+    results,
+  });
+}
+
+function sizeOf(parameters: URLSearchParams, otherwise: number): number | "max" {
+  const typed = parameters.get("page_size");
+  if (typed === "max" || typed === "all") return "max";
+  return typed !== null && /^[1-9]\d{0,8}$/.test(typed) ? Number(typed) : otherwise;
 }

@@ -1,98 +1,268 @@
-import type { Elysia } from "elysia";
-import type { Answers } from "./respond.ts";
-import { answered, IMPORT_STATUS, object, refused } from "./sub-resource-description.ts";
-import { detail, inPath } from "./route-description.ts";
-import { importJson, importPage } from "../imports/import-page.ts";
-import type { Imports, ImportStatus } from "../imports/imports.ts";
+import { Type } from "typebox";
+import type { ImportOptions } from "../imports/import.ts";
+import { importJson, importPage, uploadPage } from "../imports/import-page.ts";
+import { importTemplate } from "../imports/import-template.ts";
+import { firstErrorOf, type Imports, type ImportRun, type ImportStatus } from "../imports/imports.ts";
+import { KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
+import { parseJson } from "../model/parse-json.ts";
+import { RESOURCES, type RoutedResource } from "../resources/index.ts";
+import { type Call, here, membersOf, respond, respondJson } from "./call.ts";
 import { MEDIA_TYPES, negotiate } from "./negotiation.ts";
-import { isForm, readFields } from "./request-body.ts";
-import { type Call, here, respond, ROOT } from "./response.ts";
+import { add, type Api, binary, content, INSTANT, nullable, UPLOAD } from "./operation-plugin.ts";
+import { isForm, readFields, readUpload } from "./request-body.ts";
+import { Problem } from "../../problem.ts";
 
-const LIST_METHODS = "GET, HEAD, OPTIONS";
-const METHODS = "GET, POST, DELETE, HEAD, OPTIONS";
-const HIDDEN = { parse: "none", detail: { hide: true } } as const;
-/** Bytes of the form that calls an import off. */
+/** Maximum size of the form that cancels an import. */
 const FORM_BYTES = 10_000;
 
-type Context = { request: Request; params: Record<string, string | null> };
+const text = Type.String();
+const count = Type.Integer();
 
-/** `imports/` and `imports/<id>/`: how far imports are, and calling them off. */
-export function addImports(app: Elysia, answers: Answers, imports: Imports): void {
-  const told = (call: Call, status: ImportStatus): Response => {
-    const typed = call.url.searchParams.get("format");
-    const format = negotiate(
-      typed === "api" || typed === "json" ? typed : undefined,
-      call.request.headers.get("accept"),
-    );
-    const headers: Record<string, string> = { Allow: METHODS, "Cache-Control": "no-store" };
-    if (format === "api") return importPage(call, status, headers);
-    if (status.ended === null) headers["Retry-After"] = "1";
-    return respond(JSON.stringify(importJson(call, status)), 200, MEDIA_TYPES.json, headers);
-  };
+const REPORT = Type.Object({
+  dry_run: Type.Boolean(),
+  rows: count,
+  created: count,
+  updated: count,
+  unchanged: count,
+  locations_made: count,
+  columns: Type.Array(Type.Object({ header: text, field: nullable(text) })),
+  errors: Type.Array(Type.Object({ row: count, column: nullable(text), message: text })),
+  more_errors: Type.Optional(Type.Boolean()),
+  batch: nullable(text),
+  message: Type.Optional(text),
+  code: Type.Optional(text),
+});
 
-  const list = ({ request }: { request: Request }): Response => {
-    const call = answers.beginKnown(request, LIST_METHODS);
-    const results = imports.list(call.actor).map((status) => importJson(call, { ...status, report: null }));
-    return respond(JSON.stringify({ results }), 200, MEDIA_TYPES.json, { Allow: LIST_METHODS });
-  };
+const STATUS = Type.Partial(
+  Type.Object({
+    id: text,
+    url: text,
+    list: text,
+    user: nullable(text),
+    dry_run: Type.Boolean(),
+    state: Type.Enum(["waiting", "reading", "writing", "finished", "refused", "failed", "cancelled"]),
+    rows: nullable(count),
+    rows_read: count,
+    rows_checked: count,
+    rows_written: count,
+    created: INSTANT,
+    ended: nullable(INSTANT),
+    message: nullable(text),
+    report: nullable(REPORT),
+  }),
+);
 
-  const item = async ({ request, params }: Context): Promise<Response> => {
-    const call = answers.beginKnown(request, METHODS);
-    const id = params.id ?? "";
-    const status = imports.get(id, call.actor);
-    if (call.method === "GET" || call.method === "HEAD") return told(call, status);
-    if (call.method === "OPTIONS")
-      return respond(JSON.stringify({ name: "imports" }), 200, MEDIA_TYPES.json, { Allow: METHODS });
-    // Forms of browsers know no DELETE.
-    const fromForm = call.method === "POST";
-    if (fromForm && (!isForm(request) || (await readFields(request, FORM_BYTES)).get("_method") !== "DELETE"))
-      throw parameterProblem("_method", "Choices: DELETE.");
-    const ended = await imports.cancel(id, call.actor);
-    if (fromForm) return respond(null, 303, "", { Location: `${here(call)}?format=api` });
-    return told(call, ended);
-  };
+const DESCRIPTION =
+  "Sends CSV or XLSX, as the body or as the file of a form. The first row names the fields. A row with an id updates that " +
+  "record; a row without one updates the record of the same name (`match=none`: never), or creates a record. All rows " +
+  "are written or none. `progress=1` streams JSON lines, the last of which has the report; `background=1` (or `Prefer: " +
+  "respond-async`) responds at once with the URL of the import.";
 
-  const security = [{ token: [] }];
-  const path = `${ROOT}imports/`;
-  app
-    .get(path, list, {
-      detail: detail({
-        summary: "Imports, those under way and those of the last days",
-        security,
-        responses: {
-          ...answered(
-            200,
-            "The caller's own, the newest first.",
-            object({ results: { type: "array", items: IMPORT_STATUS } }),
-          ),
-          ...refused(401),
-        },
+const flag = (description: string) => Type.Optional(Type.String({ description }));
+const OPTIONS = Type.Object(
+  {
+    dry_run: flag("1: write nothing and report what would happen."),
+    match: Type.Optional(
+      Type.Enum(["name", "none"], { description: "How rows without an id find records; name by default." }),
+    ),
+    mapping: flag("A JSON object from headers to fields, with null for columns to ignore."),
+    progress: flag("1: stream the progress as JSON lines."),
+    background: flag("1: respond at once."),
+    format: Type.Optional(text),
+    response_format: Type.Optional(text),
+  },
+  { additionalProperties: false },
+);
+
+/** `<segment>/import/` takes a file; `imports/<id>/` is an import that was started. */
+export function addImports(app: Api, imports: Imports): void {
+  for (const resource of RESOURCES) addImport(app, imports, resource);
+  add(
+    app,
+    "GET",
+    "imports/",
+    {
+      summary: "List your imports",
+      description: "Current imports and those of the last days, the newest first. Administrators see all.",
+      returns: content(Type.Object({ results: Type.Array(STATUS) })),
+      signedIn: true,
+    },
+    ({ call }) =>
+      respondJson({
+        results: imports.list(call.actor).map((status) => importJson(call, { ...status, report: null })),
       }),
-    })
-    .get(`${path}:id/`, item, {
-      detail: detail({
-        summary: "How far an import is",
-        security,
-        parameters: [inPath("id", "Id of the import.")],
-        responses: {
-          ...answered(200, "How far it is, or what it came to.", IMPORT_STATUS),
-          ...refused(401, 404),
-        },
-      }),
-    })
-    .delete(`${path}:id/`, item, {
-      parse: "none",
-      detail: detail({
-        summary: "Call an import off",
-        description: "All that it has written is taken back.",
-        security,
-        parameters: [inPath("id", "Id of the import.")],
-        responses: { ...answered(200, "What it came to.", IMPORT_STATUS), ...refused(401, 404, 409) },
-      }),
-    });
-  for (const end of ["", "/"]) {
-    app.all(`${ROOT}imports${end}`, list, HIDDEN);
-    app.all(`${ROOT}imports/:id${end}`, item, HIDDEN);
+  );
+  add(
+    app,
+    "GET",
+    "imports/:id/",
+    { summary: "Get the progress or result of an import", returns: content(STATUS), signedIn: true },
+    ({ call, params }) => show(call, imports.get(params.id, call.actor)),
+  );
+  add(
+    app,
+    "DELETE",
+    "imports/:id/",
+    {
+      summary: "Cancel an import",
+      description: "Everything that it has written is rolled back.",
+      returns: content(STATUS),
+    },
+    async ({ call, params }) => show(call, await imports.cancel(params.id, call.actor)),
+  );
+  // HTML forms cannot send DELETE.
+  add(app, "POST", "imports/:id/", { summary: "", hideFrom: "document" }, async ({ call, params }) => {
+    imports.get(params.id, call.actor);
+    const method = isForm(call.request) && (await readFields(call.request, FORM_BYTES)).get("_method");
+    if (method !== "DELETE") throw parameterProblem("_method", "Choices: DELETE.");
+    await imports.cancel(params.id, call.actor);
+    return respond(null, 303, "", { Location: `${here(call)}?format=api` });
+  });
+  add(app, "OPTIONS", "imports/:id/", { summary: "", hideFrom: "document", signedIn: true }, () =>
+    respondJson({ name: "imports" }),
+  );
+}
+
+function show(call: Call, status: ImportStatus): Response {
+  const typed = call.url.searchParams.get("format");
+  const wanted = typed === "api" || typed === "json" ? typed : undefined;
+  const format = negotiate(wanted, call.request.headers.get("accept"));
+  const headers = { "Cache-Control": "no-store" };
+  if (format === "api") return importPage(call, status, headers);
+  const poll: Record<string, string> = status.ended === null ? { "Retry-After": "1" } : {};
+  return respondJson(importJson(call, status), { ...headers, ...poll });
+}
+
+function addImport(app: Api, imports: Imports, resource: RoutedResource): void {
+  const path = [resource, "import/"] as const;
+  add(
+    app,
+    "GET",
+    path,
+    {
+      summary: `Get a template for importing ${resource.segment}`,
+      description: "A spreadsheet with drop-down lists.",
+      returns: binary(MEDIA_TYPES.xlsx),
+    },
+    async ({ call }) => {
+      if (call.url.searchParams.get("format") === "api") return uploadPage(call, resource);
+      const bytes = await importTemplate(call.store, resource, call.actor);
+      const name = `${resource.segment.replaceAll("/", "-")}-template.xlsx`;
+      const headers = { "Content-Disposition": `attachment; filename="${name}"` };
+      const file = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream();
+      return respond(file, 200, MEDIA_TYPES.xlsx, headers);
+    },
+  );
+  add(
+    app,
+    "POST",
+    path,
+    {
+      summary: `Import a file into ${resource.segment}`,
+      description: DESCRIPTION,
+      query: OPTIONS,
+      sends: { ...binary("text/csv", MEDIA_TYPES.xlsx), ...UPLOAD },
+      returns: { ...content(REPORT), "application/x-ndjson": { schema: text } },
+      responses: { 202: { description: "Accepted; `Location` is the import.", content: content(STATUS) } },
+      errors: [503],
+    },
+    ({ call, query }) => importFile(call, imports, resource, query),
+  );
+  add(app, "OPTIONS", path, { summary: "", hideFrom: "document" }, () =>
+    respondJson({
+      name: `${resource.segment}/import`,
+      description: DESCRIPTION,
+      renders: ["application/json", "application/x-ndjson", MEDIA_TYPES.xlsx],
+      parses: ["text/csv", MEDIA_TYPES.xlsx, "multipart/form-data"],
+    }),
+  );
+}
+
+async function importFile(
+  call: Call,
+  imports: Imports,
+  { name }: RoutedResource,
+  query: Type.Static<typeof OPTIONS>,
+): Promise<Response> {
+  const { actor, base, request, maxBytes } = call;
+  const options = optionsOf(query);
+  const isPage = query.format === "api";
+  const inBackground = flagOf(query, "background");
+  const withProgress = flagOf(query, "progress");
+  const { bytes } = await readUpload(request, maxBytes);
+  const requested = { resource: name, options, actor, bytes };
+  const urlOf = ({ id }: ImportStatus): string => `${base}imports/${id}/`;
+  if (isPage || inBackground || prefersAsync(request)) {
+    const status = await imports.accept(requested);
+    const Location = urlOf(status);
+    if (isPage) return respond(null, 303, "", { Location: `${Location}?format=api` });
+    return respondJson(importJson(call, status), { Location, "Preference-Applied": "respond-async" }, 202);
   }
+  const run = imports.run(requested);
+  if (withProgress)
+    return respond(progressOf(run), 200, "application/x-ndjson", { Location: urlOf(run.status) });
+  const report = await run.done;
+  const headers: Record<string, string> = report.batch === null ? {} : { "Batch-Id": report.batch };
+  if (report.errors.length === 0) return respondJson(report, headers);
+  const body = { message: firstErrorOf(report), code: "invalid_request", ...report };
+  return respondJson(body, headers, options.dryRun ? 200 : 400);
+}
+
+/** RFC 7240, section 4.1. */
+const prefersAsync = (request: Request): boolean =>
+  /(^|[,;\s])respond-async\b/i.test(request.headers.get("prefer") ?? "");
+
+function flagOf(query: Type.Static<typeof OPTIONS>, name: "dry_run" | "progress" | "background"): boolean {
+  const value = KINDS.flag.parse(query[name] ?? "false");
+  if (value === undefined) throw parameterProblem(name, `Expected ${KINDS.flag.expected}.`);
+  return value === 1;
+}
+
+function optionsOf(query: Type.Static<typeof OPTIONS>): ImportOptions {
+  const mapping = membersOf(parseJson(query.mapping || "{}", "Expected a JSON object."));
+  const pairs = Object.entries(mapping ?? {});
+  if (!mapping || pairs.some(([, value]) => value !== null && typeof value !== "string"))
+    throw parameterProblem("mapping", 'Expected an object such as {"Header": "field", "Other": null}.');
+  return {
+    dryRun: flagOf(query, "dry_run"),
+    matching: query.match ?? "name",
+    mapping: new Map(pairs as [string, string | null][]),
+  };
+}
+
+/** JSON lines: the progress from time to time; at the end `{"report": …}` or `{"error": …}`. */
+function progressOf(run: ImportRun): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let isOpen = true;
+  return new ReadableStream({
+    async start(sink) {
+      const send = (line: object): void => {
+        if (isOpen) sink.enqueue(encoder.encode(`${JSON.stringify(line)}\n`));
+      };
+      run.onChange = () => {
+        const {
+          state: phase,
+          rows,
+          rows_read: read,
+          rows_checked: checked,
+          rows_written: written,
+          ended,
+        } = run.status;
+        if (ended !== null) return;
+        send(phase === "writing" ? { phase, rows, checked, written } : { phase, rows: read });
+      };
+      try {
+        send({ report: await run.done });
+      } catch (error) {
+        const { message, code } = Problem.from(error);
+        send({ error: { message, code } });
+      }
+      if (isOpen) sink.close();
+    },
+    // A lost connection does not cancel the import.
+    cancel() {
+      isOpen = false;
+    },
+  });
 }

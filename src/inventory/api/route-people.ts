@@ -1,356 +1,290 @@
-import type { Elysia } from "elysia";
-import { type Answers, ITEM_METHODS, unwrap } from "./respond.ts";
-import type { HistoryAnswers } from "./respond-with-history.ts";
-import { runInTurn } from "./respond-to-write.ts";
-import { content, type Detail, inPath, inQuery, refusalsOf, secured } from "./route-description.ts";
+import { type TProperties, Type } from "typebox";
 import type { Json } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
-import { bodySchema, listParameters, listSchema, recordSchema } from "../model/schema.ts";
-import { MEDIA_TYPES } from "./negotiation.ts";
-import type { Actor } from "../model/access.ts";
-import { type Kind, People } from "../records/people.ts";
-import { readJson } from "./request-body.ts";
-import { DECLARED, SUB_RESOURCES, PEOPLE } from "../resources/index.ts";
-import { type Call, describe, respond, ROOT } from "./response.ts";
-import { DRY_RUN } from "./write-parameters.ts";
-import { addHistoryOf, addMemberships } from "./route-history.ts";
+import { bodySchema, listParameters, listSchema, metadata, recordSchema } from "../model/schema.ts";
+import { type Kind, People, type PersonWrite } from "../records/people.ts";
 import type { Store } from "../records/store.ts";
+import { DECLARED, PEOPLE, SUB_RESOURCES } from "../resources/index.ts";
+import { writeBatch } from "./batch.ts";
+import { type Call, mayChange, missingCredentials, noContent, readBody, respondJson } from "./call.ts";
+import { add, type Api, content, pageOf, type Parameter } from "./operation-plugin.ts";
+import { checkRepresentation, listRecords, showRecord } from "./read-records.ts";
+import { addHistoryOf, addMembershipHistory } from "./route-history.ts";
+import { modeOf } from "./write-records.ts";
 import type { Accounts } from "../../accounts/accounts.ts";
-import { unauthenticated } from "../../accounts/unauthenticated.ts";
 
-const LIST_METHODS = "GET, POST, HEAD, OPTIONS";
-const MEMBERS_METHODS = "GET, POST, PUT, HEAD, OPTIONS";
-const MEMBER_METHODS = "PUT, DELETE, OPTIONS";
-const HIDDEN = { parse: "none", detail: { hide: true } } as const;
+const NOUNS = { user: "account", group: "group" } as const;
 
-interface PeopleOptions {
-  answers: Answers;
-  history: HistoryAnswers;
-  store: Store;
-  accounts: Accounts;
-  maxMessageBytes: number;
-}
-type Params = Record<string, string | null>;
-type Context = { request: Request; params: Params };
-
-/** Accounts, groups and memberships: read as all resources are, written by rules of their own. */
-export function addPeople(
-  app: Elysia,
-  { answers, history, store, accounts, maxMessageBytes }: PeopleOptions,
-): void {
+/** Accounts, groups and memberships: read like all resources, written by their own rules. */
+export function addPeople(app: Api, store: Store, accounts: Accounts): void {
   const people = new People(store, accounts);
-  const confirm = (request: Request, actor: Actor) => (password: string) =>
-    accounts.confirmations.require(request, actor, password);
-  const body = async ({ request }: Call): Promise<Json> => unwrap(await readJson(request, maxMessageBytes));
-  const options = (call: Call, kind: Kind, allow: string, may: string[]): Response =>
-    describe(call, PEOPLE[kind], allow, may);
+  for (const kind of ["user", "group"] as const) {
+    addPeopleList(app, kind, people, accounts);
+    addPerson(app, kind, people, accounts);
+    addMembershipHistory(app, kind, (name) => people.find(kind, name));
+  }
+  addMembers(app, people);
+}
 
-  const list =
-    (kind: Kind) =>
-    async ({ request }: { request: Request }): Promise<Response> => {
-      const call = answers.beginKnown(request, LIST_METHODS);
-      if (call.method === "OPTIONS")
-        return options(call, kind, LIST_METHODS, call.actor.superuser ? ["POST"] : []);
+/** Administrators confirm with their password what gives access to an account, unless they have done so recently. */
+const confirmation = (accounts: Accounts, call: Call) => (password: string) =>
+  accounts.confirmations.require(call.request, call.actor, password);
+
+const RENDERINGS = new Set(["format", "response_format", "fields"]);
+
+const parametersOf = (kind: Kind): Parameter[] =>
+  listParameters(DECLARED, PEOPLE[kind]).filter(({ name }) => name !== "as_of");
+
+const renderingsOf = (kind: Kind): Parameter[] =>
+  parametersOf(kind).filter(({ name }) => RENDERINGS.has(name));
+
+const PASSWORDS = {
+  password: "At least 8 characters. A new password ends the sessions of the account.",
+  current_password:
+    "Your own password: required to change it, and for administrators who signed in some time ago.",
+};
+
+function sentBy(kind: Kind, isChange: boolean) {
+  const schema = bodySchema(DECLARED, PEOPLE[kind], isChange) as { properties?: TProperties };
+  if (kind === "group") return content(schema);
+  const passwords = Object.entries(PASSWORDS).map(([name, description]) => [
+    name,
+    Type.String({ format: "password", writeOnly: true, description }),
+  ]);
+  return content({ ...schema, properties: { ...schema.properties, ...Object.fromEntries(passwords) } });
+}
+
+function addPeopleList(app: Api, kind: Kind, people: People, accounts: Accounts): void {
+  const resource = PEOPLE[kind];
+  const path = `${resource.segment}/`;
+  add(
+    app,
+    "GET",
+    path,
+    {
+      summary: `List ${resource.segment}`,
+      description: resource.summary,
+      parameters: parametersOf(kind),
+      returns: content(listSchema(DECLARED, resource)),
+      errors: [406],
+      signedIn: true,
+    },
+    ({ call }) => {
       if (call.url.searchParams.has("as_of"))
         throw parameterProblem("as_of", "Accounts and groups keep no history.");
-      let response: Response;
-      if (call.method === "POST") {
-        answers.checkAnswer(call, PEOPLE[kind]);
-        const { rid, batch } = await people.create(
-          kind,
-          await body(call),
-          call.actor,
-          confirm(request, call.actor),
-        );
-        response = answers.showRecord(call, PEOPLE[kind], rid, 201);
-        if (batch !== null) response.headers.set("Batch-Id", batch);
-      } else response = await answers.collection(request, PEOPLE[kind]);
-      response.headers.set("Allow", LIST_METHODS);
-      return response;
-    };
-
-  const item =
-    (kind: Kind) =>
-    async ({ request, params }: Context): Promise<Response> => {
-      const call = answers.beginKnown(request, ITEM_METHODS);
-      const rid = people.find(kind, params.name ?? "");
-      const resource = PEOPLE[kind];
-      if (call.method === "OPTIONS") {
-        const may = store.reader.rights(resource, call.actor, [rid]).get(rid)?.change;
-        return options(call, kind, ITEM_METHODS, may ? ["PUT"] : []);
-      }
-      if (call.method === "DELETE") {
-        people.remove(kind, rid, call.actor);
-        return respond(null, 204, "", { Allow: ITEM_METHODS });
-      }
-      answers.checkAnswer(call, resource);
-      if (call.method !== "PUT" && call.method !== "PATCH")
-        return answers.showRecord(call, resource, rid, 200);
-      const mode = call.method === "PUT" ? "replace" : "merge";
-      const { batch } = await people.update(
-        { kind, rid },
-        await body(call),
-        mode,
-        call.actor,
-        confirm(request, call.actor),
-      );
-      const response = answers.showRecord(call, resource, rid, 200);
-      if (batch !== null) response.headers.set("Batch-Id", batch);
-      return response;
-    };
-
-  /** All of them, in the envelope of a list: a group is no larger than a laboratory. */
-  const showMembers = (call: Call, group: number): Response => {
-    const { searchParams } = call.url;
-    const past = searchParams.has("as_of") ? store.past(PEOPLE.group, searchParams, call.actor) : undefined;
-    const look = { format: undefined, shape: "flat", fields: ["id", "username", "full_name"] } as const;
-    const around = { base: call.base, format: undefined };
-    const { values } = store.reader.records(
-      PEOPLE.user,
-      look,
-      call.actor,
-      people.members(group, past?.statements),
-      around,
-    );
-    const envelope = {
-      previous: null,
-      next: null,
-      current: 1,
-      total: values.length,
-      total_pages: 1,
-      results: values,
-    };
-    return respond(JSON.stringify(envelope), 200, MEDIA_TYPES.json, { Allow: MEMBERS_METHODS });
-  };
-
-  const members = async ({ request, params }: Context): Promise<Response> => {
-    const call = answers.beginKnown(request, MEMBERS_METHODS);
-    const group = people.find("group", params.name ?? "");
-    if (call.method === "OPTIONS") return options(call, "group", MEMBERS_METHODS, []);
-    if (call.method === "PUT" || call.method === "POST") {
-      const value = await body(call);
-      const named = people.readList(
-        "user",
-        "members",
-        Array.isArray(value) || call.method === "PUT" ? value : [value],
-      );
-      const change = (before: ReadonlySet<number>) => (call.method === "PUT" ? named : before.union(named));
-      return runInTurn(
-        store,
-        call,
-        "update",
-        (writing) => people.setMembers(writing, group, change, call.actor),
-        () => showMembers(call, group),
-      );
-    }
-    return showMembers(call, group);
-  };
-
-  const member = async ({ request, params }: Context): Promise<Response> => {
-    const call = answers.beginKnown(request, MEMBER_METHODS);
-    const group = people.find("group", params.name ?? "");
-    const user = people.find("user", params.member ?? "");
-    if (call.method === "OPTIONS") return options(call, "group", MEMBER_METHODS, []);
-    const one = new Set([user]);
-    const change = (before: ReadonlySet<number>) =>
-      call.method === "PUT" ? before.union(one) : before.difference(one);
-    return runInTurn(
-      store,
-      call,
-      "update",
-      (writing) => people.setMembers(writing, group, change, call.actor),
-      () => respond(null, 204, "", { Allow: MEMBER_METHODS }),
-    );
-  };
-
-  for (const kind of ["user", "group"] as const) {
-    const path = `${ROOT}${PEOPLE[kind].segment}/`;
-    const docs = describeRoutes(kind);
-    app
-      .get(path, list(kind), { detail: docs.list })
-      .post(path, list(kind), { parse: "none", detail: docs.create })
-      .get(`${path}:name/`, item(kind), { detail: docs.read })
-      .put(`${path}:name/`, item(kind), { parse: "none", detail: docs.replace })
-      .patch(`${path}:name/`, item(kind), { parse: "none", detail: docs.change })
-      .delete(`${path}:name/`, item(kind), { parse: "none", detail: docs.remove });
-    for (const end of ["", "/"]) {
-      app.all(`${path.slice(0, -1)}${end}`, list(kind), HIDDEN);
-      app.all(`${path}:name${end}`, item(kind), HIDDEN);
-    }
-  }
-  const path = `${ROOT}groups/:name/members/`;
-  app
-    .get(path, members, { detail: MEMBERS.list })
-    .put(path, members, { parse: "none", detail: MEMBERS.set })
-    .post(path, members, { parse: "none", detail: MEMBERS.add })
-    .put(`${path}:member/`, member, { parse: "none", detail: MEMBERS.join })
-    .delete(`${path}:member/`, member, { parse: "none", detail: MEMBERS.leave });
-  for (const end of ["", "/"]) {
-    app.all(`${path.slice(0, -1)}${end}`, members, HIDDEN);
-    app.all(`${path}:member${end}`, member, HIDDEN);
-  }
-  for (const kind of ["user", "group"] as const)
-    addMemberships(app, history, kind, (name) => people.find(kind, name));
-  addHistoryOf(app, history, {
-    paths: ["groups/:name/members/:member/"],
-    parameters: [group, aMember],
-    what: "a membership",
-    restored: MEMBER_LIST,
-    subject: ({ name, member }) => ({
-      resource: SUB_RESOURCES.membership,
-      find: ({ actor }) => {
-        if (actor.user === null) throw unauthenticated("Authentication credentials were not provided.");
-        return people.membership(people.find("group", name ?? ""), people.find("user", member ?? ""));
-      },
-      show: (call) => showMembers(call, people.find("group", name ?? "")),
-    }),
-  });
+      return listRecords(call, resource);
+    },
+  );
+  add(
+    app,
+    "POST",
+    path,
+    {
+      summary: kind === "user" ? "Create an account" : "Create a group",
+      description: "For administrators.",
+      parameters: renderingsOf(kind),
+      sends: sentBy(kind, false),
+      status: 201,
+      returns: content(recordSchema(DECLARED, resource)),
+      errors: [406],
+    },
+    async ({ call }) => {
+      if (call.url.searchParams.has("as_of"))
+        throw parameterProblem("as_of", "Accounts and groups keep no history.");
+      checkRepresentation(call, resource);
+      const confirm = confirmation(accounts, call);
+      const written = await people.create(kind, await readBody(call), call.actor, confirm);
+      return showPerson(call, kind, written, 201);
+    },
+  );
+  addOptions(app, path, kind, (call) => (call.actor.superuser ? ["POST"] : []));
 }
 
-const REFUSALS: Record<number, string> = {
-  400: "A value breaks a rule; the field is named.",
-  403: "Only administrators may do this.",
-  404: "There is none.",
-  409: "It is needed as it is.",
-};
-const refusals = refusalsOf(REFUSALS);
-
-function describeRoutes(
-  kind: Kind,
-): Record<"list" | "create" | "read" | "replace" | "change" | "remove", Detail> {
+function addPerson(app: Api, kind: Kind, people: People, accounts: Accounts): void {
   const resource = PEOPLE[kind];
-  const { segment, summary } = resource;
-  const record = recordSchema(DECLARED, resource);
-  const parameters = listParameters(DECLARED, resource).filter((parameter) => parameter.name !== "as_of");
-  const looks = parameters.filter(({ name }) => ["format", "response_format", "fields"].includes(name));
-  const name = inPath("name", kind === "user" ? "Username or id." : "Name or id.");
-  const one = (status: number, description: string) => ({
-    [status]: { description, content: content(record) },
-  });
-  const sends = (partial: boolean) => {
-    const schema = bodySchema(DECLARED, resource, partial) as { properties?: object };
-    const secret = (description: string) => ({
-      type: "string",
-      format: "password",
-      description,
-      writeOnly: true,
-    });
-    const secrets = {
-      password: secret("At least 8 characters. Setting it ends the sessions of the account."),
-      current_password: secret(
-        "The own: needed by who is no administrator and sets the own password, and by an administrator whose session has not shown for a while who it is.",
-      ),
-    };
-    const properties = { ...schema.properties, ...(kind === "user" ? secrets : {}) };
-    return { required: true, content: content({ ...schema, properties }) };
-  };
-  return {
-    list: secured({
-      summary: `List ${segment}`,
-      description: `${summary} For callers with credentials.`,
+  const path = `${resource.segment}/:name/`;
+  const noun = NOUNS[kind];
+  const returns = content(recordSchema(DECLARED, resource));
+  const parameters = renderingsOf(kind);
+  add(
+    app,
+    "GET",
+    path,
+    {
+      summary: `Get ${noun === "account" ? "an" : "a"} ${noun}`,
       parameters,
-      responses: {
-        200: { description: "One page.", content: content(listSchema(DECLARED, resource)) },
-        ...refusals(400, 401),
+      returns,
+      errors: [406],
+      signedIn: true,
+    },
+    ({ call, params }) => {
+      const rid = people.find(kind, params.name);
+      checkRepresentation(call, resource);
+      return showRecord(call, resource, rid, 200);
+    },
+  );
+  for (const [method, verb] of [
+    ["PUT", "Replace"],
+    ["PATCH", "Update"],
+  ] as const)
+    add(
+      app,
+      method,
+      path,
+      {
+        summary: `${verb} ${noun === "account" ? "an" : "a"} ${noun}`,
+        description:
+          kind === "user"
+            ? "Users may change full_name, email and password of their own account; administrators may change everything."
+            : "For administrators.",
+        parameters,
+        sends: sentBy(kind, method === "PATCH"),
+        returns,
+        errors: [406],
       },
-    }),
-    create: secured({
-      summary: `Add to ${segment}`,
-      description: "For administrators.",
-      parameters: looks,
-      requestBody: sends(false),
-      responses: { ...one(201, "As stored."), ...refusals(400, 401, 403) },
-    }),
-    read: secured({
-      summary: kind === "user" ? "One account" : "One group",
-      description: "With `response_format=flat` in `results`.",
-      parameters: [name, ...looks],
-      responses: { ...one(200, "As stored."), ...refusals(401, 404) },
-    }),
-    replace: secured({
-      summary: `Replace one of ${segment}`,
-      parameters: [name, ...looks],
-      requestBody: sends(false),
-      responses: { ...one(200, "As stored."), ...refusals(400, 401, 403, 404, 409) },
-    }),
-    change: secured({
-      summary: `Change one of ${segment}`,
-      description:
-        kind === "user"
-          ? "Everybody may change full_name, email and password of the own account, administrators everything."
-          : "For administrators.",
-      parameters: [name, ...looks],
-      requestBody: sends(true),
-      responses: { ...one(200, "As stored."), ...refusals(400, 401, 403, 404, 409) },
-    }),
-    remove: secured({
+      async ({ call, params }) => {
+        const rid = people.find(kind, params.name);
+        checkRepresentation(call, resource);
+        const confirm = confirmation(accounts, call);
+        const written = await people.update(
+          { kind, rid },
+          await readBody(call),
+          modeOf(call),
+          call.actor,
+          confirm,
+        );
+        return showPerson(call, kind, written, 200);
+      },
+    );
+  add(
+    app,
+    "DELETE",
+    path,
+    {
       summary: kind === "user" ? "Disable an account" : "Delete a group",
       description:
         kind === "user"
-          ? "It stays, because records tell who made them; `is_active` brings it back."
-          : "Refused while it owns records or is a primary group.",
-      parameters: [name],
-      responses: { 204: { description: "Done." }, ...refusals(401, 403, 404, 409) },
-    }),
-  };
+          ? "The account stays as the author of records; setting `is_active` enables it again."
+          : "Refused while the group owns records or is the primary group of an account.",
+    },
+    ({ call, params }) => {
+      people.remove(kind, people.find(kind, params.name), call.actor);
+      return noContent();
+    },
+  );
+  addOptions(app, path, kind, (call, name) =>
+    mayChange(call, resource, people.find(kind, name)) ? ["PUT"] : [],
+  );
 }
 
-const group = inPath("name", "Name or id of the group.");
-const aMember = inPath("member", "Username or id of the account.");
-const memberList = { type: "array", items: { type: "string" }, description: "Usernames or ids." };
-const MEMBER_LIST = {
-  type: "object",
-  required: ["previous", "next", "current", "total", "total_pages", "results"],
-  properties: {
-    previous: { type: "string", nullable: true },
-    next: { type: "string", nullable: true },
-    current: { type: "integer" },
-    total: { type: "integer" },
-    total_pages: { type: "integer" },
-    results: {
-      type: "array",
-      items: {
-        type: "object",
-        required: ["id", "username", "full_name"],
-        properties: {
-          id: { type: "string" },
-          username: { type: "string" },
-          full_name: { type: "string" },
-        },
-      },
-    },
-  },
-};
-const page = {
-  200: { description: "The members, all in one page.", content: content(MEMBER_LIST) },
-};
+function showPerson(call: Call, kind: Kind, { rid, batch }: PersonWrite, status: 200 | 201): Response {
+  const response = showRecord(call, PEOPLE[kind], rid, status);
+  if (batch !== null) response.headers.set("Batch-Id", batch);
+  return response;
+}
 
-const MEMBERS: Record<"list" | "set" | "add" | "join" | "leave", Detail> = {
-  list: secured({
-    summary: "Members of a group",
-    parameters: [group, inQuery("as_of", "A time, or the id of a batch: the members of then.")],
-    responses: { ...page, ...refusals(400, 401, 404) },
-  }),
-  set: secured({
-    summary: "Set the members of a group",
-    parameters: [group, ...DRY_RUN],
-    requestBody: { required: true, content: content(memberList) },
-    responses: { ...page, ...refusals(400, 401, 403, 404) },
-  }),
-  add: secured({
-    summary: "Add members to a group",
-    parameters: [group, ...DRY_RUN],
-    requestBody: { required: true, content: content(memberList) },
-    responses: { ...page, ...refusals(400, 401, 403, 404) },
-  }),
-  join: secured({
-    summary: "Add a member to a group",
-    parameters: [group, aMember, ...DRY_RUN],
-    responses: { 204: { description: "It is one." }, ...refusals(401, 403, 404) },
-  }),
-  leave: secured({
-    summary: "Remove a member from a group",
-    parameters: [group, aMember, ...DRY_RUN],
-    responses: { 204: { description: "It is none." }, ...refusals(400, 401, 403, 404) },
-  }),
-};
+function addOptions(
+  app: Api,
+  path: string,
+  kind: Kind,
+  methodsFor: (call: Call, name: string) => string[] = () => [],
+): void {
+  add(app, "OPTIONS", path, { summary: "", hideFrom: "document", signedIn: true }, ({ call, params }) =>
+    respondJson(metadata(DECLARED, PEOPLE[kind], methodsFor(call, params.name))),
+  );
+}
+
+const MEMBERS = pageOf(Type.Object({ id: Type.String(), username: Type.String(), full_name: Type.String() }));
+
+function addMembers(app: Api, people: People): void {
+  const path = "groups/:name/members/";
+  add(
+    app,
+    "GET",
+    path,
+    {
+      summary: "List the members of a group",
+      description: "All members are in one page.",
+      query: Type.Object({
+        as_of: Type.Optional(Type.String({ description: "A time or a batch id: the members at that time." })),
+      }),
+      returns: content(MEMBERS),
+      signedIn: true,
+    },
+    ({ call, params }) => showMembers(call, people, people.find("group", params.name)),
+  );
+  const accounts = Type.Array(Type.String(), { description: "Usernames or ids." });
+  for (const [method, summary] of [
+    ["PUT", "Replace the members of a group"],
+    ["POST", "Add members to a group"],
+  ] as const)
+    add(
+      app,
+      method,
+      path,
+      { summary, accepts: ["dryRun"], sends: content(accounts), returns: content(MEMBERS) },
+      async ({ call, params }) => {
+        const group = people.find("group", params.name);
+        const value = await readBody(call);
+        const list: Json = method === "POST" && !Array.isArray(value) ? [value] : value;
+        const named = people.readList("user", "members", list);
+        return setMembers(
+          call,
+          people,
+          group,
+          (before) => (method === "PUT" ? named : before.union(named)),
+          () => showMembers(call, people, group),
+        );
+      },
+    );
+  addOptions(app, path, "group");
+  for (const [method, summary] of [
+    ["PUT", "Add a member to a group"],
+    ["DELETE", "Remove a member from a group"],
+  ] as const)
+    add(app, method, `${path}:member/`, { summary, accepts: ["dryRun"] }, ({ call, params }) => {
+      const group = people.find("group", params.name);
+      const member = new Set([people.find("user", params.member)]);
+      const change = (before: ReadonlySet<number>) =>
+        method === "PUT" ? before.union(member) : before.difference(member);
+      return setMembers(call, people, group, change, () => noContent());
+    });
+  addOptions(app, `${path}:member/`, "group");
+  addHistoryOf(app, {
+    name: "a membership",
+    resource: SUB_RESOURCES.membership,
+    path: `${path}:member/`,
+    restored: MEMBERS,
+    find({ actor }, { name, member }) {
+      if (actor.user === null) throw missingCredentials();
+      return people.membership(people.find("group", name), people.find("user", member));
+    },
+    show: (call, _rid, { name }) => showMembers(call, people, people.find("group", name)),
+  });
+}
+
+const setMembers = (
+  call: Call,
+  people: People,
+  group: number,
+  change: (before: ReadonlySet<number>) => ReadonlySet<number>,
+  respond: () => Response,
+): Promise<Response> =>
+  writeBatch(call, {
+    kind: "update",
+    work: (writer) => people.setMembers(writer, group, change, call.actor),
+    respond,
+  });
+
+/** All members, in the envelope of a list. */
+function showMembers({ actor, base, store, url }: Call, people: People, group: number): Response {
+  const { searchParams } = url;
+  const past = searchParams.has("as_of") ? store.past(PEOPLE.group, searchParams, actor) : undefined;
+  const fields = ["id", "username", "full_name"];
+  const representation = { format: undefined, shape: "flat", fields } as const;
+  const rids = people.members(group, past?.statements);
+  const links = { base, format: undefined };
+  const { values } = store.reader.records(PEOPLE.user, representation, actor, rids, links);
+  const page = { previous: null, next: null, current: 1, total: values.length, total_pages: 1 };
+  return respondJson({ ...page, results: values });
+}

@@ -1,246 +1,256 @@
-import type { Elysia } from "elysia";
-import type { Answers } from "./respond.ts";
-import type { HistoryAnswers } from "./respond-with-history.ts";
-import { SubResourceRecords } from "../records/sub-resources.ts";
+import { type TProperties, type TSchema, Type } from "typebox";
+import { ALIVE, and } from "../model/condition.ts";
+import { type Json, KINDS } from "../model/field.ts";
+import { parameterProblem } from "../model/filter.ts";
+import { isGuarded, type Resource } from "../model/resource.ts";
+import { labelOf } from "../model/schema.ts";
 import {
-  answered,
-  fieldsOf,
-  SUB_RESOURCE_PARAMETERS,
-  optionsOf,
-  refused,
-  sentSchema,
-  shownSchema,
-} from "./sub-resource-description.ts";
-import { runBatch, runInTurn, unwrap } from "./respond-to-write.ts";
-import { content, detail, inPath, inQuery } from "./route-description.ts";
-import { checkVersion } from "./entity-tag.ts";
-import { withIdempotencyKey } from "./idempotency.ts";
-import { and } from "../model/condition.ts";
-import type { Json } from "../model/field.ts";
-import { MEDIA_TYPES } from "./negotiation.ts";
-import { changeableParent, readableParent, showSubResource } from "./sub-resource-request.ts";
-import { readJson } from "./request-body.ts";
-import { type Call, respond, ROOT } from "./response.ts";
-import type { RoutedResource } from "../resources/index.ts";
-import { addHistoryOf } from "./route-history.ts";
+  type DeletedFilter,
+  type ReadableParent,
+  type RecordSource,
+  SubResourceRecords,
+} from "../records/sub-resources.ts";
 import type { Store } from "../records/store.ts";
-import { DRY_RUN, MATCH, NONE_MATCH, ONCE, PREVIEW } from "./write-parameters.ts";
-import { Problem } from "../../problem.ts";
+import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
+import { membersOf, type SubResource } from "../resources/sub-resource.ts";
+import { writeBatch, writeOnce } from "./batch.ts";
+import {
+  type Call,
+  findAny,
+  findChangeable,
+  mayChange,
+  noContent,
+  notFound,
+  readBody,
+  respondJson,
+} from "./call.ts";
+import { checkVersion } from "./entity-tag.ts";
+import { add, type Api, content, INSTANT, nullable } from "./operation-plugin.ts";
+import { showValue } from "./render.ts";
+import { addHistoryOf } from "./route-history.ts";
 
-const LIST_METHODS = "GET, POST, HEAD, OPTIONS";
-const ONE_METHODS = "GET, PUT, PATCH, DELETE, HEAD, OPTIONS";
-const HIDDEN = { parse: "none", detail: { hide: true } } as const;
+/** Fields of every sub-resource after its own. */
+const RECORD_INFO = {
+  created: INSTANT,
+  created_by: Type.String(),
+  modified: INSTANT,
+  modified_by: Type.String(),
+  deleted: Type.Boolean(),
+  deleted_date: nullable(INSTANT),
+  deleted_by: nullable(Type.String()),
+  version: Type.Integer({ description: "Number of times it was written." }),
+};
 
-type Params = Record<string, string | null>;
-type Context = { request: Request; params: Params };
-
-/** What the routes of parts need. */
-export interface AttachedOptions {
-  answers: Answers;
-  store: Store;
-  history: HistoryAnswers;
-  maxMessageBytes: number;
+/** `<segment>/<id>/annotations/`, `notes/` and so on, for every resource whose records have owners. */
+export function addSubResources(app: Api, store: Store): void {
+  const records = new SubResourceRecords(store);
+  for (const parent of RESOURCES.filter(isGuarded))
+    for (const sub of store.subResources.filter(({ docs }) => docs)) {
+      addList(app, records, parent, sub);
+      addOne(app, records, parent, sub);
+    }
 }
 
-/** `<segment>/<id>/annotations/` and `<segment>/<id>/notes/`, of records that have owners. */
-export function addSubResources(
-  app: Elysia,
-  { answers, store, history, maxMessageBytes }: AttachedOptions,
-  resource: RoutedResource,
-): void {
-  const records = new SubResourceRecords(store);
-  for (const sub of store.subResources.filter(({ docs }) => docs)) {
-    const docs = sub.docs!;
-    const what = sub.segment;
-    const shownAs = shownSchema(sub);
-    const present = (call: Call) => ({
-      statements: store.statements,
-      reader: store.reader,
-      actor: call.actor,
-    });
-    /** One as it is stored, wrapped where the client wants it so. */
-    const showOne = (call: Call, rid: number, status: 200 | 201, allow: string): Response => {
-      const shown = records.show(sub, rid, present(call), call.base)!;
-      const flat = call.url.searchParams.get("response_format") === "flat";
-      return showSubResource(call, flat ? { results: shown } : shown, allow, {
-        status,
-        version: Number(shown.version),
-      });
-    };
-
-    const describe = (call: Call, id: string, allow: string, method: string): Response => {
-      const { rid } = readableParent(store, call, resource, id);
-      const may = store.reader.rights(resource, call.actor, [rid]).get(rid)?.change ?? false;
-      const actions: Record<string, Json> = may ? { [method]: fieldsOf(sub) } : {};
-      const body = optionsOf(what, docs.list, ["application/json"], actions);
-      return respond(body, 200, MEDIA_TYPES.json, { Allow: allow });
-    };
-    const body = async (call: Call): Promise<Json> => unwrap(await readJson(call.request, maxMessageBytes));
-
-    const list = async ({ request, params }: Context): Promise<Response> => {
-      const call = answers.begin(request, LIST_METHODS);
-      const id = params.id ?? "";
-      if (call.method === "OPTIONS") return describe(call, id, LIST_METHODS, "POST");
-      if (call.method !== "POST") {
-        const host = readableParent(store, call, resource, id);
-        const results = records.list(sub, resource, host, call.base);
-        return showSubResource(call, { results }, LIST_METHODS);
-      }
-      // Before the body is read, and again in the transaction: meanwhile the record may have changed hands.
-      changeableParent(store, call, resource, id);
-      const value = await body(call);
-      return store.enqueue(() =>
-        withIdempotencyKey(store, call, value, () =>
-          runBatch(
-            store,
-            call,
-            { kind: "create" },
-            (writing) =>
-              records.create(
-                writing,
-                sub,
-                { resource, rid: changeableParent(store, call, resource, id) },
-                value,
-                call,
-              ),
-            (rid) => showOne(call, rid, 201, LIST_METHODS),
-          ),
-        ),
-      );
-    };
-
-    const one = async ({ request, params }: Context): Promise<Response> => {
-      const call = answers.begin(request, ONE_METHODS);
-      const id = params.id ?? "";
-      const own = params.attached ?? "";
-      if (call.method === "OPTIONS") return describe(call, id, ONE_METHODS, "PUT");
-      if (call.method === "GET" || call.method === "HEAD") {
-        const host = readableParent(store, call, resource, id);
-        const shown = records.show(sub, records.find(sub, resource, host.rid, own), host, call.base);
-        const wanted = host.deletedFilter === "all" || shown?.deleted === (host.deletedFilter === "deleted");
-        if (!shown || !wanted) throw new Problem("not_found", "Not found.");
-        const flat = call.url.searchParams.get("response_format") === "flat";
-        const version = Number(shown.version);
-        return showSubResource(call, flat ? { results: shown } : shown, ONE_METHODS, { version });
-      }
-      changeableParent(store, call, resource, id);
-      const removes = call.method === "DELETE";
-      const value = removes ? null : await body(call);
-      return runInTurn(
-        store,
-        call,
-        removes ? "delete" : "update",
-        (writing) => {
-          const rid = records.find(sub, resource, changeableParent(store, call, resource, id), own);
-          const { deleted, version } = writing.current(sub, rid);
-          if (deleted === 1) throw new Problem("not_found", "Not found.");
-          checkVersion(call, Number(version));
-          if (removes) writing.markDeleted(sub, rid, call.actor);
-          else
-            records.change(writing, sub, rid, value, {
-              actor: call.actor,
-              mode: call.method === "PUT" ? "replace" : "merge",
-            });
-          return rid;
+function addList(app: Api, records: SubResourceRecords, parent: RoutedResource, sub: SubResource): void {
+  const path = [parent, `:id/${sub.segment}/`] as const;
+  const shown = shownSchema(sub);
+  const { list, add: create, body: example } = sub.docs!;
+  add(
+    app,
+    "GET",
+    path,
+    {
+      summary: `${list} of a record in ${parent.segment}`,
+      accepts: ["past", "noneMatch"],
+      returns: content(Type.Object({ results: Type.Array(shown) })),
+    },
+    ({ call, params }) => {
+      const source = readableParent(call, parent, params.id);
+      return showValue(call, { results: records.list(sub, parent, source, call.base) });
+    },
+  );
+  add(
+    app,
+    "POST",
+    path,
+    {
+      summary: `${create} to a record in ${parent.segment}`,
+      description: example,
+      accepts: ["flat", "dryRun", "once"],
+      sends: content(sentSchema(sub, false)),
+      status: 201,
+      returns: content(shown),
+    },
+    async ({ call, params }) => {
+      // Before the body is read, and again in the transaction, because the rights may change meanwhile.
+      findChangeable(call, parent, params.id);
+      const body = await readBody(call);
+      return writeOnce(call, body, {
+        kind: "create",
+        work: (writer) => {
+          const rid = findChangeable(call, parent, params.id);
+          return records.create(writer, sub, { resource: parent, rid }, body, call);
         },
-        (rid) =>
-          removes ? respond(null, 204, "", { Allow: ONE_METHODS }) : showOne(call, rid, 200, ONE_METHODS),
-      );
-    };
+        respond: (rid) => showOne(call, records, sub, rid, 201),
+      });
+    },
+  );
+  add(app, "OPTIONS", path, { summary: "", hideFrom: "document" }, ({ call, params }) =>
+    optionsOf(call, parent, params.id, sub, "POST"),
+  );
+}
 
-    const path = `${ROOT}${resource.segment}/:id/${what}/`;
-    const id = inPath("id", `Identifier of the ${resource.name}.`);
-    const own = inPath("attached", `Identifier of one of the ${what}.`);
-    const flat = inQuery("response_format", 'flat: the answer is wrapped as {"results": …}.');
-    const { list: lists, add: adds, body: about } = docs;
-    const security = [{ token: [] }];
-    const listed = {
-      type: "object",
-      required: ["results"],
-      properties: { results: { type: "array", items: shownAs } },
-    };
-    const sends = (change: boolean) => ({
-      required: true,
-      description: about,
-      content: content(sentSchema(sub, change)),
-    });
-    const changed = detail({
-      summary: `Change one of the ${what}: ${resource.segment}`,
-      security,
-      parameters: [id, own, flat, ...DRY_RUN, ...MATCH],
-      requestBody: sends(true),
-      responses: {
-        ...answered(200, "As stored.", shownAs),
-        ...refused(400, 401, 403, 404, 409, 412, 413, 415),
+function addOne(app: Api, records: SubResourceRecords, parent: RoutedResource, sub: SubResource): void {
+  const path = [parent, `:id/${sub.segment}/:sub_id/`] as const;
+  const name = `one of the ${sub.segment} of a record in ${parent.segment}`;
+  const returns = content(shownSchema(sub));
+  add(
+    app,
+    "GET",
+    path,
+    { summary: `Get ${name}`, accepts: ["flat", "past", "noneMatch"], returns },
+    ({ call, params }) => {
+      const source = readableParent(call, parent, params.id);
+      const rid = records.find(sub, parent, source.rid, params.sub_id);
+      return showOne(call, records, sub, rid, 200, source);
+    },
+  );
+  for (const [method, mode, verb] of [
+    ["PUT", "replace", "Replace"],
+    ["PATCH", "merge", "Update"],
+    ["DELETE", undefined, "Delete"],
+  ] as const)
+    add(
+      app,
+      method,
+      path,
+      {
+        summary: `${verb} ${name}`,
+        ...(mode
+          ? { accepts: ["flat", "dryRun", "match"], sends: content(sentSchema(sub, true)), returns }
+          : {
+              description: "It stays in the database; `deleted=true` shows it.",
+              accepts: ["dryRun", "match"],
+            }),
       },
-    });
-    const onePath = `${path}:attached/`;
-    app
-      .get(path, list, {
-        detail: detail({
-          summary: `${lists}: ${resource.segment}`,
-          parameters: [id, ...SUB_RESOURCE_PARAMETERS, ...NONE_MATCH],
-          responses: { ...answered(200, "All of them.", listed), ...refused(400, 401, 404) },
-        }),
-      })
-      .post(path, list, {
-        parse: "none",
-        detail: detail({
-          summary: `${adds}: ${resource.segment}`,
-          description: about,
-          security,
-          parameters: [id, flat, ...DRY_RUN, ...ONCE],
-          requestBody: sends(false),
-          responses: {
-            ...answered(201, "As stored.", shownAs),
-            ...answered(200, "Of a dry run: what would change.", PREVIEW),
-            ...refused(400, 401, 403, 404, 409, 413, 415, 422),
+      async ({ call, params }) => {
+        findChangeable(call, parent, params.id);
+        const body = mode ? await readBody(call) : null;
+        return writeBatch(call, {
+          kind: mode ? "update" : "delete",
+          work(writer) {
+            const rid = records.find(sub, parent, findChangeable(call, parent, params.id), params.sub_id);
+            const { deleted, version } = writer.current(sub, rid);
+            if (deleted === 1) throw notFound();
+            checkVersion(call, Number(version));
+            if (mode) records.change(writer, sub, rid, body, { actor: call.actor, mode });
+            else writer.markDeleted(sub, rid, call.actor);
+            return rid;
           },
-        }),
-      })
-      .get(onePath, one, {
-        detail: detail({
-          summary: `One of the ${what}: ${resource.segment}`,
-          parameters: [id, own, flat, ...SUB_RESOURCE_PARAMETERS, ...NONE_MATCH],
-          responses: { ...answered(200, "As stored.", shownAs), ...refused(400, 401, 404) },
-        }),
-      })
-      .put(onePath, one, { parse: "none", detail: changed })
-      .patch(onePath, one, { parse: "none", detail: changed })
-      .delete(onePath, one, {
-        parse: "none",
-        detail: detail({
-          summary: `Remove one of the ${what}: ${resource.segment}`,
-          description: "It stays in the database; `deleted=true` shows it.",
-          security,
-          parameters: [id, own, ...DRY_RUN, ...MATCH],
-          responses: {
-            204: { description: "Done." },
-            ...answered(200, "Of a dry run: what would change.", PREVIEW),
-            ...refused(401, 403, 404, 409, 412),
-          },
-        }),
-      });
-    const segments = [resource.segment, ...(resource.aliases ?? [])];
-    for (const segment of segments)
-      for (const end of ["", "/"]) {
-        app.all(`${ROOT}${segment}/:id/${what}${end}`, list, HIDDEN);
-        app.all(`${ROOT}${segment}/:id/${what}/:attached${end}`, one, HIDDEN);
-      }
-    addHistoryOf(app, history, {
-      paths: segments.map((segment) => `${segment}/:id/${what}/:attached/`),
-      parameters: [id, own],
-      what: `one of the ${what}: ${resource.segment}`,
-      restored: shownAs,
-      subject: (params) => ({
-        resource: sub,
-        find: (call) => {
-          const rid = store.reader.find(resource, params.id ?? "", and(), call.actor);
-          if (rid === undefined) throw new Problem("not_found", "Not found.");
-          return records.find(sub, resource, rid, params.attached ?? "");
-        },
-        show: (call, rid) => showOne(call, rid, 200, ONE_METHODS),
-      }),
-    });
-  }
+          respond: (rid) => (mode ? showOne(call, records, sub, rid, 200) : noContent()),
+        });
+      },
+    );
+  add(app, "OPTIONS", path, { summary: "", hideFrom: "document" }, ({ call, params }) =>
+    optionsOf(call, parent, params.id, sub, "PUT"),
+  );
+  addHistoryOf(app, {
+    name,
+    resource: sub,
+    path,
+    restored: shownSchema(sub),
+    find: (call, params) => records.find(sub, parent, findAny(call, parent, params.id), params.sub_id),
+    show: (call, rid) => showOne(call, records, sub, rid, 200),
+  });
+}
+
+/** One as it is stored, wrapped if the client requests it. `source`: where it was read from, with its filter. */
+function showOne(
+  call: Call,
+  records: SubResourceRecords,
+  sub: SubResource,
+  rid: number,
+  status: 200 | 201,
+  source?: ReadableParent,
+): Response {
+  const shown = records.show(sub, rid, source ?? presentOf(call), call.base);
+  if (!shown || (source && !isWanted(shown, source))) throw notFound();
+  const isFlat = call.url.searchParams.get("response_format") === "flat";
+  return showValue(call, isFlat ? { results: shown } : shown, { status, version: Number(shown.version) });
+}
+
+/** Whether the parameter `deleted` selects a record as it is shown. */
+export const isWanted = ({ deleted }: { [name: string]: Json }, { deletedFilter }: ReadableParent): boolean =>
+  deletedFilter === "all" || deleted === (deletedFilter === "deleted");
+
+export const presentOf = ({ actor, store }: Call): RecordSource => ({
+  statements: store.statements,
+  reader: store.reader,
+  actor,
+});
+
+function deletedFilterOf({ url }: Call): DeletedFilter {
+  const typed = url.searchParams.get("deleted") ?? "";
+  if (typed === "") return "living";
+  if (typed.toLowerCase() === "all") return "all";
+  const deleted = KINDS.flag.parse(typed);
+  if (deleted === undefined) throw parameterProblem("deleted", "Expected true, false or all.");
+  return deleted === 1 ? "deleted" : "living";
+}
+
+/** The parent of requested sub-resources, now or `as_of` a time; a deleted one needs `deleted`. @throws Problem not_found */
+export function readableParent(call: Call, resource: Resource, id: string): ReadableParent {
+  const { actor, store, url } = call;
+  const deletedFilter = deletedFilterOf(call);
+  const past = url.searchParams.has("as_of") ? store.past(resource, url.searchParams, actor) : undefined;
+  const source = past ? { ...past, actor: past.everyone } : presentOf(call);
+  const rid = source.reader.find(resource, id, deletedFilter === "living" ? ALIVE : and(), source.actor);
+  if (rid === undefined) throw notFound();
+  return { statements: source.statements, reader: source.reader, actor: source.actor, rid, deletedFilter };
+}
+
+/** A record of a sub-resource in responses. */
+export function shownSchema(sub: SubResource): TSchema {
+  const members = Object.entries(membersOf(DECLARED, sub)).map(([name, { schema, doc }]) => [
+    name,
+    { ...schema, description: doc },
+  ]);
+  const own = Object.fromEntries(members) as TProperties;
+  return Type.Object({ id: Type.String(), ...own, ...RECORD_INFO });
+}
+
+const writable = (sub: SubResource) =>
+  Object.entries(membersOf(DECLARED, sub)).filter(([, { write }]) => write !== "never");
+
+/** The body that creates a record of a sub-resource, or changes one. */
+function sentSchema(sub: SubResource, isChange: boolean): TSchema {
+  const members = writable(sub).filter(([, { fixed }]) => !isChange || !fixed);
+  const properties = members.map(([name, { schema, doc, write }]) => {
+    const described = { ...schema, description: doc } as TSchema;
+    return [name, write === "required" ? described : Type.Optional(described)];
+  });
+  return Type.Object(Object.fromEntries(properties) as TProperties);
+}
+
+/** Metadata in response to OPTIONS, in the form of Django REST framework. */
+function optionsOf(
+  call: Call,
+  parent: RoutedResource,
+  id: string,
+  sub: SubResource,
+  method: string,
+): Response {
+  const { rid } = readableParent(call, parent, id);
+  const fields = writable(sub).map(([name, { schema, doc, write }]) => {
+    const type = "type" in schema ? String(schema.type) : name === "value" ? "field" : "string";
+    const required = write === "required";
+    return [name, { type, required, read_only: false, label: labelOf(name), help_text: doc }];
+  });
+  return respondJson({
+    name: sub.segment,
+    description: sub.docs!.list,
+    renders: ["application/json"],
+    parses: ["application/json"],
+    ...(mayChange(call, parent, rid) ? { actions: { [method]: Object.fromEntries(fields) } } : {}),
+  });
 }

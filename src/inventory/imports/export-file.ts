@@ -2,26 +2,39 @@ import { writeXlsxStream } from "hucre/xlsx";
 import type { Json } from "../model/field.ts";
 import { csvLine } from "../model/page.ts";
 
-/** Values of one record in the order of the names. */
-export type Line = Record<string, Json>;
+/** Values of one record by column. */
+export type Row = Record<string, Json>;
 
-/** Records as a file, made while it is read: one chunk of lines at a time is in memory. */
+/** Records for a file that is written while it is sent. */
 export interface Sheet {
   title: string;
   names: readonly string[];
-  /** Lists of records, in order. */
-  chunks: Iterable<readonly Line[]>;
+  chunks: Iterable<readonly Row[]>;
 }
 
-/**
- * The same stream, with a turn for others between two pieces. `end` is called once it is through, or no longer wanted.
- */
-export function inTurns(stream: ReadableStream<Uint8Array>, end: () => void): ReadableStream<Uint8Array> {
+/** Texts in UTF-8, produced on demand. */
+export function streamOf(texts: Iterable<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const source = texts[Symbol.iterator]();
+  return new ReadableStream({
+    pull(sink) {
+      const { done, value } = source.next();
+      if (done) sink.close();
+      else sink.enqueue(encoder.encode(value));
+    },
+  });
+}
+
+/** The same stream, letting other requests run between its pieces. `end` is called once it ends or is cancelled. */
+export function unhurried(
+  stream: ReadableStream<Uint8Array>,
+  end = (): void => {},
+): ReadableStream<Uint8Array> {
   const reader = stream.getReader();
   return new ReadableStream(
     {
       async pull(sink) {
-        await new Promise((turn) => setImmediate(turn));
+        await new Promise(setImmediate);
         try {
           const { done, value } = await reader.read();
           if (!done) return sink.enqueue(value);
@@ -33,7 +46,6 @@ export function inTurns(stream: ReadableStream<Uint8Array>, end: () => void): Re
         }
       },
       async cancel(reason) {
-        // First the end of who reads, then of what it reads from.
         await reader.cancel(reason).finally(end);
       },
     },
@@ -41,31 +53,26 @@ export function inTurns(stream: ReadableStream<Uint8Array>, end: () => void): Re
   );
 }
 
-/** RFC 4180, with a line of names. */
-export const csvText = (names: readonly string[], records: readonly Line[]): string =>
-  [csvLine([...names]), ...records.map((record) => csvLine(names.map((name) => record[name])))].join("");
+const csvRows = (names: readonly string[], rows: readonly Row[]): string =>
+  rows.map((row) => csvLine(names.map((name) => row[name]))).join("");
+
+/** RFC 4180, with a header. */
+export const csvText = (names: readonly string[], rows: readonly Row[]): string =>
+  csvLine([...names]) + csvRows(names, rows);
 
 /** The same in UTF-8, for any number of records. */
 export function csvFile({ names, chunks }: Sheet): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  const source = chunks[Symbol.iterator]();
-  let first = true;
-  return new ReadableStream({
-    pull(controller) {
-      const { done, value } = source.next();
-      if (done) return controller.close();
-      const lines = value.map((record) => csvLine(names.map((name) => record[name])));
-      const head = first ? csvLine([...names]) : "";
-      first = false;
-      controller.enqueue(encoder.encode(head + lines.join("")));
-    },
-  });
+  function* texts(): Generator<string> {
+    yield csvLine([...names]);
+    for (const rows of chunks) yield csvRows(names, rows);
+  }
+  return streamOf(texts());
 }
 
-/** Characters that a cell of a spreadsheet may have. */
+/** Maximum length of a spreadsheet cell, in characters. */
 const CELL_LENGTH = 32_767;
 
-/** Office Open XML. Text stays text, whatever it begins with; objects and lists as JSON. */
+/** Office Open XML. Text stays text, whatever it starts with; objects and lists are JSON. */
 export function xlsxFile({ title, names, chunks }: Sheet): ReadableStream<Uint8Array> {
   const cell = (value: Json): string | number | boolean | null => {
     if (value === null || typeof value === "number" || typeof value === "boolean") return value;

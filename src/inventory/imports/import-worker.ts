@@ -1,6 +1,6 @@
-import { type ImportReport, runImport, type Watch } from "./import.ts";
+import { type ImportReport, type ImportWatcher, runImport } from "./import.ts";
 import { readTable } from "./import-file.ts";
-import type { ImportNews, ImportTask, Outcome } from "./import-thread.ts";
+import type { ImportMessage, ImportTask, Outcome } from "./import-thread.ts";
 import { openStore } from "../records/store.ts";
 import { DECLARED } from "../resources/index.ts";
 import { Problem } from "../../problem.ts";
@@ -9,68 +9,68 @@ import { causeOf } from "../../platform/log.ts";
 import { withinOrigin } from "../../platform/request-context.ts";
 import { openWriter } from "../../platform/sqlite.ts";
 
-/** The thread of one import: reads the file, waits for its turn, writes all rows in one transaction, and ends. */
+/** The thread of one import: reads the file, waits until it may write, writes all rows in one transaction, and ends. */
 
-/** Rows between two words about how far it is. */
-const STRIDE = 250;
-/** Rows after which what they left behind is collected: left to itself the heap grows to several times what is in use. */
-const SWEEP = 4000;
+/** Rows between two progress messages. */
+const PROGRESS_ROWS = 250;
+/** Rows between two garbage collections: without them the heap grows to several times its content. */
+const COLLECT_ROWS = 4000;
 
-const say = (news: ImportNews): void => {
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
-  globalThis.postMessage(news);
+const send = (message: ImportMessage): void => {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- only windows have an origin
+  globalThis.postMessage(message);
 };
 const turn = Promise.withResolvers<void>();
-let begun = false;
+let isStarted = false;
 
 globalThis.addEventListener("message", ({ data }: MessageEvent<ImportTask>) => {
-  if (begun) return turn.resolve();
-  begun = true;
+  if (isStarted) return turn.resolve();
+  isStarted = true;
   work(data).catch((error: unknown) => {
     const problem = Problem.from(error);
-    say({ kind: "failed", code: problem.code, message: problem.message, cause: causeOf(problem) });
+    send({ kind: "failed", code: problem.code, message: problem.message, cause: causeOf(problem) });
   });
 });
 
 async function work(task: ImportTask): Promise<void> {
-  const off = new Int32Array(task.off);
-  const goOn = (): void => {
-    if (Atomics.load(off, 0) !== 0) throw new Problem("import_cancelled", "The import was called off.");
+  const cancelled = new Int32Array(task.cancelled);
+  const pause = (rows: number): void => {
+    if (Atomics.load(cancelled, 0) !== 0) throw new Problem("import_cancelled", "The import was cancelled.");
+    if (rows % COLLECT_ROWS === 0) Bun.gc(true);
   };
   const table = await readTable(task.bytes, (rows) => {
-    goOn();
-    say({ kind: "read", rows });
-    if (rows % SWEEP === 0) Bun.gc(true);
+    pause(rows);
+    send({ kind: "read", rows });
   });
-  say({ kind: "ready", rows: table.count });
+  send({ kind: "ready", rows: table.count });
   await turn.promise;
   const database = openWriter(task.path);
   let report: ImportReport;
   try {
     const store = openStore(database, systemClock);
-    const watch: Watch = {
-      row(sofar, rows) {
-        if (rows % STRIDE !== 0) return;
-        goOn();
-        if (rows % SWEEP === 0) Bun.gc(true);
-        say({ kind: "wrote", checked: rows, written: sofar.created + sofar.updated });
+    const watcher: ImportWatcher = {
+      onRow({ created, updated }, rows) {
+        if (rows % PROGRESS_ROWS !== 0) return;
+        pause(rows);
+        send({ kind: "wrote", checked: rows, written: created + updated });
       },
-      written(done) {
+      onWritten(written) {
         if (task.stored === null) return;
-        // With the records or not at all: an import that was accepted is done once, whatever ends the process.
-        const outcome: Outcome = { state: "finished", ended: Date.now(), report: done, message: null };
+        // In the transaction of the records: an accepted import is done exactly once, however the process ends.
+        const outcome: Outcome = { state: "finished", ended: Date.now(), report: written, message: null };
         store.statements.run({
           text: "UPDATE import_file SET file = NULL, outcome = ? WHERE id = ?",
           args: [JSON.stringify(outcome), task.stored],
         });
       },
     };
+    const resource = DECLARED.get(task.resource)!;
     report = withinOrigin(task.origin, () =>
-      runImport(store, DECLARED.get(task.resource)!, table, task.options, task.actor, watch),
+      runImport(store, resource, table, task.options, { actor: task.actor, watcher }),
     );
     store.statements.release();
   } finally {
     database.close();
   }
-  say({ kind: "done", report });
+  send({ kind: "done", report });
 }

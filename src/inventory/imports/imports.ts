@@ -1,27 +1,27 @@
 import { type ImportOptions, type ImportReport, runImport } from "./import.ts";
 import { readTable } from "./import-file.ts";
-import { type ImportNews, type ImportTask, importWorkerAddress, type Outcome } from "./import-thread.ts";
+import { type ImportMessage, type ImportTask, importWorkerUrl, type Outcome } from "./import-thread.ts";
 import type { Actor } from "../model/access.ts";
-import { DECLARED } from "../resources/index.ts";
 import { openStore } from "../records/store.ts";
+import { DECLARED } from "../resources/index.ts";
 import { type Code, Problem } from "../../problem.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { causeOf, type Log } from "../../platform/log.ts";
 import { currentOrigin, type Origin, withinOrigin } from "../../platform/request-context.ts";
 import type { Database } from "../../platform/sqlite.ts";
-import { writeLockOf } from "../../platform/write-lock.ts";
+import { type WriteLock, writeLockOf } from "../../platform/write-lock.ts";
 
 export interface ImportRequest {
   /** Name of the resource. */
   resource: string;
   options: ImportOptions;
   actor: Actor;
-  /** Where the request came from; by default that which is answered now. */
+  /** Of the current request by default. */
   origin?: Origin | undefined;
   bytes: Uint8Array;
 }
 
-/** How far an import is, or what it came to. */
+/** Progress or result of an import. */
 export interface ImportStatus {
   id: string;
   /** Name of the resource. */
@@ -33,7 +33,7 @@ export interface ImportStatus {
   rows: number | null;
   rows_read: number;
   rows_checked: number;
-  /** Rows that made or changed a record; taken back where the import is refused. */
+  /** Rows that created or changed a record; rolled back if the import is refused. */
   rows_written: number;
   created: string;
   ended: string | null;
@@ -41,151 +41,139 @@ export interface ImportStatus {
   message: string | null;
 }
 
-/** One import on its way. */
-export interface Running {
+/** An import that was started. */
+export interface ImportRun {
   status: ImportStatus;
   /** Called whenever `status` has changed. */
-  heard: (() => void) | undefined;
-  /** @throws Problem what kept the file from being read, import_cancelled, internal */
+  onChange: (() => void) | undefined;
+  /** @throws Problem for an unreadable file, import_cancelled, internal */
   done: Promise<ImportReport>;
 }
 
-/**
- * Imports, one after the other, each by a thread and a connection of its own: others are answered meanwhile, and what
- * writes waits for its turn.
- */
-export interface Imports {
-  /** @throws Problem busy where too many wait */
-  run(request: ImportRequest): Running;
-  /** The same; once its id is known the import is done, whatever ends the process. @throws Problem busy */
-  accept(request: ImportRequest): Promise<ImportStatus>;
-  /** The caller's own; all, for administrators; the newest first. */
-  list(actor: Actor): ImportStatus[];
-  /** @throws Problem not_found */
-  get(id: string, actor: Actor): ImportStatus;
-  /** Calls off one that has not ended; when it has, everything is taken back. @throws Problem not_found, conflict */
-  cancel(id: string, actor: Actor): Promise<ImportStatus>;
-  /** Calls off what is under way; what was accepted is begun again at the next start. */
-  close(): Promise<void>;
-}
-
-const MOST_WAITING = 10;
-const KEPT = 7 * 86_400_000;
-const LISTED = 100;
-/** Starts of the process that an import may outlive. */
-const ATTEMPTS = 3;
-
-interface Ticket extends Running {
+interface Entry extends ImportRun {
   user: number | null;
-  off: SharedArrayBuffer;
+  cancelled: SharedArrayBuffer;
+  /** Whether the request is stored in the table import_file. */
   stored: boolean;
 }
 
-/** `log`: hears of defects. */
-export function openImports(database: Database, clock: Clock, log?: Log): Imports {
-  const turn = writeLockOf(database);
-  const path = ["", ":memory:"].includes(database.filename) ? null : database.filename;
-  const tickets = new Map<string, Ticket>();
-  let last: Promise<unknown> = Promise.resolve();
-  let closed = false;
+const MAX_WAITING = 10;
+/** Milliseconds for which results are stored. */
+const KEPT = 7 * 86_400_000;
+const MAX_LISTED = 100;
+/** Starts of the process after which an import is given up. */
+const MAX_ATTEMPTS = 3;
 
-  const change = (ticket: Ticket, news: Partial<ImportStatus>): void => {
-    Object.assign(ticket.status, news);
-    ticket.heard?.();
-  };
+/**
+ * Imports, one after the other, each with its own thread and connection: other requests are answered meanwhile, and
+ * other writes wait.
+ */
+export class Imports {
+  readonly #entries = new Map<string, Entry>();
+  readonly #lock: WriteLock;
+  /** Null for a database in memory. */
+  readonly #path: string | null;
+  #last: Promise<unknown> = Promise.resolve();
+  #closed = false;
 
-  /** On a thread of its own. */
-  const inThread = (ticket: Ticket, task: ImportTask): Promise<ImportReport> => {
-    const { promise, resolve, reject } = Promise.withResolvers<ImportReport>();
-    // Small: it collects its garbage instead of growing, and all of its memory is free with its end.
-    const worker = new Worker(importWorkerAddress(), { smol: true });
-    const ended = promise.then(
-      () => {},
-      () => {},
-    );
-    const hear = (news: ImportNews): void => {
-      if (news.kind === "read") change(ticket, { rows_read: news.rows });
-      else if (news.kind === "wrote")
-        change(ticket, { rows_checked: news.checked, rows_written: news.written });
-      else if (news.kind === "done") resolve(news.report);
-      else if (news.kind === "failed")
-        reject(new Problem(news.code as Code, news.message, { cause: news.cause }));
-      else {
-        ticket.status.rows = news.rows;
-        void turn.hold(() => {
-          change(ticket, { state: "writing" });
-          // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
-          worker.postMessage("write");
-          return ended;
-        });
-      }
+  /** Resumes imports that an earlier process accepted. `log`: for defects. */
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly log?: Log,
+  ) {
+    this.#lock = writeLockOf(database);
+    this.#path = ["", ":memory:"].includes(database.filename) ? null : database.filename;
+    const rows = database.query("SELECT * FROM import_file WHERE outcome IS NULL ORDER BY rid").all();
+    for (const row of rows as StoredImport[])
+      this.#start(row.id, row.created, { ...requestOf(row), bytes: row.file! }, true);
+  }
+
+  /** @throws Problem busy */
+  run(request: ImportRequest): ImportRun {
+    this.#checkCapacity();
+    const { clock } = this;
+    return this.#start(clock.newId(), clock.now(), { ...request, origin: currentOrigin() }, false);
+  }
+
+  /** The same, but the import survives the end of the process. @throws Problem busy */
+  async accept(request: ImportRequest): Promise<ImportStatus> {
+    await this.#lock.free();
+    const { resource, options, actor, bytes } = request;
+    const [id, now, origin] = [this.clock.newId(), this.clock.now(), currentOrigin()];
+    const stored: StoredRequest = {
+      resource,
+      actor,
+      origin,
+      options: { ...options, mapping: [...options.mapping] },
     };
-    worker.addEventListener("message", ({ data }: MessageEvent<ImportNews>) => hear(data));
-    worker.addEventListener("error", (event) => {
-      // Otherwise an error of a worker is one of this process.
-      event.preventDefault();
-      reject(Problem.from(new Error(event.message)));
-    });
-    worker.addEventListener("close", () => reject(Problem.from(new Error("The thread ended."))));
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
-    worker.postMessage(task, [task.bytes.buffer as ArrayBuffer]);
-    return promise.finally(() => worker.terminate());
-  };
+    this.#checkCapacity();
+    this.database
+      .transaction(() => {
+        this.database
+          .query("DELETE FROM import_file WHERE created < ? AND outcome IS NOT NULL")
+          .run(now - KEPT);
+        this.database
+          .query("INSERT INTO import_file (id, user_rid, request, created, file) VALUES (?, ?, ?, ?, ?)")
+          .run(id, actor.user, JSON.stringify(stored), now, bytes);
+      })
+      .immediate();
+    return this.#start(id, now, { ...request, origin }, true).status;
+  }
 
-  /** A database in memory has one connection: all is done here. */
-  const here = async (ticket: Ticket, request: ImportRequest): Promise<ImportReport> => {
-    const table = await readTable(request.bytes, (rows) => change(ticket, { rows_read: rows }));
-    await turn.free();
-    change(ticket, { state: "writing", rows: table.count, rows_read: table.count });
-    const resource = DECLARED.get(request.resource)!;
-    return withinOrigin(request.origin, () =>
-      runImport(openStore(database, clock), resource, table, request.options, request.actor),
-    );
-  };
+  /** The caller's own, or all for administrators, the newest first. */
+  list({ user, superuser }: Actor): ImportStatus[] {
+    const current = [...this.#entries.values()].filter((entry) => superuser || entry.user === user);
+    const rows = this.database
+      .query(
+        "SELECT id, request, created, outcome FROM import_file WHERE outcome IS NOT NULL AND (user_rid = ? OR ?) ORDER BY created DESC LIMIT ?",
+      )
+      .all(user, superuser ? 1 : 0, MAX_LISTED) as StoredImport[];
+    const past = rows.filter(({ id }) => !this.#entries.has(id)).map(statusOf);
+    return [...current.map(({ status }) => status), ...past]
+      .sort((a, b) => (a.created < b.created ? 1 : -1))
+      .slice(0, MAX_LISTED);
+  }
 
-  const work = async (ticket: Ticket, request: ImportRequest): Promise<ImportReport> => {
-    if (new Int32Array(ticket.off)[0] !== 0) throw calledOff();
-    const { id } = ticket.status;
-    if (ticket.stored) {
-      await turn.free();
-      const { attempts } = database
-        .query("UPDATE import_file SET attempts = attempts + 1 WHERE id = ? RETURNING attempts")
-        .get(id) as { attempts: number };
-      if (attempts > ATTEMPTS)
-        throw Problem.from(new Error(`The process ended ${ATTEMPTS} times while this was imported.`));
-    }
-    change(ticket, { state: "reading" });
-    if (path === null) return here(ticket, request);
-    const { resource, options, actor, origin } = request;
-    // Of its own, for the thread takes it over.
-    const bytes = new Uint8Array(request.bytes);
-    const stored = ticket.stored ? id : null;
-    return inThread(ticket, { path, resource, options, actor, origin, bytes, stored, off: ticket.off });
-  };
+  /** @throws Problem not_found */
+  get(id: string, { user, superuser }: Actor): ImportStatus {
+    const entry = this.#entries.get(id);
+    if (entry && (superuser || entry.user === user)) return entry.status;
+    const row = this.database
+      .query("SELECT * FROM import_file WHERE id = ? AND (user_rid = ? OR ?)")
+      .get(id, user, superuser ? 1 : 0) as StoredImport | null;
+    if (!row || entry) throw new Problem("not_found", "Not found.");
+    return statusOf(row);
+  }
 
-  const settle = async (ticket: Ticket, outcome: Outcome): Promise<void> => {
-    const { report, state, message } = outcome;
-    const checked = report
-      ? { rows_checked: report.rows, rows_written: report.created + report.updated }
-      : {};
-    change(ticket, { state, message, report, ended: new Date(outcome.ended).toISOString(), ...checked });
-    // What is called off because the service stops is begun again when it starts.
-    if (!ticket.stored || (closed && state === "cancelled")) return;
-    await turn.free();
-    database
-      .query("UPDATE import_file SET file = NULL, outcome = ? WHERE id = ? AND outcome IS NULL")
-      .run(JSON.stringify(outcome), ticket.status.id);
-  };
+  /** Returns once everything is rolled back. @throws Problem not_found, conflict if the import has ended */
+  async cancel(id: string, actor: Actor): Promise<ImportStatus> {
+    const status = this.get(id, actor);
+    const entry = this.#entries.get(id);
+    if (!entry || status.ended !== null)
+      throw new Problem("conflict", `The import has ended: it is ${status.state}.`);
+    Atomics.store(new Int32Array(entry.cancelled), 0, 1);
+    // A waiting import ends when its turn comes.
+    if (status.state !== "waiting") await entry.done.catch(() => {});
+    return entry.status;
+  }
 
-  const refuseTooMany = (): void => {
-    const waiting = [...tickets.values()].filter(({ status }) => status.ended === null).length;
-    if (!closed && waiting < MOST_WAITING) return;
-    throw new Problem("busy", `${waiting} imports are under way. Try again in a minute.`, {
-      headers: { "Retry-After": "60" },
-    });
-  };
+  /** Cancels what is running. Accepted imports are resumed by the next process. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const { cancelled } of this.#entries.values()) Atomics.store(new Int32Array(cancelled), 0, 1);
+    await this.#last;
+  }
 
-  const start = (id: string, created: number, request: ImportRequest, stored: boolean): Ticket => {
+  #checkCapacity(): void {
+    const waiting = [...this.#entries.values()].filter(({ status }) => status.ended === null).length;
+    if (this.#closed || waiting >= MAX_WAITING)
+      throw new Problem("busy", `${waiting} imports are waiting. Try again in a minute.`, {
+        headers: { "Retry-After": "60" },
+      });
+  }
+
+  #start(id: string, created: number, request: ImportRequest, stored: boolean): Entry {
     const status: ImportStatus = {
       id,
       resource: request.resource,
@@ -201,125 +189,155 @@ export function openImports(database: Database, clock: Clock, log?: Log): Import
       report: null,
       message: null,
     };
-    const ticket: Ticket = {
+    const { promise, resolve } = Promise.withResolvers<ImportReport>();
+    const entry: Entry = {
       status,
-      heard: undefined,
-      done: Promise.reject(calledOff()),
+      onChange: undefined,
+      done: promise,
       user: request.actor.user,
-      off: new SharedArrayBuffer(4),
+      cancelled: new SharedArrayBuffer(4),
       stored,
     };
-    ticket.done.catch(() => {});
-    ticket.done = last.then(async () => {
-      try {
-        const report = await work(ticket, request);
-        const refused = report.errors.length > 0 && !report.dry_run;
-        const message = refused ? refusalOf(report) : null;
-        await settle(ticket, {
-          state: refused ? "refused" : "finished",
-          ended: clock.now(),
-          report,
-          message,
-        });
-        return report;
-      } catch (error) {
-        const problem = Problem.from(error);
-        const cause = causeOf(problem);
-        if (cause) log?.problem("import", { import: id, cause });
-        const state = problem.code === "import_cancelled" ? "cancelled" : "failed";
-        await settle(ticket, { state, ended: clock.now(), report: null, message: problem.message });
-        throw problem;
-      }
+    resolve(this.#last.then(() => this.#finish(entry, request)));
+    this.#last = promise.catch(() => {});
+    this.#entries.set(id, entry);
+    // Of the imports that are not stored, the newest are remembered.
+    for (const [old, { status: past }] of this.#entries)
+      if (this.#entries.size > MAX_LISTED && past.ended !== null) this.#entries.delete(old);
+    return entry;
+  }
+
+  async #finish(entry: Entry, request: ImportRequest): Promise<ImportReport> {
+    try {
+      const report = await this.#work(entry, request);
+      const isRefused = report.errors.length > 0 && !report.dry_run;
+      const message = isRefused ? firstErrorOf(report) : null;
+      await this.#end(entry, isRefused ? "refused" : "finished", message, report);
+      return report;
+    } catch (error) {
+      const problem = Problem.from(error);
+      const cause = causeOf(problem);
+      if (cause) this.log?.problem("import", { import: entry.status.id, cause });
+      await this.#end(entry, problem.code === "import_cancelled" ? "cancelled" : "failed", problem.message);
+      throw problem;
+    }
+  }
+
+  async #work(entry: Entry, request: ImportRequest): Promise<ImportReport> {
+    const { cancelled, status } = entry;
+    if (new Int32Array(cancelled)[0] !== 0)
+      throw new Problem("import_cancelled", "The import was cancelled.");
+    const { id } = status;
+    if (entry.stored) {
+      await this.#lock.free();
+      const { attempts } = this.database
+        .query("UPDATE import_file SET attempts = attempts + 1 WHERE id = ? RETURNING attempts")
+        .get(id) as { attempts: number };
+      if (attempts > MAX_ATTEMPTS)
+        throw Problem.from(new Error(`The process ended ${MAX_ATTEMPTS} times during this import.`));
+    }
+    change(entry, { state: "reading" });
+    if (this.#path === null) return this.#runHere(entry, request);
+    const { resource, options, actor, origin } = request;
+    // A copy, whose memory moves to the thread.
+    const bytes = new Uint8Array(request.bytes);
+    const stored = entry.stored ? id : null;
+    return this.#runInThread(entry, {
+      path: this.#path,
+      resource,
+      options,
+      actor,
+      origin,
+      bytes,
+      stored,
+      cancelled,
     });
-    last = ticket.done.catch(() => {});
-    tickets.set(id, ticket);
-    // What is stored can be looked up there; of the others the newest are remembered.
-    for (const [old, { status: past }] of tickets)
-      if (tickets.size > LISTED && past.ended !== null) tickets.delete(old);
-    return ticket;
-  };
+  }
 
-  const find = (id: string, actor: Actor): ImportStatus => {
-    const ticket = tickets.get(id);
-    if (ticket && (actor.superuser || ticket.user === actor.user)) return ticket.status;
-    const row = database
-      .query("SELECT * FROM import_file WHERE id = ? AND (user_rid = ? OR ?)")
-      .get(id, actor.user, actor.superuser ? 1 : 0) as Stored | null;
-    if (!row || ticket) throw new Problem("not_found", "Not found.");
-    return ended(row);
-  };
+  #runInThread(entry: Entry, task: ImportTask): Promise<ImportReport> {
+    const { promise, resolve, reject } = Promise.withResolvers<ImportReport>();
+    // A small heap is collected instead of growing; all of it is freed with the thread.
+    const worker = new Worker(importWorkerUrl(), { smol: true });
+    const ended = promise.then(
+      () => {},
+      () => {},
+    );
+    const onMessage = (message: ImportMessage): void => {
+      if (message.kind === "read") change(entry, { rows_read: message.rows });
+      else if (message.kind === "wrote")
+        change(entry, { rows_checked: message.checked, rows_written: message.written });
+      else if (message.kind === "done") resolve(message.report);
+      else if (message.kind === "failed")
+        reject(new Problem(message.code as Code, message.message, { cause: message.cause }));
+      else {
+        entry.status.rows = message.rows;
+        void this.#lock.hold(() => {
+          change(entry, { state: "writing" });
+          // oxlint-disable-next-line unicorn/require-post-message-target-origin -- only windows have an origin
+          worker.postMessage("write");
+          return ended;
+        });
+      }
+    };
+    worker.addEventListener("message", ({ data }: MessageEvent<ImportMessage>) => onMessage(data));
+    worker.addEventListener("error", (event) => {
+      // Otherwise the error would end this process.
+      event.preventDefault();
+      reject(Problem.from(new Error(event.message)));
+    });
+    worker.addEventListener("close", () => reject(Problem.from(new Error("The thread ended."))));
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- only windows have an origin
+    worker.postMessage(task, [task.bytes.buffer as ArrayBuffer]);
+    return promise.finally(() => worker.terminate());
+  }
 
-  for (const row of database
-    .query("SELECT * FROM import_file WHERE outcome IS NULL ORDER BY rid")
-    .all() as Stored[])
-    start(row.id, row.created, { ...requestOf(row), bytes: row.file! }, true);
+  /** A database in memory has one connection. */
+  async #runHere(entry: Entry, request: ImportRequest): Promise<ImportReport> {
+    const table = await readTable(request.bytes, (rows) => change(entry, { rows_read: rows }));
+    await this.#lock.free();
+    change(entry, { state: "writing", rows: table.count, rows_read: table.count });
+    const store = openStore(this.database, this.clock);
+    const resource = DECLARED.get(request.resource)!;
+    return withinOrigin(request.origin, () =>
+      runImport(store, resource, table, request.options, { actor: request.actor }),
+    );
+  }
 
-  return {
-    run(request) {
-      refuseTooMany();
-      return start(clock.newId(), clock.now(), { ...request, origin: currentOrigin() }, false);
-    },
-    async accept(request) {
-      await turn.free();
-      const [id, now] = [clock.newId(), clock.now()];
-      const { resource, options, actor, bytes } = request;
-      const asked: StoredRequest = {
-        resource,
-        actor,
-        origin: currentOrigin(),
-        options: { ...options, mapping: [...options.mapping] },
-      };
-      refuseTooMany();
-      database
-        .transaction(() => {
-          database.query("DELETE FROM import_file WHERE created < ? AND outcome IS NOT NULL").run(now - KEPT);
-          database
-            .query("INSERT INTO import_file (id, user_rid, request, created, file) VALUES (?, ?, ?, ?, ?)")
-            .run(id, actor.user, JSON.stringify(asked), now, bytes);
-        })
-        .immediate();
-      return start(id, now, { ...request, origin: asked.origin }, true).status;
-    },
-    list(actor) {
-      const mine = [...tickets.values()].filter(({ user }) => actor.superuser || user === actor.user);
-      const rows = database
-        .query(
-          "SELECT id, request, created, outcome FROM import_file WHERE outcome IS NOT NULL AND (user_rid = ? OR ?) ORDER BY created DESC LIMIT ?",
-        )
-        .all(actor.user, actor.superuser ? 1 : 0, LISTED) as Stored[];
-      const past = rows.filter(({ id }) => !tickets.has(id)).map(ended);
-      return [...mine.map(({ status }) => status), ...past]
-        .sort((a, b) => (a.created < b.created ? 1 : -1))
-        .slice(0, LISTED);
-    },
-    get: find,
-    async cancel(id, actor) {
-      const status = find(id, actor);
-      const ticket = tickets.get(id);
-      if (!ticket || status.ended !== null)
-        throw new Problem("conflict", `The import has ended already: it is ${status.state}.`);
-      Atomics.store(new Int32Array(ticket.off), 0, 1);
-      // One that waits is called off when its turn comes.
-      if (status.state !== "waiting") await ticket.done.catch(() => {});
-      return ticket.status;
-    },
-    async close() {
-      closed = true;
-      for (const { off } of tickets.values()) Atomics.store(new Int32Array(off), 0, 1);
-      await last;
-    },
-  };
+  async #end(
+    entry: Entry,
+    state: Outcome["state"],
+    message: string | null,
+    report: ImportReport | null = null,
+  ): Promise<void> {
+    const outcome: Outcome = { state, ended: this.clock.now(), report, message };
+    const ended = new Date(outcome.ended).toISOString();
+    change(entry, { state, message, report, ended, ...(report ? rowsOf(report) : {}) });
+    // The next process resumes what is cancelled because this one stops.
+    if (!entry.stored || (this.#closed && state === "cancelled")) return;
+    await this.#lock.free();
+    this.database
+      .query("UPDATE import_file SET file = NULL, outcome = ? WHERE id = ? AND outcome IS NULL")
+      .run(JSON.stringify(outcome), entry.status.id);
+  }
 }
 
-/** The first thing that is wrong with a file. */
-export function refusalOf({ errors: [first] }: ImportReport): string {
-  return `Row ${first.row}${first.column === null ? "" : `, ${first.column}`}: ${first.message}`;
+function change(entry: Entry, status: Partial<ImportStatus>): void {
+  Object.assign(entry.status, status);
+  entry.onChange?.();
 }
 
-const calledOff = (): Problem => new Problem("import_cancelled", "The import was called off.");
+/** The first error in a file, with its position. */
+export function firstErrorOf({ errors: [{ row, column, message }] }: ImportReport): string {
+  return `Row ${row}${column === null ? "" : `, ${column}`}: ${message}`;
+}
+
+const rowsOf = ({ rows, created, updated }: ImportReport) => ({
+  rows_checked: rows,
+  rows_written: created + updated,
+});
 
 /** A row of import_file. */
-interface Stored {
+interface StoredImport {
   id: string;
   request: string;
   created: number;
@@ -327,20 +345,19 @@ interface Stored {
   outcome: string | null;
 }
 
-/** A request as JSON: a map is a list of pairs there. */
+/** A request as JSON, which has no maps. */
 type StoredRequest = Omit<ImportRequest, "bytes" | "options"> & {
   options: Omit<ImportOptions, "mapping"> & { mapping: [string, string | null][] };
 };
 
-function requestOf({ request }: Stored): Omit<ImportRequest, "bytes"> {
-  const { resource, actor, origin, options } = JSON.parse(request) as StoredRequest;
-  return { resource, actor, origin, options: { ...options, mapping: new Map(options.mapping) } };
+function requestOf({ request }: StoredImport): Omit<ImportRequest, "bytes"> {
+  const { options, ...rest } = JSON.parse(request) as StoredRequest;
+  return { ...rest, options: { ...options, mapping: new Map(options.mapping) } };
 }
 
-function ended(row: Stored): ImportStatus {
+function statusOf(row: StoredImport): ImportStatus {
   const { resource, actor, options } = requestOf(row);
-  const { state, ended: at, report, message } = JSON.parse(row.outcome!) as Outcome;
-  const rows = report?.rows ?? 0;
+  const { state, ended, report, message } = JSON.parse(row.outcome!) as Outcome;
   return {
     id: row.id,
     resource,
@@ -348,11 +365,12 @@ function ended(row: Stored): ImportStatus {
     dry_run: options.dryRun,
     state,
     rows: report?.rows ?? null,
-    rows_read: rows,
-    rows_checked: rows,
-    rows_written: report ? report.created + report.updated : 0,
+    rows_read: report?.rows ?? 0,
+    rows_checked: 0,
+    rows_written: 0,
+    ...(report ? rowsOf(report) : {}),
     created: new Date(row.created).toISOString(),
-    ended: new Date(at).toISOString(),
+    ended: new Date(ended).toISOString(),
     report,
     message,
   };

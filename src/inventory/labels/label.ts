@@ -1,27 +1,26 @@
-import { type Actor } from "../model/access.ts";
+import type { Actor } from "../model/access.ts";
 import type { Json } from "../model/field.ts";
 import type { RecordReader } from "../records/record-reader.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import type { Statements } from "../records/statements.ts";
 import { fitsCode128 } from "./symbol.ts";
 
-/** What one label says. */
 export interface Label {
   name: string;
-  /** Kind, and where it is; may be empty. */
+  /** Type and place; may be empty. */
   about: string;
-  /** In plain text, for people and for keyboards. */
+  /** The code as text, for people to read and type. */
   code: string;
-  /** What Code 128 holds. */
+  /** Content of the Code 128 barcode. */
   bars: string;
-  /** What a QR code holds: an address at which the record opens. */
+  /** Content of the QR code: a URL that opens the record. */
   address: string;
 }
 
-/** Digits of an id that a label has: no two of a million records share them but by a chance of 1 in 500. */
+/** Digits of an id on a label: two of a million records share them with a chance of 1 in 500. */
 const DIGITS = 12;
 
-/** The first digits of an id; the whole id where another record begins with them. */
+/** The first digits of an id, or the whole id if another record shares them. */
 function shortCode(statements: Statements, tables: readonly string[], id: string): string {
   const short = id.slice(0, DIGITS + 1);
   const found = tables.reduce((sum, table) => {
@@ -31,16 +30,15 @@ function shortCode(statements: Statements, tables: readonly string[], id: string
   return found > 1 ? id : short;
 }
 
-/** Spans that tell where records of a list are, from the outside in. */
-function placesOf(resource: RoutedResource): string[] {
-  if (resource.fields.location?.to === "location")
+/** Spans that name where a record is, from the outermost. */
+function placesOf({ fields }: RoutedResource): string[] {
+  if (fields.location?.to === "location")
     return ["location__equipment__name", "location__parent__label", "location__label"];
-  if ("parent" in resource.fields && "equipment" in resource.fields)
-    return ["place__name", "equipment__name", "parent__label"];
-  return "place" in resource.fields ? ["place__name"] : [];
+  if ("parent" in fields && "equipment" in fields) return ["place__name", "equipment__name", "parent__label"];
+  return "place" in fields ? ["place__name"] : [];
 }
 
-/** Labels of records that the actor may view, in their order. `page`: begins the address of a record's code. */
+/** Labels for records that the actor may view. `page`: URL to which the code of a record is appended. */
 export function labelsOf(
   source: { reading: RecordReader; statements: Statements; tables: readonly string[] },
   resource: RoutedResource,
@@ -50,22 +48,18 @@ export function labelsOf(
 ): Label[] {
   const places = placesOf(resource);
   const own = ["barcode", "model_type"].filter((name) => name in resource.fields);
-  const look = {
-    format: undefined,
-    shape: "flat",
-    fields: ["id", resource.key, ...own, ...places],
-  } as const;
-  const around = { base: "", format: undefined };
-  const { values } = source.reading.records(resource, look, actor, rids, around);
-  return values.map((record) => {
-    const text = (value: Json | undefined): string => (value === null ? "" : String(value ?? "").trim());
+  const fields = ["id", resource.key, ...own, ...places];
+  const representation = { format: undefined, shape: "flat", fields } as const;
+  const links = { base: "", format: undefined };
+  const text = (value: Json | undefined): string => String(value ?? "").trim();
+  return source.reading.records(resource, representation, actor, rids, links).values.map((record) => {
     const short = shortCode(source.statements, source.tables, String(record.id));
     const barcode = text(record.barcode);
-    const where = places.map((name) => text(record[name])).filter((name) => name !== "");
-    const kind = text(record.model_type).replaceAll("_", " ").toLowerCase();
+    const where = new Set(places.map((name) => text(record[name])).filter(Boolean));
+    const type = text(record.model_type).replaceAll("_", " ").toLowerCase();
     return {
-      name: text(record[resource.key]) || "(without a name)",
-      about: [kind, [...new Set(where)].join(" › ")].filter((part) => part !== "").join(" · "),
+      name: text(record[resource.key]) || "(unnamed)",
+      about: [type, [...where].join(" › ")].filter(Boolean).join(" · "),
       code: barcode || short,
       bars: fitsCode128(barcode) ? barcode : short.replaceAll("-", ""),
       address: page + short,

@@ -1,368 +1,367 @@
 import { type Actor, visible } from "../model/access.ts";
-import { and, ALIVE } from "../model/condition.ts";
+import { ALIVE, and } from "../model/condition.ts";
 import type { Json } from "../model/field.ts";
+import { parameterProblem } from "../model/filter.ts";
 import { plan } from "../model/plan.ts";
 import { columnOf } from "../model/resource.ts";
 import { compile } from "../model/sql.ts";
-import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
-import { scan } from "./scan.ts";
-import type { Store } from "../records/store.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
+import type { Store } from "../records/store.ts";
+import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
+import { scan, type ScannedRecord } from "./scan.ts";
 import { Problem } from "../../problem.ts";
 
-/** What should be in a location and in those inside it, what was scanned there, and what follows from that. */
+/** Compares what is recorded in a location, and in those inside it, with what was scanned there. */
 
 const LOCATION = DECLARED.get("location") as RoutedResource;
 export const STOCKTAKE = DECLARED.get("stocktake") as RoutedResource;
 
-/** Lists of things that are kept in locations, by the field that says where. */
-const KEPT_IN: ReadonlyMap<string, string> = new Map(
+/** Resources that are stored in locations, with the field that names the location. */
+const LOCATION_FIELDS: ReadonlyMap<string, string> = new Map(
   RESOURCES.flatMap(({ name, fields }): [string, string][] => {
     const field = name === "location" ? "parent" : "location";
     return fields[field]?.to === "location" ? [[name, field]] : [];
   }),
 );
-/** Things that should be there: locations inside are where things are, and not looked for themselves. */
-const EXPECTED = RESOURCES.filter(({ name }) => KEPT_IN.has(name) && name !== "location");
 
-/** Things that one stocktake can be about. */
-const MOST = 50_000;
-const MOST_SCANS = 50_000;
-const LONGEST_CODE = 1000;
+const MAX_ITEMS = 50_000;
+const MAX_SCANS = 50_000;
+const MAX_CODE_LENGTH = 1000;
 
-/** What to do with things that are missing. */
+/** What `apply` does with missing items: nothing, set their status to MISSING, or clear their location. */
 export const MISSING = ["keep", "status", "clear"] as const;
-export type Missing = (typeof MISSING)[number];
-/** Status that tells that a thing was looked for and not found. */
+export type MissingAction = (typeof MISSING)[number];
 const MISSING_STATUS = "MISSING";
 
-type Verdict = "found" | "misplaced" | "place" | "unknown" | "other";
+/** `place`: a location inside the counted one; `other`: a record that is not stored in locations. */
+export const VERDICTS = ["found", "misplaced", "place", "unknown", "other"] as const;
+export type Verdict = (typeof VERDICTS)[number];
 
-/** A thing, and where it is recorded to be. */
-interface Thing {
+/** A record with its recorded location. */
+interface Item {
+  resource: RoutedResource;
+  rid: number;
   segment: string;
   id: string;
   name: string;
   barcode: string | null;
   at: { id: string; name: string | null } | null;
-}
-interface Known extends Thing {
-  key: string;
-  rid: number;
-  resource: RoutedResource;
+  /** Row number of the recorded location. */
+  location: number | null;
 }
 
-/** What a stocktake has come to so far; once applied, as it was then. */
-export interface Count {
+interface ScannedItem {
+  code: string;
+  item: Item | undefined;
+  verdict: Verdict;
+  /** The location in which it was scanned. */
+  place: number | null;
+}
+
+/** Recorded and scanned items; the tree maps each location to the one that contains it. */
+interface Comparison {
+  root: Item;
+  expected: Item[];
+  scanned: ScannedItem[];
+  places: Map<number, Item>;
+}
+type Tree = ReadonlyMap<number, number | null>;
+
+const RESULTS = ["expected", "found", "misplaced", "missing", "unknown", "other", "places"] as const;
+type Lists = Record<Exclude<(typeof RESULTS)[number], "expected">, Json[]>;
+
+/** The report of a stocktake. */
+export interface Report extends Lists {
   location: { id: string; name: string };
-  counts: Record<"expected" | "found" | "misplaced" | "missing" | "unknown" | "other" | "places", number>;
-  found: Json[];
-  misplaced: Json[];
-  missing: Json[];
-  unknown: Json[];
-  other: Json[];
-  places: Json[];
+  counts: Record<(typeof RESULTS)[number], number>;
 }
 
-/** One scan, as whoever scanned is told of it at once. */
-export interface ScanVerdict {
+interface RecordName {
+  segment: string;
+  id: string;
+  name: string;
+}
+
+export interface ScanResult {
   code: string;
   verdict: Verdict;
-  /** Whether the code was there already. */
+  /** Whether the code had been scanned before. */
   again: boolean;
-  record: { segment: string; id: string; name: string } | null;
-  /** All that an unclear code may mean. */
-  matches: { segment: string; id: string; name: string }[];
+  record: RecordName | null;
+  /** All candidates for an ambiguous code. */
+  matches: RecordName[];
 }
 
-export interface Stocktaking {
-  /** Notes codes, each once, and says what each is. `place`: the location inside in which they were scanned. */
-  scan(rid: number, codes: readonly string[], place: string | null, actor: Actor): ScanVerdict[];
-  /** Takes a scan back; false where the code was not there. */
-  forget(rid: number, code: string): boolean;
-  count(rid: number, actor: Actor): Count;
-  /** Writes what was found: moves what was misplaced, marks what is missing, keeps the report. Within a batch. */
-  apply(writing: RecordWriter, rid: number, missing: Missing, actor: Actor): Count;
+const stateOf = ({ statements }: Store, rid: number) =>
+  statements.get({ text: "SELECT location, state, report FROM stocktake WHERE rid = ?", args: [rid] })!;
+
+function requireOpen(store: Store, rid: number): void {
+  if (stateOf(store, rid).state !== "OPEN")
+    throw new Problem("conflict", "The stocktake has been applied. Undo that, or start another one.");
 }
 
-export function openStocktaking(store: Store): Stocktaking {
-  const { statements, reader } = store;
+/** Row numbers of records that the actor may view and whose column has one of the values. */
+function rowsBy(
+  { statements }: Store,
+  resource: RoutedResource,
+  column: string,
+  values: Iterable<number>,
+  actor: Actor,
+): number[] {
+  const where = compile(and(visible(resource, actor), ALIVE), plan(DECLARED, resource, actor));
+  return statements
+    .all({
+      text:
+        `SELECT t.rid AS rid FROM ${resource.table} AS t WHERE t.${column} IN (SELECT value FROM json_each(?))` +
+        ` AND (${where.text}) ORDER BY t.${columnOf(resource, resource.key)}, t.rid LIMIT ${MAX_ITEMS + 1}`,
+      args: [JSON.stringify([...values]), ...where.args],
+    })
+    .map(({ rid }) => Number(rid));
+}
 
-  const stored = (rid: number) =>
-    statements.get({ text: "SELECT location, state, report FROM stocktake WHERE rid = ?", args: [rid] })!;
-  const requireOpen = (rid: number): void => {
-    if (stored(rid).state !== "OPEN")
-      throw new Problem("conflict", "The stocktake was applied. Undo that, or begin another.");
-  };
+const parentOf = ({ statements }: Store, rid: number): number | null =>
+  statements.get({ text: "SELECT parent FROM location WHERE rid = ?", args: [rid] })?.parent as number | null;
 
-  /** Rows of a list that the actor may view and whose column has one of the values. */
-  const rowsBy = (
-    resource: RoutedResource,
-    column: string,
-    values: readonly number[],
-    actor: Actor,
-  ): number[] => {
-    const where = compile(and(visible(resource, actor), ALIVE), plan(DECLARED, resource, actor));
-    return statements
-      .all({
-        text:
-          `SELECT t.rid AS rid FROM ${resource.table} AS t WHERE t.${column} IN (SELECT value FROM json_each(?))` +
-          ` AND (${where.text}) ORDER BY t.${columnOf(resource, resource.key)}, t.rid LIMIT ${MOST + 1}`,
-        args: [JSON.stringify(values), ...where.args],
-      })
-      .map(({ rid }) => Number(rid));
-  };
-
-  /** The location and all inside it, each with the one that it lies in. @throws Problem not_found */
-  const inside = (id: string, actor: Actor): Map<number, number | null> => {
-    const root = reader.find(LOCATION, id, ALIVE, actor);
-    if (root === undefined)
-      throw new Problem("not_found", "The location of this stocktake is deleted, or not for you to see.");
-    const found = new Map<number, number | null>([[root, null]]);
-    for (let level = [root]; level.length > 0;) {
-      const next = rowsBy(LOCATION, "parent", level, actor).filter((rid) => !found.has(rid));
-      for (const rid of next) found.set(rid, Number(parentOf(rid)));
-      level = next;
-    }
-    return found;
-  };
-  const parentOf = (rid: number) =>
-    statements.get({ text: "SELECT parent FROM location WHERE rid = ?", args: [rid] })?.parent ?? null;
-
-  /** Whether `rid` is `place` or lies in it. */
-  const within = (tree: ReadonlyMap<number, number | null>, rid: number | null, place: number): boolean => {
-    for (let here = rid; here !== null; here = tree.get(here) ?? null) if (here === place) return true;
-    return false;
-  };
-
-  const things = (resource: RoutedResource, rids: readonly number[], actor: Actor): Known[] => {
-    const field = KEPT_IN.get(resource.name);
-    const spans = field === undefined ? [] : [field, `${field}__label`];
-    const barcode = "barcode" in resource.fields ? ["barcode"] : [];
-    const look = {
-      format: undefined,
-      shape: "flat",
-      fields: ["id", resource.key, ...barcode, ...spans],
-    } as const;
-    const { values } = reader.records(resource, look, actor, rids, { base: "", format: undefined });
-    return values.map((record, i): Known => {
-      const at = field === undefined ? null : record[field];
-      return {
-        resource,
-        rid: rids[i],
-        key: `${resource.name} ${rids[i]}`,
-        segment: resource.segment,
-        id: String(record.id),
-        name: String(record[resource.key]),
-        barcode: record.barcode ? String(record.barcode) : null,
-        at:
-          at === null ? null : { id: String(at), name: (record[`${field}__label`] as string | null) ?? null },
-      };
-    });
-  };
-
-  /** Rows of the locations in which things are recorded to be. */
-  const wheres = (resource: RoutedResource, rids: readonly number[]): Map<number, number | null> => {
-    const field = KEPT_IN.get(resource.name);
-    if (field === undefined) return new Map();
-    const text = `SELECT rid, ${columnOf(resource, field)} AS place FROM ${resource.table} WHERE rid IN (SELECT value FROM json_each(?))`;
-    return new Map(
-      statements
-        .all({ text, args: [JSON.stringify(rids)] })
-        .map(({ rid, place }) => [Number(rid), place === null ? null : Number(place)]),
-    );
-  };
-
-  /** What a thing that was scanned in `place` (or somewhere in the whole) is, by where it is recorded. */
-  const judge = (
-    tree: ReadonlyMap<number, number | null>,
-    root: number,
-    { resource, rid }: { resource: RoutedResource; rid: number },
-    where: number | null,
-    place: number | null,
-  ): Verdict => {
-    if (!KEPT_IN.has(resource.name)) return "other";
-    if (resource === LOCATION) {
-      if (tree.has(rid)) return "place";
-      // What the location itself lies in is not misplaced in it.
-      for (let up: unknown = root; up !== null; up = parentOf(Number(up))) if (up === rid) return "other";
-      return "misplaced";
-    }
-    return where !== null && tree.has(where) && within(tree, where, place ?? root) ? "found" : "misplaced";
-  };
-
-  interface Sorted {
-    root: Known;
-    tree: ReadonlyMap<number, number | null>;
-    expected: Known[];
-    scanned: { code: string; thing: Known | undefined; verdict: Verdict; place: number | null }[];
-    places: Map<number, Known>;
+/** The location of a stocktake, first, and all locations inside it. @throws Problem not_found */
+function treeOf(store: Store, stocktake: number, actor: Actor): Tree {
+  const root = store.reader.find(LOCATION, String(stateOf(store, stocktake).location), ALIVE, actor);
+  if (root === undefined)
+    throw new Problem("not_found", "The location of this stocktake was deleted, or you may not view it.");
+  const found = new Map<number, number | null>([[root, null]]);
+  for (let level = [root]; level.length > 0;) {
+    level = rowsBy(store, LOCATION, "parent", level, actor).filter((rid) => !found.has(rid));
+    for (const rid of level) found.set(rid, parentOf(store, rid));
   }
+  return found;
+}
 
-  const sort = (rid: number, actor: Actor): Sorted => {
-    const tree = inside(String(stored(rid).location), actor);
-    const [rootRid] = tree.keys();
-    const expected = EXPECTED.flatMap((resource) =>
-      things(resource, rowsBy(resource, "location", [...tree.keys()], actor), actor),
-    );
-    if (expected.length > MOST) throw new Problem("too_large", `More than ${MOST} things are there.`);
-    const places = new Map(things(LOCATION, [...tree.keys()], actor).map((thing) => [thing.rid, thing]));
-    const scans = statements.all({
-      text: "SELECT code, object_kind, object_rid, place FROM stocktake_scan WHERE stocktake = ? ORDER BY at, code",
-      args: [rid],
-    });
-    const found = new Map<string, Known>();
-    const where = new Map<string, number | null>();
-    for (const resource of RESOURCES) {
-      const rids = scans
-        .filter((each) => each.object_kind === resource.name)
-        .map((each) => Number(each.object_rid));
-      if (rids.length === 0) continue;
-      // What is gone, or not to be seen any more, is unknown again.
-      const left = rowsBy(resource, "rid", rids, actor);
-      for (const thing of things(resource, left, actor)) found.set(thing.key, thing);
-      for (const [each, place] of wheres(resource, left)) where.set(`${resource.name} ${each}`, place);
-    }
-    const scanned = scans.map((each) => {
-      const key = `${each.object_kind} ${each.object_rid}`;
-      const thing = found.get(key);
-      const place = each.place !== null && tree.has(Number(each.place)) ? Number(each.place) : null;
-      const verdict = thing ? judge(tree, rootRid, thing, where.get(key) ?? null, place) : "unknown";
-      return { code: String(each.code), thing, verdict, place };
-    });
-    return { root: places.get(rootRid)!, tree, expected, scanned, places };
-  };
+/** Whether `inner` is `outer` or lies inside it. */
+function isWithin(tree: Tree, inner: number | null, outer: number): boolean {
+  for (let at = inner; at !== null; at = tree.get(at) ?? null) if (at === outer) return true;
+  return false;
+}
 
-  const plain = ({ segment, id, name, barcode, at }: Known): Record<string, Json> => ({
-    segment,
-    id,
-    name,
-    barcode,
-    at,
-  });
-
-  const countOf = ({ root, expected, scanned, places }: Sorted): Count => {
-    // Of a thing that was scanned by two codes, the last.
-    const last = new Map(scanned.map((each) => [each.thing?.key ?? each.code, each]));
-    const of = (verdict: Verdict) => [...last.values()].filter((each) => each.verdict === verdict);
-    const shown = (verdict: Verdict) =>
-      of(verdict).map(({ code, thing }): Json => Object.assign(plain(thing!), { code }));
-    const misplaced = of("misplaced").map(({ code, thing, place }): Json => {
-      const to = place === null ? root : places.get(place)!;
-      return Object.assign(plain(thing!), { code, to: { id: to.id, name: to.name } });
-    });
-    const unknown = of("unknown").map(({ code }): Json => ({ code }));
-    const missing = expected.filter(({ key }) => !last.has(key)).map(plain);
-    const [found, other, seen] = [shown("found"), shown("other"), shown("place")];
+function itemsOf(store: Store, resource: RoutedResource, rids: readonly number[], actor: Actor): Item[] {
+  const field = LOCATION_FIELDS.get(resource.name);
+  const spans = field === undefined ? [] : [field, `${field}__label`];
+  const barcode = "barcode" in resource.fields ? ["barcode"] : [];
+  const fields = ["id", resource.key, ...barcode, ...spans];
+  const representation = { format: undefined, shape: "flat", fields } as const;
+  const links = { base: "", format: undefined };
+  const { values } = store.reader.records(resource, representation, actor, rids, links);
+  const locations = locationsOf(store, resource, rids);
+  return values.map((record, i) => {
+    const at = field === undefined ? null : record[field];
     return {
-      location: { id: root.id, name: root.name },
-      counts: {
-        expected: expected.length,
-        found: found.length,
-        misplaced: misplaced.length,
-        missing: missing.length,
-        unknown: unknown.length,
-        other: other.length,
-        places: seen.length,
-      },
-      found,
-      misplaced,
-      missing,
-      unknown,
-      other,
-      places: seen,
+      resource,
+      rid: rids[i],
+      segment: resource.segment,
+      id: String(record.id),
+      name: String(record[resource.key]),
+      barcode: record.barcode ? String(record.barcode) : null,
+      at: at === null ? null : { id: String(at), name: (record[`${field}__label`] as string | null) ?? null },
+      location: locations.get(rids[i]) ?? null,
     };
-  };
+  });
+}
 
-  return {
-    scan(rid, codes, place, actor) {
-      requireOpen(rid);
-      const tree = inside(String(stored(rid).location), actor);
-      const [root] = tree.keys();
-      const at = place === null ? null : (reader.find(LOCATION, place, ALIVE, actor) ?? null);
-      if (place !== null && (at === null || !tree.has(at)))
-        throw new Problem("invalid_request", "place: No such location inside the one that is counted.", {
-          fields: { place: ["No such location inside the one that is counted."] },
-        });
-      const total = statements.get({
-        text: "SELECT count(*) AS total FROM stocktake_scan WHERE stocktake = ?",
-        args: [rid],
-      });
-      if (Number(total?.total) + codes.length > MOST_SCANS)
-        throw new Problem("too_large", `At most ${MOST_SCANS} codes belong to one stocktake.`);
-      const now = Math.round(store.clock.now() * 1000);
-      return codes.map((typed): ScanVerdict => {
-        const code = typed.trim().slice(0, LONGEST_CODE);
-        const matches = scan(reader, RESOURCES, code, actor);
-        // Of several, the one that can lie here.
-        const kept = matches.filter(({ resource }) => KEPT_IN.has(resource.name));
-        const match = matches.length === 1 ? matches[0] : kept.length === 1 ? kept[0] : undefined;
-        const known = statements.get({
-          text: "SELECT 1 AS found FROM stocktake_scan WHERE stocktake = ? AND code = ?",
-          args: [rid, code],
-        });
-        statements.run({
-          text:
-            "INSERT INTO stocktake_scan (stocktake, code, object_kind, object_rid, place, at, user_rid) VALUES (?, ?, ?, ?, ?, ?, ?)" +
-            " ON CONFLICT (stocktake, code) DO UPDATE SET object_kind = excluded.object_kind, object_rid = excluded.object_rid," +
-            " place = excluded.place, at = excluded.at, user_rid = excluded.user_rid",
-          args: [rid, code, match?.resource.name ?? null, match?.rid ?? null, at, now, actor.user],
-        });
-        const where = match ? (wheres(match.resource, [match.rid]).get(match.rid) ?? null) : null;
-        const named = (each: (typeof matches)[number]) => ({
-          segment: each.resource.segment,
-          id: each.id,
-          name: each.name,
-        });
-        return {
-          code,
-          verdict: match ? judge(tree, root, match, where, at) : "unknown",
-          again: known !== null,
-          record: match ? named(match) : null,
-          matches: match ? [] : matches.map(named),
-        };
-      });
-    },
-    forget(rid, code) {
-      requireOpen(rid);
-      const args = [rid, code.trim()];
-      const where = "stocktake = ? AND code = ?";
-      const known = statements.get({ text: `SELECT 1 AS found FROM stocktake_scan WHERE ${where}`, args });
-      statements.run({ text: `DELETE FROM stocktake_scan WHERE ${where}`, args });
-      return known !== null;
-    },
-    count(rid, actor) {
-      const { state, report } = stored(rid);
-      if (state === "APPLIED" && report !== null) return JSON.parse(String(report)) as Count;
-      return statements.reading(() => countOf(sort(rid, actor)));
-    },
-    apply(writing, rid, how, actor) {
-      requireOpen(rid);
-      const sorted = sort(rid, actor);
-      const count = countOf(sorted);
-      const known = new Map<string, Known>();
-      for (const thing of [...sorted.expected, ...sorted.scanned.flatMap((each) => each.thing ?? [])])
-        known.set(`${thing.segment} ${thing.id}`, thing);
-      /** Writes it where the actor may, and notes what was done. */
-      const change = (line: Json, body: Record<string, Json>, done: string): Json => {
-        const item = line as Record<string, Json>;
-        const { resource, rid: row } = known.get(`${item.segment} ${item.id}`)!;
-        if (!writing.allows(resource, row, "change", actor)) return { ...item, done: "not permitted" };
-        writing.update(resource, row, body, "merge", actor);
-        return { ...item, done };
-      };
-      const misplaced = count.misplaced.map((line) => {
-        const { segment, to } = line as { segment: string; to: { id: string } };
-        return change(line, { [segment === LOCATION.segment ? "parent" : "location"]: to.id }, "moved");
-      });
-      const missing = count.missing.map((line) => {
-        if (how === "clear") return change(line, { location: null }, "location emptied");
-        if (how === "status") return change(line, { status: MISSING_STATUS }, "marked as missing");
-        return { ...(line as object), done: "left" };
-      });
-      const report: Count = { ...count, misplaced, missing };
-      writing.setValues(STOCKTAKE, rid, { state: "APPLIED", report: JSON.stringify(report) }, actor);
-      return report;
-    },
+/** Row numbers of the recorded locations of records. */
+function locationsOf(
+  { statements }: Store,
+  resource: RoutedResource,
+  rids: readonly number[],
+): Map<number, number | null> {
+  const field = LOCATION_FIELDS.get(resource.name);
+  if (field === undefined) return new Map();
+  const text = `SELECT rid, ${columnOf(resource, field)} AS location FROM ${resource.table} WHERE rid IN (SELECT value FROM json_each(?))`;
+  const rows = statements.all({ text, args: [JSON.stringify(rids)] });
+  return new Map(rows.map(({ rid, location }) => [Number(rid), location as number | null]));
+}
+
+/** The verdict on an item scanned in `place`, or anywhere in the tree. */
+function judge(
+  store: Store,
+  tree: Tree,
+  { resource, rid, location }: Pick<Item, "resource" | "rid" | "location">,
+  place: number | null,
+): Verdict {
+  const [root] = tree.keys();
+  if (!LOCATION_FIELDS.has(resource.name)) return "other";
+  if (resource === LOCATION) {
+    if (tree.has(rid)) return "place";
+    // A location that contains the counted one is not misplaced inside it.
+    for (let up: number | null = root; up !== null; up = parentOf(store, up)) if (up === rid) return "other";
+    return "misplaced";
+  }
+  return isWithin(tree, location, place ?? root) && tree.has(location!) ? "found" : "misplaced";
+}
+
+function compareItems(store: Store, rid: number, actor: Actor): Comparison {
+  const tree = treeOf(store, rid, actor);
+  const expected = RESOURCES.filter(({ name }) => LOCATION_FIELDS.has(name) && name !== "location").flatMap(
+    (resource) => itemsOf(store, resource, rowsBy(store, resource, "location", tree.keys(), actor), actor),
+  );
+  if (expected.length > MAX_ITEMS)
+    throw new Problem("too_large", `More than ${MAX_ITEMS} items are recorded there.`);
+  const places = new Map(itemsOf(store, LOCATION, [...tree.keys()], actor).map((item) => [item.rid, item]));
+  const scans = store.statements.all({
+    text: "SELECT code, object_kind, object_rid, place FROM stocktake_scan WHERE stocktake = ? ORDER BY at, code",
+    args: [rid],
+  });
+  const known = new Map<string, Item>();
+  for (const resource of RESOURCES) {
+    const rids = scans
+      .filter((row) => row.object_kind === resource.name)
+      .map((row) => Number(row.object_rid));
+    if (rids.length === 0) continue;
+    // Records that were deleted, or that the actor may not view, count as unknown.
+    const visibleRids = rowsBy(store, resource, "rid", rids, actor);
+    for (const item of itemsOf(store, resource, visibleRids, actor)) known.set(keyOf(item), item);
+  }
+  const scanned = scans.map((row): ScannedItem => {
+    const item = known.get(`${row.object_kind} ${row.object_rid}`);
+    const place = tree.has(Number(row.place ?? -1)) ? Number(row.place) : null;
+    return {
+      code: String(row.code),
+      item,
+      place,
+      verdict: item ? judge(store, tree, item, place) : "unknown",
+    };
+  });
+  return { root: places.values().next().value!, expected, scanned, places };
+}
+
+const keyOf = ({ resource, rid }: Item): string => `${resource.name} ${rid}`;
+
+/** `done`: what was done about an item, for the report of an applied stocktake. */
+function reportOf(
+  { root, expected, scanned, places }: Comparison,
+  done?: { misplaced(item: Item, place: Item): string; missing(item: Item): string },
+): Report {
+  const line = ({ segment, id, name, barcode, at }: Item, more: Record<string, Json> = {}): Json =>
+    Object.assign({ segment, id, name, barcode, at }, more);
+  // The last scan of an item counts.
+  const last = new Map(scanned.map((each) => [each.item ? keyOf(each.item) : each.code, each]));
+  const linesOf = (
+    verdict: Verdict,
+    print = ({ code, item }: ScannedItem) => line(item!, { code }),
+  ): Json[] => [...last.values()].filter((each) => each.verdict === verdict).map(print);
+  const lists: Lists = {
+    found: linesOf("found"),
+    misplaced: linesOf("misplaced", ({ code, item, place }) => {
+      const to = place === null ? root : places.get(place)!;
+      const action = done ? { done: done.misplaced(item!, to) } : {};
+      return line(item!, { code, to: { id: to.id, name: to.name }, ...action });
+    }),
+    missing: expected
+      .filter((item) => !last.has(keyOf(item)))
+      .map((item) => line(item, done ? { done: done.missing(item) } : {})),
+    unknown: linesOf("unknown", ({ code }) => ({ code })),
+    other: linesOf("other"),
+    places: linesOf("place"),
   };
+  const counts = RESULTS.map((name) => [name, name === "expected" ? expected.length : lists[name].length]);
+  return {
+    location: { id: root.id, name: root.name },
+    counts: Object.fromEntries(counts) as Report["counts"],
+    ...lists,
+  };
+}
+
+/** Records codes, each once. `place`: id of the location inside the counted one in which they were scanned. */
+export function addScans(
+  store: Store,
+  rid: number,
+  codes: readonly string[],
+  place: string | null,
+  actor: Actor,
+): ScanResult[] {
+  const { statements, reader } = store;
+  requireOpen(store, rid);
+  const tree = treeOf(store, rid, actor);
+  const at = place === null ? null : (reader.find(LOCATION, place, ALIVE, actor) ?? -1);
+  if (at !== null && !tree.has(at))
+    throw parameterProblem("place", "There is no such location inside the counted one.");
+  const stored = statements.get({
+    text: "SELECT count(*) AS total FROM stocktake_scan WHERE stocktake = ?",
+    args: [rid],
+  });
+  if (Number(stored?.total) + codes.length > MAX_SCANS)
+    throw new Problem("too_large", `A stocktake holds at most ${MAX_SCANS} codes.`);
+  const now = Math.round(store.clock.now() * 1000);
+  return codes.map((typed) => {
+    const code = typed.trim().slice(0, MAX_CODE_LENGTH);
+    const matches = scan(reader, RESOURCES, code, actor);
+    // Of several candidates, the only one that can be stored in a location.
+    const storable = matches.filter(({ resource }) => LOCATION_FIELDS.has(resource.name));
+    const match = [matches, storable].find(({ length }) => length === 1)?.[0];
+    const again = isScanned(store, rid, code);
+    statements.run({
+      text:
+        "INSERT INTO stocktake_scan (stocktake, code, object_kind, object_rid, place, at, user_rid) VALUES (?, ?, ?, ?, ?, ?, ?)" +
+        " ON CONFLICT (stocktake, code) DO UPDATE SET object_kind = excluded.object_kind, object_rid = excluded.object_rid," +
+        " place = excluded.place, at = excluded.at, user_rid = excluded.user_rid",
+      args: [rid, code, match?.resource.name ?? null, match?.rid ?? null, at, now, actor.user],
+    });
+    if (!match) return { code, verdict: "unknown", again, record: null, matches: matches.map(nameOf) };
+    const location = locationsOf(store, match.resource, [match.rid]).get(match.rid) ?? null;
+    const verdict = judge(store, tree, { ...match, location }, at);
+    return { code, verdict, again, record: nameOf(match), matches: [] };
+  });
+}
+
+const nameOf = ({ resource, id, name }: ScannedRecord): RecordName => ({
+  segment: resource.segment,
+  id,
+  name,
+});
+
+const isScanned = ({ statements }: Store, rid: number, code: string): boolean =>
+  statements.get({
+    text: "SELECT 1 AS found FROM stocktake_scan WHERE stocktake = ? AND code = ?",
+    args: [rid, code],
+  }) !== null;
+
+/** @throws Problem not_found if the code was not scanned */
+export function removeScan(store: Store, rid: number, typed: string): void {
+  const code = typed.trim();
+  requireOpen(store, rid);
+  if (!isScanned(store, rid, code)) throw new Problem("not_found", "This code was not scanned.");
+  store.statements.run({
+    text: "DELETE FROM stocktake_scan WHERE stocktake = ? AND code = ?",
+    args: [rid, code],
+  });
+}
+
+/** The report as of now; of an applied stocktake, the stored one. */
+export function readReport(store: Store, rid: number, actor: Actor): Report {
+  const { state, report } = stateOf(store, rid);
+  if (state === "APPLIED" && report !== null) return JSON.parse(String(report)) as Report;
+  return store.statements.reading(() => reportOf(compareItems(store, rid, actor)));
+}
+
+/** Moves misplaced items, handles missing ones and stores the report; to be called within a batch. */
+export function applyStocktake(
+  store: Store,
+  writer: RecordWriter,
+  rid: number,
+  missing: MissingAction,
+  actor: Actor,
+): Report {
+  requireOpen(store, rid);
+  const change = ({ resource, rid: row }: Item, body: Record<string, Json>, done: string): string => {
+    if (!writer.allows(resource, row, "change", actor)) return "not permitted";
+    writer.update(resource, row, body, "merge", actor);
+    return done;
+  };
+  const report = reportOf(compareItems(store, rid, actor), {
+    misplaced: (item, { id }) => change(item, { [LOCATION_FIELDS.get(item.resource.name)!]: id }, "moved"),
+    missing(item) {
+      if (missing === "clear") return change(item, { location: null }, "location emptied");
+      if (missing === "status") return change(item, { status: MISSING_STATUS }, "marked as missing");
+      return "left";
+    },
+  });
+  writer.setValues(STOCKTAKE, rid, { state: "APPLIED", report: JSON.stringify(report) }, actor);
+  return report;
 }

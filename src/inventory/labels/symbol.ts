@@ -1,25 +1,30 @@
-import { encodeSymbol } from "../../platform/qr-code.ts";
+import { encodeSymbol, qrMatrix } from "../../platform/qr-code.ts";
+import type { Label } from "./label.ts";
 
 export type Symbology = "qr" | "code128";
 
-/** Modules of quiet zone on each side that readers need: ISO/IEC 18004, section 6.3.8, and ISO/IEC 15417, section 4.2. */
+/** Modules of quiet zone on each side: ISO/IEC 18004, section 6.3.8, and ISO/IEC 15417, section 4.2. */
 export const QUIET = { qr: 4, code128: 10 } as const;
 
-/** Widths of bars and spaces in modules, beginning with a bar. */
+/** Widths of bars and spaces in modules, starting with a bar. */
 export const code128Widths = (text: string): readonly number[] =>
   encodeSymbol({ bcid: "code128", text }).sbs!;
 
-/** What Code 128 can hold without escapes. */
+/** Whether Code 128 can hold the text without escapes. */
 export const fitsCode128 = (text: string): boolean => /^[\x20-\x7e]{1,48}$/.test(text);
 
-export const modulesOf = (widths: readonly number[]): number => widths.reduce((sum, width) => sum + width, 0);
+/** Width of the symbol of a label, in modules, without quiet zones. */
+export const modulesOf = (label: Label, symbol: Symbology): number =>
+  symbol === "qr"
+    ? qrMatrix(label.address).size
+    : code128Widths(label.bars).reduce((sum, width) => sum + width, 0);
 
-/** Widest module worth its room, in millimetres. */
+/** Maximum module width in millimetres. */
 const WIDEST = { qr: 0.7, code128: 0.5 };
 
 /**
- * Width of a module on a label, in millimetres: as wide as the label allows with quiet zones, of which its own edge is
- * none, and with room for text beside a QR code.
+ * Width of a module on a label, in millimetres: as wide as the label allows with quiet zones and, beside a QR code, room
+ * for text.
  */
 export function moduleOn(label: { width: number; height: number }, symbol: Symbology, count: number): number {
   const whole = count + 2 * QUIET[symbol];

@@ -5,7 +5,7 @@ import type { Json, Stored } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { plan } from "../model/plan.ts";
 import { countStatement } from "../model/sql.ts";
-import { ROOT } from "../api/response.ts";
+import { ROOT } from "../api/call.ts";
 import { SUB_RESOURCES, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { openStore } from "./store.ts";
 import type { Clock } from "../../platform/clock.ts";

@@ -1,0 +1,158 @@
+import { ALIVE, and, type Condition } from "../model/condition.ts";
+import type { Actor } from "../model/access.ts";
+import type { Json } from "../model/field.ts";
+import { parseDeletedFilter } from "../model/listing.ts";
+import type { Resource } from "../model/resource.ts";
+import { forbidden } from "../records/record-writer.ts";
+import type { RecordReader } from "../records/record-reader.ts";
+import type { Store } from "../records/store.ts";
+import { MEDIA_TYPES } from "./negotiation.ts";
+import { readJson } from "./request-body.ts";
+import { ANONYMOUS } from "../../accounts/actor.ts";
+import { unauthenticated } from "../../accounts/unauthenticated.ts";
+import type { RequestContext } from "../../platform/request-context.ts";
+import { Problem } from "../../problem.ts";
+
+export const ROOT = "/api/v2/";
+
+/** One request with what its handlers need. */
+export interface Call {
+  request: Request;
+  method: string;
+  url: URL;
+  /** URL of the API, ending in a slash. */
+  base: string;
+  /** Path in front of all URLs of the server, such as /labd; may be empty. */
+  path: string;
+  actor: Actor;
+  store: Store;
+  /** Maximum size of a body in bytes. */
+  maxBytes: number;
+  /** Methods of the path, for the header Allow. */
+  allow: string;
+}
+
+type OpenedCall = Omit<Call, "allow">;
+
+export interface CallOptions {
+  store: Store;
+  /** @throws Problem unauthenticated */
+  authenticate: (request: Request) => Actor;
+  /** Whether callers without credentials may read public records. */
+  anonymousRead: boolean;
+  maxBytes: number;
+}
+
+const isRead = (method: string): boolean => ["GET", "HEAD", "OPTIONS"].includes(method);
+
+/** @throws Problem unauthenticated */
+export function openCall(options: CallOptions, request: Request, context: RequestContext): OpenedCall {
+  const { store, maxBytes, anonymousRead } = options;
+  const { method } = request;
+  const actor = options.authenticate(request);
+  if (actor.user === null && !(anonymousRead && isRead(method))) throw missingCredentials();
+  return { ...openAnonymousCall({ store, maxBytes }, request, context), actor };
+}
+
+/** The same without authentication. */
+export function openAnonymousCall(
+  { store, maxBytes }: Pick<CallOptions, "store" | "maxBytes">,
+  request: Request,
+  { baseUrl, basePath }: RequestContext,
+): OpenedCall {
+  const { method } = request;
+  const url = new URL(request.url);
+  return { request, method, url, path: basePath, base: baseUrl + ROOT, actor: ANONYMOUS, store, maxBytes };
+}
+
+export const missingCredentials = (): Problem =>
+  unauthenticated("Authentication credentials were not provided.");
+
+export const notFound = (): Problem => new Problem("not_found", "Not found.");
+
+/** A response with `Vary: Accept`. The server omits the body for HEAD. */
+export function respond(
+  body: string | ReadableStream<Uint8Array> | null,
+  status: number,
+  type: string,
+  headers: Record<string, string> = {},
+): Response {
+  const sent: Record<string, string> = { "Content-Type": type, Vary: "Accept", ...headers };
+  if (body === null) delete sent["Content-Type"];
+  const response = new Response(body, { status, headers: sent });
+  if (typeof body === "string") bodies.set(response, body);
+  return response;
+}
+
+export const respondJson = (value: unknown, headers?: Record<string, string>, status = 200): Response =>
+  respond(JSON.stringify(value), status, MEDIA_TYPES.json, headers);
+
+export const noContent = (headers?: Record<string, string>): Response => respond(null, 204, "", headers);
+
+/** Texts of responses: an idempotent write stores its response in the same transaction, where nothing can be awaited. */
+const bodies = new WeakMap<Response, string>();
+
+/** The text given to `respond`; null for other bodies. */
+export const bodyOf = (response: Response): string | null => bodies.get(response) ?? null;
+
+/** URL of the request without its parameters, as clients reach it. */
+export const here = (call: Call): string => call.base + call.url.pathname.slice(ROOT.length);
+
+/** URL of the request with one parameter replaced. */
+export function withParameter(call: Call, name: string, value: string): string {
+  const parameters = new URLSearchParams(call.url.searchParams);
+  parameters.set(name, value);
+  return `${here(call)}?${parameters.toString()}`;
+}
+
+/** The JSON body, without the `results` that clients of the flat form wrap it in. */
+export const readBody = async (call: Call): Promise<Json> =>
+  unwrap(await readJson(call.request, call.maxBytes));
+
+export function unwrap(value: Json): Json {
+  const members = membersOf(value);
+  return members && Object.keys(members).length === 1 && "results" in members ? members.results : value;
+}
+
+/** The members of a JSON object; undefined for any other value. */
+export const membersOf = (value: Json | undefined): { [name: string]: Json } | undefined =>
+  value !== null && typeof value === "object" && !Array.isArray(value) ? value : undefined;
+
+/** Row number of a record that the caller may view. @throws Problem not_found */
+export function findRecord(
+  { store, actor }: Call,
+  resource: Resource,
+  id: string,
+  condition: Condition = ALIVE,
+): number {
+  const rid = store.reader.find(resource, id, condition, actor);
+  if (rid === undefined) throw notFound();
+  return rid;
+}
+
+/** The same including deleted records. */
+export const findAny = (call: Call, resource: Resource, id: string): number =>
+  findRecord(call, resource, id, and());
+
+/** The same, selected by the parameter `deleted`; `reader` may read the past. */
+export function findRequested(call: Call, resource: Resource, id: string, reader: RecordReader): number {
+  const rid = reader.find(resource, id, parseDeletedFilter(resource, call.url.searchParams), call.actor);
+  if (rid === undefined) throw notFound();
+  return rid;
+}
+
+/** Reads the present, or the past that `as_of` names. */
+export function readerOf({ actor, url }: Call, resource: Resource, store: Store): RecordReader {
+  const { searchParams } = url;
+  return searchParams.has("as_of") ? store.past(resource, searchParams, actor).reader : store.reader;
+}
+
+export const mayChange = ({ store, actor }: Call, resource: Resource, rid: number): boolean =>
+  store.reader.rights(resource, actor, [rid]).get(rid)?.change === true;
+
+/** Row number of a record that the caller may change. @throws Problem not_found, forbidden */
+export function findChangeable(call: Call, resource: Resource, id: string): number {
+  const rid = findRecord(call, resource, id);
+  if (!mayChange(call, resource, rid)) throw forbidden();
+  return rid;
+}

@@ -1,0 +1,326 @@
+import { Elysia } from "elysia";
+import { type Static, type TObject, type TSchema, Type } from "typebox";
+import { DEFAULT_PAGE_SIZE } from "../model/listing.ts";
+import { PROBLEM_SCHEMA } from "../model/schema.ts";
+import type { RoutedResource } from "../resources/index.ts";
+import { type Call, missingCredentials, ROOT, unwrap } from "./call.ts";
+import { readJson } from "./request-body.ts";
+import { requestPlugin } from "../../platform/http.ts";
+import type { RequestContext } from "../../platform/request-context.ts";
+import { schema, textSchema } from "../../platform/schema.ts";
+import { PROBLEMS } from "../../problem.ts";
+
+/** Registers the operations of the API together with their OpenAPI descriptions. */
+
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
+type Content = Record<string, { schema: object }>;
+
+export interface Parameter {
+  name: string;
+  in: "query" | "header" | "path";
+  required: boolean;
+  description: string;
+  schema: TSchema;
+}
+
+const optional =
+  (place: "query" | "header") =>
+  (name: string, description: string): Parameter => ({
+    name,
+    in: place,
+    required: false,
+    description,
+    schema: Type.String(),
+  });
+const query = optional("query");
+const header = optional("header");
+
+/** Parameters that several operations accept, by what they are for. */
+const SHARED = {
+  dryRun: [
+    query("dry_run", "1: change nothing and return a preview with a value for `confirm`."),
+    query("changes", "Maximum number of changes in the preview; `count` counts all of them."),
+    query("confirm", "`confirm` of a preview: make exactly these changes, or answer 409."),
+  ],
+  once: [
+    header(
+      "Idempotency-Key",
+      "A key chosen by the client: a repeated request with the same key within 24 hours gets the first response again.",
+    ),
+  ],
+  match: [
+    header(
+      "If-Match",
+      'Write only if the record has one of these entity tags; a version such as `"3"` also works.',
+    ),
+  ],
+  noneMatch: [header("If-None-Match", "Entity tags of cached responses: 304 if nothing has changed.")],
+  past: [
+    query("deleted", "true: deleted ones only; all: deleted ones too; false (default): others only."),
+    query(
+      "as_of",
+      "A time or a batch id: the state at that time, of records that the caller may view today.",
+    ),
+  ],
+  paging: [
+    query("page", "Page number from 1."),
+    query("page_size", `Results on a page (${DEFAULT_PAGE_SIZE} by default); max returns all.`),
+  ],
+  flat: [query("response_format", 'flat: wrap the response as {"results": …}.')],
+};
+
+const PATH_PARAMETERS: Record<string, string> = {
+  id: "Id.",
+  sub_id: "Id of the annotation or note.",
+  grant: "Id of the grant: `grant` in the list of grants, `id` in the history.",
+  name: "Name or id.",
+  member: "Username or id of the account.",
+};
+
+const ERRORS: Record<number, string> = {
+  400: "A parameter or a field is invalid; the response names it.",
+  401: PROBLEMS.unauthenticated.meaning,
+  403: "The caller lacks permission.",
+  404: "It does not exist, or the caller may not view it.",
+  406: "The response cannot be given in an accepted format.",
+  409: "The request conflicts with the current state, or the result would differ from the confirmed preview.",
+  412: "If-Match names no current entity tag.",
+  413: "The body or the result is too large.",
+  415: "The media type of the body is not supported.",
+  422: "The Idempotency-Key was used with another request.",
+  429: "Too many failed sign-ins; wait for the seconds given by Retry-After.",
+  503: "The server is busy; try again later.",
+};
+
+/** Response to a dry run. */
+const PREVIEW = Type.Object(
+  {
+    dry_run: Type.Boolean(),
+    count: Type.Integer(),
+    confirm: Type.String(),
+    changes: Type.Array(Type.Object({})),
+  },
+  { description: "What would change, record by record, with values before and after." },
+);
+
+export const nullable = <Schema extends TSchema>(schema: Schema): Schema => ({ ...schema, nullable: true });
+export const INSTANT = Type.String({ format: "date-time" });
+
+/** A body in JSON of this schema. */
+export const content = (schema: object): Content => ({ "application/json": { schema } });
+
+/** Bytes of these media types. */
+export const binary = (...types: string[]): Content =>
+  Object.fromEntries(types.map((type) => [type, { schema: { type: "string", format: "binary" } }]));
+
+/** A form with a file. */
+export const UPLOAD: Content = {
+  "multipart/form-data": { schema: Type.Object({ file: Type.String({ format: "binary" }) }) },
+};
+
+/** The envelope of a list whose results have this schema. */
+export const pageOf = (results: TSchema, before: Record<string, TSchema> = {}): TObject =>
+  Type.Object({
+    ...before,
+    previous: nullable(Type.String()),
+    next: nullable(Type.String()),
+    current: Type.Integer(),
+    total: Type.Integer(),
+    total_pages: Type.Integer(),
+    results: Type.Array(results),
+  });
+
+export interface Description<Query extends TObject, Body extends TSchema> {
+  /** Imperative, without a full stop. */
+  summary: string;
+  description?: string;
+  /** Validated parameters. */
+  query?: Query;
+  /** Parameters that the handler parses. */
+  parameters?: readonly Parameter[];
+  accepts?: readonly (keyof typeof SHARED)[];
+  /** Schema of a JSON body, which is validated. */
+  body?: Body;
+  /** A body that the handler parses. */
+  sends?: Content;
+  /** Content of a successful response; without it the response is 204. */
+  returns?: Content;
+  /** 200 by default. */
+  status?: 201 | 202;
+  /** Other responses. */
+  responses?: Record<number, { description: string; content?: Content }>;
+  /** Error statuses besides the usual ones. */
+  errors?: readonly number[];
+  signedIn?: boolean;
+  /** "document": not in the document; "allow": neither there nor in `Allow`. */
+  hideFrom?: "document" | "allow";
+}
+
+interface Context<Query extends TObject, Body extends TSchema> {
+  call: Call;
+  params: Record<string, string>;
+  query: Static<Query>;
+  body: Static<Body>;
+}
+
+export type Handler<Query extends TObject = TObject, Body extends TSchema = TSchema> = (
+  context: Context<Query, Body>,
+) => Response | Promise<Response>;
+
+/** The plugin that operations belong to, and their methods by path. */
+export interface Api {
+  app: ReturnType<typeof createPlugin>;
+  methods: Map<string, Set<Method>>;
+}
+
+export function createApi(open: OpenCall, maxBytes: number): Api {
+  const methods: Api["methods"] = new Map();
+  return { app: createPlugin(open, maxBytes, methods), methods };
+}
+
+type OpenCall = (request: Request, context: RequestContext) => Omit<Call, "allow">;
+
+/** Supplies `call`, refuses anonymous callers where `signedIn` is set, and sends `Allow`. */
+const createPlugin = (open: OpenCall, maxBytes: number, methods: Api["methods"]) =>
+  new Elysia()
+    .use(requestPlugin)
+    .parser("unwrappedJson", async ({ request }) => unwrap(await readJson(request, maxBytes)))
+    .derive(({ request, requestContext, route }) => ({
+      call: Object.assign(open(request, requestContext), { allow: allowOf(methods.get(route)) }) as Call,
+    }))
+    .macro({
+      signedIn: {
+        transform(context: object) {
+          if ((context as { call: Call }).call.actor.user === null) throw missingCredentials();
+        },
+      },
+    })
+    .onAfterHandle(({ call, responseValue }) => {
+      if (responseValue instanceof Response) responseValue.headers.set("Allow", call.allow);
+    });
+
+/** In the order of the specification ("Collection responses"). */
+const METHODS: readonly Method[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
+const allowOf = (known = new Set<Method>()): string =>
+  [...METHODS.filter((method) => known.has(method)), ...(known.has("GET") ? ["HEAD"] : []), "OPTIONS"].join(
+    ", ",
+  );
+
+/** Relative to the root of the API or to a resource, whose aliases the document leaves out; or absolute. */
+export type Path = string | readonly [RoutedResource, string];
+
+/** Registers one operation. */
+export function add<Query extends TObject, Body extends TSchema>(
+  api: Api,
+  method: Method,
+  path: Path,
+  description: Description<Query, Body>,
+  handler: Handler<Query, Body>,
+): void {
+  if (typeof path !== "string") {
+    const [{ segment, aliases = [] }, rest] = path;
+    add(api, method, `${segment}/${rest}`, description, handler);
+    for (const alias of aliases)
+      add(api, method, `${alias}/${rest}`, { hideFrom: "document", ...description }, handler);
+    return;
+  }
+  const { query, body, signedIn, hideFrom } = description;
+  const { app, methods } = api;
+  const full = path.startsWith("/") ? path : ROOT + path;
+  if (hideFrom !== "allow") methods.set(full, (methods.get(full) ?? new Set()).add(method));
+  const none = {} as Static<Query>;
+  const run = query
+    ? ({ call, params, query, body }: Context<Query, Body>) =>
+        handler({ call, params: decoded(params), query, body })
+    : ({ call, params, body }: Context<Query, Body>) =>
+        handler({ call, params: decoded(params), body, query: none });
+  app.route(
+    method,
+    full,
+    run as never,
+    {
+      parse: body ? "unwrappedJson" : "none",
+      ...(query ? { query: textSchema(query), transform: rawQuery } : {}),
+      ...(body ? { body: schema(body) } : {}),
+      ...(signedIn ? { signedIn: true } : {}),
+      detail: hideFrom ? { hide: true } : detailOf(method, path, description),
+    } as never,
+  );
+}
+
+/** Elysia would parse values such as `[1]` and `{}` as JSON. Of a repeated parameter the first counts. */
+function rawQuery(context: object): void {
+  const { call } = context as { call: Call };
+  Object.assign(context, { query: Object.fromEntries([...call.url.searchParams].toReversed()) });
+}
+
+/** Parts of the path. Elysia gives null for one that cannot be decoded, such as `%`, and nothing where there are none. */
+function decoded(params: Record<string, string | null> = {}): Record<string, string> {
+  for (const name in params) params[name] ??= "";
+  return params as Record<string, string>;
+}
+
+function detailOf(method: Method, path: string, about: Description<TObject, TSchema>): object {
+  const { summary, description, accepts = [], returns, status, signedIn } = about;
+  const writes = method !== "GET";
+  const sends = about.sends ?? (about.body && content(about.body));
+  const previews = accepts.includes("dryRun") && (status !== undefined || !returns);
+  return {
+    tags: ["inventory"],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    ...(writes || signedIn ? { security: [{ token: [] }] } : {}),
+    parameters: [
+      ...[...path.matchAll(/:(\w+)/g)].map(([, name]): Parameter => ({
+        name,
+        in: "path",
+        required: true,
+        description: PATH_PARAMETERS[name],
+        schema: Type.String(),
+      })),
+      ...documented(about.query),
+      ...(about.parameters ?? []),
+      ...accepts.flatMap((name) => SHARED[name]),
+    ],
+    ...(sends ? { requestBody: { required: true, content: sends } } : {}),
+    responses: {
+      ...(previews ? { 200: { description: "Preview of a dry run.", content: content(PREVIEW) } } : {}),
+      [returns ? (status ?? 200) : 204]: {
+        description: "Success.",
+        ...(returns ? { content: returns } : {}),
+      },
+      ...about.responses,
+      ...errorsOf(writes, sends !== undefined, about),
+    },
+  };
+}
+
+/** Validated parameters as the document describes them. */
+function documented(query: TObject | undefined): Parameter[] {
+  return Object.entries(query?.properties ?? {}).map(([name, property]) => {
+    const { description = "", ...schema } = property as TSchema & { description?: string };
+    const required = query?.required?.includes(name) ?? false;
+    return { name, in: "query", required, description, schema: schema as TSchema };
+  });
+}
+
+function errorsOf(
+  writes: boolean,
+  sends: boolean,
+  { accepts = [], errors = [] }: Description<TObject, TSchema>,
+): object {
+  const statuses = [
+    400,
+    401,
+    404,
+    ...(writes ? [403, 409] : []),
+    ...(sends ? [413, 415] : []),
+    ...(accepts.includes("match") ? [412] : []),
+    ...(accepts.includes("once") ? [422] : []),
+    ...errors,
+  ];
+  return Object.fromEntries(
+    statuses.map((status) => [status, { description: ERRORS[status], content: content(PROBLEM_SCHEMA) }]),
+  );
+}

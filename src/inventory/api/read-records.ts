@@ -1,0 +1,225 @@
+import type { Json } from "../model/field.ts";
+import {
+  type Listing,
+  parseExplain,
+  parseListing,
+  parseRepresentation,
+  type Representation,
+  unknownItemParameters,
+} from "../model/listing.ts";
+import { envelopeText, pageInfo } from "../model/page.ts";
+import { columnOf, isGuarded, type Resource } from "../model/resource.ts";
+import { csvFile, csvText, unhurried, xlsxFile } from "../imports/export-file.ts";
+import type { RecordReader } from "../records/record-reader.ts";
+import type { RoutedResource } from "../resources/index.ts";
+import {
+  type Call,
+  findRequested,
+  here,
+  missingCredentials,
+  readerOf,
+  respond,
+  respondJson,
+  withParameter,
+} from "./call.ts";
+import { isKnown, listTag, recordTag } from "./entity-tag.ts";
+import { explainListing, explainRecord } from "./explanation.ts";
+import { openSnapshotFor, streamList } from "./list-stream.ts";
+import { MEDIA_TYPES, negotiate } from "./negotiation.ts";
+import { formOf, notModified, show } from "./render.ts";
+
+/** Records of a file that are read at a time. */
+const EXPORT_CHUNK = 500;
+
+/** GET of a list. */
+export function listRecords(call: Call, resource: RoutedResource): Response {
+  const { actor, request, store } = call;
+  const { searchParams } = call.url;
+  const past = searchParams.has("as_of") ? store.past(resource, searchParams, actor) : undefined;
+  const listing = parseListing(store.resources, resource, past?.parameters ?? searchParams, actor);
+  if (explained(call) !== undefined)
+    return respondJson(explainListing(store, resource, listing, searchParams, actor, past));
+  const format = negotiate(listing.format, request.headers.get("accept"));
+  const headers = warningOf(listing.ignored);
+  if (format === "csv" || format === "xlsx") return exportList(call, resource, format, listing, headers);
+  const streamed = format === "json" ? streamList(call, resource, listing, headers) : undefined;
+  if (streamed) return streamed;
+  const reader = past?.reader ?? store.reader;
+  const found = reader.list(resource, listing, actor);
+  const page = pageInfo(here(call), searchParams, found.current, found.total, listing.size);
+  const links = { base: call.base, format: listing.format };
+  const json = envelopeText(page, reader.texts(resource, listing, actor, found.rids, links));
+  headers.ETag = listTag(json, formOf(call, format));
+  if (isKnown(call, headers.ETag)) return notModified(headers);
+  return show(call, format, json, resource, {
+    headers,
+    links: {
+      "Previous page": page.previous,
+      "Next page": page.next,
+      JSON: withParameter(call, "format", "json"),
+      CSV: withParameter(call, "format", "csv"),
+      XLSX: withParameter(call, "format", "xlsx"),
+      Import: actor.user === null ? null : `${call.base}${resource.segment}/import/?format=api`,
+    },
+  });
+}
+
+/** GET of a record. */
+export function readRecord(call: Call, resource: RoutedResource, id: string): Response {
+  const { actor, store } = call;
+  const { searchParams } = call.url;
+  const wanted = explained(call);
+  const past = searchParams.has("as_of") ? store.past(resource, searchParams, actor) : undefined;
+  if (wanted !== undefined) return respondJson(explainRecord(store, resource, id, wanted, actor, past));
+  const reader = past?.reader ?? store.reader;
+  return showRecord(call, resource, findRequested(call, resource, id, reader), 200, reader);
+}
+
+/** The value of `explain`, which needs credentials. */
+function explained(call: Call): string | undefined {
+  const wanted = parseExplain(call.url.searchParams);
+  if (wanted !== undefined && call.actor.user === null) throw missingCredentials();
+  return wanted;
+}
+
+const representationOf = ({ store, url }: Call, resource: Resource): Representation =>
+  parseRepresentation(store.resources, resource, url.searchParams);
+
+/** To be called before a write: a response that cannot be given must not have changed anything. @throws Problem */
+export function checkRepresentation(call: Call, resource: Resource): void {
+  negotiate(representationOf(call, resource).format, call.request.headers.get("accept"));
+}
+
+/** One record as requested; 201 with its URL. */
+export function showRecord(
+  call: Call,
+  resource: RoutedResource,
+  rid: number,
+  status: 200 | 201,
+  reader: RecordReader = call.store.reader,
+): Response {
+  const { actor, base, method, request, store, url } = call;
+  const representation = representationOf(call, resource);
+  const format = negotiate(representation.format, request.headers.get("accept"));
+  const isRead = status === 200 && method === "GET";
+  const headers = warningOf(isRead ? unknownItemParameters(url.searchParams) : []);
+  if (status === 201) headers.Location = urlOf(call, resource, rid);
+  if (format === "csv" || format === "xlsx")
+    return exportRecords(call, resource, format, representation, [rid], { status, headers, reader });
+  const links = { base, format: representation.format };
+  const [text] = reader.texts(resource, representation, actor, [rid], links);
+  // Clients of the flat form expect the record in `results`.
+  const json = representation.shape === "flat" ? `{"results":${text}}` : text;
+  const form = formOf(call, format);
+  headers.ETag =
+    reader === store.reader && "version" in resource.fields
+      ? recordTag(store.version(resource, rid), json, form)
+      : listTag(json, form);
+  if (isKnown(call, headers.ETag)) return notModified(headers);
+  const below = status === 200 && isGuarded(resource) ? ["history", "annotations", "notes"] : [];
+  return show(call, format, json, resource, {
+    status,
+    headers,
+    links: {
+      JSON: withParameter(call, "format", "json"),
+      ...Object.fromEntries(below.map((name) => [name, `${urlOf(call, resource, rid)}${name}/?format=api`])),
+    },
+  });
+}
+
+/** Several records as JSON. */
+export function showRecords(
+  call: Call,
+  resource: RoutedResource,
+  rids: readonly number[],
+  status: 200 | 201,
+): Response {
+  const { actor, base, store } = call;
+  const representation = representationOf(call, resource);
+  const links = { base, format: representation.format };
+  const texts = `[${store.reader.texts(resource, representation, actor, rids, links).join(",")}]`;
+  const json = representation.shape === "flat" ? `{"results":${texts}}` : texts;
+  return respond(json, status, MEDIA_TYPES.json);
+}
+
+function urlOf({ base, store }: Call, resource: RoutedResource, rid: number): string {
+  const text = `SELECT ${columnOf(resource, "id")} AS id FROM ${resource.table} WHERE rid = ?`;
+  return `${base}${resource.segment}/${store.statements.get({ text, args: [rid] })?.id}/`;
+}
+
+/** A list as a file has all of its pages, unless one is requested. */
+function exportList(
+  call: Call,
+  resource: RoutedResource,
+  format: "csv" | "xlsx",
+  requested: Listing,
+  headers: Record<string, string>,
+): Response {
+  const { actor, store } = call;
+  const { searchParams } = call.url;
+  const isPage = searchParams.has("page") || searchParams.has("page_size");
+  const listing: Listing = isPage ? requested : { ...requested, size: "max" };
+  const snapshot = openSnapshotFor(call);
+  try {
+    const reader = readerOf(call, resource, snapshot?.store ?? store);
+    const { rids } = reader.list(resource, listing, actor);
+    const source = { status: 200, headers, reader, ...(snapshot ? { end: snapshot.close } : {}) } as const;
+    return exportRecords(call, resource, format, listing, rids, source);
+  } catch (error) {
+    snapshot?.close();
+    throw error;
+  }
+}
+
+interface ExportSource {
+  status: 200 | 201;
+  headers: Record<string, string>;
+  reader: RecordReader;
+  /** Closes the snapshot that `reader` reads. */
+  end?: () => void;
+}
+
+/** Records as a file; with a snapshot, they are read in chunks while the file is sent. */
+function exportRecords(
+  call: Call,
+  resource: RoutedResource,
+  format: "csv" | "xlsx",
+  requested: Representation,
+  rids: readonly number[],
+  { status, headers, reader, end }: ExportSource,
+): Response {
+  // Cells hold plain values only.
+  const shape = requested.shape === "spec" ? "flat" : requested.shape;
+  const links = { base: call.base, format: requested.format };
+  const read = (from: number): { names: readonly string[]; values: Record<string, Json>[] } => {
+    const chunk = rids.slice(from, from + EXPORT_CHUNK);
+    const records = reader.records(resource, { ...requested, shape }, call.actor, chunk, links);
+    // Rights cached for one chunk are of no use for the next.
+    if (end) reader.forget();
+    return records;
+  };
+  const first = read(0);
+  function* chunks() {
+    yield first.values;
+    for (let from = EXPORT_CHUNK; from < rids.length; from += EXPORT_CHUNK) yield read(from).values;
+  }
+  const name = resource.segment.replaceAll("/", "-");
+  const sent = { ...headers, "Content-Disposition": `attachment; filename="${name}.${format}"` };
+  if (format === "csv" && rids.length <= EXPORT_CHUNK) {
+    end?.();
+    return respond(csvText(first.names, first.values), status, MEDIA_TYPES.csv, sent);
+  }
+  // Without a snapshot everything is read now: later it might have changed.
+  const sheet = { title: name, names: first.names, chunks: end ? chunks() : [...chunks()] };
+  const file = format === "csv" ? csvFile(sheet) : xlsxFile(sheet);
+  return respond(unhurried(file, end), status, MEDIA_TYPES[format], sent);
+}
+
+/** The header that names ignored parameters (RFC 7234, section 5.5: 299, miscellaneous persistent warning). */
+function warningOf(ignored: readonly string[]): Record<string, string> {
+  if (ignored.length === 0) return {};
+  const names = ignored
+    .slice(0, 20)
+    .map((name) => (/^[\w.=+-]{1,80}$/.test(name) ? name : "unprintable name"));
+  return { Warning: `299 labd "Ignored: ${names.join(", ")}"` };
+}

@@ -1,0 +1,191 @@
+import { isPatch, patchRecord } from "../model/apply-json-patch.ts";
+import { type BulkChange, parseBulkChanges, parseFilteredChange } from "../model/bulk-body.ts";
+import type { Json } from "../model/field.ts";
+import { parameterProblem } from "../model/filter.ts";
+import { LIST_PARAMETERS, parseListing } from "../model/listing.ts";
+import type { WriteMode } from "../model/parse-body.ts";
+import type { Resource } from "../model/resource.ts";
+import type { RoutedResource } from "../resources/index.ts";
+import { writeBatch, writeOnce } from "./batch.ts";
+import { type Call, findRecord, membersOf, noContent, readBody, respondJson } from "./call.ts";
+import { checkVersion } from "./entity-tag.ts";
+import { checkRepresentation, showRecord, showRecords } from "./read-records.ts";
+import { readJson } from "./request-body.ts";
+
+/** PUT replaces, PATCH merges. */
+export const modeOf = ({ method }: Call): Exclude<WriteMode, "create"> =>
+  method === "PUT" ? "replace" : "merge";
+
+/** POST to a list: an object, or a list of objects. */
+export async function createRecords(call: Call, resource: RoutedResource): Promise<Response> {
+  const { actor, store } = call;
+  checkRepresentation(call, resource);
+  const value = withType(resource, await readBody(call), call.url.searchParams.get("type"));
+  if (Array.isArray(value))
+    return writeOnce(call, value, {
+      kind: "bulk_create",
+      work: () => store.bulk.create(resource, value, actor),
+      respond: (rids) => showRecords(call, resource, rids, 201),
+    });
+  return writeOnce(call, value, {
+    kind: "create",
+    work: (writer) => writer.create(resource, value, actor),
+    respond: (rid) => showRecord(call, resource, rid, 201),
+  });
+}
+
+/** PUT or PATCH of a list. */
+export async function updateRecords(call: Call, resource: RoutedResource): Promise<Response> {
+  checkRepresentation(call, resource);
+  const changes = changesOf(call, resource, await readBody(call));
+  return writeBatch(call, {
+    kind: "bulk_update",
+    // Filters are evaluated in the transaction of the write.
+    work: () => call.store.bulk.update(resource, changes(), modeOf(call), call.actor),
+    respond: (rids) => showRecords(call, resource, rids, 200),
+  });
+}
+
+/** PUT, PATCH or DELETE of a record. */
+export async function writeRecord(call: Call, resource: RoutedResource, id: string): Promise<Response> {
+  const { actor, method } = call;
+  checkRepresentation(call, resource);
+  const value = method === "DELETE" ? null : await readBody(call);
+  return writeBatch(call, {
+    kind: method === "DELETE" ? "delete" : "update",
+    work(writer) {
+      const rid = findRecord(call, resource, id);
+      if ("version" in resource.fields) checkVersion(call, Number(writer.current(resource, rid).version));
+      if (method === "DELETE") writer.remove(resource, [rid], actor);
+      else if (method === "PATCH" && isPatch(value)) {
+        const merge = patched(call, resource, rid, value);
+        // A patch of tests only writes nothing.
+        if (Object.keys(merge).length > 0) writer.update(resource, rid, merge, "merge", actor);
+      } else writer.update(resource, rid, value, modeOf(call), actor);
+      return rid;
+    },
+    respond: (rid) => (method === "DELETE" ? noContent() : showRecord(call, resource, rid, 200)),
+  });
+}
+
+/** Deletes the records that the parameters or the body name by id or filter. */
+export async function deleteRecords(call: Call, resource: RoutedResource): Promise<Response> {
+  const { actor, store } = call;
+  const { searchParams } = call.url;
+  const value = await readJson(call.request, call.maxBytes);
+  const named = idsOf(searchParams, value);
+  const filters = membersOf(membersOf(value)?.filters);
+  const parameters = filters ? parametersOf(filters) : searchParams;
+  const isByFilter = named.length === 0 && isFiltered(parameters);
+  return writeOnce(call, value, {
+    kind: "bulk_delete",
+    work() {
+      const ids = isByFilter ? idsFound(call, resource, parameters) : named;
+      return isByFilter && ids.length === 0 ? [] : store.bulk.remove(resource, ids, actor);
+    },
+    respond: (ids) => respondJson({ deleted: ids.length, ids }),
+  });
+}
+
+/** The changes of a bulk update; evaluated later where a filter selects the records. */
+function changesOf(call: Call, resource: Resource, value: Json): () => BulkChange[] {
+  const { searchParams } = call.url;
+  const filtered = parseFilteredChange(value, isFiltered(searchParams));
+  if (!filtered) {
+    const changes = parseBulkChanges(value);
+    return () => changes;
+  }
+  const { filters, body, tests } = filtered;
+  const parameters = filters === undefined ? searchParams : parametersOf(filters);
+  if (!isFiltered(parameters))
+    throw parameterProblem("filters", 'Give at least one filter. {"deleted": false} selects all records.');
+  return () => idsFound(call, resource, parameters).map((id) => ({ id, body, tests }));
+}
+
+const LINKS = { base: "", format: undefined };
+
+/** Ids of all records that the filters select. */
+function idsFound({ actor, store }: Call, resource: Resource, parameters: URLSearchParams): string[] {
+  for (const name of ["page", "page_size"])
+    if (parameters.has(name)) throw parameterProblem(name, "Bulk operations apply to all pages.");
+  const filters = new URLSearchParams([...parameters].filter(([name]) => isFilter(name)));
+  const [first] = [...filters].every(matchesAll) ? [...filters.keys()] : [];
+  if (first !== undefined)
+    throw parameterProblem(first, "An empty filter selects all records. Use deleted=false for that.");
+  const listing = parseListing(store.resources, resource, filters, actor);
+  const { rids } = store.reader.list(resource, { ...listing, page: 1, size: "max" }, actor);
+  const representation = { format: undefined, shape: "flat", fields: ["id"] } as const;
+  const { values } = store.reader.records(resource, representation, actor, rids, LINKS);
+  return values.map(({ id }) => String(id));
+}
+
+/** The fields that a JSON Patch changes. */
+function patched(
+  { actor, store }: Call,
+  resource: Resource,
+  rid: number,
+  operations: Json[],
+): { [name: string]: Json } {
+  const fields = Object.keys(resource.fields).filter((name) => resource.fields[name].shown !== "internal");
+  const representation = { format: undefined, shape: "flat", fields } as const;
+  const [record] = store.reader.records(resource, representation, actor, [rid], LINKS).values;
+  const writable = new Set(fields.filter((name) => resource.fields[name].write !== "never"));
+  return patchRecord(record, writable, operations);
+}
+
+/** Parameters of bulk operations that are not filters. */
+const WRITE_PARAMETERS = new Set(["dry_run", "changes", "confirm", "id", "ids", "explain", "strict"]);
+const FILTERS = new Set(["query_expression", "deleted", "can_change", "can_delete"]);
+
+const isFilter = (name: string): boolean =>
+  !WRITE_PARAMETERS.has(name) && (FILTERS.has(name) || !Object.hasOwn(LIST_PARAMETERS, name));
+
+const isFiltered = (parameters: URLSearchParams): boolean => [...parameters.keys()].some(isFilter);
+
+/** Whether a filter matches every record, as that of a script whose variable is empty. */
+const matchesAll = ([name, value]: [string, string]): boolean =>
+  value.trim() === "" &&
+  /^(name|description|query|query_expression)$|__i?(contains|startswith|endswith)$/.test(name);
+
+/** Filters in a body as parameters. */
+function parametersOf(filters: { [name: string]: Json }): URLSearchParams {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(filters)) {
+    const values = Array.isArray(value) && name !== "query_expression" ? value : [value];
+    for (const item of values)
+      parameters.append(
+        name,
+        item !== null && typeof item === "object" ? JSON.stringify(item) : String(item),
+      );
+  }
+  return parameters;
+}
+
+/**
+ * The ids of a bulk deletion, without duplicates: parameters `id` or `ids`, repeated or separated by commas, optionally
+ * with `id=` in front (`?id=<id_1>,id=<id_2>`, as in the specification); or a body that is a list or {"ids": […]}.
+ */
+function idsOf(parameters: URLSearchParams, body: Json): string[] {
+  const typed = [...parameters.getAll("id"), ...parameters.getAll("ids")].flatMap((value) =>
+    value.split(","),
+  );
+  const listed = membersOf(body)?.ids ?? body;
+  const given = (Array.isArray(listed) ? listed : []).map((item) => {
+    const members = membersOf(item);
+    return String(members ? (members.id ?? "") : item);
+  });
+  const ids = [...typed, ...given].map((id) =>
+    id
+      .trim()
+      .replace(/^ids?=/, "")
+      .toLowerCase(),
+  );
+  return [...new Set(ids.filter((id) => id !== ""))];
+}
+
+/** The body with the model type that the parameter `type` names, where it names none itself. */
+function withType({ fields }: Resource, body: Json, type: string | null): Json {
+  const members = membersOf(body);
+  const applies = type !== null && "type" in fields && "model_type" in fields;
+  return applies && members && !("model_type" in members) ? { ...members, model_type: type } : body;
+}
