@@ -7,6 +7,7 @@ const MEANINGS = {
   403: "Not allowed for this caller.",
   404: "Not found, or not visible to the caller.",
   409: "Not possible now; the message says why.",
+  413: "There is not enough space for the file.",
 };
 type Status = keyof typeof MEANINGS;
 

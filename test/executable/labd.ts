@@ -1,6 +1,9 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { element, inEnvelope, NAMESPACE } from "./messages.ts";
+
+export * from "./messages.ts";
 
 /** The compiled executable, started and called as a person would. */
 
@@ -154,31 +157,6 @@ export async function seenBy(url: string): Promise<void> {
   for (let i = 0; i < 2; i++) await (await fetch(`${url}/healthz`)).text();
 }
 
-export const NAMESPACE = "http://labd.example/conservation-scorer";
-
-/** An envelope of SOAP 1.1 around the content of its body. */
-export const inEnvelope = (body: string): string =>
-  `<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body>${body}</s:Body></s:Envelope>`;
-
-export interface RunJob {
-  sequence: string;
-  patterns?: string[];
-  names?: string[];
-  model?: string;
-}
-
-export const runJobMessage = ({
-  sequence,
-  patterns = [],
-  names = [],
-  model = "continuous",
-}: RunJob): string =>
-  inEnvelope(
-    `<RunJob xmlns="${NAMESPACE}"><identifier>test</identifier><querySequence>${sequence}</querySequence><scoringModel>${model}</scoringModel>${patterns
-      .map((pattern) => `<regularExpression>${pattern}</regularExpression>`)
-      .join("")}${names.map((name) => `<elmIdentifierName>${name}</elmIdentifierName>`).join("")}</RunJob>`,
-  );
-
 /** Posts a message to the SOAP endpoint. */
 export async function post(
   url: string,
@@ -192,10 +170,6 @@ export async function post(
   });
   return { status: response.status, text: await response.text(), headers: response.headers };
 }
-
-/** Text of the first element of this local name. */
-export const element = (xml: string, name: string): string | undefined =>
-  xml.match(new RegExp(`<(?:\\w+:)?${name}(?:\\s[^>]*)?>([^<]*)<`))?.[1];
 
 export const ask = (url: string, operation: string, job: string): ReturnType<typeof post> =>
   post(
@@ -212,7 +186,3 @@ export async function ended(url: string, job: string): Promise<string> {
   }
   return "still going";
 }
-
-/** The E7 protein of a papillomavirus (P03129), whose LxCxE binds the retinoblastoma protein. */
-export const E7 =
-  "MHGDTPTLHEYMLDLQPETTDLYCYEQLNDSSEEEDEIDGPAGQAEPDRAHYNIVTFCCKCDSTLRLCVQSTHVDIRTLEDLLMGTLGIVCPICSQKP";

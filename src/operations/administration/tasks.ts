@@ -3,48 +3,48 @@ import type { AuditLog } from "../../accounts/audit.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 
-/** Work that an administrator started and that takes longer than an answer may. Times are milliseconds since 1970-01-01 UTC. */
+export const TASK_KINDS = ["corpus-add", "corpus-verify", "backup", "backup-verify", "examination"] as const;
+export type TaskKind = (typeof TASK_KINDS)[number];
+export const TASK_STATES = ["running", "done", "failed", "cancelled"] as const;
+
+/** Work that takes longer than a request may. Times are milliseconds since 1970-01-01 UTC. */
 export interface Task {
   id: string;
-  /** One of a kind runs at a time. */
+  /** One task of a kind runs at a time. */
   kind: TaskKind;
-  /** What it is about, such as the name of a corpus. */
+  /** The name of a corpus or backup. */
   subject: string;
-  /** Who started it. */
+  /** The user who started it. */
   by: string;
-  state: "running" | "done" | "failed" | "cancelled";
+  state: (typeof TASK_STATES)[number];
   started: number;
   ended: number | null;
-  /** What it does now, or what became of it, for people. */
+  /** What it is doing, or its outcome, as a sentence. */
   said: string;
-  /** How far it is, 0..1; null while that is not known. */
+  /** The part that is done, 0..1; null while unknown. */
   fraction: number | null;
-  /** What it found, in the form of its kind. */
   result: unknown;
 }
 
-export type TaskKind = "corpus-add" | "corpus-verify" | "backup" | "backup-verify" | "examination";
-
-/** What the work says while it is done. */
+/** Reports the progress of a task. */
 export interface Report {
   /** Id of the task. */
   task: string;
   say(text: string): void;
   at(fraction: number): void;
-  /** Aborted when somebody calls it off or the server stops. */
+  /** Aborted when the task is cancelled or the server stops. */
   signal: AbortSignal;
 }
 
-/** What the work ends with: a sentence, and what it found. */
 export interface Outcome {
   said: string;
   result?: unknown;
 }
 
-/** Ended tasks that are remembered. */
-const REMEMBERED = 50;
+/** Number of ended tasks to keep. */
+const KEPT = 50;
 
-/** Tasks of this process. They end with it: what they wrote is whole or not there, and can be done again. */
+/** The tasks of this process. They end with it, and can be started again. */
 export class Tasks {
   readonly #tasks = new Map<string, { task: Task; stop: AbortController; done: Promise<void> }>();
   #closed = false;
@@ -55,7 +55,7 @@ export class Tasks {
     private readonly audit: AuditLog,
   ) {}
 
-  /** All that are remembered, the newest first. */
+  /** Newest first. */
   list(): Task[] {
     return [...this.#tasks.values()].map(({ task }) => task).reverse();
   }
@@ -68,19 +68,22 @@ export class Tasks {
   }
 
   /** @throws Problem conflict where one of the kind runs */
-  refuseSecond(kind: TaskKind): void {
+  requireNoneRunning(kind: TaskKind): void {
     const running = this.list().find((task) => task.kind === kind && task.state === "running");
     if (running)
-      throw new Problem("conflict", `${running.by} has begun the same, which still runs. Wait for its end.`);
+      throw new Problem(
+        "conflict",
+        `${running.by} started such a task, which is still running. Wait for its end.`,
+      );
     if (this.#closed) throw new Problem("busy", "The service is stopping.");
   }
 
-  /** Begins work and gives the task at once. @throws Problem conflict where one of the kind runs */
+  /** Starts work. @throws Problem conflict where one of the kind runs */
   start(
     { kind, subject, by }: Pick<Task, "kind" | "subject" | "by">,
     work: (report: Report) => Promise<Outcome>,
   ): Task {
-    this.refuseSecond(kind);
+    this.requireNoneRunning(kind);
     const task: Task = {
       id: this.clock.newId(),
       kind,
@@ -89,7 +92,7 @@ export class Tasks {
       state: "running",
       started: this.clock.now(),
       ended: null,
-      said: "It begins.",
+      said: "Starting.",
       fraction: null,
       result: null,
     };
@@ -101,18 +104,18 @@ export class Tasks {
       signal: stop.signal,
     };
     this.log.info("administration", { task: kind, subject, by });
-    // What a command beside the server notes itself is done by the system's account on behalf of who is named here.
-    this.#note("task.start", task);
+    // Entries of its commands name the system's account, on behalf of this user.
+    this.#record("task.start", task);
     const done = work(report).then(
       ({ said, result = null }) => Object.assign(task, { state: "done", said, result, fraction: 1 }),
       (error: unknown) => {
         const problem = Problem.from(error);
-        const isOff = stop.signal.aborted;
+        const isCancelled = stop.signal.aborted;
         Object.assign(task, {
-          state: isOff ? "cancelled" : "failed",
-          said: isOff ? "It was called off." : problem.message,
+          state: isCancelled ? "cancelled" : "failed",
+          said: isCancelled ? "Cancelled." : problem.message,
         });
-        if (!isOff) this.log.problem("administration", { task: kind, subject, cause: String(error) });
+        if (!isCancelled) this.log.problem("administration", { task: kind, subject, cause: String(error) });
       },
     );
     this.#tasks.set(task.id, {
@@ -120,35 +123,35 @@ export class Tasks {
       stop,
       done: done.then(() => void (task.ended = this.clock.now())),
     });
-    this.#forget();
+    this.#dropOldest();
     return task;
   }
 
-  /** Calls a task off. @throws Problem not_found, conflict where it has ended */
+  /** Cancels a task. @throws Problem not_found, conflict where it has ended */
   async cancel(id: string): Promise<Task> {
     const task = this.find(id);
-    if (task.state !== "running") throw new Problem("conflict", "It has ended already.");
+    if (task.state !== "running") throw new Problem("conflict", "The task has already ended.");
     const { stop, done } = this.#tasks.get(id)!;
     stop.abort();
     await done;
-    this.#note("task.cancel", task);
+    this.#record("task.cancel", task);
     return task;
   }
 
-  /** Calls all off and waits for their end. */
+  /** Cancels all and waits for their end. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const { stop } of this.#tasks.values()) stop.abort();
     await Promise.all([...this.#tasks.values()].map(({ done }) => done));
   }
 
-  #note(action: string, { id, kind, subject }: Task): void {
+  #record(action: string, { id, kind, subject }: Task): void {
     this.audit.record({ action, subject: { kind: "task", id }, detail: { kind, subject } });
   }
 
-  #forget(): void {
+  #dropOldest(): void {
     for (const [id, { task }] of this.#tasks) {
-      if (this.#tasks.size <= REMEMBERED) return;
+      if (this.#tasks.size <= KEPT) return;
       if (task.state !== "running") this.#tasks.delete(id);
     }
   }

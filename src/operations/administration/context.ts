@@ -1,0 +1,94 @@
+import { Elysia } from "elysia";
+import { type TSchema, Type } from "typebox";
+import type { Accounts } from "../../accounts/accounts.ts";
+import type { SignedIn } from "../../accounts/actor.ts";
+import { errors, timestamp, timestampOrNull } from "../../accounts/responses.ts";
+import { guards } from "../../accounts/route-guards.ts";
+import type { FarmState } from "../../farm/index.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { requestPlugin } from "../../platform/http.ts";
+import { nullable, schema } from "../../platform/schema.ts";
+import type { Scoring } from "../../scoring/index.ts";
+import {
+  type Outcome,
+  type Report,
+  type Task,
+  TASK_KINDS,
+  TASK_STATES,
+  type TaskKind,
+  type Tasks,
+} from "./tasks.ts";
+
+/** The parts of the program that administrators look after. */
+export interface AdministrationContext {
+  accounts: Accounts;
+  scoring: Scoring;
+  /** The state of the farm; null without one. */
+  farm: () => FarmState | null;
+  clock: Clock;
+  tasks: Tasks;
+  version: string;
+  commit: string;
+  dataDirectory: string;
+  /** Path of the database. */
+  database: string;
+  backupDirectory: string;
+  /** Hours between backups; 0 for none. */
+  backupHours: number;
+  /** The settings as variables, for commands that run beside the server. */
+  environment: () => Record<string, string>;
+}
+
+export const plugin = (name: string, { accounts }: AdministrationContext) =>
+  new Elysia({ name, detail: { tags: ["administration"], security: [{ token: [] }] } })
+    .use(requestPlugin)
+    .use(guards(accounts));
+
+/** The guard and the documentation of a route for administrators. */
+export const administrators = <S extends 400 | 404 | 409 | 413, Success extends Record<number, TSchema>>(
+  summary: string,
+  success: Success,
+  failures: S[] = [],
+  description?: string,
+) => ({
+  administrator: true as const,
+  response: { ...success, ...errors<401 | 403 | S>(401, 403, ...failures) },
+  detail: { summary, ...(description === undefined ? {} : { description }) },
+});
+
+/** An object that the routes build, documented by a sentence. */
+export const objectSchema = (description: string) => schema(Type.Object({}, { description }));
+
+/** The schema of a task. */
+export const TaskRow = schema(
+  Type.Object(
+    {
+      id: Type.String(),
+      kind: Type.Enum([...TASK_KINDS]),
+      subject: Type.String(),
+      by: Type.String(),
+      state: Type.Enum([...TASK_STATES]),
+      started: Type.String(),
+      ended: nullable(Type.String()),
+      said: Type.String({ description: "What it is doing, or its outcome." }),
+      fraction: nullable(Type.Number()),
+      result: Type.Unknown(),
+    },
+    { description: "The task." },
+  ),
+);
+
+export const taskRow = (task: Task) => ({
+  ...task,
+  started: timestamp(task.started),
+  ended: timestampOrNull(task.ended),
+});
+
+/** Starts a task for the caller. @throws Problem conflict where one of the kind runs */
+export const startTask = (
+  { tasks }: AdministrationContext,
+  { username }: SignedIn,
+  kind: TaskKind,
+  subject: string,
+  work: (report: Report) => Promise<Outcome>,
+) => taskRow(tasks.start({ kind, subject, by: username }, work));

@@ -1,0 +1,240 @@
+import { join } from "node:path";
+import { Type } from "typebox";
+import type { SignedIn } from "../../accounts/actor.ts";
+import { list, listSchema, NO_CONTENT, timestamp } from "../../accounts/responses.ts";
+import { readBytes } from "../../platform/body.ts";
+import { schema, textSchema } from "../../platform/schema.ts";
+import { Problem } from "../../problem.ts";
+import type { CorpusInfo, MotifTables } from "../../scoring/index.ts";
+import {
+  type AdministrationContext,
+  administrators,
+  objectSchema,
+  plugin,
+  startTask,
+  TaskRow,
+} from "./context.ts";
+import { runCommand } from "./self-command.ts";
+import { requireSpace, streamToDisk } from "./upload.ts";
+
+/** The path whose request bodies may have any size: they are written to the disk as they arrive. */
+export const UPLOADS = "/api/admin/corpora";
+/** Bytes of a table of motif classes: ELM's has 0.1 MB. */
+const LARGEST_TABLE = 16 * 1024 ** 2;
+
+const Corpus = Type.Object({
+  name: Type.String(),
+  hash: Type.String(),
+  sequences: Type.Integer(),
+  residues: Type.Integer(),
+  bytes: Type.Integer(),
+  added: Type.String(),
+  active: Type.Boolean(),
+});
+const corpusRow = ({ name, hash, sequences, residues, bytes, added, active }: CorpusInfo) => ({
+  name,
+  hash,
+  sequences,
+  residues,
+  bytes,
+  added: timestamp(added),
+  active,
+});
+const NAME_RULE = "Expected 1 to 200 printable characters, no hyphen first.";
+const CorpusName = textSchema(Type.Object({ corpus: Type.String({ description: "Its name or hash." }) }));
+const Upload = textSchema(
+  Type.Object({
+    name: Type.Optional(Type.String({ description: "Name that results show." })),
+    use: Type.Optional(Type.String({ description: "1 uses the corpus at once." })),
+  }),
+);
+const Table = textSchema(
+  Type.Object({
+    name: Type.Optional(Type.String({ description: "Name of the file." })),
+    dry_run: Type.Optional(Type.String({ description: "1 changes nothing and reports on each row." })),
+  }),
+);
+
+/** Documents a request body that is read as a stream. */
+const streamed = (type: string, shape: object) => ({
+  requestBody: { required: true, content: { [type]: { schema: shape } } },
+});
+
+export function corpusRoutes(context: AdministrationContext) {
+  const { corpora } = context.scoring;
+  const add = administrators(
+    "Add a corpus",
+    { 202: TaskRow },
+    [400, 409, 413],
+    "The body is FASTA, plain or compressed with gzip or zstd, of any size. The response comes when it has arrived; the task packs it.",
+  );
+  return plugin("corpora", context)
+    .get(UPLOADS, () => list(corpora.list().map(corpusRow)), {
+      ...administrators("List the corpora", { 200: listSchema(Corpus, "In order of addition.") }),
+    })
+    .post(
+      UPLOADS,
+      async ({ actor, request, query: { name = "", use }, status }) =>
+        status(202, await addCorpus(context, actor, request, { name, use: use === "1" })),
+      {
+        ...add,
+        parse: "none",
+        query: Upload,
+        detail: {
+          ...add.detail,
+          ...streamed("application/octet-stream", { type: "string", format: "binary" }),
+        },
+      },
+    )
+    .delete(`${UPLOADS}/:corpus`, ({ params }) => void corpora.remove(params.corpus), {
+      ...administrators(
+        "Remove a corpus",
+        { 204: NO_CONTENT },
+        [404, 409],
+        "Results that were made with it stay. The active corpus can be removed only as the last.",
+      ),
+      params: CorpusName,
+    })
+    .post(`${UPLOADS}/:corpus/use`, ({ params }) => corpusRow(corpora.use(params.corpus)), {
+      ...administrators("Use a corpus", { 200: schema(Corpus) }, [404]),
+      params: CorpusName,
+    })
+    .post(
+      `${UPLOADS}/:corpus/verify`,
+      ({ actor, params, status }) => {
+        const { name, hash } = corpora.find(params.corpus);
+        const work = async (report: Parameters<typeof runCommand>[1]) => {
+          await runCommand(["corpus", "verify", hash, "--data-dir", context.dataDirectory], report);
+          return { said: `${name} is intact: every byte is as it was written.` };
+        };
+        return status(202, startTask(context, actor, "corpus-verify", name, work));
+      },
+      {
+        ...administrators("Read every byte of a corpus", { 202: TaskRow }, [404, 409]),
+        params: CorpusName,
+      },
+    );
+}
+
+/** Responds when the upload is on the disk. */
+async function addCorpus(
+  context: AdministrationContext,
+  actor: SignedIn,
+  request: Request,
+  { name, use }: { name: string; use: boolean },
+) {
+  const { scoring, tasks, dataDirectory, clock } = context;
+  if (!/^[^\p{C}-][^\p{C}]{0,199}$/u.test(name))
+    throw new Problem("invalid_request", `name: ${NAME_RULE}`, { fields: { name: [NAME_RULE] } });
+  if (!request.body) throw new Problem("invalid_request", "Expected a FASTA file as the body.");
+  tasks.requireNoneRunning("corpus-add");
+  const uploads = join(dataDirectory, "uploads");
+  const length = request.headers.get("content-length");
+  const declared = length === null ? null : Number(length);
+  requireSpace(uploads, declared);
+  const path = join(uploads, `${clock.newId()}.fasta`);
+  const arrived = Promise.withResolvers<void>();
+  const task = startTask(context, actor, "corpus-add", name, async (report) => {
+    try {
+      const streaming = streamToDisk(request, path, declared, report);
+      streaming.then(arrived.resolve, arrived.reject);
+      await streaming;
+      report.at(0);
+      report.say("Packing the proteins.");
+      const words = ["corpus", "add", path, "--name", name, "--progress", "--data-dir", dataDirectory];
+      await runCommand(use ? [...words, "--use"] : words, report);
+      const added = scoring.corpora.list().find((corpus) => corpus.name === name);
+      return {
+        said: added
+          ? `${added.sequences.toLocaleString("en")} proteins were added.`
+          : "These proteins already exist under another name: nothing was added.",
+      };
+    } finally {
+      await Bun.file(path)
+        .delete()
+        .catch(() => {});
+    }
+  });
+  await arrived.promise;
+  return task;
+}
+
+/** The motif classes, and the imported table. */
+export function motifClassRoutes(context: AdministrationContext) {
+  const { classes } = context.scoring;
+  const path = "/api/admin/motif-classes";
+  const summary = () => {
+    const imported = classes.imported();
+    return {
+      classes: classes.classes.length,
+      imported: imported && { ...imported, imported: timestamp(imported.imported) },
+    };
+  };
+  const replace = administrators(
+    "Import a table of motif classes",
+    { 200: objectSchema("The classes in use now; of a dry run, a verdict on each row.") },
+    [400, 413],
+    "As ELM publishes it; it replaces the imported table as a whole.",
+  );
+  return plugin("motif classes", context)
+    .get(path, summary, {
+      ...administrators("Show the motif classes in use", {
+        200: objectSchema("Their number, and the table."),
+      }),
+    })
+    .put(
+      path,
+      async ({ request, query: { name = "", dry_run: dryRun } }) => {
+        const bytes = await readBytes(request, LARGEST_TABLE);
+        if (dryRun === "1") return judge(classes, bytes);
+        classes.import((name || "upload").slice(0, 255), bytes);
+        return summary();
+      },
+      {
+        ...replace,
+        parse: "none",
+        query: Table,
+        detail: { ...replace.detail, ...streamed("text/tab-separated-values", { type: "string" }) },
+      },
+    )
+    .delete(
+      path,
+      () => {
+        if (!classes.remove()) throw new Problem("not_found", "No table was imported.");
+        return summary();
+      },
+      {
+        ...administrators(
+          "Remove the imported table",
+          { 200: objectSchema("The classes in use now.") },
+          [404],
+          "The built-in classes apply again.",
+        ),
+      },
+    );
+}
+
+/** What an import of a table would do with each row. */
+function judge(classes: MotifTables, bytes: Uint8Array) {
+  const { rows, ...table } = classes.judge(bytes);
+  const known = new Map(
+    classes.classes.flatMap(({ name, aliases, expression }) =>
+      aliases.concat(name).map((each) => [each, expression] as const),
+    ),
+  );
+  const verdictOn = (motif: { name: string; expression: string } | null): string => {
+    if (motif === null) return "wrong";
+    if (!known.has(motif.name)) return "new";
+    return known.get(motif.name) === motif.expression ? "same" : "changed";
+  };
+  return {
+    ...table,
+    rows: rows.map(({ line, motif, problem }) => ({
+      line,
+      name: motif?.name ?? null,
+      expression: motif?.expression ?? null,
+      problem,
+      verdict: verdictOn(motif),
+    })),
+  };
+}

@@ -1,0 +1,227 @@
+import { statfsSync, statSync } from "node:fs";
+import { basename } from "node:path";
+import { Type } from "typebox";
+import { list, listSchema, NO_CONTENT, timestamp, timestampOrNull } from "../../accounts/responses.ts";
+import { textSchema } from "../../platform/schema.ts";
+import { Problem } from "../../problem.ts";
+import { STATES } from "../../scoring/index.ts";
+import { knownBackups } from "../backup/places.ts";
+import {
+  type AdministrationContext,
+  administrators,
+  objectSchema,
+  plugin,
+  startTask,
+  TaskRow,
+  taskRow,
+} from "./context.ts";
+import { runCommand } from "./self-command.ts";
+import type { Report } from "./tasks.ts";
+
+const JOBS_SHOWN = 100;
+const Id = textSchema(Type.Object({ id: Type.String({ description: "Its identifier." }) }));
+const Name = textSchema(Type.Object({ name: Type.String({ description: "Name of its manifest." }) }));
+const JobQuery = textSchema(
+  Type.Object({
+    state: Type.Optional(Type.Enum(["", ...STATES], { description: "Only jobs in this state." })),
+  }),
+);
+
+export function jobRoutes(context: AdministrationContext) {
+  const { accounts, scoring, clock, farm } = context;
+  return plugin("administration jobs", context)
+    .get(
+      "/api/admin/jobs",
+      ({ query }) => {
+        const oldest = scoring.oldestQueued();
+        return {
+          counts: scoring.counts(),
+          queue_seconds: oldest === null ? 0 : Math.max(0, (clock.now() - oldest) / 1000),
+          memory: { bytes: process.memoryUsage.rss(), limit: scoring.workers().memoryLimit },
+          workers: scoring.workerStatuses(),
+          results: scoring.recentJobs(JOBS_SHOWN, query.state || undefined).map((job) => ({
+            ...job,
+            submitted: timestamp(job.submitted),
+            started: timestampOrNull(job.started),
+            ended: timestampOrNull(job.ended),
+          })),
+        };
+      },
+      {
+        ...administrators(
+          "List jobs and workers",
+          {
+            200: objectSchema(
+              `Counts by state, the newest ${JOBS_SHOWN} jobs, the workers, and memory in bytes.`,
+            ),
+          },
+          [400],
+        ),
+        query: JobQuery,
+      },
+    )
+    .delete(
+      "/api/admin/jobs/:id",
+      ({ params: { id } }) => {
+        scoring.cancel(id);
+        accounts.audit.log.record({ action: "job.cancel", subject: { kind: "job", id } });
+      },
+      { ...administrators("Cancel a job", { 204: NO_CONTENT }, [404, 409]), params: Id },
+    )
+    .get(
+      "/api/admin/farm",
+      () => {
+        const state = farm();
+        if (state === null) return { enabled: false };
+        const { poolWorks, oldest, workers, ...rest } = state;
+        return {
+          enabled: true,
+          ...rest,
+          pool_works: poolWorks,
+          oldest: timestampOrNull(oldest),
+          workers: workers.map((worker) => ({
+            ...worker,
+            since: timestamp(worker.since),
+            jobs: worker.jobs.map((job) => ({ ...job, since: timestamp(job.since) })),
+          })),
+        };
+      },
+      administrators("Show the farm: its queue and workers, and mismatches between them", {
+        200: objectSchema("Only `enabled`, false, if the server has no queue (setting queue)."),
+      }),
+    );
+}
+
+export function backupRoutes(context: AdministrationContext) {
+  const { backupDirectory, backupHours, dataDirectory } = context;
+  const backups = () => knownBackups(dataDirectory, backupDirectory);
+  return plugin("backups", context)
+    .get(
+      "/api/admin/backups",
+      () => ({
+        directory: backupDirectory,
+        hours: backupHours,
+        results: backups()
+          .reverse()
+          .map(({ path, address, manifest: { created, reason, labd, database, corpora } }) => ({
+            name: basename(path),
+            place: address,
+            created,
+            reason,
+            labd,
+            bytes: database.bytes,
+            compressed_bytes: database.compressedBytes,
+            rows: Object.values(database.rows).reduce((sum, count) => sum + count, 0),
+            corpora: corpora.length,
+          })),
+      }),
+      administrators("List the backups", {
+        200: objectSchema("Newest first, with their places; the destination and the interval of new ones."),
+      }),
+    )
+    .post(
+      "/api/admin/backups",
+      ({ actor, status }) => {
+        const work = async (report: Report) => {
+          report.say("Copying, checking, compressing and reading back.");
+          const words = ["backup", "--to", backupDirectory, "--data-dir", dataDirectory];
+          const { stdout } = await runCommand(words, report, { environment: context.environment() });
+          return { said: `${basename(stdout.split("\n")[0])} was made, checked and read back.` };
+        };
+        return status(202, startTask(context, actor, "backup", "", work));
+      },
+      administrators("Make a backup now", { 202: TaskRow }, [409]),
+    )
+    .post(
+      "/api/admin/backups/:name/verify",
+      ({ actor, params: { name }, status }) => {
+        const found = backups().find(({ path }) => basename(path) === name);
+        if (!found) throw new Problem("not_found", "There is no such backup.");
+        const work = async (report: Report) => {
+          report.say("Unpacking and reading all of it.");
+          const words = ["restore", "--check", found.path, "--data-dir", dataDirectory];
+          await runCommand(words, report, { environment: context.environment() });
+          return { said: `${name} is intact and can be restored.` };
+        };
+        return status(202, startTask(context, actor, "backup-verify", name, work));
+      },
+      { ...administrators("Unpack and check a backup", { 202: TaskRow }, [404, 409]), params: Name },
+    );
+}
+
+export function healthRoutes(context: AdministrationContext) {
+  const { clock, dataDirectory, database, version, commit } = context;
+  const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  return plugin("administration health", context)
+    .get(
+      "/api/admin/health",
+      () => {
+        const { bavail, blocks, bsize } = statfsSync(dataDirectory);
+        return {
+          version,
+          commit,
+          uptime: process.uptime(),
+          now: timestamp(clock.now()),
+          data_directory: dataDirectory,
+          disk: { free: bavail * bsize, size: blocks * bsize },
+          database: { bytes: sizeOf(database), log: sizeOf(`${database}-wal`) },
+          memory: process.memoryUsage.rss(),
+        };
+      },
+      administrators("Show version, uptime, disk, database and memory", {
+        200: objectSchema("Uptime in seconds, sizes in bytes."),
+      }),
+    )
+    .post(
+      "/api/admin/health/examination",
+      ({ actor, status }) =>
+        status(
+          202,
+          startTask(context, actor, "examination", "", (report) => examine(context, report)),
+        ),
+      administrators(
+        "Run the checks of labd doctor",
+        { 202: TaskRow },
+        [409],
+        "The task's result has the findings.",
+      ),
+    );
+}
+
+async function examine(context: AdministrationContext, report: Report) {
+  report.say("Checking settings, disk, database, corpora and backups.");
+  const { stdout } = await runCommand(["doctor", "--format", "json"], report, {
+    environment: context.environment(),
+    success: [0, 1, 2],
+  });
+  const findings = (JSON.parse(stdout) as { about: string; state: string }[]).filter(
+    // The server is running.
+    ({ about }) => about !== "server",
+  );
+  const count = (state: string): number => findings.filter((finding) => finding.state === state).length;
+  return {
+    said: `${count("problem")} problems, ${count("warning")} warnings, ${count("ok")} checks passed.`,
+    result: findings,
+  };
+}
+
+export function taskRoutes(context: AdministrationContext) {
+  const { tasks } = context;
+  const path = "/api/admin/tasks";
+  return plugin("tasks", context)
+    .get(
+      path,
+      () => list(tasks.list().map(taskRow)),
+      administrators("List the tasks that administrators started", {
+        200: listSchema(TaskRow, "Newest first."),
+      }),
+    )
+    .get(`${path}/:id`, ({ params }) => taskRow(tasks.find(params.id)), {
+      ...administrators("Show a task", { 200: TaskRow }, [404]),
+      params: Id,
+    })
+    .delete(`${path}/:id`, async ({ params }) => taskRow(await tasks.cancel(params.id)), {
+      ...administrators("Cancel a task", { 200: TaskRow }, [404, 409]),
+      params: Id,
+    });
+}
