@@ -2,9 +2,10 @@ import { statfsSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { Type } from "typebox";
 import { list, listSchema, NO_CONTENT, timestamp, timestampOrNull } from "../../accounts/responses.ts";
+import type { FarmState } from "../../farm/index.ts";
 import { textSchema } from "../../platform/schema.ts";
 import { Problem } from "../../problem.ts";
-import { STATES } from "../../scoring/index.ts";
+import { type Scoring, STATES } from "../../scoring/index.ts";
 import { knownBackups } from "../backup/places.ts";
 import {
   type AdministrationContext,
@@ -27,6 +28,22 @@ const JobQuery = textSchema(
   }),
 );
 
+const jobRow = (job: ReturnType<Scoring["recentJobs"]>[number]) => ({
+  ...job,
+  submitted: timestamp(job.submitted),
+  started: timestampOrNull(job.started),
+  ended: timestampOrNull(job.ended),
+});
+const heldJobRow = (job: FarmState["workers"][number]["jobs"][number]) => ({
+  ...job,
+  since: timestamp(job.since),
+});
+const workerRow = (worker: FarmState["workers"][number]) => ({
+  ...worker,
+  since: timestamp(worker.since),
+  jobs: worker.jobs.map(heldJobRow),
+});
+
 export function jobRoutes(context: AdministrationContext) {
   const { accounts, scoring, clock, farm } = context;
   return plugin("administration jobs", context)
@@ -39,12 +56,7 @@ export function jobRoutes(context: AdministrationContext) {
           queue_seconds: oldest === null ? 0 : Math.max(0, (clock.now() - oldest) / 1000),
           memory: { bytes: process.memoryUsage.rss(), limit: scoring.workers().memoryLimit },
           workers: scoring.workerStatuses(),
-          results: scoring.recentJobs(JOBS_SHOWN, query.state || undefined).map((job) => ({
-            ...job,
-            submitted: timestamp(job.submitted),
-            started: timestampOrNull(job.started),
-            ended: timestampOrNull(job.ended),
-          })),
+          results: scoring.recentJobs(JOBS_SHOWN, query.state || undefined).map(jobRow),
         };
       },
       {
@@ -79,11 +91,7 @@ export function jobRoutes(context: AdministrationContext) {
           ...rest,
           pool_works: poolWorks,
           oldest: timestampOrNull(oldest),
-          workers: workers.map((worker) => ({
-            ...worker,
-            since: timestamp(worker.since),
-            jobs: worker.jobs.map((job) => ({ ...job, since: timestamp(job.since) })),
-          })),
+          workers: workers.map(workerRow),
         };
       },
       administrators("Show the farm: its queue and workers, and mismatches between them", {
