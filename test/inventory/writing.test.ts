@@ -509,8 +509,8 @@ describe("operations on several records", () => {
     const [a, b] = ids;
     const change = { op: "replace", path: `/${a}/label`, value: "A" };
     const refusals: [unknown, number, string][] = [
-      [{ op: "test", path: `/${b}/label`, value: "x" }, 409, `"label" of "${b}" is not what the test says.`],
-      [{ op: "test", path: `/${b}/rid`, value: 1 }, 409, "is not what the test says."],
+      [{ op: "test", path: `/${b}/label`, value: "x" }, 409, `"label" of "${b}" is not the tested value.`],
+      [{ op: "test", path: `/${b}/rid`, value: 1 }, 409, "is not the tested value."],
       [{ op: "replace", path: `/${b}/label`, value: "" }, 400, "[1].label: This field may not be blank."],
       [{ op: "remove", path: `/${b}/label` }, 400, "[1].label: This field may not be null."],
       [{ op: "replace", path: `/${b}/labl`, value: "x" }, 400, '"labl" is not a field of location.'],

@@ -1,134 +1,134 @@
-import type { BatchAudit, RecordWrite } from "./journal.ts";
+import type { BatchKind, RecordWrite } from "./journal.ts";
 import type { Actor } from "../model/access.ts";
+import type { StoredRecord } from "../model/stored-record.ts";
 import type { Statements } from "./statements.ts";
-import type { AuditLog, AuditDetail } from "../../accounts/audit.ts";
+import type { AuditDetail, AuditLog } from "../../accounts/audit.ts";
 import { DECLARED } from "../resources/index.ts";
 
-/** Changes that an entry tells one by one; the history of the batch has them all. */
-const TOLD = 20;
+/** Changes that an entry lists; the history of the batch has them all. */
+const MAX_CHANGES = 20;
 
-interface Gathered {
+/** What an entry of the audit log will say about one action in a batch. */
+interface Entry {
   count: number;
   /** How many, by the name of their resource. */
   records: Record<string, number>;
   changes: AuditDetail[];
-  only: { kind: string; id: string | null };
+  first: { kind: string; id: string | null };
 }
 
-/** Notes rights, memberships, deletions and imports, with every batch in its transaction. */
-export function openBatchAudit(statements: Statements, audit: AuditLog): BatchAudit {
-  const gathered = new Map<string, Gathered>();
-  let by: Actor | undefined;
-  let writes = 0;
+/** Adds rights, memberships, deletions and imports to the audit log, in the transaction of the batch. */
+export class BatchAudit {
+  readonly #entries = new Map<string, Entry>();
+  #actor: Actor | undefined;
+  #writes = 0;
 
-  const textOf = (table: string, column: string, rid: unknown): string | null => {
-    if (typeof rid !== "number") return null;
-    const row = statements.get({ text: `SELECT ${column} AS text FROM ${table} WHERE rid = ?`, args: [rid] });
-    return row === null ? null : String(row.text);
-  };
-  const groupName = (rid: unknown) => textOf("user_group", "name", rid);
-  const userName = (rid: unknown) => textOf("user_account", "username", rid);
+  constructor(
+    private readonly statements: Statements,
+    private readonly audit: AuditLog,
+  ) {}
 
-  const add = (action: string, kind: string, idOf: () => string | null, change?: () => AuditDetail): void => {
-    let found = gathered.get(action);
-    if (!found)
-      gathered.set(action, (found = { count: 0, records: {}, changes: [], only: { kind, id: idOf() } }));
-    found.count++;
-    found.records[kind] = (found.records[kind] ?? 0) + 1;
-    if (change && found.changes.length < TOLD) found.changes.push(change());
-  };
-
-  const seePart = ({ resource, op, before, after }: RecordWrite): void => {
+  /** Called with every write; costs nothing if the write does not concern the audit log. */
+  add({ resource, op, before, after }: RecordWrite, actor: Actor): void {
+    this.#writes++;
+    this.#actor = actor;
     const now = after ?? before!;
-    const isTaken = after === undefined || after.deleted === 1;
-    if (resource.name === "membership")
-      add(
-        "membership.change",
-        "group",
-        () => textOf("user_group", "id", now.group),
-        () => ({ group: groupName(now.group), user: userName(now.user), member: !isTaken }),
-      );
-    else if (resource.name === "grant") {
-      const kind = String(now.object_kind);
-      const object = DECLARED.get(kind);
-      const idOf = () => (object ? textOf(object.table, "id", now.object_rid) : null);
-      const rights = (flags: Readonly<Record<string, unknown>> | undefined): string[] =>
-        flags === undefined || flags.deleted === 1
-          ? []
-          : ["view", "change", "delete"].filter((right) => flags[right] === 1);
-      add("permission.change", kind, idOf, () => ({
-        id: idOf(),
-        ...(now.user === null ? { group: groupName(now.group) } : { user: userName(now.user) }),
-        before: rights(before),
-        after: isTaken ? [] : rights(after),
-      }));
-    } else if (op === "delete" || op === "restore" || op === "purge")
-      add(`record.${op}`, resource.name, () => String(now.id));
-  };
+    if (resource.name === "membership") this.#addMembership(now, after);
+    else if (resource.name === "grant") this.#addGrant(now, before, after);
+    else if (op === "update") this.#addOwners(resource.name, before!, after!);
+    else if (op !== "create") this.#add(`record.${op}`, resource.name, () => String(now.id));
+  }
 
-  return {
-    see(written, actor) {
-      writes++;
-      by = actor;
-      const { resource, op, before, after } = written;
-      if (op !== "create" && op !== "update") return seePart(written);
-      if (resource.name === "grant" || resource.name === "membership") return seePart(written);
-      if (op === "create" || !before || !after) return;
-      // Who owns a record, and whether everybody may read it, are rights too.
-      if (
-        before.public === after.public &&
-        before.owner === after.owner &&
-        before.owned_by === after.owned_by
-      )
-        return;
-      add(
-        "permission.change",
-        resource.name,
-        () => String(after.id),
-        () => ({
-          id: String(after.id),
-          ...(before.public === after.public ? {} : { public: after.public === 1 }),
-          ...(before.owner === after.owner ? {} : { owner: userName(after.owner) }),
-          ...(before.owned_by === after.owned_by ? {} : { owned_by: groupName(after.owned_by) }),
-        }),
-      );
-    },
-    finish(batch, kind) {
-      try {
-        if (!by) return;
-        const who = { actor: by.username, token: by.token ?? null };
-        if (kind === "import")
-          audit.record(
-            {
-              action: "record.import",
-              subject: { kind: "batch", id: batch },
-              detail: { writes },
-            },
-            who,
-          );
-        for (const [action, { count, records, changes, only }] of gathered)
-          audit.record(
-            {
-              action,
-              subject: count === 1 ? only : { kind: "batch", id: batch },
-              detail: {
-                batch,
-                asked: kind,
-                count,
-                ...(count === 1 ? {} : { records }),
-                ...(changes.length === 0 ? {} : { changes }),
-              },
-            },
-            who,
-          );
-      } finally {
-        this.forget();
+  /** Writes one entry for each kind of action. */
+  finish(batch: string | null, kind: BatchKind): void {
+    try {
+      if (!this.#actor) return;
+      const by = { actor: this.#actor.username, token: this.#actor.token ?? null };
+      const subject = { kind: "batch", id: batch };
+      if (kind === "import")
+        this.audit.record({ action: "record.import", subject, detail: { writes: this.#writes } }, by);
+      for (const [action, { count, records, changes, first }] of this.#entries) {
+        const detail: AuditDetail = { batch, asked: kind, count };
+        if (count > 1) detail.records = records;
+        if (changes.length > 0) detail.changes = changes;
+        this.audit.record({ action, subject: count === 1 ? first : subject, detail }, by);
       }
-    },
-    forget() {
-      gathered.clear();
-      by = undefined;
-      writes = 0;
-    },
-  };
+    } finally {
+      this.forget();
+    }
+  }
+
+  /** Drops the entries of a batch that is rolled back. */
+  forget(): void {
+    this.#entries.clear();
+    this.#actor = undefined;
+    this.#writes = 0;
+  }
+
+  #add(action: string, kind: string, idOf: () => string | null, change?: () => AuditDetail): void {
+    let entry = this.#entries.get(action);
+    if (!entry) {
+      entry = { count: 0, records: {}, changes: [], first: { kind, id: idOf() } };
+      this.#entries.set(action, entry);
+    }
+    entry.count++;
+    entry.records[kind] = (entry.records[kind] ?? 0) + 1;
+    if (change && entry.changes.length < MAX_CHANGES) entry.changes.push(change());
+  }
+
+  #addMembership({ user, group }: StoredRecord, after: StoredRecord | undefined): void {
+    const idOf = () => this.#text("user_group", "id", group);
+    this.#add("membership.change", "group", idOf, () => ({
+      group: this.#groupName(group),
+      user: this.#username(user),
+      member: after?.deleted === 0,
+    }));
+  }
+
+  #addGrant(now: StoredRecord, before: StoredRecord | undefined, after: StoredRecord | undefined): void {
+    const kind = String(now.object_kind);
+    const object = DECLARED.get(kind);
+    const idOf = () => (object ? this.#text(object.table, "id", now.object_rid) : null);
+    const rights = (grant: StoredRecord | undefined): string[] =>
+      grant?.deleted === 0 ? ["view", "change", "delete"].filter((right) => grant[right] === 1) : [];
+    this.#add("permission.change", kind, idOf, () => ({
+      id: idOf(),
+      ...(now.user === null ? { group: this.#groupName(now.group) } : { user: this.#username(now.user) }),
+      before: rights(before),
+      after: rights(after),
+    }));
+  }
+
+  /** The owners of a record, and whether it is public, are rights too. */
+  #addOwners(kind: string, before: StoredRecord, after: StoredRecord): void {
+    const changed = ["public", "owner", "owned_by"].filter((name) => before[name] !== after[name]);
+    if (changed.length === 0) return;
+    const shown: Record<string, () => string | boolean | null> = {
+      public: () => after.public === 1,
+      owner: () => this.#username(after.owner),
+      owned_by: () => this.#groupName(after.owned_by),
+    };
+    const values = () => Object.fromEntries(changed.map((name) => [name, shown[name]()]));
+    this.#add(
+      "permission.change",
+      kind,
+      () => String(after.id),
+      () => ({ id: String(after.id), ...values() }),
+    );
+  }
+
+  #groupName(rid: unknown): string | null {
+    return this.#text("user_group", "name", rid);
+  }
+
+  #username(rid: unknown): string | null {
+    return this.#text("user_account", "username", rid);
+  }
+
+  #text(table: string, column: string, rid: unknown): string | null {
+    if (typeof rid !== "number") return null;
+    const text = `SELECT ${column} AS text FROM ${table} WHERE rid = ?`;
+    const row = this.statements.get({ text, args: [rid] });
+    return row === null ? null : String(row.text);
+  }
 }

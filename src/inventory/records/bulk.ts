@@ -1,112 +1,108 @@
-import { fieldProblem } from "../model/parse-body.ts";
 import type { Actor } from "../model/access.ts";
-import { compare } from "../model/condition.ts";
-import { type Json, quoted } from "../model/field.ts";
 import type { BulkChange } from "../model/bulk-body.ts";
-import type { WriteMode } from "../model/parse-body.ts";
+import { ALIVE } from "../model/condition.ts";
+import { type Json, quoted } from "../model/field.ts";
+import { invalidField, type WriteMode } from "../model/parse-body.ts";
 import type { Resource } from "../model/resource.ts";
-import { type Code, Problem, PROBLEMS } from "../../problem.ts";
+import { Problem, PROBLEMS } from "../../problem.ts";
 import type { RecordReader } from "./record-reader.ts";
-import type { Statements } from "./statements.ts";
 import { forbidden, type RecordWriter } from "./record-writer.ts";
 
 /** Records in one bulk operation. */
-const BULK_LIMIT = 100_000;
+const MAX_RECORDS = 100_000;
 /** Refused records that an answer lists. */
-const VERDICTS = 1000;
+const MAX_VERDICTS = 1000;
 
-/** Several records at once: all of them or, where one is refused, none. Returns row numbers in the order asked. */
-export interface Bulk {
-  /** @throws Problem with a list: for every body what is wrong with it, as Django REST framework tells it */
-  create(resource: Resource, bodies: Json[], actor: Actor): number[];
+/** Writes of several records: all of them or, if one is refused, none. Row numbers are in the order of the request. */
+export class Bulk {
+  constructor(
+    private readonly reader: RecordReader,
+    private readonly writer: RecordWriter,
+  ) {}
+
+  /** @throws Problem with a list of errors, one entry for each body, as in Django REST framework */
+  create(resource: Resource, bodies: Json[], actor: Actor): number[] {
+    const { done, refusals } = each(bodies, (body) => this.writer.create(resource, body, actor));
+    if (refusals.length === 0) return done;
+    const [{ index, problem }] = refusals;
+    const errors = new Map(refusals.map((refusal) => [refusal.index, refusal.problem]));
+    const list = bodies.map((_, i) => {
+      const refused = errors.get(i);
+      return refused ? (refused.fields ?? { non_field_errors: [refused.message] }) : {};
+    });
+    throw new Problem(problem.code, `[${index}].${problem.message}`, { cause: problem, list });
+  }
+
   /** @throws Problem with a verdict on every record that is refused */
-  update(resource: Resource, changes: readonly BulkChange[], mode: WriteMode, actor: Actor): number[];
-  /** Returns the ids that were deleted. @throws Problem with a verdict on every record that is refused */
-  remove(resource: Resource, ids: readonly string[], actor: Actor): string[];
-}
+  update(resource: Resource, changes: readonly BulkChange[], mode: WriteMode, actor: Actor): number[] {
+    const { done, refusals } = each(changes, ({ id, body, tests }) => {
+      const rid = this.#find(resource, id, actor);
+      if (tests.length > 0) this.#test(resource, { rid, id }, tests, actor);
+      // A record that was only tested is not written.
+      if (Object.keys(body).length > 0) this.writer.update(resource, rid, body, mode, actor);
+      return rid;
+    });
+    if (refusals.length > 0) throw refusal(refusals, (i) => changes[i].id);
+    return done;
+  }
 
-export const ALIVE = compare(["deleted"], "==", 0);
+  /** Returns the deleted ids. @throws Problem with a verdict on every record that is refused */
+  remove(resource: Resource, ids: readonly string[], actor: Actor): string[] {
+    if (ids.length === 0) throw invalidField("id", "Name the records: /bulk_delete/?id=<id>&id=<id>.");
+    const marked = each(ids, (id) => {
+      const rid = this.#find(resource, id, actor);
+      if (!this.writer.allows(resource, rid, "delete", actor))
+        throw new Problem("forbidden", `You do not have permission to delete ${quoted(id)}.`, {
+          cause: forbidden(),
+        });
+      this.writer.markDeleted(resource, rid, actor);
+      return rid;
+    });
+    if (marked.refusals.length > 0) throw refusal(marked.refusals, (i) => ids[i]);
+    // Together, as they may refer to each other.
+    const { refusals } = each(marked.done, (rid) => {
+      this.writer.verify(resource, rid);
+      return rid;
+    });
+    if (refusals.length > 0) throw refusal(refusals, (i) => ids[i]);
+    return [...ids];
+  }
 
-export function openBulk(statements: Statements, reading: RecordReader, writing: RecordWriter): Bulk {
-  const find = (resource: Resource, id: string, actor: Actor): number => {
-    const rid = reading.find(resource, id, ALIVE, actor);
+  #find(resource: Resource, id: string, actor: Actor): number {
+    const rid = this.reader.find(resource, id, ALIVE, actor);
     if (rid === undefined) throw new Problem("not_found", `Not found: ${quoted(id)}.`);
     return rid;
-  };
-  /** @throws Problem conflict where a field has another value than the writer believes */
-  const expectValue = (
+  }
+
+  /** @throws Problem conflict if a field does not have the expected value */
+  #test(
     resource: Resource,
-    rid: number,
-    id: string,
-    field: string,
-    value: Json,
+    { rid, id }: { rid: number; id: string },
+    tests: BulkChange["tests"],
     actor: Actor,
-  ): void => {
-    const known = Object.hasOwn(resource.fields, field) && resource.fields[field].shown !== "internal";
-    const look = { format: undefined, shape: "flat", fields: known ? [field] : [] } as const;
-    const [record] = reading.records(resource, look, actor, [rid], { base: "", format: undefined }).values;
-    if (!known || !Bun.deepEquals(record[field], value))
-      throw new Problem("conflict", `${quoted(field)} of ${quoted(id)} is not what the test says.`);
-  };
-  return {
-    create(resource, bodies, actor) {
-      const { done, refusals } = each(bodies, (body) => writing.create(resource, body, actor));
-      if (refusals.length === 0) return done;
-      const [{ index, problem }] = refusals;
-      const errors = new Map(refusals.map((refusal) => [refusal.index, refusal.problem]));
-      throw new Problem(problem.code, `[${index}].${problem.message}`, {
-        cause: problem,
-        list: bodies.map((_, i) => errorsOf(errors.get(i))),
-      });
-    },
-    update(resource, changes, mode, actor) {
-      const { done, refusals } = each(changes, ({ id, body, tests }) => {
-        const rid = find(resource, id, actor);
-        for (const [field, value] of tests) expectValue(resource, rid, id, field, value, actor);
-        // What was only tested is not written.
-        if (Object.keys(body).length > 0) writing.update(resource, rid, body, mode, actor);
-        return rid;
-      });
-      if (refusals.length > 0) throw refusal(refusals, (i) => changes[i].id);
-      return done;
-    },
-    remove(resource, ids, actor) {
-      if (ids.length === 0)
-        throw fieldProblem(new Map([["id", ["Name the records: /bulk_delete/?id=<id>&id=<id>."]]]));
-      const first = each(ids, (id) => {
-        const rid = find(resource, id, actor);
-        if (!writing.allows(resource, rid, "delete", actor))
-          throw new Problem("forbidden", `You do not have permission to delete ${quoted(id)}.`, {
-            cause: forbidden(),
-          });
-        writing.markDeleted(resource, rid, actor);
-        return rid;
-      });
-      if (first.refusals.length > 0) throw refusal(first.refusals, (i) => ids[i]);
-      // Together, for they may refer to each other.
-      const { refusals } = each(first.done, (rid) => {
-        writing.verify(resource, rid);
-        return rid;
-      });
-      if (refusals.length > 0) throw refusal(refusals, (i) => ids[i]);
-      return [...ids];
-    },
-  };
+  ): void {
+    const representation = { format: undefined, shape: "flat" } as const;
+    const links = { base: "", format: undefined };
+    for (const [field, value] of tests) {
+      const known = Object.hasOwn(resource.fields, field) && resource.fields[field].shown !== "internal";
+      const fields = { ...representation, fields: known ? [field] : [] };
+      const [record] = this.reader.records(resource, fields, actor, [rid], links).values;
+      if (!known || !Bun.deepEquals(record[field], value))
+        throw new Problem("conflict", `${quoted(field)} of ${quoted(id)} is not the tested value.`);
+    }
+  }
 }
 
+/** Why one item, numbered from 0, was refused. */
 interface Refusal {
-  /** Number of the item, from 0. */
   index: number;
   problem: Problem;
 }
 
-/** Does `work` for every item and gathers why it was refused. @throws Problem too_large */
-export function each<T>(
-  items: readonly T[],
-  work: (item: T) => number,
-): { done: number[]; refusals: Refusal[] } {
-  if (items.length > BULK_LIMIT)
-    throw new Problem("too_large", `${items.length} records; at most ${BULK_LIMIT} can be written at once.`);
+/** Does `work` for every item and collects the refusals. @throws Problem too_large */
+function each<T>(items: readonly T[], work: (item: T) => number): { done: number[]; refusals: Refusal[] } {
+  if (items.length > MAX_RECORDS)
+    throw new Problem("too_large", `${items.length} records; at most ${MAX_RECORDS} can be written at once.`);
   const refusals: Refusal[] = [];
   const done = items.map((item, index) => {
     try {
@@ -120,26 +116,22 @@ export function each<T>(
   return { done, refusals };
 }
 
-const errorsOf = (problem: Problem | undefined): Record<string, string[]> =>
-  problem ? (problem.fields ?? { non_field_errors: [problem.message] }) : {};
-
-/** One answer for all refused records: that of the first, with a verdict on each. */
+/** One problem for all refused records: that of the first, with a verdict on each. */
 export function refusal(refusals: readonly Refusal[], idOf: (index: number) => string): Problem {
   const [{ index, problem }] = refusals;
   const fields = refusals.flatMap(({ index, problem }) =>
     Object.entries(problem.fields ?? {}).map(([name, texts]) => [`[${index}].${name}`, texts] as const),
   );
-  const code: Code = problem.code;
   const named = problem.fields !== undefined && fields.length > 0;
-  return new Problem(code, named ? `[${index}].${problem.message}` : problem.message, {
+  const rows = refusals
+    .slice(0, MAX_VERDICTS)
+    .map(({ index, problem: { code, message, fields: errors } }) => {
+      const verdict = { row: index, id: idOf(index), status: PROBLEMS[code].status, code, message };
+      return errors ? Object.assign(verdict, { errors }) : verdict;
+    });
+  return new Problem(problem.code, named ? `[${index}].${problem.message}` : problem.message, {
     cause: problem,
-    ...(named ? { fields: Object.fromEntries(fields.slice(0, VERDICTS)) } : {}),
-    more: {
-      refused: refusals.length,
-      rows: refusals.slice(0, VERDICTS).map(({ index, problem: { code, message, fields: errors } }) => {
-        const verdict = { row: index, id: idOf(index), status: PROBLEMS[code].status, code, message };
-        return errors ? Object.assign(verdict, { errors }) : verdict;
-      }),
-    },
+    ...(named ? { fields: Object.fromEntries(fields.slice(0, MAX_VERDICTS)) } : {}),
+    more: { refused: refusals.length, rows },
   });
 }

@@ -2,24 +2,15 @@ import type { Actor } from "../model/access.ts";
 import type { Resource } from "../model/resource.ts";
 import { changedFields, type StoredRecord } from "../model/stored-record.ts";
 import type { Clock } from "../../platform/clock.ts";
+import type { BatchAudit } from "./batch-audit.ts";
 import type { Statements } from "./statements.ts";
 
 /** What one write did to one record. */
 export type ChangeKind = "create" | "update" | "delete" | "restore" | "purge";
 
-/** What a batch was asked for as. */
+/** The kind of request that a batch came from. */
 export type BatchKind =
-  | "create"
-  | "update"
-  | "delete"
-  | "bulk_create"
-  | "bulk_update"
-  | "bulk_delete"
-  | "restore"
-  | "purge"
-  | "undo"
-  | "import"
-  | "sample";
+  ChangeKind | "bulk_create" | "bulk_update" | "bulk_delete" | "undo" | "import" | "sample";
 
 /** One write of one record. */
 export interface RecordWrite {
@@ -30,110 +21,94 @@ export interface RecordWrite {
   version: number;
   /** The whole record before; undefined for a new one. */
   before: Readonly<StoredRecord> | undefined;
-  /** The whole record after; undefined for one that is gone. */
+  /** The whole record after; undefined for a purged one. */
   after: Readonly<StoredRecord> | undefined;
 }
 
-/** What is noted of a batch. */
+/** What is recorded about a batch. */
 export interface BatchInfo {
   kind: BatchKind;
-  /** Row of the batch that this one takes back. */
+  /** Row of the batch that this one undoes. */
   undoes?: number;
-  /** Whether `written` stays empty: what is written once and never looked at again need not be in memory. */
+  /** Whether `written` stays empty, to save memory if nobody reads it. */
   unwatched?: boolean;
 }
 
-export interface Journal {
-  /**
-   * Runs work, whose writes become one batch; within a transaction that the caller opens. A batch inside a batch is
-   * part of the outer one. `written` grows with every write. Where nothing is written there is no batch.
-   */
-  batch<T>(
-    about: BatchInfo,
-    work: (written: readonly RecordWrite[]) => T,
-  ): { value: T; batch: string | null; written: readonly RecordWrite[] };
-  /** Notes a write in the open batch, in the transaction of the write. */
-  record(written: RecordWrite, actor: Actor): void;
-}
-
-/** What of one batch concerns the audit log: rights, memberships, what disappears or comes back, and imports. */
-export interface BatchAudit {
-  /** Called with every write, so it must cost nothing where a write does not concern it. */
-  see(written: RecordWrite, actor: Actor): void;
-  /** Writes one entry for each kind of thing that was done, in the transaction of the batch. */
-  finish(batch: string | null, kind: BatchKind): void;
-  /** Lets go of what was seen of a batch that is taken back. */
-  forget(): void;
-}
-
-interface Open {
-  about: BatchInfo;
+interface OpenBatch {
+  info: BatchInfo;
   written: RecordWrite[];
   row: number | null;
   id: string | null;
 }
 
-/** The one place that writes history: every write of a record passes here in its own transaction. */
-export function openJournal(statements: Statements, clock: Clock, notes: BatchAudit): Journal {
-  let open: Open | undefined;
+/** Writes the history: every write of a record is recorded here, in its own transaction. */
+export class Journal {
+  #open: OpenBatch | undefined;
 
-  const begin = (batch: Open, actor: Actor): number => {
-    const last = Number(
-      statements.get({ text: "SELECT coalesce(max(at), 0) AS at FROM record_batch", args: [] })?.at,
-    );
-    batch.id = clock.newId();
-    // A clock that was set back must not put a later state before an earlier one.
-    const at = Math.max(last, Math.round(clock.now() * 1000));
-    return statements.run({
-      text: "INSERT INTO record_batch (id, at, kind, user_rid, token_rid, undoes) VALUES (?, ?, ?, ?, ?, ?)",
-      args: [batch.id, at, batch.about.kind, actor.user, actor.token ?? null, batch.about.undoes ?? null],
+  constructor(
+    private readonly statements: Statements,
+    private readonly clock: Clock,
+    private readonly audit: BatchAudit,
+  ) {}
+
+  /**
+   * Runs work, whose writes become one batch; within a transaction that the caller opens. A batch inside a batch is
+   * part of the outer one. `written` grows with every write. Without writes there is no batch.
+   */
+  batch<T>(
+    info: BatchInfo,
+    work: (written: readonly RecordWrite[]) => T,
+  ): { value: T; batch: string | null } {
+    if (this.#open) return { value: work(this.#open.written), batch: this.#open.id };
+    const batch: OpenBatch = { info, written: [], row: null, id: null };
+    this.#open = batch;
+    try {
+      const value = work(batch.written);
+      this.audit.finish(batch.id, info.kind);
+      return { value, batch: batch.id };
+    } finally {
+      this.#open = undefined;
+      this.audit.forget();
+    }
+  }
+
+  /** Records a write in the open batch, in the transaction of the write. */
+  record(written: RecordWrite, actor: Actor): void {
+    const { resource, rid, op, version, before, after } = written;
+    const batch = this.#open ?? { info: { kind: op }, written: [], row: null, id: null };
+    batch.row ??= this.#begin(batch, actor);
+    if (!batch.info.unwatched) batch.written.push(written);
+    const parent = after && resource.parent?.(after);
+    const changed = after ? changedFields(before, after) : ["id"];
+    const values = before && Object.fromEntries(changed.map((name) => [name, before[name]]));
+    this.statements.run({
+      text: "INSERT INTO record_change (batch, object_kind, object_rid, op, version, before, after, host_kind, host_rid) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      args: [
+        batch.row,
+        resource.name,
+        after ? rid : -rid,
+        op,
+        version,
+        values ? JSON.stringify(values) : null,
+        after ? JSON.stringify({ ...after, rid: undefined }) : null,
+        parent?.kind ?? null,
+        parent?.rid ?? null,
+      ],
     });
-  };
+    this.audit.add(written, actor);
+    if (!this.#open) this.audit.finish(batch.id, batch.info.kind);
+  }
 
-  return {
-    batch(about, work) {
-      if (open) return { value: work(open.written), batch: open.id, written: open.written };
-      const mine: Open = { about, written: [], row: null, id: null };
-      open = mine;
-      try {
-        const value = work(mine.written);
-        notes.finish(mine.id, about.kind);
-        return { value, batch: mine.id, written: mine.written };
-      } finally {
-        open = undefined;
-        notes.forget();
-      }
-    },
-    record(written, actor) {
-      const batch = open ?? { about: { kind: batchKind(written.op) }, written: [], row: null, id: null };
-      batch.row ??= begin(batch, actor);
-      if (!batch.about.unwatched) batch.written.push(written);
-      const { resource, rid, op, version, before, after } = written;
-      const gone = after === undefined;
-      const host = gone ? undefined : resource.parent?.(after);
-      statements.run({
-        text: "INSERT INTO record_change (batch, object_kind, object_rid, op, version, before, after, host_kind, host_rid) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        args: [
-          batch.row,
-          resource.name,
-          gone ? -rid : rid,
-          op,
-          version,
-          before === undefined
-            ? null
-            : JSON.stringify(gone ? { id: before.id } : valuesBefore(before, after)),
-          gone ? null : JSON.stringify({ ...after, rid: undefined }),
-          host?.kind ?? null,
-          host?.rid ?? null,
-        ],
-      });
-      notes.see(written, actor);
-      if (!open) notes.finish(batch.id, batch.about.kind);
-    },
-  };
+  #begin(batch: OpenBatch, actor: Actor): number {
+    const text = "SELECT coalesce(max(at), 0) AS at FROM record_batch";
+    const last = Number(this.statements.get({ text, args: [] })?.at);
+    batch.id = this.clock.newId();
+    // A clock that was set back must not put a later state before an earlier one.
+    const at = Math.max(last, Math.round(this.clock.now() * 1000));
+    const { kind, undoes = null } = batch.info;
+    return this.statements.run({
+      text: "INSERT INTO record_batch (id, at, kind, user_rid, token_rid, undoes) VALUES (?, ?, ?, ?, ?, ?)",
+      args: [batch.id, at, kind, actor.user, actor.token ?? null, undoes],
+    });
+  }
 }
-
-const batchKind = (op: ChangeKind): BatchKind => op;
-
-const valuesBefore = (before: Readonly<StoredRecord>, after: Readonly<StoredRecord>): StoredRecord =>
-  Object.fromEntries(changedFields(before, after).map((name) => [name, before[name]]));

@@ -1,21 +1,21 @@
-import { type Bulk, openBulk } from "./bulk.ts";
 import { type Actor, changeable, deletable } from "../model/access.ts";
 import { and, type Condition, not } from "../model/condition.ts";
 import { type Json, KINDS, parseUuid } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
-import type { Resource, Resources } from "../model/resource.ts";
-import { type Past, pastAsOf } from "./as-of.ts";
+import type { Resource } from "../model/resource.ts";
+import { changedFields } from "../model/stored-record.ts";
+import { pastAsOf } from "./as-of.ts";
+import { BatchAudit } from "./batch-audit.ts";
+import { Bulk } from "./bulk.ts";
 import { History } from "./history.ts";
-import { type BatchInfo, openJournal, type RecordWrite } from "./journal.ts";
-import { openBatchAudit } from "./batch-audit.ts";
-import { digestOf } from "../api/preview.ts";
+import { type BatchInfo, Journal, type RecordWrite } from "./journal.ts";
 import { RecordReader } from "./record-reader.ts";
-import { DECLARED, SUB_RESOURCES } from "../resources/index.ts";
-import type { SubResource } from "../resources/sub-resource.ts";
-import { WriteQueue } from "./write-queue.ts";
 import { RecordWriter } from "./record-writer.ts";
 import { Statements } from "./statements.ts";
-import { openUndo, type Undo } from "./undo.ts";
+import { Undo } from "./undo.ts";
+import { WriteQueue } from "./write-queue.ts";
+import { DECLARED, SUB_RESOURCES } from "../resources/index.ts";
+import type { SubResource } from "../resources/sub-resource.ts";
 import { Problem } from "../../problem.ts";
 import { auditOf } from "../../accounts/audit.ts";
 import type { Clock } from "../../platform/clock.ts";
@@ -25,194 +25,182 @@ import { writeLockOf } from "../../platform/write-lock.ts";
 /** How a batch is to be run. */
 export interface WriteOptions extends BatchInfo {
   actor: Actor;
-  /** Change nothing, and tell what would change. */
+  /** Change nothing, and return what would change. */
   dryRun: boolean;
-  /** How many changes a dry run tells, where not all; it counts them all. */
+  /** How many changes a dry run lists, if not all; it counts them all. */
   previewLimit?: number;
-  /** What a dry run gave: do exactly that. */
+  /** The digest of a dry run: do exactly that. */
   confirm: string | null;
 }
 
-/** What became of a batch: its value and id (null where nothing was written), or what would change. */
+/** The result of a batch: its value and id (null if nothing was written), or what would change. */
 export type Outcome<T> = { value: T; batch: string | null } | { preview: Json };
 
-/** What a store was at one time, whatever is written meanwhile; to be closed soon. */
+/** A store as it was at one time, whatever is written meanwhile; to be closed soon. */
 export interface Snapshot {
   store: Store;
   close(): void;
 }
 
-/** The records of one database. */
-export interface Store {
-  resources: Resources;
-  subResources: readonly SubResource[];
-  reader: RecordReader;
-  bulk: Bulk;
-  history: History;
-  undo: Undo;
-  /** Runs writes in one transaction, as one batch of the history, and lets go of what was kept. */
-  write<T>(work: (writing: RecordWriter) => T, about?: BatchInfo): T;
-  /**
-   * Runs work that writes, and what is to be told of it, in its turn: together with what else arrives meanwhile, and
-   * waited for until it is on the disk. @throws Problem busy, and what the work throws
-   */
-  enqueue<T>(work: () => T): Promise<T>;
-  /** As `write`, with the id of the batch; or as a dry run. @throws Problem conflict where `confirm` no longer holds */
-  run<T>(manner: WriteOptions, work: (writing: RecordWriter) => T): Outcome<T>;
-  /**
-   * What the parameter `as_of` asks for: a reading of that time, the other parameters without those that speak of
-   * today's rights, and what these ask of a record today. @throws Problem invalid_request
-   */
-  past(
-    resource: Resource,
-    parameters: URLSearchParams,
-    actor: Actor,
-  ): Past & { parameters: URLSearchParams; today: Condition };
-  /** The store as it is now, for as long as it is open, to read from; undefined where the database is in memory. */
-  snapshot(): Snapshot | undefined;
-  /** Of a record of a resource that has versions. */
-  version(resource: Resource, rid: number): number;
-  statements: Statements;
-  clock: Clock;
-}
+const stores = new WeakMap<Database, Store>();
 
-/** The store of this connection; the same one for whoever asks, because it keeps what it has read. */
+/** The store of this connection; there is one for each, because it caches what it reads. */
 export function openStore(
   database: Database,
   clock: Clock,
   subResources: readonly SubResource[] = Object.values(SUB_RESOURCES),
 ): Store {
-  const known = stores.get(database);
-  if (known) return known;
-  const store = makeStore(database, clock, subResources);
-  stores.set(database, store);
+  let store = stores.get(database);
+  if (!store) stores.set(database, (store = new Store(database, clock, subResources)));
   return store;
 }
 
-const stores = new WeakMap<Database, Store>();
+/** The records of one database. */
+export class Store {
+  readonly resources = DECLARED;
+  readonly statements: Statements;
+  readonly reader: RecordReader;
+  readonly bulk: Bulk;
+  readonly history: History;
+  readonly undo: Undo;
+  readonly #writer: RecordWriter;
+  readonly #journal: Journal;
+  readonly #queue: WriteQueue;
 
-const CHANGED_SINCE =
-  "The records are no longer as they were when this was tried out. Nothing was changed; try it out again.";
+  constructor(
+    private readonly database: Database,
+    readonly clock: Clock,
+    readonly subResources: readonly SubResource[],
+  ) {
+    const statements = new Statements(database);
+    const versioned = new Map([...DECLARED, ...subResources.map((sub) => [sub.name, sub] as const)]);
+    this.statements = statements;
+    this.reader = new RecordReader(statements, DECLARED);
+    this.#journal = new Journal(statements, clock, new BatchAudit(statements, auditOf(database, clock)));
+    this.#writer = new RecordWriter(statements, DECLARED, subResources, clock, this.#journal);
+    this.history = new History(statements, versioned);
+    this.undo = new Undo(this.#writer, this.history);
+    this.bulk = new Bulk(this.reader, this.#writer);
+    this.#queue = new WriteQueue(statements, writeLockOf(database), () => this.reader.forget());
+  }
 
-function makeStore(database: Database, clock: Clock, subResources: readonly SubResource[]): Store {
-  const statements = new Statements(database);
-  const reading = new RecordReader(statements, DECLARED);
-  const journal = openJournal(statements, clock, openBatchAudit(statements, auditOf(database, clock)));
-  const writing = new RecordWriter(statements, DECLARED, subResources, clock, journal);
-  const versioned = new Map([...DECLARED, ...subResources.map((sub) => [sub.name, sub] as const)]);
-  const history = new History(statements, versioned);
+  /** Runs writes in one transaction, as one batch of the history. */
+  write<T>(work: (writer: RecordWriter) => T, info: BatchInfo = { kind: "import" }): T {
+    return this.#batch(info, () => work(this.#writer)).value;
+  }
 
-  const afterwards = <T>(work: () => T): T => {
+  /**
+   * Queues work that writes, and that prints the answer. Work that arrives meanwhile shares the transaction; the promise
+   * resolves once it is on disk. @throws Problem busy, and what the work throws
+   */
+  enqueue<T>(work: () => T): Promise<T> {
+    return this.#queue.add(work);
+  }
+
+  /** As `write`, with the id of the batch; or as a dry run. @throws Problem conflict if `confirm` no longer matches */
+  run<T>(options: WriteOptions, work: (writer: RecordWriter) => T): Outcome<T> {
+    const { actor, dryRun, confirm, previewLimit } = options;
+    const watched = dryRun || confirm !== null;
+    let preview: Json;
+    // Thrown to roll the transaction back.
+    const rollback = new Error("dry run");
     try {
-      return work();
-    } finally {
-      reading.forget();
+      return this.#batch({ ...options, unwatched: !watched }, (written) => {
+        const value = work(this.#writer);
+        const digest = watched ? digestOf(options, written) : "";
+        if (confirm !== null && confirm !== digest)
+          throw new Problem(
+            "conflict",
+            "The records have changed since the dry run. Nothing was written; repeat the dry run.",
+          );
+        if (!dryRun) return value;
+        const changes = this.history.preview(written.slice(0, previewLimit), actor);
+        preview = { dry_run: true, count: written.length, confirm: digest, changes };
+        throw rollback;
+      });
+    } catch (error) {
+      if (error !== rollback) throw error;
+      return { preview: preview! };
     }
-  };
-  const batch = <T>(about: BatchInfo, work: (written: readonly RecordWrite[]) => T) =>
-    afterwards(() => statements.writing(() => journal.batch(about, work)));
+  }
+
+  /**
+   * What the parameter `as_of` asks for: a reader of that time, the other parameters without those that concern today's
+   * rights, and the condition that these set on a record today. @throws Problem invalid_request
+   */
+  past(resource: Resource, parameters: URLSearchParams, actor: Actor) {
+    const rest = new URLSearchParams(parameters);
+    const conditions: Condition[] = [];
+    for (const [name, right] of [
+      ["can_change", changeable],
+      ["can_delete", deletable],
+    ] as const) {
+      const wanted = KINDS.flag.parse(parameters.get(name) ?? "");
+      if (wanted === undefined) continue;
+      rest.delete(name);
+      const may = right(resource, actor);
+      conditions.push(wanted === 1 ? may : not(may));
+    }
+    const today = { resource, condition: and(...conditions) };
+    const { resources: declared, subResources, reader } = this;
+    const batch = this.#batchOf(parameters.get("as_of") ?? "");
+    const past = pastAsOf(this.statements, batch, { declared, subResources, reader, actor, today });
+    return { ...past, parameters: rest, today: today.condition };
+  }
+
+  /** The store as it is now, to read from until it is closed; undefined for a database in memory. */
+  snapshot(): Snapshot | undefined {
+    const database = openSnapshot(this.database);
+    if (!database) return undefined;
+    const store = new Store(database, this.clock, this.subResources);
+    return {
+      store,
+      close() {
+        store.statements.release();
+        closeSnapshot(database);
+      },
+    };
+  }
+
+  /** The version of a record. */
+  version(resource: Resource, rid: number): number {
+    const text = `SELECT version FROM ${resource.table} WHERE rid = ?`;
+    return Number(this.statements.get({ text, args: [rid] })?.version);
+  }
+
+  #batch<T>(info: BatchInfo, work: (written: readonly RecordWrite[]) => T) {
+    try {
+      return this.statements.writing(() => this.#journal.batch(info, work));
+    } finally {
+      this.reader.forget();
+    }
+  }
 
   /** Row number of the last batch up to a time, or of the batch with this id. */
-  const batchOf = (typed: string): number => {
+  #batchOf(typed: string): number {
     const at = KINDS.instant.parse(typed);
-    if (at !== undefined) return history.batchAt(Number(at));
-    const id = parseUuid(typed);
-    const row =
-      id === undefined
-        ? null
-        : statements.get({ text: "SELECT rid FROM record_batch WHERE id = ?", args: [id] });
+    if (at !== undefined) return this.history.batchAt(Number(at));
+    const text = "SELECT rid FROM record_batch WHERE id = ?";
+    const row = this.statements.get({ text, args: [parseUuid(typed) ?? ""] });
     if (!row) throw parameterProblem("as_of", `Expected ${KINDS.instant.expected} or the id of a batch.`);
     return Number(row.rid);
-  };
+  }
+}
 
-  const raw = openBulk(statements, reading, writing);
-  const queue = new WriteQueue(statements, writeLockOf(database), () => reading.forget());
-  return {
-    resources: DECLARED,
-    subResources,
-    statements,
-    clock,
-    reader: reading,
-    history,
-    undo: openUndo(writing, history),
-    bulk: {
-      create: (resource, body, actor) =>
-        batch({ kind: "bulk_create" }, () => raw.create(resource, body, actor)).value,
-      update: (resource, rows, mode, actor) =>
-        batch({ kind: "bulk_update" }, () => raw.update(resource, rows, mode, actor)).value,
-      remove: (resource, ids, actor) =>
-        batch({ kind: "bulk_delete" }, () => raw.remove(resource, ids, actor)).value,
-    },
-    past(resource, parameters, actor) {
-      const rest = new URLSearchParams(parameters);
-      const conditions: Condition[] = [];
-      for (const [name, right] of [
-        ["can_change", changeable],
-        ["can_delete", deletable],
-      ] as const) {
-        const wanted = KINDS.flag.parse(parameters.get(name) ?? "");
-        if (wanted === undefined) continue;
-        rest.delete(name);
-        const may = right(resource, actor);
-        conditions.push(wanted === 1 ? may : not(may));
-      }
-      const batch = batchOf(parameters.get("as_of") ?? "");
-      const today = { resource, condition: and(...conditions) };
-      const past = pastAsOf(statements, batch, {
-        declared: DECLARED,
-        subResources,
-        reader: reading,
-        actor,
-        today,
-      });
-      return { ...past, parameters: rest, today: today.condition };
-    },
-    snapshot() {
-      const reader = openSnapshot(database);
-      if (!reader) return undefined;
-      const store = makeStore(reader, clock, subResources);
-      return {
-        store,
-        close() {
-          store.statements.release();
-          closeSnapshot(reader);
-        },
-      };
-    },
-    version: (resource, rid) =>
-      Number(
-        statements.get({ text: `SELECT version FROM ${resource.table} WHERE rid = ?`, args: [rid] })?.version,
-      ),
-    enqueue: (work) => queue.add(work),
-    write: (work, about = { kind: "import" }) => batch(about, () => work(writing)).value,
-    run<T>(manner: WriteOptions, work: (writing: RecordWriter) => T): Outcome<T> {
-      let preview: Json;
-      // Thrown to have the transaction taken back.
-      const enough = new Error("dry run");
-      // Whole records of a large batch are remembered only where somebody looks at them.
-      const watched = manner.dryRun || manner.confirm !== null;
-      try {
-        const { value, batch: id } = batch({ ...manner, unwatched: !watched }, (written) => {
-          const value = work(writing);
-          const digest = watched ? digestOf(manner, written) : "";
-          if (manner.confirm !== null && manner.confirm !== digest)
-            throw new Problem("conflict", CHANGED_SINCE);
-          if (manner.dryRun) {
-            preview = {
-              dry_run: true,
-              count: written.length,
-              confirm: digest,
-              changes: history.preview(written.slice(0, manner.previewLimit), manner.actor),
-            };
-            throw enough;
-          }
-          return value;
-        });
-        return { value, batch: id };
-      } catch (error) {
-        if (error !== enough) throw error;
-        return { preview: preview! };
-      }
-    },
-  };
+/** Values that differ between a dry run and the same request run for real. */
+const GENERATED = new Set(["id", "created", "created_by", "deleted_date", "deleted_by"]);
+
+/**
+ * What confirms a dry run: a digest (SHA-256, base64url) of who wrote, of every record with its version before, and of
+ * its new values. The same request gives the same digest if and only if it would do the same.
+ */
+function digestOf({ actor, kind }: WriteOptions, written: readonly RecordWrite[]): string {
+  const hash = new Bun.CryptoHasher("sha256").update(JSON.stringify([actor.user, kind]));
+  for (const { resource, rid, op, version, before, after } of written) {
+    const names = after ? changedFields(before, after).filter((name) => !GENERATED.has(name)) : [];
+    const values = names.map((name) => [name, after![name]]);
+    // A new record may get another row number later.
+    hash.update(JSON.stringify([resource.name, before ? rid : null, op, version, values]));
+  }
+  return hash.digest("base64url");
 }
