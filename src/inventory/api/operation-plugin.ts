@@ -23,50 +23,51 @@ export interface Parameter {
   schema: TSchema;
 }
 
-const optional =
-  (place: "query" | "header") =>
-  (name: string, description: string): Parameter => ({
-    name,
-    in: place,
-    required: false,
-    description,
-    schema: Type.String(),
-  });
-const query = optional("query");
-const header = optional("header");
+/** An optional parameter in the query. */
+export const inQuery = (name: string, description: string, schema: TSchema = Type.String()): Parameter => ({
+  name,
+  in: "query",
+  required: false,
+  description,
+  schema,
+});
+const inHeader = (name: string, description: string): Parameter => ({
+  ...inQuery(name, description),
+  in: "header",
+});
 
 /** Parameters that several operations accept, by what they are for. */
 const SHARED = {
   dryRun: [
-    query("dry_run", "1: change nothing and return a preview with a value for `confirm`."),
-    query("changes", "Maximum number of changes in the preview; `count` counts all of them."),
-    query("confirm", "`confirm` of a preview: make exactly these changes, or answer 409."),
+    inQuery("dry_run", "1: change nothing and return a preview with a value for `confirm`."),
+    inQuery("changes", "Maximum number of changes in the preview; `count` counts all of them."),
+    inQuery("confirm", "`confirm` of a preview: make exactly these changes, or answer 409."),
   ],
   once: [
-    header(
+    inHeader(
       "Idempotency-Key",
       "A key chosen by the client: a repeated request with the same key within 24 hours gets the first response again.",
     ),
   ],
   match: [
-    header(
+    inHeader(
       "If-Match",
       'Write only if the record has one of these entity tags; a version such as `"3"` also works.',
     ),
   ],
-  noneMatch: [header("If-None-Match", "Entity tags of cached responses: 304 if nothing has changed.")],
+  noneMatch: [inHeader("If-None-Match", "Entity tags of cached responses: 304 if nothing has changed.")],
   past: [
-    query("deleted", "true: deleted ones only; all: deleted ones too; false (default): others only."),
-    query(
+    inQuery("deleted", "true: deleted ones only; all: deleted ones too; false (default): others only."),
+    inQuery(
       "as_of",
       "A time or a batch id: the state at that time, of records that the caller may view today.",
     ),
   ],
   paging: [
-    query("page", "Page number from 1."),
-    query("page_size", `Results on a page (${DEFAULT_PAGE_SIZE} by default); max returns all.`),
+    inQuery("page", "Page number from 1."),
+    inQuery("page_size", `Results on a page (${DEFAULT_PAGE_SIZE} by default); max returns all.`),
   ],
-  flat: [query("response_format", 'flat: wrap the response as {"results": …}.')],
+  flat: [inQuery("response_format", 'flat: wrap the response as {"results": …}.')],
 };
 
 const PATH_PARAMETERS: Record<string, string> = {
@@ -130,9 +131,16 @@ export const pageOf = (results: TSchema, before: Record<string, TSchema> = {}): 
     results: Type.Array(results),
   });
 
-export interface Description<Query extends TObject, Body extends TSchema> {
-  /** Imperative, without a full stop. */
-  summary: string;
+interface Context<Query extends TObject, Body extends TSchema> {
+  call: Call;
+  params: Record<string, string>;
+  query: Static<Query>;
+  body: Static<Body>;
+}
+
+export interface Operation<Query extends TObject = TObject, Body extends TSchema = TSchema> {
+  /** Imperative, without a full stop. Operations without it are left out of the document. */
+  summary?: string;
   description?: string;
   /** Validated parameters. */
   query?: Query;
@@ -152,36 +160,18 @@ export interface Description<Query extends TObject, Body extends TSchema> {
   /** Error statuses besides the usual ones. */
   errors?: readonly number[];
   signedIn?: boolean;
-  /** "document": not in the document; "allow": neither there nor in `Allow`. */
-  hideFrom?: "document" | "allow";
+  /** Whether `Allow` leaves the method out. */
+  unlisted?: boolean;
+  run(context: Context<Query, Body>): Response | Promise<Response>;
 }
 
-interface Context<Query extends TObject, Body extends TSchema> {
-  call: Call;
-  params: Record<string, string>;
-  query: Static<Query>;
-  body: Static<Body>;
-}
-
-export type Handler<Query extends TObject = TObject, Body extends TSchema = TSchema> = (
-  context: Context<Query, Body>,
-) => Response | Promise<Response>;
-
-/** The plugin that operations belong to, and their methods by path. */
-export interface Api {
-  app: ReturnType<typeof createPlugin>;
-  methods: Map<string, Set<Method>>;
-}
-
-export function createApi(open: OpenCall, maxBytes: number): Api {
-  const methods: Api["methods"] = new Map();
-  return { app: createPlugin(open, maxBytes, methods), methods };
-}
+/** Relative to the root of the API or to a resource, whose aliases the document leaves out; or absolute. */
+export type Path = string | readonly [RoutedResource, string];
 
 type OpenCall = (request: Request, context: RequestContext) => Omit<Call, "allow">;
 
 /** Supplies `call`, refuses anonymous callers where `signedIn` is set, and sends `Allow`. */
-const createPlugin = (open: OpenCall, maxBytes: number, methods: Api["methods"]) =>
+const createPlugin = (open: OpenCall, maxBytes: number, methods: ReadonlyMap<string, Set<Method>>) =>
   new Elysia()
     .use(requestPlugin)
     .parser("unwrappedJson", async ({ request }) => unwrap(await readJson(request, maxBytes)))
@@ -207,46 +197,54 @@ const allowOf = (known = new Set<Method>()): string =>
     ", ",
   );
 
-/** Relative to the root of the API or to a resource, whose aliases the document leaves out; or absolute. */
-export type Path = string | readonly [RoutedResource, string];
+/** The operations of the API as one plugin. */
+export class Api {
+  readonly plugin: ReturnType<typeof createPlugin>;
+  readonly #methods = new Map<string, Set<Method>>();
 
-/** Registers one operation. */
-export function add<Query extends TObject, Body extends TSchema>(
-  api: Api,
-  method: Method,
-  path: Path,
-  description: Description<Query, Body>,
-  handler: Handler<Query, Body>,
-): void {
-  if (typeof path !== "string") {
-    const [{ segment, aliases = [] }, rest] = path;
-    add(api, method, `${segment}/${rest}`, description, handler);
-    for (const alias of aliases)
-      add(api, method, `${alias}/${rest}`, { hideFrom: "document", ...description }, handler);
-    return;
+  constructor(open: OpenCall, maxBytes: number) {
+    this.plugin = createPlugin(open, maxBytes, this.#methods);
   }
-  const { query, body, signedIn, hideFrom } = description;
-  const { app, methods } = api;
-  const full = path.startsWith("/") ? path : ROOT + path;
-  if (hideFrom !== "allow") methods.set(full, (methods.get(full) ?? new Set()).add(method));
-  const none = {} as Static<Query>;
-  const run = query
-    ? ({ call, params, query, body }: Context<Query, Body>) =>
-        handler({ call, params: decoded(params), query, body })
-    : ({ call, params, body }: Context<Query, Body>) =>
-        handler({ call, params: decoded(params), body, query: none });
-  app.route(
-    method,
-    full,
-    run as never,
-    {
-      parse: body ? "unwrappedJson" : "none",
-      ...(query ? { query: textSchema(query), transform: rawQuery } : {}),
-      ...(body ? { body: schema(body) } : {}),
-      ...(signedIn ? { signedIn: true } : {}),
-      detail: hideFrom ? { hide: true } : detailOf(method, path, description),
-    } as never,
-  );
+
+  add<Query extends TObject, Body extends TSchema>(
+    method: Method,
+    path: Path,
+    operation: Operation<Query, Body>,
+  ): void {
+    if (typeof path === "string") return this.#route(method, path, operation);
+    const [{ segment, aliases = [] }, rest] = path;
+    this.#route(method, `${segment}/${rest}`, operation);
+    const { summary: _, ...undocumented } = operation;
+    for (const alias of aliases) this.#route(method, `${alias}/${rest}`, undocumented);
+  }
+
+  #route<Query extends TObject, Body extends TSchema>(
+    method: Method,
+    path: string,
+    operation: Operation<Query, Body>,
+  ): void {
+    const { query, body, signedIn, summary, unlisted } = operation;
+    const full = path.startsWith("/") ? path : ROOT + path;
+    if (!unlisted) this.#methods.set(full, (this.#methods.get(full) ?? new Set()).add(method));
+    const none = {} as Static<Query>;
+    const run = query
+      ? ({ call, params, query, body }: Context<Query, Body>) =>
+          operation.run({ call, params: decoded(params), query, body })
+      : ({ call, params, body }: Context<Query, Body>) =>
+          operation.run({ call, params: decoded(params), body, query: none });
+    this.plugin.route(
+      method,
+      full,
+      run as never,
+      {
+        parse: body ? "unwrappedJson" : "none",
+        ...(query ? { query: textSchema(query), transform: rawQuery } : {}),
+        ...(body ? { body: schema(body) } : {}),
+        ...(signedIn ? { signedIn: true } : {}),
+        detail: summary === undefined ? { hide: true } : detailOf(method, path, operation),
+      } as never,
+    );
+  }
 }
 
 /** Elysia would parse values such as `[1]` and `{}` as JSON. Of a repeated parameter the first counts. */
@@ -261,7 +259,7 @@ function decoded(params: Record<string, string | null> = {}): Record<string, str
   return params as Record<string, string>;
 }
 
-function detailOf(method: Method, path: string, about: Description<TObject, TSchema>): object {
+function detailOf(method: Method, path: string, about: Operation): object {
   const { summary, description, accepts = [], returns, status, signedIn } = about;
   const writes = method !== "GET";
   const sends = about.sends ?? (about.body && content(about.body));
@@ -305,11 +303,7 @@ function documented(query: TObject | undefined): Parameter[] {
   });
 }
 
-function errorsOf(
-  writes: boolean,
-  sends: boolean,
-  { accepts = [], errors = [] }: Description<TObject, TSchema>,
-): object {
+function errorsOf(writes: boolean, sends: boolean, { accepts = [], errors = [] }: Operation): object {
   const statuses = [
     400,
     401,

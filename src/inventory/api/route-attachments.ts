@@ -17,29 +17,22 @@ import {
   respondJson,
 } from "./call.ts";
 import { checkVersion, isKnown } from "./entity-tag.ts";
-import { add, type Api, binary, content, type Parameter, UPLOAD } from "./operation-plugin.ts";
+import { type Api, binary, content, inQuery, UPLOAD } from "./operation-plugin.ts";
 import { notModified, showValue } from "./render.ts";
 import { readUpload } from "./request-body.ts";
 import { addHistoryOf } from "./route-history.ts";
 import { isWanted, presentOf, readableParent, shownSchema } from "./route-sub-resources.ts";
 
 const FILE = shownSchema(attachment);
-const PARENT: Parameter[] = [
-  ["app", "App of the record, such as stocks."],
-  ["model", "Model of the record, such as consumable."],
-  ["object_id", "Id of the record."],
-].map(([name, description]) => ({ name, in: "query", required: false, description, schema: Type.String() }));
-const ORDERING: Parameter = {
-  name: "ordering",
-  in: "query",
-  required: false,
-  description: "created: the oldest first.",
-  schema: Type.String(),
-};
+const PARENT = [
+  inQuery("app", "App of the record, such as stocks."),
+  inQuery("model", "Model of the record, such as consumable."),
+  inQuery("object_id", "Id of the record."),
+];
 const SENT = { ...UPLOAD, ...binary("application/octet-stream") };
 
 /** `attachments/`: a bare list, as LabID's client reads it; `attachments/<id>/`: the file itself. */
-export function addAttachments(app: Api, store: Store): void {
+export function addAttachments(api: Api, store: Store): void {
   const files = new Attachments(store.statements, RESOURCES.filter(isGuarded));
   const records = new SubResourceRecords(store);
   const showFile = (call: Call, rid: number, status: 200 | 201 = 200): Response => {
@@ -48,18 +41,13 @@ export function addAttachments(app: Api, store: Store): void {
   };
 
   const list = "attachments/";
-  add(
-    app,
-    "GET",
-    list,
-    {
-      summary: "List the files of a record",
-      description: "The newest first. The record is named by `app`, `model` and `object_id`.",
-      parameters: [...PARENT, ORDERING],
-      accepts: ["past", "noneMatch"],
-      returns: content(Type.Array(FILE)),
-    },
-    ({ call }) => {
+  api.add("GET", list, {
+    summary: "List the files of a record",
+    description: "The newest first. The record is named by `app`, `model` and `object_id`.",
+    parameters: [...PARENT, inQuery("ordering", "created: the oldest first.")],
+    accepts: ["past", "noneMatch"],
+    returns: content(Type.Array(FILE)),
+    run({ call }) {
       const { searchParams } = call.url;
       const { resource, id } = files.parentOf(searchParams);
       const oldestFirst = records.list(attachment, resource, readableParent(call, resource, id), call.base);
@@ -68,21 +56,16 @@ export function addAttachments(app: Api, store: Store): void {
         searchParams.get("ordering") === "created" ? oldestFirst : oldestFirst.toReversed(),
       );
     },
-  );
-  add(
-    app,
-    "POST",
-    list,
-    {
-      summary: "Add a file to a record",
-      description: "`app`, `model` and `object_id` may also be fields of the form.",
-      parameters: PARENT,
-      accepts: ["dryRun", "once"],
-      sends: SENT,
-      status: 201,
-      returns: content(FILE),
-    },
-    async ({ call }) => {
+  });
+  api.add("POST", list, {
+    summary: "Add a file to a record",
+    description: "`app`, `model` and `object_id` may also be fields of the form.",
+    parameters: PARENT,
+    accepts: ["dryRun", "once"],
+    sends: SENT,
+    status: 201,
+    returns: content(FILE),
+    async run({ call }) {
       const upload = await readUpload(call.request, call.maxBytes);
       const named = new URLSearchParams([...upload.fields, ...call.url.searchParams]);
       const { resource, id } = files.parentOf(named);
@@ -94,15 +77,14 @@ export function addAttachments(app: Api, store: Store): void {
         respond: (rid) => showFile(call, rid, 201),
       });
     },
-  );
+  });
 
   const one = `${list}:id/`;
-  add(
-    app,
-    "GET",
-    one,
-    { summary: "Download a file", accepts: ["past", "noneMatch"], returns: binary("*/*") },
-    ({ call, params }) => {
+  api.add("GET", one, {
+    summary: "Download a file",
+    accepts: ["past", "noneMatch"],
+    returns: binary("*/*"),
+    run({ call, params }) {
       const { rid, parent } = files.find(params.id);
       const source = readableParent(call, parent.resource, parent.id);
       const shown = records.show(attachment, rid, source, call.base);
@@ -116,21 +98,16 @@ export function addAttachments(app: Api, store: Store): void {
       if (isKnown(call, headers.ETag)) return notModified(headers);
       return respond(new Blob([files.bytes(shown)]).stream(), 200, String(shown.media_type), headers);
     },
-  );
+  });
   const addWrite = (
     method: "PUT" | "PATCH" | "DELETE",
     description: { summary: string; description?: string; sends?: typeof SENT },
   ): void =>
-    add(
-      app,
-      method,
-      one,
-      {
-        ...description,
-        accepts: ["dryRun", "match"],
-        ...(method === "DELETE" ? {} : { returns: content(FILE) }),
-      },
-      async ({ call, params }) => {
+    api.add(method, one, {
+      ...description,
+      accepts: ["dryRun", "match"],
+      ...(method === "DELETE" ? {} : { returns: content(FILE) }),
+      async run({ call, params }) {
         const { rid, parent } = files.find(params.id);
         findChangeable(call, parent.resource, parent.id);
         const upload = method === "PUT" ? await readUpload(call.request, call.maxBytes) : undefined;
@@ -149,7 +126,7 @@ export function addAttachments(app: Api, store: Store): void {
           respond: () => (method === "DELETE" ? noContent() : showFile(call, rid)),
         });
       },
-    );
+    });
   addWrite("PUT", {
     summary: "Replace a file",
     description: "Stores a new version; the bytes of earlier versions stay.",
@@ -166,11 +143,13 @@ export function addAttachments(app: Api, store: Store): void {
     [list, "Files of a record.", "application/json"],
     [one, "A file of a record.", "*/*"],
   ])
-    add(app, "OPTIONS", path, { summary: "", hideFrom: "document" }, () => {
-      const { name, parses } = metadata;
-      return respondJson({ name, description, renders: [type], parses });
+    api.add("OPTIONS", path, {
+      run() {
+        const { name, parses } = metadata;
+        return respondJson({ name, description, renders: [type], parses });
+      },
     });
-  addHistoryOf(app, {
+  addHistoryOf(api, {
     name: "a file",
     resource: attachment,
     path: one,

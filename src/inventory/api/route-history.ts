@@ -10,7 +10,7 @@ import { DECLARED, PEOPLE, RESOURCES, SUB_RESOURCES } from "../resources/index.t
 import { runBatch, writeBatch, writeOnce } from "./batch.ts";
 import { type Call, findAny, here, noContent, notFound, respondJson } from "./call.ts";
 import { withIdempotencyKey } from "./idempotency.ts";
-import { add, type Api, content, INSTANT, nullable, pageOf, type Path } from "./operation-plugin.ts";
+import { type Api, content, INSTANT, nullable, pageOf, type Path } from "./operation-plugin.ts";
 import { showRecord } from "./read-records.ts";
 import { showValue } from "./render.ts";
 
@@ -72,9 +72,9 @@ export interface Subject {
 }
 
 /** History, batches, the feed of changes, and ways to undo them. */
-export function addHistory(app: Api): void {
+export function addHistory(api: Api): void {
   for (const resource of RESOURCES)
-    addHistoryOf(app, {
+    addHistoryOf(api, {
       name: `a record in ${resource.segment}`,
       resource,
       path: [resource, ":id/"],
@@ -82,46 +82,36 @@ export function addHistory(app: Api): void {
       find: (call, { id }) => findAny(call, resource, id),
       show: (call, rid) => showRecord(call, resource, rid, 200),
     });
-  addBatches(app);
-  addFeed(app);
+  addBatches(api);
+  addFeed(api);
 }
 
 /** `history/`, `restore/` and `purge/` below the path of a record. */
-export function addHistoryOf(app: Api, { name, resource, path, restored, find, show }: Subject): void {
+export function addHistoryOf(api: Api, { name, resource, path, restored, find, show }: Subject): void {
   const below = (last: string): Path =>
     typeof path === "string" ? `${path}${last}/` : [path[0], `${path[1]}${last}/`];
-  add(
-    app,
-    "GET",
-    below("history"),
-    {
-      summary: `Get the history of ${name}`,
-      description: "The latest change first.",
-      accepts: ["paging"],
-      returns: content(pageOf(CHANGE)),
-      errors: [403],
-    },
-    ({ call, params }) => {
+  api.add("GET", below("history"), {
+    summary: `Get the history of ${name}`,
+    description: "The latest change first.",
+    accepts: ["paging"],
+    returns: content(pageOf(CHANGE)),
+    errors: [403],
+    run({ call, params }) {
       const rid = find(call, params);
       const { history } = call.store;
       return paged(call, (limit, offset) => history.ofRecord(resource, rid, call.actor, limit, offset));
     },
-  );
-  add(
-    app,
-    "POST",
-    below("restore"),
-    {
-      summary: `Restore a version of ${name}`,
-      description: "Without a version, restores what was deleted.",
-      accepts: ["dryRun", "once"],
-      body: Type.Object(
-        { version: Type.Optional(Type.Union([count, Type.Null()])) },
-        { additionalProperties: false },
-      ),
-      returns: content(restored),
-    },
-    ({ call, params, body }) =>
+  });
+  api.add("POST", below("restore"), {
+    summary: `Restore a version of ${name}`,
+    description: "Without a version, restores what was deleted.",
+    accepts: ["dryRun", "once"],
+    body: Type.Object(
+      { version: Type.Optional(Type.Union([count, Type.Null()])) },
+      { additionalProperties: false },
+    ),
+    returns: content(restored),
+    run: ({ call, params, body }) =>
       writeOnce(call, body as Json, {
         kind: "restore",
         work() {
@@ -131,95 +121,73 @@ export function addHistoryOf(app: Api, { name, resource, path, restored, find, s
         },
         respond: (rid) => show(call, rid, params),
       }),
-  );
-  add(
-    app,
-    "POST",
-    below("purge"),
-    {
-      summary: `Permanently remove ${name}`,
-      description:
-        "For administrators. Removes a deleted record with its history; refused while other records refer to it.",
-      accepts: ["dryRun"],
-    },
-    ({ call, params }) =>
+  });
+  api.add("POST", below("purge"), {
+    summary: `Permanently remove ${name}`,
+    description:
+      "For administrators. Removes a deleted record with its history; refused while other records refer to it.",
+    accepts: ["dryRun"],
+    run: ({ call, params }) =>
       writeBatch(call, {
         kind: "purge",
         work: (writer) => writer.purge(resource, find(call, params), call.actor),
         respond: () => noContent(),
       }),
-  );
+  });
 }
 
-function addBatches(app: Api): void {
-  add(
-    app,
-    "GET",
-    "batches/",
-    {
-      summary: "List batches",
-      description:
-        "Every request that writes is one batch. Lists those with a change that the caller may view, the latest first.",
-      query: Type.Object(
-        {
-          user: Type.Optional(Type.String({ description: "Username of the author." })),
-          kind: Type.Optional(Type.String({ description: "Kind of batch, as in the response." })),
-          page: Type.Optional(Type.String({ description: "Page number from 1." })),
-          page_size: Type.Optional(Type.String({ description: "Batches on a page; max returns all." })),
-          format: Type.Optional(text),
-        },
-        { additionalProperties: false },
-      ),
-      returns: content(pageOf(Type.Object(BATCH))),
-      signedIn: true,
-    },
-    ({ call, query: { user, kind } }) => {
+function addBatches(api: Api): void {
+  api.add("GET", "batches/", {
+    summary: "List batches",
+    description:
+      "Every request that writes is one batch. Lists those with a change that the caller may view, the latest first.",
+    query: Type.Object(
+      {
+        user: Type.Optional(Type.String({ description: "Username of the author." })),
+        kind: Type.Optional(Type.String({ description: "Kind of batch, as in the response." })),
+        page: Type.Optional(Type.String({ description: "Page number from 1." })),
+        page_size: Type.Optional(Type.String({ description: "Batches on a page; max returns all." })),
+        format: Type.Optional(text),
+      },
+      { additionalProperties: false },
+    ),
+    returns: content(pageOf(Type.Object(BATCH))),
+    signedIn: true,
+    run({ call, query: { user, kind } }) {
       const filter = { ...(user === undefined ? {} : { user }), ...(kind === undefined ? {} : { kind }) };
       return paged(call, (limit, offset) => call.store.history.batches(call.actor, filter, limit, offset));
     },
-  );
-  add(
-    app,
-    "GET",
-    "batches/:id/",
-    {
-      summary: "Get a batch and its changes",
-      description: "The changes are in the order of writing. The header Batch-Id of a write names its batch.",
-      accepts: ["paging"],
-      returns: content(pageOf(CHANGE, BATCH)),
-      signedIn: true,
-    },
-    ({ call, params }) => {
+  });
+  api.add("GET", "batches/:id/", {
+    summary: "Get a batch and its changes",
+    description: "The changes are in the order of writing. The header Batch-Id of a write names its batch.",
+    accepts: ["paging"],
+    returns: content(pageOf(CHANGE, BATCH)),
+    signedIn: true,
+    run({ call, params }) {
       const { history } = call.store;
       const { row, shown } = findBatch(call, params.id);
       return paged(call, (limit, offset) => history.ofBatch(row, call.actor, limit, offset), shown);
     },
-  );
-  add(
-    app,
-    "POST",
-    "batches/:id/undo/",
-    {
-      summary: "Undo a batch",
-      description:
-        "Deletes what the batch created, restores what it deleted, and reverts what it changed: all of it or nothing. " +
-        "Refused for records whose later changes would be lost, unless `force`. Undoing is itself a batch.",
-      accepts: ["dryRun", "once"],
-      body: Type.Object({
-        force: Type.Optional(
-          Type.Union([Type.Boolean(), Type.Enum(["true", "false", "yes", "no", "1", "0"])]),
-        ),
-      }),
-      returns: content(Type.Object({}, { description: "The new batch, or the preview of a dry run." })),
-    },
-    ({ call, params, body }) => {
+  });
+  api.add("POST", "batches/:id/undo/", {
+    summary: "Undo a batch",
+    description:
+      "Deletes what the batch created, restores what it deleted, and reverts what it changed: all of it or nothing. " +
+      "Refused for records whose later changes would be lost, unless `force`. Undoing is itself a batch.",
+    accepts: ["dryRun", "once"],
+    body: Type.Object({
+      force: Type.Optional(Type.Union([Type.Boolean(), Type.Enum(["true", "false", "yes", "no", "1", "0"])])),
+    }),
+    returns: content(Type.Object({}, { description: "The new batch, or the preview of a dry run." })),
+    run({ call, params, body }) {
       const requested = body.force ?? call.url.searchParams.get("force") ?? "";
       const force = KINDS.flag.parse(String(requested)) === 1;
       return call.store.enqueue(() =>
         withIdempotencyKey(call, body as Json, () => undoBatch(call, params.id, force)),
       );
     },
-  );
+  });
 }
 
 /** @throws Problem not_found */
@@ -245,36 +213,31 @@ function undoBatch(call: Call, id: string, force: boolean): Response {
   return respondJson(store.history.batch(undone, actor)?.shown ?? {}, { "Batch-Id": undone });
 }
 
-function addFeed(app: Api): void {
+function addFeed(api: Api): void {
   const kinds = new Map([...RESOURCES, ...Object.values(SUB_RESOURCES)].map((each) => [each.segment, each]));
-  add(
-    app,
-    "GET",
-    "changes/",
-    {
-      summary: "List changes since a cursor",
-      description:
-        "For synchronisation: changes of records that the caller may view now, in the order of commits. Keep following " +
-        "`next`; if `more` is false, wait before the next request.",
-      query: Type.Object({
-        since: Type.Optional(
-          Type.String({
-            pattern: "^\\d{1,15}$",
-            description: "`cursor` of the previous response; 0, the default, is the beginning.",
-          }),
-        ),
-        resource: Type.Optional(Type.Enum([...kinds.keys()], { description: "Segment of a list." })),
-        page_size: Type.Optional(
-          Type.String({
-            description: `Maximum number of changes: ${FEED_SIZE} by default, at most ${MAX_FEED_SIZE}.`,
-          }),
-        ),
-      }),
-      returns: content(
-        Type.Object({ cursor: text, more: Type.Boolean(), next: text, results: Type.Array(CHANGE) }),
+  api.add("GET", "changes/", {
+    summary: "List changes since a cursor",
+    description:
+      "For synchronisation: changes of records that the caller may view now, in the order of commits. Keep following " +
+      "`next`; if `more` is false, wait before the next request.",
+    query: Type.Object({
+      since: Type.Optional(
+        Type.String({
+          pattern: "^\\d{1,15}$",
+          description: "`cursor` of the previous response; 0, the default, is the beginning.",
+        }),
       ),
-    },
-    ({ call, query }) => {
+      resource: Type.Optional(Type.Enum([...kinds.keys()], { description: "Segment of a list." })),
+      page_size: Type.Optional(
+        Type.String({
+          description: `Maximum number of changes: ${FEED_SIZE} by default, at most ${MAX_FEED_SIZE}.`,
+        }),
+      ),
+    }),
+    returns: content(
+      Type.Object({ cursor: text, more: Type.Boolean(), next: text, results: Type.Array(CHANGE) }),
+    ),
+    run({ call, query }) {
       const { actor, store, url } = call;
       const size = sizeOf(url.searchParams, FEED_SIZE);
       const limit = size === "max" ? MAX_FEED_SIZE : Math.min(size, MAX_FEED_SIZE);
@@ -291,24 +254,18 @@ function addFeed(app: Api): void {
         results,
       });
     },
-  );
+  });
 }
 
 /** `users/<name>/history/` and `groups/<name>/history/`: memberships, which are all that is recorded of them. */
-export function addMembershipHistory(app: Api, kind: "user" | "group", find: (name: string) => number): void {
-  add(
-    app,
-    "GET",
-    `${PEOPLE[kind].segment}/:name/history/`,
-    {
-      summary:
-        kind === "user" ? "Get the memberships of an account" : "Get the membership history of a group",
-      description: "The latest change first.",
-      accepts: ["paging"],
-      returns: content(pageOf(CHANGE)),
-      signedIn: true,
-    },
-    ({ call, params }) => {
+export function addMembershipHistory(api: Api, kind: "user" | "group", find: (name: string) => number): void {
+  api.add("GET", `${PEOPLE[kind].segment}/:name/history/`, {
+    summary: kind === "user" ? "Get the memberships of an account" : "Get the membership history of a group",
+    description: "The latest change first.",
+    accepts: ["paging"],
+    returns: content(pageOf(CHANGE)),
+    signedIn: true,
+    run({ call, params }) {
       const { actor, store } = call;
       const rid = find(params.name);
       return paged(call, (limit, offset) =>
@@ -317,7 +274,7 @@ export function addMembershipHistory(app: Api, kind: "user" | "group", find: (na
           : store.history.ofRecord(PEOPLE.group, rid, actor, limit, offset),
       );
     },
-  );
+  });
 }
 
 /** One page of a history, in the envelope of a list. */

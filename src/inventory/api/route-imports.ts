@@ -9,7 +9,7 @@ import { parseJson } from "../model/parse-json.ts";
 import { RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, here, membersOf, respond, respondJson } from "./call.ts";
 import { MEDIA_TYPES, negotiate } from "./negotiation.ts";
-import { add, type Api, binary, content, INSTANT, nullable, UPLOAD } from "./operation-plugin.ts";
+import { type Api, binary, content, INSTANT, nullable, UPLOAD } from "./operation-plugin.ts";
 import { isForm, readFields, readUpload } from "./request-body.ts";
 import { Problem } from "../../problem.ts";
 
@@ -76,52 +76,41 @@ const OPTIONS = Type.Object(
 );
 
 /** `<segment>/import/` takes a file; `imports/<id>/` is an import that was started. */
-export function addImports(app: Api, imports: Imports): void {
-  for (const resource of RESOURCES) addImport(app, imports, resource);
-  add(
-    app,
-    "GET",
-    "imports/",
-    {
-      summary: "List your imports",
-      description: "Current imports and those of the last days, the newest first. Administrators see all.",
-      returns: content(Type.Object({ results: Type.Array(STATUS) })),
-      signedIn: true,
-    },
-    ({ call }) =>
+export function addImports(api: Api, imports: Imports): void {
+  for (const resource of RESOURCES) addImport(api, imports, resource);
+  api.add("GET", "imports/", {
+    summary: "List your imports",
+    description: "Current imports and those of the last days, the newest first. Administrators see all.",
+    returns: content(Type.Object({ results: Type.Array(STATUS) })),
+    signedIn: true,
+    run: ({ call }) =>
       respondJson({
         results: imports.list(call.actor).map((status) => importJson(call, { ...status, report: null })),
       }),
-  );
-  add(
-    app,
-    "GET",
-    "imports/:id/",
-    { summary: "Get the progress or result of an import", returns: content(STATUS), signedIn: true },
-    ({ call, params }) => show(call, imports.get(params.id, call.actor)),
-  );
-  add(
-    app,
-    "DELETE",
-    "imports/:id/",
-    {
-      summary: "Cancel an import",
-      description: "Everything that it has written is rolled back.",
-      returns: content(STATUS),
-    },
-    async ({ call, params }) => show(call, await imports.cancel(params.id, call.actor)),
-  );
-  // HTML forms cannot send DELETE.
-  add(app, "POST", "imports/:id/", { summary: "", hideFrom: "document" }, async ({ call, params }) => {
-    imports.get(params.id, call.actor);
-    const method = isForm(call.request) && (await readFields(call.request, FORM_BYTES)).get("_method");
-    if (method !== "DELETE") throw parameterProblem("_method", "Choices: DELETE.");
-    await imports.cancel(params.id, call.actor);
-    return respond(null, 303, "", { Location: `${here(call)}?format=api` });
   });
-  add(app, "OPTIONS", "imports/:id/", { summary: "", hideFrom: "document", signedIn: true }, () =>
-    respondJson({ name: "imports" }),
-  );
+  api.add("GET", "imports/:id/", {
+    summary: "Get the progress or result of an import",
+    returns: content(STATUS),
+    signedIn: true,
+    run: ({ call, params }) => show(call, imports.get(params.id, call.actor)),
+  });
+  api.add("DELETE", "imports/:id/", {
+    summary: "Cancel an import",
+    description: "Everything that it has written is rolled back.",
+    returns: content(STATUS),
+    run: async ({ call, params }) => show(call, await imports.cancel(params.id, call.actor)),
+  });
+  // HTML forms cannot send DELETE.
+  api.add("POST", "imports/:id/", {
+    async run({ call, params }) {
+      imports.get(params.id, call.actor);
+      const method = isForm(call.request) && (await readFields(call.request, FORM_BYTES)).get("_method");
+      if (method !== "DELETE") throw parameterProblem("_method", "Choices: DELETE.");
+      await imports.cancel(params.id, call.actor);
+      return respond(null, 303, "", { Location: `${here(call)}?format=api` });
+    },
+  });
+  api.add("OPTIONS", "imports/:id/", { signedIn: true, run: () => respondJson({ name: "imports" }) });
 }
 
 function show(call: Call, status: ImportStatus): Response {
@@ -134,18 +123,13 @@ function show(call: Call, status: ImportStatus): Response {
   return respondJson(importJson(call, status), { ...headers, ...poll });
 }
 
-function addImport(app: Api, imports: Imports, resource: RoutedResource): void {
+function addImport(api: Api, imports: Imports, resource: RoutedResource): void {
   const path = [resource, "import/"] as const;
-  add(
-    app,
-    "GET",
-    path,
-    {
-      summary: `Get a template for importing ${resource.segment}`,
-      description: "A spreadsheet with drop-down lists.",
-      returns: binary(MEDIA_TYPES.xlsx),
-    },
-    async ({ call }) => {
+  api.add("GET", path, {
+    summary: `Get a template for importing ${resource.segment}`,
+    description: "A spreadsheet with drop-down lists.",
+    returns: binary(MEDIA_TYPES.xlsx),
+    async run({ call }) {
       if (call.url.searchParams.get("format") === "api") return uploadPage(call, resource);
       const bytes = await importTemplate(call.store, resource, call.actor);
       const name = `${resource.segment.replaceAll("/", "-")}-template.xlsx`;
@@ -153,30 +137,26 @@ function addImport(app: Api, imports: Imports, resource: RoutedResource): void {
       const file = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream();
       return respond(file, 200, MEDIA_TYPES.xlsx, headers);
     },
-  );
-  add(
-    app,
-    "POST",
-    path,
-    {
-      summary: `Import a file into ${resource.segment}`,
-      description: DESCRIPTION,
-      query: OPTIONS,
-      sends: { ...binary("text/csv", MEDIA_TYPES.xlsx), ...UPLOAD },
-      returns: { ...content(REPORT), "application/x-ndjson": { schema: text } },
-      responses: { 202: { description: "Accepted; `Location` is the import.", content: content(STATUS) } },
-      errors: [503],
-    },
-    ({ call, query }) => importFile(call, imports, resource, query),
-  );
-  add(app, "OPTIONS", path, { summary: "", hideFrom: "document" }, () =>
-    respondJson({
-      name: `${resource.segment}/import`,
-      description: DESCRIPTION,
-      renders: ["application/json", "application/x-ndjson", MEDIA_TYPES.xlsx],
-      parses: ["text/csv", MEDIA_TYPES.xlsx, "multipart/form-data"],
-    }),
-  );
+  });
+  api.add("POST", path, {
+    summary: `Import a file into ${resource.segment}`,
+    description: DESCRIPTION,
+    query: OPTIONS,
+    sends: { ...binary("text/csv", MEDIA_TYPES.xlsx), ...UPLOAD },
+    returns: { ...content(REPORT), "application/x-ndjson": { schema: text } },
+    responses: { 202: { description: "Accepted; `Location` is the import.", content: content(STATUS) } },
+    errors: [503],
+    run: ({ call, query }) => importFile(call, imports, resource, query),
+  });
+  api.add("OPTIONS", path, {
+    run: () =>
+      respondJson({
+        name: `${resource.segment}/import`,
+        description: DESCRIPTION,
+        renders: ["application/json", "application/x-ndjson", MEDIA_TYPES.xlsx],
+        parses: ["text/csv", MEDIA_TYPES.xlsx, "multipart/form-data"],
+      }),
+  });
 }
 
 async function importFile(

@@ -7,7 +7,7 @@ import { parseListing } from "../model/listing.ts";
 import { listParameters } from "../model/schema.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, respond, respondJson, ROOT } from "./call.ts";
-import { add, type Api, binary, content } from "./operation-plugin.ts";
+import { type Api, binary, content } from "./operation-plugin.ts";
 import { Problem } from "../../problem.ts";
 
 const MAX_LABELS = 2000;
@@ -46,54 +46,44 @@ const NOT_ACCEPTED = ["as_of", "explain"];
 const UNUSED = new Set(["format", "response_format", "fields", ...NOT_ACCEPTED]);
 
 /** Printable labels for the records of a list. */
-export function addLabels(app: Api): void {
+export function addLabels(api: Api): void {
   // A scanned code can only lead to records with a UUID.
   const labelled = RESOURCES.filter(({ fields }) => fields.id.kind === "uuid");
   const tables = [...new Set(labelled.map(({ table }) => table))];
   for (const resource of labelled)
-    add(
-      app,
-      "GET",
-      [resource, "labels/"],
-      {
-        summary: `Print labels for ${resource.segment}`,
-        description:
-          `Labels for all records that the list parameters select, at most ${MAX_LABELS}, in the order of the list. ` +
-          "A label shows the name, type and place, a code, and the code as text.",
-        query: OPTIONS,
-        parameters: listParameters(DECLARED, resource).filter(({ name }) => !UNUSED.has(name)),
-        returns: { ...binary(PDF), [ZPL]: { schema: Type.String() } },
-        errors: [413],
-      },
-      ({ call, query }) => {
+    api.add("GET", [resource, "labels/"], {
+      summary: `Print labels for ${resource.segment}`,
+      description:
+        `Labels for all records that the list parameters select, at most ${MAX_LABELS}, in the order of the list. ` +
+        "A label shows the name, type and place, a code, and the code as text.",
+      query: OPTIONS,
+      parameters: listParameters(DECLARED, resource).filter(({ name }) => !UNUSED.has(name)),
+      returns: { ...binary(PDF), [ZPL]: { schema: Type.String() } },
+      errors: [413],
+      run({ call, query }) {
         const print = printOf(query);
         return makeFile(resource, labelsFor(call, resource, tables), print);
       },
-    );
-  add(
-    app,
-    "GET",
-    "labels/",
-    {
-      summary: "List label sheets and rolls",
-      description: "Lengths are in millimetres.",
-      returns: content(
-        Type.Object({
-          results: Type.Array(
-            Type.Object({
-              name: Type.String(),
-              about: Type.String(),
-              width: Type.Number(),
-              height: Type.Number(),
-              per_page: Type.Integer(),
-            }),
-          ),
-          most: Type.Integer({ description: "Maximum number of labels in a file." }),
-          resolutions: Type.Array(Type.Integer(), { description: "Printer resolutions in dots per inch." }),
-        }),
-      ),
-    },
-    () => {
+    });
+  api.add("GET", "labels/", {
+    summary: "List label sheets and rolls",
+    description: "Lengths are in millimetres.",
+    returns: content(
+      Type.Object({
+        results: Type.Array(
+          Type.Object({
+            name: Type.String(),
+            about: Type.String(),
+            width: Type.Number(),
+            height: Type.Number(),
+            per_page: Type.Integer(),
+          }),
+        ),
+        most: Type.Integer({ description: "Maximum number of labels in a file." }),
+        resolutions: Type.Array(Type.Integer(), { description: "Printer resolutions in dots per inch." }),
+      }),
+    ),
+    run() {
       const results = SHEETS.map(({ name, about, label, grid }) => ({
         name,
         about,
@@ -102,7 +92,7 @@ export function addLabels(app: Api): void {
       }));
       return respondJson({ results, most: MAX_LABELS, resolutions: RESOLUTIONS.map(Number) });
     },
-  );
+  });
 }
 
 interface Print {

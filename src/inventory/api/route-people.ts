@@ -7,7 +7,7 @@ import type { Store } from "../records/store.ts";
 import { DECLARED, PEOPLE, SUB_RESOURCES } from "../resources/index.ts";
 import { writeBatch } from "./batch.ts";
 import { type Call, mayChange, missingCredentials, noContent, readBody, respondJson } from "./call.ts";
-import { add, type Api, content, pageOf, type Parameter } from "./operation-plugin.ts";
+import { type Api, content, pageOf, type Parameter } from "./operation-plugin.ts";
 import { checkRepresentation, listRecords, showRecord } from "./read-records.ts";
 import { addHistoryOf, addMembershipHistory } from "./route-history.ts";
 import { modeOf } from "./write-records.ts";
@@ -16,14 +16,14 @@ import type { Accounts } from "../../accounts/accounts.ts";
 const NOUNS = { user: "account", group: "group" } as const;
 
 /** Accounts, groups and memberships: read like all resources, written by their own rules. */
-export function addPeople(app: Api, store: Store, accounts: Accounts): void {
+export function addPeople(api: Api, store: Store, accounts: Accounts): void {
   const people = new People(store, accounts);
   for (const kind of ["user", "group"] as const) {
-    addPeopleList(app, kind, people, accounts);
-    addPerson(app, kind, people, accounts);
-    addMembershipHistory(app, kind, (name) => people.find(kind, name));
+    addPeopleList(api, kind, people, accounts);
+    addPerson(api, kind, people, accounts);
+    addMembershipHistory(api, kind, (name) => people.find(kind, name));
   }
-  addMembers(app, people);
+  addMembers(api, people);
 }
 
 /** Administrators confirm with their password what gives access to an account, unless they have done so recently. */
@@ -54,41 +54,31 @@ function sentBy(kind: Kind, isChange: boolean) {
   return content({ ...schema, properties: { ...schema.properties, ...Object.fromEntries(passwords) } });
 }
 
-function addPeopleList(app: Api, kind: Kind, people: People, accounts: Accounts): void {
+function addPeopleList(api: Api, kind: Kind, people: People, accounts: Accounts): void {
   const resource = PEOPLE[kind];
   const path = `${resource.segment}/`;
-  add(
-    app,
-    "GET",
-    path,
-    {
-      summary: `List ${resource.segment}`,
-      description: resource.summary,
-      parameters: parametersOf(kind),
-      returns: content(listSchema(DECLARED, resource)),
-      errors: [406],
-      signedIn: true,
-    },
-    ({ call }) => {
+  api.add("GET", path, {
+    summary: `List ${resource.segment}`,
+    description: resource.summary,
+    parameters: parametersOf(kind),
+    returns: content(listSchema(DECLARED, resource)),
+    errors: [406],
+    signedIn: true,
+    run({ call }) {
       if (call.url.searchParams.has("as_of"))
         throw parameterProblem("as_of", "Accounts and groups keep no history.");
       return listRecords(call, resource);
     },
-  );
-  add(
-    app,
-    "POST",
-    path,
-    {
-      summary: kind === "user" ? "Create an account" : "Create a group",
-      description: "For administrators.",
-      parameters: renderingsOf(kind),
-      sends: sentBy(kind, false),
-      status: 201,
-      returns: content(recordSchema(DECLARED, resource)),
-      errors: [406],
-    },
-    async ({ call }) => {
+  });
+  api.add("POST", path, {
+    summary: kind === "user" ? "Create an account" : "Create a group",
+    description: "For administrators.",
+    parameters: renderingsOf(kind),
+    sends: sentBy(kind, false),
+    status: 201,
+    returns: content(recordSchema(DECLARED, resource)),
+    errors: [406],
+    async run({ call }) {
       if (call.url.searchParams.has("as_of"))
         throw parameterProblem("as_of", "Accounts and groups keep no history.");
       checkRepresentation(call, resource);
@@ -96,53 +86,43 @@ function addPeopleList(app: Api, kind: Kind, people: People, accounts: Accounts)
       const written = await people.create(kind, await readBody(call), call.actor, confirm);
       return showPerson(call, kind, written, 201);
     },
-  );
-  addOptions(app, path, kind, (call) => (call.actor.superuser ? ["POST"] : []));
+  });
+  addOptions(api, path, kind, (call) => (call.actor.superuser ? ["POST"] : []));
 }
 
-function addPerson(app: Api, kind: Kind, people: People, accounts: Accounts): void {
+function addPerson(api: Api, kind: Kind, people: People, accounts: Accounts): void {
   const resource = PEOPLE[kind];
   const path = `${resource.segment}/:name/`;
   const noun = NOUNS[kind];
   const returns = content(recordSchema(DECLARED, resource));
   const parameters = renderingsOf(kind);
-  add(
-    app,
-    "GET",
-    path,
-    {
-      summary: `Get ${noun === "account" ? "an" : "a"} ${noun}`,
-      parameters,
-      returns,
-      errors: [406],
-      signedIn: true,
-    },
-    ({ call, params }) => {
+  api.add("GET", path, {
+    summary: `Get ${noun === "account" ? "an" : "a"} ${noun}`,
+    parameters,
+    returns,
+    errors: [406],
+    signedIn: true,
+    run({ call, params }) {
       const rid = people.find(kind, params.name);
       checkRepresentation(call, resource);
       return showRecord(call, resource, rid, 200);
     },
-  );
+  });
   for (const [method, verb] of [
     ["PUT", "Replace"],
     ["PATCH", "Update"],
   ] as const)
-    add(
-      app,
-      method,
-      path,
-      {
-        summary: `${verb} ${noun === "account" ? "an" : "a"} ${noun}`,
-        description:
-          kind === "user"
-            ? "Users may change full_name, email and password of their own account; administrators may change everything."
-            : "For administrators.",
-        parameters,
-        sends: sentBy(kind, method === "PATCH"),
-        returns,
-        errors: [406],
-      },
-      async ({ call, params }) => {
+    api.add(method, path, {
+      summary: `${verb} ${noun === "account" ? "an" : "a"} ${noun}`,
+      description:
+        kind === "user"
+          ? "Users may change full_name, email and password of their own account; administrators may change everything."
+          : "For administrators.",
+      parameters,
+      sends: sentBy(kind, method === "PATCH"),
+      returns,
+      errors: [406],
+      async run({ call, params }) {
         const rid = people.find(kind, params.name);
         checkRepresentation(call, resource);
         const confirm = confirmation(accounts, call);
@@ -155,24 +135,19 @@ function addPerson(app: Api, kind: Kind, people: People, accounts: Accounts): vo
         );
         return showPerson(call, kind, written, 200);
       },
-    );
-  add(
-    app,
-    "DELETE",
-    path,
-    {
-      summary: kind === "user" ? "Disable an account" : "Delete a group",
-      description:
-        kind === "user"
-          ? "The account stays as the author of records; setting `is_active` enables it again."
-          : "Refused while the group owns records or is the primary group of an account.",
-    },
-    ({ call, params }) => {
+    });
+  api.add("DELETE", path, {
+    summary: kind === "user" ? "Disable an account" : "Delete a group",
+    description:
+      kind === "user"
+        ? "The account stays as the author of records; setting `is_active` enables it again."
+        : "Refused while the group owns records or is the primary group of an account.",
+    run({ call, params }) {
       people.remove(kind, people.find(kind, params.name), call.actor);
       return noContent();
     },
-  );
-  addOptions(app, path, kind, (call, name) =>
+  });
+  addOptions(api, path, kind, (call, name) =>
     mayChange(call, resource, people.find(kind, name)) ? ["PUT"] : [],
   );
 }
@@ -184,46 +159,42 @@ function showPerson(call: Call, kind: Kind, { rid, batch }: PersonWrite, status:
 }
 
 function addOptions(
-  app: Api,
+  api: Api,
   path: string,
   kind: Kind,
   methodsFor: (call: Call, name: string) => string[] = () => [],
 ): void {
-  add(app, "OPTIONS", path, { summary: "", hideFrom: "document", signedIn: true }, ({ call, params }) =>
-    respondJson(metadata(DECLARED, PEOPLE[kind], methodsFor(call, params.name))),
-  );
+  api.add("OPTIONS", path, {
+    signedIn: true,
+    run: ({ call, params }) => respondJson(metadata(DECLARED, PEOPLE[kind], methodsFor(call, params.name))),
+  });
 }
 
 const MEMBERS = pageOf(Type.Object({ id: Type.String(), username: Type.String(), full_name: Type.String() }));
 
-function addMembers(app: Api, people: People): void {
+function addMembers(api: Api, people: People): void {
   const path = "groups/:name/members/";
-  add(
-    app,
-    "GET",
-    path,
-    {
-      summary: "List the members of a group",
-      description: "All members are in one page.",
-      query: Type.Object({
-        as_of: Type.Optional(Type.String({ description: "A time or a batch id: the members at that time." })),
-      }),
-      returns: content(MEMBERS),
-      signedIn: true,
-    },
-    ({ call, params }) => showMembers(call, people, people.find("group", params.name)),
-  );
+  api.add("GET", path, {
+    summary: "List the members of a group",
+    description: "All members are in one page.",
+    query: Type.Object({
+      as_of: Type.Optional(Type.String({ description: "A time or a batch id: the members at that time." })),
+    }),
+    returns: content(MEMBERS),
+    signedIn: true,
+    run: ({ call, params }) => showMembers(call, people, people.find("group", params.name)),
+  });
   const accounts = Type.Array(Type.String(), { description: "Usernames or ids." });
   for (const [method, summary] of [
     ["PUT", "Replace the members of a group"],
     ["POST", "Add members to a group"],
   ] as const)
-    add(
-      app,
-      method,
-      path,
-      { summary, accepts: ["dryRun"], sends: content(accounts), returns: content(MEMBERS) },
-      async ({ call, params }) => {
+    api.add(method, path, {
+      summary,
+      accepts: ["dryRun"],
+      sends: content(accounts),
+      returns: content(MEMBERS),
+      async run({ call, params }) {
         const group = people.find("group", params.name);
         const value = await readBody(call);
         const list: Json = method === "POST" && !Array.isArray(value) ? [value] : value;
@@ -236,21 +207,25 @@ function addMembers(app: Api, people: People): void {
           () => showMembers(call, people, group),
         );
       },
-    );
-  addOptions(app, path, "group");
+    });
+  addOptions(api, path, "group");
   for (const [method, summary] of [
     ["PUT", "Add a member to a group"],
     ["DELETE", "Remove a member from a group"],
   ] as const)
-    add(app, method, `${path}:member/`, { summary, accepts: ["dryRun"] }, ({ call, params }) => {
-      const group = people.find("group", params.name);
-      const member = new Set([people.find("user", params.member)]);
-      const change = (before: ReadonlySet<number>) =>
-        method === "PUT" ? before.union(member) : before.difference(member);
-      return setMembers(call, people, group, change, () => noContent());
+    api.add(method, `${path}:member/`, {
+      summary,
+      accepts: ["dryRun"],
+      run({ call, params }) {
+        const group = people.find("group", params.name);
+        const member = new Set([people.find("user", params.member)]);
+        const change = (before: ReadonlySet<number>) =>
+          method === "PUT" ? before.union(member) : before.difference(member);
+        return setMembers(call, people, group, change, () => noContent());
+      },
     });
-  addOptions(app, `${path}:member/`, "group");
-  addHistoryOf(app, {
+  addOptions(api, `${path}:member/`, "group");
+  addHistoryOf(api, {
     name: "a membership",
     resource: SUB_RESOURCES.membership,
     path: `${path}:member/`,

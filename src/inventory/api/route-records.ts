@@ -13,7 +13,7 @@ import { DECLARED, PEOPLE, RESOURCES, type RoutedResource } from "../resources/i
 import { type Call, findRequested, mayChange, respondJson } from "./call.ts";
 import { redirectOfFilterForm, submitListForm, submitRecordForm } from "./form-request.ts";
 import { negotiate } from "./negotiation.ts";
-import { add, type Api, content, nullable, type Parameter } from "./operation-plugin.ts";
+import { type Api, content, inQuery, nullable, type Operation, type Parameter } from "./operation-plugin.ts";
 import { listRecords, readRecord } from "./read-records.ts";
 import { showRoot } from "./render.ts";
 import { isForm } from "./request-body.ts";
@@ -21,24 +21,22 @@ import { createRecords, deleteRecords, updateRecords, writeRecord } from "./writ
 import { Problem } from "../../problem.ts";
 
 /** The root of the API, the resolver, and the operations of every resource. */
-export function addRecords(app: Api): void {
-  addRoot(app);
-  addResolver(app);
+export function addRecords(api: Api): void {
+  addRoot(api);
+  addResolver(api);
   for (const resource of RESOURCES) {
-    addCollection(app, resource);
-    addItem(app, resource);
-    addBulkDelete(app, resource);
+    addCollection(api, resource);
+    addItem(api, resource);
+    addBulkDelete(api, resource);
   }
 }
 
-function addRoot(app: Api): void {
+function addRoot(api: Api): void {
   const segments = [...RESOURCES, ...Object.values(PEOPLE)].map(({ segment }) => segment);
-  add(
-    app,
-    "GET",
-    "",
-    { summary: "List the resources", returns: content(Type.Record(Type.String(), Type.String())) },
-    ({ call }) => {
+  api.add("GET", "", {
+    summary: "List the resources",
+    returns: content(Type.Record(Type.String(), Type.String())),
+    run({ call }) {
       const { base, request, url } = call;
       const wanted = url.searchParams.get("format") === "api" ? "api" : undefined;
       const isPage = negotiate(wanted, request.headers.get("accept")) === "api";
@@ -46,24 +44,20 @@ function addRoot(app: Api): void {
       const value = Object.fromEntries(lists) as Record<string, string>;
       return isPage ? showRoot(call, value) : respondJson(value);
     },
-  );
+  });
   // As Django REST framework describes it.
   const description = { name: "Api Root", description: "The URLs of all lists." };
   const types = { renders: ["application/json"], parses: ["application/json"] };
-  add(app, "OPTIONS", "", { summary: "", hideFrom: "document" }, () =>
-    respondJson({ ...description, ...types }),
-  );
-  add(
-    app,
-    "GET",
-    "version/",
-    { summary: "Get the API version", returns: content(Type.Object({ version: Type.String() })) },
-    () => respondJson({ version: "v2" }),
-  );
+  api.add("OPTIONS", "", { run: () => respondJson({ ...description, ...types }) });
+  api.add("GET", "version/", {
+    summary: "Get the API version",
+    returns: content(Type.Object({ version: Type.String() })),
+    run: () => respondJson({ version: "v2" }),
+  });
 }
 
 /** What clients of LabID look up by an id alone. */
-function addResolver(app: Api): void {
+function addResolver(api: Api): void {
   const members = ["id", "name", "model_type", "model_name", "app_name"];
   const returns = content(
     Type.Object(Object.fromEntries(members.map((name) => [name, nullable(Type.String())])), {
@@ -72,24 +66,21 @@ function addResolver(app: Api): void {
   );
   const find = ({ actor, store }: Call, typed: string, byName: boolean): Response =>
     respondJson(resolve(store.reader, RESOURCES, typed, actor, byName));
-  add(
-    app,
-    "GET",
-    "resolver/",
-    {
-      summary: "Find a record by id or name",
-      query: Type.Object({
-        query: Type.Optional(
-          Type.String({ description: "An id, or a whole name, which is looked up list by list." }),
-        ),
-      }),
-      returns,
-    },
-    ({ call, query }) => find(call, query.query ?? "", true),
-  );
-  add(app, "GET", "resolver/:id/", { summary: "Find a record by id", returns }, ({ call, params }) =>
-    find(call, params.id, false),
-  );
+  api.add("GET", "resolver/", {
+    summary: "Find a record by id or name",
+    query: Type.Object({
+      query: Type.Optional(
+        Type.String({ description: "An id, or a whole name, which is looked up list by list." }),
+      ),
+    }),
+    returns,
+    run: ({ call, query }) => find(call, query.query ?? "", true),
+  });
+  api.add("GET", "resolver/:id/", {
+    summary: "Find a record by id",
+    returns,
+    run: ({ call, params }) => find(call, params.id, false),
+  });
 }
 
 const RENDERINGS = new Set(["format", "response_format", "fields"]);
@@ -98,168 +89,130 @@ const RECORD_PARAMETERS = new Set([...RENDERINGS, "deleted", "strict", "explain"
 const parametersOf = (resource: RoutedResource, names: ReadonlySet<string>): Parameter[] =>
   listParameters(DECLARED, resource).filter(({ name }) => names.has(name));
 
-function addCollection(app: Api, resource: RoutedResource): void {
+function addCollection(api: Api, resource: RoutedResource): void {
   const { segment, summary } = resource;
   const record = recordSchema(DECLARED, resource);
   const changes = bodySchema(DECLARED, resource, true);
   const id = valueSchema(DECLARED, "id", resource.fields.id);
   const renderings = parametersOf(resource, RENDERINGS);
-  add(
-    app,
-    "GET",
-    [resource, ""],
-    {
-      summary: `List ${segment}`,
-      description: `${summary} ${LOOKUP_NOTE}`,
-      parameters: listParameters(DECLARED, resource),
-      returns: content(listSchema(DECLARED, resource)),
-      errors: [406, 503],
-    },
-    ({ call }) => redirectOfFilterForm(call) ?? listRecords(call, resource),
-  );
-  add(
-    app,
-    "POST",
-    [resource, ""],
-    {
-      summary: `Create records in ${segment}`,
-      description:
-        'The body may be wrapped as {"results": …}. A list of objects creates several records, or none if any is invalid: ' +
-        "the response then lists the errors of each object.",
-      parameters: renderings,
-      accepts: ["dryRun", "once"],
-      sends: content(bodySchema(DECLARED, resource, false)),
-      status: 201,
-      returns: content(record),
-      errors: [406],
-    },
-    ({ call }) => (isForm(call.request) ? submitListForm(call, resource) : createRecords(call, resource)),
-  );
+  api.add("GET", [resource, ""], {
+    summary: `List ${segment}`,
+    description: `${summary} ${LOOKUP_NOTE}`,
+    parameters: listParameters(DECLARED, resource),
+    returns: content(listSchema(DECLARED, resource)),
+    errors: [406, 503],
+    run: ({ call }) => redirectOfFilterForm(call) ?? listRecords(call, resource),
+  });
+  api.add("POST", [resource, ""], {
+    summary: `Create records in ${segment}`,
+    description:
+      'The body may be wrapped as {"results": …}. A list of objects creates several records, or none if any is invalid: ' +
+      "the response then lists the errors of each object.",
+    parameters: renderings,
+    accepts: ["dryRun", "once"],
+    sends: content(bodySchema(DECLARED, resource, false)),
+    status: 201,
+    returns: content(record),
+    errors: [406],
+    run: ({ call }) =>
+      isForm(call.request) ? submitListForm(call, resource) : createRecords(call, resource),
+  });
   for (const method of ["PUT", "PATCH"] as const)
-    add(
-      app,
-      method,
-      [resource, ""],
-      {
-        summary: `${method === "PUT" ? "Replace" : "Update"} several records in ${segment}`,
-        description:
-          "Updates all of the records or none. PUT requires the required fields of every record, PATCH only those that " +
-          'change. The body may also be a JSON Patch with paths `/<id>/<field>`, `{"ids": […], "patch": […]}` with paths ' +
-          '`/<field>`, or `{"items": [ids], <field>: <value>}`. To update all records that the filters in the URL or in ' +
-          '`{"filters": {…}}` select, send the fields to change or a `patch`.',
-        parameters: renderings,
-        accepts: ["dryRun"],
-        sends: content(Type.Array({ allOf: [Type.Object({ id }), changes] } as never)),
-        returns: content(Type.Array(record)),
-        errors: [406],
-      },
-      ({ call }) => updateRecords(call, resource),
-    );
-  addOptions(app, [resource, ""], ({ actor }) => (actor.user === null ? [] : ["POST"]));
+    api.add(method, [resource, ""], {
+      summary: `${method === "PUT" ? "Replace" : "Update"} several records in ${segment}`,
+      description:
+        "Updates all of the records or none. PUT requires the required fields of every record, PATCH only those that " +
+        'change. The body may also be a JSON Patch with paths `/<id>/<field>`, `{"ids": […], "patch": […]}` with paths ' +
+        '`/<field>`, or `{"items": [ids], <field>: <value>}`. To update all records that the filters in the URL or in ' +
+        '`{"filters": {…}}` select, send the fields to change or a `patch`.',
+      parameters: renderings,
+      accepts: ["dryRun"],
+      sends: content(Type.Array({ allOf: [Type.Object({ id }), changes] } as never)),
+      returns: content(Type.Array(record)),
+      errors: [406],
+      run: ({ call }) => updateRecords(call, resource),
+    });
+  addOptions(api, [resource, ""], ({ actor }) => (actor.user === null ? [] : ["POST"]));
 }
 
-function addItem(app: Api, resource: RoutedResource): void {
+function addItem(api: Api, resource: RoutedResource): void {
   const { segment } = resource;
   const path = [resource, ":id/"] as const;
   const returns = content(recordSchema(DECLARED, resource));
   const renderings = parametersOf(resource, RENDERINGS);
   const changes = content(bodySchema(DECLARED, resource, true));
-  add(
-    app,
-    "GET",
-    path,
-    {
-      summary: `Get a record in ${segment}`,
-      parameters: parametersOf(resource, RECORD_PARAMETERS),
-      accepts: ["noneMatch"],
-      returns,
-      errors: [406],
-    },
-    ({ call, params }) => readRecord(call, resource, params.id),
-  );
+  api.add("GET", path, {
+    summary: `Get a record in ${segment}`,
+    parameters: parametersOf(resource, RECORD_PARAMETERS),
+    accepts: ["noneMatch"],
+    returns,
+    errors: [406],
+    run: ({ call, params }) => readRecord(call, resource, params.id),
+  });
   for (const [method, verb, description] of [
     ["PUT", "Replace", "Requires all required fields. Omitted optional fields keep their values."],
     ["PATCH", "Update", "Changes the fields in the body, or applies a JSON Patch with paths `/<field>`."],
   ] as const)
-    add(
-      app,
-      method,
-      path,
-      {
-        summary: `${verb} a record in ${segment}`,
-        description,
-        parameters: renderings,
-        accepts: ["dryRun", "match"],
-        sends:
-          method === "PUT"
-            ? content(bodySchema(DECLARED, resource, false))
-            : { ...changes, "application/json-patch+json": { schema: JSON_PATCH } },
-        returns,
-        errors: [406],
-      },
-      ({ call, params }) => writeRecord(call, resource, params.id),
-    );
-  add(
-    app,
-    "DELETE",
-    path,
-    {
-      summary: `Delete a record in ${segment}`,
-      description: "The record stays in the database; lists with `deleted=true` show it.",
+    api.add(method, path, {
+      summary: `${verb} a record in ${segment}`,
+      description,
+      parameters: renderings,
       accepts: ["dryRun", "match"],
+      sends:
+        method === "PUT"
+          ? content(bodySchema(DECLARED, resource, false))
+          : { ...changes, "application/json-patch+json": { schema: JSON_PATCH } },
+      returns,
       errors: [406],
-    },
-    ({ call, params }) => writeRecord(call, resource, params.id),
-  );
-  add(app, "POST", path, { summary: "", hideFrom: "allow" }, ({ call, params }) => {
-    if (isForm(call.request)) return submitRecordForm(call, resource, params.id);
-    const allow = "GET, PUT, PATCH, DELETE, HEAD, OPTIONS";
-    throw new Problem("method_not_allowed", `Method "POST" not allowed. Allowed: ${allow}.`, { allow });
+      run: ({ call, params }) => writeRecord(call, resource, params.id),
+    });
+  api.add("DELETE", path, {
+    summary: `Delete a record in ${segment}`,
+    description: "The record stays in the database; lists with `deleted=true` show it.",
+    accepts: ["dryRun", "match"],
+    errors: [406],
+    run: ({ call, params }) => writeRecord(call, resource, params.id),
   });
-  addOptions(app, path, (call, id) =>
+  api.add("POST", path, {
+    unlisted: true,
+    run({ call, params }) {
+      if (isForm(call.request)) return submitRecordForm(call, resource, params.id);
+      const allow = "GET, PUT, PATCH, DELETE, HEAD, OPTIONS";
+      throw new Problem("method_not_allowed", `Method "POST" not allowed. Allowed: ${allow}.`, { allow });
+    },
+  });
+  addOptions(api, path, (call, id) =>
     mayChange(call, resource, findRequested(call, resource, id, call.store.reader)) ? ["PUT"] : [],
   );
 }
 
-function addBulkDelete(app: Api, resource: RoutedResource): void {
-  const about = {
+function addBulkDelete(api: Api, resource: RoutedResource): void {
+  const remove: Operation = {
     summary: `Delete several records in ${resource.segment}`,
     description: "Deletes all of the records or none, selected by ids or by the filters of the list.",
-    parameters: [
-      {
-        name: "id",
-        in: "query",
-        required: false,
-        description: "Ids, repeated or separated by commas.",
-        schema: Type.Array(Type.String()),
-      },
-    ] satisfies Parameter[],
+    parameters: [inQuery("id", "Ids, repeated or separated by commas.", Type.Array(Type.String()))],
     accepts: ["dryRun"],
     returns: content(Type.Object({ deleted: Type.Integer(), ids: Type.Array(Type.String()) })),
     errors: [413, 415],
-  } as const;
+    run: ({ call }) => deleteRecords(call, resource),
+  };
+  const { run } = remove;
+  api.add("DELETE", [resource, "bulk_delete/"], remove);
+  api.add("POST", [resource, "bulk_delete/"], { run });
+  addOptions(api, [resource, "bulk_delete/"], () => []);
   // The specification appends "/bulk_delete/" to the URL of the list, which may already end in a slash.
-  for (const [path, hideFrom] of [
-    ["bulk_delete/", undefined],
-    ["/bulk_delete/", "document"],
-  ] as const) {
-    const at = [resource, path] as const;
-    const hidden = hideFrom && { hideFrom };
-    add(app, "DELETE", at, { ...about, ...hidden }, ({ call }) => deleteRecords(call, resource));
-    add(app, "POST", at, { ...about, hideFrom: "document" }, ({ call }) => deleteRecords(call, resource));
-    addOptions(app, at, () => []);
-  }
+  for (const method of ["DELETE", "POST"] as const) api.add(method, [resource, "/bulk_delete/"], { run });
 }
 
 /** Metadata in response to OPTIONS, with the fields for the methods that the caller may use. */
 function addOptions(
-  app: Api,
+  api: Api,
   path: readonly [RoutedResource, string],
   methodsFor: (call: Call, id: string) => string[],
 ): void {
-  add(app, "OPTIONS", path, { summary: "", hideFrom: "document" }, ({ call, params }) =>
-    respondJson(metadata(DECLARED, path[0], methodsFor(call, params.id))),
-  );
+  api.add("OPTIONS", path, {
+    run: ({ call, params }) => respondJson(metadata(DECLARED, path[0], methodsFor(call, params.id))),
+  });
 }
 
 /** RFC 6902. */

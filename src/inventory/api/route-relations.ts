@@ -10,7 +10,7 @@ import { LocationTree } from "../records/location-tree.ts";
 import { annotatedWith, countReferring, fieldsReferringTo } from "../records/references.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, findRecord, respondJson } from "./call.ts";
-import { add, type Api, content, nullable } from "./operation-plugin.ts";
+import { type Api, content, nullable } from "./operation-plugin.ts";
 
 /** Records named for each referring field. */
 const MAX_NAMED = 5;
@@ -82,63 +82,47 @@ const TREE = Type.Object({
 });
 
 /** References to a record, values of a field, and the tree of places, equipment and locations. */
-export function addRelations(app: Api): void {
+export function addRelations(api: Api): void {
   for (const resource of RESOURCES) {
-    add(
-      app,
-      "GET",
-      [resource, ":id/references/"],
-      {
-        summary: `List references to a record in ${resource.segment}`,
-        description: `Counts the referring records by list and field, and names the first ${MAX_NAMED} of each.`,
-        returns: content(REFERENCES),
-      },
-      ({ call, params }) => {
+    api.add("GET", [resource, ":id/references/"], {
+      summary: `List references to a record in ${resource.segment}`,
+      description: `Counts the referring records by list and field, and names the first ${MAX_NAMED} of each.`,
+      returns: content(REFERENCES),
+      run({ call, params }) {
         const results = [...byField(call, resource, params.id), ...byAnnotation(call, resource, params.id)];
         return respondJson({ total: results.reduce((sum, each) => sum + each.total, 0), results });
       },
-    );
-    add(
-      app,
-      "GET",
-      [resource, "values/"],
-      {
-        summary: `List the values of a field in ${resource.segment}`,
-        description: `The most frequent values first, at most ${MAX_VALUES}. Accepts the filters of the list.`,
-        query: Type.Object({ field: Type.String({ description: "A field, or a span over references." }) }),
-        parameters: listParameters(DECLARED, resource).filter(({ name }) => isFilter(name)),
-        returns: content(VALUES),
-      },
-      ({ call, query }) => valuesOf(call, resource, query.field),
-    );
+    });
+    api.add("GET", [resource, "values/"], {
+      summary: `List the values of a field in ${resource.segment}`,
+      description: `The most frequent values first, at most ${MAX_VALUES}. Accepts the filters of the list.`,
+      query: Type.Object({ field: Type.String({ description: "A field, or a span over references." }) }),
+      parameters: listParameters(DECLARED, resource).filter(({ name }) => isFilter(name)),
+      returns: content(VALUES),
+      run: ({ call, query }) => valuesOf(call, resource, query.field),
+    });
   }
-  add(
-    app,
-    "GET",
-    "locations/tree/",
-    {
-      summary: "Browse the location tree",
-      description:
-        "Places contain equipment and locations; equipment and locations contain further locations.",
-      query: Type.Object({
-        of: Type.Optional(
-          Type.String({
-            description:
-              "`<list>/<id>` of a place, a piece of equipment or a location; by default the outermost level.",
-          }),
-        ),
-        page: Type.Optional(Type.Integer({ minimum: 1, description: "Page number of each level, from 1." })),
-        page_size: Type.Optional(
-          Type.Integer({
-            minimum: 1,
-            maximum: MAX_NODES,
-            description: `Nodes of each level on a page; ${DEFAULT_NODES} by default.`,
-          }),
-        ),
-      }),
-      returns: content(TREE),
-    },
-    ({ call, query: { of = "", page = 1, page_size: size = DEFAULT_NODES } }) => {
+  api.add("GET", "locations/tree/", {
+    summary: "Browse the location tree",
+    description: "Places contain equipment and locations; equipment and locations contain further locations.",
+    query: Type.Object({
+      of: Type.Optional(
+        Type.String({
+          description:
+            "`<list>/<id>` of a place, a piece of equipment or a location; by default the outermost level.",
+        }),
+      ),
+      page: Type.Optional(Type.Integer({ minimum: 1, description: "Page number of each level, from 1." })),
+      page_size: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: MAX_NODES,
+          description: `Nodes of each level on a page; ${DEFAULT_NODES} by default.`,
+        }),
+      ),
+    }),
+    returns: content(TREE),
+    run({ call, query: { of = "", page = 1, page_size: size = DEFAULT_NODES } }) {
       const { actor, store } = call;
       const tree = new LocationTree(store.statements, store.reader, DECLARED);
       if (of === "")
@@ -154,7 +138,7 @@ export function addRelations(app: Api): void {
         levels: tree.inside({ resource, rid }, page, size, actor),
       });
     },
-  );
+  });
 }
 
 /** Whether a parameter of lists selects records, rather than saying how they are shown. */

@@ -4,7 +4,7 @@ import { fieldProblem, invalidField } from "../model/parse-body.ts";
 import type { Store } from "../records/store.ts";
 import { PEOPLE } from "../resources/index.ts";
 import { membersOf, noContent, notFound, respondJson, ROOT } from "./call.ts";
-import { add, type Api, content, INSTANT, nullable, pageOf } from "./operation-plugin.ts";
+import { type Api, content, INSTANT, nullable, type Operation, pageOf } from "./operation-plugin.ts";
 import { isForm, readPairs } from "./request-body.ts";
 import type { Accounts } from "../../accounts/accounts.ts";
 import type { Session } from "../../accounts/session.ts";
@@ -57,23 +57,21 @@ function credentialsOf(body: Json): Credentials {
 }
 
 /** Sign-in, for callers without credentials: tokens for programs, sessions for browsers. */
-export function addSignIn(app: Api, store: Store, accounts: Accounts): void {
-  const sign = {
+export function addSignIn(api: Api, store: Store, accounts: Accounts): void {
+  const getToken: Operation = {
     summary: "Get a token for a username and password",
     description: "Send the token as `Authorization: Token <token>`.",
     sends: CREDENTIALS,
     returns: content(Type.Object({ token: text })),
     errors: [429],
-  };
-  for (const [path, hidden] of [
-    ["token-auth/", {}],
-    // Without a version, as some clients of Django REST framework expect it.
-    ["/api/token-auth/", { hideFrom: "document" }],
-  ] as const)
-    add(app, "POST", path, { ...sign, ...hidden }, async ({ call }) => {
+    async run({ call }) {
       const credentials = credentialsOf(await readPairs(call.request, call.maxBytes));
       return respondJson({ token: await accounts.signIn(credentials) }, NO_STORE);
-    });
+    },
+  };
+  api.add("POST", "token-auth/", getToken);
+  // Without a version, as some clients of Django REST framework expect it.
+  api.add("POST", "/api/token-auth/", { run: getToken.run });
 
   const show = (session: Session, headers: Record<string, string> = {}): Response => {
     const representation = { format: undefined, shape: "flat", fields: undefined } as const;
@@ -105,25 +103,25 @@ export function addSignIn(app: Api, store: Store, accounts: Accounts): void {
     if (session) accounts.sessions.checkCsrf(request, session);
     return accounts.sessions.close(request);
   };
-  add(app, "GET", "session/", { summary: "Get the current session", returns: SESSION }, ({ call }) => {
-    const session = accounts.sessions.find(call.request);
-    if (!session) throw unauthenticated("There is no session. POST username and password here to start one.");
-    return show(session);
-  });
-  add(
-    app,
-    "POST",
-    "session/",
-    {
-      summary: "Start a session",
-      description:
-        "Sets a cookie. Later requests that change something must come from a page of this server or send X-CSRFToken. " +
-        "A form is redirected to its field `next`.",
-      sends: CREDENTIALS,
-      returns: SESSION,
-      errors: [429],
+  api.add("GET", "session/", {
+    summary: "Get the current session",
+    returns: SESSION,
+    run({ call }) {
+      const session = accounts.sessions.find(call.request);
+      if (!session)
+        throw unauthenticated("There is no session. POST username and password here to start one.");
+      return show(session);
     },
-    async ({ call: { request, maxBytes, path } }) => {
+  });
+  api.add("POST", "session/", {
+    summary: "Start a session",
+    description:
+      "Sets a cookie. Later requests that change something must come from a page of this server or send X-CSRFToken. " +
+      "A form is redirected to its field `next`.",
+    sends: CREDENTIALS,
+    returns: SESSION,
+    errors: [429],
+    async run({ call: { request, maxBytes, path } }) {
       const body = await readPairs(request, maxBytes);
       const { _method: method, next } = membersOf(body) ?? {};
       // HTML forms cannot send DELETE.
@@ -131,10 +129,11 @@ export function addSignIn(app: Api, store: Store, accounts: Accounts): void {
       const { session, cookie } = await accounts.openSession(credentialsOf(body), request);
       return isForm(request) ? redirect(path, next, cookie) : show(session, { "Set-Cookie": cookie });
     },
-  );
-  add(app, "DELETE", "session/", { summary: "End the current session" }, ({ call }) =>
-    noContent({ ...NO_STORE, "Set-Cookie": close(call.request) }),
-  );
+  });
+  api.add("DELETE", "session/", {
+    summary: "End the current session",
+    run: ({ call }) => noContent({ ...NO_STORE, "Set-Cookie": close(call.request) }),
+  });
 }
 
 const TOKEN = {
@@ -188,56 +187,48 @@ function expiryOf(
 }
 
 /** The caller's own tokens that are in use. */
-export function addTokens(app: Api, { tokens, confirmations }: Accounts): void {
-  add(
-    app,
-    "GET",
-    "tokens/",
-    {
-      summary: "List your tokens",
-      description: "Tokens in use, the newest first, in one page.",
-      returns: content(pageOf(Type.Object(TOKEN))),
-      signedIn: true,
-    },
-    ({ call: { actor } }) => {
+export function addTokens(api: Api, { tokens, confirmations }: Accounts): void {
+  api.add("GET", "tokens/", {
+    summary: "List your tokens",
+    description: "Tokens in use, the newest first, in one page.",
+    returns: content(pageOf(Type.Object(TOKEN))),
+    signedIn: true,
+    run({ call: { actor } }) {
       const results = tokens.list({ user: actor.user! }).map(printToken);
       const page = { previous: null, next: null, current: 1, total: results.length, total_pages: 1 };
       return respondJson({ ...page, results }, NO_STORE);
     },
-  );
-  add(
-    app,
-    "POST",
-    "tokens/",
-    {
-      summary: "Create a token",
-      description: "The token is shown only once.",
-      body: NEW_TOKEN,
-      status: 201,
-      returns: content(Type.Object({ ...TOKEN, token: text })),
-    },
-    async ({ call: { actor, request, store }, body }) => {
+  });
+  api.add("POST", "tokens/", {
+    summary: "Create a token",
+    description: "The token is shown only once.",
+    body: NEW_TOKEN,
+    status: 201,
+    returns: content(Type.Object({ ...TOKEN, token: text })),
+    async run({ call: { actor, request, store }, body }) {
       const { name, scope = "write", current_password: password = "" } = body;
       const expires = expiryOf(body, store.clock.now());
       await confirmations.require(request, actor, password);
       const { token, id } = tokens.add(actor.user!, { name: name.trim(), scope, expires });
       return respondJson({ ...printToken(tokens.find(actor.user!, id)!), token }, NO_STORE, 201);
     },
-  );
+  });
   const find = (user: number | null, id: string): TokenRecord => {
     const found = tokens.list({ user: user! }).find((token) => token.id === id);
     if (!found) throw notFound();
     return found;
   };
-  add(
-    app,
-    "GET",
-    "tokens/:id/",
-    { summary: "Get one of your tokens", returns: content(Type.Object(TOKEN)), signedIn: true },
-    ({ call, params }) => respondJson(printToken(find(call.actor.user, params.id)), NO_STORE),
-  );
-  add(app, "DELETE", "tokens/:id/", { summary: "Revoke a token" }, ({ call, params }) => {
-    tokens.revoke(find(call.actor.user, params.id).id);
-    return noContent(NO_STORE);
+  api.add("GET", "tokens/:id/", {
+    summary: "Get one of your tokens",
+    returns: content(Type.Object(TOKEN)),
+    signedIn: true,
+    run: ({ call, params }) => respondJson(printToken(find(call.actor.user, params.id)), NO_STORE),
+  });
+  api.add("DELETE", "tokens/:id/", {
+    summary: "Revoke a token",
+    run({ call, params }) {
+      tokens.revoke(find(call.actor.user, params.id).id);
+      return noContent(NO_STORE);
+    },
   });
 }

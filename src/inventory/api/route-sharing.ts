@@ -18,7 +18,7 @@ import {
   respondJson,
 } from "./call.ts";
 import { checkTag, listTag } from "./entity-tag.ts";
-import { add, type Api, content } from "./operation-plugin.ts";
+import { type Api, content } from "./operation-plugin.ts";
 import { showValue } from "./render.ts";
 import { addHistoryOf } from "./route-history.ts";
 import { readableParent } from "./route-sub-resources.ts";
@@ -58,11 +58,11 @@ const VERBS = [
 ] as const;
 
 /** Grants on records: `<segment>/<id>/permissions/`, and `<segment>/permissions/` for several records. */
-export function addSharing(app: Api): void {
+export function addSharing(api: Api): void {
   for (const resource of RESOURCES) {
-    addGrants(app, resource);
-    addBulkSharing(app, resource);
-    addHistoryOf(app, {
+    addGrants(api, resource);
+    addBulkSharing(api, resource);
+    addHistoryOf(api, {
       name: `a grant on a record in ${resource.segment}`,
       resource: SUB_RESOURCES.grant,
       path: [resource, ":id/permissions/:grant/"],
@@ -73,40 +73,30 @@ export function addSharing(app: Api): void {
   }
 }
 
-function addGrants(app: Api, resource: RoutedResource): void {
+function addGrants(api: Api, resource: RoutedResource): void {
   const path = [resource, ":id/permissions/"] as const;
-  add(
-    app,
-    "GET",
-    path,
-    {
-      summary: `List grants on a record in ${resource.segment}`,
-      description: "For callers who may change the record.",
-      accepts: ["past", "noneMatch"],
-      returns: content(GRANTS),
-      errors: [403],
-      signedIn: true,
-    },
-    ({ call, params }) => {
+  api.add("GET", path, {
+    summary: `List grants on a record in ${resource.segment}`,
+    description: "For callers who may change the record.",
+    accepts: ["past", "noneMatch"],
+    returns: content(GRANTS),
+    errors: [403],
+    signedIn: true,
+    run({ call, params }) {
       const { rid, statements } = readableParent(call, resource, params.id);
       if (!mayChange(call, resource, rid)) throw forbidden();
       return showGrants(call, resource, rid, statements);
     },
-  );
+  });
   for (const [method, verb, description] of VERBS)
-    add(
-      app,
-      method,
-      path,
-      {
-        summary: `${verb} grants on a record in ${resource.segment}`,
-        description,
-        accepts: ["dryRun", "match"],
-        sends: content(Type.Object(SHARING)),
-        returns: content(GRANTS),
-        responses: { 204: { description: "Success; the caller may no longer share the record." } },
-      },
-      async ({ call, params }) => {
+    api.add(method, path, {
+      summary: `${verb} grants on a record in ${resource.segment}`,
+      description,
+      accepts: ["dryRun", "match"],
+      sends: content(Type.Object(SHARING)),
+      returns: content(GRANTS),
+      responses: { 204: { description: "Success; the caller may no longer share the record." } },
+      async run({ call, params }) {
         const { statements } = call.store;
         findChangeable(call, resource, params.id);
         const body = await readBody(call);
@@ -122,7 +112,7 @@ function addGrants(app: Api, resource: RoutedResource): void {
           respond: (rid) => showGrants(call, resource, rid),
         });
       },
-    );
+    });
 }
 
 /** The grants on a record; nothing for callers who have just given up their own right to change it. */
@@ -135,20 +125,15 @@ function showGrants(
   return mayChange(call, resource, rid) ? showValue(call, showSharing(from, resource, rid)) : noContent();
 }
 
-function addBulkSharing(app: Api, resource: RoutedResource): void {
+function addBulkSharing(api: Api, resource: RoutedResource): void {
   for (const [method, verb, description] of VERBS)
-    add(
-      app,
-      method,
-      [resource, "permissions/"],
-      {
-        summary: `${verb} grants on several records in ${resource.segment}`,
-        description: `${description} Applies to all of the records or none.`,
-        accepts: ["dryRun"],
-        sends: content(Type.Object({ ids: Type.Array(text), ...SHARING })),
-        returns: content(Type.Object({ shared: Type.Integer(), ids: Type.Array(text) })),
-      },
-      async ({ call }) => {
+    api.add(method, [resource, "permissions/"], {
+      summary: `${verb} grants on several records in ${resource.segment}`,
+      description: `${description} Applies to all of the records or none.`,
+      accepts: ["dryRun"],
+      sends: content(Type.Object({ ids: Type.Array(text), ...SHARING })),
+      returns: content(Type.Object({ shared: Type.Integer(), ids: Type.Array(text) })),
+      async run({ call }) {
         const { actor, store } = call;
         const body = await readBody(call);
         const request = parseSharing(store.statements, body, ["ids"]);
@@ -167,7 +152,7 @@ function addBulkSharing(app: Api, resource: RoutedResource): void {
           respond: () => respondJson({ shared: ids.length, ids }),
         });
       },
-    );
+    });
 }
 
 /** @throws Problem not_found, naming the id */

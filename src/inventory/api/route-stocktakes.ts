@@ -15,7 +15,7 @@ import { parameterProblem } from "../model/filter.ts";
 import { writeBatch } from "./batch.ts";
 import { type Call, findChangeable, noContent, respond, respondJson } from "./call.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
-import { add, type Api, content, nullable } from "./operation-plugin.ts";
+import { type Api, content, nullable } from "./operation-plugin.ts";
 import { showValue } from "./render.ts";
 import { readableParent } from "./route-sub-resources.ts";
 
@@ -54,22 +54,17 @@ const APPLY = Type.Object(
 );
 
 /** Scanning, counting and applying a stocktake. The stocktakes themselves are an ordinary resource. */
-export function addStocktakes(app: Api): void {
+export function addStocktakes(api: Api): void {
   const path = `${STOCKTAKE.segment}/:id/`;
-  add(
-    app,
-    "GET",
-    `${path}count/`,
-    {
-      summary: "Get the report of a stocktake",
-      description: "The current state of an open stocktake; the stored report of an applied one.",
-      query: Type.Object({
-        format: Type.Optional(Type.Enum(["json", "csv", "api"], { description: "json (default), or csv." })),
-      }),
-      returns: { ...content(REPORT), "text/csv": { schema: Type.String() } },
-      errors: [413],
-    },
-    ({ call, params, query: { format } }) => {
+  api.add("GET", `${path}count/`, {
+    summary: "Get the report of a stocktake",
+    description: "The current state of an open stocktake; the stored report of an applied one.",
+    query: Type.Object({
+      format: Type.Optional(Type.Enum(["json", "csv", "api"], { description: "json (default), or csv." })),
+    }),
+    returns: { ...content(REPORT), "text/csv": { schema: Type.String() } },
+    errors: [413],
+    run({ call, params, query: { format } }) {
       const { rid } = readableParent(call, STOCKTAKE, params.id);
       const report = readReport(call.store, rid, call.actor);
       if (format !== "csv") return showValue(call, report as unknown as Json);
@@ -77,30 +72,25 @@ export function addStocktakes(app: Api): void {
         "Content-Disposition": 'attachment; filename="stocktake.csv"',
       });
     },
-  );
-  add(
-    app,
-    "POST",
-    `${path}scans/`,
-    {
-      summary: "Add scanned codes to a stocktake",
-      description: `At most ${MAX_CODES} codes in one request. A repeated code is stored once. Several devices may scan at the same time.`,
-      body: SCANS,
-      returns: content(
-        Type.Object({
-          results: Type.Array(
-            Type.Object({
-              code: Type.String(),
-              verdict: Type.Enum([...VERDICTS]),
-              again: Type.Boolean({ description: "Whether the code had been scanned before." }),
-              record: nullable(RECORD),
-              matches: Type.Array(RECORD, { description: "All candidates for an ambiguous code." }),
-            }),
-          ),
-        }),
-      ),
-    },
-    async ({ call, params, body }) => {
+  });
+  api.add("POST", `${path}scans/`, {
+    summary: "Add scanned codes to a stocktake",
+    description: `At most ${MAX_CODES} codes in one request. A repeated code is stored once. Several devices may scan at the same time.`,
+    body: SCANS,
+    returns: content(
+      Type.Object({
+        results: Type.Array(
+          Type.Object({
+            code: Type.String(),
+            verdict: Type.Enum([...VERDICTS]),
+            again: Type.Boolean({ description: "Whether the code had been scanned before." }),
+            record: nullable(RECORD),
+            matches: Type.Array(RECORD, { description: "All candidates for an ambiguous code." }),
+          }),
+        ),
+      }),
+    ),
+    async run({ call, params, body }) {
       const codes = body.codes ?? (body.code === undefined ? [] : [body.code]);
       if (codes.length === 0) throw parameterProblem("codes", "This field is required.");
       const results = await write(call, params.id, (rid) =>
@@ -108,31 +98,24 @@ export function addStocktakes(app: Api): void {
       );
       return respondJson({ results });
     },
-  );
-  add(
-    app,
-    "DELETE",
-    `${path}scans/`,
-    { summary: "Remove a scanned code from a stocktake", query: Type.Object({ code }) },
-    async ({ call, params, query }) => {
+  });
+  api.add("DELETE", `${path}scans/`, {
+    summary: "Remove a scanned code from a stocktake",
+    query: Type.Object({ code }),
+    async run({ call, params, query }) {
       await write(call, params.id, (rid) => removeScan(call.store, rid, query.code));
       return noContent();
     },
-  );
-  add(
-    app,
-    "POST",
-    `${path}apply/`,
-    {
-      summary: "Apply a stocktake",
-      description:
-        "Moves misplaced items to where they were found, handles missing items as `missing` says, and stores the report. " +
-        "This is one batch and can be undone. Items that the caller may not change stay as they are; the report names them.",
-      accepts: ["dryRun"],
-      body: APPLY,
-      returns: content(Type.Union([REPORT, Type.Object({ dry_run: Type.Boolean() })])),
-    },
-    ({ call, params, body: { missing = "keep" } }) =>
+  });
+  api.add("POST", `${path}apply/`, {
+    summary: "Apply a stocktake",
+    description:
+      "Moves misplaced items to where they were found, handles missing items as `missing` says, and stores the report. " +
+      "This is one batch and can be undone. Items that the caller may not change stay as they are; the report names them.",
+    accepts: ["dryRun"],
+    body: APPLY,
+    returns: content(Type.Union([REPORT, Type.Object({ dry_run: Type.Boolean() })])),
+    run: ({ call, params, body: { missing = "keep" } }) =>
       writeBatch(call, {
         kind: "bulk_update",
         work(writer) {
@@ -141,7 +124,7 @@ export function addStocktakes(app: Api): void {
         },
         respond: (report) => respondJson(report),
       }),
-  );
+  });
 }
 
 const write = <Result>(call: Call, id: string, work: (rid: number) => Result): Promise<Result> =>

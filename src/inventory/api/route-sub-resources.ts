@@ -25,7 +25,7 @@ import {
   respondJson,
 } from "./call.ts";
 import { checkVersion } from "./entity-tag.ts";
-import { add, type Api, content, INSTANT, nullable } from "./operation-plugin.ts";
+import { type Api, content, INSTANT, nullable } from "./operation-plugin.ts";
 import { showValue } from "./render.ts";
 import { addHistoryOf } from "./route-history.ts";
 
@@ -42,46 +42,36 @@ const RECORD_INFO = {
 };
 
 /** `<segment>/<id>/annotations/`, `notes/` and so on, for every resource whose records have owners. */
-export function addSubResources(app: Api, store: Store): void {
+export function addSubResources(api: Api, store: Store): void {
   const records = new SubResourceRecords(store);
   for (const parent of RESOURCES.filter(isGuarded))
     for (const sub of store.subResources.filter(({ docs }) => docs)) {
-      addList(app, records, parent, sub);
-      addOne(app, records, parent, sub);
+      addList(api, records, parent, sub);
+      addOne(api, records, parent, sub);
     }
 }
 
-function addList(app: Api, records: SubResourceRecords, parent: RoutedResource, sub: SubResource): void {
+function addList(api: Api, records: SubResourceRecords, parent: RoutedResource, sub: SubResource): void {
   const path = [parent, `:id/${sub.segment}/`] as const;
   const shown = shownSchema(sub);
   const { list, add: create, body: example } = sub.docs!;
-  add(
-    app,
-    "GET",
-    path,
-    {
-      summary: `${list} of a record in ${parent.segment}`,
-      accepts: ["past", "noneMatch"],
-      returns: content(Type.Object({ results: Type.Array(shown) })),
-    },
-    ({ call, params }) => {
+  api.add("GET", path, {
+    summary: `${list} of a record in ${parent.segment}`,
+    accepts: ["past", "noneMatch"],
+    returns: content(Type.Object({ results: Type.Array(shown) })),
+    run({ call, params }) {
       const source = readableParent(call, parent, params.id);
       return showValue(call, { results: records.list(sub, parent, source, call.base) });
     },
-  );
-  add(
-    app,
-    "POST",
-    path,
-    {
-      summary: `${create} to a record in ${parent.segment}`,
-      description: example,
-      accepts: ["flat", "dryRun", "once"],
-      sends: content(sentSchema(sub, false)),
-      status: 201,
-      returns: content(shown),
-    },
-    async ({ call, params }) => {
+  });
+  api.add("POST", path, {
+    summary: `${create} to a record in ${parent.segment}`,
+    description: example,
+    accepts: ["flat", "dryRun", "once"],
+    sends: content(sentSchema(sub, false)),
+    status: 201,
+    returns: content(shown),
+    async run({ call, params }) {
       // Before the body is read, and again in the transaction, because the rights may change meanwhile.
       findChangeable(call, parent, params.id);
       const body = await readBody(call);
@@ -94,46 +84,38 @@ function addList(app: Api, records: SubResourceRecords, parent: RoutedResource, 
         respond: (rid) => showOne(call, records, sub, rid, 201),
       });
     },
-  );
-  add(app, "OPTIONS", path, { summary: "", hideFrom: "document" }, ({ call, params }) =>
-    optionsOf(call, parent, params.id, sub, "POST"),
-  );
+  });
+  api.add("OPTIONS", path, { run: ({ call, params }) => optionsOf(call, parent, params.id, sub, "POST") });
 }
 
-function addOne(app: Api, records: SubResourceRecords, parent: RoutedResource, sub: SubResource): void {
+function addOne(api: Api, records: SubResourceRecords, parent: RoutedResource, sub: SubResource): void {
   const path = [parent, `:id/${sub.segment}/:sub_id/`] as const;
   const name = `one of the ${sub.segment} of a record in ${parent.segment}`;
   const returns = content(shownSchema(sub));
-  add(
-    app,
-    "GET",
-    path,
-    { summary: `Get ${name}`, accepts: ["flat", "past", "noneMatch"], returns },
-    ({ call, params }) => {
+  api.add("GET", path, {
+    summary: `Get ${name}`,
+    accepts: ["flat", "past", "noneMatch"],
+    returns,
+    run({ call, params }) {
       const source = readableParent(call, parent, params.id);
       const rid = records.find(sub, parent, source.rid, params.sub_id);
       return showOne(call, records, sub, rid, 200, source);
     },
-  );
+  });
   for (const [method, mode, verb] of [
     ["PUT", "replace", "Replace"],
     ["PATCH", "merge", "Update"],
     ["DELETE", undefined, "Delete"],
   ] as const)
-    add(
-      app,
-      method,
-      path,
-      {
-        summary: `${verb} ${name}`,
-        ...(mode
-          ? { accepts: ["flat", "dryRun", "match"], sends: content(sentSchema(sub, true)), returns }
-          : {
-              description: "It stays in the database; `deleted=true` shows it.",
-              accepts: ["dryRun", "match"],
-            }),
-      },
-      async ({ call, params }) => {
+    api.add(method, path, {
+      summary: `${verb} ${name}`,
+      ...(mode
+        ? { accepts: ["flat", "dryRun", "match"], sends: content(sentSchema(sub, true)), returns }
+        : {
+            description: "It stays in the database; `deleted=true` shows it.",
+            accepts: ["dryRun", "match"],
+          }),
+      async run({ call, params }) {
         findChangeable(call, parent, params.id);
         const body = mode ? await readBody(call) : null;
         return writeBatch(call, {
@@ -150,11 +132,9 @@ function addOne(app: Api, records: SubResourceRecords, parent: RoutedResource, s
           respond: (rid) => (mode ? showOne(call, records, sub, rid, 200) : noContent()),
         });
       },
-    );
-  add(app, "OPTIONS", path, { summary: "", hideFrom: "document" }, ({ call, params }) =>
-    optionsOf(call, parent, params.id, sub, "PUT"),
-  );
-  addHistoryOf(app, {
+    });
+  api.add("OPTIONS", path, { run: ({ call, params }) => optionsOf(call, parent, params.id, sub, "PUT") });
+  addHistoryOf(api, {
     name,
     resource: sub,
     path,

@@ -3,7 +3,7 @@ import type { Actor } from "../model/access.ts";
 import { openStore } from "../records/store.ts";
 import { Imports } from "../imports/imports.ts";
 import { openAnonymousCall, openCall } from "./call.ts";
-import { createApi } from "./operation-plugin.ts";
+import { Api } from "./operation-plugin.ts";
 import { addAttachments } from "./route-attachments.ts";
 import { addHistory } from "./route-history.ts";
 import { addImports } from "./route-imports.ts";
@@ -40,7 +40,7 @@ export function inventoryRoutes({ database, clock, accounts, anonymousRead, ...o
   const store = openStore(database, clock);
   const shared = { store, maxBytes };
   const authenticate = (request: Request): Actor => accounts.authenticate(request);
-  const api = createApi(
+  const api = new Api(
     (request, context) => openCall({ ...shared, authenticate, anonymousRead }, request, context),
     maxBytes,
   );
@@ -57,7 +57,7 @@ export function inventoryRoutes({ database, clock, accounts, anonymousRead, ...o
   addTokens(api, accounts);
   addPeople(api, store, accounts);
   // Signing in takes no credentials, not even invalid ones.
-  const open = createApi((request, context) => openAnonymousCall(shared, request, context), maxBytes);
+  const open = new Api((request, context) => openAnonymousCall(shared, request, context), maxBytes);
   addSignIn(open, store, accounts);
-  return new Elysia({ name: "inventory" }).use(api.app).use(open.app);
+  return new Elysia({ name: "inventory" }).use(api.plugin).use(open.plugin);
 }
