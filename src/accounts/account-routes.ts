@@ -1,11 +1,20 @@
 import { Elysia } from "elysia";
 import { Type } from "typebox";
-import { requestPlugin } from "../platform/http.ts";
-import { nullable, schema, textSchema } from "../platform/schema.ts";
+import { nullable, textSchema } from "../platform/schema.ts";
 import { Problem } from "../problem.ts";
 import type { Accounts } from "./accounts.ts";
-import { errors, list, listSchema, NO_CONTENT, timestamp, timestampOrNull } from "./responses.ts";
-import { guards, requireUser } from "./route-guards.ts";
+import {
+  answers,
+  answerSchema,
+  bodySchema,
+  list,
+  listSchema,
+  NO_CONTENT,
+  timestamp,
+  timestampOrNull,
+} from "./responses.ts";
+import { guardedRoutes, requireUser } from "./route-guards.ts";
+import type { Session } from "./session.ts";
 import { SCOPES } from "./token.ts";
 
 /** Hours for which the set-up link, and a link to set a password, are valid. */
@@ -24,143 +33,120 @@ export function linkPurpose(accounts: Accounts, key: string): "set-up" | "passwo
   return accounts.hasAdministrator() ? undefined : "set-up";
 }
 
-const Text = Type.String({ maxLength: 1024 });
-const RequiredText = Type.String({ minLength: 1, maxLength: 1024 });
-const SetUp = schema(
-  Type.Object(
-    {
-      key: RequiredText,
-      username: RequiredText,
-      password: RequiredText,
-      full_name: Type.Optional(Text),
-      email: Type.Optional(Text),
-    },
-    { additionalProperties: false },
-  ),
-);
-const NewPassword = schema(
-  Type.Object(
-    { password: RequiredText, current_password: Type.Optional(Text), key: Type.Optional(Text) },
-    { additionalProperties: false },
-  ),
-);
-const Confirmation = schema(Type.Object({ current_password: RequiredText }, { additionalProperties: false }));
-const Started = schema(
-  Type.Object(
-    { username: Type.String(), csrf_token: nullable(Type.String()) },
-    { description: "A cookie holds the session. `csrf_token` is null if none was opened." },
-  ),
-);
-const SessionList = listSchema(
-  Type.Object({
-    id: Type.String(),
-    created: Type.String(),
-    last_used: Type.String(),
-    expires: Type.String(),
-    agent: Type.String(),
-    current: Type.Boolean(),
-  }),
-  "The browsers in which you are signed in, the latest first.",
-);
-const Ended = schema(
-  Type.Object({ ended: Type.Integer() }, { description: "The number of ended sessions." }),
-);
-const PasswordLink = schema(
-  Type.Object({ url: Type.String(), expires: Type.String() }, { description: "The link, shown only now." }),
-);
-const TokenList = listSchema(
-  Type.Object({
-    id: Type.String(),
-    username: Type.String(),
-    name: Type.String(),
-    prefix: Type.String(),
-    scope: Type.Enum([...SCOPES]),
-    created: Type.String(),
-    expires: nullable(Type.String()),
-    last_used: nullable(Type.String()),
-    revoked: nullable(Type.String()),
-  }),
-  "The tokens, newest first.",
-);
-const TokenQuery = textSchema(
-  Type.Object({
-    all: Type.Optional(Type.String({ description: "1 includes expired and revoked tokens." })),
-  }),
-);
+const Text = Type.String();
+const NullableText = nullable(Text);
+const Input = Type.String({ minLength: 1, maxLength: 1024 });
+const OptionalInput = Type.Optional(Type.String({ maxLength: 1024 }));
 
-const plugin = (name: string, accounts: Accounts) =>
-  new Elysia({ name, detail: { tags: ["administration"], security: [{ token: [] }] } })
-    .use(requestPlugin)
-    .use(guards(accounts));
+const SetUp = bodySchema({
+  key: Input,
+  username: Input,
+  password: Input,
+  full_name: OptionalInput,
+  email: OptionalInput,
+});
+const NewPassword = bodySchema({ password: Input, current_password: OptionalInput, key: OptionalInput });
+const Confirmation = bodySchema({ current_password: Input });
+const SignedIn = answerSchema("A cookie holds the session. `csrf_token` is null if none was opened.", {
+  username: Text,
+  csrf_token: NullableText,
+});
+const SessionList = listSchema("The browsers in which you are signed in, the latest first.", {
+  id: Text,
+  created: Text,
+  last_used: Text,
+  expires: Text,
+  agent: Text,
+  current: Type.Boolean(),
+});
+const Ended = answerSchema("The number of ended sessions.", { ended: Type.Integer() });
+const PasswordLink = answerSchema("The link, shown only now.", { url: Text, expires: Text });
+const TokenList = listSchema("The tokens, newest first.", {
+  id: Text,
+  username: Text,
+  name: Text,
+  prefix: Text,
+  scope: Type.Enum([...SCOPES]),
+  created: Text,
+  expires: NullableText,
+  last_used: NullableText,
+  revoked: NullableText,
+});
+const All = Type.String({ description: "1 includes expired and revoked tokens." });
+const TokenQuery = textSchema(Type.Object({ all: Type.Optional(All) }));
+
+const SET_UP = {
+  summary: "Create the first administrator",
+  description: "With the key of the link that the log shows while there is no administrator. Signs in.",
+};
+const SET_PASSWORD = {
+  summary: "Set a password",
+  description:
+    "Your own, with the current one: all sessions end, and a new one replaces yours. Or that of the account that a link's `key` is for; an account with a second factor is not signed in.",
+};
+const CONFIRM = {
+  summary: "Confirm your identity",
+  description: "By the password, for a browser session that was answered with `confirmation_required`.",
+};
+const ADD_LINK = {
+  summary: "Create a link to set a password",
+  description: `For one use within ${PASSWORD_HOURS} hours; replaces earlier links. The password stays valid until then.`,
+};
 
 /** First set-up, passwords, and the sessions and tokens of accounts. */
 export const accountRoutes = (accounts: Accounts) =>
   new Elysia({ name: "accounts" })
     .use(passwordRoutes(accounts))
     .use(sessionRoutes(accounts))
-    .use(adminAccountRoutes(accounts));
+    .use(administrationRoutes(accounts));
 
 function passwordRoutes(accounts: Accounts) {
   const { sessions } = accounts;
-  return plugin("passwords", accounts)
+  type Reply = { headers: Record<string, string | number> };
+  const reply = (set: Reply, username: string, opened: { session: Session; cookie: string }) => {
+    set.headers["Set-Cookie"] = opened.cookie;
+    return { username, csrf_token: opened.session.csrfToken };
+  };
+  const setByLink = async (request: Request, key: string, password: string, set: Reply) => {
+    sessions.requireSameOrigin(request);
+    const user = await accounts.setPasswordByLink(key, password);
+    const username = accounts.actorOf(user).username!;
+    // The link replaces the password only.
+    if (accounts.secondFactors.isOn(user)) return { username, csrf_token: null };
+    return reply(set, username, await accounts.openSession({ username, password }, request));
+  };
+  return guardedRoutes("passwords", "administration", accounts)
     .post(
       "/api/setup",
       async ({ request, body: { key, username, password, full_name = "", email = "" }, set }) => {
         sessions.requireSameOrigin(request);
         await accounts.setUp(key, { username, password, fullName: full_name, email });
-        const { session, cookie } = await accounts.openSession({ username, password }, request);
-        set.headers["Set-Cookie"] = cookie;
-        return { username, csrf_token: session.csrfToken };
+        return reply(set, username, await accounts.openSession({ username, password }, request));
       },
-      {
-        parse: "jsonBody",
-        body: SetUp,
-        response: { 200: Started, ...errors(400, 403, 404) },
-        detail: {
-          summary: "Create the first administrator",
-          description:
-            "With the key of the link that the log shows while there is no administrator. Signs in.",
-        },
-      },
+      { parse: "jsonBody", body: SetUp, ...answers(SET_UP, { 200: SignedIn }, 400, 403, 404) },
     )
     .post(
       "/api/account/password",
       async ({ request, body: { key = "", password, current_password = "" }, set }) => {
-        if (key !== "") {
-          sessions.requireSameOrigin(request);
-          const user = await accounts.setPasswordByLink(key, password);
-          const username = accounts.actorOf(user).username!;
-          // The link replaces the password only.
-          if (accounts.secondFactors.isOn(user)) return { username, csrf_token: null };
-          const { session, cookie } = await accounts.openSession({ username, password }, request);
-          set.headers["Set-Cookie"] = cookie;
-          return { username, csrf_token: session.csrfToken };
-        }
+        if (key !== "") return setByLink(request, key, password, set);
         const { user, username } = requireUser(accounts, request);
         const wrong = await accounts.passwordError(username, current_password);
         if (wrong !== undefined)
           throw new Problem("invalid_request", wrong, { fields: { current_password: [wrong] } });
         await accounts.setPassword(user, password);
-        const { session, cookie } = sessions.open(user, request);
-        set.headers["Set-Cookie"] = cookie;
-        return { username, csrf_token: session.csrfToken };
+        return reply(set, username, sessions.open(user, request));
       },
       {
         parse: "jsonBody",
         body: NewPassword,
-        response: { 200: Started, ...errors(400, 401, 403, 404) },
-        detail: {
-          summary: "Set a password",
-          description:
-            "Your own, with the current one: all sessions end, and a new one replaces yours. Or that of the account that a link's `key` is for; an account with a second factor is not signed in.",
-        },
+        ...answers(SET_PASSWORD, { 200: SignedIn }, 400, 401, 403, 404),
       },
     );
 }
 
 function sessionRoutes(accounts: Accounts) {
   const { sessions, confirmations } = accounts;
-  return plugin("sessions", accounts)
+  return guardedRoutes("sessions", "administration", accounts)
     .post(
       "/api/account/confirmation",
       async ({ actor, request, body }) => {
@@ -172,12 +158,7 @@ function sessionRoutes(accounts: Accounts) {
         signedIn: "enrolling",
         parse: "jsonBody",
         body: Confirmation,
-        response: { 204: NO_CONTENT, ...errors(400, 401, 403) },
-        detail: {
-          summary: "Confirm your identity",
-          description:
-            "By the password, for a browser session that was answered with `confirmation_required`. It counts for a while (`confirm_minutes`).",
-        },
+        ...answers(CONFIRM, NO_CONTENT, 400, 401, 403),
       },
     )
     .get(
@@ -192,37 +173,25 @@ function sessionRoutes(accounts: Accounts) {
             }),
           ),
         ),
-      {
-        signedIn: true,
-        response: { 200: SessionList, ...errors(401) },
-        detail: { summary: "List your sessions" },
-      },
+      { signedIn: true, ...answers("List your sessions", { 200: SessionList }, 401) },
     )
     .delete(
       "/api/account/sessions",
       ({ actor, request }) => ({ ended: sessions.endOthers(actor.user, request) }),
-      {
-        signedIn: true,
-        response: { 200: Ended, ...errors(401, 403) },
-        detail: { summary: "End your other sessions" },
-      },
+      { signedIn: true, ...answers("End your other sessions", { 200: Ended }, 401, 403) },
     )
     .delete(
       "/api/account/sessions/:id",
       ({ actor, params }) => {
         if (!sessions.end(actor.user, params.id)) throw new Problem("not_found", "Not found.");
       },
-      {
-        signedIn: true,
-        response: { 204: NO_CONTENT, ...errors(401, 403, 404) },
-        detail: { summary: "End one of your sessions" },
-      },
+      { signedIn: true, ...answers("End one of your sessions", NO_CONTENT, 401, 403, 404) },
     );
 }
 
-function adminAccountRoutes(accounts: Accounts) {
+function administrationRoutes(accounts: Accounts) {
   const { tokens, links } = accounts;
-  return plugin("admin-accounts", accounts)
+  return guardedRoutes("admin-accounts", "administration", accounts)
     .post(
       "/api/admin/users/:username/password-link",
       ({ params, requestContext }) => {
@@ -234,11 +203,7 @@ function adminAccountRoutes(accounts: Accounts) {
         administrator: true,
         confirmed: true,
         parse: "jsonBody",
-        response: { 200: PasswordLink, ...errors(401, 403, 404) },
-        detail: {
-          summary: "Create a link to set a password",
-          description: `For one use within ${PASSWORD_HOURS} hours; replaces earlier links. The password stays valid until then.`,
-        },
+        ...answers(ADD_LINK, { 200: PasswordLink }, 401, 403, 404),
       },
     )
     .get(
@@ -257,8 +222,7 @@ function adminAccountRoutes(accounts: Accounts) {
       {
         administrator: true,
         query: TokenQuery,
-        response: { 200: TokenList, ...errors(401, 403) },
-        detail: { summary: "List everybody's tokens" },
+        ...answers("List everybody's tokens", { 200: TokenList }, 401, 403),
       },
     )
     .delete(
@@ -266,10 +230,6 @@ function adminAccountRoutes(accounts: Accounts) {
       ({ params }) => {
         if (!tokens.revoke(params.id)) throw new Problem("not_found", "Not found.");
       },
-      {
-        administrator: true,
-        response: { 204: NO_CONTENT, ...errors(401, 403, 404) },
-        detail: { summary: "Revoke any token" },
-      },
+      { administrator: true, ...answers("Revoke any token", NO_CONTENT, 401, 403, 404) },
     );
 }

@@ -1,12 +1,10 @@
-import { Elysia } from "elysia";
 import { Type } from "typebox";
-import { requestPlugin } from "../platform/http.ts";
-import { nullable, schema, textSchema } from "../platform/schema.ts";
+import { nullable, textSchema } from "../platform/schema.ts";
 import { Problem } from "../problem.ts";
 import type { Accounts } from "./accounts.ts";
 import { type AuditFilter, type AuditLog, canonical } from "./audit.ts";
-import { errors } from "./responses.ts";
-import { guards } from "./route-guards.ts";
+import { answers, answerSchema } from "./responses.ts";
+import { guardedRoutes } from "./route-guards.ts";
 
 const JSON_LINES = "application/x-ndjson";
 const DEFAULT_PAGE = 100;
@@ -14,6 +12,8 @@ const MAX_PAGE = 1000;
 const LINES_PER_CHUNK = 1000;
 
 const text = (description: string) => Type.Optional(Type.String({ description }));
+const count = (maximum: number, description: string) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum, description }));
 const Query = textSchema(
   Type.Object(
     {
@@ -21,74 +21,47 @@ const Query = textSchema(
       until: text("Entries before this time."),
       actor: text("Username of the actor."),
       action: text("An action such as token.revoke, or all of a kind: token."),
-      before: Type.Optional(
-        Type.Integer({
-          minimum: 1,
-          description: "Entries before this number; `next` has it for the next page.",
-        }),
-      ),
-      page_size: Type.Optional(
-        Type.Integer({
-          minimum: 1,
-          maximum: MAX_PAGE,
-          description: `Entries on a page: ${DEFAULT_PAGE} by default, at most ${MAX_PAGE}.`,
-        }),
-      ),
+      before: count(Number.MAX_SAFE_INTEGER, "Entries before this number; `next` has it for the next page."),
+      page_size: count(MAX_PAGE, `Entries on a page: ${DEFAULT_PAGE} by default, at most ${MAX_PAGE}.`),
       format: text("jsonl: all entries as JSON lines, oldest first."),
     },
     { additionalProperties: false },
   ),
 );
-const Page = schema(
-  Type.Object(
-    {
-      head: nullable(Type.Object({ seq: Type.Integer(), hash: Type.String() }), {
-        description: "The end of the hash chain.",
-      }),
-      next: nullable(Type.String(), { description: "The query of the next page." }),
-      results: Type.Array(Type.Unknown()),
-    },
-    { description: "A page of entries, newest first." },
-  ),
-);
+const Head = Type.Object({ seq: Type.Integer(), hash: Type.String() });
+const Page = answerSchema("A page of entries, newest first.", {
+  head: nullable(Head, { description: "The end of the hash chain." }),
+  next: nullable(Type.String(), { description: "The query of the next page." }),
+  results: Type.Array(Type.Unknown()),
+});
+const LIST = {
+  summary: "List audit entries",
+  description: `Pages, newest first; with \`Accept: ${JSON_LINES}\` all entries as JSON lines, oldest first.`,
+};
 
 /** The audit log, for administrators. */
 export const auditRoutes = (accounts: Accounts) =>
-  new Elysia({ name: "audit", detail: { tags: ["service"], security: [{ token: [] }] } })
-    .use(requestPlugin)
-    .use(guards(accounts))
-    .get(
-      "/api/admin/audit/",
-      ({ request, query, set }) => {
-        const log = accounts.audit.log;
-        const filter = readFilter(query);
-        const accept = request.headers.get("accept") ?? "";
-        if (query.format === "jsonl" || /\b(x-ndjson|jsonl|json-lines)\b/i.test(accept))
-          return new Response(jsonLines(log, filter), {
-            headers: { "Content-Type": JSON_LINES, "Cache-Control": "no-store", Vary: "Accept" },
-          });
-        const size = query.page_size ?? DEFAULT_PAGE;
-        const found = log.latest(filter, size + 1);
-        const results = found.slice(0, size);
-        const { searchParams } = new URL(request.url);
-        searchParams.set("before", String(results.at(-1)?.seq));
-        set.headers.vary = "Accept";
-        return {
-          head: log.head(),
-          next: found.length > size ? `?${searchParams.toString()}` : null,
-          results,
-        };
-      },
-      {
-        administrator: true,
-        query: Query,
-        response: { 200: Page, ...errors(400, 401, 403) },
-        detail: {
-          summary: "List audit entries",
-          description: `Pages, newest first; with \`Accept: ${JSON_LINES}\` all entries as JSON lines, oldest first.`,
-        },
-      },
-    );
+  guardedRoutes("audit", "service", accounts).get(
+    "/api/admin/audit/",
+    ({ request, query, set }) => {
+      const log = accounts.audit.log;
+      const filter = readFilter(query);
+      const accept = request.headers.get("accept") ?? "";
+      if (query.format === "jsonl" || /\b(x-ndjson|jsonl|json-lines)\b/i.test(accept)) {
+        const headers = { "Content-Type": JSON_LINES, "Cache-Control": "no-store", Vary: "Accept" };
+        return new Response(jsonLines(log, filter), { headers });
+      }
+      const size = query.page_size ?? DEFAULT_PAGE;
+      const found = log.latest(filter, size + 1);
+      const results = found.slice(0, size);
+      const { searchParams } = new URL(request.url);
+      searchParams.set("before", String(results.at(-1)?.seq));
+      set.headers.vary = "Accept";
+      const next = found.length > size ? `?${searchParams.toString()}` : null;
+      return { head: log.head(), next, results };
+    },
+    { administrator: true, query: Query, ...answers(LIST, { 200: Page }, 400, 401, 403) },
+  );
 
 /** One entry per line, read while the client takes them. */
 function jsonLines(log: AuditLog, filter: AuditFilter): ReadableStream<Uint8Array> {

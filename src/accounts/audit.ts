@@ -1,91 +1,73 @@
-import { type Origin, type Via, currentOrigin } from "../platform/request-context.ts";
+import { currentOrigin, type Origin } from "../platform/request-context.ts";
 import { sha256 } from "../platform/secret.ts";
 import type { Database } from "../platform/sqlite.ts";
 
-/** Values of an entry: whole numbers, so that every program prints them alike. */
+/** Details of an entry. Numbers are integers, so that every program prints them alike. */
 export type AuditDetail = {
   [name: string]: string | number | boolean | null | AuditDetail | (string | number | AuditDetail)[];
 };
 
-export type AuditOutcome = "done" | "refused" | "throttled";
-
-/** What is to be noted. Never a secret: no password, token, cookie, nor what was typed where a password may have been. */
+/** An event to record. Never contains secrets: no password, token or cookie, nor text typed where one is expected. */
 export interface AuditEvent {
-  /** What was done, such as `token.revoke`; what it is done to comes first. */
+  /** Such as `token.revoke`; the object comes first. */
   action: string;
   subject?: { kind: string; id: string | null };
-  outcome?: AuditOutcome;
+  outcome?: "done" | "refused" | "throttled";
   detail?: AuditDetail;
 }
 
-/** One entry, as it is shown and exported. */
-export interface AuditEntry {
+/** An entry as it is shown and exported. */
+export interface AuditEntry extends Omit<Origin, "token"> {
   /** From 1, without gaps. */
   seq: number;
-  /** RFC 3339, UTC, milliseconds. */
+  /** RFC 3339, UTC, with milliseconds. */
   time: string;
-  actor: string | null;
-  via: Via;
+  /** Id of the token. */
   token: string | null;
-  address: string | null;
-  request: string | null;
   action: string;
   subject: { kind: string; id: string | null } | null;
-  outcome: AuditOutcome;
+  outcome: NonNullable<AuditEvent["outcome"]>;
   detail: AuditDetail;
-  /** SHA-256, in hexadecimal, of the hash before followed by the canonical JSON of all the rest. */
+  /** SHA-256, in hexadecimal, of the previous hash followed by the canonical JSON of the other fields. */
   hash: string;
 }
 
-/** The end of the chain: whoever has noted it elsewhere sees later whether anything up to there was changed or is gone. */
-export interface AuditHead {
-  seq: number;
-  hash: string;
-}
+/** The end of the hash chain. Whoever notes it elsewhere can later prove that earlier entries are unchanged. */
+export type AuditHead = Pick<AuditEntry, "seq" | "hash">;
 
 export interface AuditFilter {
   /** Milliseconds since 1970-01-01 UTC; from this on, and before that. */
   since?: number | undefined;
   until?: number | undefined;
-  /** Whoever it is, and whoever acts on behalf of that account. */
+  /** Username; includes others who act on its behalf. */
   actor?: string | undefined;
-  /** Whole, or what is before its dot. */
+  /** The whole action, or the part before its dot. */
   action?: string | undefined;
-  /** Only entries before, or after, this one. */
+  /** Only entries before, or after, this number. */
   before?: number | undefined;
   after?: number | undefined;
 }
 
-/** What the first entry takes for the hash before it. */
+/** The previous hash of the first entry. */
 export const GENESIS_HASH = "0".repeat(64);
 
-/** A row of the table. */
-interface Row {
-  seq: number;
+type Row = Omit<AuditEntry, "time" | "subject" | "detail"> & {
   time: number;
-  actor: string | null;
-  via: Via;
-  token: string | null;
-  address: string | null;
-  request: string | null;
-  action: string;
   subject_kind: string | null;
   subject_id: string | null;
-  outcome: AuditOutcome;
   detail: string;
-  hash: string;
-}
+};
 
-/** Before the name of the account that somebody acts for, in the actor. No name of an account has a space. */
+/** Precedes the username that somebody acts for, in the actor. Usernames have no spaces. */
 export const ON_BEHALF = "on behalf of ";
-/** That name. */
-const BEHIND = `substr(actor, nullif(instr(actor, '${ON_BEHALF}'), 0) + ${ON_BEHALF.length})`;
+const PRINCIPAL = `substr(actor, nullif(instr(actor, '${ON_BEHALF}'), 0) + ${ON_BEHALF.length})`;
 
 const UNKNOWN: Origin = { actor: null, via: "service", token: null, address: null, request: null };
+const PAGE = 1000;
 
-/** The audit log of one database. What is noted within a transaction is noted with it or not at all. */
+/** The audit log of a database. An event recorded in a transaction is committed or rolled back with it. */
 export class AuditLog {
-  /** Who acts outside of requests. */
+  /** The origin of events outside of requests. */
   defaultOrigin: Origin = UNKNOWN;
 
   constructor(
@@ -93,14 +75,13 @@ export class AuditLog {
     private readonly now: () => number,
   ) {}
 
-  /** Notes what was done. The end of the chain is read each time: other processes write too, and writes are taken back. */
-  record(note: AuditEvent, by: Partial<Origin> = {}): void {
-    // Not within another one, where it would be a savepoint.
-    if (this.database.inTransaction) this.#append(note, by);
-    else this.database.transaction(() => this.#append(note, by)).immediate();
+  record(event: AuditEvent, origin: Partial<Origin> = {}): void {
+    // A nested transaction would be a savepoint.
+    if (this.database.inTransaction) this.#append(event, origin);
+    else this.database.transaction(() => this.#append(event, origin)).immediate();
   }
 
-  /** Who began a task of the administration; null where there is none. */
+  /** Who started an administration task; null if there is none. */
   taskStarter(task: string): string | null {
     const row = this.database
       .query(
@@ -110,40 +91,35 @@ export class AuditLog {
     return row?.actor ?? null;
   }
 
-  /** Of the last entry; null where there is none. */
   head(): AuditHead | null {
     return auditHead(this.database);
   }
 
-  /** At most `count` entries, the newest first. */
+  /** At most `count` entries, newest first. */
   latest(filter: AuditFilter, count: number): AuditEntry[] {
     return this.#select(filter, "DESC", count);
   }
 
-  /** All entries, oldest first, read in pages: what is noted meanwhile is among them. */
+  /** All entries, oldest first, read in pages; includes those recorded meanwhile. */
   *entries(filter: AuditFilter): Generator<AuditEntry> {
-    let after = filter.after ?? 0;
-    for (;;) {
-      const page = this.#select({ ...filter, after }, "ASC", 1000);
+    for (let after = filter.after ?? 0; ;) {
+      const page = this.#select({ ...filter, after }, "ASC", PAGE);
       yield* page;
-      if (page.length < 1000) return;
+      if (page.length < PAGE) return;
       after = page[page.length - 1].seq;
     }
   }
 
+  /** Reads the end of the chain each time: other processes write too. */
   #append({ action, subject, outcome = "done", detail = {} }: AuditEvent, by: Partial<Origin>): void {
-    const { token: row, ...origin } = { ...(currentOrigin() ?? this.defaultOrigin), ...by };
-    const token =
-      row === null
-        ? null
-        : ((this.database.query("SELECT id FROM api_token WHERE rid = ?").get(row) as { id: string } | null)
-            ?.id ?? null);
+    const origin = { ...(currentOrigin() ?? this.defaultOrigin), ...by };
     const last = this.head();
+    const now = this.now();
     const entry = {
-      seq: (last?.seq ?? 0) + 1,
-      time: new Date(this.now()).toISOString(),
       ...origin,
-      token,
+      seq: (last?.seq ?? 0) + 1,
+      time: new Date(now).toISOString(),
+      token: this.#tokenId(origin.token),
       action,
       subject: subject ?? null,
       outcome,
@@ -152,55 +128,58 @@ export class AuditLog {
     this.database
       .query(
         `INSERT INTO audit (seq, time, actor, via, token, address, request, action, subject_kind, subject_id, outcome, detail, hash)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         VALUES ($seq, $time, $actor, $via, $token, $address, $request, $action, $kind, $id, $outcome, $detail, $hash)`,
       )
-      .run(
-        entry.seq,
-        Date.parse(entry.time),
-        entry.actor,
-        entry.via,
-        token,
-        entry.address,
-        entry.request,
+      .run({
+        seq: entry.seq,
+        time: now,
+        actor: entry.actor,
+        via: entry.via,
+        token: entry.token,
+        address: entry.address,
+        request: entry.request,
         action,
-        subject?.kind ?? null,
-        subject?.id ?? null,
+        kind: subject?.kind ?? null,
+        id: subject?.id ?? null,
         outcome,
-        canonical(detail),
-        hashOf(last?.hash ?? GENESIS_HASH, entry),
-      );
+        detail: canonical(detail),
+        hash: hashOf(last?.hash ?? GENESIS_HASH, entry),
+      });
+  }
+
+  #tokenId(row: number | null): string | null {
+    if (row === null) return null;
+    const found = this.database.query("SELECT id FROM api_token WHERE rid = ?").get(row);
+    return (found as { id: string } | null)?.id ?? null;
   }
 
   #select(filter: AuditFilter, order: "ASC" | "DESC", count: number): AuditEntry[] {
-    const { since, until, actor, action, before, after } = filter;
     const conditions = [
-      ["time >= ?", since],
-      ["time < ?", until],
-      [`(actor = ? OR ${BEHIND} = ?)`, actor],
-      ["(action = ? OR substr(action, 1, instr(action, '.') - 1) = ?)", action],
-      ["seq < ?", before],
-      ["seq > ?", after],
+      ["time >= ?", filter.since],
+      ["time < ?", filter.until],
+      [`? IN (actor, ${PRINCIPAL})`, filter.actor],
+      ["? IN (action, substr(action, 1, instr(action, '.') - 1))", filter.action],
+      ["seq < ?", filter.before],
+      ["seq > ?", filter.after],
     ].filter(([, value]) => value !== undefined) as [string, string | number][];
     const where = conditions.map(([text]) => ` AND ${text}`).join("");
-    const values = conditions.flatMap(([text, value]) => (text.startsWith("(") ? [value, value] : [value]));
-    return (
-      this.database
-        .query(`SELECT * FROM audit WHERE TRUE${where} ORDER BY seq ${order} LIMIT ?`)
-        .all(...values, count) as Row[]
-    ).map(entryOf);
+    const rows = this.database
+      .query(`SELECT * FROM audit WHERE TRUE${where} ORDER BY seq ${order} LIMIT ?`)
+      .all(...conditions.map(([, value]) => value), count) as Row[];
+    return rows.map(entryOf);
   }
 }
 
-/** The audit log of a database; the same one for whoever asks. */
+const audits = new WeakMap<Database, AuditLog>();
+
+/** The only audit log of a database. */
 export function auditOf(database: Database, clock: { now(): number }): AuditLog {
   let audit = audits.get(database);
   if (!audit) audits.set(database, (audit = new AuditLog(database, () => clock.now())));
   return audit;
 }
 
-const audits = new WeakMap<Database, AuditLog>();
-
-/** The end of the chain in a database; null where it is empty, or older than the audit log. */
+/** The end of the chain; null if it is empty, or the database is older than the audit log. */
 export function auditHead(database: Database): AuditHead | null {
   if (!hasAudit(database)) return null;
   return database.query("SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1").get() as AuditHead | null;
@@ -210,7 +189,7 @@ export function auditHead(database: Database): AuditHead | null {
 export const hasAudit = (database: Database): boolean =>
   database.query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'audit'").get() !== null;
 
-/** What was found of a chain: its length and end, and the first thing that is wrong with it. */
+/** The length and end of a chain, and the first error in it. */
 export interface ChainVerification {
   entries: number;
   head: AuditHead | null;
@@ -218,51 +197,44 @@ export interface ChainVerification {
 }
 
 /**
- * Computes the chain again. `heads`: ends that were noted elsewhere, which must still be in it. What was cut off at the
- * end, or written anew from some entry on with all hashes, is seen by these only.
+ * Recomputes the chain. Only `heads`, noted elsewhere, reveal that entries at the end were removed, or rewritten with
+ * all their hashes.
  */
 export function verifyChain(database: Database, heads: readonly AuditHead[] = []): ChainVerification {
-  const noted = new Map(heads.map(({ seq, hash }) => [seq, hash]));
+  const expected = new Map(heads.map(({ seq, hash }) => [seq, hash]));
   const statement = database.prepare("SELECT * FROM audit ORDER BY seq");
-  let last: AuditHead | null = null;
+  let last: AuditHead = { seq: 0, hash: GENESIS_HASH };
   let broken: ChainVerification["broken"] = null;
   try {
     for (const row of statement.iterate() as Iterable<Row>) {
-      const why = checkEntry(row, last, noted);
-      if (why !== undefined) broken ??= { seq: row.seq, why };
-      noted.delete(row.seq);
+      const why = checkEntry(row, last, expected.get(row.seq));
+      expected.delete(row.seq);
       last = { seq: row.seq, hash: row.hash };
-      if (broken) break;
+      if (why === undefined) continue;
+      broken = { seq: row.seq, why };
+      break;
     }
   } finally {
     statement.finalize();
   }
-  const [missing] = [...noted.keys()].sort((a, b) => a - b);
+  const [missing] = [...expected.keys()].sort((a, b) => a - b);
   if (!broken && missing !== undefined)
-    broken = {
-      seq: missing,
-      why: `it was noted, and is gone: the log ends with entry ${last?.seq ?? 0}`,
-    };
+    broken = { seq: missing, why: `it was noted, but the log ends with entry ${last.seq}` };
   const { n } = database.query("SELECT count(*) AS n FROM audit").get() as { n: number };
   return { entries: n, head: auditHead(database), broken };
 }
 
-function checkEntry(
-  row: Row,
-  last: AuditHead | null,
-  noted: ReadonlyMap<number, string>,
-): string | undefined {
-  const expected = (last?.seq ?? 0) + 1;
-  if (row.seq !== expected) return `it follows entry ${last?.seq ?? 0}: what was between is gone`;
+/** What is wrong with an entry, given the previous one and the hash that was noted for it. */
+function checkEntry(row: Row, previous: AuditHead, noted: string | undefined): string | undefined {
+  if (row.seq !== previous.seq + 1) return `it follows entry ${previous.seq}: what was between is gone`;
   let hash: string;
   try {
-    hash = hashOf(last?.hash ?? GENESIS_HASH, entryOf(row));
+    hash = hashOf(previous.hash, entryOf(row));
   } catch (error) {
     return `it cannot be read: ${(error as Error).message}`;
   }
-  if (hash !== row.hash) return "its hash is not that of its content after the entry before";
-  const known = noted.get(row.seq);
-  if (known !== undefined && known !== row.hash) return `its hash was ${known} when it was noted`;
+  if (hash !== row.hash) return "its hash does not match its content and the previous entry";
+  if (noted !== undefined && noted !== row.hash) return `its hash was ${noted} when it was noted`;
   return undefined;
 }
 
@@ -276,19 +248,14 @@ function entryOf(row: Row): AuditEntry {
   };
 }
 
-/** @param entry with or without its own hash, which does not count */
-export function hashOf(previous: string, entry: object): string {
-  return sha256(previous + canonical({ ...entry, hash: undefined }));
-}
+/** The hash of an entry, whose own hash does not count. */
+export const hashOf = (previous: string, entry: object): string =>
+  sha256(previous + canonical({ ...entry, hash: undefined }));
 
-/**
- * JSON with the names of every object in order and no spaces: for strings, whole numbers, true, false and null the
- * canonical form of RFC 8785, so that others can compute the hashes too.
- */
-export function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, part: unknown) =>
+/** JSON with sorted keys and no spaces: RFC 8785 for strings, integers, booleans and null. */
+export const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, part: unknown) =>
     part !== null && typeof part === "object" && !Array.isArray(part)
       ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
       : part,
   );
-}

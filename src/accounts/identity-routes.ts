@@ -1,49 +1,46 @@
-import { Elysia } from "elysia";
 import { Type } from "typebox";
-import { requestPlugin } from "../platform/http.ts";
-import { nullable, schema, textSchema } from "../platform/schema.ts";
+import { nullable, textSchema } from "../platform/schema.ts";
 import type { Accounts } from "./accounts.ts";
 import { configuredProviders, type Identities, PROVIDERS, resolveSubject } from "./external/index.ts";
-import { errors, list, NO_CONTENT, timestamp, timestampOrNull } from "./responses.ts";
-import { guards } from "./route-guards.ts";
+import {
+  answers,
+  answerSchema,
+  bodySchema,
+  list,
+  NO_CONTENT,
+  timestamp,
+  timestampOrNull,
+} from "./responses.ts";
+import { guardedRoutes } from "./route-guards.ts";
 
+const Text = Type.String();
 const Provider = Type.Enum([...PROVIDERS]);
-const IdentityList = schema(
-  Type.Object(
-    {
-      total: Type.Integer(),
-      results: Type.Array(
-        Type.Object({
-          username: Type.String(),
-          provider: Provider,
-          issuer: Type.String(),
-          subject: Type.String(),
-          label: Type.String(),
-          created: Type.String(),
-          last_used: nullable(Type.String()),
-          suspended: nullable(Type.String(), { description: "Since when the directory has no such person." }),
-        }),
-      ),
-      providers: Type.Array(Provider, { description: "The configured providers." }),
-    },
-    { description: "Links between accounts and people in a directory or at a provider." },
-  ),
-);
-const NewLink = schema(
-  Type.Object(
-    {
-      provider: Provider,
-      who: Type.String({
-        minLength: 1,
-        maxLength: 1024,
-        description: "For `ldap` the name typed at sign-in, or the DN; for `oidc` the subject.",
-      }),
-    },
-    { additionalProperties: false },
-  ),
-);
-const Linked = schema(Type.Object({ label: Type.String() }, { description: "The linked person." }));
-const Link = textSchema(Type.Object({ username: Type.String(), provider: Provider }));
+const Identity = Type.Object({
+  username: Text,
+  provider: Provider,
+  issuer: Text,
+  subject: Text,
+  label: Text,
+  created: Text,
+  last_used: nullable(Text),
+  suspended: nullable(Text, { description: "Since when the directory does not admit the person." }),
+});
+const IdentityList = answerSchema("Links between accounts and people in a directory or at a provider.", {
+  total: Type.Integer(),
+  results: Type.Array(Identity),
+  providers: Type.Array(Provider, { description: "The configured providers." }),
+});
+const NewLink = bodySchema({
+  provider: Provider,
+  who: Type.String({
+    minLength: 1,
+    maxLength: 1024,
+    description: "For `ldap` the name typed at sign-in, or the DN; for `oidc` the subject.",
+  }),
+});
+const Linked = answerSchema("The linked person.", { label: Text });
+const Link = textSchema(Type.Object({ username: Text, provider: Provider }));
+const UNLINK = { summary: "Unlink an account", description: "Its sessions end; its tokens stay valid." };
 
 /** Accounts that a directory or a provider authenticates, for administrators. */
 export const identityRoutes = (
@@ -51,9 +48,7 @@ export const identityRoutes = (
   identities: Identities,
   settings: Parameters<typeof resolveSubject>[0],
 ) =>
-  new Elysia({ name: "identities", detail: { tags: ["administration"], security: [{ token: [] }] } })
-    .use(requestPlugin)
-    .use(guards(accounts))
+  guardedRoutes("identities", "administration", accounts)
     .get(
       "/api/admin/identities",
       () => {
@@ -70,11 +65,7 @@ export const identityRoutes = (
         }));
         return { ...list(results), providers: configuredProviders(settings) };
       },
-      {
-        administrator: true,
-        response: { 200: IdentityList, ...errors(401, 403) },
-        detail: { summary: "List linked accounts" },
-      },
+      { administrator: true, ...answers("List linked accounts", { 200: IdentityList }, 401, 403) },
     )
     .post(
       "/api/admin/users/:username/identities",
@@ -89,17 +80,11 @@ export const identityRoutes = (
         confirmed: true,
         parse: "jsonBody",
         body: NewLink,
-        response: { 200: Linked, ...errors(400, 401, 403, 404, 409) },
-        detail: { summary: "Link an account" },
+        ...answers("Link an account", { 200: Linked }, 400, 401, 403, 404, 409),
       },
     )
     .delete(
       "/api/admin/users/:username/identities/:provider",
       ({ params }) => void identities.unlink(accounts.userId(params.username), params.provider),
-      {
-        administrator: true,
-        params: Link,
-        response: { 204: NO_CONTENT, ...errors(400, 401, 403, 404) },
-        detail: { summary: "Unlink an account", description: "Its sessions end; its tokens stay valid." },
-      },
+      { administrator: true, params: Link, ...answers(UNLINK, NO_CONTENT, 400, 401, 403, 404) },
     );

@@ -1,4 +1,4 @@
-import { type TSchema, Type } from "typebox";
+import { type TProperties, Type } from "typebox";
 import { schema } from "../platform/schema.ts";
 
 const MEANINGS = {
@@ -11,21 +11,40 @@ const MEANINGS = {
 };
 type Status = keyof typeof MEANINGS;
 
-const failure = (description: string) =>
-  schema(Type.Object({ code: Type.String(), message: Type.String() }, { description }));
+const failure = (status: Status) =>
+  schema(Type.Object({ code: Type.String(), message: Type.String() }, { description: MEANINGS[status] }));
 
 /** Schemas of error responses, for `response` of a route. */
 export const errors = <S extends Status>(...statuses: S[]) =>
-  Object.fromEntries(statuses.map((status) => [status, failure(MEANINGS[status])])) as {
+  Object.fromEntries(statuses.map((status) => [status, failure(status)])) as {
     [status in S]: ReturnType<typeof failure>;
   };
 
-/** The schema of a 204 response. */
-export const NO_CONTENT = schema(Type.Void({ description: "Done." }));
+/**
+ * The documentation and response schemas of a route, for its options.
+ * @param text summary, and description if there is one @param statuses of error responses
+ */
+export const answers = <Success extends Record<number, unknown>, S extends Status>(
+  text: string | { summary: string; description: string },
+  success: Success,
+  ...statuses: S[]
+) => ({
+  detail: typeof text === "string" ? { summary: text } : text,
+  response: { ...success, ...errors(...statuses) },
+});
 
-/** The schema of a whole list. */
-export const listSchema = <Item extends TSchema>(item: Item, description: string) =>
-  schema(Type.Object({ total: Type.Integer(), results: Type.Array(item) }, { description }));
+/** The response of a route that returns nothing. */
+export const NO_CONTENT = { 204: schema(Type.Void({ description: "Done." })) };
+
+/** The schema of a response, or of a body, which refuses unknown fields. */
+export const answerSchema = <P extends TProperties>(description: string, properties: P) =>
+  schema(Type.Object(properties, { description }));
+export const bodySchema = <P extends TProperties>(properties: P) =>
+  schema(Type.Object(properties, { additionalProperties: false }));
+
+/** The schema of a whole list, and the list. */
+export const listSchema = <P extends TProperties>(description: string, item: P) =>
+  answerSchema(description, { total: Type.Integer(), results: Type.Array(Type.Object(item)) });
 export const list = <Item>(results: Item[]) => ({ total: results.length, results });
 
 /** A time in milliseconds since 1970-01-01 UTC as RFC 3339. */

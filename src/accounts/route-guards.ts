@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { requestPlugin } from "../platform/http.ts";
 import { Problem } from "../problem.ts";
 import type { Accounts } from "./accounts.ts";
 import type { SignedIn } from "./actor.ts";
@@ -58,3 +59,9 @@ export function guards(accounts: Accounts) {
     },
   });
 }
+
+/** A plugin for routes with guards. @param tag group of the operations in the documentation */
+export const guardedRoutes = (name: string, tag: string, accounts: Accounts) =>
+  new Elysia({ name, detail: { tags: [tag], security: [{ token: [] }] } })
+    .use(requestPlugin)
+    .use(guards(accounts));

@@ -1,80 +1,74 @@
 import { Elysia } from "elysia";
 import { Type } from "typebox";
-import { requestPlugin } from "../platform/http.ts";
-import { nullable, schema } from "../platform/schema.ts";
+import { nullable } from "../platform/schema.ts";
 import { Problem } from "../problem.ts";
 import type { Accounts } from "./accounts.ts";
 import type { Actor, SignedIn } from "./actor.ts";
-import { errors, list, listSchema, NO_CONTENT, timestamp, timestampOrNull } from "./responses.ts";
-import { guards } from "./route-guards.ts";
+import {
+  answers,
+  answerSchema,
+  bodySchema,
+  list,
+  listSchema,
+  NO_CONTENT,
+  timestamp,
+  timestampOrNull,
+} from "./responses.ts";
+import { guardedRoutes } from "./route-guards.ts";
 
 const PATH = "/api/account/second-factor";
 
-const Code = schema(
-  Type.Object(
-    {
-      code: Type.String({
-        minLength: 1,
-        maxLength: 1024,
-        description: "A code that the app shows now, or a recovery code.",
-      }),
-    },
-    { additionalProperties: false },
-  ),
-);
-const Begin = schema(
-  Type.Object(
-    { current_password: Type.Optional(Type.String({ maxLength: 1024 })) },
-    { additionalProperties: false },
-  ),
-);
-const State = schema(
-  Type.Object(
-    {
-      on: Type.Boolean(),
-      since: nullable(Type.String()),
-      recovery_codes: Type.Integer({ description: "Recovery codes left." }),
-      required: Type.Boolean({ description: "Whether the account must have a second factor." }),
-    },
-    { description: "Your second factor." },
-  ),
-);
-const Secret = schema(
-  Type.Object(
-    {
-      secret: Type.String(),
-      uri: Type.String({ description: "For authenticator apps." }),
-      qr: Type.Array(Type.String(), { description: "Rows of the URI's QR code; 1 is dark." }),
-    },
-    { description: "The secret, which counts once it is confirmed." },
-  ),
-);
-const RecoveryCodes = schema(
-  Type.Object(
-    { recovery_codes: Type.Array(Type.String()) },
-    { description: "Recovery codes for one use each, shown only now." },
-  ),
-);
-const SecondFactorList = listSchema(
-  Type.Object({ username: Type.String(), since: Type.String(), recovery_codes: Type.Integer() }),
-  "Accounts with a second factor, and how many recovery codes are left.",
-);
+const Input = Type.String({ minLength: 1, maxLength: 1024, description: "Of the app, or a recovery code." });
+const Code = bodySchema({ code: Input });
+const Begin = bodySchema({ current_password: Type.Optional(Type.String({ maxLength: 1024 })) });
+const State = answerSchema("Your second factor.", {
+  on: Type.Boolean(),
+  since: nullable(Type.String()),
+  recovery_codes: Type.Integer({ description: "Recovery codes left." }),
+  required: Type.Boolean({ description: "Whether the account must have a second factor." }),
+});
+const Secret = answerSchema("The secret, which counts once it is confirmed.", {
+  secret: Type.String(),
+  uri: Type.String({ description: "For authenticator apps." }),
+  qr: Type.Array(Type.String(), { description: "Rows of the URI's QR code; 1 is dark." }),
+});
+const RecoveryCodes = answerSchema("Recovery codes for one use each, shown only now.", {
+  recovery_codes: Type.Array(Type.String()),
+});
+const SecondFactorList = listSchema("Accounts with a second factor, and how many recovery codes are left.", {
+  username: Type.String(),
+  since: Type.String(),
+  recovery_codes: Type.Integer(),
+});
 
-const plugin = (name: string, accounts: Accounts) =>
-  new Elysia({ name, detail: { tags: ["administration"], security: [{ token: [] }] } })
-    .use(requestPlugin)
-    .use(guards(accounts));
+const BEGIN = {
+  summary: "Begin to set up a second factor",
+  description:
+    "For a browser session that was confirmed recently, or with `current_password`. Beginning again creates another secret.",
+};
+const CONFIRM = {
+  summary: "Turn on the second factor",
+  description: "With a code, which shows that the app has the secret. Your other sessions end.",
+};
+const RESET = {
+  summary: "Reset a second factor",
+  description: "For somebody who has lost the phone. The sessions end; the password alone signs in.",
+};
 
 /** The caller's second factor, and those that administrators see and reset. */
 export const secondFactorRoutes = (accounts: Accounts) =>
-  new Elysia({ name: "second-factors" })
-    .use(setUpRoutes(accounts))
-    .use(codeRoutes(accounts))
-    .use(adminRoutes(accounts));
+  new Elysia({ name: "second-factors" }).use(ownRoutes(accounts)).use(administrationRoutes(accounts));
 
-function setUpRoutes(accounts: Accounts) {
+function ownRoutes(accounts: Accounts) {
   const { confirmations, secondFactors, sessions, signIns } = accounts;
-  return plugin("second-factor-set-up", accounts)
+  /** Uses up a code of the second factor. @throws Problem conflict, invalid_request, throttled */
+  const useCode = async (actor: SignedIn, code: string): Promise<void> => {
+    requireBrowser(actor);
+    if (!secondFactors.isOn(actor.user)) throw new Problem("conflict", "The account has no second factor.");
+    await signIns.checkCode(actor.username, () => secondFactors.use(actor.user, code));
+  };
+  const byCode = { signedIn: "enrolling", parse: "jsonBody", body: Code } as const;
+  return guardedRoutes("own-second-factor", "administration", accounts)
     .get(
       PATH,
       ({ actor }) => {
@@ -86,11 +80,7 @@ function setUpRoutes(accounts: Accounts) {
           required: secondFactors.isRequired(actor.user),
         };
       },
-      {
-        signedIn: "enrolling",
-        response: { 200: State, ...errors(401) },
-        detail: { summary: "Get your second factor" },
-      },
+      { signedIn: "enrolling", ...answers("Get your second factor", { 200: State }, 401) },
     )
     .post(
       PATH,
@@ -105,12 +95,7 @@ function setUpRoutes(accounts: Accounts) {
         signedIn: "enrolling",
         parse: "jsonBody",
         body: Begin,
-        response: { 200: Secret, ...errors(400, 401, 403, 409) },
-        detail: {
-          summary: "Begin to set up a second factor",
-          description:
-            "For a browser session that was confirmed recently, or with `current_password`. Beginning again creates another secret.",
-        },
+        ...answers(BEGIN, { 200: Secret }, 400, 401, 403, 409),
       },
     )
     .post(
@@ -123,41 +108,15 @@ function setUpRoutes(accounts: Accounts) {
         sessions.endOthers(actor.user, request);
         return { recovery_codes };
       },
-      {
-        signedIn: "enrolling",
-        parse: "jsonBody",
-        body: Code,
-        response: { 200: RecoveryCodes, ...errors(400, 401, 403, 409) },
-        detail: {
-          summary: "Turn on the second factor",
-          description: "With a code, which shows that the app has the secret. Your other sessions end.",
-        },
-      },
-    );
-}
-
-function codeRoutes(accounts: Accounts) {
-  const { secondFactors, signIns } = accounts;
-  /** Uses up a code of the second factor. @throws Problem conflict, invalid_request, throttled */
-  const useCode = async (actor: SignedIn, code: string): Promise<void> => {
-    requireBrowser(actor);
-    if (!secondFactors.isOn(actor.user)) throw new Problem("conflict", "The account has no second factor.");
-    await signIns.checkCode(actor.username, () => secondFactors.use(actor.user, code));
-  };
-  return plugin("second-factor-codes", accounts)
+      { ...byCode, ...answers(CONFIRM, { 200: RecoveryCodes }, 400, 401, 403, 409) },
+    )
     .post(
       `${PATH}/recovery-codes`,
       async ({ actor, body }) => {
         await useCode(actor, body.code);
         return { recovery_codes: secondFactors.renewRecoveryCodes(actor.user) };
       },
-      {
-        signedIn: "enrolling",
-        parse: "jsonBody",
-        body: Code,
-        response: { 200: RecoveryCodes, ...errors(400, 401, 403, 409) },
-        detail: { summary: "Replace the recovery codes" },
-      },
+      { ...byCode, ...answers("Replace the recovery codes", { 200: RecoveryCodes }, 400, 401, 403, 409) },
     )
     .post(
       `${PATH}/remove`,
@@ -165,33 +124,21 @@ function codeRoutes(accounts: Accounts) {
         await useCode(actor, body.code);
         secondFactors.remove(actor.user, "second_factor.disable");
       },
-      {
-        signedIn: "enrolling",
-        parse: "jsonBody",
-        body: Code,
-        response: { 204: NO_CONTENT, ...errors(400, 401, 403, 409) },
-        detail: { summary: "Remove the second factor" },
-      },
+      { ...byCode, ...answers("Remove the second factor", NO_CONTENT, 400, 401, 403, 409) },
     );
 }
 
-const adminRoutes = (accounts: Accounts) =>
-  plugin("admin-second-factors", accounts)
+const administrationRoutes = (accounts: Accounts) =>
+  guardedRoutes("admin-second-factors", "administration", accounts)
     .get(
       "/api/admin/second-factors",
       () =>
         list(
-          accounts.secondFactors.list().map(({ username, since, recovery_codes }) => ({
-            username,
-            since: timestamp(since),
-            recovery_codes,
-          })),
+          accounts.secondFactors.list().map(({ username, since, recovery_codes }) => {
+            return { username, since: timestamp(since), recovery_codes };
+          }),
         ),
-      {
-        administrator: true,
-        response: { 200: SecondFactorList, ...errors(401, 403) },
-        detail: { summary: "List second factors" },
-      },
+      { administrator: true, ...answers("List second factors", { 200: SecondFactorList }, 401, 403) },
     )
     .delete(
       "/api/admin/users/:username/second-factor",
@@ -206,11 +153,7 @@ const adminRoutes = (accounts: Accounts) =>
         administrator: true,
         confirmed: true,
         parse: "jsonBody",
-        response: { 204: NO_CONTENT, ...errors(401, 403, 404, 409) },
-        detail: {
-          summary: "Reset a second factor",
-          description: "For somebody who has lost the phone. The sessions end; the password alone signs in.",
-        },
+        ...answers(RESET, NO_CONTENT, 401, 403, 404, 409),
       },
     );
 

@@ -1,14 +1,13 @@
-import type { AccountAudit } from "./account-audit.ts";
 import type { Clock } from "../platform/clock.ts";
 import { Sealing } from "../platform/encryption.ts";
 import { sha256 } from "../platform/secret.ts";
 import type { Database } from "../platform/sqlite.ts";
-import { base32, matchingStep, newTotpSecret, otpauthUri, stepOf } from "./totp.ts";
 import { Problem } from "../problem.ts";
+import type { AccountAudit } from "./account-audit.ts";
+import { base32, matchingStep, newTotpSecret, otpauthUri, stepOf } from "./totp.ts";
 
-/** Whose accounts need a second factor. */
-const REQUIRE_TOTP = ["off", "administrators", "all"] as const;
-export type RequireTotp = (typeof REQUIRE_TOTP)[number];
+/** Accounts that need a second factor. */
+export type RequireTotp = "off" | "administrators" | "all";
 
 /** File of the key in the data directory. */
 export const SECOND_FACTOR_KEY = "second-factor.key";
@@ -16,32 +15,37 @@ export const SECOND_FACTOR_KEY = "second-factor.key";
 /** A second factor as its owner and administrators may see it. */
 export interface SecondFactor {
   username: string;
-  /** When it was confirmed: milliseconds since 1970-01-01 UTC. */
+  /** When it was turned on: milliseconds since 1970-01-01 UTC. */
   since: number;
   recovery_codes: number;
 }
 
-/** What came of a code: by what it was good, or why it was not. */
+/** The result of checking a code. "none": the account has no second factor. */
 export type CodeResult =
   "none" | "code" | "recovery" | "missing" | "wrong" | "used" | "locked" | "unreadable";
 
 const RECOVERY_CODES = 10;
-/** Wrong codes in a row, each with the right password, after which only recovery codes are taken. */
+/** Wrong codes in a row after which only recovery codes are accepted. */
 export const MAX_FAILURES = 20;
+/** Steps that the last code may be ahead of the clock; one further ahead was accepted while the clock was wrong. */
+const MAX_STEPS_AHEAD = 20;
 
-/**
- * Steps (ten minutes) by which the last good code may be ahead of the clock. One that is further was taken while the
- * clock was wrong: it must not shut its owner out until that time comes.
- */
-const MOST_AHEAD = 20;
+/** Messages for codes that are not accepted. */
+export const CODE_ERRORS: Partial<Record<CodeResult, string>> = {
+  missing:
+    "The account has a second factor. Send the code that the app shows now, or a recovery code, in the field code.",
+  wrong: "The app does not show this code now, and it is not a recovery code. Check the phone's clock.",
+  used: "This code was used already. Wait for the next one.",
+  locked: `There were ${MAX_FAILURES} wrong codes in a row. Use a recovery code, or ask an administrator to reset the second factor.`,
+  unreadable: `The server cannot check codes: its file ${SECOND_FACTOR_KEY} is missing or belongs to another database. Use a recovery code, or ask an administrator to reset the second factor.`,
+};
 
-/** 80 random bits, in groups that can be typed. */
+/** 80 random bits in groups that can be typed. */
 const newRecoveryCode = (): string =>
   base32(crypto.getRandomValues(new Uint8Array(10)))
     .toLowerCase()
     .replace(/(.{4})(?=.)/g, "$1-");
-/** As it is hashed: without what people leave out or add. */
-const plainCode = (typed: string): string => typed.toLowerCase().replace(/[\s-]/g, "");
+const normalizeCode = (typed: string): string => typed.toLowerCase().replace(/[\s-]/g, "");
 
 interface Row {
   secret: Uint8Array;
@@ -50,25 +54,24 @@ interface Row {
   failures: number;
 }
 
-/** Second factors of accounts: enrolling, checking, taking away. Whoever asks has to have the turn to write. */
+/** Second factors of accounts. Callers hold the write lock. */
 export class SecondFactors {
   private readonly sealing: Sealing;
 
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
-    private readonly notes: AccountAudit,
+    private readonly audit: AccountAudit,
     private readonly options: { requireTotp: RequireTotp; keyFile: string | null },
   ) {
     this.sealing = new Sealing(options.keyFile);
   }
 
-  /** Of an account; undefined where it has none. */
   of(user: number): SecondFactor | undefined {
     return this.list().find(({ rid }) => rid === user);
   }
 
-  /** All, by name. */
+  /** All, by username. */
   list(): (SecondFactor & { rid: number })[] {
     return this.database
       .query(
@@ -84,7 +87,7 @@ export class SecondFactors {
     return this.row(user)?.confirmed != null;
   }
 
-  /** Whether the setting asks a second factor of this account. */
+  /** Whether the settings require a second factor of this account. */
   isRequired(user: number): boolean {
     const { requireTotp } = this.options;
     if (requireTotp !== "administrators") return requireTotp === "all";
@@ -92,15 +95,12 @@ export class SecondFactors {
     return (row as { is_superuser: number } | null)?.is_superuser === 1;
   }
 
-  /** Whether the account may do nothing until it has set one up. */
+  /** Whether the account must set up a second factor before it may do anything else. */
   mustSetUp(user: number): boolean {
     return this.isRequired(user) && !this.isOn(user);
   }
 
-  /**
-   * Begins to set one up, in the place of one that was begun before. It counts from `confirm` on.
-   * @throws Problem conflict where there is one
-   */
+  /** Begins the set-up with a new secret, which counts from `confirm` on. @throws Problem conflict */
   begin(user: number, username: string, issuer: string): { secret: string; uri: string } {
     if (this.isOn(user)) throw alreadyOn();
     const secret = newTotpSecret();
@@ -111,97 +111,95 @@ export class SecondFactors {
   }
 
   /**
-   * Turns it on by a code that shows that the app has the secret.
-   * @returns recovery codes, which cannot be read again; what was wrong with the code else
-   * @throws Problem conflict where there is one, or none was begun
+   * Turns it on with a code, which shows that the app has the secret.
+   * @returns recovery codes, or what is wrong with the code @throws Problem conflict
    */
   confirm(user: number, code: string): string[] | CodeResult {
     return this.database
       .transaction(() => {
         const row = this.row(user);
-        if (row && row.confirmed !== null) throw alreadyOn();
-        if (!row) throw new Problem("conflict", "No second factor was begun. Begin anew.");
-        const taken = this.take(user, code, row);
-        if (taken !== "code") return taken;
+        if (!row) throw new Problem("conflict", "No set-up is in progress. Begin again.");
+        if (row.confirmed !== null) throw alreadyOn();
+        const result = this.check(user, code, row);
+        if (result !== "code") return result;
         this.database
           .query("UPDATE second_factor SET confirmed = ? WHERE user_rid = ?")
           .run(this.clock.now(), user);
-        this.notes.recordUser(user, "second_factor.enable");
+        this.audit.recordUser(user, "second_factor.enable");
         return this.replaceRecoveryCodes(user);
       })
       .immediate();
   }
 
-  /** New recovery codes in the place of those before. */
   renewRecoveryCodes(user: number): string[] {
     return this.database
       .transaction(() => {
-        this.notes.recordUser(user, "second_factor.recovery_codes");
+        this.audit.recordUser(user, "second_factor.recovery_codes");
         return this.replaceRecoveryCodes(user);
       })
       .immediate();
   }
 
-  /** Takes it away: by its owner, or for somebody who has lost it. @returns whether there was one */
+  /** @returns whether there was one */
   remove(user: number, action: "second_factor.disable" | "second_factor.reset"): boolean {
     return this.database
       .transaction(() => {
         const wasOn = this.isOn(user);
         this.database.query("DELETE FROM second_factor WHERE user_rid = ?").run(user);
         this.database.query("DELETE FROM recovery_code WHERE user_rid = ?").run(user);
-        if (wasOn) this.notes.recordUser(user, action);
+        if (wasOn) this.audit.recordUser(user, action);
         return wasOn;
       })
       .immediate();
   }
 
-  /** Looks at a code for an account, and uses it up. "none": the account has no second factor. */
+  /** Checks a code and uses it up. */
   use(user: number, code: string): CodeResult {
     return this.database
       .transaction(() => {
         const row = this.row(user);
         if (!row || row.confirmed === null) return "none";
-        return code.trim() === "" ? "missing" : this.take(user, code, row);
+        return code.trim() === "" ? "missing" : this.check(user, code, row);
       })
       .immediate();
   }
 
-  /** Within a transaction: what is good once is good for one of those that come at the same time. */
-  private take(user: number, typed: string, row: Row): CodeResult {
-    const code = plainCode(typed);
+  /** Within a transaction, so that a code counts once even if it is sent twice at the same time. */
+  private check(user: number, typed: string, row: Row): CodeResult {
+    const code = normalizeCode(typed);
     if (!/^\d{6}$/.test(code)) {
-      const used = this.database
+      const { changes } = this.database
         .query("DELETE FROM recovery_code WHERE user_rid = ? AND sha256 = ?")
         .run(user, sha256(code));
-      return used.changes === 1 ? this.good(user, row.last_step, "recovery") : this.bad(user, "wrong");
+      return changes === 1 ? this.accept(user, row.last_step, "recovery") : this.reject(user, "wrong");
     }
     if (row.failures >= MAX_FAILURES) return "locked";
     const secret = this.sealing.open(row.secret, contextOf(user));
     if (!secret) return "unreadable";
     const now = this.clock.now();
     const step = matchingStep(secret, code, now);
-    if (step === undefined) return this.bad(user, "wrong");
-    const isUsed = step <= row.last_step && row.last_step - stepOf(now) <= MOST_AHEAD;
-    return isUsed ? this.bad(user, "used") : this.good(user, step, "code");
+    if (step === undefined) return this.reject(user, "wrong");
+    const isUsed = step <= row.last_step && row.last_step - stepOf(now) <= MAX_STEPS_AHEAD;
+    return isUsed ? this.reject(user, "used") : this.accept(user, step, "code");
   }
 
-  private good(user: number, step: number, taken: CodeResult): CodeResult {
+  private accept(user: number, step: number, result: CodeResult): CodeResult {
     this.database
       .query("UPDATE second_factor SET last_step = ?, failures = 0 WHERE user_rid = ?")
       .run(step, user);
-    return taken;
+    return result;
   }
 
-  private bad(user: number, taken: CodeResult): CodeResult {
+  private reject(user: number, result: CodeResult): CodeResult {
     this.database.query("UPDATE second_factor SET failures = failures + 1 WHERE user_rid = ?").run(user);
-    return taken;
+    return result;
   }
 
   private replaceRecoveryCodes(user: number): string[] {
     const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
     this.database.query("DELETE FROM recovery_code WHERE user_rid = ?").run(user);
     const insert = this.database.query("INSERT INTO recovery_code (sha256, user_rid) VALUES (?, ?)");
-    for (const code of codes) insert.run(sha256(plainCode(code)), user);
+    for (const code of codes) insert.run(sha256(normalizeCode(code)), user);
     return codes;
   }
 
@@ -212,15 +210,15 @@ export class SecondFactors {
   }
 }
 
-/** How many accounts have a second factor, and whose codes cannot be checked with the key that there is. */
+/** The number of second factors, and the accounts whose secret the key does not decrypt. */
 export function countSecondFactors(
   database: Database,
   keyFile: string,
 ): { all: number; unreadable: string[] } {
   const rows = database
     .query(
-      `SELECT f.user_rid AS user, u.username, f.secret FROM second_factor AS f JOIN user_account AS u ON u.rid = f.user_rid
-       WHERE f.confirmed IS NOT NULL ORDER BY u.username`,
+      `SELECT f.user_rid AS user, u.username, f.secret FROM second_factor AS f
+       JOIN user_account AS u ON u.rid = f.user_rid WHERE f.confirmed IS NOT NULL ORDER BY u.username`,
     )
     .all() as { user: number; username: string; secret: Uint8Array }[];
   const sealing = new Sealing(keyFile);
@@ -230,15 +228,4 @@ export function countSecondFactors(
 
 const contextOf = (user: number): string => `second factor of ${user}`;
 const alreadyOn = (): Problem =>
-  new Problem("conflict", "The account has a second factor. Take it away first, by a code of it.");
-
-/** What is wrong with a code, in a sentence that says what to do. */
-export const CODE_ERRORS: Partial<Record<CodeResult, string>> = {
-  missing:
-    "The account has a second factor: send the code that the app shows now, or a recovery code, in the field code.",
-  wrong:
-    "This is no code that the app shows now, and no recovery code that is left. Is the clock of the phone right?",
-  used: "This code was used already. Wait for the next one.",
-  locked: `There were ${MAX_FAILURES} wrong codes in a row: only a recovery code is taken, or an administrator resets the second factor.`,
-  unreadable: `The server cannot check codes of the app: its file ${SECOND_FACTOR_KEY} is missing or another one, as after a restore elsewhere. Use a recovery code, or an administrator resets the second factor.`,
-};
+  new Problem("conflict", "The account already has a second factor. Remove it first, with a code.");

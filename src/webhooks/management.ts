@@ -1,6 +1,7 @@
 import { type BlockList, isIP } from "node:net";
 import { type Static, Type } from "typebox";
-import { nullable, schema } from "../platform/schema.ts";
+import { nullable } from "../platform/schema.ts";
+import { bodySchema } from "../accounts/responses.ts";
 import type { Database } from "../platform/sqlite.ts";
 import { writeLockOf } from "../platform/write-lock.ts";
 import { Problem } from "../problem.ts";
@@ -17,39 +18,21 @@ const HOUR = 3_600_000;
 
 const filter = (description: string) =>
   Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 10_000 }), { description }));
+const Events = Type.Array(Type.Enum([...EVENTS]), { minItems: 1, description: "All events by default." });
+const OverlapHours = Type.Integer({
+  minimum: 0,
+  maximum: MAX_OVERLAP,
+  description: `Hours for which the previous secret signs too; ${DEFAULT_OVERLAP} by default.`,
+});
 
-export const NewWebhook = schema(
-  Type.Object(
-    {
-      url: Type.String({ maxLength: 2000, description: "URL to post to, with https." }),
-      events: Type.Optional(
-        Type.Array(Type.Enum([...EVENTS]), {
-          minItems: 1,
-          description: "Events to deliver; all by default.",
-        }),
-      ),
-      resource: filter("Only events of records of this list, such as locations."),
-      query_expression: filter("Only events of records that match; needs resource."),
-    },
-    { additionalProperties: false },
-  ),
-);
+export const NewWebhook = bodySchema({
+  url: Type.String({ maxLength: 2000, description: "URL to post to, with https." }),
+  events: Type.Optional(Events),
+  resource: filter("Only events of records of this list, such as locations."),
+  query_expression: filter("Only events of records that match; needs resource."),
+});
 type NewWebhook = Static<typeof NewWebhook>;
-
-export const Rotation = schema(
-  Type.Object(
-    {
-      overlap_hours: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: MAX_OVERLAP,
-          description: `Hours for which the previous secret signs too; ${DEFAULT_OVERLAP} by default.`,
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
-);
+export const Rotation = bodySchema({ overlap_hours: Type.Optional(OverlapHours) });
 
 export interface ManagementOptions {
   database: Database;

@@ -1,11 +1,9 @@
-import { Elysia } from "elysia";
 import { type Static, Type } from "typebox";
 import type { Accounts } from "../accounts/accounts.ts";
 import type { Actor } from "../accounts/actor.ts";
-import { errors, NO_CONTENT } from "../accounts/responses.ts";
-import { guards } from "../accounts/route-guards.ts";
-import { requestPlugin } from "../platform/http.ts";
-import { nullable, schema, textSchema } from "../platform/schema.ts";
+import { answers, answerSchema, NO_CONTENT, timestamp, timestampOrNull } from "../accounts/responses.ts";
+import { guardedRoutes } from "../accounts/route-guards.ts";
+import { nullable, textSchema } from "../platform/schema.ts";
 import { Problem } from "../problem.ts";
 import type { Deliverer } from "./deliverer.ts";
 import { EVENTS } from "./events.ts";
@@ -16,65 +14,54 @@ const PATH = "/api/webhooks/";
 const DEFAULT_PAGE = 100;
 const MAX_PAGE = 1000;
 
-const NullableText = nullable(Type.String());
+const Text = Type.String();
+const NullableText = nullable(Text);
 
-const WebhookFields = Type.Object({
-  id: Type.String(),
+const WebhookFields = {
+  id: Text,
   user: Type.String({ description: "The owner, whose access rights apply." }),
-  url: Type.String(),
+  url: Text,
   events: Type.Array(Type.Enum([...EVENTS])),
   resource: NullableText,
   query_expression: NullableText,
   state: Type.Enum(["active", "failing"]),
-  created: Type.String(),
-  former_secret_until: nullable(Type.String(), {
-    description: "Until when the previous secret signs deliveries too.",
-  }),
+  created: Text,
+  former_secret_until: nullable(Text, { description: "Until when the previous secret signs too." }),
   waiting: Type.Integer({ description: "Pending deliveries." }),
   next_attempt: NullableText,
-  last_error: nullable(Type.String(), { description: "Why the last attempt of the next delivery failed." }),
+  last_error: nullable(Text, { description: "Why the last attempt of the next delivery failed." }),
+};
+const WebhookAnswer = answerSchema("The webhook.", WebhookFields);
+const WebhookWithSecret = answerSchema("The webhook with its secret, which is not shown again.", {
+  ...WebhookFields,
+  secret: Text,
 });
-const WebhookAnswer = schema(Type.Object(WebhookFields.properties, { description: "The webhook." }));
-const WebhookWithSecret = schema(
-  Type.Object(
-    { ...WebhookFields.properties, secret: Type.String() },
-    { description: "The webhook with its secret, which is not shown again." },
-  ),
-);
-const WebhookList = schema(
-  Type.Object(
-    { results: Type.Array(WebhookFields) },
-    { description: "The caller's webhooks; everybody's for administrators." },
-  ),
-);
+const WebhookList = answerSchema("The caller's webhooks; everybody's for administrators.", {
+  results: Type.Array(WebhookAnswer),
+});
 
-const DeliveryFields = Type.Object({
+const DeliveryAnswer = answerSchema("The delivery.", {
   id: Type.String({ description: "The header webhook-id, the same for every attempt." }),
-  event: Type.String(),
+  event: Text,
   state: Type.Enum(["pending", "delivered", "failed", "withheld"]),
-  created: Type.String(),
+  created: Text,
   attempts: Type.Integer(),
   attempted: NullableText,
   due: NullableText,
   status: nullable(Type.Integer(), { description: "HTTP status of the last response." }),
-  answer: nullable(Type.String(), { description: "The first characters of the last response." }),
+  answer: nullable(Text, { description: "The first characters of the last response." }),
   error: NullableText,
 });
-const DeliveryAnswer = schema(Type.Object(DeliveryFields.properties, { description: "The delivery." }));
-const DeliveryList = schema(
-  Type.Object({ results: Type.Array(DeliveryFields) }, { description: "The deliveries, newest first." }),
-);
+const DeliveryList = answerSchema("The deliveries, newest first.", { results: Type.Array(DeliveryAnswer) });
 
-const Page = textSchema(
-  Type.Object({
-    page_size: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        description: `Deliveries to list: ${DEFAULT_PAGE} by default, at most ${MAX_PAGE}.`,
-      }),
-    ),
-  }),
-);
+const PageSize = Type.Integer({
+  minimum: 1,
+  description: `Deliveries to list: ${DEFAULT_PAGE} by default, at most ${MAX_PAGE}.`,
+});
+const Page = textSchema(Type.Object({ page_size: Type.Optional(PageSize) }));
+
+const PING = { summary: "Send a test event", description: "A failing webhook that answers is resumed." };
+const REDELIVER = "Repeat a delivery under the same id";
 
 export interface WebhookRoutesOptions {
   store: WebhookStore;
@@ -92,13 +79,10 @@ export function webhookRoutes(options: WebhookRoutesOptions) {
   const show = (webhook: Webhook) => showWebhook(store, webhook);
   const showSecret = (webhook: Webhook) => ({ ...show(webhook), secret: webhook.secret! });
   const find = (actor: Actor, id: string) => findWebhook(store, actor, id);
-  return new Elysia({ name: "webhooks", detail: { tags: ["webhooks"], security: [{ token: [] }] } })
-    .use(requestPlugin)
-    .use(guards(accounts))
+  return guardedRoutes("webhooks", "webhooks", accounts)
     .get(PATH, ({ actor }) => ({ results: store.list(actor.superuser ? undefined : actor.user).map(show) }), {
       signedIn: true,
-      response: { 200: WebhookList, ...errors(401) },
-      detail: { summary: "List webhooks" },
+      ...answers("List webhooks", { 200: WebhookList }, 401),
     })
     .post(
       PATH,
@@ -107,27 +91,23 @@ export function webhookRoutes(options: WebhookRoutesOptions) {
         signedIn: true,
         parse: "jsonBody",
         body: NewWebhook,
-        response: { 201: WebhookWithSecret, ...errors(400, 401, 403, 409) },
-        detail: { summary: "Add a webhook for events from now on" },
+        ...answers("Add a webhook for events from now on", { 201: WebhookWithSecret }, 400, 401, 403, 409),
       },
     )
     .get(ONE, ({ actor, params }) => show(find(actor, params.id)), {
       signedIn: true,
-      response: { 200: WebhookAnswer, ...errors(401, 404) },
-      detail: { summary: "Get a webhook" },
+      ...answers("Get a webhook", { 200: WebhookAnswer }, 401, 404),
     })
     .delete(ONE, ({ actor, params }) => management.remove(find(actor, params.id)), {
       signedIn: true,
-      response: { 204: NO_CONTENT, ...errors(401, 403, 404) },
-      detail: { summary: "Remove a webhook and its deliveries" },
+      ...answers("Remove a webhook and its deliveries", NO_CONTENT, 401, 403, 404),
     })
     .post(
       `${ONE}resume/`,
       async ({ actor, params }) => show(await management.resume(find(actor, params.id))),
       {
         signedIn: true,
-        response: { 200: WebhookAnswer, ...errors(401, 403, 404) },
-        detail: { summary: "Resume a failing webhook" },
+        ...answers("Resume a failing webhook", { 200: WebhookAnswer }, 401, 403, 404),
       },
     )
     .post(
@@ -138,8 +118,7 @@ export function webhookRoutes(options: WebhookRoutesOptions) {
         signedIn: true,
         parse: "jsonBody",
         body: Rotation,
-        response: { 200: WebhookWithSecret, ...errors(400, 401, 403, 404) },
-        detail: { summary: "Create a new secret" },
+        ...answers("Create a new secret", { 200: WebhookWithSecret }, 400, 401, 403, 404),
       },
     )
     .use(deliveryRoutes(options));
@@ -152,43 +131,26 @@ function deliveryRoutes({ store, management, deliverer, accounts }: WebhookRoute
     if (!found) throw new Problem("not_found", "Not found.");
     return found;
   };
-  return new Elysia({ name: "webhook-deliveries", detail: { tags: ["webhooks"], security: [{ token: [] }] } })
-    .use(requestPlugin)
-    .use(guards(accounts))
-    .post(
-      `${ONE}ping/`,
-      async ({ actor, params }) => showDelivery(await deliverer.ping(find(actor, params.id))),
-      {
-        signedIn: true,
-        response: { 200: DeliveryAnswer, ...errors(401, 403, 404, 409) },
-        detail: { summary: "Send a test event", description: "A failing webhook that answers is resumed." },
-      },
-    )
+  return guardedRoutes("webhook-deliveries", "webhooks", accounts)
+    .post(`${ONE}ping/`, async ({ actor, params }) => show(await deliverer.ping(find(actor, params.id))), {
+      signedIn: true,
+      ...answers(PING, { 200: DeliveryAnswer }, 401, 403, 404, 409),
+    })
     .get(
       `${ONE}deliveries/`,
       ({ actor, params, query: { page_size: size = DEFAULT_PAGE } }) => ({
-        results: store.deliveries(find(actor, params.id), Math.min(size, MAX_PAGE)).map(showDelivery),
+        results: store.deliveries(find(actor, params.id), Math.min(size, MAX_PAGE)).map(show),
       }),
-      {
-        signedIn: true,
-        query: Page,
-        response: { 200: DeliveryList, ...errors(400, 401, 404) },
-        detail: { summary: "List deliveries" },
-      },
+      { signedIn: true, query: Page, ...answers("List deliveries", { 200: DeliveryList }, 400, 401, 404) },
     )
-    .get(DELIVERY, ({ actor, params }) => showDelivery(findDelivery(actor, params)), {
+    .get(DELIVERY, ({ actor, params }) => show(findDelivery(actor, params)), {
       signedIn: true,
-      response: { 200: DeliveryAnswer, ...errors(401, 404) },
-      detail: { summary: "Get a delivery" },
+      ...answers("Get a delivery", { 200: DeliveryAnswer }, 401, 404),
     })
     .post(
       `${DELIVERY}redeliver/`,
-      async ({ actor, params }) => showDelivery(await management.redeliver(findDelivery(actor, params))),
-      {
-        signedIn: true,
-        response: { 200: DeliveryAnswer, ...errors(401, 403, 404, 409) },
-        detail: { summary: "Repeat a delivery under the same id" },
-      },
+      async ({ actor, params }) => show(await management.redeliver(findDelivery(actor, params))),
+      { signedIn: true, ...answers(REDELIVER, { 200: DeliveryAnswer }, 401, 403, 404, 409) },
     );
 }
 
@@ -199,7 +161,7 @@ function findWebhook(store: WebhookStore, actor: Actor, id: string): Webhook {
   return webhook;
 }
 
-function showWebhook(store: WebhookStore, webhook: Webhook): Static<typeof WebhookFields> {
+function showWebhook(store: WebhookStore, webhook: Webhook): Static<typeof WebhookAnswer> {
   const next = store.next(webhook);
   return {
     id: webhook.id,
@@ -209,26 +171,23 @@ function showWebhook(store: WebhookStore, webhook: Webhook): Static<typeof Webho
     resource: webhook.resource,
     query_expression: webhook.expression,
     state: webhook.state,
-    created: new Date(webhook.created).toISOString(),
-    former_secret_until: timestamp(webhook.formerUntil),
+    created: timestamp(webhook.created),
+    former_secret_until: timestampOrNull(webhook.formerUntil),
     waiting: store.waiting(webhook),
-    next_attempt: webhook.state === "active" ? timestamp(next?.due ?? null) : null,
+    next_attempt: webhook.state === "active" ? timestampOrNull(next?.due ?? null) : null,
     last_error: next?.error ?? null,
   };
 }
 
-const showDelivery = (delivery: Delivery): Static<typeof DeliveryFields> => ({
+const show = (delivery: Delivery): Static<typeof DeliveryAnswer> => ({
   id: delivery.id,
   event: delivery.event,
   state: delivery.state,
-  created: new Date(delivery.created).toISOString(),
+  created: timestamp(delivery.created),
   attempts: delivery.attempts,
-  attempted: timestamp(delivery.attempted),
-  due: delivery.state === "pending" ? timestamp(delivery.due) : null,
+  attempted: timestampOrNull(delivery.attempted),
+  due: delivery.state === "pending" ? timestampOrNull(delivery.due) : null,
   status: delivery.status,
   answer: delivery.answer,
   error: delivery.error,
 });
-
-const timestamp = (time: number | null): string | null =>
-  time === null ? null : new Date(time).toISOString();

@@ -157,7 +157,7 @@ test("after many wrong codes in a row only a recovery code is taken", async () =
   clock.at += 3_600_000;
   expect(await refusal(() => signIn(shown(secret)))).toEqual({
     code: "second_factor_wrong",
-    message: expect.stringContaining("only a recovery code"),
+    message: expect.stringContaining("Use a recovery code"),
   });
   await signIn(recovery[0]);
   await signIn(shown(secret));

@@ -246,7 +246,7 @@ export class Identities {
     if (known && known.suspended !== null) this.accounts.setActive(user, true, { by: person.provider });
     const before = this.database
       .query("SELECT full_name, email, is_superuser, primary_group FROM user_account WHERE rid = ?")
-      .get(user) as { full_name: string; email: string; is_superuser: number; primary_group: number };
+      .get(user) as AccountFields;
     const after = { ...before };
     if (person.fullName !== "") after.full_name = person.fullName;
     if (person.email !== "") after.email = person.email;
@@ -261,20 +261,36 @@ export class Identities {
       after.primary_group = next ?? this.accounts.addGroup(admission.firstGroup);
       set(user, after.primary_group, true);
     }
-    const names = Object.keys(after) as (keyof typeof after)[];
-    const changed = names.filter((name) => after[name] !== before[name]);
-    if (changed.length > 0) {
-      this.database
-        .query(
-          `UPDATE user_account SET full_name = ?1, email = ?2, is_superuser = ?3,
-             is_staff = iif(is_superuser = ?3, is_staff, ?3), primary_group = ?4 WHERE rid = ?5`,
-        )
-        .run(after.full_name, after.email, after.is_superuser, after.primary_group, user);
-      const rights = changed.includes("is_superuser") ? { administrator: after.is_superuser === 1 } : {};
-      if (known || "administrator" in rights)
-        this.accounts.audit.recordUser(user, "account.change", { changed, by: person.provider, ...rights });
-    }
+    this.write(user, before, after, person.provider, known !== undefined);
     for (const [group, isMember] of memberships)
       if (isMember || group !== after.primary_group) set(user, group, isMember);
   }
+
+  private write(
+    user: number,
+    before: AccountFields,
+    after: AccountFields,
+    provider: Provider,
+    isKnown: boolean,
+  ): void {
+    const names = Object.keys(after) as (keyof AccountFields)[];
+    const changed = names.filter((name) => after[name] !== before[name]);
+    if (changed.length === 0) return;
+    this.database
+      .query(
+        `UPDATE user_account SET full_name = ?1, email = ?2, is_superuser = ?3,
+           is_staff = iif(is_superuser = ?3, is_staff, ?3), primary_group = ?4 WHERE rid = ?5`,
+      )
+      .run(after.full_name, after.email, after.is_superuser, after.primary_group, user);
+    const rights = changed.includes("is_superuser") ? { administrator: after.is_superuser === 1 } : {};
+    if (isKnown || "administrator" in rights)
+      this.accounts.audit.recordUser(user, "account.change", { changed, by: provider, ...rights });
+  }
+}
+
+interface AccountFields {
+  full_name: string;
+  email: string;
+  is_superuser: number;
+  primary_group: number;
 }

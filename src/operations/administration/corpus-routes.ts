@@ -70,7 +70,7 @@ export function corpusRoutes(context: AdministrationContext) {
   );
   return plugin("corpora", context)
     .get(UPLOADS, () => list(corpora.list().map(corpusRow)), {
-      ...administrators("List the corpora", { 200: listSchema(Corpus, "In order of addition.") }),
+      ...administrators("List the corpora", { 200: listSchema("In order of addition.", Corpus.properties) }),
     })
     .post(
       UPLOADS,
@@ -89,7 +89,7 @@ export function corpusRoutes(context: AdministrationContext) {
     .delete(`${UPLOADS}/:corpus`, ({ params }) => void corpora.remove(params.corpus), {
       ...administrators(
         "Remove a corpus",
-        { 204: NO_CONTENT },
+        NO_CONTENT,
         [404, 409],
         "Results that were made with it stay. The active corpus can be removed only as the last.",
       ),

@@ -78,7 +78,7 @@ export function jobRoutes(context: AdministrationContext) {
         scoring.cancel(id);
         accounts.audit.log.record({ action: "job.cancel", subject: { kind: "job", id } });
       },
-      { ...administrators("Cancel a job", { 204: NO_CONTENT }, [404, 409]), params: Id },
+      { ...administrators("Cancel a job", NO_CONTENT, [404, 409]), params: Id },
     )
     .get(
       "/api/admin/farm",
@@ -221,7 +221,7 @@ export function taskRoutes(context: AdministrationContext) {
       path,
       () => list(tasks.list().map(taskRow)),
       administrators("List the tasks that administrators started", {
-        200: listSchema(TaskRow, "Newest first."),
+        200: listSchema("Newest first.", TaskRow.properties),
       }),
     )
     .get(`${path}/:id`, ({ params }) => taskRow(tasks.find(params.id)), {
