@@ -19,27 +19,20 @@ export const audit: Command = {
   actions: {
     verify: {
       summary: "Check the chain of hashes; exit code 1 if the log was tampered with.",
-      flags: [
-        {
-          name: "--head",
-          value: "SEQ:HASH",
-          sentence: "A head of the log recorded elsewhere, which must still be in it; may be repeated.",
-        },
-      ],
+      flags: {
+        "--head SEQ:HASH":
+          "A head of the log recorded elsewhere, which must still be in it; may be repeated.",
+      },
       run: verify,
     },
     export: {
       summary: "Print entries as JSON lines.",
-      flags: [
-        { name: "--since", value: "TIME", sentence: "Entries from this time on, such as 2026-11-21." },
-        { name: "--until", value: "TIME", sentence: "Entries before this time." },
-        { name: "--actor", value: "USER", sentence: "Actions of this account." },
-        {
-          name: "--action",
-          value: "NAME",
-          sentence: "An action such as token.revoke, or all of a kind: token.",
-        },
-      ],
+      flags: {
+        "--since TIME": "Entries from this time on, such as 2026-11-21.",
+        "--until TIME": "Entries before this time.",
+        "--actor USER": "Actions of this account.",
+        "--action NAME": "An action such as token.revoke, or all of a kind: token.",
+      },
       run: exportLines,
     },
   },

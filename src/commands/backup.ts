@@ -15,17 +15,13 @@ import { transferLine } from "./progress.ts";
 export const backup: Command = {
   name: "backup",
   summary: "Back up a data directory, also while a server uses it: checked, compressed, and read back.",
-  flags: [
-    {
-      name: "--to",
-      value: "PLACE",
-      sentence:
-        "Directory for the backup, or s3://bucket/prefix; backup_dir by default. With --to, old backups stay unless --thin is given.",
-    },
-    { name: "--thin", sentence: "Remove backups in --to that the settings no longer keep." },
-    { name: "--list", sentence: "List the backups, oldest first, and make none." },
-    { name: "--scheduled", sentence: "Record the schedule as the reason; the server uses this." },
-  ],
+  flags: {
+    "--to PLACE":
+      "Directory for the backup, or s3://bucket/prefix; backup_dir by default. With --to, old backups stay unless --thin is given.",
+    "--thin": "Remove backups in --to that the settings no longer keep.",
+    "--list": "List the backups, oldest first, and make none.",
+    "--scheduled": "Record the schedule as the reason; the server uses this.",
+  },
   settings: ["data_dir", "backup_dir", "backup_keep", ...STORE_SETTINGS],
   example:
     "labd backup --data-dir /var/lib/labd --to /mnt/backup\n" +

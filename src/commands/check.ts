@@ -8,22 +8,11 @@ import { readPassword } from "./password-input.ts";
 export const check: Command = {
   name: "check",
   summary: "Print the resolved settings and the source of each value.",
-  flags: [
-    {
-      name: "--explain",
-      value: "RESOURCE",
-      sentence: "Print the fields, filters, columns and routes of a resource, such as locations.",
-    },
-    {
-      name: "--ldap",
-      value: "NAME",
-      sentence: "Look up a person in the directory by sign-in name, and say whether they could sign in.",
-    },
-    {
-      name: "--password-stdin",
-      sentence: "With --ldap: read a password from standard input, and say whether it is correct.",
-    },
-  ],
+  flags: {
+    "--explain RESOURCE": "Print the fields, filters, columns and routes of a resource, such as locations.",
+    "--ldap NAME": "Look up a person in the directory by sign-in name, and say whether they could sign in.",
+    "--password-stdin": "With --ldap: read a password from standard input, and say whether it is correct.",
+  },
   settings: ALL_SETTINGS,
   example: "LABD_PORT=9000 labd check --workers 4\nlabd check --explain locations\nlabd check --ldap kim",
   async run(call) {

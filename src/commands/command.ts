@@ -8,20 +8,12 @@ import {
 } from "../config.ts";
 import { nearest, Problem } from "../problem.ts";
 
-/** A flag of a command; without `value`, `choices` and `range` it is a switch. */
-export interface Flag {
-  /** With its dashes: `--once`. */
-  name: string;
-  /** Placeholder for the value in the help: `FILE`. */
-  value?: string;
-  /** The values that are allowed, the default first. */
-  choices?: readonly string[];
-  /** Least and greatest whole number that is allowed. */
-  range?: readonly [number, number];
-  /** The flag no longer exists, and `sentence` says what to do instead. */
-  removed?: boolean;
-  sentence: string;
-}
+/**
+ * Flags of a command with their descriptions. The name stands with a placeholder for its value (`--output FILE`), the
+ * allowed values, the default first (`--format tsv|json`), or the allowed whole numbers (`--days 1-99999`); a name alone
+ * is a switch.
+ */
+export type Flags = Readonly<Record<string, string>>;
 
 /** What a command, or one of its actions, takes and does. */
 export interface Action {
@@ -29,7 +21,7 @@ export interface Action {
   summary: string;
   /** Operands after the name: `FILE`, `[USER]` (optional), `FILE…` (one or more). */
   operands?: string;
-  flags?: readonly Flag[];
+  flags?: Flags;
   /** @returns the exit code where it is not 0 */
   run(call: Call): number | void | Promise<number | void>;
 }
@@ -37,7 +29,9 @@ export interface Action {
 interface Named {
   name: string;
   summary: string;
-  flags?: readonly Flag[];
+  flags?: Flags;
+  /** Flags that no longer exist, with a sentence on what to do instead. */
+  removedFlags?: Flags;
   /** The settings that the command reads; each is also one of its flags. */
   settings: readonly SettingName[];
   /** A complete command line that does something useful, and notes on it. */
@@ -55,27 +49,21 @@ export interface Streams {
 }
 
 export const ALL_SETTINGS: readonly SettingName[] = SETTING_NAMES;
-const CONFIG_FLAG: Flag = {
-  name: "--config",
-  value: "FILE",
-  sentence: "Settings file; labd.toml in the working directory by default.",
-};
-export const HELP_FLAG: Flag = { name: "--help", sentence: "Print this text." };
+const CONFIG_FLAG = "--config";
 
 /** The settings of a command as flags. */
-export const settingFlags = ({ settings }: Command): Flag[] => [
-  ...settings.map((name) => ({
-    name: flagOf(name),
-    value: typeof SETTINGS[name].fallback === "number" ? "N" : "VALUE",
-    sentence: SETTINGS[name].sentence,
-  })),
-  ...(settings.length > 0 ? [CONFIG_FLAG] : []),
-  HELP_FLAG,
-];
-
-/** The placeholder of a flag's value; undefined for a switch. */
-export const placeholderOf = ({ value, choices, range }: Flag): string | undefined =>
-  value ?? choices?.join("|") ?? (range && "N");
+export const settingFlags = ({ settings }: Command): Flags => ({
+  ...Object.fromEntries(
+    settings.map((name) => [
+      `${flagOf(name)} ${typeof SETTINGS[name].fallback === "number" ? "N" : "VALUE"}`,
+      SETTINGS[name].sentence,
+    ]),
+  ),
+  ...(settings.length > 0
+    ? { [`${CONFIG_FLAG} FILE`]: "Settings file; labd.toml in the working directory by default." }
+    : {}),
+  "--help": "Print this text.",
+});
 
 /** A parsed command line. */
 export class Call {
@@ -101,7 +89,7 @@ export class Call {
     return this.values(flag).at(-1);
   }
 
-  /** The value of a flag with a range. */
+  /** The value of a flag for whole numbers. */
   number(flag: string): number | undefined {
     const value = this.value(flag);
     return value === undefined ? undefined : Number(value);
@@ -114,7 +102,7 @@ export class Call {
       const value = this.value(flagOf(name));
       if (value !== undefined) flags[name] = value;
     }
-    return resolveConfig({ flags, environment: this.environment, file: this.value(CONFIG_FLAG.name) });
+    return resolveConfig({ flags, environment: this.environment, file: this.value(CONFIG_FLAG) });
   }
 
   /** Writes to standard output and waits until a slow reader has taken it. */

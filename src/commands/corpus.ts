@@ -3,7 +3,7 @@ import { fetchCorpus } from "../farm/corpus-fetch.ts";
 import { Problem } from "../problem.ts";
 import PROTEINS from "../sample/proteins.fasta" with { type: "text" };
 import { calibrateCorpus, type Corpora } from "../scoring/index.ts";
-import type { Call, Command, Flag } from "./command.ts";
+import type { Call, Command, Flags } from "./command.ts";
 import { namedFile } from "./named-file.ts";
 import { progressLine, transferLine } from "./progress.ts";
 import { CORPUS_SOURCE_FLAGS, readToken } from "./token-file.ts";
@@ -13,28 +13,19 @@ import { withScoring } from "./with-data.ts";
 export const SAMPLE_CORPUS = "sample";
 
 const NONE = "There is no corpus yet. Add one: labd corpus add FILE\n";
-const TAKE_IN: Flag[] = [
-  {
-    name: "--name",
-    value: "TEXT",
-    sentence: "Name of the corpus; by default the file's name without its endings.",
-  },
-  { name: "--use", sentence: "Use the corpus at once; the first corpus always is." },
-  { name: "--progress", sentence: "Report the progress every second, also when it is not watched." },
-];
+const TAKE_IN: Flags = {
+  "--name TEXT": "Name of the corpus; by default the file's name without its endings.",
+  "--use": "Use the corpus at once; the first corpus always is.",
+  "--progress": "Report the progress every second, also when it is not watched.",
+};
 
 export const corpus: Command = {
   name: "corpus",
   summary: "Manage the protein collections in which homologs are found.",
   settings: ["data_dir", "workers"],
-  flags: [
-    {
-      name: "--to",
-      value: "PLACE",
-      removed: true,
-      sentence: "Fetch the corpus on the other machine: labd corpus pull HASH --from https://server.",
-    },
-  ],
+  removedFlags: {
+    "--to": "Fetch the corpus on the other machine: labd corpus pull HASH --from https://server.",
+  },
   example:
     "labd corpus add uniprot_sprot.fasta.gz --name swissprot --use\n" +
     "FASTA, plain or compressed with gzip or zstd; - reads standard input. After an interruption the same\n" +
@@ -44,13 +35,10 @@ export const corpus: Command = {
     add: {
       summary: "Add a FASTA file.",
       operands: "[FILE]",
-      flags: [
+      flags: {
         ...TAKE_IN,
-        {
-          name: "--sample",
-          sentence: "Add the built-in proteins (Swiss-Prot 2014_01, CC BY 4.0) instead of a file.",
-        },
-      ],
+        "--sample": "Add the built-in proteins (Swiss-Prot 2014_01, CC BY 4.0) instead of a file.",
+      },
       run: (call) => change(call, (corpora) => add(corpora, call)),
     },
     list: {
@@ -76,7 +64,7 @@ export const corpus: Command = {
     pull: {
       summary: "Fetch a corpus by its hash from another server.",
       operands: "HASH",
-      flags: [...TAKE_IN, ...CORPUS_SOURCE_FLAGS],
+      flags: { ...TAKE_IN, ...CORPUS_SOURCE_FLAGS },
       run: (call) => change(call, (corpora, directory) => pull(corpora, call, directory)),
     },
   },

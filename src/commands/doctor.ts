@@ -33,7 +33,7 @@ import { callServer, serverAddress } from "./with-inventory.ts";
 export const doctor: Command = {
   name: "doctor",
   summary: "Check settings, disk, permissions, clock, database, corpora, backups and server.",
-  flags: [{ name: "--format", choices: ["text", "json"], sentence: "Output format; text by default." }],
+  flags: { "--format text|json": "Output format; text by default." },
   settings: ALL_SETTINGS,
   example:
     "labd doctor --config /etc/labd/labd.toml\n" +

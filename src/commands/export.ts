@@ -10,20 +10,13 @@ export const exportFile: Command = {
   name: "export",
   summary: "Write the records of a list to a CSV, XLSX or JSON file, as they are at one time.",
   operands: "LIST",
-  flags: [
-    {
-      name: "--format",
-      choices: FORMATS,
-      sentence: "File format; by default the one that the name of --output ends with, otherwise csv.",
-    },
-    {
-      name: "--query",
-      value: "PARAMETERS",
-      sentence: "Filters, fields and order as in a URL: place__room=002&ordering=-label.",
-    },
-    { name: "--output", value: "FILE", sentence: "File to write instead of standard output." },
-    USER_FLAG,
-  ],
+  flags: {
+    [`--format ${FORMATS.join("|")}`]:
+      "File format; by default the one that the name of --output ends with, otherwise csv.",
+    "--query PARAMETERS": "Filters, fields and order as in a URL: place__room=002&ordering=-label.",
+    "--output FILE": "File to write instead of standard output.",
+    ...USER_FLAG,
+  },
   settings: SERVICE_SETTINGS,
   example:
     "labd export locations --user kim --query 'place__room=002&fields=id,label,path' --output boxes.xlsx",

@@ -1,11 +1,11 @@
 import { variableOf } from "../config.ts";
-import { type Command, type Flag, placeholderOf, settingFlags } from "./command.ts";
+import { type Command, settingFlags } from "./command.ts";
 
 const WIDTH = 100;
 
 /** The help of one command. */
 export function helpOf(command: Command): string {
-  const { name, summary, example, flags = [] } = command;
+  const { name, summary, example, flags } = command;
   const groups: [string, Row[]][] = [];
   if (command.actions) {
     const actions = Object.entries(command.actions);
@@ -13,10 +13,10 @@ export function helpOf(command: Command): string {
       "Actions",
       actions.map(([action, { operands = "", summary }]) => [`${action} ${operands}`.trim(), summary]),
     ]);
-    for (const [action, { flags: own = [] }] of actions)
-      if (own.some(({ removed }) => !removed)) groups.push([`Flags of ${action}`, flagRows(own)]);
+    for (const [action, { flags: own }] of actions)
+      if (own) groups.push([`Flags of ${action}`, Object.entries(own)]);
   }
-  groups.push(["Flags", flagRows([...flags, ...settingFlags(command)])]);
+  groups.push(["Flags", Object.entries({ ...flags, ...settingFlags(command) })]);
   const operands = command.actions ? "ACTION" : (command.operands ?? "");
   const indent = Math.max(...groups.flatMap(([, rows]) => rows.map(([left]) => left.length))) + 4;
   const body = groups.map(([title, rows]) => `${title}:\n${columns(rows, indent)}`).join("\n\n");
@@ -39,11 +39,6 @@ export function helpOfAll(commands: readonly Command[], version: string): string
 }
 
 type Row = [left: string, right: string];
-
-const flagRows = (flags: readonly Flag[]): Row[] =>
-  flags
-    .filter(({ removed }) => !removed)
-    .map((flag) => [`${flag.name} ${placeholderOf(flag) ?? ""}`.trim(), flag.sentence]);
 
 const columns = (rows: Row[], indent: number): string =>
   rows

@@ -21,23 +21,15 @@ export const importFile: Command = {
   name: "import",
   summary: "Add and change records from a CSV or XLSX file: all of its rows or none.",
   operands: "FILE",
-  flags: [
-    { name: "--resource", value: "LIST", sentence: "The list, such as locations or stocks/consumables." },
-    USER_FLAG,
-    { name: "--dry-run", sentence: "Report what would happen, and write nothing." },
-    {
-      name: "--match",
-      value: "HOW",
-      sentence:
-        "name (the default): a row without an id changes the record of that name; none: it adds a record.",
-    },
-    {
-      name: "--mapping",
-      value: "JSON",
-      sentence: 'Fields of columns with other names: {"Header": "field", "Other": null}.',
-    },
-    { name: "--json", sentence: "Print the report as JSON." },
-  ],
+  flags: {
+    "--resource LIST": "The list, such as locations or stocks/consumables.",
+    ...USER_FLAG,
+    "--dry-run": "Report what would happen, and write nothing.",
+    "--match HOW":
+      "name (the default): a row without an id changes the record of that name; none: it adds a record.",
+    "--mapping JSON": 'Fields of columns with other names: {"Header": "field", "Other": null}.',
+    "--json": "Print the report as JSON.",
+  },
   settings: SERVICE_SETTINGS,
   example:
     "labd import boxes.xlsx --resource locations --user kim --dry-run\nlabd import boxes.xlsx --resource locations --user kim",

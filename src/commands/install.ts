@@ -13,34 +13,23 @@ import {
 import { basename, dirname, join, resolve } from "node:path";
 import { ACCOUNT, type InstalledFile, layout, type Layout } from "../operations/install/layout.ts";
 import { Problem } from "../problem.ts";
-import type { Call, Command, Flag } from "./command.ts";
+import type { Call, Command, Flags } from "./command.ts";
 
-const TARGET_FLAGS: readonly Flag[] = [
-  { name: "--prefix", value: "DIR", sentence: "Prefix of bin/labd: /usr/local, or /usr for a package." },
-  {
-    name: "--root",
-    value: "DIR",
-    sentence: "Write below this directory, for packaging; no account is added and nothing is started.",
-  },
-  { name: "--dry-run", sentence: "Print what would be done, with the files, and do nothing." },
-];
+const TARGET_FLAGS: Flags = {
+  "--prefix DIR": "Prefix of bin/labd: /usr/local, or /usr for a package.",
+  "--root DIR": "Write below this directory, for packaging; no account is added and nothing is started.",
+  "--dry-run": "Print what would be done, with the files, and do nothing.",
+};
 
 export const install: Command = {
   name: "install",
   summary: "Install this executable as a systemd service, with an account, directories and settings.",
-  flags: [
-    {
-      name: "--systemd",
-      sentence: "Install a hardened systemd unit; required, the only kind of service so far.",
-    },
-    {
-      name: "--socket",
-      removed: true,
-      sentence: "Let a reverse proxy hold connections while the service restarts.",
-    },
+  flags: {
+    "--systemd": "Install a hardened systemd unit; required, the only kind of service so far.",
     ...TARGET_FLAGS,
-    { name: "--no-start", sentence: "Do not enable and start the unit." },
-  ],
+    "--no-start": "Do not enable and start the unit.",
+  },
+  removedFlags: { "--socket": "Let a reverse proxy hold connections while the service restarts." },
   settings: [],
   example:
     "sudo ./labd install --systemd\n" +
@@ -60,13 +49,10 @@ export const install: Command = {
 export const uninstall: Command = {
   name: "uninstall",
   summary: "Remove what labd install wrote; data, settings and account stay unless --purge is given.",
-  flags: [
+  flags: {
     ...TARGET_FLAGS,
-    {
-      name: "--purge",
-      sentence: "Also delete the data, the settings and the account. This cannot be undone.",
-    },
-  ],
+    "--purge": "Also delete the data, the settings and the account. This cannot be undone.",
+  },
   settings: [],
   example: "sudo labd uninstall",
   async run(call) {

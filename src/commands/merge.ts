@@ -8,13 +8,7 @@ export const merge: Command = {
   name: "merge",
   summary: "Join the shards of labd score --shard: all of one run, or none.",
   operands: "FILE…",
-  flags: [
-    {
-      name: "--output",
-      value: "FILE",
-      sentence: "File to write instead of standard output; it must not exist.",
-    },
-  ],
+  flags: { "--output FILE": "File to write instead of standard output; it must not exist." },
   settings: [],
   example: "labd merge scores.*.tsv --output scores.tsv",
   async run(call) {

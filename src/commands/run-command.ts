@@ -1,12 +1,11 @@
+import { parseArgs } from "node:util";
 import { Problem } from "../problem.ts";
 import { REMOVED_SETTINGS } from "../removed-settings.ts";
 import {
   type Action,
   Call,
   type Command,
-  type Flag,
-  HELP_FLAG,
-  placeholderOf,
+  type Flags,
   settingFlags,
   type Streams,
   unknownWord,
@@ -25,7 +24,7 @@ export async function runCommand(
   streams: Streams = process,
 ): Promise<number> {
   const { operands, given } = parse(command, words);
-  if (given.has(HELP_FLAG.name)) {
+  if (given.has("--help")) {
     streams.stdout.write(helpOf(command));
     return 0;
   }
@@ -37,50 +36,57 @@ export async function runCommand(
 }
 
 function parse(command: Command, words: readonly string[]) {
-  const known = new Map(allFlags(command).map((flag) => [flag.name, flag]));
+  const flags = Object.assign({}, ...actionsOf(command).map((action) => action.flags)) as Flags;
+  const known = placeholders({ ...command.flags, ...flags, ...settingFlags(command) });
+  const option = (name: string) => ({
+    type: known.get(name) === undefined ? ("boolean" as const) : ("string" as const),
+    ...(name === "--help" ? { short: "h" } : {}),
+  });
+  const { tokens } = parseArgs({
+    args: [...words],
+    options: Object.fromEntries([...known.keys()].map((name) => [name.slice(2), option(name)])),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
   const given = new Map<string, string[]>();
   const operands: string[] = [];
-  for (let i = 0; i < words.length; i++) {
-    const word = words[i];
-    if (word === "--") {
-      operands.push(...words.slice(i + 1));
-      break;
-    }
-    if (!word.startsWith("-") || word === "-") {
-      operands.push(word);
-      continue;
-    }
-    const [, name, attached] = /^([^=]*)(?:=([^]*))?$/.exec(word === "-h" ? "--help" : word)!;
-    const flag = known.get(name);
-    const removed = REMOVED_SETTINGS[name.slice(2).replaceAll("-", "_")];
-    if (!flag && removed !== undefined) throw new Problem("usage", `${name} was removed. ${removed}`);
-    if (!flag) throw unknownWord("flag", name, [...known.keys()], `labd ${command.name} --help`);
-    if (flag.removed) throw new Problem("usage", `${name} was removed. ${flag.sentence}`);
-    const placeholder = placeholderOf(flag);
-    if (placeholder === undefined && attached !== undefined)
-      throw new Problem("usage", `${name} takes no value.`);
-    const value = placeholder === undefined ? "" : (attached ?? words[++i]);
-    if (value === undefined) throw new Problem("usage", `${name} needs a value: ${name} ${placeholder}.`);
-    checkValue(flag, value);
-    given.set(name, [...(given.get(name) ?? []), value]);
+  for (const token of tokens) {
+    if (token.kind === "positional") operands.push(token.value);
+    if (token.kind !== "option") continue;
+    const name = token.rawName === "-h" ? "--help" : token.rawName;
+    if (!known.has(name)) throw unknownFlag(command, name, [...known.keys()]);
+    checkValue(name, known.get(name), token.value);
+    given.set(name, [...(given.get(name) ?? []), token.value ?? ""]);
   }
   return { operands, given };
 }
 
 const actionsOf = (command: Command): Action[] => Object.values(command.actions ?? {});
-const allFlags = (command: Command): Flag[] => [
-  ...(command.flags ?? []),
-  ...actionsOf(command).flatMap(({ flags = [] }) => flags),
-  ...settingFlags(command),
-];
 
-function checkValue({ name, choices, range }: Flag, value: string): void {
-  if (choices && !choices.includes(value))
+/** Names of flags with their placeholders; undefined for a switch. */
+const placeholders = (flags: Flags): Map<string, string | undefined> =>
+  new Map(Object.keys(flags).map((flag) => flag.split(" ") as [string, string | undefined]));
+
+function unknownFlag(command: Command, name: string, known: string[]): Problem {
+  const removed = command.removedFlags?.[name] ?? REMOVED_SETTINGS[name.slice(2).replaceAll("-", "_")];
+  if (removed !== undefined) return new Problem("usage", `${name} was removed. ${removed}`);
+  return unknownWord("flag", name, known, `labd ${command.name} --help`);
+}
+
+function checkValue(name: string, placeholder: string | undefined, value: string | undefined): void {
+  if (placeholder === undefined) {
+    if (value !== undefined) throw new Problem("usage", `${name} takes no value.`);
+    return;
+  }
+  if (value === undefined) throw new Problem("usage", `${name} needs a value: ${name} ${placeholder}.`);
+  const choices = placeholder.split("|");
+  if (choices.length > 1 && !choices.includes(value))
     throw new Problem("usage", `${name}: "${value}" is not one of ${choices.join(", ")}.`);
-  if (!range) return;
-  const [least, most] = range;
+  const [, least, most] = /^(\d+)-(\d+)$/.exec(placeholder) ?? [];
+  if (least === undefined) return;
   const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
-  if (!(number >= least && number <= most))
+  if (!(number >= Number(least) && number <= Number(most)))
     throw new Problem("usage", `${name}: expected a whole number from ${least} to ${most}.`);
 }
 
@@ -94,8 +100,8 @@ function chooseAction(command: Command, name: string | undefined): [string, Acti
 
 /** A flag that belongs to other actions only would have no effect. */
 function checkFlags(command: Command, title: string, action: Action, given: Map<string, string[]>): void {
-  const own = [...(command.flags ?? []), ...(action.flags ?? []), ...settingFlags(command)];
-  const stray = [...given.keys()].find((name) => !own.some((flag) => flag.name === name));
+  const own = placeholders({ ...command.flags, ...action.flags, ...settingFlags(command) });
+  const stray = [...given.keys()].find((name) => !own.has(name));
   if (stray !== undefined)
     throw new Problem("usage", `${title} has no flag ${stray}. See labd ${command.name} --help.`);
 }

@@ -27,52 +27,23 @@ const MOST_SHARDS = 1_000_000;
 export const score: Command = {
   name: "score",
   summary: "Score motif matches in sequences against the active corpus, without a server.",
-  flags: [
-    {
-      name: "--fasta",
-      value: "FILE",
-      sentence: "Sequences to score, plain or compressed with gzip or zstd; - reads standard input.",
-    },
-    {
-      name: "--alignment",
-      value: "FILE",
-      sentence:
-        "Aligned FASTA to score instead of searching homologs; its first row is the query. - reads standard input.",
-    },
-    {
-      name: "--batch",
-      value: "FILE",
-      sentence:
-        "Tab-separated query (accession of the corpus, or a sequence) and pattern (expression, or name of a motif class); - reads standard input.",
-    },
-    { name: "--pattern", value: "P", sentence: "A regular expression over residues; may be repeated." },
-    { name: "--elm", value: "NAME", sentence: "A motif class by name or ELM identifier; may be repeated." },
-    { name: "--model", choices: SCORING_MODELS, sentence: "Scoring model; the first is the default." },
-    {
-      name: "--exhaustive",
-      sentence:
-        "Compare queries with every protein, including those that the prefilter excludes: slower, and exact.",
-    },
-    {
-      name: "--format",
-      choices: Object.keys(PRINTERS),
-      sentence: "Output format; the first is the default. JSON is one object per line.",
-    },
-    {
-      name: "--output",
-      value: "FILE",
-      sentence: "File to write instead of standard output; it must not exist.",
-    },
-    {
-      name: "--resume",
-      sentence: "Continue an interrupted --output: queries whose results it has are not scored again.",
-    },
-    {
-      name: "--shard",
-      value: "I/N",
-      sentence: "Score part I of N (from 1), all of about the same work; labd merge joins their outputs.",
-    },
-  ],
+  flags: {
+    "--fasta FILE": "Sequences to score, plain or compressed with gzip or zstd; - reads standard input.",
+    "--alignment FILE":
+      "Aligned FASTA to score instead of searching homologs; its first row is the query. - reads standard input.",
+    "--batch FILE":
+      "Tab-separated query (accession of the corpus, or a sequence) and pattern (expression, or name of a motif class); - reads standard input.",
+    "--pattern P": "A regular expression over residues; may be repeated.",
+    "--elm NAME": "A motif class by name or ELM identifier; may be repeated.",
+    [`--model ${SCORING_MODELS.join("|")}`]: "Scoring model; the first is the default.",
+    "--exhaustive":
+      "Compare queries with every protein, including those that the prefilter excludes: slower, and exact.",
+    [`--format ${Object.keys(PRINTERS).join("|")}`]:
+      "Output format; the first is the default. JSON is one object per line.",
+    "--output FILE": "File to write instead of standard output; it must not exist.",
+    "--resume": "Continue an interrupted --output: queries whose results it has are not scored again.",
+    "--shard I/N": "Score part I of N (from 1), all of about the same work; labd merge joins their outputs.",
+  },
   settings: ["data_dir", "workers"],
   example:
     "labd corpus add --sample\nlabd score --fasta p53.fasta --pattern 'F...W..[LIV]' --elm LIG_PCNA_PIPBox_1\nlabd score --batch pairs.tsv --format gff3\nlabd score --batch pairs.tsv --output scores.tsv --resume\nlabd score --batch pairs.tsv --shard 2/8 --output scores.2.tsv --resume",

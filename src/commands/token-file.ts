@@ -1,21 +1,13 @@
 import { Problem } from "../problem.ts";
-import type { Call, Flag } from "./command.ts";
+import type { Call, Flags } from "./command.ts";
 import { namedBytes } from "./named-file.ts";
 
 /** The flags of commands that fetch a corpus. */
-export const CORPUS_SOURCE_FLAGS: readonly Flag[] = [
-  {
-    name: "--from",
-    value: "URL",
-    sentence:
-      "A labd server with the corpus (https://server); may be repeated, and the next is asked if one fails.",
-  },
-  {
-    name: "--token-file",
-    value: "FILE",
-    sentence: "File with a token of that server; - reads standard input.",
-  },
-];
+export const CORPUS_SOURCE_FLAGS: Flags = {
+  "--from URL":
+    "A labd server with the corpus (https://server); may be repeated, and the next is asked if one fails.",
+  "--token-file FILE": "File with a token of that server; - reads standard input.",
+};
 
 /** Reads the token from its file: arguments are visible to every user of the machine. @throws Problem usage */
 export async function readToken(call: Call): Promise<string | undefined> {

@@ -15,11 +15,11 @@ export const token: Command = {
     add: {
       summary: "Add a token for a user and print it.",
       operands: "USER",
-      flags: [
-        { name: "--name", value: "TEXT", sentence: "The purpose of the token." },
-        { name: "--days", range: [1, 99_999], sentence: "Days until it expires; by default it does not." },
-        { name: "--read-only", sentence: "The token may only read." },
-      ],
+      flags: {
+        "--name TEXT": "The purpose of the token.",
+        "--days 1-99999": "Days until it expires; by default it does not.",
+        "--read-only": "The token may only read.",
+      },
       async run(call) {
         const days = call.number("--days");
         const token = await withData(call, ({ accounts }) =>
@@ -37,10 +37,7 @@ export const token: Command = {
     list: {
       summary: "List the tokens of one user or all.",
       operands: "[USER]",
-      flags: [
-        { name: "--all", sentence: "Include expired and revoked tokens." },
-        { name: "--json", sentence: "Print them as JSON." },
-      ],
+      flags: { "--all": "Include expired and revoked tokens.", "--json": "Print them as JSON." },
       async run(call) {
         const [username] = call.operands;
         const tokens = await withData(call, ({ accounts }) =>
@@ -75,7 +72,7 @@ export const token: Command = {
     revoke: {
       summary: "Revoke a token by its ID or prefix, or all tokens of a user.",
       operands: "[ID]",
-      flags: [{ name: "--user", value: "USER", sentence: "Revoke all tokens of this user." }],
+      flags: { "--user USER": "Revoke all tokens of this user." },
       run(call) {
         const [id] = call.operands;
         const username = call.value("--user");

@@ -18,22 +18,18 @@ export const user: Command = {
     add: {
       summary: "Add an account; without a password it signs in by tokens only.",
       operands: "NAME",
-      flags: [
-        { name: PASSWORD, sentence: "Read the password from standard input, or ask at a terminal." },
-        { name: "--admin", sentence: "Make the account an administrator." },
-        { name: "--full-name", value: "NAME", sentence: "The person's name." },
-        { name: "--email", value: "ADDRESS", sentence: "The person's e-mail address." },
-        {
-          name: "--group",
-          value: "NAME",
-          sentence: "Primary group, which owns the records that the user adds; added if missing.",
-        },
-      ],
+      flags: {
+        [`${PASSWORD}`]: "Read the password from standard input, or ask at a terminal.",
+        "--admin": "Make the account an administrator.",
+        "--full-name NAME": "The person's name.",
+        "--email ADDRESS": "The person's e-mail address.",
+        "--group NAME": "Primary group, which owns the records that the user adds; added if missing.",
+      },
       run: addUser,
     },
     list: {
       summary: "List the accounts.",
-      flags: [{ name: "--json", sentence: "Print them as JSON." }],
+      flags: { "--json": "Print them as JSON." },
       run: (call) =>
         withData(call, (opened) =>
           call.has("--json") ? call.printJson(usersAsJson(opened)) : call.print(userTable(opened)),
@@ -42,38 +38,31 @@ export const user: Command = {
     password: {
       summary: "Set a password.",
       operands: "NAME",
-      flags: [{ name: PASSWORD, sentence: "Read it from standard input, or ask at a terminal." }],
+      flags: { [`${PASSWORD}`]: "Read it from standard input, or ask at a terminal." },
       run: setPassword,
     },
     totp: {
       summary: "Say whether the account has a second factor.",
       operands: "NAME",
-      flags: [
-        {
-          name: "--reset",
-          sentence: "Remove the second factor and end the sessions, if phone and recovery codes are lost.",
-        },
-      ],
+      flags: {
+        "--reset": "Remove the second factor and end the sessions, if phone and recovery codes are lost.",
+      },
       run: secondFactor,
     },
     link: {
       summary: "Let a person of the directory or the identity provider sign in as this account.",
       operands: "NAME",
-      flags: [
-        { name: "--ldap", value: "WHO", sentence: "The person's sign-in name in the directory, or the DN." },
-        {
-          name: "--oidc",
-          value: "SUBJECT",
-          sentence:
-            "The person's subject (sub) at the provider; the audit log has those of refused sign-ins.",
-        },
-      ],
+      flags: {
+        "--ldap WHO": "The person's sign-in name in the directory, or the DN.",
+        "--oidc SUBJECT":
+          "The person's subject (sub) at the provider; the audit log has those of refused sign-ins.",
+      },
       run: linkUser,
     },
     unlink: {
       summary: "Remove such a link.",
       operands: "NAME",
-      flags: [{ name: "--from", choices: ["ldap", "oidc"], sentence: "The link to remove." }],
+      flags: { "--from ldap|oidc": "The link to remove." },
       run: unlinkUser,
     },
     recheck: { summary: "Check all linked accounts with the directory.", run: recheckUsers },

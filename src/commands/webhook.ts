@@ -151,7 +151,7 @@ const redeliver: Work = async (services, call) => {
 export const webhook: Command = {
   name: "webhook",
   summary: "Add, list, test and remove the URLs that are notified of records and jobs; change their secrets.",
-  flags: [{ name: "--json", sentence: "Print JSON." }],
+  flags: { "--json": "Print JSON." },
   settings: ["data_dir", "public_url", "webhook_allow"],
   example:
     "labd webhook add https://lims.example/hook --user kim --event record.created --resource locations\n" +
@@ -162,20 +162,12 @@ export const webhook: Command = {
       {
         summary: "Add a webhook and print its secret.",
         operands: "URL",
-        flags: [
-          { name: "--user", value: "USER", sentence: "Its owner, whose rights apply." },
-          {
-            name: "--event",
-            value: "NAME",
-            sentence: `An event to deliver; may be repeated. All by default: ${EVENTS.join(", ")}.`,
-          },
-          {
-            name: "--resource",
-            value: "LIST",
-            sentence: "Only events of records of this list, such as locations.",
-          },
-          { name: "--query", value: "JSON", sentence: "Only records that match this query_expression." },
-        ],
+        flags: {
+          "--user USER": "Its owner, whose rights apply.",
+          "--event NAME": `An event to deliver; may be repeated. All by default: ${EVENTS.join(", ")}.`,
+          "--resource LIST": "Only events of records of this list, such as locations.",
+          "--query JSON": "Only records that match this query_expression.",
+        },
       },
       add,
     ),
@@ -186,13 +178,7 @@ export const webhook: Command = {
       {
         summary: "Replace the secret and print the new one.",
         operands: "ID",
-        flags: [
-          {
-            name: "--overlap-hours",
-            range: [0, 999_999],
-            sentence: "Hours for which the former secret signs too; 24 by default.",
-          },
-        ],
+        flags: { "--overlap-hours 0-999999": "Hours for which the former secret signs too; 24 by default." },
       },
       secret,
     ),
@@ -201,7 +187,7 @@ export const webhook: Command = {
       {
         summary: "List the deliveries, newest first.",
         operands: "ID",
-        flags: [{ name: "--count", range: [0, 999_999], sentence: "How many; 20 by default." }],
+        flags: { "--count 0-999999": "How many; 20 by default." },
       },
       deliveries,
     ),

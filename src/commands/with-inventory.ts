@@ -23,11 +23,7 @@ export const SERVICE_SETTINGS: readonly SettingName[] = [
   "max_message_bytes",
 ];
 
-export const USER_FLAG = {
-  name: "--user",
-  value: "USER",
-  sentence: "The account on whose behalf to act, with its rights.",
-} as const;
+export const USER_FLAG = { "--user USER": "The account on whose behalf to act, with its rights." };
 
 const HOUR = 3_600_000;
 const IN_PROCESS = "http://localhost";

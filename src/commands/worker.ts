@@ -15,15 +15,11 @@ const DRAIN = 60;
 export const worker: Command = {
   name: "worker",
   summary: "Score jobs from a server's queue on this machine until stopped.",
-  flags: [
-    { name: "--concurrency", range: [1, 256], sentence: "Concurrent jobs; by default one per processor." },
-    {
-      name: "--drain",
-      range: [0, 86_400],
-      sentence: `Seconds that running jobs have to finish after SIGTERM, ${DRAIN} by default; the others return to the queue.`,
-    },
+  flags: {
+    "--concurrency 1-256": "Concurrent jobs; by default one per processor.",
+    "--drain 0-86400": `Seconds that running jobs have to finish after SIGTERM, ${DRAIN} by default; the others return to the queue.`,
     ...CORPUS_SOURCE_FLAGS,
-  ],
+  },
   settings: ["queue", "ca_file", "data_dir", "log"],
   example:
     "LABD_QUEUE=redis://:password@queue.example/0 labd worker --concurrency 8 --data-dir /var/lib/labd-worker \\\n  --from https://labd.example.org --token-file token.txt\n" +

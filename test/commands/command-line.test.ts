@@ -10,13 +10,13 @@ const run = (given: Call): void => void (call = given);
 const score: Command = {
   name: "score",
   summary: "Score.",
-  flags: [
-    { name: "--pattern", value: "P", sentence: "A pattern; may be repeated." },
-    { name: "--once", sentence: "A switch." },
-    { name: "--count", range: [1, 20], sentence: "A number." },
-    { name: "--format", choices: ["tsv", "json"], sentence: "A format." },
-    { name: "--old", removed: true, sentence: "Use --once." },
-  ],
+  flags: {
+    "--pattern P": "A pattern; may be repeated.",
+    "--once": "A switch.",
+    "--count 1-20": "A number.",
+    "--format tsv|json": "A format.",
+  },
+  removedFlags: { "--old": "Use --once." },
   settings: ["port", "data_dir"],
   example: "labd score --pattern P..P",
   run,
@@ -26,9 +26,9 @@ const corpus: Command = {
   summary: "Manage corpora.",
   settings: [],
   example: "labd corpus list",
-  flags: [{ name: "--json", sentence: "JSON." }],
+  flags: { "--json": "JSON." },
   actions: {
-    add: { summary: "Add one.", operands: "FILE [NAME]", flags: [{ name: "--use", sentence: "Use." }], run },
+    add: { summary: "Add one.", operands: "FILE [NAME]", flags: { "--use": "Use." }, run },
     merge: { summary: "Join.", operands: "FILE…", run },
     list: { summary: "List.", run: () => 3 },
   },
@@ -88,7 +88,7 @@ test("prints help with usage, actions, every flag and the example", () => {
   for (const part of [
     "Usage: labd score [flags]",
     "--pattern P",
-    "--count N",
+    "--count 1-20",
     "--format tsv|json",
     "--port N",
     "--data-dir VALUE",
