@@ -17,7 +17,7 @@ import { compile, type Plan, rows } from "./sql.ts";
 /** References that one statement may follow; SQLite joins at most 64 tables. */
 const JOIN_LIMIT = 40;
 
-/** To-many relations: the table and its columns, each of which a path of one name reaches. */
+/** Columns of grants that conditions may use. */
 const GRANT_COLUMNS = new Set(["user_rid", "group_rid", "can_view", "can_change", "can_delete"]);
 
 /**
@@ -90,45 +90,17 @@ function planAt(
       };
     },
     exists(relation, part) {
-      const related = RELATED_TEXT[relation];
-      if (related) {
-        const far = `${alias}_${relation}`;
-        const plain = relation === NOTES ? `${far}.content` : `${far}.value`;
-        const inner = part({
-          operand: () => ({ plain, folded: `fold(${plain})`, field: related }),
-          referenceTo: () => undefined,
-          exists: () => {
-            throw new Error(`${relation} has no relations`);
-          },
-          joins: () => ({ text: "", args: [] }),
-        });
-        const link = `${far}.object_kind = '${resource.name}' AND ${far}.object_rid = ${alias}.rid AND ${far}.deleted = 0`;
-        const from =
-          relation === NOTES
-            ? `note AS ${far} WHERE ${link} AND`
-            : `json_each(${alias}.${relation}) AS ${far} WHERE`;
-        return { text: `EXISTS (SELECT 1 FROM ${from} (${inner.text}))`, args: inner.args };
-      }
-      if (relation !== GRANTS) throw new Error(`${resource.name} has no relation ${relation}`);
       const far = `${alias}_${relation}`;
-      const inner = part({
-        operand: ([name]) => {
-          if (!GRANT_COLUMNS.has(name)) throw new Error(`${relation} has no column ${name}`);
-          const plain = `${far}.${name}`;
-          return { plain, folded: plain, field: resource.fields.rid };
-        },
-        referenceTo: () => undefined,
-        exists: () => {
-          throw new Error(`${relation} has no relations`);
-        },
-        joins: () => ({ text: "", args: [] }),
-      });
-      const link = `${far}.object_kind = '${resource.name}' AND ${far}.object_rid = ${alias}.rid AND ${far}.deleted = 0`;
-      return {
-        // Rights are those of today, whatever time is read.
-        text: `EXISTS (SELECT 1 FROM main.object_permission AS ${far} WHERE ${link} AND (${inner.text}))`,
-        args: inner.args,
-      };
+      const { text, args } = part(relationPlan(resource, relation, far));
+      const own = `${far}.object_kind = '${resource.name}' AND ${far}.object_rid = ${alias}.rid AND ${far}.deleted = 0 AND`;
+      const from =
+        relation === GRANTS
+          ? // Rights are those of today, whatever time is read.
+            `main.object_permission AS ${far} WHERE ${own}`
+          : relation === NOTES
+            ? `note AS ${far} WHERE ${own}`
+            : `json_each(${alias}.${relation}) AS ${far} WHERE`;
+      return { text: `EXISTS (SELECT 1 FROM ${from} (${text}))`, args };
     },
     joins: () => ({
       text: [...joins.values()].map(({ text }) => ` ${text}`).join(""),
@@ -136,6 +108,23 @@ function planAt(
     }),
   };
 }
+
+/** The columns of a to-many relation, which lead nowhere else. */
+const relationPlan = (resource: Resource, relation: string, far: string): Plan => ({
+  operand([name]) {
+    const column = relation === GRANTS ? name : relation === NOTES ? "content" : "value";
+    if (relation === GRANTS ? !GRANT_COLUMNS.has(name) : !RELATED_TEXT[relation])
+      throw new Error(`${resource.name} has no relation ${relation} with ${name}`);
+    const plain = `${far}.${column}`;
+    const field = RELATED_TEXT[relation] ?? resource.fields.rid;
+    return { plain, folded: relation === GRANTS ? plain : `fold(${plain})`, field };
+  },
+  referenceTo: () => undefined,
+  exists() {
+    throw new Error(`${relation} has no relations`);
+  },
+  joins: () => ({ text: "", args: [] }),
+});
 
 /** The records for which the condition holds and that the actor may view. */
 export const visibleOnly = (resource: Resource, actor: Actor, condition: Condition): Condition =>

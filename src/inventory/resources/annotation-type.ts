@@ -1,6 +1,7 @@
 import { text } from "../model/field.ts";
 import type { Resource } from "../model/resource.ts";
 import { typeFields, typeRules } from "./field-type.ts";
+import { CONSTANT, MODEL_NAME } from "./model-type.ts";
 
 /** Of the model fields, which the filters know, records of this resource show nothing. */
 export const annotationType: Resource = {
@@ -18,11 +19,11 @@ export const annotationType: Resource = {
   fields: typeFields("annotationtypes", {
     model_name: text("Model of the records that it applies to, such as stocks.specimen.", {
       shown: "extra",
-      pattern: { expression: /^[a-z_]+\.[a-z_]+$/, rule: "application and model, such as stocks.specimen" },
+      pattern: MODEL_NAME,
     }),
     model_type: text("Type of those records, such as ANTIBODY.", {
       shown: "extra",
-      pattern: { expression: /^[A-Z][A-Z0-9_]*$/, rule: "upper case letters, digits and _" },
+      pattern: CONSTANT,
     }),
   }),
   rules: typeRules,

@@ -1,6 +1,7 @@
 import { text } from "../model/field.ts";
 import type { Resource } from "../model/resource.ts";
 import { typeFields, typeRules } from "./field-type.ts";
+import { CONSTANT, MODEL_NAME } from "./model-type.ts";
 
 export const customPropertyType: Resource = {
   name: "custom_property_type",
@@ -18,12 +19,12 @@ export const customPropertyType: Resource = {
     model_name: text("Model of the records that have it, such as stocks.specimen.", {
       write: "required",
       blank: false,
-      pattern: { expression: /^[a-z_]+\.[a-z_]+$/, rule: "application and model, such as stocks.specimen" },
+      pattern: MODEL_NAME,
     }),
     model_type: text("Type of those records, such as ANTIBODY or OTHER.", {
       write: "required",
       blank: false,
-      pattern: { expression: /^[A-Z][A-Z0-9_]*$/, rule: "upper case letters, digits and _" },
+      pattern: CONSTANT,
     }),
   }),
   rules: typeRules,

@@ -1,5 +1,6 @@
 import { prose, reference, text } from "../model/field.ts";
 import { nameField, ownedResource } from "../model/resource.ts";
+import { CONSTANT } from "./model-type.ts";
 
 export const equipment = ownedResource({
   name: "equipment",
@@ -13,7 +14,7 @@ export const equipment = ownedResource({
     description: prose("Description.", { trigrams: "description" }),
     code: text("Serial or inventory number."),
     model_type: text("Kind of equipment, such as FREEZER.", {
-      pattern: { expression: /^[A-Z][A-Z0-9_]*$/, rule: "upper case letters, digits and _" },
+      pattern: CONSTANT,
     }),
     barcode: text("Barcode."),
     place: reference("place", "Place of the equipment."),

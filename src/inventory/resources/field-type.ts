@@ -1,3 +1,4 @@
+import { Value } from "typebox/value";
 import {
   computed,
   type Field,
@@ -7,7 +8,6 @@ import {
   prose,
   reference,
   Shape,
-  type Stored,
   type RenderContext,
   text,
 } from "../model/field.ts";
@@ -19,10 +19,10 @@ import {
   publicField,
   type Resource,
 } from "../model/resource.ts";
+import type { StoredRecord } from "../model/stored-record.ts";
+import { CONSTANT } from "./model-type.ts";
 
-/** What annotation types and custom property types have in common: all fields but two, and all rules. */
-
-/** Those of the specification, then number, date and user, which its system has besides. */
+/** Types of the specification, then number, date and user, which the original system also has. */
 const TYPES = [
   "TEXT",
   "OBJECT",
@@ -50,8 +50,23 @@ const WIDGETS: Record<TypeName, readonly [view: string, edit: string, list: stri
 };
 const WIDGET_FIELDS = ["preferred_view_widget", "preferred_edit_widget", "preferred_list_widget"] as const;
 
-const constant = { expression: /^[A-Z][A-Z0-9_]*$/, rule: "upper case letters, digits and _" };
-const visibility = (doc: string): Field => text(doc, { blank: false, initial: "ALWAYS", pattern: constant });
+const VALIDATIONS = Shape.Array(
+  Shape.Object(
+    {
+      name: Shape.String({ minLength: 1 }),
+      arguments: Shape.Array(Shape.Any()),
+      error_message: Shape.String(),
+    },
+    { additionalProperties: false },
+  ),
+  { maxItems: 100 },
+);
+const CHOICES = Shape.Array(Shape.Array(Shape.Any(), { minItems: 2, maxItems: 2 }), { maxItems: 1000 });
+const isScalar = (item: Json) => item !== null && typeof item !== "object";
+const areChoices = (value: Json) =>
+  value === null || (Value.Check(CHOICES, value) && (value as Json[][]).flat().every(isScalar));
+
+const visibility = (doc: string): Field => text(doc, { blank: false, initial: "ALWAYS", pattern: CONSTANT });
 const widget = (doc: string): Field =>
   text(doc, { pattern: { expression: /^[A-Za-z][A-Za-z0-9_]*$/, rule: "letters, digits and _" } });
 const property = (doc: string): Field =>
@@ -106,14 +121,11 @@ export const typeFields = (segment: string, own: Record<string, Field>): Resourc
   mandatory: flag("Whether a value is required.", false),
   validations: json("Rules for values; contains `required` if and only if mandatory is true.", {
     initial: "[]",
-    check: checkValidations,
-    shape: Shape.Array(
-      Shape.Object({
-        name: Shape.String(),
-        arguments: Shape.Array(Shape.Any()),
-        error_message: Shape.String(),
-      }),
-    ),
+    check: (value) =>
+      Value.Check(VALIDATIONS, value)
+        ? undefined
+        : "Expected a list of objects with name (string), arguments (list) and error_message (string); at most 100.",
+    shape: VALIDATIONS,
   }),
   visibility: visibility("When the property is visible."),
   edit_visibility: visibility("When the property is visible in forms."),
@@ -121,8 +133,9 @@ export const typeFields = (segment: string, own: Record<string, Field>): Resourc
   value_choices: json("Fixed choices, as pairs of value and label.", {
     nullable: true,
     initial: null,
-    check: checkChoices,
-    shape: Shape.Array(Shape.Array(Shape.Any(), { minItems: 2, maxItems: 2 })),
+    check: (value) =>
+      areChoices(value) ? undefined : "Expected null or a list of pairs [value, label]; at most 1000.",
+    shape: CHOICES,
   }),
   choices_value: { ...property("Field of a choice that provides its value."), initial: "id" },
   choices_label: { ...property("Field of a choice that provides its label."), initial: "name" },
@@ -170,33 +183,41 @@ export const typeFields = (segment: string, own: Record<string, Field>): Resourc
   ...deletionFields(),
 });
 
-/** The rules on write: whatever they make true was not an error to leave out. */
+/** The rules on write. They complete what a body leaves out. */
 export function typeRules(
-  record: Record<string, Stored>,
+  record: StoredRecord,
   given: ReadonlySet<string>,
-  previous: Readonly<Record<string, Stored>> | undefined,
+  previous: Readonly<StoredRecord> | undefined,
 ): Record<string, string> {
   const wrong: Record<string, string> = {};
-  const type = record.type as TypeName;
+  const isNew = previous?.type !== record.type;
   if (record.label === "") record.label = record.name;
   if (record.choice_label === "") record.choice_label = record.label;
+  setWidgets(record, given, isNew);
 
-  const fresh = previous?.type !== type;
-  for (const [i, name] of WIDGET_FIELDS.entries()) {
-    if (type === "NUMBERUNIT" || record[name] === "" || (fresh && !given.has(name)))
-      record[name] = WIDGETS[type]?.[i] ?? "TEXT";
-  }
-  if (fresh && type === "NUMBERUNIT" && !given.has("searchable")) record.searchable = 0;
-  if (type !== "NUMBERUNIT") record.unit_category = null;
-
-  if (type !== "VOCABULARYTERM") record.cv_category = null;
+  const isAmount = record.type === "NUMBERUNIT";
+  if (isNew && isAmount && !given.has("searchable")) record.searchable = 0;
+  if (!isAmount) record.unit_category = null;
+  if (record.type !== "VOCABULARYTERM") record.cv_category = null;
   else if (record.cv_category === null)
     wrong.cv_category = "This field is required if type is VOCABULARYTERM.";
 
   if (!given.has("has_default") && given.has("default")) record.has_default = record.default === "" ? 0 : 1;
   if (record.has_default === 0) record.default = "";
   else if (record.default === "") wrong.default = "This field may not be blank if has_default is true.";
+  setRequired(record);
+  return wrong;
+}
 
+function setWidgets(record: StoredRecord, given: ReadonlySet<string>, isNew: boolean): void {
+  const type = record.type as TypeName;
+  for (const [i, name] of WIDGET_FIELDS.entries())
+    if (type === "NUMBERUNIT" || record[name] === "" || (isNew && !given.has(name)))
+      record[name] = WIDGETS[type]?.[i] ?? "TEXT";
+}
+
+/** `validations` has an entry `required` if and only if `mandatory` is true. */
+function setRequired(record: StoredRecord): void {
   const validations = JSON.parse(String(record.validations)) as { name: string }[];
   const others = validations.filter(({ name }) => name !== "required");
   const required = validations.find(({ name }) => name === "required") ?? {
@@ -205,35 +226,4 @@ export function typeRules(
     error_message: `${String(record.label)} is required.`,
   };
   record.validations = JSON.stringify(record.mandatory === 1 ? [required, ...others] : others);
-  return wrong;
 }
-
-function checkValidations(value: Json): string | undefined {
-  const rule = "Expected a list of objects with name (string), arguments (list) and error_message (string).";
-  if (!Array.isArray(value)) return rule;
-  if (value.length > 100) return "More than 100 validations.";
-  const right = value.every(
-    (item) =>
-      item !== null &&
-      typeof item === "object" &&
-      !Array.isArray(item) &&
-      typeof item.name === "string" &&
-      item.name !== "" &&
-      Array.isArray(item.arguments) &&
-      typeof item.error_message === "string" &&
-      Object.keys(item).length === 3,
-  );
-  return right ? undefined : rule;
-}
-
-function checkChoices(value: Json): string | undefined {
-  const rule = "Expected null or a list of pairs [value, label].";
-  if (value === null) return undefined;
-  if (!Array.isArray(value)) return rule;
-  if (value.length > 1000) return "More than 1000 choices.";
-  return value.every((pair) => Array.isArray(pair) && pair.length === 2 && pair.every(scalar))
-    ? undefined
-    : rule;
-}
-
-const scalar = (item: Json) => item !== null && typeof item !== "object";

@@ -1,3 +1,4 @@
+import type { Field } from "../model/field.ts";
 import { fieldAt, type Resource, type Resources, rowNumber } from "../model/resource.ts";
 import { address } from "./address.ts";
 import { annotationType } from "./annotation-type.ts";
@@ -67,33 +68,38 @@ export const SUB_RESOURCES = { annotation, note, attachment, grant, membership }
 
 const WORD = /^[a-z][a-z_]*$/;
 
-/** What is wrong with the declarations, taken together; nothing, a test holds. */
+/** Errors in the declarations, taken together. A test holds that there are none. */
 export function validateDeclarations(resources: Resources): string[] {
-  const found: string[] = [];
-  for (const resource of resources.values()) {
-    const say = (text: string) => found.push(`${resource.name}: ${text}`);
-    const columns = Object.values(resource.where ?? {});
+  return [...resources.values()].flatMap((resource) => {
+    const { name, table, where = {}, fields } = resource;
     // These words stand in SQL as they are.
-    for (const word of [resource.name, resource.table, ...Object.keys(resource.where ?? {}), ...columns])
-      if (!WORD.test(word)) say(`${word} is no plain word`);
-    for (const [name, field] of Object.entries(resource.fields)) {
-      for (const word of [name, field.column, field.folded, field.trigrams])
-        if (word !== undefined && !WORD.test(word)) say(`${word} is no plain word`);
-      if (name.includes("__")) say(`${name} has two underscores`);
-      if (field.kind === "reference" && !resources.has(field.to ?? "")) say(`${name} refers to nothing`);
-      if (field.kind === "computed" && (!field.compute || !field.shape)) say(`${name} is not computed`);
-      for (const from of field.from ?? [])
-        if (!fieldAt(resources, resource, [from])) say(`${name} is made from ${from}`);
-    }
-    for (const path of [
+    const words = [name, table, ...Object.entries(where).flat()];
+    const paths = [
       resource.key,
       ...resource.nameFields,
       ...resource.descriptionFields,
       ...resource.defaultOrder,
-    ])
-      if (!fieldAt(resources, resource, path.split("__"))) say(`${path} is no field`);
-    if (resource.fields.rid?.column !== rowNumber().column) say("has no row number");
-    if (!resource.fields.id) say("has no id");
-  }
-  return found;
+    ];
+    return [
+      ...words.filter((word) => !WORD.test(word)).map((word) => `${word} is not a plain word`),
+      ...Object.entries(fields).flatMap(([name, field]) => fieldErrors(resources, resource, name, field)),
+      ...paths
+        .filter((path) => !fieldAt(resources, resource, path.split("__")))
+        .map((path) => `${path} is not a field`),
+      ...(fields.rid?.column === rowNumber().column ? [] : ["has no row number"]),
+      ...(fields.id ? [] : ["has no id"]),
+    ].map((error) => `${name}: ${error}`);
+  });
+}
+
+function fieldErrors(resources: Resources, resource: Resource, name: string, field: Field): string[] {
+  const words = [name, field.column, field.folded, field.trigrams].filter((word) => word !== undefined);
+  const missing = (field.from ?? []).filter((from) => !fieldAt(resources, resource, [from]));
+  return [
+    ...words.filter((word) => !WORD.test(word)).map((word) => `${word} is not a plain word`),
+    ...(name.includes("__") ? [`${name} has two underscores`] : []),
+    ...(field.kind === "reference" && !resources.has(field.to ?? "") ? [`${name} refers to nothing`] : []),
+    ...(field.kind === "computed" && (!field.compute || !field.shape) ? [`${name} is not computed`] : []),
+    ...missing.map((from) => `${name} is computed from the unknown field ${from}`),
+  ];
 }

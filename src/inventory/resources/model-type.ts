@@ -3,6 +3,12 @@ import { type Field, text } from "../model/field.ts";
 /** A word that programs know too. */
 export const CONSTANT = { expression: /^[A-Z][A-Z0-9_]*$/, rule: "upper case letters, digits and _" };
 
+/** The name of a model, as records refer to it. */
+export const MODEL_NAME = {
+  expression: /^[a-z_]+\.[a-z_]+$/,
+  rule: "application and model, such as stocks.specimen",
+};
+
 /** What kind of thing a record is, within its resource. The set is open: custom property types are made for new ones. */
 export const modelType = (doc: string): Field => text(doc, { pattern: CONSTANT });
 

@@ -16,9 +16,9 @@ test("a declaration that does not fit is found", () => {
   const location = DECLARED.get("location")!;
   const broken = { ...location, table: "location; --", key: "nothing", nameFields: ["place__nothing"] };
   expect(validateDeclarations(new Map([...DECLARED, ["location", broken]]))).toEqual([
-    "location: location; -- is no plain word",
-    "location: nothing is no field",
-    "location: place__nothing is no field",
+    "location: location; -- is not a plain word",
+    "location: nothing is not a field",
+    "location: place__nothing is not a field",
   ]);
 });
 
