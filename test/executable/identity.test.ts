@@ -1,5 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
-import { browse, CLIENT, Jar, openProvider, passProvider } from "../accounts/external/provider.ts";
+import { expect, setDefaultTimeout } from "bun:test";
 import { BASE, ldapTest, openDirectory, READER_DN, SECRET } from "../accounts/external/slapd.ts";
 import { shownCode } from "../fixtures/authenticator.ts";
 import { labd, scratch, serve } from "./labd.ts";
@@ -102,68 +101,3 @@ ldapTest(
     expect(server.log()).not.toContain(SECRET);
   },
 );
-
-test("who signs out at a provider is signed out here, in all browsers; and signs out there from here", async () => {
-  using place = scratch();
-  const settings = {
-    "oidc-client-id": CLIENT.id,
-    "oidc-client-secret": CLIENT.secret,
-    "oidc-new-accounts": "true",
-    "oidc-timeout": "60",
-    "oidc-session-hours": "2",
-  };
-  await using stack = new AsyncDisposableStack();
-  let url = "";
-  let words: string[] = [];
-  const begin = async (issuer: string): Promise<string[]> => {
-    words = Object.entries({ ...settings, "oidc-issuer": issuer }).flatMap(([name, value]) => [
-      `--${name}`,
-      value,
-    ]);
-    ({ url } = stack.use(await serve(place.directory, words)));
-    return [`${url}/api/oidc/callback`];
-  };
-  await using provider = await openProvider(begin, { kim: { preferred_username: "kim" } });
-  const signIn = async (): Promise<Jar> => {
-    const jar = new Jar();
-    expect(await passProvider(`${url}/api/oidc/sign-in?next=/profile`, "kim", jar, fetch)).toBe(
-      `${url}/profile`,
-    );
-    return jar;
-  };
-  const session = async (jar: Jar) =>
-    fetch(`${url}/api/v2/session/`, { headers: { cookie: jar.of(`${url}/`) } });
-  const signOutThere = async (jar: Jar, address: string): Promise<string> => {
-    const { url: page, response } = await browse(address, jar, fetch);
-    const xsrf = /name="xsrf" value="(\w+)"/.exec(await response!.text())![1];
-    const done = await browse(new URL("/session/end/confirm", page).href, jar, fetch, {
-      form: { xsrf, logout: "yes" },
-      stop: (to) => to.startsWith(url),
-    });
-    return done.url;
-  };
-  const jar = await signIn();
-  const opened = (await (await session(jar)).json()) as { expires: string };
-  expect(Date.parse(opened.expires) - Date.now()).toBeLessThanOrEqual(2 * 3_600_000);
-  const second = await signIn();
-  await signOutThere(jar, `${provider.issuer}/session/end`);
-  // That session there was of one browser.
-  expect([(await session(jar)).status, (await session(second)).status]).toEqual([401, 200]);
-  const told = await labd(["audit", "export", "--action", "session.end", "--data-dir", place.directory]);
-  expect(told.stdout).toContain('"reason":"signed_out_there"');
-  // From here: the provider is shown who it is, and lets people return.
-  expect(await signOutThere(second, `${url}/api/oidc/sign-out`)).toBe(`${url}/`);
-  expect((await session(second)).status).toBe(401);
-  const none = await fetch(`${url}/api/oidc/back-channel-logout`, {
-    method: "POST",
-    body: new URLSearchParams({ logout_token: "x" }),
-  });
-  expect([none.status, none.headers.get("cache-control"), await none.json()]).toMatchObject([
-    400,
-    "no-store",
-    { error: "invalid_request" },
-  ]);
-  expect(
-    (await labd(["doctor", ...words, "--public-url", url, "--data-dir", place.directory])).stdout,
-  ).toContain(`let it do so at ${url}/api/oidc/back-channel-logout.`);
-});
