@@ -201,7 +201,7 @@ function openWorkers(options: ScoringOptions, { corpora, store, changed }: Worke
     size: options.workers,
     timeout,
     changed,
-    turn: () => writeLockOf(database).free(),
+    whenWritable: () => writeLockOf(database).free(),
   });
   let sweeper: { close(): void } | undefined;
   if (options.workers > 0) {

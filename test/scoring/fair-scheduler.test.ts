@@ -131,8 +131,8 @@ describe("twins", () => {
     expect(states(store, ids)).toEqual(["failed", "failed", "failed"]);
     expect(ids.map((id) => store.get(id).failure)).toEqual([
       "Too slow.",
-      expect.stringMatching(/same question.*Too slow\.$/),
-      expect.stringMatching(/same question.*Too slow\.$/),
+      expect.stringMatching(/identical job.*Too slow\.$/),
+      expect.stringMatching(/identical job.*Too slow\.$/),
     ]);
     // Asked again, it is tried again.
     const again = await store.insert(request("SAME"), "a");

@@ -251,7 +251,7 @@ test("a result that the disk refuses is kept and written as soon as there is roo
 
 test("a job that ends while an import is written waits for that and no longer, and is nobody's fault", async () => {
   const turn = writeLockOf(database);
-  open({ size: 1, retryInterval: 60_000, turn: () => turn.free() });
+  open({ size: 1, retryInterval: 60_000, whenWritable: () => turn.free() });
   const [first, second] = [await submit("finish"), await submit("finish")];
   const writer = openWriter(database.filename);
   const over = Promise.withResolvers<void>();
@@ -287,7 +287,7 @@ describe("idle workers help to search a large corpus", () => {
   /** A pool of two whose first worker has had a job and gets the next one too; the second one only helps. */
   async function openPair(options: Partial<PoolOptions> = {}): Promise<void> {
     await corpora.add({ name: "one", bytes: ">a\nMKL" });
-    open({ size: 2, shareFrom: 1, ...options });
+    open({ size: 2, minSharedSequences: 1, ...options });
     const first = await finished();
     expect(hits(first)).toHaveLength(2);
     logged.length = 0;
@@ -354,7 +354,7 @@ test("jobs have the same predictions with one, two and four workers", async () =
   const patterns = [{ expression: "[ST]P|L..[DE]", name: null, dialect: "soap" as const }];
   const found: string[][] = [];
   for (const size of [1, 2, 4]) {
-    open({ size, workerUrl: workerAddress(), shareFrom: 1 });
+    open({ size, workerUrl: workerAddress(), minSharedSequences: 1 });
     // Results are kept by question: the identifiers differ, the queries' ends too.
     const ids = await Promise.all(
       [0, 10, 20].map((cut) =>

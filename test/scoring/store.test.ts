@@ -201,7 +201,7 @@ describe("insert", () => {
     );
     expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected", "fulfilled"]);
     const refused = await rejection(store.insert(request("NEW"), "a"));
-    expect(refused).toMatchObject({ code: "busy", message: expect.stringContaining("of this client") });
+    expect(refused).toMatchObject({ code: "busy", message: expect.stringContaining("per client") });
     store.lease(1000);
     expect(await store.insert(request("NEW"), "a")).toStartWith("job-");
   });

@@ -16,7 +16,7 @@ const E7 =
   "MHGDTPTLHEYMLDLQPETTDLYCYEQLNDSSEEEDEIDGPAGQAEPDRAHYNIVTFCCKCDSTLRLCVQSTHVDIRTLEDLLMGTLGIVCPICSQKP";
 
 /** Predictions (JSON) of all jobs, by query; null where the job failed. */
-async function scoreAll(shareFrom: number, workerUrl?: string): Promise<Map<string, string | null>> {
+async function scoreAll(minSharedSequences: number, workerUrl?: string): Promise<Map<string, string | null>> {
   const directory = mkdtempSync(join(tmpdir(), "labd-deaths-"));
   const database = openDatabase(join(directory, "labd.sqlite"), MIGRATIONS);
   const corpora = new Corpora(directory, database, systemClock);
@@ -28,7 +28,7 @@ async function scoreAll(shareFrom: number, workerUrl?: string): Promise<Map<stri
   });
   const log = { info: () => {}, problem: () => {} };
   // Never reached, however busy the machine: a deadline is another way to end.
-  const options = { store, corpora, log, size: 3, timeout: 600_000, shareFrom };
+  const options = { store, corpora, log, size: 3, timeout: 600_000, minSharedSequences };
   const pool = new Pool({ ...options, ...(workerUrl && { workerUrl }) });
   try {
     const jobs = new Map<string, string>();
@@ -60,8 +60,8 @@ const calmly = scoreAll(Infinity);
 
 test.each([Infinity, 1])(
   "workers that die at random, help from %d sequences on: each job ends once, with the prediction of workers that live, or the reason",
-  async (shareFrom) => {
-    const [calm, rough] = [await calmly, await scoreAll(shareFrom, MORTAL)];
+  async (minSharedSequences) => {
+    const [calm, rough] = [await calmly, await scoreAll(minSharedSequences, MORTAL)];
     expect([...calm.values()]).not.toContain(null);
     const failed = [...rough.values()].filter((prediction) => prediction === null).length;
     // Two deaths in a row are the one reason to fail; without any, nothing was tried.

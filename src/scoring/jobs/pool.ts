@@ -8,25 +8,25 @@ import type { Lease } from "./fair-scheduler.ts";
 import { workerAddress } from "./worker-entrypoints.ts";
 import type { SearchTask, WorkerReport, WorkerTask } from "./worker.ts";
 
-/** How far a running job is. */
+/** Progress of a running job. */
 export interface Progress {
   stage: "start" | Stage;
-  /** Of the stage, 0..1. */
+  /** Of the stage, 0 to 1. */
   fraction: number;
 }
 
-/** Where jobs come from, and what becomes of them: the queue of this process, or one that several machines share. */
+/** The queue of this process, or of several machines. */
 export interface JobSource {
-  /** The next job, for at most so many milliseconds; null where none waits. */
+  /** The next job, for at most so many milliseconds; null if none waits. */
   lease(milliseconds: number): Lease | null;
-  /** A promise where others' ends are waited for, which then are written together. */
-  finish(lease: Lease, scoringVersion: ScoringVersion, prediction: string): unknown;
+  /** May return a promise, to be written together with other results. */
+  finish(lease: Lease, version: ScoringVersion, prediction: string): unknown;
   fail(rid: number, reason: string): unknown;
   retry(rid: number, attempts: number, reason: string): unknown;
   release(rid: number, counted: boolean): unknown;
 }
 
-/** What jobs are scored on that begin now. */
+/** The corpus for jobs that start now. */
 export interface CorpusInUse {
   active(): { path: string; sequences: number } | null;
   scoringVersion(): ScoringVersion;
@@ -38,35 +38,35 @@ export interface PoolOptions {
   log: Log;
   /** Workers, each with one job at a time; 0 leaves the queue alone. */
   size: number;
-  /** Milliseconds that a job may take, where its lease says nothing else. */
+  /** Milliseconds that a job may take, unless its lease says otherwise. */
   timeout: number;
-  /** Bytes of memory that each worker may have; by default all share half of the machine's. */
+  /** Bytes of memory per worker; by default all share half of the machine's. */
   workerMemory?: number;
-  /** Address of the worker's module; tests put others in its place. */
+  /** Address of the worker's module. */
   workerUrl?: string;
-  /** Milliseconds until a write that the disk refused is tried again. */
+  /** Milliseconds until a failed write is tried again. */
   retryInterval?: number;
-  /** Undefined where one may write now, else a promise of that: an import may hold the database for seconds. */
-  turn?: () => Promise<void> | undefined;
-  /** Called when a job has begun or is in another step, and when it may have ended. */
+  /** A promise if another writer holds the database, such as an import. */
+  whenWritable?: () => Promise<void> | undefined;
+  /** Called when a job starts, reaches another stage, or may have ended. */
   changed?: () => void;
-  /** Sequences that a corpus has at least where idle workers help to search it. */
-  shareFrom?: number;
+  /** Sequences from which on idle workers help to search the corpus. */
+  minSharedSequences?: number;
 }
 
-/** One worker's place. The worker itself comes with the first job and again after a death. */
+/** The place of one worker, which is started with its first job and again after a crash. */
 interface Slot {
   worker: Worker | null;
   job: Running | null;
-  /** The job of another worker that this one helps to search for. */
+  /** The job of another worker whose search this one helps with. */
   helps: Running | null;
 }
 
-/** What one worker does. */
+/** The state of one worker. */
 export interface WorkerStatus {
-  /** Whether it was started: that happens with its first job. */
+  /** Whether it has been started. */
   alive: boolean;
-  /** The job that it scores, and the job of another that it helps to search for. */
+  /** The job that it scores, and the one whose search it helps with. */
   job: string | null;
   helps: string | null;
   progress: Progress | null;
@@ -74,27 +74,26 @@ export interface WorkerStatus {
 
 interface Running {
   lease: Lease;
-  scoringVersion: ScoringVersion;
+  version: ScoringVersion;
   ticket: number;
   corpusPath: string | null;
-  /** The search that others may help with; null where the job's worker does everything. */
+  /** The search that others may help with; null if the job's worker searches alone. */
   search: JointSearch | null;
   progress: Progress;
   timer: Timer;
 }
 
-/** Milliseconds between two looks at the memory. */
+/** Milliseconds between checks of the memory. */
 const MEMORY_INTERVAL = 250;
-/** Smaller corpora are searched in less time than it takes to tell others of it. */
-const SHARE_FROM = 32_768;
-const DEFECT = "The scoring stopped on a defect of the program; the server's log has the cause.";
+/** Smaller corpora are searched faster than others can be told of it. */
+const MIN_SHARED_SEQUENCES = 32_768;
+const DEFECT = "The scoring failed because of a defect of the program; the server's log has the cause.";
 
 /**
- * Takes jobs from the store to workers and results back. All bookkeeping is on this thread; a worker knows nothing
- * but its task, and whatever becomes of it (an answer, an error, silence, death) ends in exactly one transition.
+ * Passes jobs from the store to workers and results back. All bookkeeping is on this thread; whatever becomes of a worker
+ * (a result, an error, silence, a crash) ends in exactly one transition of its job.
  *
- * While no job waits, idle workers help with the search of a job that runs. The job stays its own worker's: a helper
- * that is lost costs the job time and nothing else, and helpers end with a job that is ended.
+ * While no job waits, idle workers help with the search of a running one. Losing a helper costs that job only time.
  */
 export class Pool {
   readonly #options: PoolOptions;
@@ -112,20 +111,14 @@ export class Pool {
   constructor(options: PoolOptions) {
     this.#options = options;
     this.#workerUrl = options.workerUrl ?? workerAddress();
-    // Workers share the process: what they may have comes on top of what it has already.
     this.#memoryLimit =
       options.workerMemory === undefined
-        ? // In a container the machine is not all there is to have.
-          Math.min(totalmem(), process.constrainedMemory() || Infinity) / 2
+        ? Math.min(totalmem(), process.constrainedMemory() || Infinity) / 2
         : process.memoryUsage.rss() + options.size * options.workerMemory;
-    this.#slots = Array.from({ length: options.size }, () => ({
-      worker: null,
-      job: null,
-      helps: null,
-    }));
+    this.#slots = Array.from({ length: options.size }, () => ({ worker: null, job: null, helps: null }));
   }
 
-  /** Gives waiting jobs to idle workers, and what is left of searches to those for whom there is none. Call it whenever a job was accepted. */
+  /** Gives waiting jobs, or parts of running searches, to idle workers. Call it whenever a job was accepted. */
   wake(): void {
     try {
       let waits = true;
@@ -145,12 +138,12 @@ export class Pool {
     }
   }
 
-  /** How far a running job is; null where it is not running here. */
+  /** Progress of a job; null if it is not running here. */
   progress(id: string): Progress | null {
     return this.#progress.get(id) ?? null;
   }
 
-  /** Nobody waits for this job any more: where a worker has it, that one is ended and its place taken by another. */
+  /** Ends the worker of a job that is not needed any more; another takes its place. */
   drop(id: string): void {
     const slot = this.#slots.find((one) => one.job?.lease.id === id);
     if (slot) {
@@ -161,7 +154,7 @@ export class Pool {
     this.wake();
   }
 
-  /** Stops all workers and gives their jobs back to the queue. */
+  /** Stops all workers and requeues their jobs. */
   close(): void {
     this.#closed = true;
     clearInterval(this.#guard);
@@ -172,13 +165,13 @@ export class Pool {
       try {
         if (job) this.#options.store.release(job.lease.rid, false);
       } catch (error) {
-        // The disk is full, say: the next start recovers it.
+        // The next start recovers the job.
         this.#options.log.problem("job", { job: job?.lease.id, cause: describe(error) });
       }
     }
   }
 
-  /** Starts the oldest job; false where none waits. */
+  /** Starts the next job; false if none waits. */
   #start(slot: Slot): boolean {
     const { store, corpora } = this.#options;
     const lease = store.lease(this.#options.timeout);
@@ -188,12 +181,12 @@ export class Pool {
     const progress: Progress = { stage: "start", fraction: 0 };
     const timer = setTimeout(() => this.#expire(slot, ticket), timeout);
     const corpus = corpora.active();
-    const { size, shareFrom = SHARE_FROM } = this.#options;
-    const search = size > 1 && (corpus?.sequences ?? 0) >= shareFrom ? new JointSearch(1) : null;
+    const { size, minSharedSequences = MIN_SHARED_SEQUENCES } = this.#options;
+    const search = size > 1 && (corpus?.sequences ?? 0) >= minSharedSequences ? new JointSearch(1) : null;
     const corpusPath = corpus?.path ?? null;
     const job: Running = {
       lease,
-      scoringVersion: corpora.scoringVersion(),
+      version: corpora.scoringVersion(),
       ticket,
       corpusPath,
       search,
@@ -210,12 +203,12 @@ export class Pool {
   }
 
   #score(slot: Slot, { ticket, lease, corpusPath, search }: Running): void {
-    // Without hits, or where some are lost, the worker searches for itself.
+    // Without hits, or if some are lost, the worker searches by itself.
     const hits = search?.take(0) ?? undefined;
     this.#send(slot, { ticket, request: lease.request, corpusPath, hits });
   }
 
-  /** Lets an idle worker take part in the search of the job that has run longest. */
+  /** Lets an idle worker join the search of the job that has run longest. */
   #help(slot: Slot): void {
     const jobs = this.#slots.flatMap(({ job }) => job ?? []).sort((a, b) => a.ticket - b.ticket);
     for (const job of jobs) {
@@ -231,7 +224,7 @@ export class Pool {
     return true;
   }
 
-  /** What one worker found for a job, or null where it is lost. When all are through, the job's own worker goes on. */
+  /** Collects the hits of one worker, null if it is lost. After the last one, the job's own worker continues. */
   #gather(job: Running, hits: Hit[][] | null): void {
     job.search!.gather(hits);
     const own = this.#slots.find((slot) => slot.job === job);
@@ -248,7 +241,7 @@ export class Pool {
     const worker = new Worker(this.#workerUrl);
     worker.addEventListener("message", ({ data }: MessageEvent<WorkerReport>) => this.#onMessage(slot, data));
     worker.addEventListener("error", (event) => {
-      // Otherwise an error of a worker is one of this process.
+      // Otherwise it would be an error of this process.
       event.preventDefault();
       this.#onExit(slot, worker, event.message);
     });
@@ -276,11 +269,11 @@ export class Pool {
     if (report.kind === "searched") return this.#gather(job, report.hits);
     const { rid, id } = job.lease;
     this.#detach(slot);
-    this.#settle(id, () => {
+    this.#complete(id, () => {
       if (report.kind === "finished") {
-        // Until it is written the job runs, and is as far as it was.
+        // Until it is written, the job is still running.
         this.#progress.set(id, job.progress);
-        return this.#options.store.finish(job.lease, job.scoringVersion, report.prediction);
+        return this.#options.store.finish(job.lease, job.version, report.prediction);
       }
       this.#options.log.problem("job", { job: id, cause: report.cause });
       return this.#options.store.fail(rid, report.reason ?? DEFECT);
@@ -293,15 +286,15 @@ export class Pool {
     this.#detach(slot);
     this.#terminate(slot);
     const seconds = (lease.timeout ?? this.#options.timeout) / 1000;
-    this.#settle(lease.id, () =>
+    this.#complete(lease.id, () =>
       this.#options.store.fail(
         lease.rid,
-        `The job took longer than the ${seconds} seconds that one may take (setting job_timeout) and was stopped.`,
+        `The job was stopped after ${seconds} seconds (setting job_timeout).`,
       ),
     );
   }
 
-  /** A worker died. Errors come with a `close` behind them: only the first word counts. */
+  /** A worker ended. An error is followed by `close`: only the first event counts. */
   #onExit(slot: Slot, worker: Worker, cause: string): void {
     if (slot.worker !== worker) return;
     slot.worker = null;
@@ -317,7 +310,6 @@ export class Pool {
     this.#retry(job, cause, `The worker ended ${job.lease.attempts} times while it scored this job.`);
   }
 
-  /** What each worker does. */
   workerStatuses(): WorkerStatus[] {
     return this.#slots.map(({ worker, job, helps }) => ({
       alive: worker !== null,
@@ -327,16 +319,15 @@ export class Pool {
     }));
   }
 
-  /** Places, those that have a job, and the bytes of the process from which on a job is ended. */
+  /** Number of workers and of busy ones, and the memory of the process in bytes above which a job is ended. */
   capacity(): { size: number; busy: number; memoryLimit: number } {
     const busy = this.#slots.filter(({ job }) => job !== null).length;
     return { size: this.#slots.length, busy, memoryLimit: this.#memoryLimit };
   }
 
   /**
-   * Ends the job that has run longest where the process has grown too large: before the operating system ends all of
-   * it. Workers share the process, so that whose memory it is cannot be told; a job that is ended without fault is
-   * tried again, and what grows on is the longest-running one the next time. A worker's memory is free with its end.
+   * Ends the longest-running job if the process has grown too large, before the operating system ends the process. Workers
+   * share its memory, so that the culprit is unknown; a job that is ended is tried again.
    */
   #checkMemory(): void {
     const busy = this.#slots.filter(({ job }) => job !== null);
@@ -360,18 +351,15 @@ export class Pool {
 
   #retry({ lease: { rid, id, attempts } }: Running, cause: string, reason: string): void {
     this.#options.log.problem("worker", { job: id, attempts, cause });
-    this.#settle(id, () => {
+    this.#complete(id, () => {
       this.#options.store.retry(rid, attempts, reason);
     });
   }
 
-  /**
-   * Writes what became of a job, then takes the next; where writing takes its time, meanwhile. What the disk refuses is
-   * tried again; should the process end before, the next start recovers the job.
-   */
-  #settle(id: string, write: () => unknown): void {
+  /** Writes the end of a job, and takes the next meanwhile. A failed write is tried again. */
+  #complete(id: string, write: () => unknown): void {
     const again = (error: unknown): void =>
-      this.#retryLater(error, "job", { job: id }, () => this.#settle(id, write));
+      this.#retryLater(error, "job", { job: id }, () => this.#complete(id, write));
     const settled = (): void => {
       this.#progress.delete(id);
       this.#options.changed?.();
@@ -388,11 +376,11 @@ export class Pool {
     this.wake();
   }
 
-  /** Tries a write again: as soon as it may be written, or after a while where the disk is full, say. Jobs stay what they are. */
+  /** Tries a write again: when another writer has finished, or after a while, for example if the disk is full. */
   #retryLater(error: unknown, event: string, about: { job?: string }, action: () => void): void {
     const isLocked = (error as { code?: string }).code === "SQLITE_BUSY";
-    const turn = isLocked ? this.#options.turn?.() : undefined;
-    if (turn) return void turn.catch(() => {}).then(() => this.#closed || action());
+    const writable = isLocked ? this.#options.whenWritable?.() : undefined;
+    if (writable) return void writable.catch(() => {}).then(() => this.#closed || action());
     this.#options.log.problem(event, { ...about, cause: describe(error) });
     this.#later(action);
   }
@@ -405,14 +393,14 @@ export class Pool {
     this.#retries.add(timer);
   }
 
-  /** Takes the job from its worker; from here on nothing that worker says about it counts. */
+  /** Takes the job from its worker, whose messages about it are ignored from now on. */
   #detach(slot: Slot): Running | null {
     const job = slot.job;
     slot.job = null;
     if (job) {
       clearTimeout(job.timer);
       this.#progress.delete(job.lease.id);
-      // What helpers find now is of no use, and may never end.
+      // Its helpers might never end.
       for (const helper of this.#slots.filter(({ helps }) => helps === job)) this.#terminate(helper);
     }
     return job;
@@ -420,7 +408,7 @@ export class Pool {
 
   #terminate(slot: Slot): void {
     const worker = slot.worker;
-    // First forgotten, then ended: its `close` must not count as a death.
+    // Forget it first: its `close` must not count as a crash.
     slot.worker = null;
     slot.helps = null;
     worker?.terminate();

@@ -1,34 +1,34 @@
 import type { Prediction } from "../../motif/index.ts";
-import { Problem } from "../../problem.ts";
-import { writeLockOf } from "../../platform/write-lock.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { type Database, withoutWaiting } from "../../platform/sqlite.ts";
+import { writeLockOf } from "../../platform/write-lock.ts";
+import { Problem } from "../../problem.ts";
+import { FairScheduler, type Lease } from "./fair-scheduler.ts";
 import { GroupCommit } from "./group-commit.ts";
 import {
   digestOf,
+  type JobEvent,
   type JobRequest,
   MAX_ATTEMPTS,
   MAX_INTERRUPTIONS,
-  transitionSql,
   type State,
   STATES,
-  TRANSITIONS,
+  transitionSql,
 } from "./job.ts";
 import { packPrediction, resultOf, type StoredPrediction, storeResult, textOf } from "./packed-prediction.ts";
-import { type Lease, FairScheduler } from "./fair-scheduler.ts";
 
-/** A job as its owner may see it. Times are milliseconds since 1970-01-01 UTC. */
+/** A job as its client may see it. Times are milliseconds since 1970-01-01 UTC. */
 export interface JobView {
   id: string;
   state: State;
   submitted: number;
   started: number | null;
   ended: number | null;
-  /** When an ended job becomes `expired`; null before its end, and where it is kept for ever. */
+  /** When an ended job becomes `expired`; null before its end, and if it is kept forever. */
   expires: number | null;
-  /** Why a failed, cancelled or expired job has no prediction, in a sentence; null in every other state. */
+  /** Why a failed, cancelled or expired job has no prediction, in a sentence. */
   failure: string | null;
-  /** 1 for the next job to be leased, as far as can be told now: clients take turns. Null unless queued. */
+  /** Estimated place in the queue, 1 for the next; null unless queued. */
   place: number | null;
 }
 
@@ -43,17 +43,18 @@ export interface ScoringVersion {
 export interface StoreOptions {
   database: Database;
   clock: Clock;
-  /** What a job would be scored on now: results on the same are shared. */
+  /** The version that scores jobs now; results of the same version are shared. */
   scoringVersion: () => ScoringVersion;
-  /** Jobs that may wait; one more is refused. */
+  /** Jobs that may wait, in all and per client. */
   maxQueued?: number;
-  /** Jobs of one client that may wait. */
   maxQueuedPerClient?: number;
-  /** Milliseconds that an ended job is kept; null keeps it for ever. */
+  /** Milliseconds for which an ended job is kept; null keeps it forever. */
   retention?: number | null;
   /** Makes identifiers of jobs; by default the clock's. */
   newId?: () => string;
 }
+
+type LeasedJob = Pick<Lease, "rid" | "digest">;
 
 interface Submitted {
   kind: "submitted";
@@ -63,69 +64,40 @@ interface Submitted {
   digest: string;
 }
 
-interface HandedIn {
-  kind: "handed in";
-  lease: Pick<Lease, "rid" | "digest">;
-  scoringVersion: ScoringVersion;
+interface Finished {
+  kind: "finished";
+  lease: LeasedJob;
+  version: ScoringVersion;
   prediction: string;
 }
 
-interface JobRow {
-  rid: number;
-  id: string;
-  state: State;
-  client: string;
-  submitted: number;
-  started: number | null;
-  ended: number | null;
-  expires: number | null;
-  failure: string | null;
-}
-
-const QUEUED = transitionSql("lease").where;
 const RELEASE = transitionSql("release");
-const FINISH = transitionSql("finish");
-const REUSE = transitionSql("reuse");
-const FAIL = transitionSql("fail");
-const INHERIT = transitionSql("inherit");
-const CANCEL = transitionSql("cancel");
+const RUNNING = RELEASE.where;
 const UNFINISHED = "state IN ('queued', 'running')";
-/**
- * Jobs that wait, by a partial index. The second term says nothing new, but SQLite does not see by itself that who waits
- * is unfinished, and would look at every job that waits instead of at those with the same question.
- */
-const WAITS = `${QUEUED} AND ${UNFINISHED}`;
+/** Jobs that wait. The second term is redundant, but makes SQLite use the partial index on unfinished jobs. */
+const WAITS = `${transitionSql("lease").where} AND ${UNFINISHED}`;
 const INSERT_QUEUED = `INSERT INTO job (state, id, client, request, digest, submitted, twin) VALUES ('queued', ?, ?, ?, ?, ?,
   EXISTS (SELECT 1 FROM job WHERE digest = ? AND client = ? AND ${UNFINISHED}))`;
-/** Two steps of a job's life in one: queued and, by `reuse`, finished. */
+/** A job that is queued and, by `reuse`, finished at once. */
 const INSERT_FINISHED = `INSERT INTO job (state, id, client, request, digest, submitted, started, ended, expires, result)
-  VALUES ('${TRANSITIONS.reuse.to}', ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-const INHERITED = "A job with the same question, whose answer this one waited for, failed: ";
+  VALUES ('finished', ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+/** Takes a job from its worker, back into the queue. */
+const REQUEUE = `UPDATE job SET ${RELEASE.set}, worker = NULL, deadline = NULL, started = NULL`;
 
-/** Jobs and results in SQLite. One process writes: it holds the lock of the data directory. */
+/** Jobs and results in SQLite. Only one process writes: it holds the lock of the data directory. */
 export class JobStore {
   readonly #database: Database;
-  readonly #clock: Clock;
-  readonly #scoringVersion: () => ScoringVersion;
-  readonly #maxQueued: number;
-  readonly #maxQueuedPerClient: number;
-  readonly #retention: number | null;
-  readonly #newId: () => string;
+  readonly #options: StoreOptions;
   readonly #scheduler: FairScheduler;
-  readonly #changes: GroupCommit<Submitted | HandedIn, string>;
-  /** Whether a lease may find something: false once one has found nothing, until a job is queued or another ends. */
+  readonly #changes: GroupCommit<Submitted | Finished, string>;
+  /** False once a lease has found nothing, until a job is queued or another ends. */
   #mayLease = true;
-  /** Whether what a former process left is still to be put back: the disk was full when this one began. */
+  /** Whether the jobs that a former process left are still to be recovered: the disk was full at start. */
   #mustRecover = false;
 
   constructor(options: StoreOptions) {
     this.#database = options.database;
-    this.#clock = options.clock;
-    this.#scoringVersion = options.scoringVersion;
-    this.#maxQueued = options.maxQueued ?? Infinity;
-    this.#maxQueuedPerClient = options.maxQueuedPerClient ?? Infinity;
-    this.#retention = options.retention ?? null;
-    this.#newId = options.newId ?? (() => this.#clock.newId());
+    this.#options = options;
     this.#scheduler = new FairScheduler(options.database);
     this.#changes = new GroupCommit(
       (changes) => this.#write(changes),
@@ -134,88 +106,46 @@ export class JobStore {
   }
 
   /**
-   * Accepts a job of a client and gives its identifier, once its row is on the disk. Jobs that arrive while the event
-   * loop is busy share one transaction and thus one fsync, each is answered only after it. What was asked before is
-   * finished at once; what the same client has asked already and waits for is a twin that shares the answer.
-   * @throws Problem busy where the queue is full or the disk takes no more
+   * Accepts a job and returns its identifier once its row is on the disk. Jobs that arrive while the event loop is busy
+   * share one transaction and fsync. A known result finishes the job at once; a duplicate of an unfinished job of the
+   * same client (a "twin") waits for its result.
+   * @throws Problem busy if the queue is full or the disk accepts no more
    */
   insert(request: JobRequest, client = ""): Promise<string> {
-    return this.#changes.add({
-      kind: "submitted",
-      id: this.#newId(),
-      client,
-      request: JSON.stringify(request),
-      digest: digestOf(request),
-    });
+    const id = this.#options.newId?.() ?? this.#options.clock.newId();
+    const digest = digestOf(request);
+    return this.#changes.add({ kind: "submitted", id, client, request: JSON.stringify(request), digest });
   }
 
-  /**
-   * Finishes a job as `finish` does, together with all that is submitted and handed in meanwhile: one transaction and
-   * one fsync for them. It is finished when the promise is kept; where the disk refuses, hand it in again.
-   */
-  async finishInGroup(
-    lease: Pick<Lease, "rid" | "digest">,
-    scoringVersion: ScoringVersion,
-    prediction: string,
-  ): Promise<void> {
-    if (this.#changes.isClosed) return void this.finish(lease, scoringVersion, prediction);
+  /** Like `finish`, in the same transaction as what is submitted and finished meanwhile. If it rejects, try again. */
+  async finishInGroup(lease: LeasedJob, version: ScoringVersion, prediction: string): Promise<void> {
+    if (this.#changes.isClosed) return void this.finish(lease, version, prediction);
     try {
-      await this.#changes.add({ kind: "handed in", lease, scoringVersion, prediction });
+      await this.#changes.add({ kind: "finished", lease, version, prediction });
     } catch (error) {
-      // Not in the words for who submits.
+      // The Problem is worded for clients that submit.
       throw (error as Problem).cause ?? error;
     }
   }
 
-  /** Writes the jobs that wait for it; `insert` and `handIn` call it by themselves. */
-  flush(): void {
-    this.#changes.flush();
-  }
-
-  /** Writes what waits and accepts no more jobs. The database stays open: it is not ours. */
+  /** Writes pending changes and accepts no more jobs. The database stays open. */
   close(): void {
     this.#changes.close();
   }
 
-  /** Ends come first: who asks the same at that moment has the answer at once. */
-  #write(changes: readonly (Submitted | HandedIn)[]): (string | Problem)[] {
-    const database = this.#database;
-    const insertQueued = database.query(INSERT_QUEUED);
-    const insertFinished = database.query(INSERT_FINISHED);
+  /** Finished jobs come first, so that identical submissions in the batch reuse their results. */
+  #write(changes: readonly (Submitted | Finished)[]): (string | Problem)[] {
     let mayLease = this.#mayLease;
-    const write = database.transaction(() => {
-      const ends = changes.filter((change) => change.kind === "handed in");
-      for (const { lease, scoringVersion, prediction } of ends)
-        this.finish(lease, scoringVersion, prediction);
-      mayLease ||= ends.length > 0;
-      const now = this.#clock.now();
-      const expiry = this.#expiry(now);
-      const scoringVersion = this.#scoringVersion();
-      const results = new Map<string, number | null>();
-      let waiting = this.queued();
-      const ofClient = new Map<string, number>();
-      return changes.map((change): string | Problem => {
-        if (change.kind === "handed in") return "";
-        const { id, client, request, digest } = change;
-        let result = results.get(digest);
-        if (result === undefined) {
-          result = resultOf(this.#database, digest, scoringVersion);
-          results.set(digest, result);
-        }
-        if (result !== null) {
-          insertFinished.run(id, client, request, digest, now, now, now, expiry, result);
-          return id;
-        }
-        const own = ofClient.get(client) ?? this.#queuedOf(client);
-        if (waiting >= this.#maxQueued) return full(`The queue is full: ${waiting} jobs wait.`);
-        if (own >= this.#maxQueuedPerClient) {
-          return full(`${own} jobs of this client wait, which is as many as one may have.`);
-        }
-        insertQueued.run(id, client, request, digest, now, digest, client);
-        mayLease = true;
-        waiting++;
-        ofClient.set(client, own + 1);
-        return id;
+    const write = this.#database.transaction(() => {
+      const finished = changes.filter((change) => change.kind === "finished");
+      for (const { lease, version, prediction } of finished) this.finish(lease, version, prediction);
+      mayLease ||= finished.length > 0;
+      const insert = this.#openBatch();
+      return changes.map((change) => {
+        if (change.kind === "finished") return "";
+        const inserted = insert(change);
+        if (inserted === "queued") mayLease = true;
+        return inserted instanceof Problem ? inserted : change.id;
       });
     });
     const answers = write.immediate();
@@ -223,108 +153,123 @@ export class JobStore {
     return answers;
   }
 
-  /** Takes the job whose turn it is for a worker, for at most `milliseconds`; null where none can start now. */
+  /** Inserts the jobs of one transaction; counts and results are read once. */
+  #openBatch(): (job: Submitted) => "finished" | "queued" | Problem {
+    const { clock, scoringVersion, maxQueued = Infinity, maxQueuedPerClient = Infinity } = this.#options;
+    const insertQueued = this.#database.query(INSERT_QUEUED);
+    const insertFinished = this.#database.query(INSERT_FINISHED);
+    const now = clock.now();
+    const version = scoringVersion();
+    const results = new Map<string, number | null>();
+    const waitingOf = new Map<string, number>();
+    let waiting = this.queued();
+    return ({ id, client, request, digest }) => {
+      let result = results.get(digest);
+      if (result === undefined) results.set(digest, (result = resultOf(this.#database, digest, version)));
+      if (result !== null) {
+        insertFinished.run(id, client, request, digest, now, now, now, this.#expiry(now), result);
+        return "finished";
+      }
+      const own = waitingOf.get(client) ?? this.#queuedOf(client);
+      if (waiting >= maxQueued) return full(`The queue is full: ${waiting} jobs wait.`);
+      if (own >= maxQueuedPerClient) return full(`The limit of ${own} queued jobs per client is reached.`);
+      insertQueued.run(id, client, request, digest, now, digest, client);
+      waiting++;
+      waitingOf.set(client, own + 1);
+      return "queued";
+    };
+  }
+
+  /** Leases the next job to a worker, for at most `milliseconds`; null if none can start now. */
   lease(milliseconds: number): Lease | null {
     if (this.#mustRecover) this.recover();
     if (!this.#mayLease) return null;
-    const now = this.#clock.now();
-    // Where a power cut takes the lease back the job waits, as it does after every start.
+    const now = this.#options.clock.now();
+    // If a power cut undoes the lease, the job waits, as after every start.
     const lease = withoutWaiting(this.#database, () => this.#scheduler.lease(now, now + milliseconds));
     this.#mayLease = lease !== null;
     return lease;
   }
 
   /**
-   * Stores a prediction (JSON text, or packed), finishes its job, and with it those that ask the same and still wait.
-   * @returns false where the job is not running any more
+   * Stores a prediction (JSON text, or packed) and finishes its job and the identical ones that wait.
+   * @returns false if the job is not running any more
    */
   finish(
-    { rid, digest }: Pick<Lease, "rid" | "digest">,
-    scoringVersion: ScoringVersion,
+    { rid, digest }: LeasedJob,
+    version: ScoringVersion,
     prediction: string | Uint8Array<ArrayBuffer>,
   ): boolean {
-    const now = this.#clock.now();
+    const now = this.#options.clock.now();
     const packed = typeof prediction === "string" ? packPrediction(prediction) : prediction;
-    return this.#inTransaction(() => {
-      const running = this.#database
-        .query(`SELECT client FROM job WHERE rid = ? AND ${FINISH.where}`)
-        .get(rid);
-      if (!running) return false;
-      // The method is deterministic: where another job was quicker, what it stored is the same.
-      const stored = storeResult(this.#database, digest, scoringVersion, packed, now);
-      this.#database
-        .query(
-          `UPDATE job SET ${FINISH.set}, deadline = NULL, ended = ?, expires = ?, result = ? WHERE rid = ? AND ${FINISH.where}`,
-        )
-        .run(now, this.#expiry(now), stored ?? resultOf(this.#database, digest, scoringVersion), rid);
-      if (!this.#waitsFor(digest)) return true;
-      // Those that wait are scored on what is in use now, which may have changed while this one ran.
-      const result = resultOf(this.#database, digest, this.#scoringVersion());
-      if (result === null) this.#promote(digest, (running as { client: string }).client);
-      else {
-        this.#database
-          .query(
-            `UPDATE job SET ${REUSE.set}, twin = 0, started = ?, ended = ?, expires = ?, result = ?
-             WHERE digest = ? AND ${WAITS}`,
-          )
-          .run(now, now, this.#expiry(now), result, digest);
-      }
+    return this.change(() => {
+      if (this.#row(`SELECT 1 FROM job WHERE rid = ? AND ${RUNNING}`, rid) === null) return false;
+      // The method is deterministic: if another job was faster, it stored the same.
+      const stored =
+        storeResult(this.#database, digest, version, packed, now) ??
+        resultOf(this.#database, digest, version);
+      const { client } = this.#end("finish", { result: stored }, "rid = ?", rid)!;
+      if (this.#row(`SELECT 1 FROM job WHERE digest = ? AND ${WAITS} LIMIT 1`, digest) === null) return true;
+      // Those that wait are scored with the current version, which may have changed while this one ran.
+      const result = resultOf(this.#database, digest, this.#options.scoringVersion());
+      if (result === null) this.#promoteTwin(digest, client);
+      else this.#end("reuse", { result }, `digest = ? AND ${WAITS}`, digest);
       return true;
     });
   }
 
   /**
-   * Ends a running job without a result, and with it those that ask the same and still wait: they share the
-   * computation, and with it what becomes of it.
-   * @returns false where the job is not running any more
+   * Ends a running job without a result, and the identical ones that wait for it.
+   * @returns false if the job is not running any more
    */
   fail(rid: number, reason: string): boolean {
-    const now = this.#clock.now();
-    return this.#inTransaction(() => {
-      const failed = this.#database
-        .query(
-          `UPDATE job SET ${FAIL.set}, deadline = NULL, ended = ?, expires = ?, failure = ?
-           WHERE rid = ? AND ${FAIL.where} RETURNING digest`,
-        )
-        .get(now, this.#expiry(now), reason, rid) as { digest: string } | null;
-      if (!failed) return false;
-      this.#database
-        .query(
-          `UPDATE job SET ${INHERIT.set}, twin = 0, ended = ?, expires = ?, failure = ?
-           WHERE digest = ? AND ${WAITS}`,
-        )
-        .run(now, this.#expiry(now), INHERITED + reason, failed.digest);
+    return this.change(() => {
+      const failed = this.#end("fail", { failure: reason }, "rid = ?", rid);
+      if (failed === null) return false;
+      const failure = `The identical job that this one waited for failed: ${reason}`;
+      this.#end("inherit", { failure }, `digest = ? AND ${WAITS}`, failed.digest);
       return true;
     });
   }
 
   /**
-   * Calls a job off, whether it waits or runs; its twins go on. Calling off what is cancelled already changes nothing.
-   * @throws Problem unknown_job, conflict where it has ended otherwise
+   * Cancels a job that waits or runs; identical jobs continue. Cancelling it again changes nothing.
+   * @throws Problem unknown_job, conflict if it has ended otherwise
    */
   cancel(id: string): JobView {
-    const now = this.#clock.now();
-    this.#inTransaction(() => {
-      const cancelled = this.#database
-        .query(
-          `UPDATE job SET ${CANCEL.set}, twin = 0, deadline = NULL, ended = ?, expires = ?, failure = ?
-           WHERE id = ? AND ${CANCEL.where} RETURNING digest, client`,
-        )
-        .get(now, this.#expiry(now), "The job was cancelled.", id) as {
-        digest: string;
-        client: string;
-      } | null;
-      if (cancelled) this.#promote(cancelled.digest, cancelled.client);
+    this.change(() => {
+      const cancelled = this.#end("cancel", { failure: "The job was cancelled." }, "id = ?", id);
+      if (cancelled) this.#promoteTwin(cancelled.digest, cancelled.client);
     });
     const job = this.get(id);
-    if (job.state !== "cancelled") {
-      throw new Problem("conflict", `The job is ${job.state}; only one that waits or runs can be cancelled.`);
-    }
-    return job;
+    if (job.state === "cancelled") return job;
+    throw new Problem("conflict", `The job is ${job.state}; only queued and running jobs can be cancelled.`);
   }
 
-  /** Lets the oldest twin take a turn of its own, unless another job of the client with this question is ahead of it. */
-  #promote(digest: string, client: string): void {
+  /** Ends jobs by a transition. @returns the first of them; null if there was none */
+  #end(
+    event: JobEvent,
+    { result = null, failure = null }: { result?: number | null; failure?: string | null },
+    where: string,
+    key: number | string,
+  ): { digest: string; client: string } | null {
+    const { set, where: from } = transitionSql(event);
+    const now = this.#options.clock.now();
+    const started = event === "reuse" ? now : null;
+    return this.#row(
+      `UPDATE job SET ${set}, twin = 0, deadline = NULL, started = coalesce(started, ?), ended = ?, expires = ?, result = ?, failure = ?
+       WHERE ${from} AND ${where} RETURNING digest, client`,
+      started,
+      now,
+      this.#expiry(now),
+      result,
+      failure,
+      key,
+    );
+  }
+
+  /** Lets the oldest twin be leased, unless another job of the client with this question will answer it. */
+  #promoteTwin(digest: string, client: string): void {
     this.#database
       .query(
         `UPDATE job SET twin = 0 WHERE rid = (SELECT min(rid) FROM job WHERE digest = ?1 AND client = ?2 AND ${WAITS})
@@ -334,170 +279,122 @@ export class JobStore {
   }
 
   /**
-   * Gives a running job back to the queue, in its old place. `counted` says whether the attempt was the job's own
-   * (its worker died) or ended from outside (the service stops): only the former may use up its attempts.
+   * Returns a running job to its old place in the queue.
+   * @param counted whether the attempt counts: true if its worker died, false if the service stops
    */
   release(rid: number, counted: boolean): boolean {
     const { changes } = this.#database
-      .query(
-        `UPDATE job SET ${RELEASE.set}, worker = NULL, deadline = NULL, started = NULL, attempts = attempts - ?
-         WHERE rid = ? AND ${RELEASE.where}`,
-      )
+      .query(`${REQUEUE}, attempts = attempts - ? WHERE rid = ? AND ${RUNNING}`)
       .run(counted ? 0 : 1, rid);
     this.#mayLease = true;
     return changes > 0;
   }
 
-  /**
-   * Releases a job whose worker died, or fails it where it has had all its attempts.
-   * @returns the state it is in now
-   */
+  /** Releases a job whose worker died, or fails it after its last attempt. @returns its new state */
   retry(rid: number, attempts: number, reason: string): State {
-    if (attempts < MAX_ATTEMPTS) {
-      this.release(rid, true);
-      return "queued";
-    }
-    this.fail(rid, reason);
-    return "failed";
+    if (attempts < MAX_ATTEMPTS) this.release(rid, true);
+    else this.fail(rid, reason);
+    return attempts < MAX_ATTEMPTS ? "queued" : "failed";
   }
 
   /**
-   * At start, before any worker: no job of this process can be running, so every one that claims to be was cut off by its
-   * end. Those of workers elsewhere go on; without a farm they are ours again. Where it throws, nothing is leased before
-   * it was done.
+   * Requeues the jobs that the end of a former process cut off; call it at start, before any worker. With a farm, jobs of
+   * remote workers continue. If it throws, nothing is leased until it has succeeded.
    */
   recover(hasFarm = false): { requeued: number; failed: number } {
     this.#mustRecover = true;
-    const abandoned = this.#database.query(
-      `UPDATE job SET interruptions = interruptions + 1 WHERE ${RELEASE.where} AND worker IS NULL RETURNING rid, interruptions`,
-    );
-    const recovered = this.#inTransaction(() => {
+    const recovered = this.change(() => {
       if (!hasFarm) {
-        this.#database.run(
-          `UPDATE job SET ${RELEASE.set}, worker = NULL, deadline = NULL, started = NULL WHERE ${RELEASE.where} AND worker IS NOT NULL`,
-        );
+        this.#database.run(`${REQUEUE} WHERE ${RUNNING} AND worker IS NOT NULL`);
         this.#database.run("UPDATE job SET worker = NULL WHERE state = 'queued' AND worker = ''");
       }
-      const states = (abandoned.all() as { rid: number; interruptions: number }[]).map(
-        ({ rid, interruptions }) => {
-          if (interruptions < MAX_INTERRUPTIONS) {
-            this.release(rid, false);
-            return "queued";
-          }
-          this.fail(rid, `The service ended ${interruptions} times while it scored this job.`);
-          return "failed";
-        },
-      );
-      const requeued = states.filter((state) => state === "queued").length;
-      return { requeued, failed: states.length - requeued };
+      const abandoned = this.#database
+        .query(
+          `UPDATE job SET interruptions = interruptions + 1 WHERE ${RUNNING} AND worker IS NULL RETURNING rid, interruptions`,
+        )
+        .all() as { rid: number; interruptions: number }[];
+      const suspects = abandoned.filter(({ interruptions }) => interruptions >= MAX_INTERRUPTIONS);
+      for (const { rid, interruptions } of suspects)
+        this.fail(rid, `The service ended ${interruptions} times while it scored this job.`);
+      for (const { rid } of abandoned) this.release(rid, false);
+      return { requeued: abandoned.length - suspects.length, failed: suspects.length };
     });
-    // Only now is it on the disk.
     this.#mustRecover = false;
     return recovered;
   }
 
   /** @throws Problem unknown_job */
   get(id: string): JobView {
-    const row = this.#database
-      .query(
-        "SELECT rid, id, state, client, submitted, started, ended, expires, failure FROM job WHERE id = ?",
-      )
-      .get(id) as JobRow | null;
+    const row = this.#row<JobView & { rid: number; client: string }>(
+      "SELECT rid, id, state, client, submitted, started, ended, expires, failure FROM job WHERE id = ?",
+      id,
+    );
     if (!row) throw unknownJob();
-    // Written out: clients poll this, and a rest of a row is slow to make.
-    return {
-      id: row.id,
-      state: row.state,
-      submitted: row.submitted,
-      started: row.started,
-      ended: row.ended,
-      expires: row.expires,
-      failure: row.failure,
-      place: row.state === "queued" ? this.#scheduler.place(row.rid, row.client) : null,
-    };
+    const { rid, client, ...job } = row;
+    return { ...job, place: job.state === "queued" ? this.#scheduler.place(rid, client) : null };
   }
 
   /** The prediction of a finished job; null in every other state. @throws Problem unknown_job */
   prediction(id: string): Prediction | null {
-    const row = this.#database
-      .query("SELECT r.prediction, r.packed FROM job j LEFT JOIN result r ON r.rid = j.result WHERE j.id = ?")
-      .get(id) as StoredPrediction | null;
+    const row = this.#row<StoredPrediction>(
+      "SELECT r.prediction, r.packed FROM job j LEFT JOIN result r ON r.rid = j.result WHERE j.id = ?",
+      id,
+    );
     if (!row) throw unknownJob();
     const text = textOf(row);
     return text === null ? null : (JSON.parse(text) as Prediction);
   }
 
-  /** What the job was asked; null once it has expired. @throws Problem unknown_job */
+  /** The request of a job; null once it has expired. @throws Problem unknown_job */
   request(id: string): JobRequest | null {
-    const row = this.#database.query("SELECT request FROM job WHERE id = ?").get(id) as {
-      request: string | null;
-    } | null;
+    const row = this.#row<{ request: string | null }>("SELECT request FROM job WHERE id = ?", id);
     if (!row) throw unknownJob();
     return row.request === null ? null : (JSON.parse(row.request) as JobRequest);
   }
 
   /** Number of jobs by state. */
   counts(): Record<State, number> {
-    const rows = this.#database.query("SELECT state, count(*) AS n FROM job GROUP BY state").all() as {
-      state: State;
-      n: number;
-    }[];
-    const found = new Map(rows.map(({ state, n }) => [state, n]));
+    const rows = this.#database.query("SELECT state, count(*) AS n FROM job GROUP BY state").all();
+    const found = new Map((rows as { state: State; n: number }[]).map(({ state, n }) => [state, n]));
     return Object.fromEntries(STATES.map((state) => [state, found.get(state) ?? 0])) as Record<State, number>;
   }
 
-  /** When the job that waits longest was submitted; null where none waits. */
+  /** When the job that has waited longest was submitted; null if none waits. */
   oldestQueued(): number | null {
-    const row = this.#database
-      .query("SELECT submitted FROM job WHERE state = 'queued' ORDER BY rid LIMIT 1")
-      .get() as { submitted: number } | null;
-    return row?.submitted ?? null;
+    const sql = "SELECT submitted FROM job WHERE state = 'queued' ORDER BY rid LIMIT 1";
+    return this.#row<{ submitted: number }>(sql)?.submitted ?? null;
   }
 
   /** Number of jobs that wait. */
   queued(): number {
-    const row = this.#database.query("SELECT coalesce(sum(waiting), 0) AS n FROM queue").get();
-    return (row as { n: number }).n;
+    return this.#row<{ n: number }>("SELECT coalesce(sum(waiting), 0) AS n FROM queue")!.n;
   }
 
   #queuedOf(client: string): number {
-    const row = this.#database.query("SELECT waiting FROM queue WHERE client = ?").get(client);
-    return (row as { waiting: number } | null)?.waiting ?? 0;
+    const row = this.#row<{ waiting: number }>("SELECT waiting FROM queue WHERE client = ?", client);
+    return row?.waiting ?? 0;
   }
 
-  /** Whether somebody else waits for the answer to this question. */
-  #waitsFor(digest: string): boolean {
-    return (
-      this.#database.query(`SELECT 1 FROM job WHERE digest = ? AND ${WAITS} LIMIT 1`).get(digest) !== null
-    );
+  #row<Row = unknown>(sql: string, ...values: (string | number | null)[]): Row | null {
+    return this.#database.query(sql).get(...values) as Row | null;
   }
 
   #expiry(ended: number): number | null {
-    return this.#retention === null ? null : ended + this.#retention;
+    const { retention } = this.#options;
+    return retention == null ? null : ended + retention;
   }
 
-  /** Runs what changes jobs in other ways, in one transaction. */
+  /** Changes jobs in one transaction, a writer from its start: one that starts as a reader is refused while others write. */
   change<T>(action: () => T): T {
-    return this.#inTransaction(action);
-  }
-
-  /** From the beginning as a writer: one that begins as a reader is refused where another process writes meanwhile. */
-  #inTransaction<T>(action: () => T): T {
     if (this.#database.inTransaction) return action();
-    // Whatever it did, another job may have its turn now.
+    // Another job may be next now.
     this.#mayLease = true;
     return this.#database.transaction(action).immediate();
   }
 }
 
-function full(what: string): Problem {
-  return new Problem("busy", `${what} Try again in a minute.`, { headers: { "Retry-After": "60" } });
-}
+const full = (what: string): Problem =>
+  new Problem("busy", `${what} Try again in a minute.`, { headers: { "Retry-After": "60" } });
 
-/** The identifier is not repeated: it is the caller's text, and may be anything. */
-function unknownJob(): Problem {
-  return new Problem(
-    "unknown_job",
-    "There is no job with this identifier. RunJob returns identifiers of jobs.",
-  );
-}
+/** The identifier is not repeated: it is the caller's text. */
+const unknownJob = (): Problem => new Problem("unknown_job", "There is no job with this identifier.");
