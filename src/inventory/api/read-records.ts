@@ -37,8 +37,7 @@ export function listRecords(call: Call, resource: RoutedResource): Response {
   const { searchParams } = call.url;
   const past = searchParams.has("as_of") ? store.past(resource, searchParams, actor) : undefined;
   const listing = parseListing(store.resources, resource, past?.parameters ?? searchParams, actor);
-  if (explained(call) !== undefined)
-    return respondJson(explainListing(store, resource, listing, searchParams, actor, past));
+  if (explained(call) !== undefined) return respondJson(explainListing(call, resource, listing, past));
   const format = negotiate(listing.format, request.headers.get("accept"));
   const headers = warningOf(listing.ignored);
   if (format === "csv" || format === "xlsx") return exportList(call, resource, format, listing, headers);
@@ -70,7 +69,7 @@ export function readRecord(call: Call, resource: RoutedResource, id: string): Re
   const { searchParams } = call.url;
   const wanted = explained(call);
   const past = searchParams.has("as_of") ? store.past(resource, searchParams, actor) : undefined;
-  if (wanted !== undefined) return respondJson(explainRecord(store, resource, id, wanted, actor, past));
+  if (wanted !== undefined) return respondJson(explainRecord(call, resource, id, wanted, past));
   const reader = past?.reader ?? store.reader;
   return showRecord(call, resource, findRequested(call, resource, id, reader), 200, reader);
 }
@@ -105,7 +104,7 @@ export function showRecord(
   const headers = warningOf(isRead ? unknownItemParameters(url.searchParams) : []);
   if (status === 201) headers.Location = urlOf(call, resource, rid);
   if (format === "csv" || format === "xlsx")
-    return exportRecords(call, resource, format, representation, [rid], { status, headers, reader });
+    return exportRecords(call, resource, representation, [rid], { format, status, headers, reader });
   const links = { base, format: representation.format };
   const [text] = reader.texts(resource, representation, actor, [rid], links);
   // Clients of the flat form expect the record in `results`.
@@ -163,15 +162,16 @@ function exportList(
   try {
     const reader = readerOf(call, resource, snapshot?.store ?? store);
     const { rids } = reader.list(resource, listing, actor);
-    const source = { status: 200, headers, reader, ...(snapshot ? { end: snapshot.close } : {}) } as const;
-    return exportRecords(call, resource, format, listing, rids, source);
+    const file = { format, status: 200, headers, reader } as const;
+    return exportRecords(call, resource, listing, rids, snapshot ? { ...file, end: snapshot.close } : file);
   } catch (error) {
     snapshot?.close();
     throw error;
   }
 }
 
-interface ExportSource {
+interface Export {
+  format: "csv" | "xlsx";
   status: 200 | 201;
   headers: Record<string, string>;
   reader: RecordReader;
@@ -183,10 +183,9 @@ interface ExportSource {
 function exportRecords(
   call: Call,
   resource: RoutedResource,
-  format: "csv" | "xlsx",
   requested: Representation,
   rids: readonly number[],
-  { status, headers, reader, end }: ExportSource,
+  { format, status, headers, reader, end }: Export,
 ): Response {
   // Cells hold plain values only.
   const shape = requested.shape === "spec" ? "flat" : requested.shape;

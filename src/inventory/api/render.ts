@@ -112,11 +112,7 @@ export function showValue(
   { status = 200, version }: { status?: 200 | 201; version?: number } = {},
 ): Response {
   const json = JSON.stringify(value);
-  const typed = call.url.searchParams.get("format");
-  const wanted = typed === "api" || typed === "json" ? typed : undefined;
-  const accept = call.request.headers.get("accept") ?? "";
-  const isRead = call.method === "GET" || call.method === "HEAD";
-  const isPage = isRead && (wanted || accept.includes("text/html")) && negotiate(wanted, accept) === "api";
+  const isPage = wantsPage(call);
   const form = formOf(call, isPage ? "api" : "json");
   const headers = { ETag: version === undefined ? listTag(json, form) : recordTag(version, json, form) };
   if (isKnown(call, headers.ETag)) return notModified(headers);
@@ -132,6 +128,16 @@ export function showValue(
     links: [{ name: "JSON", url: withParameter(call, "format", "json") }],
     linkOf: (key, id) => (BATCH_KEYS.has(key) ? `${call.base}batches/${id}/?format=api` : undefined),
   });
+}
+
+function wantsPage({ method, request, url }: Call): boolean {
+  const typed = url.searchParams.get("format");
+  const wanted = typed === "api" || typed === "json" ? typed : undefined;
+  const accept = request.headers.get("accept") ?? "";
+  const isRead = method === "GET" || method === "HEAD";
+  return (
+    isRead && (wanted !== undefined || accept.includes("text/html")) && negotiate(wanted, accept) === "api"
+  );
 }
 
 export const notModified = (headers: Record<string, string>): Response => respond(null, 304, "", headers);

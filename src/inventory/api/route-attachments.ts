@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { isGuarded } from "../model/resource.ts";
 import { Attachments } from "../records/attachments.ts";
-import { SubResourceRecords } from "../records/sub-resources.ts";
+import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";
 import { RESOURCES } from "../resources/index.ts";
 import { attachment } from "../resources/attachment.ts";
@@ -17,11 +17,11 @@ import {
   respondJson,
 } from "./call.ts";
 import { checkVersion, isKnown } from "./entity-tag.ts";
-import { type Api, binary, content, inQuery, UPLOAD } from "./operation-plugin.ts";
+import { type Api, binary, content, inQuery, type Operation, UPLOAD } from "./operation-plugin.ts";
 import { notModified, showValue } from "./render.ts";
 import { readUpload } from "./request-body.ts";
 import { addHistoryOf } from "./route-history.ts";
-import { isWanted, presentOf, readableParent, shownSchema } from "./route-sub-resources.ts";
+import { isWanted, presentOf, readableParent, recordsOf, shownSchema } from "./route-sub-resources.ts";
 
 const FILE = shownSchema(attachment);
 const PARENT = [
@@ -31,17 +31,46 @@ const PARENT = [
 ];
 const SENT = { ...UPLOAD, ...binary("application/octet-stream") };
 
+const LIST = "attachments/";
+const FILE_PATH = `${LIST}:id/`;
+
 /** `attachments/`: a bare list, as LabID's client reads it; `attachments/<id>/`: the file itself. */
 export function addAttachments(api: Api, store: Store): void {
   const files = new Attachments(store.statements, RESOURCES.filter(isGuarded));
-  const records = new SubResourceRecords(store);
-  const showFile = (call: Call, rid: number, status: 200 | 201 = 200): Response => {
-    const shown = records.show(attachment, rid, presentOf(call), call.base)!;
-    return showValue(call, shown, { status, version: Number(shown.version) });
-  };
+  addList(api, files);
+  addDownload(api, files);
+  addWrites(api, files);
+  for (const [path, description, type] of [
+    [LIST, "Files of a record.", "application/json"],
+    [FILE_PATH, "A file of a record.", "*/*"],
+  ])
+    api.add("OPTIONS", path, {
+      run: () => {
+        const parses = ["multipart/form-data", "*/*"];
+        return respondJson({ name: "attachments", description, renders: [type], parses });
+      },
+    });
+  addHistoryOf(api, {
+    name: "a file",
+    resource: attachment,
+    path: FILE_PATH,
+    restored: FILE,
+    find(call, { id }) {
+      const { rid, parent } = files.find(id);
+      findAny(call, parent.resource, parent.id);
+      return rid;
+    },
+    show: (call, rid) => showFile(call, rid),
+  });
+}
 
-  const list = "attachments/";
-  api.add("GET", list, {
+function showFile(call: Call, rid: number, status: 200 | 201 = 200): Response {
+  const shown = recordsOf(call).show(attachment, rid, presentOf(call), call.base)!;
+  return showValue(call, shown, { status, version: Number(shown.version) });
+}
+
+function addList(api: Api, files: Attachments): void {
+  api.add("GET", LIST, {
     summary: "List the files of a record",
     description: "The newest first. The record is named by `app`, `model` and `object_id`.",
     parameters: [...PARENT, inQuery("ordering", "created: the oldest first.")],
@@ -50,14 +79,13 @@ export function addAttachments(api: Api, store: Store): void {
     run({ call }) {
       const { searchParams } = call.url;
       const { resource, id } = files.parentOf(searchParams);
-      const oldestFirst = records.list(attachment, resource, readableParent(call, resource, id), call.base);
-      return showValue(
-        call,
-        searchParams.get("ordering") === "created" ? oldestFirst : oldestFirst.toReversed(),
-      );
+      const parent = readableParent(call, resource, id);
+      const oldestFirst = recordsOf(call).list(attachment, resource, parent, call.base);
+      const isAscending = searchParams.get("ordering") === "created";
+      return showValue(call, isAscending ? oldestFirst : oldestFirst.toReversed());
     },
   });
-  api.add("POST", list, {
+  api.add("POST", LIST, {
     summary: "Add a file to a record",
     description: "`app`, `model` and `object_id` may also be fields of the form.",
     parameters: PARENT,
@@ -78,16 +106,17 @@ export function addAttachments(api: Api, store: Store): void {
       });
     },
   });
+}
 
-  const one = `${list}:id/`;
-  api.add("GET", one, {
+function addDownload(api: Api, files: Attachments): void {
+  api.add("GET", FILE_PATH, {
     summary: "Download a file",
     accepts: ["past", "noneMatch"],
     returns: binary("*/*"),
     run({ call, params }) {
       const { rid, parent } = files.find(params.id);
       const source = readableParent(call, parent.resource, parent.id);
-      const shown = records.show(attachment, rid, source, call.base);
+      const shown = recordsOf(call).show(attachment, rid, source, call.base);
       if (!shown || !isWanted(shown, source)) throw notFound();
       const name = encodeURIComponent(String(shown.name)).replaceAll("'", "%27");
       const headers = {
@@ -99,66 +128,63 @@ export function addAttachments(api: Api, store: Store): void {
       return respond(new Blob([files.bytes(shown)]).stream(), 200, String(shown.media_type), headers);
     },
   });
+}
+
+function addWrites(api: Api, files: Attachments): void {
+  /** `read`: reads the body before the transaction; returns the write. */
   const addWrite = (
     method: "PUT" | "PATCH" | "DELETE",
-    description: { summary: string; description?: string; sends?: typeof SENT },
-  ): void =>
-    api.add(method, one, {
-      ...description,
+    about: Pick<Operation, "summary" | "description" | "sends">,
+    read: (call: Call) => Promise<(writer: RecordWriter, rid: number) => void>,
+  ): void => {
+    const isDelete = method === "DELETE";
+    api.add(method, FILE_PATH, {
+      ...about,
       accepts: ["dryRun", "match"],
-      ...(method === "DELETE" ? {} : { returns: content(FILE) }),
+      ...(isDelete ? {} : { returns: content(FILE) }),
       async run({ call, params }) {
         const { rid, parent } = files.find(params.id);
         findChangeable(call, parent.resource, parent.id);
-        const upload = method === "PUT" ? await readUpload(call.request, call.maxBytes) : undefined;
-        const body = method === "PATCH" ? await readBody(call) : null;
+        const write = await read(call);
         return writeBatch(call, {
-          kind: method === "DELETE" ? "delete" : "update",
+          kind: isDelete ? "delete" : "update",
           work(writer) {
             findChangeable(call, parent.resource, parent.id);
             const { deleted, version } = writer.current(attachment, rid);
             if (deleted === 1) throw notFound();
             checkVersion(call, Number(version));
-            if (upload) files.replace(writer, rid, upload, call.actor);
-            else if (method === "PATCH") files.rename(writer, rid, body, call.actor);
-            else writer.markDeleted(attachment, rid, call.actor);
+            write(writer, rid);
           },
-          respond: () => (method === "DELETE" ? noContent() : showFile(call, rid)),
+          respond: () => (isDelete ? noContent() : showFile(call, rid)),
         });
       },
     });
-  addWrite("PUT", {
-    summary: "Replace a file",
-    description: "Stores a new version; the bytes of earlier versions stay.",
-    sends: SENT,
-  });
-  addWrite("PATCH", { summary: "Rename a file", sends: content(Type.Object({ name: Type.String() })) });
-  addWrite("DELETE", {
-    summary: "Delete a file",
-    description: "It stays in the database; lists with `deleted=true` show it.",
-  });
-
-  const metadata = { name: "attachments", parses: ["multipart/form-data", "*/*"] };
-  for (const [path, description, type] of [
-    [list, "Files of a record.", "application/json"],
-    [one, "A file of a record.", "*/*"],
-  ])
-    api.add("OPTIONS", path, {
-      run() {
-        const { name, parses } = metadata;
-        return respondJson({ name, description, renders: [type], parses });
-      },
-    });
-  addHistoryOf(api, {
-    name: "a file",
-    resource: attachment,
-    path: one,
-    restored: FILE,
-    find(call, { id }) {
-      const { rid, parent } = files.find(id);
-      findAny(call, parent.resource, parent.id);
-      return rid;
+  };
+  addWrite(
+    "PUT",
+    {
+      summary: "Replace a file",
+      description: "Stores a new version; the bytes of earlier versions stay.",
+      sends: SENT,
     },
-    show: (call, rid) => showFile(call, rid),
+    async ({ request, maxBytes, actor }) => {
+      const upload = await readUpload(request, maxBytes);
+      return (writer, rid) => files.replace(writer, rid, upload, actor);
+    },
+  );
+  const named = content(Type.Object({ name: Type.String() }));
+  addWrite("PATCH", { summary: "Rename a file", sends: named }, async (call) => {
+    const body = await readBody(call);
+    return (writer, rid) => files.rename(writer, rid, body, call.actor);
   });
+  addWrite(
+    "DELETE",
+    {
+      summary: "Delete a file",
+      description: "It stays in the database; lists with `deleted=true` show it.",
+    },
+    async ({ actor }) =>
+      (writer, rid) =>
+        writer.markDeleted(attachment, rid, actor),
+  );
 }

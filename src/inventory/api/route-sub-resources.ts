@@ -43,15 +43,14 @@ const RECORD_INFO = {
 
 /** `<segment>/<id>/annotations/`, `notes/` and so on, for every resource whose records have owners. */
 export function addSubResources(api: Api, store: Store): void {
-  const records = new SubResourceRecords(store);
   for (const parent of RESOURCES.filter(isGuarded))
     for (const sub of store.subResources.filter(({ docs }) => docs)) {
-      addList(api, records, parent, sub);
-      addOne(api, records, parent, sub);
+      addList(api, parent, sub);
+      addOne(api, parent, sub);
     }
 }
 
-function addList(api: Api, records: SubResourceRecords, parent: RoutedResource, sub: SubResource): void {
+function addList(api: Api, parent: RoutedResource, sub: SubResource): void {
   const path = [parent, `:id/${sub.segment}/`] as const;
   const shown = shownSchema(sub);
   const { list, add: create, body: example } = sub.docs!;
@@ -61,7 +60,7 @@ function addList(api: Api, records: SubResourceRecords, parent: RoutedResource, 
     returns: content(Type.Object({ results: Type.Array(shown) })),
     run({ call, params }) {
       const source = readableParent(call, parent, params.id);
-      return showValue(call, { results: records.list(sub, parent, source, call.base) });
+      return showValue(call, { results: recordsOf(call).list(sub, parent, source, call.base) });
     },
   });
   api.add("POST", path, {
@@ -79,16 +78,16 @@ function addList(api: Api, records: SubResourceRecords, parent: RoutedResource, 
         kind: "create",
         work: (writer) => {
           const rid = findChangeable(call, parent, params.id);
-          return records.create(writer, sub, { resource: parent, rid }, body, call);
+          return recordsOf(call).create(writer, sub, { resource: parent, rid }, body, call);
         },
-        respond: (rid) => showOne(call, records, sub, rid, 201),
+        respond: (rid) => showOne(call, sub, rid, 201),
       });
     },
   });
   api.add("OPTIONS", path, { run: ({ call, params }) => optionsOf(call, parent, params.id, sub, "POST") });
 }
 
-function addOne(api: Api, records: SubResourceRecords, parent: RoutedResource, sub: SubResource): void {
+function addOne(api: Api, parent: RoutedResource, sub: SubResource): void {
   const path = [parent, `:id/${sub.segment}/:sub_id/`] as const;
   const name = `one of the ${sub.segment} of a record in ${parent.segment}`;
   const returns = content(shownSchema(sub));
@@ -98,8 +97,8 @@ function addOne(api: Api, records: SubResourceRecords, parent: RoutedResource, s
     returns,
     run({ call, params }) {
       const source = readableParent(call, parent, params.id);
-      const rid = records.find(sub, parent, source.rid, params.sub_id);
-      return showOne(call, records, sub, rid, 200, source);
+      const rid = recordsOf(call).find(sub, parent, source.rid, params.sub_id);
+      return showOne(call, sub, rid, 200, source);
     },
   });
   for (const [method, mode, verb] of [
@@ -121,15 +120,20 @@ function addOne(api: Api, records: SubResourceRecords, parent: RoutedResource, s
         return writeBatch(call, {
           kind: mode ? "update" : "delete",
           work(writer) {
-            const rid = records.find(sub, parent, findChangeable(call, parent, params.id), params.sub_id);
+            const rid = recordsOf(call).find(
+              sub,
+              parent,
+              findChangeable(call, parent, params.id),
+              params.sub_id,
+            );
             const { deleted, version } = writer.current(sub, rid);
             if (deleted === 1) throw notFound();
             checkVersion(call, Number(version));
-            if (mode) records.change(writer, sub, rid, body, { actor: call.actor, mode });
+            if (mode) recordsOf(call).change(writer, sub, rid, body, { actor: call.actor, mode });
             else writer.markDeleted(sub, rid, call.actor);
             return rid;
           },
-          respond: (rid) => (mode ? showOne(call, records, sub, rid, 200) : noContent()),
+          respond: (rid) => (mode ? showOne(call, sub, rid, 200) : noContent()),
         });
       },
     });
@@ -139,21 +143,23 @@ function addOne(api: Api, records: SubResourceRecords, parent: RoutedResource, s
     resource: sub,
     path,
     restored: shownSchema(sub),
-    find: (call, params) => records.find(sub, parent, findAny(call, parent, params.id), params.sub_id),
-    show: (call, rid) => showOne(call, records, sub, rid, 200),
+    find: (call, params) =>
+      recordsOf(call).find(sub, parent, findAny(call, parent, params.id), params.sub_id),
+    show: (call, rid) => showOne(call, sub, rid, 200),
   });
 }
+
+export const recordsOf = ({ store }: Call): SubResourceRecords => new SubResourceRecords(store);
 
 /** One as it is stored, wrapped if the client requests it. `source`: where it was read from, with its filter. */
 function showOne(
   call: Call,
-  records: SubResourceRecords,
   sub: SubResource,
   rid: number,
   status: 200 | 201,
   source?: ReadableParent,
 ): Response {
-  const shown = records.show(sub, rid, source ?? presentOf(call), call.base);
+  const shown = recordsOf(call).show(sub, rid, source ?? presentOf(call), call.base);
   if (!shown || (source && !isWanted(shown, source))) throw notFound();
   const isFlat = call.url.searchParams.get("response_format") === "flat";
   return showValue(call, isFlat ? { results: shown } : shown, { status, version: Number(shown.version) });

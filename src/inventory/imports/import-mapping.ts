@@ -67,6 +67,11 @@ function fieldOf(resources: Resources, resource: Resource, header: string): stri
   if (name === PATH && resource.name === "location") return name;
   const known = Object.hasOwn(fields, name) ? fields[name] : undefined;
   if (known && known.shown !== "internal") return known.write === "never" ? null : name;
+  return referenceOf(resources, resource, name);
+}
+
+/** The reference that `<reference>_id` or `<reference>__<name>` names, as above. */
+function referenceOf(resources: Resources, { fields }: Resource, name: string): string | null | undefined {
   const [own, rest, ...more] =
     name.endsWith("_id") && !name.includes("__") ? [name.slice(0, -"_id".length), "id"] : name.split("__");
   const field = Object.hasOwn(fields, own) ? fields[own] : undefined;

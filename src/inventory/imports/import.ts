@@ -173,13 +173,16 @@ class RowImporter {
     for (const [i, { field }] of this.#columns.entries())
       if (field !== null) cells.set(field, given[i] ?? null);
     const path = partsOf(String(cells.get(PATH) ?? ""));
+    const label = path.at(-1);
     const parent = path.length > 1 ? this.paths.make(path.slice(0, -1)) : null;
-    const isByPath = path.length > 0 && idOf(cells) === "";
-    const rid = isByPath ? this.paths.find(path.at(-1)!, parent?.rid ?? null) : this.#find(cells);
+    const rid =
+      label !== undefined && idOf(cells) === ""
+        ? this.paths.find(label, parent?.rid ?? null)
+        : this.#find(cells);
     const body = this.#bodyOf(cells, rid);
     if (rid === undefined) {
       const inherited = parent ? this.paths.inside(parent.rid) : {};
-      const placed = path.length > 0 ? { label: path.at(-1)!, parent: parent?.id ?? null } : {};
+      const placed = label === undefined ? {} : { label, parent: parent && parent.id };
       this.#writer.create(this.resource, { ...inherited, ...body, ...placed }, this.actor);
       return "created";
     }

@@ -129,15 +129,16 @@ function writeText(document: Document, label: Label, area: Area): void {
     const room = Math.floor((area.height - below.length * smallOf(size) * LINE) / (size * LINE));
     const lines = wrap(label.name, fits);
     if (lines.length <= room && lines.every(fits))
-      return writeLines(document, label, lines, below, size, area);
+      return writeLines(document, label, { names: lines, below, size }, area);
   }
   const size = SIZES.least;
   const fits = (line: string): boolean => widthOf(document, line, size) <= area.width;
   const room = Math.floor((area.height - below.length * size * LINE) / (size * LINE));
-  if (room >= 1) return writeLines(document, label, cut(label.name, room, fits), below, size, area);
+  if (room >= 1)
+    return writeLines(document, label, { names: cut(label.name, room, fits), below, size }, area);
   // The smallest labels have room for the name and the code only.
   const rows = Math.max(1, Math.floor(area.height / (size * LINE)) - 1);
-  writeLines(document, label, cut(label.name, rows, fits), [label.code], size, area);
+  writeLines(document, label, { names: cut(label.name, rows, fits), below: [label.code], size }, area);
 }
 
 /** Font size of the lines below the name. */
@@ -146,9 +147,7 @@ const smallOf = (size: number): number => Math.max(SIZES.least, size * 0.75);
 function writeLines(
   document: Document,
   { code }: Label,
-  names: readonly string[],
-  below: readonly string[],
-  size: number,
+  { names, below, size }: { names: readonly string[]; below: readonly string[]; size: number },
   { x, y, width }: Area,
 ): void {
   let top = y;
