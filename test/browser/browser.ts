@@ -8,7 +8,7 @@ import { type Browser, type ElementHandle, launch, type Page } from "puppeteer-c
 import { qrMatrix } from "../../src/platform/qr-code.ts";
 import { LABD } from "../executable/labd.ts";
 
-/** Pages of the compiled executable in a headless Chromium: one of each for all tests. */
+/** Pages of the compiled executable in one headless Chromium for all tests. */
 
 const CHROMIUM = [
   process.env.CHROMIUM ?? "",
@@ -19,34 +19,33 @@ const CHROMIUM = [
 if (CHROMIUM === undefined)
   process.stderr.write("BROWSER TESTS ARE SKIPPED: no Chromium. Install one, or name it in CHROMIUM.\n");
 
-/** Like `test`; skipped where there is no Chromium. */
+/** Like `test`; skipped without Chromium. */
 export const browserTest = test.skipIf(CHROMIUM === undefined);
 
-/** Where screenshots are put; not part of the repository. */
+/** Screenshots; not part of the repository. */
 export const ARTEFACTS = join(import.meta.dir, "../../test-artefacts");
-/** The few that docs/pages.md shows; `DOCS=write` makes those that are there anew. */
+/** Pictures in docs/pages.md; `DOCS=write` makes them anew. */
 const PICTURES = join(import.meta.dir, "../../docs/images");
 
 export const ADMIN = { username: "admin", password: "a password for tests" };
 
 interface Site {
   url: string;
-  /** The data directory of the demonstration. */
+  /** Data directory of the demonstration. */
   directory: string;
   browser: Browser;
   close(): Promise<void>;
 }
 
-/** Test files do not share modules, but they share this. `preload.ts` closes it after the last one. */
+/** Test files share no modules, but they share this. `preload.ts` closes it after the last one. */
 const shared = globalThis as { labdSite?: Promise<Site> };
 
-/** The address of a running `labd demo`, whose sample data tests may add to, and the browser. */
+/** A running `labd demo`, whose sample data tests may add to, and the browser. */
 export const site = (): Promise<Site> => (shared.labdSite ??= openSite());
 
 async function openSite(): Promise<Site> {
   const directory = mkdtempSync(join(tmpdir(), "labd-browser-"));
-  const words = [
-    "demo",
+  const options = [
     "--data-dir",
     directory,
     "--port",
@@ -56,19 +55,18 @@ async function openSite(): Promise<Site> {
     "--log",
     "off",
   ];
-  const server = Bun.spawn([LABD, ...words], {
+  const server = Bun.spawn([LABD, "demo", ...options], {
     stdin: "ignore",
     stdout: "pipe",
     stderr: "inherit",
     env: { PATH: "" },
   });
-  const opened = launch({
+  const opening = launch({
     executablePath: CHROMIUM!,
-    // Chromium does not start its sandbox for root, as which tests in containers run.
+    // Chromium's sandbox does not start for root, as which tests in containers run.
     args: [...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), ...fakeCamera(directory)],
   });
-  const [url, browser] = await Promise.all([addressIn(server.stdout), opened]).catch((error: unknown) => {
-    // Nobody would end it.
+  const [url, browser] = await Promise.all([addressIn(server.stdout), opening]).catch((error: unknown) => {
     server.kill("SIGKILL");
     throw error;
   });
@@ -81,7 +79,7 @@ async function openSite(): Promise<Site> {
   return { url, directory, browser, close };
 }
 
-/** Id of a consumable of the demonstration, whose label lies before the camera all the time. */
+/** The consumable of the demonstration whose label the camera sees. */
 export const BEFORE_CAMERA = { id: "5f1e627f-8aba-5e10-93ff-82dee93474e6", name: "BsaI-HF" };
 
 /** A camera that sees one label, as raw video (YUV4MPEG2). */
@@ -95,15 +93,9 @@ function fakeCamera(directory: string): string[] {
     for (let x = 0; x < size * module; x++)
       if (dark(Math.floor(x / module), Math.floor(y / module))) luma[(top + y) * width + left + x] = 16;
   const grey = new Uint8Array((width * height) / 2).fill(128);
+  const header = `YUV4MPEG2 W${width} H${height} F10:1 Ip A1:1 C420mpeg2\nFRAME\n`;
   const path = join(directory, "camera.y4m");
-  writeFileSync(
-    path,
-    Buffer.concat([
-      Buffer.from(`YUV4MPEG2 W${width} H${height} F10:1 Ip A1:1 C420mpeg2\nFRAME\n`),
-      luma,
-      grey,
-    ]),
-  );
+  writeFileSync(path, Buffer.concat([Buffer.from(header), luma, grey]));
   return [
     "--use-fake-ui-for-media-stream",
     "--use-fake-device-for-media-stream",
@@ -111,14 +103,16 @@ function fakeCamera(directory: string): string[] {
   ];
 }
 
+/** The address that a demonstration prints; the rest of its output is read and dropped. */
 async function addressIn(output: ReadableStream<Uint8Array>): Promise<string> {
-  let text = "";
-  const decoder = new TextDecoder();
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   void (async () => {
-    for await (const chunk of output) {
-      text += decoder.decode(chunk, { stream: true });
-      // Printed last, when all is ready.
+    let text = "";
+    for await (const chunk of output.pipeThrough(
+      new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>,
+    )) {
+      text += chunk;
+      // Printed last, when the server is ready.
       const url = text.includes("Serving until") && text.match(/http:\/\/127\.0\.0\.1:\d+/)?.[0];
       if (url) resolve(url);
     }
@@ -127,17 +121,26 @@ async function addressIn(output: ReadableStream<Uint8Array>): Promise<string> {
   return promise;
 }
 
-/** An open page, and what it did that it should not have. */
+/** An open page, and what went wrong on it. */
 export interface Opened extends AsyncDisposable {
   page: Page;
   url: string;
-  /** Requests to other places, errors and refusals by the policy, as texts. */
+  /** Requests to other servers, errors and refusals by the policy. */
   faults: string[];
 }
 
-/** Opens a path of the demonstration. `signedIn`: as the administrator. */
-export async function openPage(path: string, { signedIn = false, width = 1200 } = {}): Promise<Opened> {
-  const { url, browser } = await site();
+interface OpenOptions {
+  /** Signs in as the administrator first. */
+  signedIn?: boolean;
+  width?: number;
+  /** Another server than the demonstration. */
+  server?: string;
+}
+
+/** Opens a path in a browser context of its own. */
+export async function openPage(path: string, options: OpenOptions = {}): Promise<Opened> {
+  const { url: demonstration, browser } = await site();
+  const { signedIn = false, width = 1200, server: url = demonstration } = options;
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
   const faults: string[] = [];
@@ -149,88 +152,78 @@ export async function openPage(path: string, { signedIn = false, width = 1200 } 
   });
   page.on("pageerror", (error) => faults.push(String(error)));
   page.on("console", (message) => {
-    // The browser reports every refusal of a request; pages show those that matter.
-    const isRefusal = message.text().startsWith("Failed to load resource");
-    if (message.type() === "error" && !isRefusal) faults.push(message.text());
+    // The browser reports every request that fails; pages show those that matter.
+    const isFailedRequest = message.text().startsWith("Failed to load resource");
+    if (message.type() === "error" && !isFailedRequest) faults.push(message.text());
   });
   await page.setViewport({ width, height: 900 });
   if (signedIn) {
     await page.goto(`${url}/sign-in`);
-    const status = await page.evaluate(
-      async (body) =>
-        (
-          await fetch("/api/v2/session/", {
-            method: "POST",
-            headers: { "Content-Type": "application/json" },
-            body,
-          })
-        ).status,
-      JSON.stringify(ADMIN),
-    );
-    expect(status).toBe(200);
+    expect(await post(page, "/api/v2/session/", ADMIN)).toBe(200);
   }
   await page.goto(url + path, { waitUntil: "load" });
   return { page, url, faults, [Symbol.asyncDispose]: () => context.close() };
 }
 
+/** Sends JSON from the page. @returns the status */
+export const post = (page: Page, path: string, body: object): Promise<number> =>
+  page.evaluate(
+    async (path, body) => {
+      const headers = { "Content-Type": "application/json" };
+      return (await fetch(path, { method: "POST", headers, body })).status;
+    },
+    path,
+    JSON.stringify(body),
+  );
+
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const ALL = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 const LOOKS = [
   { name: "light", scheme: "light", width: 1200, rules: ALL },
-  // Colours are all that differs.
+  // Only colours differ.
   { name: "dark", scheme: "dark", width: 1200, rules: ["color-contrast", "link-in-text-block"] },
   { name: "narrow", scheme: "light", width: 360, rules: ALL },
 ] as const;
 
 /**
- * The page as it stands, in light, in dark and 360 pixels wide: axe finds nothing against WCAG 2.2 AA and its best
- * practice, nothing is wider than the window, nothing went wrong so far. Leaves a screenshot of each in `ARTEFACTS`.
+ * Checks the page as it stands in light, in dark and 360 pixels wide: axe finds nothing against WCAG 2.2 AA and its best
+ * practices, nothing is wider than the window, nothing has gone wrong so far. Leaves a screenshot of each in `ARTEFACTS`.
  */
 export async function checkPage({ page, faults }: Opened, name: string): Promise<void> {
   mkdirSync(ARTEFACTS, { recursive: true });
   await page.evaluate(AXE);
   const found: object[] = [];
   for (const look of LOOKS) {
-    await page.emulateMediaFeatures([
-      { name: "prefers-color-scheme", value: look.scheme },
-      // A colour on its way from one to another has neither's contrast.
-      { name: "prefers-reduced-motion", value: "reduce" },
-    ]);
+    await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: look.scheme }]);
     await page.setViewport({ width: look.width, height: 900 });
-    const results = await page.evaluate(
+    const { violations } = await page.evaluate(
       (rules) =>
         (globalThis as unknown as { axe: { run(...of: object[]): Promise<AxeResults> } }).axe.run(
-          // One picture to who cannot see it, of a thousand parts, which would take seconds.
+          // A picture is one element for screen readers; checking its thousand parts takes seconds.
           { exclude: ["svg[role=img] > *"] },
           { runOnly: rules },
         ) as Promise<AxeResults>,
       [...look.rules],
     );
-    for (const { id, help, nodes } of results.violations)
-      found.push({
-        look: look.name,
-        id,
-        help,
-        where: nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`),
-      });
-    const [inner, outer] = await page.evaluate(() => [
-      document.documentElement.scrollWidth,
-      window.innerWidth,
-    ]);
+    for (const { id, help, nodes } of violations) {
+      const where = nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`);
+      found.push({ look: look.name, id, help, where });
+    }
+    const [inner, outer] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
     if (inner > outer) found.push({ look: look.name, id: "too wide", help: `${inner} of ${outer} pixels` });
-    await page.screenshot({
-      path: join(ARTEFACTS, `${name}-${look.name}.png`) as `${string}.png`,
-      fullPage: true,
-    });
+    await page.screenshot({ path: artefact(`${name}-${look.name}`), fullPage: true });
   }
   if (process.env.DOCS === "write" && existsSync(join(PICTURES, `${name}.png`)))
-    copyFileSync(join(ARTEFACTS, `${name}-light.png`), join(PICTURES, `${name}.png`));
+    copyFileSync(artefact(`${name}-light`), join(PICTURES, `${name}.png`));
   await page.emulateMediaFeatures([]);
   await page.setViewport({ width: 1200, height: 900 });
   expect({ name, found, faults }).toEqual({ name, found: [], faults: [] });
 }
 
-/** Waits until something on the page has this text; says what is there instead where it does not come. */
+/** Path of a screenshot. */
+export const artefact = (name: string): `${string}.png` => `${join(ARTEFACTS, name)}.png`;
+
+/** Waits until the page shows a text. */
 export async function seeText(page: Page, text: string): Promise<void> {
   try {
     await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), {}, text);
@@ -240,7 +233,16 @@ export async function seeText(page: Page, text: string): Promise<void> {
   }
 }
 
-/** Waits until the page has become another one, at a path that begins so, and gives its address. */
+/** Waits until a row of a table matches, as text. */
+export const seeRow = (page: Page, pattern: RegExp): Promise<unknown> =>
+  page.waitForFunction(
+    (source) =>
+      [...document.querySelectorAll("tr")].some((row) => new RegExp(source, "s").test(row.innerText)),
+    {},
+    pattern.source,
+  );
+
+/** Waits until the browser has gone to a path that begins so. @returns the address */
 export async function arrive(page: Page, path: string): Promise<string> {
   await page.waitForFunction(
     (wanted) => location.pathname.startsWith(wanted) && document.readyState === "complete",
@@ -261,7 +263,7 @@ const SELECTORS: Record<string, string> = {
   tab: "[role=tab]",
 };
 
-/** The element of a role that a person would call by this name: by its label or its text; waited for until it is seen. */
+/** Waits for the visible element of a role with this label or text. */
 export async function named(
   page: Page,
   role: keyof typeof SELECTORS,
@@ -275,7 +277,7 @@ export async function named(
   return (await page.waitForFunction(find, {}, SELECTORS[role], name)) as ElementHandle<HTMLElement>;
 }
 
-/** Clicks it. A page that is drawn again between looking and clicking has another element in its place: that one is clicked. */
+/** Clicks an element, again where the page replaced it meanwhile. */
 export async function press(page: Page, role: string, name: string): Promise<void> {
   for (let tries = 20; ; tries--) {
     const element = await named(page, role, name);
@@ -287,7 +289,13 @@ export async function press(page: Page, role: string, name: string): Promise<voi
   }
 }
 
-/** Puts text into the field of this name, in the place of what is there. */
+/** Clicks an action of a row that is in the menu behind "…". */
+export async function pressInMenu(page: Page, action: string, row: string): Promise<void> {
+  await press(page, "button", `More actions: ${row}`);
+  await press(page, "button", `${action}: ${row}`);
+}
+
+/** Replaces the text of a field. */
 export async function fill(page: Page, name: string, text: string): Promise<void> {
   const field = await named(page, "textbox", name);
   await field.evaluate((element) => (element as HTMLInputElement).select());
@@ -296,14 +304,33 @@ export async function fill(page: Page, name: string, text: string): Promise<void
   else await page.keyboard.sendCharacter(text);
 }
 
+/** Types a username and a password by keyboard. */
+export async function signIn(page: Page, username: string, password: string): Promise<void> {
+  await fill(page, "Username", username);
+  await page.keyboard.press("Tab");
+  await page.keyboard.type(password);
+  await page.keyboard.press("Enter");
+}
+
+/** The secret that the page shows once. */
+export async function secretOn(page: Page): Promise<string> {
+  const field = await page.waitForSelector(".secret input");
+  return field!.evaluate((input) => (input as HTMLInputElement).value);
+}
+
+/** Chooses a file. */
+export async function upload(page: Page, path: string): Promise<void> {
+  const input = (await page.waitForSelector("input[type=file]")) as ElementHandle<HTMLInputElement>;
+  await input.uploadFile(path);
+}
+
 /** Types into the picker of this name, waits for a choice that begins so, and takes the first. */
 export async function choose(page: Page, name: string, typed: string, choice = typed): Promise<void> {
   await fill(page, name, typed);
   await page.waitForFunction(
     (wanted) => {
-      const shown = [...document.querySelectorAll<HTMLElement>("[role=option]")];
-      const first = shown.find((each) => each.checkVisibility());
-      return first?.innerText.startsWith(wanted);
+      const options = [...document.querySelectorAll<HTMLElement>("[role=option]")];
+      return options.find((each) => each.checkVisibility())?.innerText.startsWith(wanted);
     },
     {},
     choice,
@@ -312,6 +339,5 @@ export async function choose(page: Page, name: string, typed: string, choice = t
   await page.keyboard.press("Enter");
 }
 
-// Here and not in the first test that asks: with a test that takes too long Bun ends every process that was started
-// within a test, and all that follow would fail for it. (What a module starts is left alone.)
+// Not in the first test that asks: when a test takes too long, Bun ends every process that was started within a test.
 if (CHROMIUM !== undefined) await site();

@@ -32,7 +32,7 @@ export function Groups({ page }: { page: AdministrationContext<People> }) {
       }
     >
       <Table
-        caption="Groups"
+        caption="All groups"
         rows={data.groups}
         keyOf={({ id }) => id}
         columns={[

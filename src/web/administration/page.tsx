@@ -175,7 +175,7 @@ export function AdministrationTable<Data extends { results: readonly Row[] }, Ro
   return (
     <>
       {config.above?.(page)}
-      <section class="card" aria-label={SECTIONS[config.section]}>
+      <div class="card">
         {rows.length === 0 ? (
           <Empty title={empty.title}>
             <p>{empty.text}</p>
@@ -191,7 +191,7 @@ export function AdministrationTable<Data extends { results: readonly Row[] }, Ro
           />
         )}
         {config.foot && <div class="card-foot">{config.foot(page)}</div>}
-      </section>
+      </div>
       {config.below?.(page)}
     </>
   );

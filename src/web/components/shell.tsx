@@ -181,11 +181,9 @@ function Account({ path }: { path: string }) {
   const { username } = session.user;
   return (
     <>
-      <a class="btn btn-quiet" href={href("/profile")} aria-label={`Profile of ${username}`}>
-        <span class="avatar" aria-hidden="true">
-          {username.slice(0, 2).toUpperCase()}
-        </span>
-        <span>{username}</span>
+      <a class="btn btn-quiet" href={href("/profile")}>
+        <span class="avatar" data-initials={username.slice(0, 2).toUpperCase()} />
+        {username}
       </a>
       <Button look="quiet" icon="log-out" aria-label="Sign out" onClick={() => void leave()} />
     </>

@@ -67,7 +67,7 @@ function InUse({ value: { classes, imported }, onRemoved }: { value: MotifClasse
     confirm({
       title: `Remove ${imported?.name}?`,
       text: "The classes that come with labd are used again. Results stay as they are.",
-      verb: "Remove table",
+      verb: `Remove ${imported?.name}`,
       run: () => requestJson("DELETE", PATH).then(onRemoved),
       done: "Removed the imported table.",
     });

@@ -111,16 +111,16 @@ function PasswordCard({ username, onChanged }: { username: string; onChanged: ()
 function Sessions({ rows, reload }: { rows: readonly SessionRow[]; reload: () => void }) {
   const end = (row?: SessionRow): void =>
     confirm({
-      title: row ? `Sign out ${browserName(row.agent)}?` : "Sign out everywhere else?",
-      text: row ? "The session ends." : "You stay signed in here.",
-      verb: "Sign out",
+      title: row ? `End the session of ${browserName(row.agent)}?` : "Sign out everywhere else?",
+      text: row ? "That browser is signed out." : "You stay signed in here.",
+      verb: row ? "End session" : "Sign out everywhere else",
       run: () => requestJson("DELETE", row ? `${SESSIONS}/${row.id}` : SESSIONS).then(reload),
       done: row ? "The session has ended." : "All other sessions have ended.",
     });
   return (
     <>
       <Table
-        caption="Sessions"
+        caption="Your sessions"
         rows={rows}
         keyOf={({ id }) => id}
         columns={[
@@ -140,7 +140,7 @@ function Sessions({ rows, reload }: { rows: readonly SessionRow[]; reload: () =>
         actions={(row) =>
           !row.current && (
             <Button look="quiet" small onClick={() => end(row)}>
-              Sign out
+              End session
             </Button>
           )
         }
