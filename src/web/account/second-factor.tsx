@@ -81,7 +81,7 @@ function EnrolmentSteps(props: {
   const { secret, uri, qr } = props.enrolment;
   return (
     <>
-      <h3>1. Scan this code with the app</h3>
+      <h2>1. Scan this code with the app</h2>
       <QrCode rows={qr} />
       <p>
         On this phone, <a href={uri}>open the app</a>. Or type the secret into it:
@@ -91,7 +91,7 @@ function EnrolmentSteps(props: {
         value={secret.replace(/(.{4})(?=.)/g, "$1 ")}
         note="Time-based, six digits, 30 seconds. It is shown only once. Keep it to yourself."
       />
-      <h3>2. Enter the code that the app shows</h3>
+      <h2>2. Enter the code that the app shows</h2>
       <Form
         submit="Turn on"
         initial={{ code: "" }}
@@ -129,9 +129,9 @@ function RecoveryCodes({ codes, onSaved }: { codes: readonly string[]; onSaved: 
   const { copy, status } = useCopy(text, "Select and copy the codes, or save the file.");
   return (
     <>
-      <h3 tabIndex={-1} ref={heading}>
+      <h2 tabIndex={-1} ref={heading}>
         Recovery codes
-      </h3>
+      </h2>
       <Banner tone="warn">
         If you lose your phone, each code signs you in once. They are shown only once: print them, or keep
         them with your passwords.
