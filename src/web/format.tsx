@@ -46,6 +46,10 @@ export function formatDuration(seconds: number): string {
 /** `14,902`. */
 export const formatCount = (value: number): string => value.toLocaleString("en");
 
+/** `1 record`, `1,200 records`. */
+export const countOf = (count: number, noun: string): string =>
+  `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
+
 /** The browser and system that a User-Agent header names: `Firefox on Linux`. */
 export function browserName(agent: string): string {
   const browser = /Edg\//.test(agent)

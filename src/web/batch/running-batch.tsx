@@ -5,7 +5,7 @@ import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
 import { Progress } from "../components/progress.tsx";
-import { formatCount } from "../format.tsx";
+import { countOf, formatCount } from "../format.tsx";
 import { useQuery, useTitle } from "../page.tsx";
 import { copyLink } from "../score/downloads.tsx";
 import { download } from "../score/picture.tsx";
@@ -13,10 +13,6 @@ import { countKinds, VerdictChips } from "../score/verdict.tsx";
 import { BatchTable, type Kind, KINDS, kindOf, rowsOf } from "./batch-table.tsx";
 import { type Batch, packBatch } from "./batch.ts";
 import { BatchRun } from "./run.ts";
-
-/** `1 protein`, `1,200 proteins`. */
-export const countOf = (count: number, noun: string): string =>
-  `${formatCount(count)} ${count === 1 ? noun : `${noun}s`}`;
 
 /** A run of the batch; the component is drawn again at most every 100 ms. */
 function useRun(batch: Batch): BatchRun {

@@ -55,7 +55,10 @@ const BOTTOM_BAR: readonly Link[] = [
 ];
 
 /** Pages that belong to a link whose path they do not begin with. */
-const ALIASES: Readonly<Record<string, string>> = { "/inventory/stocktake": "/inventory/stocktakes" };
+const ALIASES: Readonly<Record<string, string>> = {
+  "/inventory/stocktake": "/inventory/stocktakes",
+  "/inventory/locations": "/inventory/tree",
+};
 
 /** The link that a page belongs to: the one with the longest path that the page's path begins with. */
 function currentOf(links: readonly Link[], path: string): Link | undefined {

@@ -13,8 +13,8 @@ export interface Column<Row> {
   /** The cell that names the row. */
   heading?: boolean;
   sortable?: boolean;
-  /** On phones a row is stacked: `end` puts the cell at the right of the heading, `hide` leaves it out. */
-  phone?: "end" | "hide";
+  /** On phones a row is stacked: `end` puts the cell at the right of the heading, `pick` at its left, `hide` leaves it out. */
+  phone?: "end" | "hide" | "pick";
 }
 
 /** The name of a column, after "-" for descending order. */
@@ -27,8 +27,10 @@ interface TableProps<Row> {
   keyOf: (row: Row) => string | number;
   order?: Order | undefined;
   onOrder?: (order: Order) => void;
-  /** Key of the selected row. */
-  selected?: string | number | undefined;
+  /** Keys of the selected rows. */
+  selected?: string | number | ReadonlySet<string | number> | undefined;
+  /** Key of the row that the keyboard is on. */
+  active?: string | number | undefined;
   /** Buttons at the end of a row. */
   actions?: (row: Row) => ComponentChildren;
   /** How many rows appear before "Show all", and what they are. */
@@ -61,7 +63,11 @@ export function Table<Row>(props: TableProps<Row>) {
             {rows.map((row) => {
               const key = props.keyOf(row);
               return (
-                <tr key={key} aria-selected={key === props.selected || undefined}>
+                <tr
+                  key={key}
+                  class={key === props.active ? "active" : undefined}
+                  aria-selected={isSelected(props.selected, key) || undefined}
+                >
                   {columns.map((column) => (
                     <Cell key={column.name} column={column} row={row} />
                   ))}
@@ -82,6 +88,9 @@ export function Table<Row>(props: TableProps<Row>) {
     </>
   );
 }
+
+const isSelected = (selected: TableProps<unknown>["selected"], key: string | number): boolean =>
+  typeof selected === "object" ? selected.has(key) : key === selected;
 
 function Heading<Row>(props: {
   column: Column<Row>;

@@ -1,20 +1,22 @@
 import { useState } from "preact/hooks";
-import { useLoaded } from "../components/loaded.tsx";
 import { Button } from "../components/button.tsx";
-import { ErrorBanner } from "../components/banner.tsx";
 import { SelectField, TextArea, TextField } from "../components/field.tsx";
-import { requestJson, get, ApiError, send } from "../request.ts";
-import { attempt } from "./sub-resources.tsx";
-import { api, type Declaration, type Reference } from "./declaration.ts";
+import { FormError, useSubmission } from "../components/form.tsx";
+import { Card } from "../components/layout.tsx";
+import { Loaded, useLoaded } from "../components/loaded.tsx";
+import { ApiError, get, requestJson, send } from "../request.ts";
+import { api, type Reference } from "./declaration.ts";
+import type { SubResourceProps } from "./notes.tsx";
 import { Picker } from "./picker.tsx";
-import { asText, type Row, type Value } from "./record.tsx";
+import { asText, type RecordValue } from "./record.tsx";
+import { write } from "./write-record.ts";
 
-/** What is said about a record, by types that say what can be said. */
+/** Annotations of a record, by types that say what values they take. */
 
 interface Annotation {
   id: string;
   name: string | null;
-  value: Value;
+  value: RecordValue;
   annotation_type_id: string;
 }
 
@@ -28,170 +30,178 @@ interface AnnotationType {
   value_choices: [string, string][] | null;
   choices_api: string | null;
   unit_choices_api: string | null;
-  model_name?: string;
   model_type?: string;
 }
 
 const FIELDS = "id,name,label,help_text,type,multiple,value_choices,choices_api,unit_choices_api";
+const isJson = ({ type }: AnnotationType): boolean => type === "JSON" || type === "DMAPPANNOTATION";
 
-/** The types that fit records of this model. */
-async function typesFor({ model }: Declaration, row: Row, signal: AbortSignal): Promise<AnnotationType[]> {
-  const query = { response_format: "flat", page_size: "max" };
+/** The annotation types for a record. */
+async function typesFor({ of, row }: SubResourceProps, signal: AbortSignal): Promise<AnnotationType[]> {
+  const read = (list: string, query: Record<string, string>): Promise<{ results: AnnotationType[] }> =>
+    get(api(list), { response_format: "flat", page_size: "max", ...query }, signal);
   const [annotation, property] = await Promise.all([
-    get<{ results: AnnotationType[] }>("/api/v2/annotationtypes/", { ...query, fields: FIELDS }, signal),
-    get<{ results: AnnotationType[] }>(
-      "/api/v2/custompropertytypes/",
-      { ...query, fields: `${FIELDS},model_name,model_type`, model_name: model },
-      signal,
-    ),
+    read("annotationtypes", { fields: FIELDS }),
+    read("custompropertytypes", { fields: `${FIELDS},model_name,model_type`, model_name: of.model }),
   ]);
   const kind = row.values.model_type;
-  const fitting = property.results.filter(({ model_type }) => !kind || model_type === kind);
-  return [...fitting, ...annotation.results];
+  return [
+    ...property.results.filter(({ model_type }) => !kind || model_type === kind),
+    ...annotation.results,
+  ];
 }
 
-/** The list that an address of choices names, as a reference to it. */
-function listOf(address: string | null): Reference | undefined {
+const DISPLAY = new Set(["page_size", "fields", "response_format", "format"]);
+
+/** The list that an address of choices names. */
+function referenceOf(address: string | null): Reference | undefined {
   if (address === null) return undefined;
   const { pathname, searchParams } = new URL(address, location.href);
   const segment = pathname.replace(/^.*\/api\/v2\//, "").replace(/\/$/, "");
-  const filter = Object.fromEntries(
-    [...searchParams].filter(
-      ([name]) => !["page_size", "fields", "response_format", "format"].includes(name),
-    ),
-  );
+  const filter = Object.fromEntries([...searchParams].filter(([name]) => !DISPLAY.has(name)));
   return { segment, key: segment === "locations" ? "label" : "name", printed: "id", filter };
 }
 
-export function Annotations({ of, row, onChanged }: { of: Declaration; row: Row; onChanged: () => void }) {
+export function Annotations(props: SubResourceProps) {
+  const { of, row, onChanged } = props;
   const path = api(of.name, `${row.id}/annotations/`);
   const annotations = useLoaded(path, (signal) => get<{ results: Annotation[] }>(path, {}, signal));
-  const types = useLoaded(row.id, (signal) => typesFor(of, row, signal));
-  const again = (): void => {
+  const types = useLoaded(row.id, (signal) => typesFor(props, signal));
+  const labels = new Map(types.value?.map(({ id, label, name }) => [id, label || name]));
+  const reload = (): void => {
     annotations.reload();
     onChanged();
   };
-  const [typeId, setTypeId] = useState("");
-  const [value, setValue] = useState<unknown>("");
-  const [errors, setErrors] = useState<readonly string[]>([]);
-  const [busy, setBusy] = useState(false);
-  const type = types.value?.find(({ id }) => id === typeId);
-  // Of a type that takes one value only, another one takes its place.
-  const there =
-    type?.multiple === false
-      ? annotations.value?.results.find(({ annotation_type_id }) => annotation_type_id === typeId)
-      : undefined;
-  const add = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    setBusy(true);
-    setErrors([]);
-    try {
-      const sent =
-        type?.type === "JSON" || type?.type === "DMAPPANNOTATION" ? JSON.parse(String(value)) : value;
-      if (there) await requestJson("PATCH", `${path}${there.id}/`, { body: { value: sent } });
-      else await requestJson("POST", path, { body: { annotation_type_id: typeId, value: sent } });
-      setTypeId("");
-      setValue("");
-      again();
-    } catch (error) {
-      const fields = error instanceof ApiError ? Object.values(error.fields).flat() : [];
-      setErrors(fields.length > 0 ? fields : [(error as Error).message]);
-    }
-    setBusy(false);
-  };
-  const remove = (id: string): Promise<boolean> =>
-    attempt(() => send("DELETE", `${path}${id}/`), "Taken away.", again);
-  if (!annotations.value && annotations.error)
-    return <ErrorBanner error={annotations.error} retry={annotations.reload} />;
-  const labels = new Map(types.value?.map(({ id, label, name }) => [id, label || name]));
   return (
-    <>
-      {annotations.value?.results.length === 0 && <p class="muted">None.</p>}
-      <dl class="pairs">
-        {annotations.value?.results.map(({ id, name, value: said, annotation_type_id }) => [
-          <dt key={id}>{labels.get(annotation_type_id) ?? name ?? "?"}</dt>,
-          <dd key={`${id}-`} class="row">
-            <span>{sayValue(said)}</span>
-            {row.mayChange && (
-              <Button look="quiet" onClick={() => void remove(id)}>
-                Take away<span class="unseen"> {name}</span>
-              </Button>
+    <Card title="Metadata" count={annotations.value?.results.length}>
+      <Loaded of={annotations}>
+        {({ results }) => (
+          <>
+            <dl class="kv">
+              {results.map(({ id, name, value, annotation_type_id }) => [
+                <dt key={id}>{labels.get(annotation_type_id) ?? name ?? "Unknown type"}</dt>,
+                <dd key={`${id}=`} class="row">
+                  <span class="grow">{annotationText(value)}</span>
+                  {row.mayChange && (
+                    <Button
+                      look="quiet"
+                      small
+                      icon="x"
+                      aria-label={`Remove ${labels.get(annotation_type_id) ?? name}`}
+                      onClick={() => void write(() => send("DELETE", `${path}${id}/`), "Removed.", reload)}
+                    />
+                  )}
+                </dd>,
+              ])}
+            </dl>
+            {row.mayChange && types.value && (
+              <AddAnnotation path={path} types={types.value} existing={results} onAdded={reload} />
             )}
-          </dd>,
-        ])}
-      </dl>
-      {row.mayChange && types.value && (
-        <form onSubmit={add}>
-          <SelectField
-            label="Annotate with"
-            value={typeId}
-            choices={[
-              { value: "", name: "choose what" },
-              ...types.value.map(({ id, label, name }) => ({ value: id, name: label || name })),
-            ]}
-            onChange={(chosen) => {
-              setTypeId(chosen);
-              setValue("");
-              setErrors([]);
-            }}
-          />
-          {type && (
-            <>
-              <AnnotationValue key={type.id} type={type} value={value} errors={errors} onChange={setValue} />
-              <Button type="submit" busy={busy}>
-                {there ? "Change" : "Add"}
-              </Button>
-            </>
-          )}
-        </form>
-      )}
-    </>
+            {!row.mayChange && results.length === 0 && <p class="muted">None</p>}
+          </>
+        )}
+      </Loaded>
+    </Card>
   );
 }
 
-/** The value of an annotation as text, such as `5 milligram`. */
-export function sayValue(value: Value): string {
-  if (Array.isArray(value)) return value.map((each) => sayValue(each as Value)).join(", ");
+function AddAnnotation(props: {
+  path: string;
+  types: readonly AnnotationType[];
+  existing: readonly Annotation[];
+  onAdded: () => void;
+}) {
+  const { path, types, existing } = props;
+  const [typeId, setTypeId] = useState("");
+  const [value, setValue] = useState<unknown>("");
+  const type = types.find(({ id }) => id === typeId);
+  // A type with a single value replaces it.
+  const replaced =
+    type?.multiple === false
+      ? existing.find(({ annotation_type_id }) => annotation_type_id === typeId)
+      : undefined;
+  const form = useSubmission(async () => {
+    const sent = type && isJson(type) ? JSON.parse(String(value)) : value;
+    if (replaced) await requestJson("PATCH", `${path}${replaced.id}/`, { body: { value: sent } });
+    else await requestJson("POST", path, { body: { annotation_type_id: typeId, value: sent } });
+    setTypeId("");
+    setValue("");
+    props.onAdded();
+  });
+  const { error } = form;
+  const fieldErrors = error instanceof ApiError ? Object.values(error.fields).flat() : [];
+  return (
+    <form class="form" onSubmit={form.submit}>
+      <SelectField
+        label="Add metadata"
+        value={typeId}
+        choices={[
+          { value: "", name: "Choose a type" },
+          ...types.map(({ id, label, name }) => ({ value: id, name: label || name })),
+        ]}
+        onChange={(chosen) => {
+          setTypeId(chosen);
+          setValue("");
+        }}
+      />
+      {type && (
+        <>
+          <AnnotationInput key={type.id} type={type} value={value} errors={fieldErrors} onChange={setValue} />
+          {fieldErrors.length === 0 && <FormError of={form} shown={[]} />}
+          <div>
+            <Button type="submit" busy={form.busy}>
+              {replaced ? "Replace" : "Add"}
+            </Button>
+          </div>
+        </>
+      )}
+    </form>
+  );
+}
+
+/** The value of an annotation, such as `5 milligram`. */
+export function annotationText(value: RecordValue): string {
+  if (Array.isArray(value)) return value.map((each) => annotationText(each as RecordValue)).join(", ");
   if (value !== null && typeof value === "object" && "unit" in value) {
-    const { value: amount, unit } = value as { value: number; unit: Value };
+    const { value: amount, unit } = value as { value: number; unit: RecordValue };
     return `${amount} ${asText(unit)}`;
   }
   return asText(value);
 }
 
-function AnnotationValue(props: {
+const USERS: Reference = { segment: "users", key: "username", printed: "key" };
+
+function AnnotationInput(props: {
   type: AnnotationType;
   value: unknown;
   errors: readonly string[];
   onChange: (value: unknown) => void;
 }) {
   const { type, value, errors, onChange } = props;
-  const about = { label: "Value", errors, ...(type.help_text ? { hint: type.help_text } : {}) };
-  const far =
-    type.type === "USER"
-      ? ({ segment: "users", key: "username", printed: "key" } as const)
-      : listOf(type.choices_api);
+  const labelled = { label: "Value", errors, ...(type.help_text ? { hint: type.help_text } : {}) };
+  const text = { ...labelled, value: String(value), onInput: onChange };
   if (type.value_choices)
     return (
       <SelectField
-        {...about}
+        {...labelled}
         value={String(value)}
         choices={[
-          { value: "", name: "choose" },
+          { value: "", name: "Choose a value" },
           ...type.value_choices.map(([each, name]) => ({ value: each, name })),
         ]}
         onChange={onChange}
       />
     );
-  if (far && ["OBJECT", "VOCABULARYTERM", "USER"].includes(type.type))
-    return <Picker {...about} to={far} value={String(value)} onChoose={onChange} />;
+  const to = type.type === "USER" ? USERS : referenceOf(type.choices_api);
+  if (to && ["OBJECT", "VOCABULARYTERM", "USER"].includes(type.type))
+    return <Picker {...labelled} to={to} value={String(value)} onChoose={onChange} />;
   if (type.type === "NUMBERUNIT") {
     const { value: amount = "", unit = "" } = (value || {}) as { value?: string; unit?: string };
-    const units = listOf(type.unit_choices_api);
+    const units = referenceOf(type.unit_choices_api);
     return (
       <div class="columns">
         <TextField
-          {...about}
+          {...labelled}
           label="Amount"
           inputMode="decimal"
           value={amount}
@@ -208,15 +218,13 @@ function AnnotationValue(props: {
       </div>
     );
   }
-  if (type.type === "JSON" || type.type === "DMAPPANNOTATION")
-    return <TextArea {...about} code value={String(value)} onInput={onChange} />;
+  if (isJson(type)) return <TextArea {...text} code />;
+  const isNumber = type.type === "NUMBER";
   return (
     <TextField
-      {...about}
+      {...text}
       type={type.type === "DATE" ? "date" : "text"}
-      {...(type.type === "NUMBER" ? { inputMode: "decimal" as const } : {})}
-      value={String(value)}
-      onInput={onChange}
+      {...(isNumber ? { inputMode: "decimal" as const } : {})}
     />
   );
 }

@@ -1,4 +1,4 @@
-/** Rows of a text of values separated by commas, semicolons or tabs (RFC 4180), to be shown; the server reads the file itself. */
+/** Rows of a CSV file (RFC 4180) separated by commas, semicolons or tabs, for display; the server parses the file itself. */
 export function readCsv(text: string): string[][] {
   const first = text.slice(0, text.search(/\r?\n|$/));
   const separator = [",", ";", "\t"].reduce((best, each) =>

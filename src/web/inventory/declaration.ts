@@ -1,32 +1,28 @@
+import type { Field } from "../../inventory/model/field.ts";
 import { requestJson } from "../request.ts";
 
-/** What the inventory says of its lists: the answer to OPTIONS, from which every page of the inventory is made. */
+/** The lists of the inventory as OPTIONS describes them. All its pages are made from these declarations. */
 
-export type Kind =
-  "text" | "flag" | "integer" | "number" | "instant" | "uuid" | "json" | "reference" | "computed";
-
-export interface FieldInfo {
-  kind: Kind;
+export interface FieldInfo extends Pick<Field, "kind" | "write" | "nullable"> {
   label: string;
   help_text: string;
   shown: "always" | "extra";
-  write: "required" | "optional" | "never";
-  nullable: boolean;
-  blank: boolean;
   max_length: number | null;
   choices: readonly string[] | null;
+  /** What a text must look like. */
   rule: string | null;
   reference: Reference | null;
   lookups: readonly string[];
   sortable: boolean;
 }
 
-/** The list that has the choices of a reference, their name there, and which of the two a record shows. */
+/** Where the choices of a reference are. */
 export interface Reference {
   segment: string;
-  /** Only those of its records. */
   filter?: Readonly<Record<string, string>>;
+  /** Field with their name. */
   key: string;
+  /** Whether records contain the id or the name. */
   printed: "id" | "key";
 }
 
@@ -39,78 +35,65 @@ export interface Declaration {
   /** Field that names a record. */
   key: string;
   ordering: readonly string[];
-  /** Whether its records have owners and rights. */
+  /** Whether records have owners and permissions. */
   guarded: boolean;
-  /** What the lookups mean. */
-  operators: Readonly<Record<string, string>>;
   fields: Readonly<Record<string, FieldInfo>>;
 }
 
 const known = new Map<string, Promise<Declaration>>();
 
-/** Declarations belong to a version of the program, as the name of this script does. */
-const keptAs = (segment: string): string => `labd:declaration:${import.meta.url}:${segment}`;
-
-/** The declaration of a list, asked for once per tab. @throws Refusal */
+/** The declaration of a list, requested once per page. @throws ApiError */
 export function declaration(segment: string): Promise<Declaration> {
-  let asked = known.get(segment);
-  if (!asked) {
-    const kept = sessionStorage.getItem(keptAs(segment));
-    asked = kept === null ? read(segment) : Promise.resolve(JSON.parse(kept) as Declaration);
-    known.set(segment, asked);
-    asked.catch(() => known.delete(segment));
+  let declared = known.get(segment);
+  if (!declared) {
+    declared = requestJson<Declaration>("OPTIONS", api(segment));
+    known.set(segment, declared);
+    declared.catch(() => known.delete(segment));
   }
-  return asked;
+  return declared;
 }
 
-async function read(segment: string): Promise<Declaration> {
-  // Who may write is told with every record; it may change while the tab is open.
-  const { actions: _actions, ...lasting } = await requestJson<Declaration & { actions?: unknown }>(
-    "OPTIONS",
-    api(segment),
-  );
-  sessionStorage.setItem(keptAs(segment), JSON.stringify(lasting));
-  return lasting;
-}
-
-/** Address of a list in the interface. */
+/** Path of a list in the REST API. */
 export const api = (segment: string, rest = ""): string => `/api/v2/${segment}/${rest}`;
 
-/** Segments hold slashes, addresses of pages do not: `stocks/consumables` is at `/inventory/stocks-consumables`. */
-const slugOf = (segment: string): string => segment.replaceAll("/", "-");
+/** Segments contain slashes, page addresses do not: `stocks/consumables` is at `/inventory/stocks-consumables`. */
 export const segmentOf = (slug: string): string => slug.replaceAll("-", "/");
 
-/** The path of the page of a list, or of one of its records. */
+/** Path of the page of a list or of a record. */
 export const pageOf = (segment: string, id?: string): string =>
-  `/inventory/${slugOf(segment)}${id === undefined ? "" : `/${id}`}`;
+  `/inventory/${segment.replaceAll("/", "-")}${id === undefined ? "" : `/${id}`}`;
 
-/** The path of the page that adds a record; a stocktake begins with its location. */
+/** Path of the page that adds a record. */
 export const newPageOf = (segment: string): string =>
   segment === "stocktakes" ? "/inventory/stocktake" : `${pageOf(segment)}/new`;
 
-/** Lists whose segment is not their name. */
 const TITLES: Readonly<Record<string, string>> = {
   annotationtypes: "Annotation types",
   custompropertytypes: "Custom property types",
-  fieldmeta: "Field metas",
+  fieldmeta: "Field metadata",
   "vocabularies/categories": "Vocabularies",
   "stocks/specimen": "Specimens",
   views: "Saved views",
 };
 
-/** What a list is called. */
-export function titleOf(segment: string): string {
-  const last = segment.split("/").at(-1)!;
-  return TITLES[segment] ?? last.charAt(0).toUpperCase() + last.slice(1);
-}
+/** `Consumables` for `stocks/consumables`. */
+export const titleOf = (segment: string): string => TITLES[segment] ?? capital(segment.split("/").at(-1)!);
 
-/** Lists in the order in which people look for them. */
+/** `consumable` for `stocks/consumables`. */
+export const singularOf = (segment: string): string =>
+  titleOf(segment)
+    .toLowerCase()
+    .replace(/ies$/, "y")
+    .replace(/(ss)es$|s$/, "$1");
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 export const GROUPS: readonly { title: string; segments: readonly string[] }[] = [
-  { title: "What there is", segments: ["stocks/consumables", "stocks/specimen"] },
-  { title: "Where it is", segments: ["locations", "equipment", "places", "addresses", "stocktakes"] },
-  { title: "What is done", segments: ["core/projects", "assays/experiments", "assays/assays"] },
+  { title: "Stock", segments: ["stocks/consumables", "stocks/specimen"] },
+  { title: "Locations", segments: ["locations", "equipment", "places", "addresses", "stocktakes"] },
+  { title: "Projects", segments: ["core/projects", "assays/experiments", "assays/assays"] },
   {
-    title: "What is said about it",
+    title: "Metadata",
     segments: [
       "annotationtypes",
       "custompropertytypes",
@@ -121,45 +104,53 @@ export const GROUPS: readonly { title: string; segments: readonly string[] }[] =
   },
 ];
 
-/** What every record has, whatever it is: not what people look at first. */
-const COMMON = new Set([
-  "id",
-  "created_by",
-  "modified_by",
-  "created",
-  "modified",
-  "url",
-  "public",
-  "permissions",
-  "owner",
-  "owned_by",
-  "deleted",
-  "deleted_date",
-  "deleted_by",
-  "version",
-]);
+/** Fields of all records. */
+const COMMON = new Set(
+  (
+    "id created_by modified_by created modified url public permissions owner owned_by deleted deleted_date " +
+    "deleted_by version"
+  ).split(" "),
+);
 export const isCommon = (name: string): boolean => COMMON.has(name);
 
-/** Columns that a list shows where none are chosen. */
-export function usualColumns({ fields, key }: Declaration): string[] {
+const isShowable = ({ kind }: FieldInfo): boolean => kind !== "json" && kind !== "computed";
+
+/** Fields that are not columns by default: amounts include their unit. */
+const SECONDARY = new Set(["description", "barcode", "unit"]);
+
+/** Columns that a list shows unless others are chosen. */
+export function defaultColumns({ fields, key }: Declaration): string[] {
   const own = Object.keys(fields).filter(
     (name) =>
       name !== key &&
+      !SECONDARY.has(name) &&
       fields[name].shown === "always" &&
       !COMMON.has(name) &&
-      fields[name].kind !== "json" &&
-      fields[name].kind !== "computed",
+      isShowable(fields[name]),
   );
-  const few = own.filter((name) => name !== "description").slice(0, 6);
+  const few = own.slice(0, 6);
   return [key, ...few, ...(few.length < 4 && fields.description ? ["description"] : []), "modified"];
 }
 
-/** What a person can fill in, in the order of the declaration. */
+/** Fields that people fill in. */
 export const writableFields = ({ fields }: Declaration): [string, FieldInfo][] =>
   Object.entries(fields).filter(([, field]) => field.write !== "never");
 
-/** What stands above a column: of a span, the names along it. */
-export function columnTitle({ fields }: Declaration, name: string): string {
-  const words = name.replaceAll("__", " › ").replaceAll("_", " ");
-  return fields[name]?.label ?? words.charAt(0).toUpperCase() + words.slice(1);
-}
+export const isEditable = (field: FieldInfo | undefined): field is FieldInfo =>
+  field !== undefined && field.write !== "never" && isShowable(field);
+
+/** Title of a column; for one across references, the names on the way. */
+export const columnTitle = ({ fields }: Declaration, name: string): string =>
+  fields[name]?.label ?? capital(name.replaceAll("__", " › ").replaceAll("_", " "));
+
+/** Whether values are constants such as `DNA_OLIGO`, which pages show as "Dna oligo". */
+export const isConstant = (field: FieldInfo | undefined): boolean =>
+  field?.rule?.startsWith("upper case") === true;
+
+export const wordsOf = (constant: string): string => capital(constant.toLowerCase().replaceAll("_", " "));
+
+export const constantOf = (words: string): string =>
+  words
+    .toUpperCase()
+    .replace(/[^A-Z0-9]+/g, "_")
+    .replace(/^_|_$/g, "");

@@ -1,8 +1,8 @@
-/** The advanced filter as a tree that an editor can show, and as the text that lists take (docs/rest.md). */
+/** Advanced filters, as a tree for the editor and as the text in `query_expression` (docs/rest.md). */
 
 export interface Comparison {
   kind: "compare";
-  /** A field, or a span over references. */
+  /** A field, or a path across references. */
   category: string;
   /** A lookup, such as `icontains`. */
   operator: string;
@@ -16,7 +16,7 @@ export interface Group {
 }
 export type Form = Comparison | Group;
 
-/** Lookups whose operator is a sign in the text. */
+/** Lookups written as signs. */
 const SIGNS: Readonly<Record<string, string>> = { exact: "==", gte: ">=", gt: ">", lte: "<=", lt: "<" };
 const LOOKUPS = new Map(Object.entries(SIGNS).map(([lookup, sign]) => [sign, lookup]));
 LOOKUPS.set("=", "exact");
@@ -30,7 +30,7 @@ export const comparison = (category: string, operator = "icontains", value = "")
   not: false,
 });
 
-/** The tree that a text means; undefined where it is no text of such a tree. */
+/** Parses an expression; undefined where it is not valid. */
 export function readExpression(text: string): Group | undefined {
   const bare = text.trim().replace(/,\s*$/, "");
   if (bare === "") return everything();
@@ -38,7 +38,6 @@ export function readExpression(text: string): Group | undefined {
     const items = (JSON.parse(`[${bare}]`) as unknown[]).flat(1);
     const parts = items.map(readForm);
     const [only] = parts;
-    // A whole text in one boolean form is that form.
     return parts.length === 1 && only.kind !== "compare" ? only : { kind: "and", parts, not: false };
   } catch {
     return undefined;
@@ -46,7 +45,7 @@ export function readExpression(text: string): Group | undefined {
 }
 
 function readForm(item: unknown): Form {
-  if (item === null || typeof item !== "object" || Array.isArray(item)) throw new Error("no form");
+  if (item === null || typeof item !== "object" || Array.isArray(item)) throw new Error("not a form");
   const entries = Object.entries(item).map(([name, value]) => [name.toLowerCase(), value] as const);
   const form = new Map<string, unknown>(entries);
   if (form.has("not")) {
@@ -59,13 +58,13 @@ function readForm(item: unknown): Form {
   }
   const typed = String(form.get("operator") ?? "").trim();
   const category = form.get("category");
-  if (typeof category !== "string" || typed === "") throw new Error("no comparison");
+  if (typeof category !== "string" || typed === "") throw new Error("not a comparison");
   const operator = LOOKUPS.get(typed) ?? typed.toLowerCase();
   const value = form.get("value") ?? null;
   return { kind: "compare", category, operator, value: value === null ? "null" : String(value), not: false };
 }
 
-/** The text of a tree; of an empty one, nothing. */
+/** Prints a tree; the empty tree is an empty text. */
 export function printExpression(group: Group): string {
   const full = pruned(group);
   if (!full) return "";
@@ -74,7 +73,7 @@ export function printExpression(group: Group): string {
   return JSON.stringify(formOf(full));
 }
 
-/** Without groups that have nothing in them, and comparisons that name no field. */
+/** Drops empty groups and comparisons without a field. */
 function pruned(form: Group): Group | undefined {
   const parts = form.parts.flatMap((part): Form[] => {
     if (part.kind === "compare") return part.category === "" ? [] : [part];

@@ -1,88 +1,84 @@
-import { useEffect, useId, useState } from "preact/hooks";
+import { useId } from "preact/hooks";
 import { Button } from "../components/button.tsx";
-import { type Declaration, declaration, type FieldInfo } from "./declaration.ts";
+import { useLoaded } from "../components/loaded.tsx";
+import {
+  constantOf,
+  type Declaration,
+  declaration,
+  type FieldInfo,
+  isConstant,
+  wordsOf,
+} from "./declaration.ts";
 import { type Comparison, comparison, type Form, type Group } from "./expression.ts";
 import { Picker } from "./picker.tsx";
-import { valuesOf } from "./value-input.tsx";
+import { Suggestions } from "./value-input.tsx";
 
-/** What lookups are called beside a field. */
-const WORDS: Readonly<Record<string, string>> = {
-  exact: "is",
-  iexact: "is (any case)",
-  contains: "contains (exact case)",
+/** Lookups in the order in which they are offered, and in words. */
+const LOOKUPS: Readonly<Record<string, string>> = {
   icontains: "contains",
-  startswith: "starts with (exact case)",
+  exact: "is",
   istartswith: "starts with",
-  endswith: "ends with (exact case)",
   iendswith: "ends with",
   gte: "is at least",
-  gt: "is more than",
   lte: "is at most",
+  gt: "is more than",
   lt: "is less than",
+  iexact: "is (any case)",
+  contains: "contains (exact case)",
+  startswith: "starts with (exact case)",
+  endswith: "ends with (exact case)",
 };
-const ORDER = ["icontains", "exact", "istartswith", "iendswith", "gte", "lte", "gt", "lt"];
-/** References that a filter may span; the interface allows one more. */
-const SPANS = 4;
+const NEGATED: Readonly<Record<string, string>> = { exact: "is not", icontains: "does not contain" };
+/** References that a path may cross. */
+const MOST_REFERENCES = 4;
+const MOST_DEPTH = 3;
 
-/** Edits the tree of a filter: comparisons, and groups of them in each other. */
-export function FilterBuilder({
-  of,
-  group,
-  onChange,
-  depth = 0,
-  onRemove,
-}: {
+/** Edits a filter: conditions, and groups of conditions. */
+export function FilterBuilder(props: {
   of: Declaration;
   group: Group;
   onChange: (group: Group) => void;
   depth?: number;
   onRemove?: () => void;
 }) {
-  const replace = (at: number, part: Form | undefined): void =>
-    onChange({ ...group, parts: group.parts.flatMap((old, i) => (i === at ? (part ? [part] : []) : [old])) });
+  const { of, group, onChange, depth = 0, onRemove } = props;
+  const replace = (at: number, ...parts: Form[]): void =>
+    onChange({ ...group, parts: group.parts.toSpliced(at, 1, ...parts) });
   const add = (part: Form): void => onChange({ ...group, parts: [...group.parts, part] });
   return (
     <fieldset class="filter-group">
       <legend>
         <select
-          aria-label="How the conditions are joined"
+          class="input select-small"
+          aria-label="How conditions are combined"
           value={`${group.not ? "not " : ""}${group.kind}`}
           onChange={(event) => {
             const [kind, not] = event.currentTarget.value.split(" ").reverse();
-            onChange({ ...group, kind: kind as "and" | "or", not: not === "not" });
+            onChange({ ...group, kind: kind as Group["kind"], not: not === "not" });
           }}
         >
-          <option value="and">All of these hold</option>
-          <option value="or">One of these holds</option>
-          <option value="not and">Not all of these hold</option>
-          <option value="not or">None of these holds</option>
+          <option value="and">All conditions apply</option>
+          <option value="or">Any condition applies</option>
+          <option value="not and">Not all conditions apply</option>
+          <option value="not or">No condition applies</option>
         </select>
       </legend>
-      {group.parts.map((part, i) =>
-        part.kind === "compare" ? (
-          <ComparisonRow
-            key={i}
-            of={of}
-            comparison={part}
-            onChange={(changed) => replace(i, changed)}
-            onRemove={() => replace(i, undefined)}
-          />
+      {group.parts.map((part, i) => {
+        const common = { of, onChange: (changed: Form) => replace(i, changed), onRemove: () => replace(i) };
+        return part.kind === "compare" ? (
+          <Condition key={i} {...common} comparison={part} />
         ) : (
-          <FilterBuilder
-            key={i}
-            of={of}
-            group={part}
-            depth={depth + 1}
-            onChange={(changed) => replace(i, changed)}
-            onRemove={() => replace(i, undefined)}
-          />
-        ),
-      )}
-      <p class="row">
-        <Button onClick={() => add(comparison(of.key))}>Add a condition</Button>
-        {depth < 3 && (
+          <FilterBuilder key={i} {...common} group={part} depth={depth + 1} />
+        );
+      })}
+      <div class="row">
+        <Button small icon="plus" onClick={() => add(comparison(of.key))}>
+          Add a condition
+        </Button>
+        {depth < MOST_DEPTH && (
           <Button
             look="quiet"
+            small
             onClick={() =>
               add({ kind: group.kind === "and" ? "or" : "and", parts: [comparison(of.key)], not: false })
             }
@@ -91,158 +87,161 @@ export function FilterBuilder({
           </Button>
         )}
         {onRemove && (
-          <Button look="quiet" onClick={onRemove}>
+          <Button look="quiet" small onClick={onRemove}>
             Remove this group
           </Button>
         )}
-      </p>
+      </div>
     </fieldset>
   );
 }
 
-function ComparisonRow({
-  of,
-  comparison: it,
-  onChange,
-  onRemove,
-}: {
+function Condition(props: {
   of: Declaration;
   comparison: Comparison;
   onChange: (changed: Comparison) => void;
   onRemove: () => void;
 }) {
-  const path = it.category.split("__");
-  const levels = useLevels(of, path);
-  const at = path.length - 1;
-  const last = levels[at];
-  const field: FieldInfo | undefined = last?.of.fields[path[at]];
-  const complete = levels.length >= path.length;
-  const isEmpty = it.operator === "exact" && it.value === "null" && field?.nullable === true;
-  const lookups = usableLookups(field);
-  const operator = isEmpty ? (it.not ? "filled" : "empty") : `${it.not ? "not " : ""}${it.operator}`;
+  const { of, comparison: condition, onChange, onRemove } = props;
+  const path = condition.category.split("__");
+  const levels = usePath(of, path);
+  const last = path.length - 1;
+  const field = levels[last]?.fields[path[last]];
+  const isUnset = condition.operator === "exact" && condition.value === "null" && field?.nullable === true;
   const setPath = (level: number, name: string): void => {
     const next = name === "" ? path.slice(0, level) : [...path.slice(0, level), name];
-    const found = levels[next.length - 1]?.of.fields[next[next.length - 1]];
-    const fits = usableLookups(found);
-    onChange({
-      ...it,
-      category: next.join("__"),
-      operator: fits.includes(it.operator) ? it.operator : (fits[0] ?? "exact"),
-      value: "",
-    });
+    const lookups = lookupsOf(levels[next.length - 1]?.fields[next.at(-1)!]);
+    const operator = lookups.includes(condition.operator) ? condition.operator : (lookups[0] ?? "exact");
+    onChange({ ...condition, category: next.join("__"), operator, value: "" });
   };
-  const setOperator = (typed: string): void => {
-    if (typed === "empty" || typed === "filled")
-      onChange({ ...it, operator: "exact", value: "null", not: typed === "filled" });
-    else {
-      const [name, not] = typed.split(" ").reverse();
-      onChange({ ...it, operator: name, not: not === "not", value: isEmpty ? "" : it.value });
-    }
+  const setOperator = (chosen: string): void => {
+    const isState = chosen === "unset" || chosen === "set";
+    const [operator, not] = chosen.split(" ").reverse();
+    onChange(
+      isState
+        ? { ...condition, operator: "exact", value: "null", not: chosen === "set" }
+        : { ...condition, operator, not: not === "not", value: isUnset ? "" : condition.value },
+    );
   };
   return (
     <div class="filter-row">
-      {levels.map(({ of: declared }, level) => (
-        <select
+      {levels.map((declared, level) => (
+        <FieldSelect
           key={level}
-          aria-label={
-            level === 0 ? "Field" : `Field of ${levels[level - 1].of.fields[path[level - 1]]?.label}`
-          }
+          of={declared}
+          label={level === 0 ? "Field" : `Field of ${levels[level - 1].fields[path[level - 1]]?.label}`}
+          isNested={level > 0}
           value={path[level] ?? ""}
-          onChange={(event) => setPath(level, event.currentTarget.value)}
-        >
-          {level > 0 && <option value="">itself</option>}
-          {path[level] !== undefined && path[level] !== "" && !(path[level] in declared.fields) && (
-            <option value={path[level]}>{path[level]}: unknown</option>
-          )}
-          {Object.entries(declared.fields)
-            .filter(([, { lookups: some }]) => some.length > 0)
-            .map(([name, { label }]) => (
-              <option key={name} value={name}>
-                {level > 0 ? `’s ${label.toLowerCase()}` : label}
-              </option>
-            ))}
-        </select>
+          onChange={(name) => setPath(level, name)}
+        />
       ))}
-      {!complete && <code>{it.category}</code>}
-      <select
-        aria-label="How it is compared"
-        value={operator}
-        onChange={(event) => setOperator(event.currentTarget.value)}
-      >
-        {(lookups.length > 0 ? lookups : [it.operator]).map((name) => (
-          <option key={name} value={name}>
-            {WORDS[name] ?? name}
-          </option>
-        ))}
-        {["exact", "icontains"]
-          .filter((name) => lookups.includes(name))
-          .map((name) => (
-            <option key={`not ${name}`} value={`not ${name}`}>
-              {name === "exact" ? "is not" : "does not contain"}
-            </option>
-          ))}
-        {it.not && !["exact", "icontains"].includes(it.operator) && !isEmpty && (
-          <option value={operator}>not: {WORDS[it.operator] ?? it.operator}</option>
-        )}
-        {field?.nullable && (
-          <>
-            <option value="empty">is not set</option>
-            <option value="filled">is set</option>
-          </>
-        )}
-      </select>
-      {!isEmpty && (
-        <FilterValue
-          segment={last?.of.name ?? of.name}
-          name={path[at]}
+      {levels.length < path.length && <code>{condition.category}</code>}
+      <OperatorSelect field={field} condition={condition} isUnset={isUnset} onChange={setOperator} />
+      {!isUnset && (
+        <ConditionValue
+          segment={levels[last]?.name ?? of.name}
+          name={path[last]}
           field={field}
-          operator={it.operator}
-          value={it.value}
-          onChange={(value) => onChange({ ...it, value })}
+          operator={condition.operator}
+          value={condition.value}
+          onChange={(value) => onChange({ ...condition, value })}
         />
       )}
-      <Button look="quiet" aria-label="Remove this condition" onClick={onRemove}>
-        ×
-      </Button>
+      <Button look="quiet" icon="x" aria-label="Remove this condition" onClick={onRemove} />
     </div>
   );
 }
 
-/** Of a reference: is, and what looks into its name. */
-function usableLookups(field: FieldInfo | undefined): string[] {
-  const own = (field?.lookups ?? []).filter((name) => name !== "isnull");
-  const known = ORDER.filter((name) => own.includes(name));
-  const all = [...known, ...own.filter((name) => !known.includes(name))];
-  return field?.reference || field?.kind === "flag" || field?.choices
-    ? ["exact", ...all.filter((name) => name !== "exact")]
-    : all;
+function FieldSelect(props: {
+  of: Declaration;
+  label: string;
+  isNested: boolean;
+  value: string;
+  onChange: (name: string) => void;
+}) {
+  const { of, isNested, value } = props;
+  const fields = Object.entries(of.fields).filter(([, { lookups }]) => lookups.length > 0);
+  return (
+    <select
+      class="input"
+      aria-label={props.label}
+      value={value}
+      onChange={(event) => props.onChange(event.currentTarget.value)}
+    >
+      {isNested && <option value="">itself</option>}
+      {value !== "" && !(value in of.fields) && <option value={value}>{value}: unknown</option>}
+      {fields.map(([name, { label }]) => (
+        <option key={name} value={name}>
+          {isNested ? `’s ${label.toLowerCase()}` : label}
+        </option>
+      ))}
+    </select>
+  );
 }
 
-/** The declarations along a path of references: one more than the path has references, as far as there are any. */
-function useLevels(of: Declaration, path: readonly string[]): { of: Declaration }[] {
-  const [levels, set] = useState<{ of: Declaration }[]>([{ of }]);
-  useEffect(() => {
-    let wanted = true;
-    void (async () => {
-      const found = [{ of }];
-      for (const name of path.slice(0, SPANS)) {
-        const to = found[found.length - 1].of.fields[name]?.reference;
-        if (!to || to.printed === "key") break;
-        found.push({ of: await declaration(to.segment) });
-      }
-      if (wanted) set(found);
-    })().catch(() => {});
-    return () => {
-      wanted = false;
-    };
-  }, [of, path.join("__")]);
-  // The last level is there only to go further: a field is chosen in it, or the reference itself is meant.
-  return levels;
+function OperatorSelect(props: {
+  field: FieldInfo | undefined;
+  condition: Comparison;
+  isUnset: boolean;
+  onChange: (operator: string) => void;
+}) {
+  const { field, condition, isUnset } = props;
+  const { operator, not } = condition;
+  const lookups = lookupsOf(field);
+  const offered = [
+    ...(lookups.length > 0 ? lookups : [operator]).map((name) => [name, LOOKUPS[name] ?? name]),
+    ...Object.entries(NEGATED)
+      .filter(([name]) => lookups.includes(name))
+      .map(([name, words]) => [`not ${name}`, words]),
+    ...(not && !isUnset && !(operator in NEGATED) ? [[`not ${operator}`, `not: ${LOOKUPS[operator]}`]] : []),
+    ...(field?.nullable
+      ? [
+          ["unset", "is not set"],
+          ["set", "is set"],
+        ]
+      : []),
+  ];
+  return (
+    <select
+      class="input"
+      aria-label="Comparison"
+      value={isUnset ? (not ? "set" : "unset") : `${not ? "not " : ""}${operator}`}
+      onChange={(event) => props.onChange(event.currentTarget.value)}
+    >
+      {offered.map(([value, words]) => (
+        <option key={value} value={value}>
+          {words}
+        </option>
+      ))}
+    </select>
+  );
 }
 
-function FilterValue(props: {
+/** The lookups of a field in their order; references, flags and choices start with "is". */
+function lookupsOf(field: FieldInfo | undefined): string[] {
+  const own = field?.lookups ?? [];
+  const known = Object.keys(LOOKUPS).filter((name) => own.includes(name));
+  const startsWithIs = field?.reference || field?.kind === "flag" || field?.choices || isConstant(field);
+  return startsWithIs ? ["exact", ...known.filter((name) => name !== "exact")] : known;
+}
+
+/** The declarations along a path of references, as far as there are any. */
+function usePath(of: Declaration, path: readonly string[]): readonly Declaration[] {
+  const { value } = useLoaded(`${of.name} ${path.join()}`, async () => {
+    const found = [of];
+    for (const name of path.slice(0, MOST_REFERENCES)) {
+      const to = found.at(-1)!.fields[name]?.reference;
+      if (to?.printed !== "id") break;
+      found.push(await declaration(to.segment));
+    }
+    return found;
+  });
+  return value ?? [of];
+}
+
+function ConditionValue(props: {
   segment: string;
-  name: string | undefined;
+  name: string;
   field: FieldInfo | undefined;
   operator: string;
   value: string;
@@ -250,43 +249,41 @@ function FilterValue(props: {
 }) {
   const { segment, name, field, operator, value, onChange } = props;
   const id = useId();
-  const [proposals, propose] = useState<string[]>([]);
-  const few = field?.kind === "text" && operator === "exact" && !field.choices;
-  useEffect(() => {
-    if (few && name) valuesOf(segment, name).then(propose, () => {});
-  }, [few, segment, name]);
   if (field?.reference && operator === "exact")
     return <Picker to={field.reference} label="Value" hideLabel value={value} onChoose={onChange} />;
-  if (field?.kind === "flag" || field?.choices) {
-    const choices = field.choices ?? ["true", "false"];
+  const choices = field?.choices ?? (field?.kind === "flag" ? ["true", "false"] : null);
+  if (choices)
     return (
-      <select aria-label="Value" value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+      <select
+        class="input"
+        aria-label="Value"
+        value={value}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      >
         <option value="">choose</option>
         {choices.map((choice) => (
           <option key={choice} value={choice}>
-            {choice === "true" ? "yes" : choice === "false" ? "no" : choice}
+            {choice === "true" ? "yes" : choice === "false" ? "no" : wordsOf(choice)}
           </option>
         ))}
       </select>
     );
-  }
+  const hasWords = isConstant(field) && operator === "exact";
+  const suggests = field?.kind === "text" && operator === "exact";
   return (
     <>
       <input
+        class="input"
         aria-label="Value"
         type={field?.kind === "instant" ? "date" : "text"}
         inputMode={field?.kind === "number" || field?.kind === "integer" ? "decimal" : undefined}
-        list={few ? id : undefined}
-        value={value}
-        onInput={(event) => onChange(event.currentTarget.value)}
+        list={suggests ? id : undefined}
+        defaultValue={hasWords && value !== "" ? wordsOf(value) : value}
+        onInput={({ currentTarget }) =>
+          onChange(hasWords ? constantOf(currentTarget.value) : currentTarget.value)
+        }
       />
-      {few && (
-        <datalist id={id}>
-          {proposals.map((each) => (
-            <option key={each} value={each} />
-          ))}
-        </datalist>
-      )}
+      {suggests && <Suggestions id={id} segment={segment} name={name} />}
     </>
   );
 }

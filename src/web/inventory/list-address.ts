@@ -1,28 +1,25 @@
-/**
- * The address of a page of a list is the address of the list in the interface: the same parameters. So what is shown
- * can be sent to a colleague, kept as a view, or asked for by a program.
- */
+/** A list's page has the same parameters as the list in the REST API, so its address can be shared and saved as a view. */
 
-/** Parameters that say how a list is shown, not what is in it. */
-const LOOK = new Set(["fields", "ordering", "page", "page_size"]);
+/** Parameters that are not filters. */
+const DISPLAY = new Set(["fields", "ordering", "page", "page_size"]);
 
 export type Filters = Record<string, string[]>;
 
-/** What is asked of the list: all parameters that are filters. */
+/** The filters in an address. */
 export function filtersOf(search: URLSearchParams): Filters {
   const filters: Filters = {};
   for (const name of new Set(search.keys()))
-    if (!LOOK.has(name)) filters[name] = search.getAll(name).filter((value) => value !== "");
+    if (!DISPLAY.has(name)) filters[name] = search.getAll(name).filter((value) => value !== "");
   return Object.fromEntries(Object.entries(filters).filter(([, values]) => values.length > 0));
 }
 
-/** The same where something must be named: a filter that finds everything. */
+/** The filters, or one that finds everything, where the API requires one. */
 export const filtersOrAll = (search: URLSearchParams): Filters => {
   const filters = filtersOf(search);
   return Object.keys(filters).length > 0 ? filters : { deleted: ["false"] };
 };
 
-/** What the list is asked for, but for its fields. */
+/** The query of a list, without its fields. */
 export const pageQuery = (search: URLSearchParams): Record<string, string | readonly string[]> => ({
   ...filtersOf(search),
   ...given(search, "ordering"),
@@ -35,7 +32,7 @@ const given = (search: URLSearchParams, name: string): Record<string, string> =>
   return value ? { [name]: value } : {};
 };
 
-/** What a view keeps of an address. */
+/** The query that a saved view stores. */
 export function viewQuery(search: URLSearchParams): string {
   const dropped = new Set(["page", "format", "explain", "as_of"]);
   const kept = new URLSearchParams([...search].filter(([name, value]) => value !== "" && !dropped.has(name)));
@@ -43,7 +40,7 @@ export function viewQuery(search: URLSearchParams): string {
   return kept.toString();
 }
 
-/** Columns that were chosen; undefined where none were. */
+/** The columns in an address. */
 export const chosenColumns = (search: URLSearchParams): string[] | undefined => {
   const names = (search.get("fields") ?? "").split(",").filter((name) => name !== "");
   return names.length === 0 ? undefined : names;

@@ -1,46 +1,39 @@
+import type { Level, TreeNode as Node } from "../../inventory/records/location-tree.ts";
 import { href } from "../address.ts";
 import { useLoaded } from "../components/loaded.tsx";
 import { get } from "../request.ts";
 
-/** One thing of the tree of locations. */
-export interface Node {
-  segment: string;
-  id: string;
-  name: string;
-}
-export type TreeNode = Node & { inside: number; contents: number };
+export type { Level, Node };
 
-/** What lies in a thing, and the way to it. */
+/** A place, piece of equipment or location, the path to it, and what is inside. */
 export interface Branch {
   path: Node[];
   contents: { segment: string; field: string; total: number }[];
-  levels: { segment: string; total: number; results: TreeNode[] }[];
+  levels: Level[];
 }
 
 export const readBranch = (of: string, page: number, signal?: AbortSignal): Promise<Branch> =>
   get<Branch>("/api/v2/locations/tree/", { of, page, page_size: 100 }, signal);
 
-export const treeAt = (node: Node): string => href("/inventory/tree", { of: `${node.segment}/${node.id}` });
+export const treeAddress = ({ segment, id }: Pick<Node, "segment" | "id">): string =>
+  href("/inventory/tree", { of: `${segment}/${id}` });
 
-/** The way to a thing, from the outermost. */
-export function PathOf({ segment, id }: { segment: string; id: string }) {
+/** Breadcrumbs of a path, without its last node. */
+export const crumbsOf = (path: readonly Node[]): { name: string; href: string }[] => [
+  { name: "Locations", href: href("/inventory/tree") },
+  ...path.slice(0, -1).map((node) => ({ name: node.name, href: treeAddress(node) })),
+];
+
+/** The path to a location, from the outermost place, as nested links. */
+export function LocationPath({ segment, id }: { segment: string; id: string }) {
   const of = `${segment}/${id}`;
   const { value } = useLoaded(of, (signal) => readBranch(of, 1, signal));
-  return <Trail path={value?.path ?? []} />;
-}
-
-export function Trail({ path }: { path: readonly Node[] }) {
   return (
-    <nav class="trail" aria-label="Where it is">
-      <ol>
-        <li>
-          <a href={href("/inventory/tree")}>Everything</a>
-        </li>
-        {path.map((node, i) => (
+    <nav aria-label="Location">
+      <ol class="path">
+        {value?.path.map((node) => (
           <li key={node.id}>
-            <a href={treeAt(node)} aria-current={i === path.length - 1 ? "location" : undefined}>
-              {node.name}
-            </a>
+            <a href={treeAddress(node)}>{node.name || "(no name)"}</a>
           </li>
         ))}
       </ol>

@@ -1,17 +1,17 @@
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
 import { get } from "../request.ts";
 import { api, type Reference } from "./declaration.ts";
+import { readName } from "./record.tsx";
 
-/** What can be chosen. */
-export interface Choice {
-  /** What a filter or a body takes. */
+interface Option {
+  /** What requests contain. */
   value: string;
   name: string;
-  /** What tells equal names apart. */
+  /** Distinguishes equal names. */
   context: string;
 }
 
-/** Fields that tell records of the same name apart. */
+/** Fields that distinguish records of the same name. */
 const CONTEXT: Readonly<Record<string, readonly string[]>> = {
   locations: ["parent__label", "equipment__name", "place__name"],
   equipment: ["place__name"],
@@ -19,191 +19,167 @@ const CONTEXT: Readonly<Record<string, readonly string[]>> = {
   "assays/assays": ["experiment__name"],
   users: ["full_name"],
 };
-const SHOWN = 20;
-/** Milliseconds without a key before the server is asked. */
+const MOST = 20;
+/** Milliseconds after the last key. */
 const PAUSE = 120;
 
-/** Records whose name begins with what was typed, the one of just that name first; then others that have its words. */
-async function search(to: Reference, typed: string, signal: AbortSignal): Promise<Choice[]> {
-  const words = typed.trim();
-  const [begin, others] = await Promise.all([
-    read(to, words === "" ? {} : { name: words }, signal),
-    words === "" ? [] : read(to, { query: words }, signal),
+/** Records whose name starts with the text, then others that contain its words. */
+async function search(to: Reference, text: string, signal: AbortSignal): Promise<Option[]> {
+  const words = text.trim();
+  if (words === "") return read(to, {}, signal);
+  const [first, others] = await Promise.all([
+    read(to, { name: words }, signal),
+    read(to, { query: words }, signal),
   ]);
-  const known = new Set(begin.map(({ value }) => value));
-  return [...begin, ...others.filter(({ value }) => !known.has(value))].slice(0, SHOWN);
+  const known = new Set(first.map(({ value }) => value));
+  return [...first, ...others.filter(({ value }) => !known.has(value))].slice(0, MOST);
 }
 
-async function read(
-  to: Reference,
-  filter: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-): Promise<Choice[]> {
+async function read(to: Reference, filter: Record<string, string>, signal: AbortSignal): Promise<Option[]> {
   const context = CONTEXT[to.segment] ?? [];
   const fields = ["id", to.key, ...context].join(",");
-  const query = { ...to.filter, ...filter, fields, response_format: "flat", page_size: SHOWN };
-  const body = await get<{ results: Record<string, string | number | null>[] }>(
-    api(to.segment),
-    query,
-    signal,
-  );
-  return body.results.map((record) => ({
+  const query = { ...to.filter, ...filter, fields, response_format: "flat", page_size: MOST };
+  const { results } = await get<{ results: Record<string, string | null>[] }>(api(to.segment), query, signal);
+  return results.map((record) => ({
     value: String(to.printed === "key" ? record[to.key] : record.id),
     name: String(record[to.key]),
-    context: context
-      .map((name) => record[name])
-      .filter(Boolean)
-      .join(" · "),
+    context: context.flatMap((name) => record[name] || []).join(", "),
   }));
 }
 
-/** Chooses a record by typing a part of its name (a combobox with a list, WAI-ARIA 1.2). Empty: none. */
-export function Picker(props: {
-  to: Reference;
-  label: string;
-  hideLabel?: boolean;
-  hint?: string;
-  /** The value that is chosen, and its name where it is known. */
-  value: string;
-  name?: string | undefined;
-  errors?: readonly string[] | undefined;
-  optional?: boolean;
-  autofocus?: boolean;
-  onChoose: (value: string, name: string) => void;
-  onKeyDown?: (event: KeyboardEvent) => void;
-}) {
-  const { to, value, errors = [] } = props;
-  const id = useId();
-  const box = useRef<HTMLInputElement>(null);
-  const [typed, setTyped] = useState<string | null>(null);
-  const [found, setFound] = useState<Choice[]>([]);
-  const [open, setOpen] = useState(false);
-  const [at, setAt] = useState(-1);
-  const [name, setName] = useState(props.name ?? "");
-  const [failed, setFailed] = useState("");
-  useEffect(() => setName(props.name ?? (value === "" ? "" : value)), [value, props.name]);
+/** Searches while `text` changes and the list is open. */
+function useOptions(to: Reference, text: string | null, isOpen: boolean) {
+  const [found, setFound] = useState<{ options: Option[]; error?: string }>({ options: [] });
   useEffect(() => {
-    if (value === "" || props.name !== undefined || to.printed === "key") return;
-    get<{ results: Record<string, string> }>(api(to.segment, `${value}/`), {
-      fields: `id,${to.key}`,
-      response_format: "flat",
-    }).then(
-      ({ results }) => setName(results[to.key]),
-      () => {},
-    );
-  }, [value, props.name]);
-  useEffect(() => {
-    if (!open) return;
+    if (!isOpen) return;
     const stop = new AbortController();
-    const timer = setTimeout(
-      () =>
-        search(to, typed ?? "", stop.signal).then(
-          (choices) => {
-            setFound(choices);
-            setAt(-1);
-            setFailed("");
-          },
-          (error: Error) => !stop.signal.aborted && setFailed(error.message),
-        ),
-      typed === null ? 0 : PAUSE,
-    );
+    const run = (): Promise<void> =>
+      search(to, text ?? "", stop.signal).then(
+        (options) => setFound({ options }),
+        (error: Error) => (stop.signal.aborted ? undefined : setFound({ options: [], error: error.message })),
+      );
+    const timer = setTimeout(run, text === null ? 0 : PAUSE);
     return () => {
       clearTimeout(timer);
       stop.abort();
     };
-  }, [typed, open]);
-  useEffect(() => {
-    if (props.autofocus) box.current?.focus();
-  }, []);
+  }, [text, isOpen]);
+  return found;
+}
 
-  const choose = (choice: Choice): void => {
-    setName(choice.name);
-    setTyped(null);
+interface PickerProps {
+  to: Reference;
+  label: string;
+  hideLabel?: boolean;
+  hint?: string | undefined;
+  value: string;
+  /** Name of the value, if known. */
+  name?: string | undefined;
+  errors?: readonly string[] | undefined;
+  optional?: boolean;
+  onChoose: (value: string, name: string) => void;
+}
+
+/** Chooses a record by part of its name: a combobox with a list (WAI-ARIA 1.2). */
+export function Picker(props: PickerProps) {
+  const { to, value, errors = [], hint, label } = props;
+  const id = useId();
+  const [text, setText] = useState<string | null>(null);
+  const [isOpen, setOpen] = useState(false);
+  const [active, setActive] = useState(-1);
+  const [name, setName] = useState("");
+  const { options, error } = useOptions(to, text, isOpen);
+  useEffect(() => setActive(-1), [options]);
+  useEffect(() => {
+    setName(props.name ?? value);
+    if (value !== "" && props.name === undefined && to.printed === "id")
+      void readName(to, value).then(setName);
+  }, [value, props.name]);
+
+  const close = (): void => {
+    setText(null);
     setOpen(false);
-    props.onChoose(choice.value, choice.name);
   };
-  const leave = (): void => {
-    setOpen(false);
-    if (typed === null) return;
-    setTyped(null);
-    const exact = found.find((choice) => choice.name.toLowerCase() === typed.trim().toLowerCase());
-    if (typed.trim() === "") choose({ value: "", name: "", context: "" });
-    else if (exact) choose(exact);
+  const choose = (option: Option): void => {
+    setName(option.name);
+    close();
+    props.onChoose(option.value, option.name);
+  };
+  const onBlur = (): void => {
+    const typed = text?.trim().toLowerCase();
+    const exact = options.find((option) => option.name.toLowerCase() === typed);
+    if (typed === "") choose({ value: "", name: "", context: "" });
+    else if (typed !== undefined && exact) choose(exact);
+    else close();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-      event.preventDefault();
-      if (!open) setOpen(true);
-      else setAt((before) => step(before, event.key === "ArrowDown" ? 1 : -1, found.length));
-    } else if (event.key === "Enter" && open && at >= 0) {
-      event.preventDefault();
-      choose(found[at]);
-    } else if (event.key === "Escape" && open) {
-      event.preventDefault();
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined) {
+      if (!isOpen) setOpen(true);
+      else setActive((at) => nextIndex(at, step, options.length));
+    } else if (event.key === "Enter" && isOpen && active >= 0) choose(options[active]);
+    else if (event.key === "Escape" && isOpen) {
       event.stopPropagation();
-      setTyped(null);
-      setOpen(false);
-    } else props.onKeyDown?.(event);
+      close();
+    } else return;
+    event.preventDefault();
   };
-  const described = [props.hint && `${id}-hint`, errors.length > 0 && `${id}-error`]
-    .filter(Boolean)
-    .join(" ");
+  const described = [hint && `${id}-hint`, errors.length > 0 && `${id}-error`].filter(Boolean).join(" ");
   return (
     <div class="field picker">
       <label for={id} class={props.hideLabel ? "unseen" : undefined}>
-        {props.label} {props.optional && <small>optional</small>}
+        {label} {props.optional && <small>optional</small>}
       </label>
-      {props.hint && (
-        <p class="hint" id={`${id}-hint`}>
-          {props.hint}
-        </p>
-      )}
       <input
-        ref={box}
         id={id}
+        class="input"
         type="text"
         role="combobox"
         autocomplete="off"
         spellcheck={false}
-        aria-expanded={open}
+        aria-expanded={isOpen}
         aria-controls={`${id}-list`}
         aria-autocomplete="list"
-        aria-activedescendant={open && at >= 0 ? `${id}-${at}` : undefined}
+        aria-activedescendant={isOpen && active >= 0 ? `${id}-${active}` : undefined}
         aria-describedby={described || undefined}
         aria-invalid={errors.length > 0 ? "true" : undefined}
-        placeholder="Type a part of the name"
-        value={typed ?? name}
+        placeholder="Type part of the name"
+        value={text ?? name}
         onInput={(event) => {
-          setTyped(event.currentTarget.value);
+          setText(event.currentTarget.value);
           setOpen(true);
         }}
         onClick={() => setOpen(true)}
-        onBlur={leave}
+        onBlur={onBlur}
         onKeyDown={onKeyDown}
       />
-      {/* Named even while it is closed, for the box says that it controls it. */}
-      <ul id={`${id}-list`} role="listbox" aria-label={`Choices: ${props.label}`} hidden={!open}>
-        {found.map((choice, i) => (
+      <ul id={`${id}-list`} role="listbox" aria-label={`Choices: ${label}`} hidden={!isOpen}>
+        {options.map((option, i) => (
           <li
-            key={choice.value}
+            key={option.value}
             id={`${id}-${i}`}
             role="option"
-            aria-selected={i === at}
-            // Before the box loses the focus.
+            aria-selected={i === active}
+            // Before the input loses the focus.
             onMouseDown={(event) => {
               event.preventDefault();
-              choose(choice);
+              choose(option);
             }}
           >
-            {choice.name || "(without a name)"} {choice.context && <small>{choice.context}</small>}
+            {option.name || "(no name)"} <small>{option.context}</small>
           </li>
         ))}
-        {found.length === 0 && (
+        {options.length === 0 && (
           <li role="option" aria-disabled="true" aria-selected="false">
-            <small>{failed || (typed ? "Nothing has this in its name." : "Nothing to choose from.")}</small>
+            <small>{error ?? "No matches"}</small>
           </li>
         )}
       </ul>
+      {hint && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
       {errors.length > 0 && (
         <p class="error" id={`${id}-error`}>
           {errors.join(" ")}
@@ -213,5 +189,5 @@ export function Picker(props: {
   );
 }
 
-const step = (at: number, by: number, count: number): number =>
-  count === 0 ? -1 : (at + by + count + (at < 0 && by < 0 ? 1 : 0)) % count;
+const nextIndex = (at: number, step: number, count: number): number =>
+  count === 0 ? -1 : at < 0 && step < 0 ? count - 1 : (at + step + count) % count;

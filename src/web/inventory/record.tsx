@@ -1,26 +1,35 @@
 import { href } from "../address.ts";
+import { formatTime, Time } from "../format.tsx";
 import { get } from "../request.ts";
-import { api, type Declaration, type FieldInfo, pageOf } from "./declaration.ts";
+import {
+  api,
+  constantOf,
+  type Declaration,
+  type FieldInfo,
+  isConstant,
+  pageOf,
+  type Reference,
+  wordsOf,
+} from "./declaration.ts";
 
-/** Records as pages show them: read in the nested form, which names what is referred to. */
+/** Records in the nested response format, which names what they refer to. */
 
-/** What a reference refers to. The name is null where the reader may not view it. */
-export interface Far {
+/** A reference; the name is null where the reader may not view the record. */
+export interface NamedReference {
   id: string | number;
   name: string | null;
 }
-export type Value = string | number | boolean | null | Far | object;
+export type RecordValue = string | number | boolean | null | NamedReference | object;
 
 export interface Row {
   id: string;
-  /** How often it was written; what `If-Match` names. */
+  /** What `If-Match` names. */
   version: number | undefined;
   mayChange: boolean;
   mayDelete: boolean;
-  values: Readonly<Record<string, Value>>;
+  values: Readonly<Record<string, RecordValue>>;
 }
 
-/** One page of a list. */
 export interface Page {
   total: number;
   current: number;
@@ -28,17 +37,21 @@ export interface Page {
   rows: Row[];
 }
 
-/** Properties as objects; what a span leads to as it is. */
-type Nested = Record<string, { value: Value; category: "property" } | Value>;
+/** Properties are objects; columns across references are plain values. */
+type Nested = Record<string, { value: RecordValue; category: "property" } | RecordValue>;
 
 export function rowOf(nested: Nested): Row {
-  const values: Record<string, Value> = {};
+  const values: Record<string, RecordValue> = {};
   for (const [name, property] of Object.entries(nested)) {
     const isProperty = property !== null && typeof property === "object" && "category" in property;
-    values[name] = named(isProperty ? property.value : (property as Value));
+    const value = isProperty ? property.value : property;
+    // Users are shown by their username.
+    values[name] =
+      value !== null && typeof value === "object" && "username" in value
+        ? { id: String(value.username), name: String(value.username) }
+        : value;
   }
-  const actions = (values.permissions as { actions?: { change?: boolean; delete?: boolean } } | null)
-    ?.actions;
+  const { actions } = (values.permissions ?? {}) as { actions?: { change?: boolean; delete?: boolean } };
   return {
     id: String(values.id),
     version: typeof values.version === "number" ? values.version : undefined,
@@ -48,82 +61,119 @@ export function rowOf(nested: Nested): Row {
   };
 }
 
-/** Users are shown by their username. */
-function named(value: Value): Value {
-  if (value !== null && typeof value === "object" && "username" in value)
-    return { id: String(value.username), name: String(value.username) };
-  return value;
-}
+/** The unit of an amount. */
+export const unitOf = ({ values }: Row, name: string): string =>
+  name === "amount" && isNamed(values.unit) ? ` ${values.unit.name}` : "";
 
-const ALWAYS = ["id", "version", "permissions"];
+export const nameOf = ({ key }: Declaration, { values }: Row): string => asText(values[key]);
 
-/** One page of a list, with these fields. @throws Refusal */
+/** One page of a list with these fields. @throws ApiError */
 export async function readPage(
-  { name, fields: declared, key }: Declaration,
+  of: Declaration,
   query: Record<string, string | readonly string[]>,
   fields: readonly string[],
   signal?: AbortSignal,
 ): Promise<Page> {
-  const asked = [...new Set([...ALWAYS.filter((each) => each in declared), key, ...fields])];
-  const body = await get<{ total: number; current: number; total_pages: number; results: Nested[] }>(
-    api(name),
-    { ...query, response_format: "nested", fields: asked.join(",") },
+  const always = ["id", "version", "permissions"].filter((name) => name in of.fields);
+  const unit = fields.includes("amount") && "unit" in of.fields ? ["unit"] : [];
+  const names = [...new Set([...always, of.key, ...fields, ...unit])].join(",");
+  const { results, ...page } = await get<Omit<Page, "rows"> & { results: Nested[] }>(
+    api(of.name),
+    { ...query, response_format: "nested", fields: names },
     signal,
   );
-  const { total, current, total_pages } = body;
-  return { total, current, total_pages, rows: body.results.map(rowOf) };
+  return { ...page, rows: results.map(rowOf) };
 }
 
-/** One record with all its fields. @throws Refusal */
-export async function readRecord(segment: string, id: string, signal?: AbortSignal): Promise<Row> {
-  const query = { response_format: "nested", fields: "*", deleted: "all" };
-  return rowOf(await get<Nested>(api(segment, `${id}/`), query, signal));
+/** What returns a whole record in the format of `rowOf`. */
+export const WHOLE = { response_format: "nested", fields: "*" };
+
+/** One record with all fields, also if it is deleted. @throws ApiError */
+export const readRecord = async (segment: string, id: string, signal?: AbortSignal): Promise<Row> =>
+  rowOf(await get<Nested>(api(segment, `${id}/`), { ...WHOLE, deleted: "all" }, signal));
+
+const names = new Map<string, Promise<string>>();
+
+/** The name of a record, requested once per page; the start of the id where it cannot be viewed. */
+export function readName({ segment, key }: Pick<Reference, "segment" | "key">, id: string): Promise<string> {
+  const address = `${segment}/${id}`;
+  let name = names.get(address);
+  if (!name) {
+    const query = { fields: `id,${key}`, response_format: "flat", deleted: "all" };
+    name = get<{ results: Record<string, string> }>(api(segment, `${id}/`), query).then(
+      ({ results }) => results[key],
+      () => `${id.slice(0, 8)}…`,
+    );
+    names.set(address, name);
+  }
+  return name;
 }
 
-export const isFar = (value: Value | undefined): value is Far =>
+export const isNamed = (value: RecordValue | undefined): value is NamedReference =>
   value !== null && typeof value === "object" && "id" in value && "name" in value;
 
-/** What a filter, or a body, takes for the value. */
-export function sent(value: Value | undefined, field: FieldInfo): string {
-  if (value === null || value === undefined) return "";
-  if (isFar(value)) return String(field.reference?.printed === "key" ? value.name : value.id);
-  return typeof value === "object" ? JSON.stringify(value, null, 1) : String(value);
+const isEmpty = (value: unknown): value is null | undefined | "" =>
+  value === null || value === undefined || value === "";
+
+/** A value as forms contain it. */
+export function inputOf(value: RecordValue | undefined, field: FieldInfo): string {
+  if (isEmpty(value)) return "";
+  if (isNamed(value)) return String(field.reference?.printed === "key" ? value.name : value.id);
+  if (typeof value === "object") return JSON.stringify(value, null, 1);
+  return isConstant(field) ? wordsOf(String(value)) : String(value);
 }
 
-/** A value as text, for titles, previews and comparisons. */
-export function asText(value: Value | undefined): string {
-  if (value === null || value === undefined || value === "") return "–";
-  if (isFar(value)) return value.name ?? `${String(value.id).slice(0, 8)}…`;
+/** The content of a form field as requests contain it. @throws SyntaxError for invalid JSON */
+export function bodyOf(input: string, field: FieldInfo): unknown {
+  if (field.kind === "flag") return input === "true";
+  if (input === "" && field.nullable) return null;
+  if (field.kind === "json") return JSON.parse(input);
+  return isConstant(field) ? constantOf(input) : input;
+}
+
+/** A value as text, for titles and previews. */
+export function asText(value: RecordValue | undefined, field?: FieldInfo): string {
+  if (isEmpty(value)) return "–";
+  if (isNamed(value)) return value.name ?? `${String(value.id).slice(0, 8)}…`;
   if (typeof value === "boolean") return value ? "yes" : "no";
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  if (typeof value === "object") return JSON.stringify(value);
+  if (field?.kind === "instant") return formatTime(String(value));
+  return isConstant(field) ? wordsOf(String(value)) : String(value);
 }
 
-/** The day and the time where the reader is, such as 2026-01-31 09:30. */
-export function localTime(text: string): string {
-  const at = new Date(text);
-  return Number.isNaN(at.getTime()) ? text : at.toLocaleString("sv-SE").slice(0, 16);
+const STATES: Readonly<Record<string, string>> = {
+  AVAILABLE: "ok",
+  LOW: "low",
+  EMPTY: "empty",
+  EXPIRED: "expired",
+  MISSING: "expired",
+};
+
+/** The state of stock, as a shape and a word. */
+export const State = ({ status }: { status: string }) => (
+  <span class={`state state-${STATES[status] ?? "other"}`}>{wordsOf(status)}</span>
+);
+
+interface ValueProps {
+  value: RecordValue | undefined;
+  field?: FieldInfo | undefined;
+  name?: string;
+  unit?: string;
 }
 
 /** A value in a table or on the page of a record. */
-export function Shown({ value, field }: { value: Value | undefined; field: FieldInfo | undefined }) {
-  if (value === null || value === undefined || value === "")
-    return (
-      <span class="muted">
-        <span aria-hidden="true">–</span>
-        <span class="unseen">none</span>
-      </span>
-    );
-  if (isFar(value)) {
-    const to = field?.reference;
-    if (!to || to.printed === "key") return <>{asText(value)}</>;
+export function Value({ value, field, name, unit = "" }: ValueProps) {
+  if (isEmpty(value)) return <span class="muted">–</span>;
+  const to = field?.reference;
+  if (isNamed(value) && to?.printed === "id")
     return <a href={href(pageOf(to.segment, String(value.id)))}>{asText(value)}</a>;
-  }
-  if (field?.kind === "instant")
-    return (
-      <time datetime={String(value)} title={String(value)}>
-        {localTime(String(value))}
-      </time>
-    );
-  if (typeof value === "object") return <code>{JSON.stringify(value)}</code>;
-  return <>{asText(value)}</>;
+  if (field?.kind === "instant") return <Time at={String(value)} />;
+  if (name === "status") return <State status={String(value)} />;
+  if (name === "barcode") return <code>{String(value)}</code>;
+  return (
+    <>
+      {asText(value, field)}
+      {unit}
+    </>
+  );
 }

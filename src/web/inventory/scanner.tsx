@@ -1,39 +1,35 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { TextField } from "../components/field.tsx";
+import { Banner } from "../components/banner.tsx";
 import { Button } from "../components/button.tsx";
+import { TextField } from "../components/field.tsx";
 import { watchCamera } from "./camera.ts";
 
-/** Where codes come in: from a scanner that types and ends with Enter, from fingers, or from the camera. */
+/** Takes codes from a barcode scanner, which types and presses Enter, from the keyboard, or from the camera. */
 export function Scanner({ onCode, hint }: { onCode: (code: string) => void; hint: string }) {
-  const [typed, setTyped] = useState("");
-  const [camera, setCamera] = useState(false);
+  const [text, setText] = useState("");
+  const [isCameraOn, setCameraOn] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   const latest = useRef(onCode);
   latest.current = onCode;
   const focus = (): void => form.current?.querySelector("input")?.focus();
   useEffect(() => {
     focus();
-    // A scanner types wherever the focus is: without one, into the field.
-    const keep = (event: KeyboardEvent): void => {
-      if (
-        event.key.length === 1 &&
-        !event.ctrlKey &&
-        !event.metaKey &&
-        document.activeElement === document.body
-      )
-        focus();
+    // A scanner types wherever the focus is; if it is nowhere, into the field.
+    const onKeyDown = ({ key, ctrlKey, metaKey }: KeyboardEvent): void => {
+      if (key.length === 1 && !ctrlKey && !metaKey && document.activeElement === document.body) focus();
     };
-    addEventListener("keydown", keep);
-    return () => removeEventListener("keydown", keep);
+    addEventListener("keydown", onKeyDown);
+    return () => removeEventListener("keydown", onKeyDown);
   }, []);
   return (
-    <div class="screen">
+    <div class="stack screen">
       <form
         ref={form}
+        class="form"
         onSubmit={(event) => {
           event.preventDefault();
-          const code = typed.trim();
-          setTyped("");
+          const code = text.trim();
+          setText("");
           focus();
           if (code !== "") latest.current(code);
         }}
@@ -41,23 +37,23 @@ export function Scanner({ onCode, hint }: { onCode: (code: string) => void; hint
         <TextField
           label="Code"
           hint={hint}
-          value={typed}
+          value={text}
           code
           autocomplete="off"
           autocapitalize="none"
           spellcheck={false}
-          onInput={setTyped}
+          onInput={setText}
         />
-        <p class="row">
+        <div class="actions">
           <Button type="submit" look="primary">
-            Look it up
+            Look up
           </Button>
-          <Button aria-pressed={camera} onClick={() => setCamera(!camera)}>
-            {camera ? "Stop the camera" : "Use the camera"}
+          <Button icon="scan-line" aria-pressed={isCameraOn} onClick={() => setCameraOn(!isCameraOn)}>
+            {isCameraOn ? "Stop the camera" : "Use the camera"}
           </Button>
-        </p>
+        </div>
       </form>
-      {camera && <Camera onCode={(code) => latest.current(code)} />}
+      {isCameraOn && <Camera onCode={(code) => latest.current(code)} />}
     </div>
   );
 }
@@ -68,15 +64,15 @@ function Camera({ onCode }: { onCode: (code: string) => void }) {
   useEffect(() => {
     const stop = new AbortController();
     watchCamera(video.current!, onCode, stop.signal).catch((error: Error) =>
-      setProblem(`The camera cannot be used. ${error.message}`),
+      setProblem(`The camera cannot be used. ${error.message} Use a barcode scanner, or type the code.`),
     );
     return () => stop.abort();
   }, []);
   return problem ? (
-    <p class="note warn" role="alert">
+    <Banner tone="warn" role="alert">
       {problem}
-    </p>
+    </Banner>
   ) : (
-    <video ref={video} class="camera" muted playsInline aria-label="What the camera sees" />
+    <video ref={video} class="camera" muted playsInline aria-label="Camera" />
   );
 }

@@ -1,78 +1,70 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Checkbox } from "../components/field.tsx";
+import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
+import { Checkbox } from "../components/field.tsx";
+import { readStored, writeStored } from "../stored.ts";
 
-/** What a key does, for the page and for the help that `?` opens. */
 export interface Shortcut {
   keys: readonly string[];
   does: string;
-  run: (event: KeyboardEvent) => void;
+  run: () => void;
 }
 
-/** Whether single keys act; they can be turned off, for people who speak to their computer (WCAG 2.1.4). */
-const KEPT = "labd:shortcuts";
-const areOn = (): boolean => localStorage.getItem(KEPT) !== "off";
+/** Single-letter keys can be turned off, for people who use speech input (WCAG 2.1.4). */
+const SETTING = "labd:shortcuts";
+const isOn = (): boolean => readStored<string>("local", SETTING, "on") !== "off";
 
-const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement &&
-  target.closest(
-    "input:not([type=checkbox]), textarea, select, [contenteditable], dialog, [role=listbox]",
-  ) !== null;
+const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable], dialog, [role=listbox]";
+const NAMES: Readonly<Record<string, string>> = { ArrowDown: "↓", ArrowUp: "↑" };
 
-/** Listens for the keys while the page is open; `?` tells what they do. */
+/** Keyboard shortcuts of a page; `?` lists them. */
 export function Shortcuts({ shortcuts }: { shortcuts: readonly Shortcut[] }) {
-  const [help, showHelp] = useState(false);
-  const [on, setOn] = useState(true);
-  // The keys of the last render: effects run later than a quick hand types.
+  const [isOpen, setOpen] = useState(false);
+  const [isEnabled, setEnabled] = useState(true);
+  // Those of the last render: effects may run later than the next key.
   const latest = useRef(shortcuts);
   latest.current = shortcuts;
-  useEffect(() => setOn(areOn()), []);
+  useEffect(() => setEnabled(isOn()), []);
   useEffect(() => {
-    const act = (event: KeyboardEvent): void => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-      if (event.key === "?" && areOn()) {
-        event.preventDefault();
-        return showHelp(true);
-      }
-      const found = latest.current.find(({ keys }) => keys.includes(event.key));
-      // Arrows and Enter are no characters; on a control they are the control's.
-      const isCharacter = event.key.length === 1;
-      if (!found || (isCharacter && !areOn())) return;
-      if (event.key === "Enter" && (event.target as HTMLElement).closest("a, button, summary, input")) return;
-      if (event.key.startsWith("Arrow") && (event.target as HTMLElement).closest("summary, input")) return;
+    const onKeyDown = (event: KeyboardEvent): void => {
+      const { key } = event;
+      const target = event.target as HTMLElement;
+      if (event.ctrlKey || event.metaKey || event.altKey || target.closest(TYPING)) return;
+      const found = latest.current.find(({ keys }) => keys.includes(key));
+      const run = key === "?" ? () => setOpen(true) : found?.run;
+      if (!run || (key.length === 1 && !isOn())) return;
+      // Enter and arrows belong to the control that has the focus.
+      if (key === "Enter" && target.closest("a, button, summary, input")) return;
+      if (key.startsWith("Arrow") && target.closest("summary, input")) return;
       event.preventDefault();
-      found.run(event);
+      run();
     };
-    document.addEventListener("keydown", act);
-    return () => document.removeEventListener("keydown", act);
+    document.addEventListener("keydown", onKeyDown);
+    return () => document.removeEventListener("keydown", onKeyDown);
   }, []);
   return (
     <>
-      <button type="button" class="quiet screen" aria-haspopup="dialog" onClick={() => showHelp(true)}>
-        <kbd>?</kbd> Keys
-      </button>
-      {help && (
-        <Dialog title="Keys" onClose={() => showHelp(false)}>
-          <dl class="pairs">
-            {shortcuts.map(({ keys, does }) => [
-              <dt key={does}>
+      <Button look="quiet" small aria-haspopup="dialog" onClick={() => setOpen(true)}>
+        Keyboard shortcuts
+      </Button>
+      {isOpen && (
+        <Dialog title="Keyboard shortcuts" onClose={() => setOpen(false)}>
+          <dl class="kv">
+            {[...shortcuts, { keys: ["?"], does: "show this list" }].map(({ keys, does }) => [
+              <dt key={does} class="row">
                 {keys.map((key) => (
                   <kbd key={key}>{NAMES[key] ?? key}</kbd>
                 ))}
               </dt>,
-              <dd key={`${does}-`}>{does}</dd>,
+              <dd key={`${does}=`}>{does}</dd>,
             ])}
-            <dt>
-              <kbd>?</kbd>
-            </dt>
-            <dd>this help</dd>
           </dl>
           <Checkbox
-            label="Single letters act as keys (in this browser)"
-            checked={on}
+            label="Use single-letter shortcuts in this browser"
+            checked={isEnabled}
             onChange={(wanted) => {
-              localStorage.setItem(KEPT, wanted ? "on" : "off");
-              setOn(wanted);
+              writeStored("local", SETTING, wanted ? "on" : "off");
+              setEnabled(wanted);
             }}
           />
         </Dialog>
@@ -80,10 +72,3 @@ export function Shortcuts({ shortcuts }: { shortcuts: readonly Shortcut[] }) {
     </>
   );
 }
-
-const NAMES: Readonly<Record<string, string>> = {
-  ArrowDown: "↓",
-  ArrowUp: "↑",
-  ArrowLeft: "←",
-  ArrowRight: "→",
-};

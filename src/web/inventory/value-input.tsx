@@ -1,127 +1,126 @@
 import { useEffect, useId, useState } from "preact/hooks";
 import { Checkbox, SelectField, TextArea, TextField } from "../components/field.tsx";
 import { get } from "../request.ts";
-import { api, type FieldInfo } from "./declaration.ts";
+import { api, type FieldInfo, isConstant, wordsOf } from "./declaration.ts";
 import { Picker } from "./picker.tsx";
 
-/** Prose is longer than this. */
+/** Longer texts get several lines. */
 const LINE = 1000;
 
-/** One field of a form, as its declaration asks. The value is what a body takes, as text. */
+/** One field of a form, made from its declaration; see `inputOf` and `bodyOf` for the value. */
 export function ValueInput(props: {
   segment: string;
   name: string;
   field: FieldInfo;
   value: string;
-  /** Of what a reference refers to, where it is known. */
-  shownName?: string | undefined;
+  /** Name of the record that a reference points to, if known. */
+  referenceName?: string | undefined;
   label?: string;
   hint?: string;
   errors?: readonly string[] | undefined;
   onChange: (value: string) => void;
 }) {
   const { segment, name, field, value, onChange, errors } = props;
-  const label = props.label ?? field.label;
+  const { kind, choices, max_length } = field;
+  const hint =
+    props.hint ?? (field.rule && !isConstant(field) ? `${field.help_text} ${field.rule}.` : field.help_text);
   const optional = field.write !== "required";
-  const hint = props.hint ?? hintOf(field);
-  const about = { label, errors, optional, ...(hint === "" ? {} : { hint }) };
-  const proposals = useProposals(segment, name, field);
-  const listId = useId();
+  const labelled = { label: props.label ?? field.label, errors, optional, ...(hint === "" ? {} : { hint }) };
   if (field.reference)
     return (
-      <Picker {...about} to={field.reference} value={value} name={props.shownName} onChoose={onChange} />
+      <Picker
+        {...labelled}
+        to={field.reference}
+        value={value}
+        name={props.referenceName}
+        onChoose={onChange}
+      />
     );
-  if (field.kind === "flag")
+  if (kind === "flag")
     return (
       <div class="field">
-        <Checkbox
-          label={
-            <>
-              <strong>{label}</strong> <span class="muted">{hint}</span>
-            </>
-          }
-          checked={value === "true"}
-          onChange={(on) => onChange(String(on))}
-        />
-        {errors && errors.length > 0 && <p class="error">{errors.join(" ")}</p>}
+        <Checkbox label={labelled.label} checked={value === "true"} onChange={(on) => onChange(String(on))} />
+        <p class="hint">{hint}</p>
+        {errors && <p class="error">{errors.join(" ")}</p>}
       </div>
     );
-  if (field.choices)
+  if (choices)
     return (
       <SelectField
-        {...about}
+        {...labelled}
         value={value}
         choices={[
           ...(optional || value === "" ? [{ value: "", name: "–" }] : []),
-          ...field.choices.map((choice) => ({ value: choice, name: choice })),
+          ...choices.map((choice) => ({ value: choice, name: wordsOf(choice) })),
         ]}
         onChange={onChange}
       />
     );
-  if (field.kind === "json" || (field.max_length ?? 0) > LINE)
-    return (
-      <TextArea
-        {...about}
-        rows={field.kind === "json" ? 4 : 3}
-        code={field.kind === "json"}
-        value={value}
-        onInput={onChange}
-      />
-    );
-  const isNumber = field.kind === "integer" || field.kind === "number";
+  if (kind === "json" || (max_length ?? 0) > LINE)
+    return <TextArea {...labelled} rows={3} code={kind === "json"} value={value} onInput={onChange} />;
+  const isNumber = kind === "integer" || kind === "number";
+  const input = {
+    ...labelled,
+    value,
+    onInput: onChange,
+    autocomplete: "off" as const,
+    ...(isNumber ? { inputMode: "decimal" as const } : {}),
+    ...(max_length === null ? {} : { maxLength: max_length }),
+  };
+  return isConstant(field) ? (
+    <Suggesting segment={segment} name={name} input={input} />
+  ) : (
+    <TextField {...input} />
+  );
+}
+
+/** A text field that suggests the values of other records. */
+function Suggesting(props: { segment: string; name: string; input: Parameters<typeof TextField>[0] }) {
+  const id = useId();
   return (
     <>
-      <TextField
-        {...about}
-        value={value}
-        onInput={onChange}
-        autocomplete="off"
-        list={listId}
-        {...(isNumber ? { inputMode: "decimal" as const } : {})}
-        {...(field.max_length === null ? {} : { maxLength: field.max_length })}
-      />
-      <datalist id={listId}>
-        {proposals.map((each) => (
-          <option key={each} value={each} />
-        ))}
-      </datalist>
+      <TextField {...props.input} list={id} />
+      <Suggestions id={id} segment={props.segment} name={props.name} />
     </>
   );
 }
 
-const hintOf = ({ help_text, rule }: FieldInfo): string =>
-  rule ? `${help_text} Of the form: ${rule}.` : help_text;
-
-/** Values that a field of few values has in other records. */
-function useProposals(segment: string, name: string, field: FieldInfo): string[] {
-  const [found, set] = useState<string[]>([]);
-  const few = field.kind === "text" && field.rule !== null && field.choices === null;
+export function Suggestions({ id, segment, name }: { id: string; segment: string; name: string }) {
+  const [values, setValues] = useState<FieldCount[]>([]);
   useEffect(() => {
-    if (!few) return;
-    valuesOf(segment, name).then(set, () => {});
-  }, [segment, name, few]);
-  return found;
+    readValues(segment, name).then(setValues, () => {});
+  }, [segment, name]);
+  return (
+    <datalist id={id}>
+      {values.map(({ value }) => (
+        <option key={value} value={/^[A-Z][A-Z0-9_]*$/.test(value) ? wordsOf(value) : value} />
+      ))}
+    </datalist>
+  );
 }
 
-const asked = new Map<string, Promise<string[]>>();
+/** A value of a field, its name, and how many records have it. */
+export interface FieldCount {
+  value: string;
+  label: string | null;
+  total: number;
+}
 
-/** The values that a field has in the records of a list, the most frequent first. */
-export function valuesOf(segment: string, name: string): Promise<string[]> {
-  const key = `${segment} ${name}`;
-  let values = asked.get(key);
+const known = new Map<string, Promise<FieldCount[]>>();
+
+/** The values of a field in the records that a query finds, the most frequent first; requested once per page. */
+export function readValues(
+  segment: string,
+  field: string,
+  query: Record<string, readonly string[]> = {},
+): Promise<FieldCount[]> {
+  const key = `${segment} ${field} ${JSON.stringify(query)}`;
+  let values = known.get(key);
   if (!values) {
-    values = get<{ results: { value: unknown }[] }>(api(segment, "values/"), { field: name }).then(
-      ({ results }) => results.map(({ value }) => String(value ?? "")).filter((value) => value !== ""),
+    values = get<{ results: FieldCount[] }>(api(segment, "values/"), { ...query, field }).then(
+      ({ results }) => results.filter(({ value }) => value !== null && value !== ""),
     );
-    asked.set(key, values);
+    known.set(key, values);
   }
   return values;
-}
-
-/** A value of a form as a body takes it. @throws SyntaxError for JSON that is none */
-export function bodyValue(value: string, field: FieldInfo): unknown {
-  if (field.kind === "flag") return value === "true";
-  if (value === "" && field.nullable) return null;
-  if (field.kind === "json") return JSON.parse(value);
-  return value;
 }

@@ -1,68 +1,77 @@
-import { showToast } from "../components/toast.tsx";
-import { requestJson, ApiError, send } from "../request.ts";
+import { showToast, withErrorToast } from "../components/toast.tsx";
+import { ApiError, requestJson, send } from "../request.ts";
 import { api, type Declaration } from "./declaration.ts";
 import type { Filters } from "./list-address.ts";
-import { type Row, rowOf } from "./record.tsx";
+import { type Row, rowOf, WHOLE } from "./record.tsx";
 
-/** Changes of records, with the way back: every write is a batch that can be undone. */
+/** Writes. Each is a batch that can be undone. */
 
-/** Takes a batch back and says so. */
-export async function undo(batch: string, then: () => void, force = false): Promise<void> {
-  try {
-    await requestJson("POST", `/api/v2/batches/${batch}/undo/`, { body: force ? { force } : {} });
+export const undo = (batch: string, then: () => void): Promise<void> =>
+  withErrorToast(async () => {
+    await requestJson("POST", `/api/v2/batches/${batch}/undo/`, { body: {} });
     showToast("Undone.");
     then();
-  } catch (error) {
-    showToast(`Not undone. ${(error as Error).message}`, "error");
-  }
+  });
+
+/** Shows what was done, with Undo. `onUndone` runs after that. */
+export function showDone(text: string, batch: string | null, onUndone: () => void): void {
+  showToast(
+    text,
+    "ok",
+    batch === null ? undefined : { label: "Undo", run: () => void undo(batch, onUndone) },
+  );
 }
 
-/** Says what was done, with a button that takes it back; `then` runs after that. */
-export function announceDone(text: string, batch: string | null, then: () => void): void {
-  const action = batch === null ? undefined : { label: "Undo", run: () => void undo(batch, then) };
-  showToast(text, "ok", action);
-}
+/** Sends a write, shows what was done with Undo, and passes on the response; shows the error if it fails. */
+export const write = (
+  request: () => Promise<Response>,
+  done: string,
+  onUndone: () => void,
+  onDone: (response: Response) => unknown = onUndone,
+): Promise<void> =>
+  withErrorToast(async () => {
+    const response = await request();
+    showDone(done, response.headers.get("Batch-Id"), onUndone);
+    await onDone(response);
+  });
 
-/** Which records: those with these ids, or all that the filters find. */
+/** Records with these ids, or all that the filters find. */
 export type Selected = { ids: readonly string[] } | { filters: Filters };
 
-/** What a change of several records would do. */
+/** What a bulk change would do. */
 export interface Preview {
   count: number;
-  /** Names exactly what was shown. */
+  /** Identifies what was shown. */
   confirm: string;
   changes: readonly {
     id: string | null;
-    /** Of a right that is given: the record. */
+    /** The record whose permission changes. */
     of?: { id: string };
-    op: string;
-    before: Record<string, unknown> | null;
     after: Record<string, unknown> | null;
   }[];
 }
 
-/** Changes of several records, first tried out, then done. */
-export interface BulkWork {
+export interface BulkChange {
   segment: string;
   selected: Selected;
   change:
     | { kind: "values"; values: Record<string, unknown> }
     | { kind: "delete" }
-    /** Who gets which rights; only of records that are named by their ids. */
-    | { kind: "share"; wish: object };
+    /** Only of records named by their ids. */
+    | { kind: "share"; request: object };
 }
 
 /** Changes that a preview shows. */
 export const PREVIEWED = 20;
 
-async function run({ segment, selected, change }: BulkWork, how: Record<string, string>): Promise<Response> {
+function run({ segment, selected, change }: BulkChange, options: Record<string, string>): Promise<Response> {
   const ids = "ids" in selected ? selected.ids : undefined;
-  const query = { ...("ids" in selected ? {} : selected.filters), ...how };
+  const query = { ...("ids" in selected ? {} : selected.filters), ...options };
   switch (change.kind) {
     case "delete":
       return send("POST", api(segment, "bulk_delete/"), { query, ...(ids ? { body: { ids } } : {}) });
     case "share":
-      return send("PATCH", api(segment, "permissions/"), { query, body: { ids, ...change.wish } });
+      return send("PATCH", api(segment, "permissions/"), { query, body: { ids, ...change.request } });
     case "values":
       return send("PATCH", api(segment), {
         query,
@@ -72,40 +81,34 @@ async function run({ segment, selected, change }: BulkWork, how: Record<string, 
   }
 }
 
-/** @throws Refusal that tells of each record that was refused */
-export const tryOut = async (work: BulkWork): Promise<Preview> =>
-  (await (await run(work, { dry_run: "1", changes: String(PREVIEWED) })).json()) as Preview;
+/** @throws ApiError with every record that cannot be changed */
+export const previewBulk = async (change: BulkChange): Promise<Preview> =>
+  (await (await run(change, { dry_run: "1", changes: String(PREVIEWED) })).json()) as Preview;
 
-/** Does what was shown, and returns the batch. @throws Refusal where it would come out otherwise by now */
-export const carryOut = async (work: BulkWork, preview: Preview): Promise<string | null> =>
-  (await run(work, { confirm: preview.confirm })).headers.get("Batch-Id");
+/** Does what the preview showed. @returns the batch @throws ApiError if the result would differ now */
+export const applyBulk = async (change: BulkChange, { confirm }: Preview): Promise<string | null> =>
+  (await run(change, { confirm })).headers.get("Batch-Id");
 
-/** A record that was written in the meantime. */
+/** Somebody else has changed the record. */
 export class Conflict extends Error {
   constructor(readonly now: Row) {
     super("Somebody else has changed this record.");
   }
 }
 
-/**
- * Changes one record in the version that was read, and returns it as it is now, with the batch.
- * @throws Conflict where it is in another version, Refusal
- */
+/** Changes the version of a record that was read. @throws Conflict, ApiError */
 export async function changeRecord(
   { name }: Declaration,
   { id, version }: Pick<Row, "id" | "version">,
-  values: Record<string, unknown>,
+  body: Record<string, unknown>,
 ): Promise<{ row: Row; batch: string | null }> {
-  const query = { response_format: "nested", fields: "*" };
+  const path = api(name, `${id}/`);
+  const headers: Record<string, string> = version === undefined ? {} : { "If-Match": `"${version}"` };
   try {
-    const response = await send("PATCH", api(name, `${id}/`), {
-      query,
-      body: values,
-      ...(version === undefined ? {} : { headers: { "If-Match": `"${version}"` } }),
-    });
+    const response = await send("PATCH", path, { query: WHOLE, body, headers });
     return { row: rowOf(await response.json()), batch: response.headers.get("Batch-Id") };
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 412) throw error;
-    throw new Conflict(rowOf(await requestJson("GET", api(name, `${id}/`), { query })));
+    throw new Conflict(rowOf(await requestJson("GET", path, { query: WHOLE })));
   }
 }

@@ -9,12 +9,12 @@ import {
   storedBatches,
   unpackBatch,
 } from "../batch/batch.ts";
-import { countOf, RunningBatch } from "../batch/running-batch.tsx";
+import { RunningBatch } from "../batch/running-batch.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
-import { formatTime } from "../format.tsx";
+import { countOf, formatTime } from "../format.tsx";
 import { definePage, navigate, useParams, useQuery } from "../page.tsx";
 import { ApiError } from "../request.ts";
 import { EXAMPLES } from "../score/examples.ts";

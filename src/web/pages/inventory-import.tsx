@@ -1,6 +1,14 @@
 import { useState } from "preact/hooks";
 import { href } from "../address.ts";
-import { many } from "../inventory/bulk.tsx";
+import { ErrorBanner } from "../components/banner.tsx";
+import { Button, LinkButton } from "../components/button.tsx";
+import { Checkbox, FileField } from "../components/field.tsx";
+import { Card, PageHead } from "../components/layout.tsx";
+import { Loaded, useLoaded } from "../components/loaded.tsx";
+import { Progress } from "../components/progress.tsx";
+import { Table } from "../components/table.tsx";
+import { withErrorToast } from "../components/toast.tsx";
+import { countOf, formatCount } from "../format.tsx";
 import { readCsv } from "../inventory/csv.ts";
 import {
   api,
@@ -11,267 +19,228 @@ import {
   titleOf,
   writableFields,
 } from "../inventory/declaration.ts";
+import { ImportReport } from "../inventory/import-report.tsx";
 import {
   cancelImport,
   hasEnded,
-  type Import,
+  type ImportOptions,
+  type ImportStatus,
   type Mapping,
   type Report,
   startImport,
   useImport,
 } from "../inventory/import-run.ts";
-import { Verdict } from "../inventory/import-verdict.tsx";
+import { SignInFirst } from "../inventory/sign-in-first.tsx";
 import { undo } from "../inventory/write-record.ts";
-import { useLoaded } from "../components/loaded.tsx";
 import { definePage, useParams, useQuery, useTitle } from "../page.tsx";
-import { showToast } from "../components/toast.tsx";
-import { Button, LinkButton } from "../components/button.tsx";
-import { ErrorBanner } from "../components/banner.tsx";
-import { Checkbox } from "../components/field.tsx";
-import { Progress } from "../components/progress.tsx";
-import { useSession } from "../session.ts";
 import { readTextFile } from "../text-file.ts";
-
-/** Bytes of a file whose cells are shown. */
-const READABLE = 5_000_000;
 
 function InventoryImport() {
   const segment = segmentOf(useParams().list);
   const title = `Import ${titleOf(segment).toLowerCase()}`;
   useTitle(title);
-  const session = useSession();
   const declared = useLoaded(segment, () => declaration(segment));
   return (
     <>
-      <nav class="trail" aria-label="Path">
-        <a href={href("/inventory")}>Inventory</a> › <a href={href(pageOf(segment))}>{titleOf(segment)}</a>
-      </nav>
-      <h1>{title}</h1>
-      {Boolean(declared.error) && <ErrorBanner error={declared.error} retry={declared.reload} />}
-      {session === null && (
-        <p class="note warn">
-          Only who is signed in can import.{" "}
-          <a href={href("/sign-in", { next: `${pageOf(segment)}/import` })}>Sign in</a>
-        </p>
-      )}
-      {declared.value && session && <Wizard of={declared.value} />}
+      <PageHead title={title} crumbs={[{ name: titleOf(segment), href: href(pageOf(segment)) }]} />
+      <SignInFirst to="import records">
+        <Loaded of={declared}>{(of) => <Wizard of={of} />}</Loaded>
+      </SignInFirst>
     </>
   );
 }
+
+/** Bytes of a file whose cells are shown. */
+const MOST_SHOWN = 5_000_000;
 
 function Wizard({ of }: { of: Declaration }) {
   const [query, setQuery] = useQuery();
   const [file, setFile] = useState<File | null>(null);
   const [cells, setCells] = useState<string[][]>([]);
-  const [always, setAlways] = useState(false);
-  const [mapping, setMapping] = useState<Mapping>({});
-  const [error, setError] = useState<unknown>(null);
-  const [sending, setSending] = useState(false);
-  // In the address, so that a long import is found again after the page was left.
+  const [options, setOptions] = useState<ImportOptions>({ isDryRun: true, addsAll: false, mapping: {} });
+  const [error, setError] = useState<unknown>();
+  const [isSending, setSending] = useState(false);
+  // In the address, so that a long import is found again.
   const id = query.get("import");
-  const watched = useImport(id);
-  const run = watched.value;
-  const running = sending || (id !== null && !watched.error && (!run || !hasEnded(run)));
-
-  const start = async (dry: boolean, chosen: File, names: Mapping, none: boolean): Promise<void> => {
+  const { value: status, error: statusError } = useImport(id);
+  const isRunning = isSending || (id !== null && !statusError && (!status || !hasEnded(status)));
+  const start = async (chosen: File, changes: Partial<ImportOptions>): Promise<void> => {
+    const next = { ...options, ...changes };
+    setOptions({ ...next, isDryRun: true });
     setSending(true);
-    setError(null);
+    setError(undefined);
     try {
-      const started = await startImport(of.name, chosen, { dry, always: none, mapping: names });
-      setQuery({ import: started }, { replace: true });
+      setQuery({ import: await startImport(of.name, chosen, next) }, { replace: true });
     } catch (problem) {
       setQuery({ import: null }, { replace: true });
       setError(problem);
     }
     setSending(false);
   };
-  const choose = async (chosen: File | undefined): Promise<void> => {
+  const choose = async (chosen: File | null): Promise<void> => {
     if (!chosen) return;
     setFile(chosen);
-    setMapping({});
-    const isText = !/\.xlsx$/i.test(chosen.name) && chosen.size <= READABLE;
-    // What cannot be read is told with the verdict.
+    const isText = !/\.xlsx$/i.test(chosen.name) && chosen.size <= MOST_SHOWN;
+    // The server reports a file that cannot be read.
     setCells(isText ? readCsv(await readTextFile(chosen).catch(() => "")) : []);
-    await start(true, chosen, {}, always);
+    await start(chosen, { mapping: {} });
   };
-  const rename = (header: string, field: string): void => {
-    const names = { ...mapping, [header]: field === "" ? null : field };
-    setMapping(names);
-    if (file) void start(true, file, names, always);
+  const change = (changes: Partial<ImportOptions>): void => {
+    setOptions({ ...options, ...changes });
+    if (file) void start(file, changes);
   };
-  const report = run?.report;
-  const tried = !running && run?.dry_run === true ? report : undefined;
+  const tried = !isRunning && status?.dry_run ? status.report : null;
+  const changed = tried ? tried.created + tried.updated : 0;
   return (
     <div class="stack">
-      <section class="card">
-        <h2>1. Choose a file</h2>
+      <Card title="1. Choose a file">
         <p>
-          CSV or XLSX, the names of the fields in the first row: an export of this list, or the template,
-          which has drop-downs with what can be chosen. Nothing is written before you say so.
+          A CSV or XLSX file with field names in the first row: an export of this list, or the template, which
+          has drop-down lists. Nothing is written until you confirm.
         </p>
-        <p class="row">
-          <label>
-            <span class="unseen">File to import</span>
-            <input
-              type="file"
-              accept=".csv,.tsv,.txt,.xlsx"
-              onChange={(event) => void choose(event.currentTarget.files?.[0])}
-            />
-          </label>
-          <LinkButton href={href(api(of.name, "import/"))} download="">
+        <div class="form-inline">
+          <FileField
+            label="File to import"
+            accept=".csv,.tsv,.txt,.xlsx"
+            onChange={(chosen) => void choose(chosen)}
+          />
+          <LinkButton icon="download" href={href(api(of.name, "import/"))} download="">
             Template
           </LinkButton>
-        </p>
+        </div>
         <Checkbox
-          label="Every row without an id is a new record, even where one of its name is there"
-          checked={always}
-          onChange={(on) => {
-            setAlways(on);
-            if (file) void start(true, file, mapping, on);
-          }}
+          label="Add every row without an id, even if a record has the same name"
+          checked={options.addsAll}
+          onChange={(addsAll) => change({ addsAll })}
         />
-      </section>
-      {Boolean(error ?? watched.error) && <ErrorBanner error={error ?? watched.error} />}
-      {running && <Running run={run} />}
+      </Card>
+      {(error ?? statusError) !== undefined && <ErrorBanner error={error ?? statusError} />}
+      {isRunning && <ImportProgress status={status} />}
       {tried && (
         <>
-          <section class="card">
-            <h2>2. What the columns mean</h2>
-            <Columns of={of} report={tried} mapping={mapping} onRename={rename} />
-          </section>
-          <section class="card">
-            <h2>3. What would happen</h2>
-            <Verdict report={tried} cells={cells} />
-            {file && tried.errors.length === 0 && tried.created + tried.updated > 0 && (
-              <Button look="primary" onClick={() => void start(false, file, mapping, always)}>
-                Import {many(tried.created + tried.updated)}
-              </Button>
+          <Card title="2. Columns" bare>
+            <Columns
+              of={of}
+              report={tried}
+              mapping={options.mapping}
+              onMap={(header, field) => change({ mapping: { ...options.mapping, [header]: field || null } })}
+            />
+          </Card>
+          <Card title="3. Preview">
+            <ImportReport report={tried} cells={cells} />
+            {file && tried.errors.length === 0 && changed > 0 && (
+              <div>
+                <Button look="primary" onClick={() => void start(file, { isDryRun: false })}>
+                  Import {countOf(changed, "record")}
+                </Button>
+              </div>
             )}
-          </section>
+          </Card>
         </>
       )}
-      {!running && run && !tried && <Ended of={of} run={run} cells={cells} />}
+      {!isRunning && status && !tried && <ImportResult of={of} status={status} cells={cells} />}
     </div>
   );
 }
 
-/** How far it is, and how to call it off: all that was written is taken back then. */
-function Running({ run }: { run: Import | undefined }) {
-  const [busy, setBusy] = useState(false);
-  const rows = run?.rows?.toLocaleString("en");
-  const label =
-    run?.state === "writing"
-      ? `${run.rows_checked.toLocaleString("en")} of ${rows} rows ${run.dry_run ? "tried out" : "written"}`
-      : run?.state === "reading"
-        ? `${run.rows_read.toLocaleString("en")} rows read`
-        : "Waiting";
-  const fraction = run?.state === "writing" && run.rows ? run.rows_checked / run.rows : undefined;
+function ImportProgress({ status }: { status: ImportStatus | undefined }) {
+  const { state, rows, rows_checked = 0, rows_read = 0, dry_run, id } = status ?? {};
+  const isWriting = state === "writing" && rows;
+  const label = isWriting
+    ? `${formatCount(rows_checked)} of ${formatCount(rows)} rows ${dry_run ? "checked" : "written"}`
+    : state === "reading"
+      ? `${formatCount(rows_read)} rows read`
+      : "Waiting";
   return (
-    <section class="card" aria-label="Progress">
-      <Progress label={label} fraction={fraction} />
-      {run && (
-        <Button
-          busy={busy}
-          onClick={() => {
-            setBusy(true);
-            cancelImport(run.id).catch((error: Error) => showToast(error.message, "error"));
-          }}
-        >
-          Call it off
-        </Button>
-      )}
-    </section>
+    <Card
+      title="Progress"
+      actions={id && <Button onClick={() => void withErrorToast(() => cancelImport(id))}>Cancel</Button>}
+    >
+      <Progress label={label} fraction={isWriting ? rows_checked / rows : undefined} />
+    </Card>
   );
 }
 
-/** What came of it. */
-function Ended({ of, run, cells }: { of: Declaration; run: Import; cells: readonly string[][] }) {
-  const { report } = run;
-  const [undone, setUndone] = useState(false);
-  if (run.state !== "finished" || !report)
+function ImportResult({ of, status, cells }: { of: Declaration; status: ImportStatus; cells: string[][] }) {
+  const { report, state, message } = status;
+  const [isUndone, setUndone] = useState(false);
+  if (state !== "finished" || !report)
     return (
-      <section class="card">
-        <h2>{run.state === "cancelled" ? "Called off" : "Not imported"}</h2>
-        <p>{run.message ?? "Nothing was written."}</p>
-        {report && <Verdict report={report} cells={cells} />}
-      </section>
+      <Card title={state === "cancelled" ? "Cancelled" : "Not imported"}>
+        <p>{message ?? "Nothing was written."}</p>
+        {report && <ImportReport report={report} cells={cells} />}
+      </Card>
     );
+  const { created, updated, unchanged, locations_made, batch } = report;
   return (
-    <section class="card">
-      <h2>{undone ? "Taken back" : "Done"}</h2>
+    <Card title={isUndone ? "Import undone" : "Imported"}>
       <p>
-        {report.created.toLocaleString("en")} made, {report.updated.toLocaleString("en")} changed,{" "}
-        {report.unchanged.toLocaleString("en")} as they were
-        {report.locations_made > 0 &&
-          `; ${report.locations_made.toLocaleString("en")} locations made on the way`}
-        .
+        {formatCount(created)} added, {formatCount(updated)} changed, {formatCount(unchanged)} unchanged
+        {locations_made > 0 && `, ${formatCount(locations_made)} locations added`}.
       </p>
-      <p class="row">
-        <LinkButton href={href(pageOf(of.name), { ordering: "-modified" })}>Show them</LinkButton>
-        {report.batch !== null && !undone && (
-          <Button onClick={() => void undo(report.batch!, () => setUndone(true))}>Undo</Button>
+      <div class="actions">
+        <LinkButton href={href(pageOf(of.name), { ordering: "-modified" })}>Show records</LinkButton>
+        {batch !== null && !isUndone && (
+          <Button icon="undo-2" onClick={() => void undo(batch, () => setUndone(true))}>
+            Undo
+          </Button>
         )}
-      </p>
-    </section>
+      </div>
+    </Card>
   );
 }
 
+/** Which field each column of the file fills in. */
 function Columns(props: {
   of: Declaration;
   report: Report;
   mapping: Mapping;
-  onRename: (header: string, field: string) => void;
+  onMap: (header: string, field: string) => void;
 }) {
-  const { of, report, mapping, onRename } = props;
-  const fields = [
-    "id",
-    ...(of.name === "locations" ? ["path"] : []),
-    ...writableFields(of).map(([name]) => name),
-  ];
+  const { of, report, mapping } = props;
+  const path = of.name === "locations" ? ["path"] : [];
+  const fields = ["id", ...path, ...writableFields(of).map(([name]) => name)];
   return (
-    <div class="wide" role="region" aria-label="Columns" tabIndex={0}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Column of the file</th>
-            <th scope="col">Field</th>
-          </tr>
-        </thead>
-        <tbody>
-          {report.columns.map(({ header, field }) => {
-            const wrong = report.errors.find(({ row, column }) => row <= 1 && column === header);
-            // To leave a column out is a choice of its own.
-            const isOpen = wrong !== undefined && !(header in mapping) && !field;
+    <Table
+      caption="Columns"
+      rows={report.columns}
+      keyOf={({ header }) => header}
+      columns={[
+        { name: "header", title: "Column of the file", heading: true, cell: ({ header }) => header },
+        {
+          name: "field",
+          title: "Field",
+          cell: ({ header, field }) => {
+            const error = report.errors.find(({ row, column }) => row <= 1 && column === header);
+            const isUnknown = error !== undefined && !(header in mapping) && !field;
             return (
-              <tr key={header}>
-                <th scope="row">{header}</th>
-                <td>
-                  <select
-                    aria-label={`Field for ${header}`}
-                    aria-invalid={wrong ? "true" : undefined}
-                    value={isOpen ? "?" : header in mapping ? (mapping[header] ?? "") : (field ?? "")}
-                    onChange={(event) => onRename(header, event.currentTarget.value)}
-                  >
-                    {isOpen && (
-                      <option value="?" disabled>
-                        choose what it is
-                      </option>
-                    )}
-                    <option value="">leave out</option>
-                    {fields.map((name) => (
-                      <option key={name} value={name}>
-                        {of.fields[name]?.label ?? name}
-                      </option>
-                    ))}
-                  </select>
-                  {wrong && <p class="error">{wrong.message}</p>}
-                </td>
-              </tr>
+              <>
+                <select
+                  class="input"
+                  aria-label={`Field for ${header}`}
+                  aria-invalid={error ? "true" : undefined}
+                  value={isUnknown ? "?" : ((header in mapping ? mapping[header] : field) ?? "")}
+                  onChange={(event) => props.onMap(header, event.currentTarget.value)}
+                >
+                  {isUnknown && (
+                    <option value="?" disabled>
+                      Choose a field
+                    </option>
+                  )}
+                  <option value="">Leave out</option>
+                  {fields.map((name) => (
+                    <option key={name} value={name}>
+                      {of.fields[name]?.label ?? name}
+                    </option>
+                  ))}
+                </select>
+                {error && <p class="error">{error.message}</p>}
+              </>
             );
-          })}
-        </tbody>
-      </table>
-    </div>
+          },
+        },
+      ]}
+    />
   );
 }
 

@@ -1,290 +1,329 @@
-import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { href } from "../address.ts";
-import { RECORD_ACTIONS } from "../inventory/actions.ts";
+import { Banner } from "../components/banner.tsx";
+import { Button, LinkButton } from "../components/button.tsx";
+import { confirm } from "../components/confirm.tsx";
+import { Card, KeyValues, PageHead } from "../components/layout.tsx";
+import { Loaded, useLoaded } from "../components/loaded.tsx";
+import { Menu } from "../components/menu.tsx";
+import { formatCount, formatTime } from "../format.tsx";
 import { Annotations } from "../inventory/annotations.tsx";
-import { Files, Notes } from "../inventory/sub-resources.tsx";
-import { ConflictDialog } from "../inventory/cell.tsx";
+import { ConflictDialog } from "../inventory/conflict-dialog.tsx";
 import {
   api,
   type Declaration,
   declaration,
   isCommon,
+  isConstant,
   pageOf,
   segmentOf,
   titleOf,
+  wordsOf,
 } from "../inventory/declaration.ts";
+import { Files } from "../inventory/files.tsx";
 import { History } from "../inventory/history.tsx";
-import { Menu } from "../inventory/menu.tsx";
-import { PathOf } from "../inventory/path.tsx";
-import { asText, isFar, localTime, readRecord, type Row, Shown } from "../inventory/record.tsx";
+import { Notes } from "../inventory/notes.tsx";
+import { LocationPath, treeAddress } from "../inventory/path.tsx";
+import {
+  asText,
+  isNamed,
+  nameOf,
+  readRecord,
+  type Row,
+  rowOf,
+  State,
+  unitOf,
+  Value,
+  WHOLE,
+} from "../inventory/record.tsx";
 import { RecordForm } from "../inventory/record-form.tsx";
 import { SharingOf } from "../inventory/sharing.tsx";
 import { Shortcuts } from "../inventory/shortcuts.tsx";
-import { announceDone, changeRecord, Conflict } from "../inventory/write-record.ts";
-import { useLoaded } from "../components/loaded.tsx";
+import { changeRecord, Conflict, showDone, write } from "../inventory/write-record.ts";
 import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
-import { showToast } from "../components/toast.tsx";
-import { Button, LinkButton } from "../components/button.tsx";
-import { Dialog } from "../components/dialog.tsx";
-import { ErrorBanner } from "../components/banner.tsx";
-import { useSubmission } from "../components/form.tsx";
 import { get, send } from "../request.ts";
+
+/** A record, and what happens to it. */
+interface RecordProps {
+  of: Declaration;
+  row: Row;
+  /** A write returned it. */
+  onSaved: (row: Row) => void;
+  /** An undo changed it, so it must be read again. */
+  onUndone: () => void;
+}
 
 function InventoryRecord() {
   const { list, id } = useParams();
   const segment = segmentOf(list);
-  const loaded = useLoaded(`${segment} ${id}`, (signal) =>
-    Promise.all([declaration(segment), readRecord(segment, id, signal)]),
-  );
-  const [of, row] = loaded.value ?? [];
-  const name = of && row ? asText(row.values[of.key]) : undefined;
+  const [query] = useQuery();
+  const loaded = useLoaded(`${segment} ${id}`, async (signal) => {
+    const [of, row] = await Promise.all([declaration(segment), readRecord(segment, id, signal)]);
+    return { of, row };
+  });
+  const name = loaded.value && nameOf(loaded.value.of, loaded.value.row);
   useTitle(name);
-  return (
-    <>
-      <nav class="trail" aria-label="Path">
-        <a href={href("/inventory")}>Inventory</a> › <a href={href(pageOf(segment))}>{titleOf(segment)}</a>
-      </nav>
-      <h1>{name ?? "…"}</h1>
-      {!loaded.value && Boolean(loaded.error) && <ErrorBanner error={loaded.error} retry={loaded.reload} />}
-      {of && row && <Record of={of} row={row} onChanged={loaded.reload} />}
-    </>
-  );
+  const onSaved = (row: Row): void => loaded.update(({ of }) => ({ of, row }));
+  if (!loaded.value)
+    return (
+      <>
+        <PageHead title="Record" crumbs={[{ name: titleOf(segment), href: href(pageOf(segment)) }]} />
+        <Loaded of={loaded}>{() => null}</Loaded>
+      </>
+    );
+  const props = { ...loaded.value, onSaved, onUndone: loaded.reload };
+  return query.get("edit") === "1" && props.row.mayChange ? <Edit {...props} /> : <Record {...props} />;
 }
 
-/** Lists of things that lie in each other. */
+/** Fields that repeat others. */
+const HIDDEN = new Set(["type", "unit"]);
 const IN_TREE = new Set(["locations", "equipment", "places"]);
 
-function Record({ of, row, onChanged }: { of: Declaration; row: Row; onChanged: () => void }) {
-  const [query, setQuery] = useQuery();
-  const [deleting, setDeleting] = useState(false);
-  // Notes and the like have versions of their own: that of the record stays.
-  const [parts, setParts] = useState(0);
-  const partChanged = (): void => setParts((count) => count + 1);
-  const editing = query.get("edit") === "1" && row.mayChange;
-  const edit = (on: boolean): void => setQuery({ edit: on ? 1 : null }, { replace: !on });
-  const deleted = row.values.deleted === true;
-  const { location: kept } = row.values;
-  const inTree = IN_TREE.has(of.name)
+function Record(props: RecordProps) {
+  const { of, row, onSaved, onUndone } = props;
+  // Sub-resources have versions of their own; the history shows them too.
+  const [revision, setRevision] = useState(0);
+  const onChanged = (): void => setRevision((count) => count + 1);
+  const { values } = row;
+  const isDeleted = values.deleted === true;
+  const place = IN_TREE.has(of.name)
     ? { segment: of.name, id: row.id }
-    : isFar(kept)
-      ? { segment: "locations", id: String(kept.id) }
+    : isNamed(values.location)
+      ? { segment: "locations", id: String(values.location.id) }
       : undefined;
-  if (editing) return <Edit of={of} row={row} onClose={() => edit(false)} onChanged={onChanged} />;
-  const own = Object.keys(of.fields).filter((name) => !isCommon(name) && name !== of.key);
-  const common = [
-    "owner",
-    "owned_by",
-    "public",
-    "created_by",
-    "created",
-    "modified_by",
-    "modified",
-    "version",
-    "id",
-  ].filter((name) => name in of.fields);
+  const own = Object.keys(of.fields).filter(
+    (name) => !isCommon(name) && name !== of.key && !HIDDEN.has(name),
+  );
+  const showsAccess = of.guarded && row.mayChange && !isDeleted;
+  const details =
+    `${showsAccess ? "" : "owner owned_by public "}created_by created modified_by modified version id`
+      .split(" ")
+      .filter((name) => name in of.fields);
   return (
     <>
-      {deleted && <Deleted of={of} row={row} onChanged={onChanged} />}
-      {inTree && !deleted && <PathOf segment={inTree.segment} id={inTree.id} />}
-      <div class="row record-tools screen">
-        {row.mayChange && !deleted && (
-          <Button look="primary" onClick={() => edit(true)}>
-            Edit
-          </Button>
-        )}
-        {of.name === "views" && (
-          <LinkButton href={`${href(pageOf(String(row.values.list)))}?${String(row.values.query)}`}>
-            Open the view
-          </LinkButton>
-        )}
-        {row.mayChange && !deleted && (
-          <LinkButton href={href(`${pageOf(of.name)}/new`, { copy: row.id })}>Copy</LinkButton>
-        )}
-        {row.mayDelete && !deleted && (
-          <Button look="danger" onClick={() => setDeleting(true)}>
-            Delete
-          </Button>
-        )}
-        <Menu label="More">
-          <ul class="bare">
-            {RECORD_ACTIONS.filter((action) => action.for?.(of.name) ?? true).map(({ label, path }) => (
-              <li key={label}>
-                <a href={href(path({ segment: of.name, id: row.id }))}>{label}</a>
-              </li>
-            ))}
-            <li>
-              <a href={href(api(of.name, `${row.id}/`), { format: "api" })}>The same in the interface</a>
-            </li>
-          </ul>
-        </Menu>
-        <Shortcuts
-          shortcuts={[
-            { keys: ["e"], does: "edit", run: () => row.mayChange && edit(true) },
-            { keys: ["u"], does: "up, to the list", run: () => navigate(pageOf(of.name)) },
-          ]}
-        />
-      </div>
-      <div class="record">
+      <RecordHead {...props} />
+      {isDeleted && <Deleted {...props} />}
+      <div class="with-panel">
         <div class="stack">
-          <Section title="About">
-            <Pairs of={of} row={row} names={own} />
-          </Section>
+          <Card title="Properties">
+            <Properties of={of} row={row} names={own} />
+          </Card>
           {of.guarded && (
             <>
-              <Section title="Annotations">
-                <Annotations of={of} row={row} onChanged={partChanged} />
-              </Section>
-              <Section title="Notes">
-                <Notes of={of} row={row} onChanged={partChanged} />
-              </Section>
-              <Section title="Files">
-                <Files of={of} row={row} onChanged={partChanged} />
-              </Section>
+              <Annotations of={of} row={row} onChanged={onChanged} />
+              <Notes of={of} row={row} onChanged={onChanged} />
+              <Files of={of} row={row} onChanged={onChanged} />
             </>
           )}
         </div>
         <div class="stack">
-          <Section title="What refers to it">
-            <References of={of} row={row} />
-          </Section>
-          <Section title="Who and when">
-            <Pairs of={of} row={row} names={common} />
-          </Section>
-          {of.guarded && row.mayChange && !deleted && (
-            <Section title="Sharing">
-              <SharingOf segment={of.name} id={row.id} onChanged={partChanged} />
-            </Section>
+          {place && !isDeleted && (
+            <Card title="Location">
+              <LocationPath {...place} />
+            </Card>
           )}
-          <Section title="History">
-            <History of={of} row={row} parts={parts} onChanged={onChanged} />
-          </Section>
+          {!isDeleted && <References of={of} row={row} />}
+          <Card title="Details">
+            <Properties of={of} row={row} names={details} />
+          </Card>
+          {showsAccess && (
+            <Card title="Access">
+              <SharingOf segment={of.name} id={row.id} onChanged={onChanged} />
+            </Card>
+          )}
+          <Card title="History">
+            <History of={of} row={row} revision={revision} onRestored={onSaved} onUndone={onUndone} />
+          </Card>
         </div>
       </div>
-      {deleting && <DeleteDialog of={of} row={row} onClose={() => setDeleting(false)} />}
     </>
   );
 }
 
-function Section({ title, children }: { title: string; children: ComponentChildren }) {
+function RecordHead({ of, row, onSaved }: RecordProps) {
+  const [, setQuery] = useQuery();
+  const { values } = row;
+  const mayEdit = row.mayChange && values.deleted !== true;
+  const edit = (): void => setQuery({ edit: 1 });
+  const name = nameOf(of, row);
+  const remove = (): void =>
+    confirm({
+      title: `Delete ${name}?`,
+      text: "It will be hidden from lists. Its history remains, and you can restore it.",
+      verb: "Delete",
+      run: async () => {
+        await send("DELETE", api(of.name, `${row.id}/`), { headers: { "If-Match": `"${row.version}"` } });
+        onSaved(await readRecord(of.name, row.id));
+      },
+    });
   return (
-    <section class="card">
-      <h2>{title}</h2>
-      {children}
-    </section>
+    <PageHead
+      title={name}
+      crumbs={[
+        { name: "Inventory", href: href("/inventory") },
+        { name: titleOf(of.name), href: href(pageOf(of.name)) },
+      ]}
+      actions={
+        <>
+          {of.name === "views" && (
+            <LinkButton href={`${href(pageOf(String(values.list)))}?${String(values.query)}`}>
+              Open the view
+            </LinkButton>
+          )}
+          {of.name === "stocktakes" && (
+            <LinkButton href={href(`/inventory/stocktake/${row.id}`)}>Scan and apply</LinkButton>
+          )}
+          {of.name !== "fieldmeta" && (
+            <LinkButton icon="printer" href={href("/inventory/labels", { list: of.name, id: row.id })}>
+              Label
+            </LinkButton>
+          )}
+          <Menu label="More">
+            {IN_TREE.has(of.name) && (
+              <a href={treeAddress({ segment: of.name, id: row.id })}>Show in the tree</a>
+            )}
+            {of.name === "locations" && (
+              <a href={href("/inventory/stocktake", { location: row.id })}>Stocktake</a>
+            )}
+            {mayEdit && <a href={href(`${pageOf(of.name)}/new`, { copy: row.id })}>Copy</a>}
+            <a href={href(api(of.name, `${row.id}/`), { format: "api" })}>View as JSON</a>
+            {row.mayDelete && values.deleted !== true && (
+              <button type="button" onClick={remove}>
+                Delete
+              </button>
+            )}
+          </Menu>
+          {mayEdit && (
+            <Button look="primary" icon="pencil" onClick={edit}>
+              Edit
+            </Button>
+          )}
+        </>
+      }
+    >
+      <div class="row">
+        {typeof values.status === "string" && values.status !== "" && <State status={values.status} />}
+        {isConstant(of.fields.model_type) && values.model_type && (
+          <span>{wordsOf(String(values.model_type))}</span>
+        )}
+        {values.barcode && <code>{String(values.barcode)}</code>}
+        <Shortcuts
+          shortcuts={[
+            { keys: ["e"], does: "edit", run: () => mayEdit && edit() },
+            { keys: ["u"], does: "go up to the list", run: () => navigate(pageOf(of.name)) },
+          ]}
+        />
+      </div>
+    </PageHead>
   );
 }
 
-function Pairs({ of, row, names }: { of: Declaration; row: Row; names: readonly string[] }) {
-  return (
-    <dl class="pairs">
-      {names.map((name) => [
-        <dt key={name} title={of.fields[name].help_text}>
-          {of.fields[name].label}
-        </dt>,
-        <dd key={`${name}-`}>
-          <Shown value={row.values[name]} field={of.fields[name]} />
-        </dd>,
-      ])}
-    </dl>
-  );
-}
+const Properties = ({ of, row, names }: { of: Declaration; row: Row; names: readonly string[] }) => (
+  <KeyValues
+    of={names.map((name) => [
+      of.fields[name].label,
+      <Value
+        key={name}
+        value={row.values[name]}
+        field={of.fields[name]}
+        name={name}
+        unit={unitOf(row, name)}
+      />,
+    ])}
+  />
+);
 
 interface Referring {
+  segment: string;
+  /** Field that refers to the record; null for annotations. */
+  field: string | null;
+  annotation: string | null;
   total: number;
-  results: {
-    segment: string;
-    /** By which they refer; null: by annotations of a type. */
-    field: string | null;
-    annotation: string | null;
-    total: number;
-    list: string | null;
-    records: { id: string; name: string }[];
-  }[];
+  /** Address of the list. */
+  list: string | null;
+  records: { id: string; name: string }[];
 }
 
 function References({ of, row }: { of: Declaration; row: Row }) {
   const path = api(of.name, `${row.id}/references/`);
-  const found = useLoaded(row.values.deleted === true ? null : path, (signal) =>
-    get<Referring>(path, {}, signal),
-  );
-  if (found.error) return <ErrorBanner error={found.error} retry={found.reload} />;
-  if (found.value?.total === 0 || row.values.deleted === true) return <p class="muted">Nothing.</p>;
+  const found = useLoaded(path, (signal) => get<{ total: number; results: Referring[] }>(path, {}, signal));
   return (
-    <ul class="bare referring">
-      {found.value?.results.map(({ segment, field, annotation, total, list, records }) => (
-        <li key={`${segment} ${field} ${annotation}`}>
-          <p>
-            {list === null ? (
-              <strong>{`${total.toLocaleString("en")} in ${titleOf(segment).toLowerCase()}`}</strong>
-            ) : (
-              <a href={`${href(pageOf(segment))}${new URL(list).search}`}>
-                {total.toLocaleString("en")} in {titleOf(segment).toLowerCase()}
-              </a>
-            )}{" "}
-            <span class="muted">
-              {field === null ? `annotated as ${annotation ?? "…"}` : `as ${field.replaceAll("_", " ")}`}
-            </span>
-          </p>
-          <p class="muted">
-            {records.map(({ id, name }, i) => (
-              <span key={id}>
-                {i > 0 && ", "}
-                <a href={href(pageOf(segment, id))}>{name}</a>
-              </span>
-            ))}
-            {total > records.length && " …"}
-          </p>
-        </li>
-      ))}
-    </ul>
+    <Card title="Referenced by" count={found.value?.total}>
+      <Loaded of={found}>
+        {({ results }) => (
+          <>
+            {results.length === 0 && <p class="muted">Nothing</p>}
+            {results.map(({ segment, field, annotation, total, list, records }) => {
+              const count = `${formatCount(total)} in ${titleOf(segment).toLowerCase()}`;
+              return (
+                <div key={`${segment} ${field} ${annotation}`}>
+                  <h3>
+                    {list === null ? (
+                      count
+                    ) : (
+                      <a href={`${href(pageOf(segment))}${new URL(list).search}`}>{count}</a>
+                    )}{" "}
+                    <small>as {(field ?? annotation ?? "annotation").replaceAll("_", " ")}</small>
+                  </h3>
+                  <ul class="names">
+                    {records.map(({ id, name }) => (
+                      <li key={id}>
+                        <a href={href(pageOf(segment, id))}>{name}</a>
+                      </li>
+                    ))}
+                    {total > records.length && <li>…</li>}
+                  </ul>
+                </div>
+              );
+            })}
+          </>
+        )}
+      </Loaded>
+    </Card>
   );
 }
 
-function Edit(props: { of: Declaration; row: Row; onClose: () => void; onChanged: () => void }) {
-  const { of, row, onClose, onChanged } = props;
+function Edit({ of, row, onSaved, onUndone }: RecordProps) {
+  const [, setQuery] = useQuery();
+  const close = (): void => setQuery({ edit: null }, { replace: true });
   const [conflict, setConflict] = useState<{ now: Row; changed: Record<string, unknown> } | null>(null);
   const save = async (changed: Record<string, unknown>, version: number | undefined): Promise<void> => {
     if (Object.keys(changed).length > 0) {
       try {
-        const { batch } = await changeRecord(of, { id: row.id, version }, changed);
-        announceDone("Saved.", batch, onChanged);
+        const saved = await changeRecord(of, { id: row.id, version }, changed);
+        showDone("Saved.", saved.batch, onUndone);
+        onSaved(saved.row);
       } catch (error) {
         if (!(error instanceof Conflict)) throw error;
         return setConflict({ now: error.now, changed });
       }
-      onChanged();
     }
-    onClose();
+    close();
   };
   return (
     <>
+      <PageHead
+        title={`Edit ${nameOf(of, row)}`}
+        crumbs={[{ name: titleOf(of.name), href: href(pageOf(of.name)) }]}
+      />
       <RecordForm
         of={of}
         row={row}
         submit="Save"
         onSubmit={(changed) => save(changed, row.version)}
-        onCancel={onClose}
+        onCancel={close}
       />
       {conflict && (
         <ConflictDialog
-          label={Object.keys(conflict.changed)
-            .map((name) => of.fields[name].label)
-            .join(", ")}
-          now={conflict.now}
-          theirs={Object.keys(conflict.changed)
-            .map((name) => asText(conflict.now.values[name]))
-            .join(", ")}
-          mine={Object.values(conflict.changed).map(String).join(", ")}
+          of={of}
+          {...conflict}
           onKeep={() => {
-            onChanged();
-            onClose();
+            onSaved(conflict.now);
+            close();
           }}
           onOverwrite={() => {
             setConflict(null);
-            save(conflict.changed, conflict.now.version).catch((error: Error) =>
-              showToast(error.message, "error"),
-            );
+            void save(conflict.changed, conflict.now.version);
           }}
         />
       )}
@@ -292,49 +331,23 @@ function Edit(props: { of: Declaration; row: Row; onClose: () => void; onChanged
   );
 }
 
-function DeleteDialog({ of, row, onClose }: { of: Declaration; row: Row; onClose: () => void }) {
-  const { submit, busy, error } = useSubmission(async () => {
-    await send("DELETE", api(of.name, `${row.id}/`), { headers: { "If-Match": `"${row.version}"` } });
-    location.reload();
-    return true;
-  });
+function Deleted({ of, row, onSaved, onUndone }: RecordProps) {
+  const restore = (): Promise<void> =>
+    write(
+      () => send("POST", api(of.name, `${row.id}/restore/`), { query: WHOLE, body: {} }),
+      "Restored.",
+      onUndone,
+      async (response) => onSaved(rowOf(await response.json())),
+    );
   return (
-    <Dialog
-      title={`Delete ${asText(row.values[of.key])}?`}
-      onClose={onClose}
-      actions={
-        <>
-          <Button look="danger" busy={busy} onClick={submit}>
-            Delete
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </>
-      }
-    >
-      {error !== null && <ErrorBanner error={error} />}
-      <p>It goes out of all lists. Its history stays, and it can be brought back.</p>
-    </Dialog>
-  );
-}
-
-function Deleted({ of, row, onChanged }: { of: Declaration; row: Row; onChanged: () => void }) {
-  const restore = async (): Promise<void> => {
-    try {
-      const response = await send("POST", api(of.name, `${row.id}/restore/`), { body: {} });
-      announceDone("It is back.", response.headers.get("Batch-Id"), onChanged);
-      onChanged();
-    } catch (error) {
-      showToast((error as Error).message, "error");
-    }
-  };
-  return (
-    <div class="note warn">
-      <p>
-        <strong>Deleted</strong> by {asText(row.values.deleted_by)},{" "}
-        {localTime(String(row.values.deleted_date))}.
-      </p>
-      {row.mayDelete && <Button onClick={() => void restore()}>Bring it back</Button>}
-    </div>
+    <Banner tone="warn">
+      <div class="row between">
+        <span>
+          Deleted by {asText(row.values.deleted_by)} on {formatTime(String(row.values.deleted_date))}.
+        </span>
+        {row.mayDelete && <Button onClick={() => void restore()}>Restore</Button>}
+      </div>
+    </Banner>
   );
 }
 

@@ -1,8 +1,10 @@
 import { href } from "../address.ts";
-import { api, GROUPS, pageOf, titleOf } from "../inventory/declaration.ts";
-import { useLoaded } from "../components/loaded.tsx";
-import { definePage } from "../page.tsx";
 import { LinkButton } from "../components/button.tsx";
+import { Card, PageHead } from "../components/layout.tsx";
+import { Loaded, useLoaded } from "../components/loaded.tsx";
+import { formatCount } from "../format.tsx";
+import { api, GROUPS, pageOf, titleOf } from "../inventory/declaration.ts";
+import { definePage } from "../page.tsx";
 import { get } from "../request.ts";
 
 interface View {
@@ -10,73 +12,67 @@ interface View {
   name: string;
   list: string;
   query: string;
-  owner: string;
 }
 
-function Inventory() {
-  return (
-    <>
-      <h1>Inventory</h1>
-      <p class="lead">What there is, where it is, and what is known about it.</p>
-      <p class="row">
-        <LinkButton look="primary" href={href("/inventory/tree")}>
-          Look into the freezers
-        </LinkButton>
-        <LinkButton href={href("/inventory/scan")}>Scan a label</LinkButton>
-      </p>
-      <div class="columns">
-        {GROUPS.map(({ title, segments }) => (
-          <section key={title} class="card">
-            <h2>{title}</h2>
-            <ul class="bare">
-              {segments.map((segment) => (
-                <li key={segment} class="row between">
-                  <a href={href(pageOf(segment))}>{titleOf(segment)}</a>
-                  <Count segment={segment} />
-                </li>
-              ))}
-            </ul>
-          </section>
-        ))}
-        <Views />
-      </div>
-    </>
-  );
-}
+const Inventory = () => (
+  <>
+    <PageHead
+      title="Inventory"
+      actions={
+        <>
+          <LinkButton icon="scan-line" href={href("/inventory/scan")}>
+            Scan a code
+          </LinkButton>
+          <LinkButton look="primary" icon="map-pin" href={href("/inventory/tree")}>
+            Browse locations
+          </LinkButton>
+        </>
+      }
+    />
+    <div class="columns">
+      {GROUPS.map(({ title, segments }) => (
+        <Card key={title} title={title} bare>
+          <ul class="list">
+            {segments.map((segment) => (
+              <li key={segment}>
+                <a href={href(pageOf(segment))}>{titleOf(segment)}</a>
+                <Count segment={segment} />
+              </li>
+            ))}
+          </ul>
+        </Card>
+      ))}
+      <Views />
+    </div>
+  </>
+);
 
 function Count({ segment }: { segment: string }) {
   const { value } = useLoaded(segment, (signal) =>
     get<{ total: number }>(api(segment), { page_size: "1", fields: "id" }, signal),
   );
-  return <span class="muted numeric">{value ? value.total.toLocaleString("en") : "\u00a0"}</span>;
+  return <span class="count end">{value && formatCount(value.total)}</span>;
 }
 
 function Views() {
-  const { value } = useLoaded("views", (signal) =>
-    get<{ results: View[] }>(
-      "/api/v2/views/",
-      { response_format: "flat", page_size: "50", fields: "id,name,list,query,owner" },
-      signal,
-    ),
-  );
+  const query = { response_format: "flat", page_size: "50", fields: "id,name,list,query" };
+  const views = useLoaded("views", (signal) => get<{ results: View[] }>(api("views"), query, signal));
   return (
-    <section class="card">
-      <h2>Saved views</h2>
-      {value?.results.length === 0 && (
-        <p class="muted">None yet: open a list, filter it, and save what you see under “Views”.</p>
-      )}
-      <ul class="bare">
-        {value?.results.map(({ id, name, list, query }) => (
-          <li key={id} class="row between">
-            <a href={`${href(pageOf(list))}?${query}`}>{name}</a>
-            <small>{titleOf(list)}</small>
-          </li>
-        ))}
-      </ul>
-      <p>
-        <a href={href(pageOf("views"))}>All views</a>
-      </p>
-    </section>
+    <Card title="Saved views" bare foot={<a href={href(pageOf("views"))}>All views</a>}>
+      <Loaded of={views}>
+        {({ results }) => (
+          <ul class="list">
+            {results.length === 0 && <li class="muted">Filter a list and choose “Save view”.</li>}
+            {results.map(({ id, name, list, query: search }) => (
+              <li key={id}>
+                <a href={`${href(pageOf(list))}?${search}`}>{name}</a>
+                <small class="end">{titleOf(list)}</small>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Loaded>
+    </Card>
   );
 }
 

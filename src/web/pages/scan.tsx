@@ -1,37 +1,39 @@
 import { useEffect, useState } from "preact/hooks";
 import { href } from "../address.ts";
-import { titleOf } from "../inventory/declaration.ts";
-import { Scanner } from "../inventory/scanner.tsx";
-import { lookUp, type Match, pageOfMatch } from "../inventory/scanning.ts";
-import { definePage, useParams } from "../page.tsx";
-import { Checkbox } from "../components/field.tsx";
 import { ErrorBanner } from "../components/banner.tsx";
+import { Checkbox } from "../components/field.tsx";
+import { Card, PageHead, Tag } from "../components/layout.tsx";
+import { pageOf, singularOf } from "../inventory/declaration.ts";
+import { Scanner } from "../inventory/scanner.tsx";
+import { definePage, useParams } from "../page.tsx";
+import { get } from "../request.ts";
+import { readStored, writeStored } from "../stored.ts";
 
-/** One scan of this tab. */
+/** A scan in this tab, and the records with its code. */
 interface Scan {
   code: string;
-  matches: Match[];
+  matches: { segment: string; id: string; name: string }[];
 }
 
-const KEPT = "labd:scans";
+const STORED = "labd:scans";
 const MOST = 20;
-const kept = (): Scan[] => JSON.parse(sessionStorage.getItem(KEPT) ?? "[]") as Scan[];
+const storedScans = (): Scan[] => readStored("session", STORED, []);
 
 function ScanPage() {
   const { code: given } = useParams();
   const [scans, setScans] = useState<Scan[]>([]);
-  const [stay, setStay] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  const take = async (code: string): Promise<void> => {
-    setError(null);
+  const [isListing, setListing] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const lookUp = async (code: string): Promise<void> => {
+    setError(undefined);
     try {
-      const matches = await lookUp(code);
-      const all = [{ code, matches }, ...kept().filter((scan) => scan.code !== code)].slice(0, MOST);
-      sessionStorage.setItem(KEPT, JSON.stringify(all));
+      const { results: matches } = await get<{ results: Scan["matches"] }>("/api/v2/scan/", { code });
+      const all = [{ code, matches }, ...storedScans().filter((scan) => scan.code !== code)].slice(0, MOST);
+      writeStored("session", STORED, all);
       setScans(all);
-      if (matches.length !== 1 || stay) return;
-      const target = href(pageOfMatch(matches[0]));
-      // Whoever comes with a code in the address goes back to where they came from.
+      if (matches.length !== 1 || isListing) return;
+      const target = href(pageOf(matches[0].segment, matches[0].id));
+      // The back button must not lead to a code that opens its record again.
       if (given === undefined) location.assign(target);
       else location.replace(target);
     } catch (problem) {
@@ -39,70 +41,57 @@ function ScanPage() {
     }
   };
   useEffect(() => {
-    setScans(kept());
-    if (given !== undefined) void take(given);
+    setScans(storedScans());
+    if (given !== undefined) void lookUp(given);
   }, []);
-  const [last] = scans;
   return (
     <>
-      <nav class="trail" aria-label="Path">
-        <a href={href("/inventory")}>Inventory</a> › Scan
-      </nav>
-      <h1>Scan</h1>
-      <p class="lead">Hold a label before the scanner or the camera, and its record opens.</p>
-      <Scanner
-        onCode={(code) => void take(code)}
-        hint="Scanners that type need nothing else: the field waits for them. A barcode, an id or its first 8 digits, or an address from a label."
-      />
-      <Checkbox label="Stay here, and list what was scanned" checked={stay} onChange={setStay} />
-      {error !== null && <ErrorBanner error={error} retry={() => given !== undefined && void take(given)} />}
-      <p role="status" class={last ? "" : "unseen"}>
-        {last && <Said scan={last} />}
-      </p>
-      {scans.length > 0 && (
-        <section class="card">
-          <h2>Last scans</h2>
-          <ul class="bare scans">
-            {scans.map((scan) => (
-              <li key={scan.code}>
-                <code>{scan.code}</code> <Found scan={scan} />
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
+      <PageHead title="Scan a code" crumbs={[{ name: "Inventory", href: href("/inventory") }]}>
+        Hold a label in front of the scanner or the camera to open its record.
+      </PageHead>
+      <div class="stack">
+        <Scanner
+          onCode={(code) => void lookUp(code)}
+          hint="A barcode, an id or its first 8 digits, or the address on a label."
+        />
+        <Checkbox label="Stay on this page and list the scans" checked={isListing} onChange={setListing} />
+        {error !== undefined && (
+          <ErrorBanner error={error} {...(given === undefined ? {} : { retry: () => void lookUp(given) })} />
+        )}
+        <p role="status">{scans.length > 0 && summaryOf(scans[0])}</p>
+        {scans.length > 0 && (
+          <Card title="Last scans" bare>
+            <ul class="list">
+              {scans.map(({ code, matches }) => (
+                <li key={code}>
+                  <code>{code}</code>
+                  {matches.length === 0 && <Tag tone="danger">unknown</Tag>}
+                  {matches.map(({ id, segment, name }) => (
+                    <span key={id}>
+                      <a href={href(pageOf(segment, id))}>{name || "(no name)"}</a>{" "}
+                      <small>{singularOf(segment)}</small>
+                    </span>
+                  ))}
+                </li>
+              ))}
+            </ul>
+          </Card>
+        )}
+      </div>
     </>
   );
 }
 
-function Said({ scan: { code, matches } }: { scan: Scan }) {
-  if (matches.length === 1) return <>{matches[0].name} was found.</>;
-  if (matches.length > 1) return <>{matches.length} records have this code: choose one below.</>;
-  return (
-    <>
-      Nothing that you may see has the code <code>{code}</code>.
-    </>
-  );
-}
-
-function Found({ scan: { matches } }: { scan: Scan }) {
-  if (matches.length === 0) return <span class="tag bad">unknown</span>;
-  return (
-    <>
-      {matches.map((match) => (
-        <span key={match.id}>
-          <a href={href(pageOfMatch(match))}>{match.name || "(without a name)"}</a>{" "}
-          <small>{titleOf(match.segment).toLowerCase()}</small>{" "}
-        </span>
-      ))}
-    </>
-  );
+function summaryOf({ code, matches }: Scan): string {
+  if (matches.length === 1) return `Found ${matches[0].name}.`;
+  if (matches.length > 1) return `${matches.length} records have this code. Choose one below.`;
+  return `No record that you can view has the code ${code}.`;
 }
 
 export const scanPage = definePage({
   name: "scan",
   paths: ["/inventory/scan", "/i/:code"],
-  title: "Scan",
+  title: "Scan a code",
   camera: true,
   View: ScanPage,
 });

@@ -1,321 +1,175 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { href } from "../address.ts";
-import { api, pageOf, titleOf } from "../inventory/declaration.ts";
-import { Picker } from "../inventory/picker.tsx";
-import { PathOf } from "../inventory/path.tsx";
-import { localTime } from "../inventory/record.tsx";
-import { Scanner } from "../inventory/scanner.tsx";
-import { announceDone, type Preview } from "../inventory/write-record.ts";
-import { useLoaded } from "../components/loaded.tsx";
-import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
-import { showToast } from "../components/toast.tsx";
-import { Button, LinkButton } from "../components/button.tsx";
-import { Dialog } from "../components/dialog.tsx";
-import { SelectField, TextField } from "../components/field.tsx";
 import { ErrorBanner } from "../components/banner.tsx";
-import { useSubmission } from "../components/form.tsx";
-import { requestJson, get, send } from "../request.ts";
-import { useSession } from "../session.ts";
+import { Button, LinkButton } from "../components/button.tsx";
+import { Form } from "../components/form.tsx";
+import { Card, PageHead } from "../components/layout.tsx";
+import { useLoaded, usePolling } from "../components/loaded.tsx";
+import { withErrorToast } from "../components/toast.tsx";
+import { formatDate, formatTime } from "../format.tsx";
+import { api, pageOf } from "../inventory/declaration.ts";
+import { Picker } from "../inventory/picker.tsx";
+import { Scanner } from "../inventory/scanner.tsx";
+import { SignInFirst } from "../inventory/sign-in-first.tsx";
+import { ApplyDialog } from "../inventory/stocktake-apply.tsx";
+import {
+  Answer,
+  type Count,
+  Lines,
+  LIST,
+  ScanLog,
+  type ScanVerdict,
+  type Stocktake,
+  UnknownCodes,
+} from "../inventory/stocktake-parts.tsx";
+import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
+import { get, requestJson, send } from "../request.ts";
 
-/** Looking a location through with a scanner: begun at the location, gone on with on any device, applied in one click. */
-
-interface Stocktake {
-  id: string;
-  name: string;
-  location: string;
-  state: "OPEN" | "APPLIED";
-  created: string;
-  created_by: string;
-  modified: string;
-  modified_by: string;
-}
 const FIELDS = "id,name,location,state,created,created_by,modified,modified_by";
-
-interface Place {
-  id: string;
-  name: string;
-}
-interface Line {
-  segment: string;
-  id: string;
-  name: string;
-  barcode: string | null;
-  code?: string;
-  at: Place | null;
-  to?: Place;
-  done?: string;
-}
-interface Count {
-  location: Place;
-  counts: Record<"expected" | "found" | "misplaced" | "missing" | "unknown" | "other" | "places", number>;
-  found: Line[];
-  misplaced: Line[];
-  missing: Line[];
-  unknown: { code: string }[];
-  other: Line[];
-}
-interface Verdict {
-  code: string;
-  verdict: "found" | "misplaced" | "place" | "unknown" | "other";
-  again: boolean;
-  record: { segment: string; id: string; name: string } | null;
-  matches: { segment: string; id: string; name: string }[];
-}
-
-const LIST = "stocktakes";
 
 function StocktakePage() {
   const { id } = useParams();
   const [query] = useQuery();
-  return id === undefined ? <Begin location={query.get("location") ?? ""} /> : <Going id={id} />;
+  return id === undefined ? (
+    <NewStocktake location={query.get("location") ?? ""} />
+  ) : (
+    <OpenStocktake id={id} />
+  );
 }
 
-/** Before it: what is counted, and what was counted before. */
-function Begin({ location }: { location: string }) {
-  const session = useSession();
-  const [name, setName] = useState("");
-  const [error, setError] = useState<unknown>(null);
-  const [busy, setBusy] = useState(false);
-  const place = useLoaded(location === "" ? null : location, (signal) =>
+function NewStocktake({ location }: { location: string }) {
+  const flat = { response_format: "flat" };
+  const place = useLoaded(location || null, (signal) =>
     get<{ results: { label: string } }>(
       api("locations", `${location}/`),
-      { fields: "label", response_format: "flat" },
+      { fields: "label", ...flat },
       signal,
     ),
   );
-  const earlier = useLoaded(`earlier ${location}`, (signal) =>
-    get<{ results: Stocktake[] }>(
-      api(LIST),
-      { location, ordering: "-created", fields: FIELDS, response_format: "flat", page_size: "20" },
-      signal,
-    ),
-  );
+  const earlier = useLoaded(`earlier ${location}`, (signal) => {
+    const query = { location, ordering: "-created", fields: FIELDS, page_size: "20", ...flat };
+    return get<{ results: Stocktake[] }>(api(LIST), query, signal);
+  });
   const label = place.value?.results.label;
-  useEffect(() => {
-    if (label !== undefined) setName(`${label}, ${localTime(new Date().toISOString()).slice(0, 10)}`);
-  }, [label]);
-  const begin = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      const made = await requestJson<{ id: string }>("POST", api(LIST), { body: { name, location } });
-      navigate(`/inventory/stocktake/${made.id}`);
-    } catch (problem) {
-      setError(problem);
-      setBusy(false);
-    }
-  };
   return (
-    <>
-      {location !== "" && <PathOf segment="locations" id={location} />}
-      <h1>Stocktake{label !== undefined && ` of ${label}`}</h1>
-      {Boolean(place.error) && <ErrorBanner error={place.error} retry={place.reload} />}
-      {location === "" && session && (
-        <div class="narrow">
-          <Picker
-            label="Location to look through"
-            hint="With all that lies inside it. Any location has “Stocktake” under “More”, too."
-            to={{ segment: "locations", key: "label", printed: "id" }}
-            value=""
-            onChoose={(chosen) => chosen !== "" && navigate("/inventory/stocktake", { location: chosen })}
-          />
+    <div class="stack">
+      <PageHead
+        title={label === undefined ? "Stocktake" : `Stocktake of ${label}`}
+        crumbs={[{ name: "Stocktakes", href: href(pageOf(LIST)) }]}
+      >
+        Scan everything in a location, then correct the records in one step.
+      </PageHead>
+      {place.error !== undefined && <ErrorBanner error={place.error} retry={place.reload} />}
+      <SignInFirst to="start a stocktake">
+        <div class="form">
+          {location === "" && (
+            <Picker
+              label="Location"
+              hint="Including everything inside it."
+              to={{ segment: "locations", key: "label", printed: "id" }}
+              value=""
+              onChoose={(chosen) => chosen !== "" && navigate("/inventory/stocktake", { location: chosen })}
+            />
+          )}
+          {label !== undefined && (
+            <Form
+              fields={[{ name: "name", label: "Name of the stocktake" }]}
+              initial={{ name: `${label}, ${formatDate(new Date())}` }}
+              submit="Start"
+              onSubmit={async ({ name }) => {
+                const { id } = await requestJson<{ id: string }>("POST", api(LIST), {
+                  body: { name, location },
+                });
+                navigate(`/inventory/stocktake/${id}`);
+                return true;
+              }}
+            />
+          )}
         </div>
-      )}
-      {session === null && (
-        <p>
-          <a href={href("/sign-in", { next: href("/inventory/stocktake", { location }) })}>Sign in</a> to
-          begin one.
-        </p>
-      )}
-      {session && label !== undefined && (
-        <form
-          class="narrow"
-          onSubmit={(event) => {
-            event.preventDefault();
-            void begin();
-          }}
-        >
-          <TextField label="Name of the stocktake" value={name} required onInput={setName} />
-          {error !== null && <ErrorBanner error={error} />}
-          <Button type="submit" look="primary" busy={busy}>
-            Begin
-          </Button>
-        </form>
-      )}
-      {(earlier.value?.results.length ?? 0) > 0 && (
-        <section class="card">
-          <h2>{location === "" ? "Stocktakes" : "Here before"}</h2>
-          <ul class="bare">
-            {earlier.value?.results.map((each) => (
-              <li key={each.id} class="row between">
-                <a href={href(`/inventory/stocktake/${each.id}`)}>{each.name}</a>
-                <small>
-                  {localTime(each.created)} · {each.created_by} ·{" "}
-                  {each.state === "OPEN" ? "not applied yet" : "applied"}
+      </SignInFirst>
+      {earlier.value && earlier.value.results.length > 0 && (
+        <Card title="Earlier stocktakes" bare>
+          <ul class="list">
+            {earlier.value.results.map(({ id, name, created, created_by, state }) => (
+              <li key={id}>
+                <a href={href(`/inventory/stocktake/${id}`)}>{name}</a>
+                <small class="end">
+                  {formatTime(created)}, {created_by}, {state === "OPEN" ? "not applied yet" : "applied"}
                 </small>
               </li>
             ))}
           </ul>
-        </section>
+        </Card>
       )}
-    </>
+    </div>
   );
 }
 
-function Going({ id }: { id: string }) {
+/** Milliseconds between updates: others may scan too. */
+const UPDATE_SECONDS = 15;
+
+function OpenStocktake({ id }: { id: string }) {
   const path = (rest: string): string => api(LIST, `${id}/${rest}`);
-  const loaded = useLoaded(id, (signal) =>
-    Promise.all([
+  const loaded = useLoaded(id, async (signal) => {
+    const [{ results: stocktake }, count] = await Promise.all([
       get<{ results: Stocktake }>(path(""), { fields: FIELDS, response_format: "flat" }, signal),
       get<Count>(path("count/"), {}, signal),
-    ]),
-  );
-  const [last, setLast] = useState<Verdict[]>([]);
-  const [place, setPlace] = useState<Place | null>(null);
-  const [error, setError] = useState<unknown>(null);
-  const [applying, setApplying] = useState(false);
-  const [{ results: about }, count] = loaded.value ?? [{ results: undefined }, undefined];
-  useTitle(about?.name);
-  const open = about?.state === "OPEN";
-  // Others scan too.
-  useEffect(() => {
-    if (!open) return;
-    const timer = setInterval(() => document.visibilityState === "visible" && loaded.reload(), 15_000);
-    return () => clearInterval(timer);
-  }, [open]);
-  const take = async (code: string, exact?: string): Promise<void> => {
-    setError(null);
-    try {
-      const body = { codes: [exact ?? code], place: place?.id ?? null };
-      const { results } = await requestJson<{ results: Verdict[] }>("POST", path("scans/"), { body });
-      const [{ verdict, record }] = results;
-      if (verdict === "place" && record) setPlace(record.id === about?.location ? null : record);
-      setLast((before) => [...results, ...before.filter((each) => each.code !== code)].slice(0, 8));
-      loaded.reload();
-    } catch (problem) {
-      setError(problem);
-    }
-  };
-  const forget = async (code: string): Promise<void> => {
-    try {
+    ]);
+    return { stocktake, count };
+  });
+  const { stocktake, count } = loaded.value ?? {};
+  useTitle(stocktake?.name);
+  const isOpen = stocktake?.state === "OPEN";
+  usePolling(() => isOpen && loaded.reload(), UPDATE_SECONDS);
+  const [isApplying, setApplying] = useState(false);
+  const forget = (code: string): Promise<void> =>
+    withErrorToast(async () => {
       await send("DELETE", path("scans/"), { query: { code } });
-      setLast((before) => before.filter((each) => each.code !== code));
       loaded.reload();
-    } catch (problem) {
-      showToast((problem as Error).message, "error");
-    }
-  };
+    });
+  const actions = (
+    <>
+      <LinkButton icon="download" href={href(path("count/"), { format: "csv" })} download="stocktake.csv">
+        CSV
+      </LinkButton>
+      <Button icon="printer" onClick={() => print()}>
+        Print
+      </Button>
+      <LinkButton icon="file-text" href={href(pageOf(LIST, id))}>
+        Record
+      </LinkButton>
+      {isOpen && (
+        <Button look="primary" onClick={() => setApplying(true)}>
+          Apply
+        </Button>
+      )}
+    </>
+  );
   return (
     <>
-      {about && <PathOf segment="locations" id={about.location} />}
-      <h1>{about?.name ?? "Stocktake"}</h1>
-      {Boolean(loaded.error) && <ErrorBanner error={loaded.error} retry={loaded.reload} />}
-      {about && count && (
-        <>
-          <p class="muted">
-            {count.location.name} · begun {localTime(about.created)} by {about.created_by}
-            {!open && ` · applied by ${about.modified_by}, ${localTime(about.modified)}`}
-          </p>
-          <Figures count={count} />
-          <p class="row screen">
-            {open && (
-              <Button look="primary" onClick={() => setApplying(true)}>
-                Apply …
-              </Button>
+      <PageHead
+        title={stocktake?.name ?? "Stocktake"}
+        crumbs={[{ name: "Stocktakes", href: href(pageOf(LIST)) }]}
+        actions={stocktake && actions}
+      >
+        {stocktake &&
+          `${count!.location.name}. Started by ${stocktake.created_by} on ${formatTime(stocktake.created)}` +
+            (isOpen ? "." : `, applied by ${stocktake.modified_by} on ${formatTime(stocktake.modified)}.`)}
+      </PageHead>
+      {loaded.error !== undefined && <ErrorBanner error={loaded.error} retry={loaded.reload} />}
+      {stocktake && count && (
+        <div class="stack">
+          <Answer count={count} />
+          <div class={isOpen ? "with-panel" : ""}>
+            <CountLists count={count} isOpen={isOpen} onForget={isOpen ? forget : undefined} />
+            {isOpen && (
+              <Scanning stocktake={stocktake} count={count} path={path("scans/")} onScan={loaded.reload} />
             )}
-            <LinkButton href={href(path("count/"), { format: "csv" })} download="stocktake.csv">
-              CSV
-            </LinkButton>
-            <Button onClick={() => print()}>Print</Button>
-            <LinkButton look="quiet" href={href(pageOf(LIST, id))}>
-              Its record
-            </LinkButton>
-          </p>
-          <div class={open ? "record" : ""}>
-            {open && (
-              <section class="card screen">
-                <h2>Scan what is there</h2>
-                <Scanner
-                  onCode={(code) => void take(code)}
-                  hint="Scan the label of a box inside first, and what follows is taken to be in it."
-                />
-                {place && (
-                  <p class="note">
-                    Scanning in <strong>{place.name}</strong>.{" "}
-                    <Button look="quiet" onClick={() => setPlace(null)}>
-                      Anywhere in {count.location.name}
-                    </Button>
-                  </p>
-                )}
-                {error !== null && <ErrorBanner error={error} />}
-                <div role="status">
-                  <ul class="bare scans">
-                    {last.map((each) => (
-                      <li key={each.code}>
-                        <Mark verdict={each.verdict} /> {each.record?.name ?? <code>{each.code}</code>}
-                        {each.again && <small> again</small>}
-                        {each.matches.map((match) => (
-                          <Button key={match.id} look="quiet" onClick={() => void take(each.code, match.id)}>
-                            It is {match.name}
-                          </Button>
-                        ))}
-                      </li>
-                    ))}
-                  </ul>
-                </div>
-              </section>
-            )}
-            <div class="stack">
-              <Lines title="Missing" lines={count.missing} empty="Nothing is missing." done={!open} />
-              <Lines
-                title="Misplaced"
-                lines={count.misplaced}
-                empty="Nothing is misplaced."
-                done={!open}
-                onForget={open ? forget : undefined}
-              />
-              {count.unknown.length > 0 && (
-                <section class="card">
-                  <h2>Unknown codes</h2>
-                  <ul class="bare">
-                    {count.unknown.map(({ code }) => (
-                      <li key={code} class="row between">
-                        <code>{code}</code>
-                        {open && (
-                          <Button
-                            look="quiet"
-                            aria-label={`Forget ${code}`}
-                            onClick={() => void forget(code)}
-                          >
-                            Forget
-                          </Button>
-                        )}
-                      </li>
-                    ))}
-                  </ul>
-                </section>
-              )}
-              <Lines
-                title="Found"
-                lines={count.found}
-                empty="Nothing yet."
-                done={false}
-                onForget={open ? forget : undefined}
-              />
-              {count.other.length > 0 && (
-                <Lines
-                  title="Not kept in locations"
-                  lines={count.other}
-                  empty=""
-                  done={false}
-                  onForget={open ? forget : undefined}
-                />
-              )}
-            </div>
           </div>
-        </>
+        </div>
       )}
-      {applying && count && (
-        <Apply
+      {isApplying && count && (
+        <ApplyDialog
           path={path("apply/")}
           count={count}
           onClose={() => setApplying(false)}
@@ -326,138 +180,71 @@ function Going({ id }: { id: string }) {
   );
 }
 
-const MARKS: Record<Verdict["verdict"], [look: string, word: string]> = {
-  found: ["good", "found"],
-  misplaced: ["warn", "misplaced"],
-  place: ["", "here now"],
-  unknown: ["bad", "unknown"],
-  other: ["warn", "not kept in locations"],
-};
-const Mark = ({ verdict }: { verdict: Verdict["verdict"] }) => (
-  <span class={`tag ${MARKS[verdict][0]}`}>{MARKS[verdict][1]}</span>
-);
-
-function Figures({ count: { counts } }: { count: Count }) {
-  const shown = [
-    ["Should be here", counts.expected],
-    ["Found", counts.found],
-    ["Missing", counts.missing],
-    ["Misplaced", counts.misplaced],
-    ["Unknown", counts.unknown],
-  ] as const;
-  return (
-    <dl class="figures">
-      {shown.map(([name, figure]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{figure.toLocaleString("en")}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-const SHOWN = 100;
-
-function Lines(props: {
-  title: string;
-  lines: readonly Line[];
-  empty: string;
-  /** Whether to tell what was done. */
-  done: boolean;
-  onForget?: ((code: string) => void) | undefined;
+function CountLists(props: {
+  count: Count;
+  isOpen: boolean;
+  onForget: ((code: string) => Promise<void>) | undefined;
 }) {
-  const { title, lines, empty, done, onForget } = props;
-  const [all, setAll] = useState(false);
+  const { count, isOpen, onForget } = props;
   return (
-    <section class="card">
-      <h2>
-        {title} {lines.length > 0 && <small>{lines.length.toLocaleString("en")}</small>}
-      </h2>
-      {lines.length === 0 && <p class="muted">{empty}</p>}
-      <ul class="bare">
-        {lines.slice(0, all ? lines.length : SHOWN).map((line) => (
-          <li key={line.id} class="row between">
-            <span>
-              <a href={href(pageOf(line.segment, line.id))}>{line.name}</a>{" "}
-              <small>
-                {titleOf(line.segment).toLowerCase()}
-                {line.at &&
-                  ` · ${line.to ? "recorded in " : ""}${line.at.name ?? "a place that you may not see"}`}
-                {line.to && !line.at && " · recorded nowhere"}
-                {line.to && ` · found in ${line.to.name}`}
-                {done && line.done && ` · ${line.done}`}
-              </small>
-            </span>
-            {onForget && line.code !== undefined && (
-              <Button look="quiet" aria-label={`Forget ${line.name}`} onClick={() => onForget(line.code!)}>
-                Forget
-              </Button>
-            )}
-          </li>
-        ))}
-      </ul>
-      {!all && lines.length > SHOWN && (
-        <Button look="quiet" onClick={() => setAll(true)}>
-          {(lines.length - SHOWN).toLocaleString("en")} more
-        </Button>
+    <div class="stack">
+      <Lines title="Missing" lines={count.missing} empty="Nothing is missing." showsDone={!isOpen} />
+      <Lines
+        title="Misplaced"
+        lines={count.misplaced}
+        empty="Nothing is misplaced."
+        showsDone={!isOpen}
+        onForget={onForget}
+      />
+      <UnknownCodes codes={count.unknown.map(({ code }) => code)} onForget={onForget} />
+      <Lines title="Found" lines={count.found} empty="Nothing scanned yet." onForget={onForget} />
+      {count.other.length > 0 && (
+        <Lines title="Not stored in locations" lines={count.other} empty="" onForget={onForget} />
       )}
-    </section>
+    </div>
   );
 }
 
-type Missing = "status" | "clear" | "keep";
+const MOST_SCANS = 8;
 
-/** What would be written, and one click that does it. */
-function Apply(props: { path: string; count: Count; onClose: () => void; onDone: () => void }) {
-  const { path, count, onClose, onDone } = props;
-  const [missing, setMissing] = useState<Missing>("status");
-  const body = { missing };
-  const tried = useLoaded(missing, (signal) =>
-    requestJson<Preview>("POST", path, { body, query: { dry_run: "1", changes: "0" }, signal }),
-  );
-  // The stocktake itself is written too.
-  const records = Math.max(0, (tried.value?.count ?? 1) - 1);
-  const { submit, busy, error } = useSubmission(async () => {
-    const response = await send("POST", path, { body, query: { confirm: tried.value?.confirm } });
-    announceDone("The stocktake is applied.", response.headers.get("Batch-Id"), onDone);
-    onDone();
-    onClose();
-    return true;
-  });
+function Scanning(props: { stocktake: Stocktake; count: Count; path: string; onScan: () => void }) {
+  const { stocktake, count, path, onScan } = props;
+  const [last, setLast] = useState<ScanVerdict[]>([]);
+  const [place, setPlace] = useState<{ id: string; name: string } | null>(null);
+  const [error, setError] = useState<unknown>();
+  /** `id`: the record meant, where several have the code. */
+  const scan = async (code: string, id?: string): Promise<void> => {
+    setError(undefined);
+    try {
+      const body = { codes: [id ?? code], place: place?.id ?? null };
+      const { results } = await requestJson<{ results: ScanVerdict[] }>("POST", path, { body });
+      const [{ verdict, record }] = results;
+      if (verdict === "place" && record) setPlace(record.id === stocktake.location ? null : record);
+      setLast((before) => [...results, ...before.filter((each) => each.code !== code)].slice(0, MOST_SCANS));
+      onScan();
+    } catch (problem) {
+      setError(problem);
+    }
+  };
   return (
-    <Dialog
-      title="Apply the stocktake"
-      onClose={onClose}
-      actions={
-        <>
-          <Button look="primary" busy={busy} disabled={!tried.value} onClick={submit}>
-            Apply
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </>
-      }
-    >
-      {Boolean(error ?? tried.error) && <ErrorBanner error={error ?? tried.error} />}
-      <p>
-        {count.misplaced.length.toLocaleString("en")} misplaced go to where they were found.{" "}
-        {count.missing.length.toLocaleString("en")} are missing.
-      </p>
-      <SelectField
-        label="What is missing"
-        value={missing}
-        choices={[
-          { value: "status", name: "gets the status MISSING" },
-          { value: "clear", name: "loses its location" },
-          { value: "keep", name: "stays as it is, and is in the report" },
-        ]}
-        onChange={setMissing}
+    <Card title="Scan">
+      <Scanner
+        onCode={(code) => void scan(code)}
+        hint="Scan the label of a box first if the following items are in it."
       />
-      <p role="status">
-        {tried.value &&
-          `${records.toLocaleString("en")} ${records === 1 ? "record" : "records"} would be changed; what you may not change stays as it is. It can be undone.`}
-      </p>
-    </Dialog>
+      {place && (
+        <div class="note row">
+          <span class="grow">
+            Scanning in <strong>{place.name}</strong>
+          </span>
+          <Button small onClick={() => setPlace(null)}>
+            Leave {place.name}
+          </Button>
+        </div>
+      )}
+      {error !== undefined && <ErrorBanner error={error} />}
+      <ScanLog scans={last} placeName={count.location.name} onChoose={(code, id) => void scan(code, id)} />
+    </Card>
   );
 }
 

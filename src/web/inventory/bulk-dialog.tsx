@@ -1,0 +1,204 @@
+import { useEffect, useState } from "preact/hooks";
+import { Banner, ErrorBanner } from "../components/banner.tsx";
+import { Button } from "../components/button.tsx";
+import { Dialog } from "../components/dialog.tsx";
+import { SelectField } from "../components/field.tsx";
+import { FormError, useSubmission } from "../components/form.tsx";
+import { Skeleton, useLoaded } from "../components/loaded.tsx";
+import { countOf } from "../format.tsx";
+import { get } from "../request.ts";
+import { BulkError, PreviewTable } from "./bulk-preview.tsx";
+import { api, type Declaration, isEditable, writableFields } from "./declaration.ts";
+import { bodyOf } from "./record.tsx";
+import { ShareForm, shareRequest } from "./sharing.tsx";
+import { ValueInput } from "./value-input.tsx";
+import { applyBulk, type BulkChange, previewBulk, type Selected, showDone } from "./write-record.ts";
+
+/** Changes to many records: chosen, previewed, then done in one batch. */
+
+export type Task = "Edit" | "Move" | "Share" | "Delete";
+
+/** Fields that say where a record is. */
+export const placeFields = ({ fields }: Declaration): string[] =>
+  ["parent", "location", "equipment", "place"].filter(
+    (name) => fields[name]?.reference && fields[name].write !== "never",
+  );
+
+interface BulkProps {
+  task: Task;
+  of: Declaration;
+  selected: Selected;
+  count: number;
+  onClose: () => void;
+  /** Something was written or undone. */
+  onDone: () => void;
+}
+
+export function BulkDialog(props: BulkProps) {
+  const { task, of, selected } = props;
+  const [change, setChange] = useState<BulkChange["change"] | null>(
+    task === "Delete" ? { kind: "delete" } : null,
+  );
+  const [ids, setIds] = useState<readonly string[] | null>(null);
+  if (change)
+    return (
+      <PreviewDialog
+        {...props}
+        change={{ segment: of.name, selected: ids ? { ids } : selected, change }}
+        onBack={task === "Delete" ? undefined : () => setChange(null)}
+      />
+    );
+  if (task !== "Share")
+    return <EditDialog {...props} onReady={(values) => setChange({ kind: "values", values })} />;
+  return (
+    <ShareDialog
+      {...props}
+      onReady={(request, shared) => {
+        setIds(shared);
+        setChange({ kind: "share", request });
+      }}
+    />
+  );
+}
+
+function EditDialog(props: BulkProps & { onReady: (values: Record<string, unknown>) => void }) {
+  const { task, of, count, onClose, onReady } = props;
+  const isMove = task === "Move";
+  const offered = isMove
+    ? placeFields(of)
+    : writableFields(of).flatMap(([name, field]) => (name !== of.key && isEditable(field) ? name : []));
+  const [names, setNames] = useState(offered.slice(0, 1));
+  const [values, setValues] = useState<Record<string, string>>({});
+  const rest = offered.filter((name) => !names.includes(name));
+  const label = (name: string): string => of.fields[name].label;
+  const form = useSubmission(async () =>
+    onReady(Object.fromEntries(names.map((name) => [name, bodyOf(values[name] ?? "", of.fields[name])]))),
+  );
+  return (
+    <Dialog title={`${task} ${countOf(count, "record")}`} onClose={onClose}>
+      <form class="form" onSubmit={form.submit}>
+        {names.map((name, i) => (
+          <div key={name} class="stack">
+            {!isMove && (
+              <SelectField
+                label="Field"
+                value={name}
+                choices={[name, ...rest].map((value) => ({ value, name: label(value) }))}
+                onChange={(chosen) => setNames(names.with(i, chosen))}
+              />
+            )}
+            <ValueInput
+              segment={of.name}
+              name={name}
+              field={{ ...of.fields[name], write: "required" }}
+              label={isMove ? `To ${label(name).toLowerCase()}` : "New value"}
+              value={values[name] ?? ""}
+              onChange={(value) => setValues({ ...values, [name]: value })}
+            />
+          </div>
+        ))}
+        <div class="row">
+          {rest.length > 0 && (
+            <Button small icon="plus" onClick={() => setNames([...names, rest[0]])}>
+              {isMove ? `Set ${label(rest[0]).toLowerCase()}` : "Add a field"}
+            </Button>
+          )}
+          {names.length > 1 && (
+            <Button look="quiet" small onClick={() => setNames(names.slice(0, -1))}>
+              Remove field
+            </Button>
+          )}
+        </div>
+        <FormError of={form} />
+        <div class="actions">
+          <Button look="primary" type="submit">
+            Preview
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** The API shares at most this many records at once. */
+const MOST_SHARED = 10_000;
+
+function ShareDialog(props: BulkProps & { onReady: (request: object, ids: readonly string[]) => void }) {
+  const { of, selected, count, onClose, onReady } = props;
+  const [request, setRequest] = useState<object | null>(null);
+  // Permissions are set on records by their ids.
+  const ids = useLoaded(request && "ids", async (signal) => {
+    if ("ids" in selected) return selected.ids;
+    const query = { ...selected.filters, fields: "id", response_format: "flat", page_size: MOST_SHARED + 1 };
+    return (await get<{ results: { id: string }[] }>(api(of.name), query, signal)).results.map(
+      ({ id }) => id,
+    );
+  });
+  useEffect(() => {
+    if (request && ids.value) onReady(request, ids.value);
+  }, [ids.value]);
+  return (
+    <Dialog title={`Share ${countOf(count, "record")}`} onClose={onClose}>
+      {count > MOST_SHARED && (
+        <Banner tone="warn">
+          At most {countOf(MOST_SHARED, "record")} can be shared at once. Narrow the filter.
+        </Banner>
+      )}
+      <p class="hint">This adds to the existing permissions.</p>
+      {ids.error !== undefined && <ErrorBanner error={ids.error} />}
+      <ShareForm submit="Preview" onShare={async (...shared) => setRequest(shareRequest(...shared))} />
+    </Dialog>
+  );
+}
+
+const WORDS = {
+  values: { verb: "Change", done: "Changed", would: "will change" },
+  delete: { verb: "Delete", done: "Deleted", would: "will be hidden from lists. You can restore them" },
+  share: { verb: "Share", done: "Shared", would: "will get new permissions" },
+} as const;
+
+/** What would change, record by record. */
+function PreviewDialog(props: BulkProps & { change: BulkChange; onBack: (() => void) | undefined }) {
+  const { task, of, count, change, onClose, onDone, onBack } = props;
+  const preview = useLoaded("preview", () => previewBulk(change));
+  const { kind } = change.change;
+  const words = WORDS[kind];
+  const form = useSubmission(async () => {
+    const batch = await applyBulk(change, preview.value!);
+    showDone(`${words.done} ${countOf(preview.value!.count, "record")}.`, batch, onDone);
+    onDone();
+    onClose();
+    return true;
+  });
+  const changed = preview.value?.count ?? 0;
+  const error = preview.error ?? form.error ?? undefined;
+  return (
+    <Dialog
+      wide
+      title={`${task} ${countOf(count, "record")}`}
+      onClose={onClose}
+      actions={
+        <>
+          {changed > 0 && (
+            <Button look={kind === "delete" ? "danger" : "primary"} busy={form.busy} onClick={form.submit}>
+              {words.verb} {countOf(changed, "record")}
+            </Button>
+          )}
+          {onBack && <Button onClick={onBack}>Back</Button>}
+          <Button look="quiet" onClick={onClose}>
+            Cancel
+          </Button>
+        </>
+      }
+    >
+      {preview.busy && <Skeleton />}
+      {error !== undefined && <BulkError error={error} of={of} />}
+      {preview.value && (
+        <>
+          <p>{changed === 0 ? "Nothing would change." : `${countOf(changed, "record")} ${words.would}.`}</p>
+          <PreviewTable of={of} preview={preview.value} hasValues={kind === "values"} />
+        </>
+      )}
+    </Dialog>
+  );
+}

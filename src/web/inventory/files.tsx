@@ -1,0 +1,115 @@
+import { useRef, useState } from "preact/hooks";
+import { href } from "../address.ts";
+import { Button, LinkButton } from "../components/button.tsx";
+import { Icon } from "../components/icon.tsx";
+import { Card } from "../components/layout.tsx";
+import { Loaded, useLoaded } from "../components/loaded.tsx";
+import { formatSize, Time } from "../format.tsx";
+import { get, send } from "../request.ts";
+import type { SubResourceProps } from "./notes.tsx";
+import { write } from "./write-record.ts";
+
+interface Attachment {
+  id: string;
+  name: string;
+  size: number;
+  created: string;
+  created_by: string;
+}
+
+const PATH = "/api/v2/attachments/";
+
+export function Files({ of, row, onChanged }: SubResourceProps) {
+  const [app, model] = of.model.split(".");
+  const query = { app, model, object_id: row.id };
+  const files = useLoaded(row.id, (signal) => get<Attachment[]>(PATH, query, signal));
+  const [isBusy, setBusy] = useState(false);
+  const chooser = useRef<HTMLInputElement>(null);
+  const reload = (): void => {
+    files.reload();
+    onChanged();
+  };
+  const add = async (chosen: FileList | null | undefined): Promise<void> => {
+    setBusy(true);
+    for (const file of chosen ?? []) {
+      const body = new FormData();
+      body.append("file", file);
+      await write(
+        () => send("POST", PATH, { query, body }),
+        `Added ${file.name}.`,
+        reload,
+        async (response) => {
+          const added = (await response.json()) as Attachment;
+          files.update((all) => [...all, added]);
+          onChanged();
+        },
+      );
+    }
+    setBusy(false);
+  };
+  return (
+    <Card title="Files" count={files.value?.length} bare>
+      <Loaded of={files}>
+        {(all) => (
+          <ul class="list">
+            {all.map(({ id, name, size, created, created_by }) => (
+              <li key={id}>
+                <Icon name="file-text" />
+                <span class="grow anywhere">
+                  {name}
+                  <small>
+                    {formatSize(size)}, {created_by}, <Time at={created} />
+                  </small>
+                </span>
+                <LinkButton
+                  look="quiet"
+                  small
+                  icon="download"
+                  aria-label={`Download ${name}`}
+                  href={href(`${PATH}${id}/`)}
+                  download={name}
+                />
+                {row.mayChange && (
+                  <Button
+                    look="quiet"
+                    small
+                    icon="trash-2"
+                    aria-label={`Delete ${name}`}
+                    onClick={() =>
+                      void write(() => send("DELETE", `${PATH}${id}/`), `Deleted ${name}.`, reload)
+                    }
+                  />
+                )}
+              </li>
+            ))}
+            {!row.mayChange && all.length === 0 && <li class="muted">None</li>}
+          </ul>
+        )}
+      </Loaded>
+      {row.mayChange && (
+        <div
+          class="drop-files"
+          onDragOver={(event) => event.preventDefault()}
+          onDrop={(event) => {
+            event.preventDefault();
+            void add(event.dataTransfer?.files);
+          }}
+        >
+          Drop files here or{" "}
+          <Button small icon="upload" busy={isBusy} onClick={() => chooser.current?.click()}>
+            Choose files
+          </Button>
+          <input
+            ref={chooser}
+            type="file"
+            multiple
+            class="unseen"
+            tabIndex={-1}
+            aria-label="Files to add"
+            onChange={({ currentTarget }) => void add(currentTarget.files)}
+          />
+        </div>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,108 @@
+import { Tag } from "../components/layout.tsx";
+import { type Column, Table } from "../components/table.tsx";
+import { countOf, formatCount } from "../format.tsx";
+import type { Report } from "./import-run.ts";
+
+/** Rows shown besides those with errors, and at most. */
+const FIRST = 10;
+const MOST = 100;
+
+/** What an import would do, or what prevents it, in the cells of the file. */
+export function ImportReport({ report, cells }: { report: Report; cells: readonly string[][] }) {
+  const { errors, rows, created, updated, unchanged, locations_made } = report;
+  const wrong = new Set(errors.map(({ row }) => row)).size;
+  return (
+    <>
+      <div class="row">
+        <strong>{formatCount(rows)} rows:</strong>
+        <Tag tone="ok">{formatCount(created)} new</Tag>
+        <Tag>{formatCount(updated)} changed</Tag>
+        <Tag>{formatCount(unchanged)} unchanged</Tag>
+        {locations_made > 0 && <Tag tone="warn">{formatCount(locations_made)} new locations</Tag>}
+        {wrong > 0 && (
+          <Tag tone="danger">
+            {formatCount(wrong)}
+            {report.more_errors && " or more"} with errors
+          </Tag>
+        )}
+      </div>
+      {errors.length > 0 && (
+        <p>
+          The file is imported only if all rows are correct. Map the columns above, or correct the file and
+          choose it again.
+        </p>
+      )}
+      {cells.length > 1 ? <Cells report={report} cells={cells} /> : <Errors report={report} />}
+    </>
+  );
+}
+
+interface FileRow {
+  cells: readonly string[];
+  /** As spreadsheets count. */
+  row: number;
+}
+
+/** The cells of the file, with their errors. */
+function Cells({ report, cells: [headers, ...lines] }: { report: Report; cells: readonly string[][] }) {
+  const messages = new Map<string, string>();
+  for (const { row, column, message } of report.errors) {
+    const cell = `${row} ${column ?? ""}`;
+    messages.set(cell, [messages.get(cell), message].filter(Boolean).join(" "));
+  }
+  const wrong = new Set(report.errors.map(({ row }) => row));
+  const shown = lines
+    .map((cells, i): FileRow => ({ cells, row: i + 2 }))
+    .filter(({ row }, i) => wrong.has(row) || i < FIRST)
+    .slice(0, MOST);
+  const errorAt = (row: number, column: string) => {
+    const message = messages.get(`${row} ${column}`);
+    return message && <p class="error">{message}</p>;
+  };
+  const columns: Column<FileRow>[] = [
+    {
+      name: "row",
+      title: "Row",
+      heading: true,
+      cell: ({ row }) => (
+        <>
+          {row}
+          {errorAt(row, "")}
+        </>
+      ),
+    },
+    ...headers.map((header, i): Column<FileRow> => ({
+      name: `${i}`,
+      title: header,
+      cell: ({ cells, row }) => (
+        <>
+          {cells[i]}
+          {errorAt(row, header)}
+        </>
+      ),
+    })),
+  ];
+  return (
+    <>
+      <Table caption="Cells of the file" columns={columns} rows={shown} keyOf={({ row }) => row} />
+      {lines.length > shown.length && (
+        <p class="muted">and {countOf(lines.length - shown.length, "record")} more</p>
+      )}
+    </>
+  );
+}
+
+/** The errors alone, for files whose cells the browser does not read. */
+const Errors = ({ report: { errors } }: { report: Report }) =>
+  errors.length === 0 ? null : (
+    <Table
+      caption="Errors"
+      columns={[
+        { name: "row", title: "Row", numeric: true, cell: ({ row }) => row },
+        { name: "column", title: "Column", cell: ({ column }) => column },
+        { name: "message", title: "Error", cell: ({ message }) => message },
+      ]}
+      rows={errors.slice(0, MOST)}
+      keyOf={({ row, column }) => `${row} ${column}`}
+    />
+  );

@@ -1,0 +1,306 @@
+import { useState } from "preact/hooks";
+import { href } from "../address.ts";
+import { Button } from "../components/button.tsx";
+import { Dialog } from "../components/dialog.tsx";
+import { Checkbox, TextField } from "../components/field.tsx";
+import { FormDialog } from "../components/form.tsx";
+import { Icon } from "../components/icon.tsx";
+import { Loaded, type Loadable, useLoaded } from "../components/loaded.tsx";
+import { Menu } from "../components/menu.tsx";
+import { showToast, withErrorToast } from "../components/toast.tsx";
+import { formatCount, Time } from "../format.tsx";
+import { type SetQuery, useQuery } from "../page.tsx";
+import { get, requestJson } from "../request.ts";
+import { type Session, useSession } from "../session.ts";
+import { api, columnTitle, type Declaration, defaultColumns, isCommon, pageOf } from "./declaration.ts";
+import { filtersOf, viewQuery } from "./list-address.ts";
+import { undo } from "./write-record.ts";
+
+export function ColumnsDialog(props: {
+  of: Declaration;
+  columns: readonly string[];
+  setQuery: SetQuery;
+  onClose: () => void;
+}) {
+  const { of, columns, setQuery } = props;
+  const [path, setPath] = useState("");
+  const all = Object.keys(of.fields).filter((name) => of.fields[name].kind !== "computed" && name !== of.key);
+  const others = all.filter((name) => !columns.includes(name));
+  const offered = [
+    ...columns.filter((name) => name !== of.key),
+    ...others.filter((name) => !isCommon(name)),
+    ...others.filter(isCommon),
+  ];
+  const choose = (chosen: readonly string[]): void =>
+    setQuery({ fields: chosen.join() === defaultColumns(of).join() ? null : chosen.join() });
+  const moveLeft = (name: string): void => {
+    const rest = columns.filter((each) => each !== name);
+    choose(rest.toSpliced(Math.max(1, columns.indexOf(name) - 1), 0, name));
+  };
+  return (
+    <Dialog
+      title="Columns"
+      onClose={props.onClose}
+      actions={
+        <>
+          <Button look="primary" onClick={props.onClose}>
+            Done
+          </Button>
+          <Button look="quiet" onClick={() => setQuery({ fields: null })}>
+            Default columns
+          </Button>
+        </>
+      }
+    >
+      <ul class="checklist">
+        {offered.map((name) => (
+          <li key={name} class="row between">
+            <Checkbox
+              label={columnTitle(of, name)}
+              checked={columns.includes(name)}
+              onChange={(on) => choose(on ? [...columns, name] : columns.filter((each) => each !== name))}
+            />
+            {columns.indexOf(name) > 1 && (
+              <Button
+                look="quiet"
+                small
+                icon="arrow-up"
+                aria-label={`Move ${columnTitle(of, name)} to the left`}
+                onClick={() => moveLeft(name)}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+      <form
+        class="form-inline"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (path.includes("__") && !columns.includes(path.trim())) choose([...columns, path.trim()]);
+          setPath("");
+        }}
+      >
+        <TextField
+          label="Column of a referenced record"
+          hint="For example location__label or location__place__building."
+          value={path}
+          code
+          onInput={setPath}
+        />
+        <Button type="submit">Add</Button>
+      </form>
+    </Dialog>
+  );
+}
+
+interface View {
+  id: string;
+  name: string;
+  description: string;
+  query: string;
+  owner: string;
+}
+
+const useViews = (of: Declaration): Loadable<View[]> =>
+  useLoaded(of.name, async (signal) => {
+    const fields = "id,name,description,query,owner";
+    const query = { list: of.name, response_format: "flat", page_size: "50", fields };
+    return (await get<{ results: View[] }>("/api/v2/views/", query, signal)).results;
+  });
+
+/** The saved views of a list as tabs, and a button that saves the current filter, order and columns as one. */
+export function ViewTabs({ of, search }: { of: Declaration; search: URLSearchParams }) {
+  const session = useSession();
+  const views = useViews(of);
+  const [isSaving, setSaving] = useState(false);
+  const current = viewQuery(search);
+  const isShown = ({ query }: View): boolean => viewQuery(new URLSearchParams(query)) === current;
+  const shown = views.value?.find(isShown);
+  return (
+    <nav class="tabs" aria-label="Views">
+      <a class="tab" href={href(pageOf(of.name))} aria-current={current === "" ? "page" : undefined}>
+        All
+      </a>
+      {views.value?.map((view) => (
+        <a
+          key={view.id}
+          class="tab"
+          href={`${href(pageOf(of.name))}?${view.query}`}
+          title={view.description || undefined}
+          aria-current={view === shown ? "page" : undefined}
+        >
+          {view.name}
+        </a>
+      ))}
+      {shown && (
+        <a class="tab muted" href={href(pageOf("views", shown.id))}>
+          Edit view
+        </a>
+      )}
+      {session && !shown && current !== "" && (
+        <button type="button" class="tab muted" onClick={() => setSaving(true)}>
+          Save view
+        </button>
+      )}
+      {isSaving && (
+        <SaveView
+          of={of}
+          query={current}
+          own={views.value?.filter(({ owner }) => owner === session?.user.username) ?? []}
+          onClose={() => setSaving(false)}
+          onSaved={(saved) => views.update((all) => [...all.filter(({ id }) => id !== saved.id), saved])}
+        />
+      )}
+    </nav>
+  );
+}
+
+function SaveView(props: {
+  of: Declaration;
+  query: string;
+  own: readonly View[];
+  onClose: () => void;
+  onSaved: (view: View) => void;
+}) {
+  const { of, query, own, onClose, onSaved } = props;
+  const save = async (method: string, rest: string, body: object): Promise<void> => {
+    const path = api("views", rest);
+    onSaved(await requestJson<View>(method, path, { query: { response_format: "flat" }, body }));
+  };
+  return (
+    <FormDialog
+      title="Save view"
+      fields={[{ name: "name", label: "Name" }]}
+      initial={{ name: "" }}
+      submit="Save"
+      onClose={onClose}
+      onSubmit={async ({ name }) => {
+        await save("POST", "", { name, list: of.name, query });
+        showToast(`Saved ${name}. Only you can see it until you share it.`);
+      }}
+    >
+      {own.length > 0 && (
+        <div class="row">
+          Or replace
+          {own.map(({ id, name }) => (
+            <Button
+              key={id}
+              small
+              onClick={() =>
+                void withErrorToast(async () => {
+                  await save("PATCH", `${id}/`, { query });
+                  showToast(`Replaced ${name}.`);
+                  onClose();
+                })
+              }
+            >
+              {name}
+            </Button>
+          ))}
+        </div>
+      )}
+    </FormDialog>
+  );
+}
+
+/** Exports, labels, and what else can be done with a list. */
+export function MoreMenu(props: {
+  of: Declaration;
+  columns: readonly string[];
+  ids: readonly string[];
+  onUndone: () => void;
+}) {
+  const { of, columns, ids } = props;
+  const [search] = useQuery();
+  const session = useSession();
+  const [isOpen, setOpen] = useState(false);
+  const found = ids.length > 0 ? { id: ids } : filtersOf(search);
+  const file = (format: string): string => {
+    const fields = ["id", ...columns].join();
+    const query = { ...found, ordering: search.get("ordering"), fields, response_format: "flat", format };
+    return href(api(of.name), query);
+  };
+  const what = ids.length > 0 ? " selected records" : "";
+  return (
+    <>
+      <Menu label="More" text icon="ellipsis">
+        <a href={file("csv")} download="">
+          Export{what} as CSV
+        </a>
+        <a href={file("xlsx")} download="">
+          Export{what} as XLSX
+        </a>
+        {of.name !== "fieldmeta" && (
+          <a href={href("/inventory/labels", { list: of.name, ...found })}>
+            <Icon name="printer" /> Labels
+          </a>
+        )}
+        {session && (
+          <button type="button" onClick={() => setOpen(true)}>
+            <Icon name="undo-2" /> Undo earlier changes
+          </button>
+        )}
+        {search.get("deleted") === null && (
+          <a href={href(pageOf(of.name), { deleted: "true", ordering: "-deleted_date" })}>
+            <Icon name="trash-2" /> Deleted records
+          </a>
+        )}
+        <a href={href(api(of.name), { ...filtersOf(search), format: "api" })}>View as JSON</a>
+      </Menu>
+      {isOpen && session && (
+        <UndoDialog of={of} session={session} onClose={() => setOpen(false)} onUndone={props.onUndone} />
+      )}
+    </>
+  );
+}
+
+interface Batch {
+  id: string;
+  kind: string;
+  at: string;
+  undone_by: string | null;
+  changes: Record<string, number>;
+}
+
+/** The last changes of this person to the list. */
+function UndoDialog(props: { of: Declaration; session: Session; onClose: () => void; onUndone: () => void }) {
+  const { of, session, onClose, onUndone } = props;
+  const batches = useLoaded("batches", async (signal) => {
+    const query = { user: session.user.username, page_size: "20" };
+    const { results } = await get<{ results: Batch[] }>("/api/v2/batches/", query, signal);
+    return results.filter(({ changes, undone_by }) => of.name in changes && undone_by === null).slice(0, 5);
+  });
+  return (
+    <Dialog title="Undo earlier changes" onClose={onClose}>
+      <Loaded of={batches}>
+        {(all) => (
+          <ul class="list">
+            {all.length === 0 && <li class="muted">You have made no changes to this list.</li>}
+            {all.map(({ id, kind, at, changes }) => (
+              <li key={id}>
+                <span class="grow">
+                  {kind.replaceAll("_", " ")}: {formatCount(changes[of.name])}{" "}
+                  <small>
+                    <Time at={at} />
+                  </small>
+                </span>
+                <Button
+                  small
+                  icon="undo-2"
+                  onClick={() =>
+                    void undo(id, () => {
+                      batches.update((shown) => shown.filter((batch) => batch.id !== id));
+                      onUndone();
+                    })
+                  }
+                >
+                  Undo
+                </Button>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Loaded>
+    </Dialog>
+  );
+}

@@ -1,0 +1,134 @@
+import type { ComponentChildren } from "preact";
+import { useMemo } from "preact/hooks";
+import { href } from "../address.ts";
+import { Button } from "../components/button.tsx";
+import { type Column, Table } from "../components/table.tsx";
+import { formatCount } from "../format.tsx";
+import { useQuery } from "../page.tsx";
+import { Cell } from "./cell.tsx";
+import { columnTitle, type Declaration, pageOf, titleOf } from "./declaration.ts";
+import { nameOf, type Page, type Row, Value } from "./record.tsx";
+import type { Selection } from "./selection.ts";
+
+/** The records of a list: rows can be selected, cells edited, columns sorted. */
+export function ListTable(props: {
+  of: Declaration;
+  columns: readonly string[];
+  rows: readonly Row[];
+  selection: Selection;
+  /** Id of the row that the keyboard is on. */
+  active: string | undefined;
+  onSaved: (row: Row) => void;
+  onUndone: () => void;
+}) {
+  const { of, rows, selection, active } = props;
+  const [search, setQuery] = useQuery();
+  const order = search.get("ordering") ?? of.ordering.join();
+  const pick: Column<Row> = {
+    name: "select",
+    phone: "pick",
+    title: (
+      <input
+        type="checkbox"
+        aria-label="Select all on this page"
+        checked={selection.isPageSelected}
+        onChange={selection.togglePage}
+      />
+    ),
+    cell: (row) => (
+      <input
+        type="checkbox"
+        aria-label={`Select ${nameOf(of, row)}`}
+        checked={selection.has(row.id)}
+        onClick={(event) => selection.toggle(row.id, event.shiftKey)}
+      />
+    ),
+  };
+  const fieldColumn = (name: string): Column<Row> => {
+    const field = of.fields[name];
+    const cell = (row: Row) =>
+      name === of.key ? (
+        <a href={href(pageOf(of.name, row.id))}>{nameOf(of, row)}</a>
+      ) : field ? (
+        <Cell {...props} row={row} name={name} isActive={active === row.id} />
+      ) : (
+        <Value value={row.values[name]} />
+      );
+    return {
+      name,
+      title: columnTitle(of, name),
+      numeric: field?.kind === "integer" || field?.kind === "number",
+      sortable: field?.sortable ?? name.includes("__"),
+      heading: name === of.key,
+      cell,
+      ...(name === "status" ? { phone: "end" } : name === "modified" ? { phone: "hide" } : {}),
+    };
+  };
+  // Hundreds of cells.
+  return useMemo(
+    () => (
+      <Table
+        caption={titleOf(of.name)}
+        columns={[pick, ...props.columns.map(fieldColumn)]}
+        rows={rows}
+        keyOf={({ id }) => id}
+        order={order}
+        onOrder={(by) => setQuery({ ordering: by, page: null })}
+        selected={new Set(rows.map(({ id }) => id).filter(selection.has))}
+        active={active}
+      />
+    ),
+    [of, props.columns, rows, order, active, selection.ids, selection.isAll],
+  );
+}
+
+const SIZES = [20, 50, 100, 200];
+
+export function Pager({
+  page,
+  onTurn,
+  children,
+}: {
+  page: Page;
+  onTurn: (by: number) => void;
+  children: ComponentChildren;
+}) {
+  const { current, total_pages: pages, total, rows } = page;
+  const [search, setQuery] = useQuery();
+  const size = Number(search.get("page_size") ?? 50);
+  const sizes = [...new Set([...SIZES, size])].toSorted((a, b) => a - b);
+  const first = (current - 1) * size;
+  return (
+    <div class="card-foot">
+      <span aria-live="polite">
+        {rows.length === 0 ? "0" : `${formatCount(first + 1)}–${formatCount(first + rows.length)}`} of{" "}
+        {formatCount(total)}
+      </span>
+      <label class="row screen">
+        Rows
+        <select
+          class="input select-small"
+          value={String(size)}
+          onChange={({ currentTarget }) =>
+            setQuery({ page_size: currentTarget.value === "50" ? null : currentTarget.value, page: null })
+          }
+        >
+          {sizes.map((each) => (
+            <option key={each} value={String(each)}>
+              {each}
+            </option>
+          ))}
+        </select>
+      </label>
+      {children}
+      <nav class="row end screen" aria-label="Pages">
+        <Button small disabled={current <= 1} onClick={() => onTurn(-1)}>
+          Previous
+        </Button>
+        <Button small disabled={current >= pages} onClick={() => onTurn(1)}>
+          Next
+        </Button>
+      </nav>
+    </div>
+  );
+}

@@ -1,0 +1,169 @@
+import type { ComponentChildren, RefObject } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Button } from "../components/button.tsx";
+import { Icon } from "../components/icon.tsx";
+import { useLoaded } from "../components/loaded.tsx";
+import { countOf, formatCount } from "../format.tsx";
+import { type SetQuery, useQuery } from "../page.tsx";
+import { useSession } from "../session.ts";
+import { placeFields, type Task } from "./bulk-dialog.tsx";
+import { columnTitle, type Declaration, isConstant, wordsOf } from "./declaration.ts";
+import type { Filters } from "./list-address.ts";
+import { ColumnsDialog, MoreMenu } from "./list-menus.tsx";
+import { readName } from "./record.tsx";
+import type { Selection } from "./selection.ts";
+
+export function Toolbar(props: {
+  of: Declaration;
+  columns: readonly string[];
+  /** Of the selected records. */
+  ids: readonly string[];
+  searchBox: RefObject<HTMLInputElement | null>;
+  onFilter: () => void;
+  onUndone: () => void;
+  children: ComponentChildren;
+}) {
+  const { of, columns, ids, searchBox } = props;
+  const [, setQuery] = useQuery();
+  const [isChoosing, setChoosing] = useState(false);
+  return (
+    <div class="row screen">
+      <SearchBox box={searchBox} />
+      {props.children}
+      <button type="button" class="chip chip-add" onClick={props.onFilter}>
+        <Icon name="plus" /> Filter
+      </button>
+      <div class="row end">
+        <Button icon="layout-list" onClick={() => setChoosing(true)}>
+          Columns
+        </Button>
+        <MoreMenu of={of} columns={columns} ids={ids} onUndone={props.onUndone} />
+      </div>
+      {isChoosing && (
+        <ColumnsDialog of={of} columns={columns} setQuery={setQuery} onClose={() => setChoosing(false)} />
+      )}
+    </div>
+  );
+}
+
+/** Milliseconds after the last key. */
+const PAUSE = 75;
+
+/** Searches names while they are typed. */
+function SearchBox({ box }: { box: RefObject<HTMLInputElement | null> }) {
+  const [search, setQuery] = useQuery();
+  const value = search.get("query") ?? "";
+  const [text, setText] = useState(value);
+  // A search that this box started must not replace what was typed since.
+  const searched = useRef(value);
+  const run = (options: { replace: boolean }): void => {
+    searched.current = text;
+    setQuery({ query: text, page: null }, options);
+  };
+  useEffect(() => {
+    if (value !== searched.current) setText(value);
+    searched.current = value;
+  }, [value]);
+  useEffect(() => {
+    if (text === searched.current) return;
+    const timer = setTimeout(run, PAUSE, { replace: true });
+    return () => clearTimeout(timer);
+  }, [text]);
+  return (
+    <form
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        run({ replace: false });
+      }}
+    >
+      <input
+        ref={box}
+        class="input search"
+        type="search"
+        aria-label="Search names"
+        placeholder="Search names"
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+    </form>
+  );
+}
+
+/** The filters in force, each with a button that removes it. */
+export const FilterChips = ({
+  of,
+  filters,
+  setQuery,
+}: {
+  of: Declaration;
+  filters: Filters;
+  setQuery: SetQuery;
+}) => (
+  <>
+    {Object.entries(filters)
+      .filter(([name]) => name !== "query")
+      .map(([name, values]) => {
+        const title = name === "query_expression" ? "Filter" : columnTitle(of, name);
+        return (
+          <span key={name} class="chip">
+            {title}: <ChipValues of={of} name={name} values={values} />
+            <button
+              type="button"
+              aria-label={`Remove the filter ${title}`}
+              onClick={() => setQuery({ [name]: null, page: null })}
+            >
+              <Icon name="x" />
+            </button>
+          </span>
+        );
+      })}
+  </>
+);
+
+function ChipValues({ of, name, values }: { of: Declaration; name: string; values: readonly string[] }) {
+  const field = of.fields[name];
+  const to = field?.reference?.printed === "id" ? field.reference : undefined;
+  const { value } = useLoaded(to ? values.join() : null, () =>
+    Promise.all(values.slice(0, 3).map((id) => readName(to!, id))),
+  );
+  const words = isConstant(field) ? values.map(wordsOf) : to ? (value ?? []) : values;
+  return <b>{name === "query_expression" ? "advanced" : words.join(" or ").slice(0, 60)}</b>;
+}
+
+const ICONS = { Edit: "pencil", Move: "move", Share: "share-2", Delete: "trash-2" } as const;
+
+/** What can be done with the selected records. */
+export function BulkBar(props: {
+  of: Declaration;
+  selection: Selection;
+  total: number;
+  onTask: (task: Task) => void;
+}) {
+  const { of, selection, total, onTask } = props;
+  const [search] = useQuery();
+  const session = useSession();
+  if (selection.count === 0) return null;
+  const tasks = (Object.keys(ICONS) as Task[]).filter(
+    (task) => (task !== "Move" || placeFields(of).length > 0) && (task !== "Share" || of.guarded),
+  );
+  return (
+    <section class="bulk screen" aria-label="Selection">
+      <span>{countOf(selection.count, "record")} selected</span>
+      {!selection.isAll && selection.isPageSelected && total > selection.ids.size && (
+        <Button look="quiet" small onClick={selection.selectAll}>
+          Select all {formatCount(total)}
+        </Button>
+      )}
+      {session === null && <span>Sign in to change them.</span>}
+      {session &&
+        search.get("deleted") === null &&
+        tasks.map((task) => (
+          <Button key={task} look="quiet" small icon={ICONS[task]} onClick={() => onTask(task)}>
+            {task}
+          </Button>
+        ))}
+      <Button look="quiet" small icon="x" aria-label="Clear the selection" onClick={selection.clear} />
+    </section>
+  );
+}

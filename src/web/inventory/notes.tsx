@@ -1,0 +1,122 @@
+import { useState } from "preact/hooks";
+import { Button } from "../components/button.tsx";
+import { Form } from "../components/form.tsx";
+import { Card } from "../components/layout.tsx";
+import { Loaded, useLoaded } from "../components/loaded.tsx";
+import { Time } from "../format.tsx";
+import { get, send } from "../request.ts";
+import { api, type Declaration } from "./declaration.ts";
+import type { Row } from "./record.tsx";
+import { showDone, write } from "./write-record.ts";
+
+export interface SubResourceProps {
+  of: Declaration;
+  row: Row;
+  /** A sub-resource of the record was written. */
+  onChanged: () => void;
+}
+
+interface Note {
+  id: string;
+  content: string;
+  created: string;
+  created_by: string;
+}
+
+export function Notes({ of, row, onChanged }: SubResourceProps) {
+  const path = api(of.name, `${row.id}/notes/`);
+  const notes = useLoaded(path, (signal) => get<{ results: Note[] }>(path, {}, signal));
+  const [editing, setEditing] = useState<string | null>(null);
+  const reload = (): void => {
+    notes.reload();
+    onChanged();
+  };
+  const save = async (method: "POST" | "PATCH", id: string | null, content: string): Promise<void> => {
+    const response = await send(method, id === null ? path : `${path}${id}/`, { body: { content } });
+    const saved = (await response.json()) as Note;
+    notes.update(({ results }) => ({
+      results: id === null ? [...results, saved] : results.map((note) => (note.id === id ? saved : note)),
+    }));
+    setEditing(null);
+    showDone(id === null ? "Note added." : "Note changed.", response.headers.get("Batch-Id"), reload);
+    onChanged();
+  };
+  return (
+    <Card title="Notes" count={notes.value?.results.length}>
+      <Loaded of={notes}>
+        {({ results }) => (
+          <>
+            {results.map((note) =>
+              editing === note.id ? (
+                <NoteForm
+                  key={note.id}
+                  label="Edit note"
+                  content={note.content}
+                  submit="Save"
+                  onSubmit={(content) => save("PATCH", note.id, content)}
+                  onCancel={() => setEditing(null)}
+                />
+              ) : (
+                <div key={note.id} class="note">
+                  <p class="lines">{note.content}</p>
+                  <div class="row">
+                    <small class="grow">
+                      {note.created_by}, <Time at={note.created} />
+                    </small>
+                    {row.mayChange && (
+                      <>
+                        <Button
+                          look="quiet"
+                          small
+                          icon="pencil"
+                          aria-label="Edit the note"
+                          onClick={() => setEditing(note.id)}
+                        />
+                        <Button
+                          look="quiet"
+                          small
+                          icon="trash-2"
+                          aria-label="Delete the note"
+                          onClick={() =>
+                            void write(() => send("DELETE", `${path}${note.id}/`), "Note deleted.", reload)
+                          }
+                        />
+                      </>
+                    )}
+                  </div>
+                </div>
+              ),
+            )}
+            {row.mayChange && (
+              <NoteForm
+                label="New note"
+                content=""
+                submit="Add note"
+                onSubmit={(content) => save("POST", null, content)}
+              />
+            )}
+            {!row.mayChange && results.length === 0 && <p class="muted">None</p>}
+          </>
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+const NoteForm = (props: {
+  label: string;
+  content: string;
+  submit: string;
+  onSubmit: (content: string) => Promise<void>;
+  onCancel?: () => void;
+}) => (
+  <Form
+    fields={[{ name: "content", label: props.label, kind: "textarea", rows: 2 }]}
+    initial={{ content: props.content }}
+    submit={props.submit}
+    look="plain"
+    reset
+    onSubmit={({ content }) => props.onSubmit(content)}
+    {...(props.onCancel ? { onCancel: props.onCancel } : {})}
+  />
+);

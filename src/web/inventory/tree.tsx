@@ -1,0 +1,188 @@
+import { createContext } from "preact";
+import { useContext, useState } from "preact/hooks";
+import { Button } from "../components/button.tsx";
+import { Dialog } from "../components/dialog.tsx";
+import { SelectField } from "../components/field.tsx";
+import { FormError, useSubmission } from "../components/form.tsx";
+import { Icon } from "../components/icon.tsx";
+import { useLoaded } from "../components/loaded.tsx";
+import { withErrorToast } from "../components/toast.tsx";
+import { formatCount } from "../format.tsx";
+import { send } from "../request.ts";
+import { useSession } from "../session.ts";
+import { api, declaration, singularOf, titleOf } from "./declaration.ts";
+import { type Branch, type Level, type Node, readBranch, treeAddress } from "./path.tsx";
+import { Picker } from "./picker.tsx";
+import { showDone } from "./write-record.ts";
+
+/** The field by which something is inside something else, by their lists; the first that is set counts. */
+export const INSIDE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  locations: { locations: "parent", equipment: "equipment", places: "place" },
+  equipment: { places: "place" },
+};
+
+/** Moves on this page; each makes open branches load again. */
+export const Moves = createContext<{ count: number; onMoved: () => void }>({ count: 0, onMoved: () => {} });
+
+/** What is inside a branch. Deeper levels are loaded when they are opened. */
+export const Tree = ({ branch, isOuter = false }: { branch: Branch; isOuter?: boolean }) => (
+  <ul class={isOuter ? "tree outer" : "tree"}>
+    {branch.levels.map((level) => (
+      <Nodes key={level.segment} parent={branch.path.at(-1)} level={level} />
+    ))}
+  </ul>
+);
+
+function Nodes({ parent, level: { segment, total, results } }: { parent: Node | undefined; level: Level }) {
+  const [more, setMore] = useState<Level["results"]>([]);
+  const [page, setPage] = useState(1);
+  const readMore = (): Promise<void> =>
+    withErrorToast(async () => {
+      const next = await readBranch(parent ? `${parent.segment}/${parent.id}` : "", page + 1);
+      setMore([...more, ...(next.levels.find((level) => level.segment === segment)?.results ?? [])]);
+      setPage(page + 1);
+    });
+  const shown = [...results, ...more];
+  return (
+    <>
+      {shown.map((node) => (
+        <TreeNode key={node.id} node={node} />
+      ))}
+      {shown.length < total && (
+        <li>
+          <Button look="quiet" small onClick={() => void readMore()}>
+            {formatCount(total - shown.length)} more {titleOf(segment).toLowerCase()}
+          </Button>
+        </li>
+      )}
+    </>
+  );
+}
+
+/** The node being dragged: the browser shows its data only after the drop. */
+let dragged: Node | undefined;
+
+async function move(node: Node, into: Node, onMoved: () => void): Promise<void> {
+  const fields = INSIDE[node.segment];
+  const field = fields[into.segment];
+  const earlier = Object.values(fields).slice(0, Object.values(fields).indexOf(field));
+  const body = { ...Object.fromEntries(earlier.map((name) => [name, null])), [field]: into.id };
+  const response = await send("PATCH", api(node.segment, `${node.id}/`), { body });
+  showDone(`Moved ${node.name} to ${into.name}.`, response.headers.get("Batch-Id"), onMoved);
+  onMoved();
+}
+
+function TreeNode({ node }: { node: Level["results"][number] }) {
+  const [isOpen, setOpen] = useState(false);
+  const [isMoving, setMoving] = useState(false);
+  const [isTarget, setTarget] = useState(false);
+  const { count, onMoved } = useContext(Moves);
+  const of = `${node.segment}/${node.id}`;
+  const branch = useLoaded(isOpen ? `${of} ${count}` : null, (signal) => readBranch(of, 1, signal));
+  const isMovable = Boolean(useSession()) && node.segment in INSIDE;
+  const accepts = (): boolean =>
+    dragged !== undefined && dragged.id !== node.id && node.segment in INSIDE[dragged.segment];
+  return (
+    <li>
+      <div
+        class={isTarget ? "node target" : "node"}
+        draggable={isMovable}
+        onDragStart={(event) => {
+          dragged = node;
+          event.dataTransfer?.setData("text/plain", node.name);
+        }}
+        onDragEnd={() => (dragged = undefined)}
+        onDragOver={(event) => {
+          if (!accepts()) return;
+          event.preventDefault();
+          setTarget(true);
+        }}
+        onDragLeave={() => setTarget(false)}
+        onDrop={(event) => {
+          event.preventDefault();
+          setTarget(false);
+          const source = dragged;
+          if (source && accepts()) void withErrorToast(() => move(source, node, onMoved));
+        }}
+      >
+        {node.inside > 0 ? (
+          <button
+            type="button"
+            class="btn btn-quiet btn-small btn-icon disclosure"
+            aria-expanded={isOpen}
+            aria-label={`Contents of ${node.name}`}
+            onClick={() => setOpen(!isOpen)}
+          >
+            <Icon name="chevron-right" />
+          </button>
+        ) : (
+          <span class="leaf" />
+        )}
+        <a href={treeAddress(node)}>{node.name || "(no name)"}</a>
+        <small>{node.segment === "places" ? "room" : singularOf(node.segment)}</small>
+        {node.contents > 0 && <span class="tag">{formatCount(node.contents)} in stock</span>}
+        {isMovable && (
+          <Button
+            look="quiet"
+            small
+            icon="move"
+            aria-label={`Move ${node.name}`}
+            onClick={() => setMoving(true)}
+          />
+        )}
+      </div>
+      {isOpen && branch.value && <Tree branch={branch.value} />}
+      {isMoving && <MoveDialog node={node} onClose={() => setMoving(false)} onMoved={onMoved} />}
+    </li>
+  );
+}
+
+function MoveDialog({ node, onClose, onMoved }: { node: Node; onClose: () => void; onMoved: () => void }) {
+  const segments = Object.keys(INSIDE[node.segment]);
+  const [segment, setSegment] = useState(segments[0]);
+  const [chosen, setChosen] = useState({ id: "", name: "" });
+  const declared = useLoaded(segment, () => declaration(segment));
+  const form = useSubmission(async () => {
+    await move(node, { segment, ...chosen }, onMoved);
+    onClose();
+    return true;
+  });
+  return (
+    <Dialog
+      title={`Move ${node.name}`}
+      onClose={onClose}
+      actions={
+        <>
+          <Button look="primary" busy={form.busy} disabled={chosen.id === ""} onClick={form.submit}>
+            Move
+          </Button>
+          <Button look="quiet" onClick={onClose}>
+            Cancel
+          </Button>
+        </>
+      }
+    >
+      <FormError of={form} shown={[]} />
+      {segments.length > 1 && (
+        <SelectField
+          label="Move into"
+          value={segment}
+          choices={segments.map((value) => ({ value, name: singularOf(value) }))}
+          onChange={(value) => {
+            setSegment(value);
+            setChosen({ id: "", name: "" });
+          }}
+        />
+      )}
+      {declared.value && (
+        <Picker
+          key={segment}
+          label="Destination"
+          to={{ segment, key: declared.value.key, printed: "id" }}
+          value={chosen.id}
+          onChoose={(id, name) => setChosen({ id, name })}
+        />
+      )}
+    </Dialog>
+  );
+}
