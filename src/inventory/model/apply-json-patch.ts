@@ -1,15 +1,10 @@
 import { Problem } from "../../problem.ts";
-import type { Json } from "./field.ts";
+import { isObject, type Json, type JsonObject } from "./field.ts";
 import { invalidField } from "./parse-body.ts";
-
-export type JsonObject = { [key: string]: Json };
 
 /** Operations in one JSON Patch. */
 const MAX_OPERATIONS = 1000;
 const OPERATIONS = ["add", "remove", "replace", "move", "copy", "test"];
-
-export const isObject = (value: Json | undefined): value is JsonObject =>
-  value !== null && typeof value === "object" && !Array.isArray(value);
 
 /** Whether a body is a JSON Patch: a list of operations, which no record is. */
 export const isPatch = (body: Json): body is Json[] =>

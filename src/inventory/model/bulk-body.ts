@@ -1,5 +1,5 @@
-import { isObject, type JsonObject, pointerParts } from "./apply-json-patch.ts";
-import type { Json } from "./field.ts";
+import { pointerParts } from "./apply-json-patch.ts";
+import { isObject, type Json, type JsonObject } from "./field.ts";
 import { invalidField } from "./parse-body.ts";
 
 /** What a bulk update does to one record. */

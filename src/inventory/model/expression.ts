@@ -1,6 +1,6 @@
 import { Problem } from "../../problem.ts";
 import { and, type Condition, not, or } from "./condition.ts";
-import { type Json, KINDS } from "./field.ts";
+import { type Json, KINDS, isObject } from "./field.ts";
 import { parseOperator, parsePath, parseComparison } from "./filter.ts";
 import { parseJson } from "./parse-json.ts";
 import { fieldAt, isRelatedPath, type Resource, type Resources } from "./resource.ts";
@@ -50,8 +50,7 @@ export function parseExpression(resources: Resources, resource: Resource, text: 
   return and(...items.map((item, i) => readItem(item, `object ${i + 1}`, DEPTH_LIMIT)));
 
   function readItem(item: Json, where: string, depth: number): Condition {
-    if (item === null || typeof item !== "object" || Array.isArray(item))
-      throw refused(`${where}: expected an object with category, operator and value`);
+    if (!isObject(item)) throw refused(`${where}: expected an object with category, operator and value`);
     if (depth === 0) throw refused(`${where}: nested deeper than ${DEPTH_LIMIT}`);
     const keys = new Map(Object.entries(item).map(([key, value]) => [key.toLowerCase(), value]));
     for (const [key, join] of [

@@ -9,6 +9,11 @@ export type Stored = string | number | null;
 /** A value in a JSON body. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
+export type JsonObject = { [name: string]: Json };
+
+export const isObject = (value: Json | undefined): value is JsonObject =>
+  value !== null && typeof value === "object" && !Array.isArray(value);
+
 export type KindName = "text" | "flag" | "integer" | "number" | "instant" | "uuid" | "json" | "reference";
 
 /** One property of a resource. What is absent is `undefined`; the constructors below fill in what is usual. */

@@ -1,6 +1,7 @@
+import { errorKey } from "./parse-body.ts";
 import { nearest, Problem } from "../../problem.ts";
 import { and, compare, type Condition, not, or, some } from "./condition.ts";
-import { DAY, isDay, KINDS, parseUuid, quoted } from "./field.ts";
+import { DAY, isDay, type KindName, KINDS, parseUuid, quoted } from "./field.ts";
 import { isOperator, LOOKUPS, OPERATORS, type OperatorName } from "./operator.ts";
 import {
   fieldAt,
@@ -21,9 +22,9 @@ const LIST_LIMIT = 1000;
 const WORD_LIMIT = 50;
 
 /**
- * The condition "`path` `operator` `typed`". The value is read as the field's kind asks; a reference is compared by id
- * where the value looks like one, else by the name of the referenced record; `null` and `None` mean no reference; a day
- * without time means all of that day.
+ * The condition "`path` `operator` `typed`". The value is parsed by the kind of the field. A reference is compared by id
+ * if the value looks like one, otherwise by the name of the referenced record; `null` and `None` mean no reference; a
+ * day without time means all of that day.
  */
 export function parseComparison(
   resources: Resources,
@@ -41,38 +42,40 @@ export function parseComparison(
   if (field.kind === "reference") {
     const far = targetOf(resources, field);
     const id = exact ? KINDS[far.fields.id.kind as "uuid"].parse(typed) : undefined;
-    return parseComparison(
-      resources,
-      resource,
-      [...path, id === undefined ? far.key : "id"],
-      operator,
-      typed,
-    );
+    const end = id === undefined ? far.key : "id";
+    return parseComparison(resources, resource, [...path, end], operator, typed);
   }
   if (field.kind === "computed") return { error: "This field is computed and cannot be compared." };
-  const { kinds, sentence } = OPERATORS[operator];
-  if (!kinds.includes(field.kind)) {
-    const usable = [...LOOKUPS].filter(([, name]) => OPERATORS[name].kinds.includes(field.kind as "text"));
-    return {
-      error: `"${sentence}" does not apply to this field. Use one of: ${usable.map(([lookup]) => lookup).join(", ")}.`,
-    };
+  return compareValue(path, field.kind, operator, typed);
+}
+
+function compareValue(
+  path: readonly string[],
+  kind: Exclude<KindName, "reference">,
+  operator: OperatorName,
+  typed: string,
+): ParsedFilter {
+  const { kinds, sentence, lookup } = OPERATORS[operator];
+  if (!kinds.includes(kind)) {
+    const usable = [...LOOKUPS].filter(([, name]) => OPERATORS[name].kinds.includes(kind as "text"));
+    const names = usable.map(([name]) => name).join(", ");
+    return { error: `"${sentence}" does not apply to this field. Use one of: ${names}.` };
   }
-  // Text operators look for a part of a UUID; equality and order take a whole one.
-  const whole = field.kind === "uuid" && kinds.includes("flag") ? KINDS.uuid : undefined;
-  if (whole) {
+  // Equality and order take a whole UUID, text operators a part of one.
+  if (kind === "uuid" && kinds.includes("flag")) {
     const id = parseUuid(typed);
     return id === undefined ? { error: "Enter a valid UUID." } : { condition: compare(path, operator, id) };
   }
-  const value = field.kind === "uuid" ? KINDS.text.parse(typed) : KINDS[field.kind].parse(typed);
-  if (value === undefined) return { error: `Expected ${KINDS[field.kind].expected}.` };
-  if (field.kind === "instant" && exact && isDay(typed)) {
+  const value = (kind === "uuid" ? KINDS.text : KINDS[kind]).parse(typed);
+  if (value === undefined) return { error: `Expected ${KINDS[kind].expected}.` };
+  if (kind === "instant" && lookup === "exact" && isDay(typed)) {
     const day = Number(value);
     return { condition: and(compare(path, ">=", day), compare(path, "<", day + DAY)) };
   }
   return { condition: compare(path, operator, value) };
 }
 
-/** Some note on the record, or name in its list, for which the comparison holds. */
+/** The condition that the comparison holds for a note on the record, or for a name in its list. */
 function relatedCompare(
   [relation, last]: readonly string[],
   operator: OperatorName,
@@ -199,7 +202,7 @@ function joined(join: typeof and, parts: readonly ParsedFilter[]): ParsedFilter 
 
 /** 400 about one parameter, in the form that Django REST framework clients read. */
 export function parameterProblem(name: string, error: string): Problem {
-  const key = /^\w{1,60}$/.test(name) ? name : "non_field_errors";
+  const key = errorKey(name);
   return new Problem("invalid_request", `${key}: ${error}`, { fields: { [key]: [error] } });
 }
 

@@ -1,11 +1,11 @@
 import { nearest, Problem } from "../../problem.ts";
-import { type Field, type Json, KINDS, quoted, type Stored } from "./field.ts";
+import { type Field, type Json, KINDS, quoted, type Stored, isObject } from "./field.ts";
 import { type Resource, type Resources, targetOf } from "./resource.ts";
 
 /** create: a new record; replace: PUT, which must have the required fields; merge: PATCH. */
 export type WriteMode = "create" | "replace" | "merge";
 
-/** A reference that a body gives, still to be looked up. */
+/** A reference in a body that is still to be looked up. */
 export interface UnresolvedReference {
   field: string;
   /** Field of the referenced resource that has the value. */
@@ -22,104 +22,98 @@ export interface ParsedBody {
   errors: Map<string, string[]>;
 }
 
-const REQUIRED = "This field is required.";
-const NULL = "This field may not be null.";
-
 /**
- * Reads a body by the resource's declaration. What clients send back unchanged is ignored where it is read-only;
- * unknown names are refused, because a misspelt field would otherwise be lost without a word.
+ * Parses a body by the resource's declaration. Read-only fields are ignored, so that an answer can be sent back;
+ * unknown names are refused, as a misspelt field would otherwise be lost.
  */
 export function parseBody(resources: Resources, resource: Resource, body: Json, mode: WriteMode): ParsedBody {
-  const change: ParsedBody = { values: new Map(), pending: [], given: new Set(), errors: new Map() };
-  if (body === null || typeof body !== "object" || Array.isArray(body)) {
+  const parsed: ParsedBody = { values: new Map(), pending: [], given: new Set(), errors: new Map() };
+  if (!isObject(body)) {
     const got = Array.isArray(body) ? "list" : body === null ? "null" : typeof body;
-    const text = `Invalid data. Expected a dictionary, but got ${got}.`;
-    change.errors.set("non_field_errors", [text]);
-    return change;
+    parsed.errors.set("non_field_errors", [`Invalid data. Expected a dictionary, but got ${got}.`]);
+    return parsed;
   }
   const writable = Object.entries(resource.fields).filter(
     ([, { write, shown }]) => write !== "never" && shown !== "internal",
   );
+  const names = writable.map(([name]) => name);
   for (const [name, value] of Object.entries(body)) {
     const field = Object.hasOwn(resource.fields, name) ? resource.fields[name] : undefined;
     if (!field || field.shown === "internal") {
-      const near = nearest(
-        name,
-        writable.map(([known]) => known),
-      );
-      const key = /^\w{1,60}$/.test(name) ? name : "non_field_errors";
+      const near = nearest(name, names);
       const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
-      const choices = writable.map(([known]) => known).join(", ");
-      change.errors.set(key, [
-        `${quoted(name)} is not a field of ${resource.name}.${hint} Choices: ${choices}.`,
+      parsed.errors.set(errorKey(name), [
+        `${quoted(name)} is not a field of ${resource.name}.${hint} Choices: ${names.join(", ")}.`,
       ]);
     } else if (field.write !== "never") {
-      change.given.add(name);
-      readValue(change, resources, name, field, unwrapped(value, field));
+      parsed.given.add(name);
+      parseValue(parsed, resources, name, field, unwrapped(value, field));
     }
   }
-  if (mode !== "merge") {
-    for (const [name, field] of writable)
-      if (field.write === "required" && !change.given.has(name)) change.errors.set(name, [REQUIRED]);
-  }
-  return change;
+  for (const [name, field] of mode === "merge" ? [] : writable)
+    if (field.write === "required" && !parsed.given.has(name))
+      parsed.errors.set(name, ["This field is required."]);
+  return parsed;
 }
 
-function readValue(change: ParsedBody, resources: Resources, name: string, field: Field, value: Json): void {
+function parseValue(
+  { values, pending, errors }: ParsedBody,
+  resources: Resources,
+  name: string,
+  field: Field,
+  value: Json,
+): void {
   if (value === null || (field.kind === "reference" && value === "")) {
-    if (field.nullable) change.values.set(name, null);
-    else change.errors.set(name, [NULL]);
-    return;
+    if (field.nullable) values.set(name, null);
+    else errors.set(name, ["This field may not be null."]);
+  } else if (field.kind === "reference") {
+    const reference = parseReference(targetOf(resources, field), name, value);
+    if (typeof reference === "string") errors.set(name, [reference]);
+    else pending.push(reference);
+  } else {
+    const decoded = KINDS[field.kind as "text"].decode(value, field);
+    if ("error" in decoded) errors.set(name, [decoded.error]);
+    else values.set(name, decoded.value);
   }
-  if (field.kind === "reference") {
-    const pending = readReference(targetOf(resources, field), name, value);
-    if (typeof pending === "string") change.errors.set(name, [pending]);
-    else change.pending.push(pending);
-    return;
-  }
-  const decoded = KINDS[field.kind as "text"].decode(value, field);
-  if ("error" in decoded) change.errors.set(name, [decoded.error]);
-  else change.values.set(name, decoded.value);
 }
 
-/** A property as nested answers show it, {"name", "value", "category"}, or {"value"}, stands for its value. */
+/** A property of a nested answer, {"name", "value", "category"}, or {"value"}, stands for its value. */
 function unwrapped(value: Json, field: Field): Json {
-  if (value === null || typeof value !== "object" || Array.isArray(value)) return value;
-  if (!Object.hasOwn(value, "value")) return value;
+  if (!isObject(value) || !Object.hasOwn(value, "value")) return value;
   const keys = Object.keys(value);
   const plain = keys.every((key) => ["name", "value", "category"].includes(key));
   return plain && (field.kind !== "json" || keys.length === 3) ? unwrapped(value.value, field) : value;
 }
 
-/** A reference by id, by name, or as an object with one of id, name, username or the resource's own key. */
-function readReference(far: Resource, field: string, value: Json): UnresolvedReference | string {
+/** A reference by id or name, or as an object with one of id, name, username or the resource's own key. */
+function parseReference(far: Resource, field: string, value: Json): UnresolvedReference | string {
+  const parseId = KINDS[far.fields.id.kind as "uuid"].parse;
   if (typeof value === "string" || typeof value === "number") {
     const text = String(value).trim();
-    const id = KINDS[far.fields.id.kind as "uuid"].parse(text);
+    const id = parseId(text);
     if (id !== undefined && id !== null) return { field, by: "id", value: id };
-    if (KINDS.text.parse(text) === undefined || text === "") return "Not a valid string.";
+    if (!isName(text)) return "Not a valid string.";
     return { field, by: far.key, value: text };
   }
-  if (value !== null && typeof value === "object" && !Array.isArray(value)) {
-    const id = value.id ?? null;
-    if (id !== null) {
-      const read = readReference(far, field, id);
-      return typeof read === "string" || read.by === "id"
-        ? read
-        : far.fields.id.kind === "uuid"
-          ? "Enter a valid UUID."
-          : "A valid integer is required.";
-    }
-    for (const key of [far.key, "name", "username"]) {
-      const named = value[key];
-      if (typeof named === "string" && named.trim() !== "" && KINDS.text.parse(named) !== undefined)
-        return { field, by: far.key, value: named.trim() };
-    }
+  const object = isObject(value) ? value : {};
+  if ((object.id ?? null) !== null) {
+    const id = typeof object.id === "object" ? undefined : parseId(String(object.id).trim());
+    if (id !== undefined && id !== null) return { field, by: "id", value: id };
+    return far.fields.id.kind === "uuid" ? "Enter a valid UUID." : "A valid integer is required.";
   }
-  return `Expected an id, a ${far.key}, or an object with one of them.`;
+  const named = [far.key, "name", "username"].map((key) => object[key]).find(isName);
+  return named === undefined
+    ? `Expected an id, a ${far.key}, or an object with one of them.`
+    : { field, by: far.key, value: String(named).trim() };
 }
 
-/** What a reference says of a record that is not there, or not for the caller's eyes. */
+const isName = (value: Json | undefined): boolean =>
+  typeof value === "string" && value.trim() !== "" && KINDS.text.parse(value) !== undefined;
+
+/** Under which name the error of a member stands: hostile names are not repeated. */
+export const errorKey = (name: string): string => (/^\w{1,60}$/.test(name) ? name : "non_field_errors");
+
+/** The error for a reference to a record that does not exist or that the caller may not view. */
 export function missingReference({ by, value }: UnresolvedReference): string {
   return by === "id"
     ? `Invalid pk ${quoted(String(value))} - object does not exist.`

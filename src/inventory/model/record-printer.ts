@@ -1,146 +1,129 @@
 import type { Actor } from "./access.ts";
-import { type Field, type Json, KINDS, printInstant, type RenderContext } from "./field.ts";
+import { type Field, type Json, KINDS, type RenderContext } from "./field.ts";
 import type { Representation } from "./listing.ts";
-import type { Sql } from "./operator.ts";
+import type { Row, Sql } from "./operator.ts";
 import { plan } from "./plan.ts";
 import { columnOf, fieldAt, type Resource, type Resources, shownFields, targetOf } from "./resource.ts";
+import type { Plan } from "./sql.ts";
 
-/** How the records of a page are read and shown: made once for a look, used for every record. */
+type Values = Record<string, unknown>;
+type Printer = (row: Values, context: RenderContext) => Json;
+
+/** How the records of a page are read and shown: made once for a representation, used for every record. */
 export interface RecordPrinter {
   /** Names of the values of a record, in order. */
   names: readonly string[];
   /** Reads rows by a JSON list of row numbers (first argument), in the order of the list. */
   statement: Sql;
-  /** Whether what the caller may do with a record is part of it. */
+  /** Whether the rights of the caller on a record are part of it. */
   needsRights: boolean;
-  /** Whether it shows what is behind references, which depends on what the caller may view. */
+  /** Whether it shows values behind references, which depend on what the caller may view. */
   personal: boolean;
-  print(row: Record<string, unknown>, surroundings: RenderContext): Record<string, Json>;
+  print(row: Values, context: RenderContext): Record<string, Json>;
 }
 
-type Printer = (row: Record<string, unknown>, surroundings: RenderContext) => Json;
-
-/** Columns and printers of the values that the look asks for. */
+/** Columns and printers of the values of a representation. */
 export function recordPrinter(
   resources: Resources,
   resource: Resource,
-  look: Pick<Representation, "shape" | "fields">,
+  { shape, fields = shownFields(resource) }: Pick<Representation, "shape" | "fields">,
   actor: Actor,
 ): RecordPrinter {
-  const names = look.fields ?? shownFields(resource);
-  const columns = new Map<string, string>();
-  const spans = plan(resources, resource, actor);
-  const printers = names.map((name): Printer => {
+  const columns = new Columns(resources, resource, plan(resources, resource, actor));
+  const printers = fields.map((name): Printer => {
     const path = name.split("__");
-    if (path.length > 1) return spanPrinter(path, name);
+    if (path.length > 1) return columns.span(path, name);
     const field = resource.fields[name];
-    for (const from of field.from ?? []) column(from);
-    if (field.select !== undefined) columns.set(name, field.select);
-    const value = field.kind === "computed" ? computedPrinter(field) : valuePrinter(name, field);
-    if (look.shape === "nested") return (row, around) => property(name, value(row, around));
+    for (const from of field.from ?? []) columns.add(from);
+    if (field.select !== undefined) columns.selected.set(name, field.select);
+    const value = field.kind === "computed" ? field.compute! : columns.value(name, field, shape === "nested");
     // The specification shows points in time, and nothing else, as objects.
-    if (look.shape === "spec" && field.kind === "instant")
-      return (row, around) => property(name, value(row, around));
-    return value;
+    return shape === "nested" || (shape === "spec" && field.kind === "instant")
+      ? (row, context) => ({ name, value: value(row, context), category: "property" })
+      : value;
   });
-  const selected = [...columns].map(([name, expression]) => `${expression} AS "${name}"`);
-  const joins = spans.joins();
+  const selected = [...columns.selected].map(([name, expression]) => `, ${expression} AS "${name}"`);
+  const joins = columns.spans.joins();
+  const needsRights = (name: string) =>
+    name === "permissions" || (Object.hasOwn(resource.fields, name) && resource.fields[name].needsRights);
   return {
-    names,
+    names: fields,
     statement: {
       text:
-        `SELECT t.rid AS "rid"${selected.map((column) => `, ${column}`).join("")} FROM json_each(?) AS page` +
+        `SELECT t.rid AS "rid"${selected.join("")} FROM json_each(?) AS page` +
         ` CROSS JOIN ${resource.table} AS t ON t.rid = page.value${joins.text} ORDER BY page.key`,
       args: joins.args,
     },
-    needsRights: names.some(
-      (name) =>
-        name === "permissions" || (Object.hasOwn(resource.fields, name) && resource.fields[name].needsRights),
-    ),
+    needsRights: fields.some(needsRights),
     personal: joins.text !== "",
-    print: (row, surroundings) =>
-      Object.fromEntries(names.map((name, i) => [name, printers[i](row, surroundings)])),
+    print: (row, context) => Object.fromEntries(fields.map((name, i) => [name, printers[i](row, context)])),
   };
+}
 
-  /** Selects a field under its own name: a reference as what stands for the referenced record. */
-  function column(name: string): void {
-    const field = resource.fields[name];
-    const own = `t.${columnOf(resource, name)}`;
-    columns.set(name, field.kind === "reference" ? shownReference(field, own) : own);
+/** The columns that the printers of one representation read. */
+class Columns {
+  /** Expressions by the name that the row has them under. */
+  readonly selected = new Map<string, string>();
+
+  constructor(
+    private readonly resources: Resources,
+    private readonly resource: Resource,
+    readonly spans: Plan,
+  ) {}
+
+  /** Selects a field under its own name; of a reference, what stands for the referenced record. */
+  add(name: string): void {
+    const field = this.resource.fields[name];
+    const own = `t.${columnOf(this.resource, name)}`;
+    const far = field.kind === "reference" ? targetOf(this.resources, field) : undefined;
+    this.selected.set(name, far ? this.#reference(far, own, far.shownAs === "key" ? far.key : "id") : own);
+  }
+
+  value(name: string, field: Field, nested: boolean): Printer {
+    this.add(name);
+    if (field.kind === "reference" && nested) return this.#nestedReference(name, field);
+    const { print } = KINDS[field.kind as "flag"];
+    return (row) => print(row[name] as Row[string]);
+  }
+
+  /** A value behind references: null if the caller may not view the record that it belongs to. */
+  span(path: readonly string[], name: string): Printer {
+    const field = fieldAt(this.resources, this.resource, path)!;
+    const far = field.kind === "reference" ? targetOf(this.resources, field) : undefined;
+    const end = far ? [...path, far.shownAs === "key" ? far.key : "id"] : path;
+    const { print } = KINDS[fieldAt(this.resources, this.resource, end)!.kind as "text"];
+    this.selected.set(name, this.spans.operand(end).plain);
+    return (row) => print((row[name] ?? null) as Row[string]);
   }
 
   /**
-   * An id is shown whoever asks, for it tells nothing; users and groups by name. It is that of the table itself, which
-   * as-of.ts may have shadowed by what the caller may view of the past.
+   * Ids, usernames and names of groups are shown to everyone. They are read from the table itself, which as-of.ts may
+   * have shadowed by what the caller may view of the past.
    */
-  function shownReference(field: Field, own: string): string {
-    const far = targetOf(resources, field);
-    const shown = columnOf(far, far.shownAs === "key" ? far.key : "id");
-    return shown === "rid" ? own : `(SELECT ${shown} FROM main.${far.table} WHERE rid = ${own})`;
+  #reference(far: Resource, own: string, name: string): string {
+    const column = columnOf(far, name);
+    return column === "rid" ? own : `(SELECT ${column} FROM main.${far.table} WHERE rid = ${own})`;
   }
 
-  function valuePrinter(name: string, field: Field): Printer {
-    column(name);
-    if (field.kind === "reference" && look.shape === "nested") return nestedReference(name, field);
-    if (field.kind === "instant")
-      return (row) => (row[name] === null ? null : printInstant(Number(row[name])));
-    if (
-      field.kind === "text" ||
-      field.kind === "integer" ||
-      field.kind === "number" ||
-      field.kind === "reference"
-    )
-      return (row) => row[name] as Json;
-    const { print } = KINDS[field.kind as "flag"];
-    return (row) => print(row[name] as string | number | null);
-  }
-
-  /** A referenced record as a small object. Its name stays hidden where the caller may not view it. */
-  function nestedReference(name: string, field: Field): Printer {
-    const far = targetOf(resources, field);
-    const [app, model] = far.model.split(".");
-    const own = `t.${columnOf(resource, name)}`;
+  /** A referenced record as a small object. Its name is hidden if the caller may not view it. */
+  #nestedReference(name: string, field: Field): Printer {
+    const far = targetOf(this.resources, field);
+    const [app_name, model_name] = far.model.split(".");
     const inner = (of: string) => {
-      columns.set(`${name}__${of}`, spans.operand([name, of]).plain);
-      return (row: Record<string, unknown>) => (row[`${name}__${of}`] ?? null) as Json;
+      this.selected.set(`${name}__${of}`, this.spans.operand([name, of]).plain);
+      return (row: Values) => (row[`${name}__${of}`] ?? null) as Json;
     };
-    columns.set(`${name}__id`, `(SELECT ${columnOf(far, "id")} FROM main.${far.table} WHERE rid = ${own})`);
-    const id = (row: Record<string, unknown>) => row[`${name}__id`] as Json;
     const key = inner(far.key);
-    if (far.name === "user") {
-      const full = inner("full_name");
-      return (row) => (row[name] === null ? null : { id: id(row), username: key(row), full_name: full(row) });
-    }
-    const deleted = "deleted" in far.fields ? inner("deleted") : undefined;
-    const type = "model_type" in far.fields ? inner("model_type") : undefined;
-    return (row) =>
-      row[name] === null
-        ? null
-        : {
-            id: id(row),
-            name: key(row),
-            deleted: deleted?.(row) === 1,
-            model_name: model,
-            app_name: app,
-            model_type: type?.(row) ?? null,
-          };
+    const full = far.name === "user" ? inner("full_name") : undefined;
+    const deleted = !full && "deleted" in far.fields ? inner("deleted") : undefined;
+    const type = !full && "model_type" in far.fields ? inner("model_type") : undefined;
+    this.selected.set(`${name}__id`, this.#reference(far, `t.${columnOf(this.resource, name)}`, "id"));
+    return (row) => {
+      if (row[name] === null) return null;
+      const id = row[`${name}__id`] as Json;
+      if (full) return { id, username: key(row), full_name: full(row) };
+      const model_type = type?.(row) ?? null;
+      return { id, name: key(row), deleted: deleted?.(row) === 1, model_name, app_name, model_type };
+    };
   }
-
-  /** A value behind references: null where the caller may not view what it belongs to. */
-  function spanPrinter(path: readonly string[], name: string): Printer {
-    const field = fieldAt(resources, resource, path)!;
-    const far = field.kind === "reference" ? targetOf(resources, field) : undefined;
-    const end = far ? [...path, far.shownAs === "key" ? far.key : "id"] : path;
-    const kind = fieldAt(resources, resource, end)!.kind as "text";
-    columns.set(name, spans.operand(end).plain);
-    return (row) => KINDS[kind].print((row[name] ?? null) as string | number | null);
-  }
-}
-
-/** A property as the system of the specification shows it. */
-const property = (name: string, value: Json): Json => ({ name, value, category: "property" });
-
-function computedPrinter(field: Field): Printer {
-  const compute = field.compute!;
-  return (row, surroundings) => compute(row, surroundings);
 }

@@ -30,14 +30,21 @@ export function wording(
     case "compare":
       break;
   }
-  const { path, operator, value } = condition;
-  const field = fieldAt(resources, resource, path);
+  return comparison(resources, resource, condition, nameOf);
+}
+
+function comparison(
+  resources: Resources,
+  resource: Resource,
+  { path, operator, value }: Extract<Condition, { kind: "compare" }>,
+  nameOf: NameOf,
+): Json {
   const grantee = /^(user|group)_rid$/.exec(path[0])?.[1];
   const reference = path.at(-1) === "rid" ? fieldAt(resources, resource, path.slice(0, -1)) : undefined;
-  const far = grantee ? resources.get(grantee) : reference ? targetOf(resources, reference) : undefined;
+  const far = grantee ? resources.get(grantee) : reference && targetOf(resources, reference);
   const category = grantee ?? (reference ? path.slice(0, -1) : path).join("__");
   const named = far && value !== null ? nameOf(far, Number(value)) : undefined;
-  return { category, operator, value: named ?? shownValue(field, value) };
+  return { category, operator, value: named ?? shownValue(fieldAt(resources, resource, path), value) };
 }
 
 /** A stored value as answers show it. Columns of grants are not fields; they are flags. */

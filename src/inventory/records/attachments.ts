@@ -1,5 +1,5 @@
 import type { Actor } from "../model/access.ts";
-import { type Json, parseUuid } from "../model/field.ts";
+import { type Json, parseUuid, isObject, type JsonObject } from "../model/field.ts";
 import { invalidField } from "../model/parse-body.ts";
 import { columnOf, type Resource } from "../model/resource.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
@@ -56,7 +56,7 @@ export class Attachments {
   }
 
   /** The bytes of a file as it is shown. */
-  bytes({ sha256 }: { [name: string]: Json }): Uint8Array<ArrayBuffer> {
+  bytes({ sha256 }: JsonObject): Uint8Array<ArrayBuffer> {
     const text = "SELECT content FROM attachment_content WHERE sha256 = ?";
     return this.statements.get({ text, args: [String(sha256)] })!
       .content as unknown as Uint8Array<ArrayBuffer>;
@@ -82,7 +82,7 @@ export class Attachments {
 
   /** @throws Problem invalid_request */
   rename(writer: RecordWriter, rid: number, body: Json, actor: Actor): void {
-    const given = body !== null && typeof body === "object" && !Array.isArray(body) ? body : {};
+    const given = isObject(body) ? body : {};
     const name = typeof given.name === "string" ? plainName(given.name) : "";
     if (name === "") throw invalidField("name", "This field is required.");
     writer.setValues(attachment, rid, { name }, actor);

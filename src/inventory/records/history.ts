@@ -1,5 +1,5 @@
 import { type Actor, changeable, visible } from "../model/access.ts";
-import { type Json, printInstant, type Stored } from "../model/field.ts";
+import { type Json, printInstant, type Stored, type JsonObject } from "../model/field.ts";
 import type { Row, Sql } from "../model/operator.ts";
 import { plan } from "../model/plan.ts";
 import { columnOf, isGuarded, type Resource, type Resources } from "../model/resource.ts";
@@ -37,7 +37,7 @@ export interface Batch {
   id: string;
   /** Whether it changed records that the actor may not view. */
   partly: boolean;
-  shown: Shown;
+  shown: JsonObject;
 }
 
 export interface BatchFilter {
@@ -50,8 +50,6 @@ export interface ChangeFeed {
   cursor: number;
   more: boolean;
 }
-
-type Shown = { [name: string]: Json };
 
 const AUTHOR =
   "b.id AS batch_id, b.at AS at, b.kind AS kind, b.user_rid AS user_rid, u.username AS username, k.name AS token_name, k.prefix AS token_prefix";
@@ -167,7 +165,7 @@ export class History {
   }
 
   /** One change by its cursor; undefined if the actor may not view it today. */
-  change(cursor: number, actor: Actor): Shown | undefined {
+  change(cursor: number, actor: Actor): JsonObject | undefined {
     const found = this.#visibleRows({ text: "c.seq = ?", args: [cursor] }, actor);
     return this.#printChanges(found, actor)[0];
   }
@@ -262,7 +260,7 @@ export class History {
     };
   }
 
-  #printChanges(found: readonly Row[], actor: Actor): Shown[] {
+  #printChanges(found: readonly Row[], actor: Actor): JsonObject[] {
     const references = this.#referencePrinter();
     return found.map((row) => {
       const { resource, op, version, before, after } = this.#changeOf(row);
@@ -310,7 +308,7 @@ export class History {
     return { resource: segmentOf(resource), id: references(resource, columnOf(resource, "id"), rid) ?? null };
   }
 
-  #printBatch(row: Row, actor: Actor): Shown {
+  #printBatch(row: Row, actor: Actor): JsonObject {
     const seen = this.#visibleChanges(actor);
     const counted = this.statements.all({
       text: `SELECT c.object_kind AS kind, count(*) AS records FROM record_change AS c WHERE c.batch = ? AND ${seen.text} GROUP BY c.object_kind`,
@@ -324,7 +322,7 @@ export class History {
       id: row.batch_id,
       kind: row.kind,
       ...author(row, actor),
-      changes: Object.fromEntries(changes) as Shown,
+      changes: Object.fromEntries(changes) as JsonObject,
       undoes: row.undoes_id,
       undone_by: row.undone_by,
     };
@@ -332,7 +330,7 @@ export class History {
 }
 
 /** Who wrote when. The token is named only to its owner and to administrators. */
-function author(row: Row, actor: Actor): Shown {
+function author(row: Row, actor: Actor): JsonObject {
   const mine = actor.superuser || actor.user === row.user_rid;
   return {
     at: printInstant(Number(row.at)),

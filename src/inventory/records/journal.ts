@@ -79,8 +79,6 @@ export class Journal {
     batch.row ??= this.#begin(batch, actor);
     if (!batch.info.unwatched) batch.written.push(written);
     const parent = after && resource.parent?.(after);
-    const changed = after ? changedFields(before, after) : ["id"];
-    const values = before && Object.fromEntries(changed.map((name) => [name, before[name]]));
     this.statements.run({
       text: "INSERT INTO record_change (batch, object_kind, object_rid, op, version, before, after, host_kind, host_rid) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
       args: [
@@ -89,10 +87,9 @@ export class Journal {
         after ? rid : -rid,
         op,
         version,
-        values ? JSON.stringify(values) : null,
+        before ? JSON.stringify(valuesBefore(before, after)) : null,
         after ? JSON.stringify({ ...after, rid: undefined }) : null,
-        parent?.kind ?? null,
-        parent?.rid ?? null,
+        ...(parent ? [parent.kind, parent.rid] : [null, null]),
       ],
     });
     this.audit.add(written, actor);
@@ -111,4 +108,10 @@ export class Journal {
       args: [batch.id, at, kind, actor.user, actor.token ?? null, undoes],
     });
   }
+}
+
+/** The earlier values of changed fields; of a purged record, only its id. */
+function valuesBefore(before: StoredRecord, after: StoredRecord | undefined): StoredRecord {
+  const changed = after ? changedFields(before, after) : ["id"];
+  return Object.fromEntries(changed.map((name) => [name, before[name]]));
 }

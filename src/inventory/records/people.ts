@@ -1,5 +1,15 @@
 import type { Actor } from "../model/access.ts";
-import { flag, type Json, json, KINDS, parseUuid, quoted, reference, text } from "../model/field.ts";
+import {
+  flag,
+  type Json,
+  json,
+  KINDS,
+  parseUuid,
+  quoted,
+  reference,
+  text,
+  isObject,
+} from "../model/field.ts";
 import type { Query, Row } from "../model/operator.ts";
 import {
   fieldProblem,
@@ -63,10 +73,7 @@ const SYSTEM_GROUP = 1;
 /** The row of the account or group that a value in a body names, or an error message. */
 export function resolvePerson(query: Query, kind: Kind, value: Json): number | string {
   const { key } = PEOPLE[kind];
-  const plain =
-    value !== null && typeof value === "object" && !Array.isArray(value)
-      ? (value.id ?? value[key] ?? value.name ?? value.value ?? null)
-      : value;
+  const plain = isObject(value) ? (value.id ?? value[key] ?? value.name ?? value.value ?? null) : value;
   if (typeof plain !== "string" || KINDS.text.parse(plain) === undefined)
     return `Expected an id, a ${key}, or an object with one of them.`;
   const name = plain.trim();

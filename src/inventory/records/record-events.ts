@@ -1,7 +1,7 @@
 import { type Actor, visible } from "../model/access.ts";
 import { and, compare } from "../model/condition.ts";
 import { parseExpression } from "../model/expression.ts";
-import type { Json, Stored } from "../model/field.ts";
+import type { JsonObject, Stored } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { plan } from "../model/plan.ts";
 import { countStatement } from "../model/sql.ts";
@@ -24,7 +24,7 @@ export interface RecordEvent {
   event: "record.created" | "record.updated" | "record.deleted" | "record.restored";
   /** When, as an instant. */
   at: string;
-  data: { [name: string]: Json };
+  data: JsonObject;
 }
 
 /** What is done to records, as events for one of those who may view them. */
@@ -83,7 +83,7 @@ export function recordEvents(database: Database, clock: Clock, base: string): Re
     }
   };
 
-  const passes = (change: { [name: string]: Json }, actor: Actor, filter: RecordFilter): boolean => {
+  const passes = (change: JsonObject, actor: Actor, filter: RecordFilter): boolean => {
     const list = listOf(filter);
     if (list && change.resource !== filter.resource) return false;
     if (!list?.routed || filter.expression === null) return true;
@@ -97,12 +97,12 @@ export function recordEvents(database: Database, clock: Clock, base: string): Re
     return Number(statements.get(counted)?.total) > 0;
   };
 
-  const addressOf = ({ resource, id }: { [name: string]: Json }): string =>
+  const addressOf = ({ resource, id }: JsonObject): string =>
     `${base}${ROOT}${String(resource)}/${String(id)}/`;
 
-  const eventOf = (change: { [name: string]: Json }): RecordEvent => {
+  const eventOf = (change: JsonObject): RecordEvent => {
     const { resource, id, of, op, version, at, user, batch } = change;
-    const record = of === null ? change : (of as { [name: string]: Json });
+    const record = of === null ? change : (of as JsonObject);
     return {
       seq: Number(change.cursor),
       event: NAMES[String(op)],
@@ -121,7 +121,7 @@ export function recordEvents(database: Database, clock: Clock, base: string): Re
     since(cursor, actor, filter, limit) {
       return statements.reading(() => {
         const feed = history.since(cursor, actor, listOf(filter)?.name, limit);
-        const changes = feed.results as { [name: string]: Json }[];
+        const changes = feed.results as JsonObject[];
         return {
           events: changes.filter((change) => passes(change, actor, filter)).map(eventOf),
           cursor: feed.cursor,

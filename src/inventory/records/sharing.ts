@@ -1,7 +1,7 @@
 import type { Actor } from "../model/access.ts";
-import { type Json, KINDS } from "../model/field.ts";
+import { type Json, KINDS, isObject } from "../model/field.ts";
 import type { Query, Row } from "../model/operator.ts";
-import { fieldProblem, invalidField } from "../model/parse-body.ts";
+import { fieldProblem, invalidField, errorKey } from "../model/parse-body.ts";
 import type { Resource } from "../model/resource.ts";
 import { grant } from "../resources/grant.ts";
 import { type Kind, resolvePerson } from "./people.ts";
@@ -95,18 +95,17 @@ export class Sharing {
     for (const kind of ["user", "group"] as const) {
       const entries = request[kind];
       if (entries === undefined) continue;
-      const wrong = (text: string) => invalidField(KIND[kind].list, text);
       const before = this.#grants(resource, rid, kind);
       const left = new Map(before);
       for (const { rid: grantee, given } of entries) {
         left.delete(grantee);
         const was = before.get(grantee)?.rights ?? NOTHING;
-        const rights = { ...(mode === "merge" ? was : NOTHING), ...given };
-        const writes = rights.change || rights.delete;
-        if (given.view === undefined && writes) rights.view = true;
-        if (!rights.view && writes) throw wrong("The rights to change and delete require the right to view.");
+        const rights = combine(kind, mode === "merge" ? was : NOTHING, given);
         if (rights.delete && !was.delete && !mayDelete)
-          throw wrong("You cannot grant the right to delete, because you do not have it.");
+          throw invalidField(
+            KIND[kind].list,
+            "You cannot grant the right to delete, because you do not have it.",
+          );
         this.#store({ object_kind: resource.name, object_rid: rid }, kind, grantee, rights, actor);
       }
       if (mode === "replace") for (const { row } of left.values()) writer.endSubResource(grant, row, actor);
@@ -141,18 +140,25 @@ export class Sharing {
   }
 }
 
+/** The rights after a change. The rights to change and delete include the right to view, unless it is withdrawn. */
+function combine(kind: Kind, before: Rights, given: Partial<Rights>): Rights {
+  const rights = { ...before, ...given };
+  if (!rights.change && !rights.delete) return rights;
+  if (given.view === undefined) rights.view = true;
+  if (!rights.view)
+    throw invalidField(KIND[kind].list, "The rights to change and delete require the right to view.");
+  return rights;
+}
+
 /** Parses a body; `more`: names that it may also have. @throws Problem invalid_request */
 export function parseSharing(query: Query, body: Json, more: readonly string[] = []): SharingRequest {
-  if (body === null || typeof body !== "object" || Array.isArray(body))
-    throw invalidField("non_field_errors", "Invalid data. Expected a dictionary.");
+  if (!isObject(body)) throw invalidField("non_field_errors", "Invalid data. Expected a dictionary.");
   const errors = new Map<string, string[]>();
   // The owners are read-only: an answer can be sent back.
   const known = new Set(["public", "users", "groups", "owner", "owned_by", ...more]);
   for (const name of Object.keys(body))
     if (!known.has(name))
-      errors.set(/^\w{1,60}$/.test(name) ? name : "non_field_errors", [
-        "This is not a field of permissions. Choices: public, users, groups.",
-      ]);
+      errors.set(errorKey(name), ["This is not a field of permissions. Choices: public, users, groups."]);
   const isPublic = body.public === undefined ? undefined : KINDS.flag.decode(body.public, grant.fields.view);
   if (isPublic && "error" in isPublic) errors.set("public", [isPublic.error]);
   const list = (kind: Kind): Entry[] | undefined => {
@@ -191,8 +197,7 @@ function parseEntries(query: Query, kind: Kind, value: Json): (Entry | string)[]
 
 function parseEntry(query: Query, kind: Kind, item: Json): Entry | string {
   const { names } = KIND[kind];
-  if (item === null || typeof item !== "object" || Array.isArray(item))
-    return `Expected an object with ${names[0]}, view, change and delete.`;
+  if (!isObject(item)) return `Expected an object with ${names[0]}, view, change and delete.`;
   const given: Partial<Rights> = {};
   for (const [name, value] of Object.entries(item)) {
     if (RIGHTS.includes(name as "view")) {

@@ -1,7 +1,7 @@
 import type { Actor } from "../model/access.ts";
-import { type Json, parseUuid, quoted } from "../model/field.ts";
+import { type Json, parseUuid, quoted, isObject, type JsonObject } from "../model/field.ts";
 import type { Query } from "../model/operator.ts";
-import { invalidField } from "../model/parse-body.ts";
+import { invalidField, errorKey } from "../model/parse-body.ts";
 import type { Resource } from "../model/resource.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
 import { membersOf, ownFields, RECORD_INFO, type SubResource } from "../resources/sub-resource.ts";
@@ -32,8 +32,6 @@ export interface ReadableParent extends RecordSource {
   deletedFilter: DeletedFilter;
 }
 
-type Shown = { [name: string]: Json };
-
 /**
  * The operations on sub-resources. The caller finds the parent and checks the rights on it; writes go through the
  * writer of the caller's batch.
@@ -42,7 +40,7 @@ export class SubResourceRecords {
   constructor(private readonly store: Store) {}
 
   /** All of a parent, the oldest first. */
-  list(sub: SubResource, parent: Resource, source: ReadableParent, base: string): Shown[] {
+  list(sub: SubResource, parent: Resource, source: ReadableParent, base: string): JsonObject[] {
     const text = `SELECT rid FROM ${sub.table} WHERE object_kind = ? AND object_rid = ?${FILTERS[source.deletedFilter]} ORDER BY rid`;
     const found = source.statements.all({ text, args: [parent.name, source.rid] });
     return this.#print(
@@ -54,7 +52,7 @@ export class SubResourceRecords {
   }
 
   /** One by its row number; undefined where it did not exist. */
-  show(sub: SubResource, rid: number, source: RecordSource, base: string): Shown | undefined {
+  show(sub: SubResource, rid: number, source: RecordSource, base: string): JsonObject | undefined {
     return this.#print(sub, [rid], source, base)[0];
   }
 
@@ -96,7 +94,7 @@ export class SubResourceRecords {
     writer.setValues(sub, rid, values, actor);
   }
 
-  #print(sub: SubResource, rids: readonly number[], source: RecordSource, base: string): Shown[] {
+  #print(sub: SubResource, rids: readonly number[], source: RecordSource, base: string): JsonObject[] {
     const { statements, reader, actor } = source;
     const { resources } = this.store;
     const context = { query: statements, resources, actor };
@@ -109,23 +107,22 @@ export class SubResourceRecords {
       if (!sub.print) return shown;
       const text = `SELECT * FROM ${sub.table} WHERE id = ?`;
       const stored = statements.get({ text, args: [String(shown.id)] })!;
-      const printed: Shown = Object.assign({ id: shown.id }, sub.print(shown, stored, context));
+      const printed: JsonObject = Object.assign({ id: shown.id }, sub.print(shown, stored, context));
       for (const name of RECORD_INFO) printed[name] = shown[name];
       return printed;
     });
   }
 
   /** A body whose members are all known. Read-only ones are ignored, so that an answer can be sent back. */
-  #members(sub: SubResource, body: Json): Shown {
-    if (body === null || typeof body !== "object" || Array.isArray(body))
-      throw invalidField("non_field_errors", "Invalid data. Expected a dictionary.");
+  #members(sub: SubResource, body: Json): JsonObject {
+    if (!isObject(body)) throw invalidField("non_field_errors", "Invalid data. Expected a dictionary.");
     const members = membersOf(this.store.resources, sub);
     const known = new Set(["id", ...RECORD_INFO, ...Object.keys(members), ...Object.keys(sub.fields)]);
     const unknown = Object.keys(body).find((name) => !known.has(name));
     if (unknown === undefined) return body;
     const choices = Object.keys(members).filter((name) => members[name].write !== "never");
     throw invalidField(
-      /^\w{1,60}$/.test(unknown) ? unknown : "non_field_errors",
+      errorKey(unknown),
       `${quoted(unknown)} is not a field of ${sub.segment}. Choices: ${choices.join(", ")}.`,
     );
   }

@@ -1,5 +1,14 @@
 import { ALIVE, ALWAYS, and, compare, type Condition } from "../model/condition.ts";
-import { type Decoded, isDay, type Json, KINDS, number, parseUuid, quoted } from "../model/field.ts";
+import {
+  type Decoded,
+  isDay,
+  type Json,
+  KINDS,
+  number,
+  parseUuid,
+  quoted,
+  isObject,
+} from "../model/field.ts";
 import { selectVisible } from "../model/plan.ts";
 import { columnOf, type Resource } from "../model/resource.ts";
 import type { ReadContext } from "./sub-resource.ts";
@@ -49,14 +58,8 @@ function checkOne(type: ValueType, typed: Json, context: ReadContext): Checked {
     case "DMAPPANNOTATION":
       return { value: typed };
     case "NUMBERUNIT": {
-      const given = splitAmount(typed);
-      if (!given || given.unit === null)
-        return { error: 'Expected a number with a unit: {"value": 5, "unit": "milligram"}.' };
-      const amount: Decoded = KINDS.number.decode(given.value, NUMBER);
-      if ("error" in amount) return amount;
       const units = inCategory(type.unit_category, compare(["category", "kind"], "==", "unit"));
-      const unit = term(given.unit, units, "one of the units");
-      return "error" in unit ? unit : { value: { value: amount.value, unit: unit.value } };
+      return checkAmount(typed, (unit) => term(unit, units, "one of the units"));
     }
     case "NUMBER":
       return KINDS.number.decode(typed, NUMBER);
@@ -75,13 +78,23 @@ function checkOne(type: ValueType, typed: Json, context: ReadContext): Checked {
   }
 }
 
+function checkAmount(typed: Json, checkUnit: (unit: Json) => Checked): Checked {
+  const given = splitAmount(typed);
+  if (!given || given.unit === null)
+    return { error: 'Expected a number with a unit: {"value": 5, "unit": "milligram"}.' };
+  const amount: Decoded = KINDS.number.decode(given.value, NUMBER);
+  if ("error" in amount) return amount;
+  const unit = checkUnit(given.unit);
+  return "error" in unit ? unit : { value: { value: amount.value, unit: unit.value } };
+}
+
 /** "5 milligram", or an object with value or number, and unit or unit_id. */
 function splitAmount(typed: Json): { value: Json; unit: Json } | undefined {
   if (typeof typed === "string") {
     const [, value, unit] = /^\s*(\S+)\s+(\S.*?)\s*$/.exec(typed) ?? [];
     return unit === undefined ? undefined : { value, unit };
   }
-  if (typed === null || typeof typed !== "object" || Array.isArray(typed)) return undefined;
+  if (!isObject(typed)) return undefined;
   return { value: typed.value ?? typed.number ?? null, unit: typed.unit ?? typed.unit_id ?? null };
 }
 
@@ -122,10 +135,7 @@ function checkReference(
   noun: string,
   { query, resources, actor }: ReadContext,
 ): Checked {
-  const named =
-    typed !== null && typeof typed === "object" && !Array.isArray(typed)
-      ? (typed.id ?? typed.name ?? typed.username ?? typed.value ?? null)
-      : typed;
+  const named = isObject(typed) ? (typed.id ?? typed.name ?? typed.username ?? typed.value ?? null) : typed;
   let found: string[] = [];
   if (typeof named === "string" && KINDS.text.parse(named) !== undefined) {
     const id = parseUuid(named);

@@ -1,6 +1,6 @@
 import { Problem } from "../../problem.ts";
 import { ALIVE, and, compare, type Condition } from "../model/condition.ts";
-import { json, type Json, KINDS, reference, Shape } from "../model/field.ts";
+import { json, type Json, KINDS, reference, Shape, isObject, type JsonObject } from "../model/field.ts";
 import { fieldProblem } from "../model/parse-body.ts";
 import type { Row } from "../model/operator.ts";
 import { selectVisible } from "../model/plan.ts";
@@ -80,11 +80,10 @@ const findTypes = (condition: Condition, { query, resources, actor }: ReadContex
   );
 
 /** The type that the body of a new annotation names. @throws Problem invalid_request */
-function typeOf(body: { [key: string]: Json }, context: SubResourceContext): Row {
+function typeOf(body: JsonObject, context: SubResourceContext): Row {
   const wrong = (text: string) => invalid("annotation_type_id", text);
   const given = body.annotation_type_id ?? body.annotation_type ?? null;
-  const word =
-    given !== null && typeof given === "object" && !Array.isArray(given) ? (given.id ?? given.name) : given;
+  const word = isObject(given) ? (given.id ?? given.name) : given;
   if (typeof word !== "string" || word.trim() === "") throw wrong("This field is required.");
   const id = KINDS.uuid.parse(word);
   const named = id === undefined ? compare(["name"], "==", word.trim()) : compare(["id"], "==", id);

@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox";
 import type { Actor } from "../model/access.ts";
-import { type Field, integer, type Json, text } from "../model/field.ts";
+import { type Field, integer, type Json, text, type JsonObject } from "../model/field.ts";
 import type { Query } from "../model/operator.ts";
 import { valueSchema } from "../model/schema.ts";
 import { commonFields, deletionFields, type Resource, type Resources } from "../model/resource.ts";
@@ -22,9 +22,9 @@ export interface SubResource extends Resource {
   /** Members of answers and bodies, where they are not the declared fields; `parse` and `print` convert them. */
   members?: Readonly<Record<string, Member>>;
   /** Values to store from a body; `before`: those stored so far. @throws Problem */
-  parse?(body: Body, context: SubResourceContext, before?: StoredRecord): StoredRecord;
+  parse?(body: JsonObject, context: SubResourceContext, before?: StoredRecord): StoredRecord;
   /** Members of an answer from the declared fields as they are shown. */
-  print?(shown: Body, stored: StoredRecord, context: ReadContext): Body;
+  print?(shown: JsonObject, stored: StoredRecord, context: ReadContext): JsonObject;
   /** How one value is shown, in answers and in the history. */
   printValue?(name: string, value: Json, context: ReadContext): Json;
   /** Refuses to bring back values that the actor could not write. @throws Problem */
@@ -32,8 +32,6 @@ export interface SubResource extends Resource {
   /** Checks a record against the others of its parent after an undo. @throws Problem conflict */
   verify?(record: StoredRecord, query: Query): void;
 }
-
-type Body = { [name: string]: Json };
 
 /** One member of answers and, unless it is never written, of bodies. */
 export interface Member {
