@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { labd, scratch, serve, type Server } from "./labd.ts";
+
+/** What only the process itself shows: another language's client, its memory, and its sudden end. */
+
+const PYTHON = "/usr/bin/python3";
+const place = scratch();
+const env = { LABD_DATA_DIR: place.directory };
+let server: Server;
+let token = "";
+beforeAll(async () => {
+  const filled = ["demo", "--once", "--data-dir", place.directory, "--port", "0", "--log", "off"];
+  expect((await labd(filled, { env })).code).toBe(0);
+  const kim = ["user", "add", "kim", "--password-stdin", "--group", "Yeast"];
+  expect((await labd(kim, { env, stdin: "correct horse\n" })).code).toBe(0);
+  token = (await labd(["token", "add", "kim"], { env })).stdout.trim();
+  server = await serve(place.directory);
+}, 300_000);
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  place[Symbol.dispose]();
+});
+
+const send = (method: string, path: string, body?: BodyInit): Promise<Response> =>
+  fetch(`${server.url}/api/v2/${path}`, {
+    method,
+    headers: {
+      authorization: `Token ${token}`,
+      ...(typeof body === "string" ? { "content-type": "application/json" } : {}),
+    },
+    ...(body === undefined ? {} : { body }),
+  });
+const total = async (path: string): Promise<number> =>
+  Number(((await (await send("GET", path)).json()) as { total: number }).total);
+
+test.skipIf(!existsSync(PYTHON))("serves the calls of stocks-cli, made by Python's own library", async () => {
+  const script = join(import.meta.dir, "clients/stocks-cli.py");
+  const run = Bun.spawn([PYTHON, script, server.url, "kim", "correct horse"], {
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, errors] = await Promise.all([run.stdout.text(), run.stderr.text()]);
+  expect(errors).toBe("");
+  expect(JSON.parse(out)).toEqual({
+    refused: expect.any(String),
+    user: ["kim", "Yeast", ["Yeast"]],
+    version: { version: "v2" },
+    antibodies: ["anti-GFP", "anti-mouse IgG 568", "anti-p53 DO-1"],
+    experiments: ["Degron reporter screen", "MDM2 peptide competition"],
+    made: ["cli oligo", "OLIGO", true, "Yeast"],
+    annotations: [["genotype", "wild type"]],
+    resolved: {
+      id: expect.any(String),
+      name: "cli oligo",
+      model_type: "OLIGO",
+      model_name: "consumable",
+      app_name: "stocks",
+    },
+    unknown: null,
+    error: "name: This field is required.",
+    csv: ["cli oligo", "p53 TAD forward", "p53 TAD reverse"],
+  });
+});
+
+const COUNT = 20_000;
+const TUBES = "consumables/?name=tube&page_size=1";
+
+test("imports and lists many records in bounded memory", async () => {
+  const rows = Array.from({ length: COUNT }, (_, i) => `tube ${i};OTHER;${i / 8}`).join("\n");
+  const file = new Blob([`name;model_type;amount\n${rows}\n`]);
+  const answer = await send("POST", "consumables/import/", file);
+  expect(await answer.json()).toMatchObject({ rows: COUNT, created: COUNT, errors: [] });
+  const whole = await send("GET", "consumables/?page_size=max&name=tube&fields=name");
+  expect(((await whole.json()) as { results: unknown[] }).results).toBeArrayOfSize(COUNT);
+  const status = `/proc/${server.process.pid}/status`;
+  const resident = existsSync(status) ? /VmRSS:\s+(\d+)/.exec(readFileSync(status, "utf8")) : null;
+  expect(Number(resident?.[1] ?? 0) / 1000).toBeLessThan(500);
+}, 300_000);
+
+test("leaves all or nothing of a bulk change when killed", async () => {
+  for (const delay of [40, 150, 400, 800]) {
+    const description = `after ${delay}`;
+    const request = send("PATCH", "consumables/?name=tube", JSON.stringify({ description })).then(
+      () => true,
+      () => false,
+    );
+    await Bun.sleep(delay);
+    await server.end("SIGKILL");
+    const isAnswered = await request;
+    server = await serve(place.directory);
+    const changed = await total(`${TUBES}&description=${description}`);
+    // A response means that the change is on the disk.
+    expect(isAnswered ? [COUNT] : [0, COUNT]).toContain(changed);
+    expect(await total(TUBES)).toBe(COUNT);
+  }
+}, 300_000);
