@@ -41,7 +41,9 @@ test.skipIf(!existsSync(PYTHON))("serves the calls of stocks-cli, made by Python
     stdout: "pipe",
     stderr: "pipe",
   });
-  const [out, errors] = await Promise.all([run.stdout.text(), run.stderr.text()]);
+  const [out, errors] = await Promise.all(
+    [run.stdout, run.stderr].map((stream) => new Response(stream).text()),
+  );
   expect(errors).toBe("");
   expect(JSON.parse(out)).toEqual({
     refused: expect.any(String),

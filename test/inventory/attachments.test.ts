@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Lab, openLab } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
-/** Files of records, as LabID's client lists and sends them. */
+/** Files of records, as LabID's client uses them. */
 
 let lab: Lab;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ const form = (name: string, content: string) => {
   return made;
 };
 
-test("a file is sent, listed bare, read and removed", async () => {
+test("uploads, lists, downloads and deletes a file", async () => {
   const { body: fish } = await lab.ask("POST", "specimens/", { as: "alice", body: { name: "mine" } });
   const at = of("specimen", String(fish.id));
   expect(
@@ -42,7 +42,7 @@ test("a file is sent, listed bare, read and removed", async () => {
   expect(json(await lab.bytes("GET", at, { as: "alice" }))).toEqual([]);
 });
 
-test("who may only view a record adds no file to it, and a record must be named", async () => {
+test("requires the right to change a named record", async () => {
   const send = (path: string, as?: string) =>
     lab.bytes("POST", path, { body: form("a", "b"), ...(as ? { as } : {}) });
   expect((await send(of("specimen", IDS.fish), "bob")).status).toBe(403);

@@ -3,7 +3,7 @@ import type { Json } from "../../src/inventory/model/field.ts";
 import { type Answered, type Lab, openLab, PASSWORD } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
-/** The pages as a browser without scripts uses them: it reads forms from pages and sends what they say. */
+/** Uses the browsable pages like a browser without scripts: reads their forms and submits them. */
 
 let lab: Lab;
 let cookie = "";
@@ -30,7 +30,7 @@ interface Form {
   method: string;
   fields: [string, string][];
 }
-/** The forms of a page with the values that they begin with. */
+/** The forms of a page with their initial values. */
 const formsOf = (page: string): Form[] =>
   [...page.matchAll(/<form method="(\w+)" action="([^"]*)"[^>]*>(.*?)<\/form>/gs)].map(
     ([, method, action, inner]) => {
@@ -47,7 +47,7 @@ const formsOf = (page: string): Form[] =>
     },
   );
 
-/** Sends a form with some of its fields changed, and follows where the answer leads, as a browser does. */
+/** Submits a form with some fields changed, and follows the redirect. */
 async function submit(
   form: Form,
   changes: [string, string][] = [],
@@ -98,8 +98,8 @@ const labels = async (): Promise<Json[]> =>
     ({ label }) => label,
   );
 
-describe("reading", () => {
-  test("the root, lists and records are pages whose links all work", async () => {
+describe("browsable pages", () => {
+  test("links only to pages that exist", async () => {
     await signIn();
     const seen = new Set<string>();
     const wait = ["http://lab/api/v2/?format=api"];
@@ -117,7 +117,7 @@ describe("reading", () => {
     expect(seen.size).toBeGreaterThan(30);
   });
 
-  test("every input has a label, ids are there once, and the language is said", async () => {
+  test("labels every input and declares the language", async () => {
     await signIn();
     for (const address of ["locations/", `locations/${IDS.secret}/`, "annotationtypes/"]) {
       const { text } = await open(`http://lab/api/v2/${address}`);
@@ -132,7 +132,7 @@ describe("reading", () => {
     }
   });
 
-  test("the filter form leaves out what is empty and keeps what it has no input for", async () => {
+  test("omits empty filters and keeps other parameters", async () => {
     const { text } = await open("http://lab/api/v2/locations/?format=api&place__room=101&ordering=-label");
     const form = formsOf(text).find(({ method }) => method === "get")!;
     const page = await submit(form, [["query", "shelf"]]);
@@ -143,7 +143,7 @@ describe("reading", () => {
     expect(again.fields).toContainEqual(["query", "shelf"]);
   });
 
-  test("who is not signed in gets no form that writes", async () => {
+  test("offers no writing forms to anonymous users", async () => {
     for (const address of ["locations/?format=api", `locations/${IDS.shelf}/?format=api`]) {
       const { text } = await open(`http://lab/api/v2/${address}`);
       expect(
@@ -154,7 +154,7 @@ describe("reading", () => {
 });
 
 describe("writing by forms", () => {
-  test("add, change, replace, change several, delete several, delete, sign out", async () => {
+  test("creates, updates, replaces and deletes records, one or several, and signs out", async () => {
     await signIn();
     const list = async () => (await open("http://lab/api/v2/locations/?format=api&owner=alice")).text;
     for (const label of ["one", "two", "three"]) {
@@ -192,7 +192,7 @@ describe("writing by forms", () => {
     expect((await submit(out)).text).toContain("Sign in to add and edit records");
   });
 
-  test("a page that a browser has kept is another's when somebody signs in", async () => {
+  test("gives pages of different users different entity tags", async () => {
     const address = "http://lab/api/v2/locations/?format=api";
     const tag = (await open(address)).headers.get("etag")!;
     const again = { Accept: PAGE, "If-None-Match": tag };
@@ -201,7 +201,7 @@ describe("writing by forms", () => {
     expect((await lab.ask("GET", address, { headers: { ...again, Cookie: cookie } })).status).toBe(200);
   });
 
-  test("what is refused is a page that says so, and nothing is written", async () => {
+  test("shows errors as a page and writes nothing", async () => {
     await signIn();
     const { text } = await open("http://lab/api/v2/locations/?format=api");
     for (const [content, message] of [
@@ -236,7 +236,7 @@ describe("writing by forms", () => {
     expect(await labels()).toEqual([]);
   });
 
-  test("a page of somebody else cannot send our forms", async () => {
+  test("rejects forms of other sites", async () => {
     await signIn();
     const { text } = await open("http://lab/api/v2/locations/?format=api");
     const page = await submit(

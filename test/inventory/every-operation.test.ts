@@ -6,8 +6,8 @@ import { type Lab, openLab, PASSWORD, pathsOf } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
 /**
- * Calls every operation of the OpenAPI document, as nobody and as an administrator, and holds every answer against the
- * document: its status is described, and its body has the described form.
+ * Calls every operation of the OpenAPI document, anonymously and as an administrator, and compares every response with
+ * the document: its status is documented, and its body matches the schema.
  */
 
 let lab: Lab;
@@ -25,7 +25,7 @@ const segmentOf = (path: string): string =>
     .replace(/\/$/, "");
 
 let copies = 0;
-/** A body of the described fields: those of a record that is there, with another name. */
+/** A body with the documented fields: those of an existing record with another name. */
 async function bodyFor(segment: string, schema: Schema): Promise<Json> {
   const { body } = await lab.ask("GET", `${segment}/?fields=*&response_format=flat&page_size=1`, {
     as: "admin",
@@ -49,12 +49,12 @@ async function newId(segment: string): Promise<string | undefined> {
   return made.body.id === undefined ? undefined : String(made.body.id);
 }
 
-/** Bodies of operations that are about no declared resource. */
+/** Bodies of operations that belong to no resource. */
 const BODIES: Record<string, Json> = {
   "/api/v2/token-auth/": { username: "alice", password: PASSWORD },
 };
 
-test("every operation answers as it is described", async () => {
+test("every operation responds as documented", async () => {
   const found: string[] = [];
   const done = new Set<string>();
   for (const [path, methods] of Object.entries(paths)) {
@@ -62,7 +62,7 @@ test("every operation answers as it is described", async () => {
       const method = word.toUpperCase();
       const segment = segmentOf(path);
       const schema = operation.requestBody?.content["application/json"]?.schema;
-      // A record of its own for each call: it may be gone after it.
+      // Each call gets its own record, which it may delete.
       const writes = method !== "GET" && /\{id\}(?!.*\{)/.test(path);
       const first = await lab.ask("GET", `${segment}/?page_size=1`, { as: "admin" });
       const [known] = (first.body.results as Record<string, Json>[] | undefined) ?? [];
@@ -103,7 +103,7 @@ test("every operation answers as it is described", async () => {
     }
   }
   expect(found).toEqual([]);
-  // A refusal may be described too; what the specification is about has to be done.
+  // Errors are documented too, but the operations of the specification must succeed.
   const expected = RESOURCES.flatMap(({ segment }) => {
     const list = `/api/v2/${segment}/`;
     const all = [
@@ -122,7 +122,7 @@ test("every operation answers as it is described", async () => {
   expect(expected.length).toBeGreaterThan(70);
 }, 300_000);
 
-test("every way to refuse has the described form", async () => {
+test("every error has the documented form", async () => {
   const list = paths["/api/v2/locations/"];
   const item = paths["/api/v2/locations/{id}/"];
   const tries: [
@@ -162,7 +162,7 @@ test("every way to refuse has the described form", async () => {
   }
 });
 
-test("what is attached to records, and imports, answer as they are described", async () => {
+test("sub-resources, files and imports respond as documented", async () => {
   const record = `locations/${IDS.shelf}/`;
   const described = (method: string, path: string) => paths[`/api/v2/${path}`][method.toLowerCase()];
   const hold = async (method: string, path: string, address: string, status: number, body?: unknown) => {
@@ -251,7 +251,7 @@ test("what is attached to records, and imports, answer as they are described", a
     });
 });
 
-test("Allow, Vary and Content-Type are there, and Allow is what the document has", async () => {
+test("Allow lists the documented methods", async () => {
   for (const { segment } of RESOURCES) {
     const list = await lab.ask("GET", `${segment}/`, { as: "admin" });
     expect([list.headers.get("content-type"), list.headers.get("vary")]).toEqual([

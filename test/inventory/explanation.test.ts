@@ -26,7 +26,7 @@ interface Verdict {
 }
 
 describe("explain on a list", () => {
-  test("tells the use of every parameter, the condition, the rights, and statements that give that page", async () => {
+  test("shows parameters, condition, rights and the statements of the page", async () => {
     const query = "place__room=101&name=s&ordering=-label&page_size=1&strict=0&colour=red";
     const { status, body } = await get(`locations/?${query}&explain=1`, "alice");
     expect(status).toBe(200);
@@ -66,7 +66,7 @@ describe("explain on a list", () => {
       expect(plan.join("\n")).toMatch(/SCAN|SEARCH/);
   });
 
-  test("what it gives as the filter is an advanced filter that finds the same", async () => {
+  test("shows the filter as an equivalent advanced filter", async () => {
     for (const query of [
       "name=s",
       "equipment__name__icontains=FREE&public=true",
@@ -83,12 +83,12 @@ describe("explain on a list", () => {
     }
   });
 
-  test("a search inside texts goes by the index of trigrams", async () => {
+  test("shows that text searches use the trigram index", async () => {
     const { body } = await get("locations/?query=shelf&explain=1", "admin");
     expect((body.statements as unknown as Statement[])[0].plan.join("\n")).toContain("VIRTUAL TABLE INDEX");
   });
 
-  test("is for callers with credentials, and refuses what the list refuses", async () => {
+  test("requires credentials and valid parameters", async () => {
     expect((await get("locations/?explain=1")).status).toBe(401);
     expect((await get("locations/?explain=0")).body.total).toBe(3);
     expect((await get("locations/?explain=1&labl=x", "alice")).status).toBe(400);
@@ -96,7 +96,7 @@ describe("explain on a list", () => {
 });
 
 describe("explain on a record", () => {
-  test("tells rule by rule why it may be viewed, and by whom not changed", async () => {
+  test("shows rule by rule what the caller may do", async () => {
     const { status, body } = await get(`locations/${IDS.secret}/?explain=1`, "alice");
     expect(status).toBe(200);
     expect(body).toMatchObject({ id: IDS.secret, resource: "location", caller: "alice", deleted: false });
@@ -113,12 +113,12 @@ describe("explain on a record", () => {
     expect((body.change as unknown as Verdict).may).toBe(false);
   });
 
-  test("for those who may not view it, there is nothing to explain", async () => {
+  test("returns 404 for a record the caller may not view", async () => {
     expect((await get(`locations/${IDS.secret}/?explain=1`, "bob")).status).toBe(404);
     expect((await get(`locations/${IDS.secret}/?explain=1`)).status).toBe(401);
   });
 
-  test("administrators ask for others", async () => {
+  test("lets administrators ask about other accounts", async () => {
     const bob = await get(`locations/${IDS.secret}/?explain=bob`, "admin");
     expect(bob.body).toMatchObject({ caller: "bob", view: { may: false }, change: { may: false } });
     const alice = await get(`locations/${IDS.secret}/?explain=alice`, "admin");
@@ -131,7 +131,7 @@ describe("explain on a record", () => {
     });
   });
 
-  test("a deleted record says how it is reached", async () => {
+  test("notes how to find a deleted record", async () => {
     const made = await lab.ask("POST", "locations/", { as: "alice", body: { label: "short-lived" } });
     await lab.ask("DELETE", `locations/${made.body.id}/`, { as: "alice" });
     const { body } = await get(`locations/${made.body.id}/?explain=1`, "alice");
@@ -141,7 +141,7 @@ describe("explain on a record", () => {
 });
 
 describe("strict", () => {
-  test("0: what is unknown is ignored and named", async () => {
+  test("0 ignores unknown parameters and names them", async () => {
     const { status, headers, body } = await get("locations/?labl=x&strict=0&ordering=nothing,-label");
     expect({ status, total: body.total }).toEqual({ status: 200, total: 3 });
     expect(headers.get("warning")).toBe('299 labd "Ignored: labl, ordering=nothing"');
@@ -152,14 +152,14 @@ describe("strict", () => {
     expect(hostile.headers.get("warning")).toBe('299 labd "Ignored: unprintable name"');
   });
 
-  test("1, and by default: it is refused; values that cannot be are refused either way", async () => {
+  test("1, the default, rejects unknown parameters; invalid values are always rejected", async () => {
     expect((await get("locations/?labl=x")).status).toBe(400);
     expect((await get("locations/?labl=x&strict=1")).status).toBe(400);
     expect((await get("locations/?public=maybe&strict=0")).status).toBe(400);
     expect((await get("locations/?strict=maybe")).status).toBe(400);
   });
 
-  test("one record ignores and names, and refuses with 1", async () => {
+  test("of a record ignores unknown parameters, and rejects them with 1", async () => {
     const lax = await get(`locations/${IDS.shelf}/?colour=red`);
     expect({ status: lax.status, warning: lax.headers.get("warning") }).toEqual({
       status: 200,
@@ -176,13 +176,13 @@ describe("strict", () => {
   });
 });
 
-test("OPTIONS at the root says what it is", async () => {
+test("returns metadata for OPTIONS at the root", async () => {
   const { status, headers, body } = await lab.ask("OPTIONS", "");
   expect({ status, allow: headers.get("allow") }).toEqual({ status: 200, allow: "GET, HEAD, OPTIONS" });
   expect(body).toMatchObject({ name: "Api Root", renders: ["application/json"] });
 });
 
-test("as of a time, what is explained is that time", async () => {
+test("explains the state at a past time", async () => {
   const lab = await openLab();
   const made = await lab.ask("POST", "locations/", { as: "alice", body: { label: "Then" } });
   const then = made.headers.get("batch-id")!;
@@ -204,7 +204,7 @@ test("as of a time, what is explained is that time", async () => {
   lab.database.close();
 });
 
-test("explaining leaves nothing behind that would keep the database from closing", async () => {
+test("leaves no open statements", async () => {
   const directory = mkdtempSync(join(tmpdir(), "labd-explain-"));
   const lab = await openLab({ path: join(directory, "labd.sqlite") });
   for (const path of ["locations/?explain=1", "locations/?explain=1&as_of=2026-06-01"])

@@ -4,7 +4,7 @@ import { parseCsv } from "hucre/csv";
 import { csvLine, csvValue } from "../../src/inventory/model/page.ts";
 import { type Lab, openLab } from "./harness.ts";
 
-/** Lists as files, read back by a library that did not write them where that is CSV. */
+/** Lists as files, parsed by a library. */
 
 const COUNT = 1234;
 const EVIL = ["=1+1", "'=1+1", "+x", "-x", "@x", "|x", "''=x", "'quoted'", 'a "b", c', "two\nlines", "ä 😀"];
@@ -31,7 +31,7 @@ const rowOf = (i: number) => [
   null,
 ];
 
-test("XLSX holds all pages, with numbers as numbers and nothing that runs", async () => {
+test("writes all pages to XLSX, with numbers and without formulas", async () => {
   const { status, headers, bytes } = await bytesOf(`consumables/?format=xlsx&${QUERY}`);
   expect(status).toBe(200);
   expect(headers.get("content-type")).toBe(
@@ -52,7 +52,7 @@ test("XLSX holds all pages, with numbers as numbers and nothing that runs", asyn
   expect([...(sheets[0].cells?.values() ?? [])].filter((cell) => cell.formula)).toEqual([]);
 });
 
-test("CSV holds all pages; what a spreadsheet would run begins with a quote, which reading takes away", async () => {
+test("writes all pages to CSV, with a quote before what spreadsheets would run", async () => {
   const { bytes } = await bytesOf(`consumables/?format=csv&${QUERY}`);
   const [names, ...rows] = parseCsv(new TextDecoder().decode(bytes)) as string[][];
   expect(rows.length).toBe(COUNT);
@@ -61,17 +61,17 @@ test("CSV holds all pages; what a spreadsheet would run begins with a quote, whi
   expect(rows.map((row) => csvValue(row[at]))).toEqual(rows.map((_, i) => EVIL[i % EVIL.length]));
 });
 
-test("a page of a file where one is asked for", async () => {
+test("writes the requested page only", async () => {
   const { bytes } = await bytesOf(`consumables/?format=csv&${QUERY}&page_size=3&page=2`);
   expect(new TextDecoder().decode(bytes).match(/item \d+/g)).toEqual(["item 0003", "item 0004", "item 0005"]);
 });
 
-test("nobody finds in a file what is not in the list", async () => {
+test("writes only records that the caller may view", async () => {
   const { bytes } = await bytesOf(`consumables/?format=csv&${QUERY}`, "bob");
   expect(new TextDecoder().decode(bytes).trim().split("\r\n")).toBeArrayOfSize(1);
 });
 
-test("every text survives a cell", () => {
+test("preserves every text in a cell", () => {
   for (const text of [...EVIL, "", "'", "''", "'-", "\t=", "\r", "\n=", "x'=y"]) {
     const [[cell]] = parseCsv(csvLine([text, "end"])) as string[][];
     expect(csvValue(cell)).toBe(text);

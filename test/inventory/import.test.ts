@@ -5,7 +5,7 @@ import type { Json } from "../../src/inventory/model/field.ts";
 import { type Lab, openLab } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
-/** Files into records: what they make and change, and that they do so wholly or not at all. */
+/** Imports create and update records: all rows of a file or none. */
 
 let lab: Lab;
 beforeEach(async () => {
@@ -36,7 +36,7 @@ const counts = ({ created, updated, unchanged, errors }: Answer) => [
   errors.length,
 ];
 
-test("a CSV file makes records, then changes those of the same name, then nothing", async () => {
+test("creates records, then updates those with the same name, then changes nothing", async () => {
   const file = table("Name;Model type;Amount;Public", "Taq;ENZYME;1.5;true", "Pfu;ENZYME;;");
   expect(counts((await send("consumables/import/", file)).report)).toEqual([2, 0, 0, 0]);
   expect(await records("consumables/?fields=name,model_type,amount,public&model_type=ENZYME")).toEqual([
@@ -49,7 +49,7 @@ test("a CSV file makes records, then changes those of the same name, then nothin
   expect(counts((await send("consumables/import/?match=none", changed)).report)).toEqual([2, 0, 0, 0]);
 });
 
-test("what was exported comes back unchanged, as CSV and as XLSX", async () => {
+test("changes nothing when an export is imported", async () => {
   await send("consumables/import/", table("name,description,amount", '=1+1,"\'a, ""b""\nc",0.25', "ä 😀,,"));
   for (const format of ["csv", "xlsx"])
     for (const segment of [
@@ -76,7 +76,7 @@ test("what was exported comes back unchanged, as CSV and as XLSX", async () => {
     }
 });
 
-test("an edited export changes what was edited, and an emptied cell empties the field", async () => {
+test("updates edited cells of an export, and clears emptied ones", async () => {
   const { bytes } = await lab.bytes("GET", "locations/?format=csv&fields=id,label,description,place", {
     as: "admin",
   });
@@ -87,7 +87,7 @@ test("an edited export changes what was edited, and an emptied cell empties the 
   expect(after.body).toEqual({ label: "Shelf 1", description: "", place: IDS.a101 });
 });
 
-test("one wrong cell keeps everything out, and every wrong cell is named", async () => {
+test("writes nothing if a cell is invalid, and lists all invalid cells", async () => {
   const file = table(
     "name,amount,location,public",
     "good,1,,",
@@ -110,7 +110,7 @@ test("one wrong cell keeps everything out, and every wrong cell is named", async
   expect(await records("consumables/?name=good")).toEqual([]);
 });
 
-test("a dry run tells what would be and leaves nothing", async () => {
+test("reports a dry run without writing", async () => {
   const tables = ["consumable", "location", "record_change", "record_batch"];
   const snapshot = () => tables.map((name) => lab.database.query(`SELECT * FROM ${name}`).all());
   const before = snapshot();
@@ -123,7 +123,7 @@ test("a dry run tells what would be and leaves nothing", async () => {
   expect(snapshot()).toEqual(before);
 });
 
-test("a path makes the locations that are missing on the way, once", async () => {
+test("creates the missing locations of a path once", async () => {
   const file = table(
     "path,description",
     "A / 2 / Room 5 / Freezer 1 / Shelf 3,cold",
@@ -148,7 +148,7 @@ test("a path makes the locations that are missing on the way, once", async () =>
   expect(made.report).toMatchObject({ created: 1, locations_made: 1 });
 });
 
-test("columns are renamed, left out, or refused with the nearest names", async () => {
+test("renames, ignores or rejects columns", async () => {
   const file = table("Bezeichnung,Menge,Rest", "x,3,?");
   const refused = await send("consumables/import/", file.replace("Menge", "amuont"));
   expect(refused.status).toBe(400);
@@ -164,7 +164,7 @@ test("columns are renamed, left out, or refused with the nearest names", async (
   expect(counts(report)).toEqual([1, 0, 0, 0]);
 });
 
-test("rights hold: nothing of others is found by a file, nor changed", async () => {
+test("respects the rights of the caller", async () => {
   const { report } = await send("specimens/import/", table("id,name", `${IDS.hidden},mine`), "bob");
   expect(report.errors).toEqual([{ row: 2, column: "id", message: "There is no such record." }]);
   const foreign = await send("specimens/import/", table("id,name", `${IDS.fish},mine`), "bob");
@@ -178,7 +178,7 @@ test("rights hold: nothing of others is found by a file, nor changed", async () 
   expect((await lab.bytes("POST", "specimens/import/", { body: "name\r\nx\r\n" })).status).toBe(401);
 });
 
-test("several of one name need an id", async () => {
+test("requires an id for an ambiguous name", async () => {
   await send("consumables/import/?match=none", table("name", "twin", "twin"));
   const { report } = await send("consumables/import/", table("name,amount", "twin,1"));
   expect(report.errors).toEqual([
@@ -186,7 +186,7 @@ test("several of one name need an id", async () => {
   ]);
 });
 
-test("an import is one batch of the history, and can be undone whole", async () => {
+test("writes one batch, which can be undone", async () => {
   const { report, headers } = await send("projects/import/", table("name", "a", "b"));
   expect(report.batch).toMatch(/^[0-9a-f-]{36}$/);
   expect(headers.get("batch-id")).toBe(report.batch);
@@ -197,7 +197,7 @@ test("an import is one batch of the history, and can be undone whole", async () 
   });
 });
 
-test("a form with a file, and a spreadsheet of others", async () => {
+test("accepts a form with a spreadsheet of another program", async () => {
   const bytes = (await writeXlsx({
     sheets: [
       {
@@ -216,7 +216,7 @@ test("a form with a file, and a spreadsheet of others", async () => {
   expect(record).toEqual({ start_date: "2026-05-06T00:00:00.000000+00:00", is_frozen: true });
 });
 
-test("Unicode text, as spreadsheets save it, is UTF-16 with tabs", async () => {
+test("accepts UTF-16 with tabs", async () => {
   const little = Buffer.from(`\ufeff${table("name\tdescription", "Böcke\tfür Kühlschränke")}`, "utf16le");
   const sent = [Uint8Array.from(little), Uint8Array.from(little.swap16())];
   expect(counts((await send("projects/import/", sent[0])).report)).toEqual([1, 0, 0, 0]);
@@ -225,7 +225,7 @@ test("Unicode text, as spreadsheets save it, is UTF-16 with tabs", async () => {
   expect(record).toEqual({ description: "für Kühlschränke" });
 });
 
-test("files that are none are refused", async () => {
+test("rejects files of other types", async () => {
   const refusal = async (body: string | Uint8Array<ArrayBuffer>) => {
     const { status, report } = await send("projects/import/", body);
     return `${status} ${report.message}`;
@@ -242,7 +242,7 @@ test("files that are none are refused", async () => {
   ).toBe(400);
 });
 
-test("a template has the fields, and drop-downs of what there is to choose", async () => {
+test("provides a template with drop-down lists", async () => {
   const { status, headers, bytes } = await lab.bytes("GET", "consumables/import/", { as: "bob" });
   expect(status).toBe(200);
   expect(headers.get("content-disposition")).toBe('attachment; filename="stocks-consumables-template.xlsx"');
@@ -261,7 +261,7 @@ test("a template has the fields, and drop-downs of what there is to choose", asy
   expect(counts((await send("consumables/import/", bytes, "bob")).report)).toEqual([0, 0, 0, 0]);
 });
 
-test("progress is told in JSON lines, the last of which is the report", async () => {
+test("streams progress as JSON lines that end with the report", async () => {
   const file = table("name", ...Array.from({ length: 1200 }, (_, i) => `p${i}`));
   const { headers, bytes } = await lab.bytes("POST", "projects/import/?progress=1", {
     as: "alice",

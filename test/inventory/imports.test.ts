@@ -7,7 +7,7 @@ import { type ImportRequest, Imports } from "../../src/inventory/imports/imports
 import type { Json } from "../../src/inventory/model/field.ts";
 import { type Answered, type Lab, openLab } from "./harness.ts";
 
-/** Imports on threads of their own: others are answered, progress is told, and an end of the process costs nothing. */
+/** Imports run in their own thread, report progress, and survive a restart. */
 
 let lab: Lab;
 let directory: string;
@@ -33,7 +33,7 @@ const total = async (): Promise<Json> =>
   (await lab.ask("GET", "consumables/?name=Thing&page_size=1", { as: "alice" })).body.total;
 const IMPORT = "consumables/import/";
 
-/** Asks until the state is one of these. */
+/** Polls until the import has one of these states. */
 async function until(path: string, ...states: string[]): Promise<Answered> {
   for (;;) {
     const answer = await lab.ask("GET", path, { as: "alice" });
@@ -46,7 +46,7 @@ async function until(path: string, ...states: string[]): Promise<Answered> {
 }
 const pathOf = (answer: Answered): string => answer.headers.get("location")!.replace(/^.*\/api\/v2\//, "");
 
-test("while an import writes, others read, and what they write waits and is kept", async () => {
+test("serves readers during an import, and lets writers wait", async () => {
   const own = { ended: false };
   const imported = send(IMPORT, csv(3000)).finally(() => (own.ended = true));
   let under: { id: string }[] = [];
@@ -70,7 +70,7 @@ test("while an import writes, others read, and what they write waits and is kept
   expect((await written).status).toBe(201);
 });
 
-test("an import in the background is accepted at once, tells how far it is, and what it came to", async () => {
+test("accepts a background import, and reports progress and result", async () => {
   const accepted = await lab.ask("POST", IMPORT, {
     as: "alice",
     body: csv(2000),
@@ -107,7 +107,7 @@ test("an import in the background is accepted at once, tells how far it is, and 
   expect(none.body.message).toBe("The file is empty: its first row names the columns.");
 });
 
-test("called off, it leaves nothing; so does one that waits for it", async () => {
+test("rolls back a cancelled import, and cancels a waiting one", async () => {
   const [first, second] = await Promise.all([1, 2].map(() => send(`${IMPORT}?background=1`, csv(20_000))));
   await until(pathOf(first), "writing");
   const waiting = await lab.ask("DELETE", pathOf(second), { as: "alice" });
@@ -121,7 +121,7 @@ test("called off, it leaves nothing; so does one that waits for it", async () =>
   expect((await lab.ask("POST", "locations/", { as: "alice", body: { label: "x" } })).status).toBe(201);
 });
 
-test("what was accepted is begun again by the next process, and done once", async () => {
+test("resumes an accepted import after a restart, and runs it once", async () => {
   const { database, clock, accounts, tokens } = lab;
   const actor = accounts.authenticate(
     new Request("http://lab/", { headers: { Authorization: `Token ${tokens.alice}` } }),
@@ -160,7 +160,7 @@ test("what was accepted is begun again by the next process, and done once", asyn
   await last.close();
 });
 
-test("pages: a form that takes a file, and how far it is, loaded again by itself until it has ended", async () => {
+test("shows an upload form, and a page that reloads until the import ends", async () => {
   const form = await lab.ask("GET", `${IMPORT}?format=api`, {
     as: "alice",
     headers: { Accept: "text/html" },

@@ -6,7 +6,7 @@ import { SHEETS } from "../../src/inventory/labels/sheet.ts";
 import { type Lab, openLab } from "./harness.ts";
 import { IDS, SAMPLE } from "./sample.ts";
 
-/** Labels that readers other than ours can read, and what scanners read from them. */
+/** Labels that independent programs can read, and the lookup of scanned codes. */
 
 const READERS = ["/usr/bin/pdftoppm", "/usr/bin/zbarimg"].every(existsSync);
 if (!READERS)
@@ -37,7 +37,7 @@ afterAll(() => {
 const make = (query: string, as?: string, list = "stocks/consumables") =>
   lab.bytes("GET", `${list}/labels/?${query}`, as === undefined ? {} : { as });
 
-/** All codes on the pages of a file, as another program reads them from what a printer of 300 dpi would print. */
+/** All codes in a file, as zbar reads them from an image at 300 dpi. */
 async function codesOf(bytes: Uint8Array): Promise<string[]> {
   const name = join(directory, crypto.randomUUID());
   await Bun.write(`${name}.pdf`, bytes);
@@ -55,7 +55,7 @@ const addressOf = (code: string): string => `http://lab/i/${code}`;
 const CODES = ["5f1e627f-8aba", "9b0d1c52-77aa", "c4a9f0aa-1234", "e0000000-5678"];
 
 readingTest(
-  "every code is read by another program, down to the smallest labels",
+  "prints codes that zbar reads, on all sizes",
   async () => {
     const read = async (query: string) => [query, (await codesOf((await make(query)).bytes)).sort()];
     const addresses = CODES.map(addressOf);
@@ -72,7 +72,7 @@ readingTest(
   300_000,
 );
 
-test("every sheet there is makes a file", async () => {
+test("makes a file for every sheet", async () => {
   for (const { name } of SHEETS) {
     const { status, headers } = await make(`sheet=${name}&name=Buffer`);
     const type = headers.get("content-type");
@@ -84,23 +84,20 @@ test("every sheet there is makes a file", async () => {
   );
 });
 
-readingTest(
-  "the text is text, of any script of Europe, and long names end where the label does",
-  async () => {
-    const { bytes } = await make("sheet=a4-3x8");
-    await Bun.write(join(directory, "text.pdf"), bytes);
-    const text = await Bun.$`pdftotext -layout ${join(directory, "text.pdf")} -`.text();
-    for (const part of ["α-Tubulin (µg), clone", "é-ł", "LAB-000123", "5f1e627f-8aba", "Freezer 1 › Shelf 1"])
-      expect(text).toContain(part);
-    expect(text).toContain("…");
-    const fonts = await Bun.$`pdffonts ${join(directory, "text.pdf")}`.text();
-    // Embedded, subset, with a way back to characters.
-    expect(fonts).toMatch(/\+DejaVuSansCondensed .*yes yes yes/);
-    expect(bytes.length).toBeLessThan(60_000);
-  },
-);
+readingTest("prints searchable text in European scripts, and shortens long names", async () => {
+  const { bytes } = await make("sheet=a4-3x8");
+  await Bun.write(join(directory, "text.pdf"), bytes);
+  const text = await Bun.$`pdftotext -layout ${join(directory, "text.pdf")} -`.text();
+  for (const part of ["α-Tubulin (µg), clone", "é-ł", "LAB-000123", "5f1e627f-8aba", "Freezer 1 › Shelf 1"])
+    expect(text).toContain(part);
+  expect(text).toContain("…");
+  const fonts = await Bun.$`pdffonts ${join(directory, "text.pdf")}`.text();
+  // Embedded, subset, with a way back to characters.
+  expect(fonts).toMatch(/\+DejaVuSansCondensed .*yes yes yes/);
+  expect(bytes.length).toBeLessThan(60_000);
+});
 
-readingTest("a sheet that was begun is gone on with, and a full one followed by another", async () => {
+readingTest("skips used labels, and adds pages", async () => {
   const pages = async (query: string) => {
     await Bun.write(join(directory, "pages.pdf"), (await make(query)).bytes);
     const info = await Bun.$`pdfinfo ${join(directory, "pages.pdf")}`.text();
@@ -111,7 +108,7 @@ readingTest("a sheet that was begun is gone on with, and a full one followed by 
   expect((await pages("sheet=25x10"))[0]).toBe("4");
 });
 
-test("labels are of what the list finds for the caller, in its order", async () => {
+test("prints the records of the list in its order", async () => {
   const names = async (query: string, as?: string) => {
     const zpl = new TextDecoder().decode((await make(`format=zpl&sheet=57x32&${query}`, as)).bytes);
     return [...zpl.matchAll(/FDMA,http:\/\/lab\/i\/(\S+)\^FS/g)].map(([, code]) => code);
@@ -126,7 +123,7 @@ test("labels are of what the list finds for the caller, in its order", async () 
   expect(places).toContain(addressOf(IDS.a101));
 });
 
-test("ZPL escapes what is typed, in the resolution of the printer", async () => {
+test("escapes text in ZPL and uses the resolution of the printer", async () => {
   const zpl = async (query: string) =>
     new TextDecoder().decode((await make(`format=zpl&name=Buffer&${query}`)).bytes);
   expect(await zpl("sheet=50x25&symbol=code128")).toMatchInlineSnapshot(`
@@ -157,7 +154,7 @@ test("ZPL escapes what is typed, in the resolution of the printer", async () => 
   `);
 });
 
-test("what cannot be printed so that it can be read is refused", async () => {
+test("rejects labels that scanners could not read", async () => {
   const refused = async (query: string, list?: string) => {
     const { status, bytes } = await make(query, undefined, list);
     return [status, (JSON.parse(new TextDecoder().decode(bytes)) as { message: string }).message];
@@ -192,7 +189,7 @@ const scanned = async (code: string, as?: string) => {
   );
 };
 
-test("a scanned code is a record: by address, id, its beginning, or barcode", async () => {
+test("finds a record by URL, id, prefix of the id, or barcode", async () => {
   const tubulin = ["stocks/consumables α-Tubulin (µg), clone é-ł id"];
   for (const code of [
     "5f1e627f-8aba",
@@ -220,7 +217,7 @@ test("a scanned code is a record: by address, id, its beginning, or barcode", as
     expect({ code, found: await scanned(code) }).toEqual({ code, found: [] });
 });
 
-test("nobody finds by scanning what the lists would not show", async () => {
+test("finds only records that the caller may view", async () => {
   expect(await scanned("d1e2f3a4-5678")).toEqual([]);
   expect(await scanned("d1e2f3a4-5678", "bob")).toEqual([]);
   expect(await scanned("d1e2f3a4-5678", "alice")).toEqual(["stocks/consumables Hidden tube id"]);

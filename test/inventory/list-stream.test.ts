@@ -7,7 +7,7 @@ import { readXlsx } from "hucre/xlsx";
 import type { Json } from "../../src/inventory/model/field.ts";
 import { type Lab, openLab } from "./harness.ts";
 
-/** Long lists in one page are read slice by slice; a database in memory, which prints them at once, is the oracle. */
+/** Long lists are streamed in chunks. A database in memory, which renders them at once, is the reference. */
 
 const COUNT = 1300;
 const directory = mkdtempSync(join(tmpdir(), "labd-streams-"));
@@ -40,7 +40,7 @@ const labels = (text: string): Json[] =>
 const MAX = "locations/?page_size=max";
 const isStreamed = (tag: string | null): boolean => tag?.startsWith('W/"s') ?? false;
 
-test("a long list has the bytes that it has when it is printed at once", async () => {
+test("streams the same bytes that rendering at once gives", async () => {
   const forms = [
     "",
     "&response_format=flat",
@@ -63,13 +63,13 @@ test("a long list has the bytes that it has when it is printed at once", async (
     }
 });
 
-test("what is short is printed at once, and there is no second page", async () => {
+test("renders short lists at once, without a second page", async () => {
   const short = await lab.ask("GET", `${MAX}&label=Box 7 "ä"`);
   expect([short.body.total, isStreamed(short.headers.get("etag"))]).toEqual([1, false]);
   expect((await lab.ask("GET", `${MAX}&page=2`)).status).toBe(404);
 });
 
-test("the tag is known until something is written, and is each caller's own", async () => {
+test("keeps the entity tag until the next write, per caller", async () => {
   const first = await lab.ask("GET", MAX, { as: "alice" });
   const tag = first.headers.get("etag")!;
   const again = (as: string) => lab.ask("GET", MAX, { as, headers: { "If-None-Match": tag } });
@@ -84,7 +84,7 @@ test("the tag is known until something is written, and is each caller's own", as
   expect([head.status, head.text, head.headers.get("content-type")]).toEqual([200, "", "application/json"]);
 });
 
-test("a list is what it was when it was asked for, whatever is written while it is read", async () => {
+test("streams a list as of the request, despite later writes", async () => {
   const before = labels((await lab.ask("GET", MAX)).text);
   const response = await lab.get(MAX);
   const reader = response.body!.getReader();
@@ -112,7 +112,7 @@ test("a list is what it was when it was asked for, whatever is written while it 
   expect([isStreamed(then.headers.get("etag")), labels(then.text).length]).toEqual([true, before.length - 3]);
 });
 
-test("a file is what the list was when it was asked for, whatever is written while it is read", async () => {
+test("streams a file as of the request, despite later writes", async () => {
   for (const format of ["csv", "xlsx"]) {
     const path = `locations/?format=${format}&fields=label,barcode,place__room`;
     const file = async (response: Response, write?: () => Promise<unknown>) => {
@@ -136,7 +136,7 @@ test("a file is what the list was when it was asked for, whatever is written whi
   }
 });
 
-test("readers that go away leave nothing open; one too many is refused, and those without credentials leave room", async () => {
+test("limits concurrent streams, and frees those of disconnected clients", async () => {
   const before = (await lab.ask("GET", MAX)).text;
   for (let round = 0; round < 3; round++) {
     const open: Response[] = [];

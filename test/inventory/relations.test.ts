@@ -4,7 +4,7 @@ import { RESOURCES } from "../../src/inventory/index.ts";
 import { type Lab, openLab } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
-/** What refers to a record, which values a field has, what lies in what: counted of what the caller may see, and of no more. */
+/** References, values of fields and the location tree, counted over the records that the caller may view. */
 
 let lab: Lab;
 beforeAll(async () => {
@@ -27,7 +27,7 @@ const listed = (body: Record<string, Json>) =>
     ({ segment, field, total, records }) => [segment, field, total, records.map(({ name }) => name)],
   );
 
-test("what refers to a record is what the lists find for each caller", async () => {
+test("counts the references that the caller may view", async () => {
   expect(listed(await get(`locations/${IDS.drawer}/references/`, "alice"))).toEqual([
     ["stocks/consumables", "location", 2, ["Tube 1", "Tube 2"]],
   ]);
@@ -42,7 +42,7 @@ test("what refers to a record is what the lists find for each caller", async () 
     expect((await lab.ask("GET", list)).body.total).toBe(total);
 });
 
-test("annotations that name a record refer to it, for whoever may view what they are on", async () => {
+test("includes references by annotations", async () => {
   for (const [id, as] of [
     [IDS.fish, "admin"],
     [IDS.hidden, "admin"],
@@ -71,13 +71,13 @@ test("annotations that name a record refer to it, for whoever may view what they
   expect((await lab.ask("GET", String((await seen("alice"))[0].list), { as: "alice" })).body.total).toBe(2);
 });
 
-test("what the caller may not see has no references", async () => {
+test("returns 404 for a record the caller may not view", async () => {
   for (const as of ["bob", undefined])
     expect((await lab.ask("GET", `places/${IDS.cellar}/references/`, as ? { as } : {})).status).toBe(404);
   expect((await get(`places/${IDS.cellar}/references/`, "alice")).total).toBe(1);
 });
 
-test("values of a field are counted, with the filters of the list", async () => {
+test("counts the values of a field with the filters of the list", async () => {
   const values = async (query: string, as?: string) =>
     (await get(`stocks/consumables/values/?${query}`, as)).results;
   expect(await values("field=model_type", "alice")).toEqual([
@@ -100,7 +100,7 @@ test("values of a field are counted, with the filters of the list", async () => 
     expect((await lab.ask("GET", `stocks/consumables/values/?${query}`)).status).toBe(400);
 });
 
-test("the tree is walked from the rooms down, and leads back up", async () => {
+test("browses the location tree down and up", async () => {
   const tree = async (of: string, as?: string) => {
     const { path, contents, levels } = await get(`locations/tree/?of=${of}`, as);
     return {
@@ -158,7 +158,7 @@ test("the tree is walked from the rooms down, and leads back up", async () => {
   expect((await lab.ask("GET", "locations/tree/?of=terms/1")).status).toBe(400);
 });
 
-test("a location in one that the caller may not see stands outside", async () => {
+test("shows a location inside an invisible one at the top level", async () => {
   const inner = { label: "Inner", parent: IDS.secret, public: true };
   expect((await lab.ask("POST", "locations/", { as: "admin", body: inner })).status).toBe(201);
   const names = async (as: string) => {
@@ -170,7 +170,7 @@ test("a location in one that the caller may not see stands outside", async () =>
   expect(await names("alice")).toEqual([]);
 });
 
-test("OPTIONS tells what forms and editors of filters need, whoever asks", async () => {
+test("returns the metadata for forms and filters to every caller", async () => {
   for (const { segment } of RESOURCES) {
     const { body } = await lab.ask("OPTIONS", `${segment}/`);
     const fields = body.fields as Record<

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Json } from "../../src/inventory/model/field.ts";
 import { type Lab, openLab, PASSWORD, START } from "./harness.ts";
 
-/** Signing in and out, and the tokens that everybody makes for programs of their own. */
+/** Sign-in, sign-out and API tokens. */
 
 let lab: Lab;
 beforeAll(async () => {
@@ -14,7 +14,7 @@ const FORM = { "Content-Type": "application/x-www-form-urlencoded" };
 const cookieOf = (headers: Headers): string => (headers.get("set-cookie") ?? "").split(";")[0];
 const right = { username: "alice", password: PASSWORD };
 
-test("a browser signs in, works with its cookie, and signs out", async () => {
+test("opens a session, uses its cookie, and ends it", async () => {
   expect((await lab.ask("GET", "session/")).status).toBe(401);
   const opened = await lab.ask("POST", "session/", { body: right });
   expect(opened.status).toBe(200);
@@ -61,7 +61,7 @@ test("a browser signs in, works with its cookie, and signs out", async () => {
   expect((await lab.ask("DELETE", "session/")).status).toBe(204);
 });
 
-test("a form signs in and out without script, and leads to pages of ours only", async () => {
+test("signs in and out by forms, and redirects only to own pages", async () => {
   const form = (fields: Record<string, string>, headers: Record<string, string> = {}) =>
     lab.ask("POST", "session/", {
       headers: { ...FORM, ...headers },
@@ -90,7 +90,7 @@ test("a form signs in and out without script, and leads to pages of ours only", 
   expect((await lab.ask("GET", "session/", { headers: { Cookie } })).status).toBe(401);
 });
 
-test("what is missing or wrong at sign-in is said as everywhere", async () => {
+test("reports missing and wrong credentials like other errors", async () => {
   const missing = await lab.ask("POST", "session/", { body: { username: "alice" } });
   expect([missing.status, missing.body.password]).toEqual([400, ["This field is required."]]);
   const wrong = await lab.ask("POST", "session/", { body: { ...right, password: "wrong horse" } });
@@ -101,7 +101,7 @@ test("what is missing or wrong at sign-in is said as everywhere", async () => {
   );
 });
 
-test("Basic signs in", async () => {
+test("accepts Basic authentication", async () => {
   const basic = (pair: string) => ({ Authorization: `Basic ${Buffer.from(pair).toString("base64")}` });
   const ask = (pair: string) => lab.ask("GET", "users/alice/", { headers: basic(pair) });
   expect((await ask(`alice:${PASSWORD}`)).body.username).toBe("alice");
@@ -110,7 +110,7 @@ test("Basic signs in", async () => {
   expect(wrong.headers.get("www-authenticate")).toBe("Token, Bearer");
 });
 
-test("tokens are made, shown once, listed, used and revoked by their owner", async () => {
+test("creates, shows once, lists and revokes tokens", async () => {
   const as = "bob";
   const made = await lab.ask("POST", "tokens/", {
     as,
@@ -159,7 +159,7 @@ test("tokens are made, shown once, listed, used and revoked by their owner", asy
     expect((await lab.ask("POST", "tokens/", { as, body })).status).toBe(400);
 });
 
-test("too many failures are 429 with Retry-After, for the account and for unknown names alike", async () => {
+test("throttles failed sign-ins of known and unknown names", async () => {
   const attempt = (username: string) =>
     lab.ask("POST", "token-auth/", { body: { username, password: "wrong horse" } });
   for (const name of ["bob", "nobody"]) {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { type Lab, openLab } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
-/** Rights on single records: who may give which, and what they do at once. */
+/** Grants on single records: who may give them, and their effect. */
 
 let lab: Lab;
 let id = "";
@@ -25,7 +25,7 @@ const change = async (as: string) =>
   (await lab.ask("PATCH", `locations/${id}/`, { as, body: { barcode: "1" } })).status;
 const remove = async (as: string) => (await lab.ask("DELETE", `locations/${id}/`, { as })).status;
 
-test("a right is given to a user, works at once, and is taken again", async () => {
+test("grants and revokes a right with immediate effect", async () => {
   expect([await seen("bob"), await change("bob")]).toEqual([false, 404]);
   const shared = await share("alice", { users: [{ user: "bob", view: true }] });
   expect([shared.status, shared.body]).toEqual([
@@ -66,7 +66,7 @@ test("a right is given to a user, works at once, and is taken again", async () =
   expect((await share("alice", {})).body.users).toEqual([]);
 });
 
-test("a group's right is that of its members", async () => {
+test("applies a grant of a group to its members", async () => {
   await share("alice", { groups: [{ group: "Imaging", delete: true }] });
   expect([await seen("bob"), await seen("carol"), await change("bob")]).toEqual([true, true, 403]);
   expect(await seen("carol", "&can_delete=true&can_change=false")).toBe(true);
@@ -74,7 +74,7 @@ test("a group's right is that of its members", async () => {
   expect((await share("alice", {})).status).toBe(404);
 });
 
-test("who may change may share, but gives no right to delete that is not theirs", async () => {
+test("lets editors share, but not grant a right to delete that they lack", async () => {
   await share("alice", { users: [{ user: "bob", view: true }] });
   for (const method of ["GET", "PUT", "PATCH"])
     expect((await share("bob", method === "GET" ? undefined : {}, method)).status).toBe(403);
@@ -97,7 +97,7 @@ test("who may change may share, but gives no right to delete that is not theirs"
   expect([gone.status, gone.text, await seen("bob")]).toEqual([204, "", false]);
 });
 
-test("PUT sets the lists that it has, PATCH changes who it names; the flag public goes through history", async () => {
+test("replaces lists by PUT, and merges by PATCH", async () => {
   await share("alice", {
     users: [{ user: "bob", change: true }],
     groups: [{ group: "Imaging", view: true }],
@@ -125,7 +125,7 @@ test("PUT sets the lists that it has, PATCH changes who it names; the flag publi
 });
 const idOf = async (name: string) => (await lab.ask("GET", `users/${name}/`, { as: "alice" })).body.id;
 
-test("what is wrong with a wish is said by list and place, and nothing is done", async () => {
+test("names the invalid list, and writes nothing", async () => {
   const good = { user: "bob", view: true };
   for (const [body, field] of [
     [{ users: [good, { user: "nobody", view: true }] }, "users"],
@@ -147,7 +147,7 @@ test("what is wrong with a wish is said by list and place, and nothing is done",
   expect((await lab.ask("DELETE", `locations/${id}/permissions/`, { as: "alice" })).status).toBe(405);
 });
 
-test("several records are shared at once, all or none", async () => {
+test("shares several records or none", async () => {
   const second = String(
     (await lab.ask("POST", "locations/", { as: "alice", body: { label: "Two" } })).body.id,
   );
@@ -175,7 +175,7 @@ test("several records are shared at once, all or none", async () => {
   ).toBe(400);
 });
 
-test("the address is there for every resource and under every name", async () => {
+test("exists for every resource and alias", async () => {
   for (const [segment, record] of [
     ["stocks/equipment", IDS.freezer],
     ["annotationtypes", IDS.note],
@@ -192,7 +192,7 @@ test("the address is there for every resource and under every name", async () =>
       });
 });
 
-test("rights go with their user's account and group", async () => {
+test("ends with the account or the group", async () => {
   await share("alice", { users: [{ user: "carol", view: true }] });
   expect(await seen("carol")).toBe(true);
   await lab.ask("PATCH", "users/carol/", { as: "admin", body: { is_active: false } });

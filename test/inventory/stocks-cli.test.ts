@@ -19,7 +19,7 @@ const call = (method: string, path: string, body?: unknown) =>
   });
 const ENVELOPE = ["previous", "next", "current", "total", "total_pages", "results"];
 
-test("login: a wrong password is 401, the right one a token", async () => {
+test("returns a token for the right password, and 401 for a wrong one", async () => {
   expect((await lab.ask("POST", "token-auth/", { body: { username: "alice", password: "no" } })).status).toBe(
     401,
   );
@@ -30,7 +30,7 @@ test("login: a wrong password is 401, the right one a token", async () => {
   authorization = `Token ${body.token}`;
 });
 
-test("who the caller is, which it asks before anything else", async () => {
+test("returns the account of the caller", async () => {
   const { status, body } = await call("GET", "users/alice?response_format=flat&deleted=False");
   expect(status).toBe(200);
   const alice = {
@@ -53,7 +53,7 @@ test("who the caller is, which it asks before anything else", async () => {
   expect((await lab.ask("GET", "users/alice")).status).toBe(401);
 });
 
-test("what an id is", async () => {
+test("resolves ids and names", async () => {
   expect((await call("GET", `resolver/${IDS.freezer}`)).body).toEqual({
     id: IDS.freezer,
     name: "Freezer 1",
@@ -78,11 +78,11 @@ test("what an id is", async () => {
   expect((await lab.ask("GET", `resolver/${IDS.secret}`)).body).toEqual(nothing);
 });
 
-test("version", async () => {
+test("returns the API version", async () => {
   expect((await call("GET", "version/")).body).toEqual({ version: "v2" });
 });
 
-test("lists, flat, in one page", async () => {
+test("lists all records in the flat form", async () => {
   for (const path of ["annotationtypes", "stocks/equipment", "vocabularies/terms"]) {
     const { status, body } = await call("GET", `${path}/?response_format=flat&deleted=False&page_size=max`);
     expect(status).toBe(200);
@@ -94,7 +94,7 @@ test("lists, flat, in one page", async () => {
   }
 });
 
-test("the filters it adds", async () => {
+test("accepts the filters of the client", async () => {
   const filters = "name=or&fields=name,id&model_type=&owner=system&owned_by=SYSTEM_GROUP";
   const { body } = await call(
     "GET",
@@ -108,12 +108,12 @@ test("the filters it adds", async () => {
   expect(terms.body.total).toBe(2);
 });
 
-test("a count", async () => {
+test("counts records", async () => {
   const { body } = await call("GET", "annotationtypes/?response_format=flat&deleted=false&page_size=1");
   expect(body).toMatchObject({ total: 6, total_pages: 6 });
 });
 
-test("pages by following next as it is", async () => {
+test("pages through a list by `next`", async () => {
   let next: Json = "http://lab/api/v2/annotationtypes/?response_format=flat&deleted=False&page_size=4";
   const seen: Json[] = [];
   while (typeof next === "string") {
@@ -124,13 +124,13 @@ test("pages by following next as it is", async () => {
   expect(new Set(seen).size).toBe(6);
 });
 
-test("an annotation type by name", async () => {
+test("finds an annotation type by name", async () => {
   const path = (name: string) => `annotationtypes/?name=${name}&response_format=flat&deleted=False`;
   expect((await call("GET", path("weight"))).body.total).toBe(1);
   expect((await call("GET", path("nothing"))).body.total).toBe(0);
 });
 
-test("an item, without a slash at the end", async () => {
+test("returns a record without a trailing slash", async () => {
   const { body } = await call("GET", `annotationtypes/${IDS.organ}?response_format=flat&deleted=False`);
   expect(Object.keys(body)).toEqual(["results"]);
   expect(body.results).toMatchObject({ id: IDS.organ, name: "organ", cv_category: IDS.tissue });
@@ -139,7 +139,7 @@ test("an item, without a slash at the end", async () => {
   );
 });
 
-test("creating, wrapped in results", async () => {
+test("creates a record wrapped in `results`", async () => {
   const { status, body } = await call(
     "POST",
     "stocks/equipment/?format=json&response_format=flat&type=FREEZER",
@@ -156,7 +156,7 @@ test("creating, wrapped in results", async () => {
   expect(body.results).toMatchObject({ name: "Freezer 2", place: IDS.a101, owned_by: "Genomics" });
 });
 
-test("every refusal has a message", async () => {
+test("sends a message with every error", async () => {
   const refusals = [
     await call("POST", "stocks/equipment/?format=json&response_format=flat", { results: {} }),
     await call("GET", "annotationtypes/?nothing=1"),

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Lab, openLab } from "./harness.ts";
 import { IDS, SAMPLE } from "./sample.ts";
 
-/** A location is looked through with a scanner: what is found, misplaced, missing, unknown, and what is made of it. */
+/** Stocktakes compare scanned codes with the recorded contents of a location. */
 
 const id = (letter: string): string => `${letter.repeat(8)}-${letter.repeat(4)}-4aaa-8aaa-000000000000`;
 const tube = (letter: string, name: string, location: string | null, more: object = {}) => ({
@@ -60,7 +60,7 @@ const placeOf = async (letter: string): Promise<Record<string, unknown>> => {
   return (await lab.ask("GET", path, { as: "admin" })).body;
 };
 
-test("scans are judged by where things are recorded, and applied as one batch that is undone as one", async () => {
+test("judges scans by recorded locations, and applies them as one batch", async () => {
   const of = await begin("admin");
   expect(await scan(of, "admin", ["TUBE-1", "bbbbbbbb-bbbb", "http://lab/i/dddddddd-dddd"])).toEqual([
     "In the drawer: found",
@@ -127,7 +127,7 @@ test("scans are judged by where things are recorded, and applied as one batch th
   expect((await count(of, "admin")).misplaced).toEqual(["Nowhere", "On the bench"]);
 });
 
-test("what was scanned in a box inside belongs into that box", async () => {
+test("moves an item into the box in which it was scanned", async () => {
   const of = await begin("admin");
   expect(await scan(of, "admin", ["bbbbbbbb", "TUBE-1"], IDS.drawer)).toEqual([
     "On the shelf: misplaced",
@@ -145,7 +145,7 @@ test("what was scanned in a box inside belongs into that box", async () => {
   expect([wrong.status, Object.keys(wrong.body)]).toEqual([400, ["place", "message"]]);
 });
 
-test("nobody counts, scans or moves more than they may see and change", async () => {
+test("respects the rights of the caller", async () => {
   const of = await begin("bob");
   // Neither the lists nor a code tell of what is hidden.
   expect(await scan(of, "bob", ["ffffffff", "dddddddd"])).toEqual(["–: unknown", "On the bench: misplaced"]);
@@ -166,7 +166,7 @@ test("nobody counts, scans or moves more than they may see and change", async ()
   expect((await count(own, "bob")).unknown).toEqual(["ffffffff"]);
 });
 
-test("what a stocktake came to is written by applying it alone, and bad requests are told what is wrong", async () => {
+test("protects its result, and names invalid parameters", async () => {
   const of = await begin("alice");
   const refused = async (method: string, path: string, body: unknown) => {
     const answer = await lab.ask(method, of + path, { as: "alice", body });

@@ -3,7 +3,7 @@ import { readXlsx, streamXlsxRows, writeXlsxStream } from "hucre/xlsx";
 import { readableFromFront } from "../../src/inventory/imports/zip-layout.ts";
 
 const ROWS = Array.from({ length: 3000 }, (_, i) => [`row ${i}`, i / 8, i % 2 === 0, "ä 😀 = <&>"]);
-/** In a Buffer amid others, as bodies of requests are. */
+/** As part of a larger buffer, like request bodies. */
 async function archive(): Promise<Buffer> {
   const written = await new Response(
     writeXlsxStream(ROWS, { name: "x", columns: [{ header: "a" }] }),
@@ -13,7 +13,7 @@ async function archive(): Promise<Buffer> {
 
 const turn = async (): Promise<void> => {};
 
-test("an archive laid out anew holds the same, front to back and by its directory", async () => {
+test("preserves the content for streaming and for random access", async () => {
   const bytes = await archive();
   const streamed: unknown[] = [];
   for await (const { values } of streamXlsxRows(readableFromFront(bytes, 1e9, turn))) streamed.push(values);
@@ -24,7 +24,7 @@ test("an archive laid out anew holds the same, front to back and by its director
   expect(await new Response(readableFromFront(whole, 1e9, turn)).bytes()).toEqual(whole);
 });
 
-test("what unfolds to too much, or is cut off anywhere, is refused", async () => {
+test("rejects archives that are too large or truncated", async () => {
   const bytes = await archive();
   expect(() => readableFromFront(bytes, 1000, turn)).toThrow("unfolds to more");
   for (const length of [0, 10, 22, 1000, bytes.length - 1])

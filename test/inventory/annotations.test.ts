@@ -6,7 +6,7 @@ import sample from "../../src/sample/inventory.json";
 import { type Lab, openLab } from "./harness.ts";
 import { IDS } from "./sample.ts";
 
-/** Annotations and notes of records, their values, and who may see and write them. */
+/** Annotations and notes of records: values and rights. */
 
 let lab: Lab;
 beforeAll(async () => {
@@ -22,7 +22,7 @@ const listed = async (id = IDS.antibody, as?: string): Promise<Json> =>
     ({ name, value }) => [name, value],
   );
 
-test("values are what their types say", async () => {
+test("accepts values that match the annotation type", async () => {
   const before = await listed();
   expect(before).toEqual([]);
   const good: [string, unknown, Json][] = [
@@ -63,13 +63,13 @@ const REFUSED: [string, unknown, string][] = [
   ["host", "cat", 'value: "cat" is not a valid choice. Choices: rabbit, goat.'],
   ["nothing", "x", "annotation_type_id: No such annotation type."],
 ];
-test.each(REFUSED)("%s refuses %p", async (type, value, message) => {
+test.each(REFUSED)("rejects %s: %p", async (type, value, message) => {
   const { body: made } = await lab.ask("POST", "consumables/", { as: "admin", body: { name: "new" } });
   const { status, body } = await annotate(type, value, "admin", String(made.id));
   expect({ status, message: body.message }).toEqual({ status: 400, message });
 });
 
-test("what may not be seen is not found, what may not be changed is refused", async () => {
+test("returns 404 for invisible records and 403 for read-only ones", async () => {
   const hidden = `specimens/${IDS.hidden}`;
   for (const part of ["annotations", "notes"]) {
     for (const method of ["GET", "POST"])
@@ -90,7 +90,7 @@ test("what may not be seen is not found, what may not be changed is refused", as
   );
 });
 
-test("the name of what a value refers to is for those who may view it", async () => {
+test("shows the name of a referenced record only to callers who may view it", async () => {
   const made = await lab.ask("POST", "consumables/", { as: "admin", body: { name: "open", public: true } });
   const id = String(made.body.id);
   const type = await lab.ask("POST", "annotationtypes/", {
@@ -107,7 +107,7 @@ test("the name of what a value refers to is for those who may view it", async ()
   expect(await listed(id, "bob")).toEqual([[null, { id: IDS.secret, name: null }]]);
 });
 
-test("a value is changed and removed", async () => {
+test("updates and deletes an annotation", async () => {
   const made = await lab.ask("POST", "specimens/", {
     as: "bob",
     body: { name: "Bob's", model_type: "FISH" },
@@ -124,7 +124,7 @@ test("a value is changed and removed", async () => {
   expect((await lab.ask("DELETE", one, { as: "bob" })).status).toBe(404);
 });
 
-test("notes are written, and records found by what they say", async () => {
+test("creates notes, and finds records by their text", async () => {
   const { status, body } = await lab.ask("POST", `locations/${IDS.shelf}/notes/?response_format=flat`, {
     as: "admin",
     body: { results: { content: "Door sticks in winter" } },
@@ -149,14 +149,14 @@ test("notes are written, and records found by what they say", async () => {
     expect({ bad, status: (await lab.ask("GET", `locations/?${bad}`)).status }).toEqual({ bad, status: 400 });
 });
 
-test("type in the address is the model type of a new record, and a filter of lists", async () => {
+test("takes the model type from the parameter `type`", async () => {
   const made = await lab.ask("POST", "stocks/consumables/?type=OLIGO", { as: "alice", body: { name: "p1" } });
   expect(made.body.model_type).toBe("OLIGO");
   const { body } = await lab.ask("GET", "stocks/consumables/?type=OLIGO", { as: "alice" });
   expect(body.total).toBe(1);
 });
 
-test("every link to choices in the sample leads to choices", async () => {
+test("links to existing choices", async () => {
   const full = await openLab({ sample: sample as unknown as InventorySample });
   let followed = 0;
   for (const segment of ["annotationtypes", "custompropertytypes"]) {
@@ -182,7 +182,7 @@ test("every link to choices in the sample leads to choices", async () => {
   full.database.close();
 });
 
-test("short addresses are the same lists", async () => {
+test("serves the same lists under their aliases", async () => {
   for (const { segment, aliases } of RESOURCES)
     for (const alias of aliases ?? []) {
       const [long, short] = [await lab.ask("GET", `${segment}/`), await lab.ask("GET", `${alias}/`)];
