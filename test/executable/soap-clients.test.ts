@@ -108,7 +108,7 @@ const EXPECTED = [
   "match 22 26 LYCYE",
   "pattern W{3} 0",
   /^pattern \S+ 0$/,
-  "fault Client There is no job with this identifier. RunJob returns identifiers of jobs.",
+  "fault Client There is no job with this identifier.",
   "refused Client",
 ];
 

@@ -53,34 +53,17 @@ const READ: Record<string, [Piece[], Answered]> = {
   "and the connection serves on after a fault": [[WHOLE, 50, WHOLE], TWICE],
   "in chunks": [[`${HEAD}${CHUNKED}\r\n${inChunks(MESSAGE, 50)}`], FAULT],
   "in chunks of one byte": [[`${HEAD}${CHUNKED}\r\n${inChunks(MESSAGE, 1)}`], FAULT],
-  "in chunks with extensions": [
-    [`${HEAD}${CHUNKED}\r\n${inChunks(MESSAGE, 50).replace("\r\n", ";name=value\r\n")}`],
-    FAULT,
-  ],
   "slowly, head and all": [slowly(WHOLE, 20), FAULT],
-  "slowly, in chunks": [slowly(`${HEAD}${CHUNKED}\r\n${inChunks(MESSAGE, 7)}`, 5), FAULT],
   "after 100-continue": [
     [`${HEAD}${LENGTH}Expect: 100-continue\r\n\r\n`, 100, MESSAGE],
     { statuses: [100, 500], has: "JobIdentifierFault" },
-  ],
-  "with Expect, not waiting": [
-    [`${HEAD}${LENGTH}Expect: 100-continue\r\n\r\n${MESSAGE}`],
-    { statuses: [100, 500] },
   ],
   "with Connection: close, which comes back": [
     [`${HEAD}${LENGTH}Connection: close\r\n\r\n${MESSAGE}`],
     { ...FAULT, closed: true, has: "Connection: close" },
   ],
-  "with Connection: Close": [
-    [`${HEAD}${LENGTH}Connection: Close\r\n\r\n${MESSAGE}`],
-    { ...FAULT, closed: true, has: "Connection: close" },
-  ],
   "over HTTP/1.0": [[WHOLE.replace("HTTP/1.1", "HTTP/1.0")], { ...FAULT, closed: true }],
   "three in a row without waiting": [[WHOLE.repeat(3)], { statuses: [500, 500, 500] }],
-  "in chunks, two in a row without waiting": [
-    [`${HEAD}${CHUNKED}\r\n${inChunks(MESSAGE, 50)}`.repeat(2)],
-    TWICE,
-  ],
   "behind a request for the WSDL, without waiting": [
     [`GET /soap/ConservationScorer?wsdl HTTP/1.1\r\n${HOST}\r\n${WHOLE}`],
     { statuses: [200, 500], has: "JobIdentifierFault" },
@@ -121,28 +104,19 @@ const BROKEN: Record<string, [string, number[]]> = {
   "two lengths that differ": [`${HEAD}${LENGTH}Content-Length: 5\r\n\r\n${MESSAGE}`, [400]],
   "a list of lengths": [`${HEAD}Content-Length: ${MESSAGE.length}, 5\r\n\r\n${MESSAGE}`, [400]],
   "a length and chunks": [`${HEAD}${LENGTH}${CHUNKED}\r\n${inChunks(MESSAGE, 50)}`, [400]],
-  "chunks and a length": [`${HEAD}${CHUNKED}${LENGTH}\r\n${inChunks(MESSAGE, 50)}`, [400]],
   "a negative length": [`${HEAD}Content-Length: -5\r\n\r\n${MESSAGE}`, [400]],
-  "a length with a sign": [`${HEAD}Content-Length: +${MESSAGE.length}\r\n\r\n${MESSAGE}`, [400]],
-  "a hexadecimal length": [`${HEAD}Content-Length: 0x10\r\n\r\n${MESSAGE}`, [400]],
-  "a length of twenty digits": [`${HEAD}Content-Length: 99999999999999999999\r\n\r\n${MESSAGE}`, [400]],
   "a huge chunk": [`${HEAD}${CHUNKED}\r\nFFFFFFFFFFFFFFFF\r\nabc`, [400]],
   "a chunk whose size is no number": [`${HEAD}${CHUNKED}\r\nzz\r\nabc`, [400]],
   "a transfer encoding that is not known": [`${HEAD}Transfer-Encoding: gzip\r\n\r\nabc`, [400]],
-  "chunks twice": [`${HEAD}Transfer-Encoding: chunked, chunked\r\n\r\n${inChunks(MESSAGE, 50)}`, [400]],
   "almost chunked": [`${HEAD}Transfer-Encoding: xchunked\r\n\r\n${inChunks(MESSAGE, 50)}`, [400]],
   "a header line of 1 MB": [`${HEAD}X: ${"a".repeat(1e6)}\r\n${LENGTH}\r\n${MESSAGE}`, [431]],
-  "20,000 header lines": [`${HEAD}${"X: a\r\n".repeat(20_000)}${LENGTH}\r\n${MESSAGE}`, [431]],
   "an address of 1 MB": [WHOLE.replace("/soap/", `/${"a".repeat(1e6)}/`), [431]],
   "no Host": [`${POST}${TYPE}${LENGTH}\r\n${MESSAGE}`, [400]],
-  "a space before a colon": [`${HEAD}Content-Length : 5\r\n\r\nabcde`, [400]],
   "a header folded to two lines": [`${HEAD}X: a\r\n b\r\n${LENGTH}\r\n${MESSAGE}`, [400]],
   "NUL in a header": [`${HEAD}X: a\0b\r\n${LENGTH}\r\n${MESSAGE}`, [400]],
   "lines without CR": [WHOLE.replaceAll("\r\n", "\n"), [505]],
   "TLS to a plain port": ["\x16\x03\x01\x02\0\x01\0\r\n\r\n", [400]],
-  "HTTP/2 without asking": ["PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", [400]],
   "HTTP/9.9": [WHOLE.replace("HTTP/1.1", "HTTP/9.9"), [505]],
-  "a method in lower case": [WHOLE.replace("POST", "post"), []],
   "a method that does not exist": [WHOLE.replace("POST", "FOO"), []],
 };
 
@@ -152,7 +126,7 @@ test("a length past the limit is refused at once, whatever comes of the body", a
   expect(statuses).toEqual([413]);
 });
 
-describe("broken framing is refused and the connection ended:", () => {
+describe("refuses broken framing and ends the connection for", () => {
   test.each(Object.entries(BROKEN))("%s", async (_, [request, statuses]) => {
     const { received, closed, ...found } = await exchange(server.url, [request]);
     expect(found.statuses).toEqual(statuses);
@@ -161,80 +135,25 @@ describe("broken framing is refused and the connection ended:", () => {
   });
 });
 
-describe("methods", () => {
-  for (const method of ["PUT", "DELETE", "TRACE", "PATCH", "PROPFIND", "M-SEARCH"]) {
-    test(`${method} is answered 405 with what is allowed`, async () => {
-      const { received, statuses } = await exchange(server.url, [
-        `${HEAD.replace("POST", method)}Content-Length: 0\r\nConnection: close\r\n\r\n`,
-      ]);
-      expect(statuses).toEqual([405]);
-      expect(received).toMatch(/^Allow: GET, HEAD, OPTIONS, POST\r$/m);
-      expect(received).toContain("method_not_allowed");
-    });
-  }
-  test("OPTIONS says what is allowed; HEAD is GET without a body", async () => {
-    const address = `${server.url}/soap/ConservationScorer`;
-    const options = await fetch(address, { method: "OPTIONS" });
-    expect([options.status, options.headers.get("allow")]).toEqual([204, "GET, HEAD, OPTIONS, POST"]);
-    for (const path of ["", "?wsdl", "?WSDL", "?wSdL=", "?singleWsdl", "/messages.xsd", "/prediction.xsd"]) {
-      const get = await fetch(address + path, { headers: { "accept-encoding": "identity" } });
-      const head = await fetch(address + path, {
-        method: "HEAD",
-        headers: { "accept-encoding": "identity" },
-      });
-      expect([path, get.status, head.status]).toEqual([path, 200, 200]);
-      expect(get.headers.get("content-type")).toBe(
-        path === "" ? "text/html; charset=utf-8" : "text/xml; charset=utf-8",
-      );
-      expect(head.headers.get("content-type")).toBe(get.headers.get("content-type"));
-      expect((await get.text()).length).toBeGreaterThan(500);
-      expect(await head.text()).toBe("");
-    }
-  });
+test("answers PUT with 405 and Allow", async () => {
+  const request = `${HEAD.replace("POST", "PUT")}Content-Length: 0\r\nConnection: close\r\n\r\n`;
+  const { received, statuses } = await exchange(server.url, [request]);
+  expect(statuses).toEqual([405]);
+  expect(received).toMatch(/^Allow: GET, HEAD, OPTIONS, POST\r$/m);
 });
 
-test("the WSDL names the host that was asked, and no markup instead of one", async () => {
-  const wsdl = (host: string): ReturnType<typeof exchange> =>
-    exchange(server.url, [
-      `GET /soap/ConservationScorer?wsdl HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
-    ]);
-  for (const host of ["lab.example", "lab.example:8080", "[::1]:80", "l", "10.0.0.1"]) {
-    const { statuses, received } = await wsdl(host);
-    expect(statuses).toEqual([200]);
-    expect(received).toContain(`location="http://${host.replace(/:80$/, "")}/soap/ConservationScorer"`);
-  }
-  for (const host of ['a"><x', "a b", "<script>", "a'b", "a&b", "a\\b", "a/b"]) {
-    const { statuses, received } = await wsdl(host);
-    expect([host, statuses.length <= 1]).toEqual([host, true]);
-    expect(received).not.toContain(`http://${host}`);
-    expect(received).not.toContain("<script>");
-  }
-});
+test.each(["lab.example", "lab.example:8080", "[::1]:80", 'a"><x', "a b", "a&b", "a/b"])(
+  "puts the Host %s into the WSDL only if it is valid",
+  async (host) => {
+    const request = `GET /soap/ConservationScorer?wsdl HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+    const { statuses, received } = await exchange(server.url, [request]);
+    const isValid = /^[\w.[\]:]+$/.test(host);
+    if (isValid) expect(statuses).toEqual([200]);
+    expect(received.includes(`location="http://${host.replace(/:80$/, "")}/soap/`)).toBe(isValid);
+  },
+);
 
-test("every address that the WSDL names leads somewhere, and so on from there", async () => {
-  const seen = new Set<string>();
-  const visit = async (address: string): Promise<void> => {
-    if (seen.has(address)) return;
-    seen.add(address);
-    const response = await fetch(address);
-    expect([address, response.status]).toEqual([address, 200]);
-    const text = await response.text();
-    for (const [, named] of text.matchAll(/(?:schemaLocation|location)="([^"]*)"/g)) {
-      expect(named).toStartWith(server.url);
-      await visit(named);
-    }
-  };
-  await visit(`${server.url}/soap/ConservationScorer?wsdl`);
-  await visit(`${server.url}/soap/ConservationScorer/messages.xsd`);
-  expect([...seen].map((address) => address.slice(server.url.length)).toSorted()).toEqual([
-    "/soap/ConservationScorer",
-    "/soap/ConservationScorer/messages.xsd",
-    "/soap/ConservationScorer/prediction.xsd",
-    "/soap/ConservationScorer?wsdl",
-  ]);
-});
-
-test("RunJobs in a row without waiting: none is answered twice or for another, and the server serves on", async () => {
+test("answers pipelined RunJobs once each, and serves on", async () => {
   const request = `${HEAD}Content-Length: ${RUN_JOB.length}\r\n\r\n${RUN_JOB}`;
   const { received, statuses, closed } = await exchange(server.url, [request.repeat(3)], {
     until: /(?:<\/soap:Envelope>[^]*){3}/,
@@ -254,7 +173,7 @@ async function cost(count: number): Promise<number> {
   return processorTime(server.process) - before;
 }
 
-test("100 half-sent requests held open: others are served, at no higher cost", async () => {
+test("serves others at the same cost while 100 half-sent requests are open", async () => {
   const before = await cost(300);
   const sockets: Socket[] = Array.from({ length: 100 }, (_, i) => {
     const socket = dial(server.url);
@@ -278,7 +197,7 @@ test("100 half-sent requests held open: others are served, at no higher cost", a
   expect(during).toBeLessThan(5 * before + 500);
 });
 
-test("a request that is cut off is of no consequence", async () => {
+test("survives requests that are cut off", async () => {
   for (let i = 1; i < 20; i++) {
     const socket = dial(server.url);
     socket.write(WHOLE.slice(0, Math.floor((WHOLE.length * i) / 20)));

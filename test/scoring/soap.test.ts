@@ -8,7 +8,6 @@ import { openScoringAlone, type ScoringAlone } from "./scoring-harness.ts";
 
 const NAMESPACE = "urn:test:scorer";
 const SOAP_11 = "http://schemas.xmlsoap.org/soap/envelope/";
-const SOAP_12 = "http://www.w3.org/2003/05/soap-envelope";
 const URL_ = "http://lab/soap/ConservationScorer";
 const P53 = proteins.split(">P04637")[1].split("\n>")[0].split("\n").slice(1).join("\n");
 const MAX_BYTES = 100_000;
@@ -100,7 +99,7 @@ async function result(id: string): Promise<string> {
 }
 
 describe("RunJob → GetStatus → GetResult", () => {
-  test("the MDM2-binding motif of p53 stands at 19–26 and is conserved", async () => {
+  test("finds the MDM2-binding motif of p53 at 19–26, conserved", async () => {
     const id = await submit();
     expect(id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     const { status, details } = await ended(id);
@@ -115,29 +114,12 @@ describe("RunJob → GetStatus → GetResult", () => {
     expect(xml).toContain(`>${METHOD}<`);
   });
 
-  test("a motif class by its ELM name gives what its expression gives; the asked-for name is shown", async () => {
+  test("accepts a motif class by its ELM name, and shows that name", async () => {
     const id = await submit({ expressions: [], names: ["DEG_MDM2_SWIB_1"] });
     await ended(id);
     const xml = await result(id);
     expect(xml).toContain(">DEG_MDM2_SWIB_1<");
     expect(xml).toContain("FSDLWKLL");
-  });
-
-  test("SOAP 1.2 is answered in kind", async () => {
-    const response = await post(envelope(runJob(), SOAP_12), { "Content-Type": "application/soap+xml" });
-    expect(response.status).toBe(200);
-    expect(response.headers.get("content-type")).toBe("application/soap+xml; charset=utf-8");
-    const xml = await response.text();
-    expect(xml).toContain(SOAP_12);
-    const id = element(xml, "JobIdentifier");
-    await ended(id);
-    expect(await result(id)).toContain(SOAP_11);
-  });
-
-  test("answers are text/xml with a declaration", async () => {
-    const response = await post(envelope(runJob()));
-    expect(response.headers.get("content-type")).toBe("text/xml; charset=utf-8");
-    expect(await response.text()).toStartWith("<?xml");
   });
 
   test.each([
@@ -151,13 +133,13 @@ describe("RunJob → GetStatus → GetResult", () => {
       "white space in both",
       { sequence: P53.replaceAll("\n", " \t\r\n "), expressions: [" F . . .\tW..[V I L]"] },
     ],
-  ] as [string, Job][])("%s: finished with a prediction", async (_, job) => {
+  ] as [string, Job][])("finishes with a prediction for %s", async (_, job) => {
     const id = await submit(job);
     expect((await ended(id)).status).toBe("finished");
     expect(await result(id)).toContain("ConScorePrediction>");
   });
 
-  test("white space changes nothing", async () => {
+  test("ignores white space", async () => {
     const id = await submit({ sequence: P53.replaceAll("\n", "") });
     const spaced = await submit({ sequence: ` ${P53.replaceAll("\n", "\r\n\t")}\n` });
     await ended(id);
@@ -165,7 +147,7 @@ describe("RunJob → GetStatus → GetResult", () => {
     expect(await result(spaced)).toBe(await result(id));
   });
 
-  test("the client's identifier comes back escaped, each with its own job", async () => {
+  test("returns the client's identifier escaped", async () => {
     const ids = await Promise.all(
       ["a &lt;b&gt; &amp; ü", "", "x".repeat(300)].map((identifier) => submit({ identifier })),
     );
@@ -175,7 +157,7 @@ describe("RunJob → GetStatus → GetResult", () => {
     expect(await result(ids[2])).toContain("x".repeat(300));
   });
 
-  test("the two models differ", async () => {
+  test("scores differently by the two models", async () => {
     const [graded, allOrNone] = await Promise.all([submit(), submit({ model: "discontinuous" })]);
     await ended(graded);
     await ended(allOrNone);
@@ -184,7 +166,7 @@ describe("RunJob → GetStatus → GetResult", () => {
     expect(scores[1]).toContain(">discontinuous<");
   });
 
-  test("many at once: all finish, each with its own answer", async () => {
+  test("finishes many simultaneous jobs, each with its own result", async () => {
     const models = ["continuous", "discontinuous"];
     const jobs = await Promise.all(
       Array.from({ length: 12 }, (_, i) => submit({ identifier: `job ${i}`, model: models[i % 2] })),
@@ -196,7 +178,7 @@ describe("RunJob → GetStatus → GetResult", () => {
   });
 });
 
-describe("patterns that explode elsewhere", () => {
+describe("patterns that explode in backtracking engines", () => {
   const A = "A".repeat(999);
   test.each([
     ["(A+)+W", A],
@@ -204,7 +186,7 @@ describe("patterns that explode elsewhere", () => {
     ["(A*)*(A*)*W", A],
     [".*.*.*W", A],
     [".{0,200}.{0,200}W", A],
-  ])("%s is scored, and others are answered meanwhile", async (expression, sequence) => {
+  ])("%s is scored without delaying others", async (expression, sequence) => {
     const took = await cpuTimeOf(async () => {
       const id = await submit({ sequence, expressions: [expression] });
       const other = await submit({ sequence: "MKL", expressions: [`K{1,${expression.length}}`] });
@@ -220,7 +202,7 @@ describe("patterns that explode elsewhere", () => {
     ["a long literal", "A".repeat(90_000)],
     ["repeats of repeats", "((A{1,90}){1,90}){1,90}"],
     ["a count without end", "A{99999999999999}"],
-  ])("%s: refused at once", async (_, expression) => {
+  ])("%s is refused immediately", async (_, expression) => {
     const took = await cpuTimeOf(async () => {
       const response = await post(envelope(runJob({ sequence: "A", expressions: [expression] })));
       expect(response.status).toBe(500);
@@ -230,8 +212,8 @@ describe("patterns that explode elsewhere", () => {
   });
 });
 
-describe("before the end", () => {
-  test("GetResult of a job that waits is a response without ConScorePrediction", async () => {
+describe("GetResult", () => {
+  test("of an unfinished job has no ConScorePrediction", async () => {
     const row = database.query(
       "INSERT INTO job (client, id, state, request, digest, submitted, deadline, started) VALUES ('', ?, 'running', '{}', '', 0, 1, 0)",
     );
@@ -245,7 +227,7 @@ describe("before the end", () => {
     expect(element(status, "Status")).toBe("running");
   });
 
-  test("GetResult of a failed job is a Server fault with the reason; GetStatus has it too", async () => {
+  test("of a failed job is a Server fault with the reason, like GetStatus", async () => {
     database.run(
       "INSERT INTO job (client, id, state, request, digest, submitted, ended, failure) VALUES ('', 'broken', 'failed', '{}', '', 0, 1, 'It took too long.')",
     );
@@ -260,134 +242,15 @@ describe("before the end", () => {
   });
 });
 
-/** One bad message each: what is sent, the fault code without prefix, words of the text. */
-const BAD: [string, string, string, string[]][] = [
-  ["not XML", "hello", "Client", []],
-  ["empty body", "", "Client", []],
-  ["cut short", envelope(runJob()).slice(0, -20), "Client", ["Line"]],
-  ["two roots", `${envelope(runJob())}<a/>`, "Client", []],
-  [
-    "a DOCTYPE with an entity",
-    `<!DOCTYPE a [<!ENTITY e SYSTEM "file:///etc/passwd">]>${envelope(runJob()).replace(/<\?.*?\?>/, "")}`,
-    "Client",
-    [],
-  ],
-  ["another envelope", envelope(runJob(), "http://example.com/soap"), "VersionMismatch", []],
-  [
-    "an unknown operation",
-    envelope(`<Destroy xmlns="${NAMESPACE}"/>`),
-    "Client",
-    ["RunJob", "GetStatus", "GetResult"],
-  ],
-  ["an operation in no namespace", envelope("<RunJob/>"), "Client", []],
-  ["two operations", envelope(runJob() + runJob()), "Client", []],
-  ["no operation", envelope(""), "Client", []],
-  ["lower case in the sequence", envelope(runJob({ sequence: "MKl" })), "Client", ["querySequence"]],
-  ["NBSP in the sequence", envelope(runJob({ sequence: "MK\u00a0L" })), "Client", ["querySequence"]],
-  ["an unknown model", envelope(runJob({ model: "both" })), "Client", ["continuous", "discontinuous"]],
-  [
-    "six patterns",
-    envelope(runJob({ expressions: Array.from({ length: 6 }, () => "A") })),
-    "Client",
-    ["regularExpression"],
-  ],
-  ["a letter that is no residue", envelope(runJob({ expressions: ["B"] })), "Client", ["regularExpression"]],
-  [
-    "a pattern without sense",
-    envelope(runJob({ expressions: ["AAA", "KK(("] })),
-    "Client",
-    ["regularExpression 2", "character"],
-  ],
-  [
-    "a backward repeat",
-    envelope(runJob({ expressions: ["A{5,2}"] })),
-    "Client",
-    ["regularExpression 1, character"],
-  ],
-  [
-    "a repeat of nothing",
-    envelope(runJob({ expressions: ["*A"] })),
-    "Client",
-    ["regularExpression 1, character 1"],
-  ],
-  [
-    "a pattern past the cap",
-    envelope(runJob({ expressions: ["(A{99}){99}{99}"] })),
-    "Client",
-    ["regularExpression 1"],
-  ],
-  [
-    "an unknown motif class",
-    envelope(runJob({ names: ["LIG_SH3_1", "DEG_MDM2_SWIB_9"] })),
-    "Client",
-    ["elmIdentifierName 2", "DEG_MDM2_SWIB_1"],
-  ],
-  ["an odd motif class name", envelope(runJob({ names: ["a b"] })), "Client", ["elmIdentifierName"]],
-  [
-    "a long query",
-    envelope(runJob({ sequence: "A".repeat(1001) })),
-    "Client",
-    ["querySequence", "1001", "1000"],
-  ],
-];
-
-describe("refused", () => {
-  test.each(BAD)("%s", async (_, body, code, words) => {
+describe("refuses", () => {
+  test("a query that is too long, without storing a job", async () => {
     const before = scoring.counts();
-    const response = await post(body);
-    const xml = await response.text();
-    expect(response.status, xml).toBe(500);
-    expect(response.headers.get("content-type")).toBe("text/xml; charset=utf-8");
-    expect(element(xml, "faultcode")).toEndWith(`:${code}`);
-    const text = element(xml, "faultstring");
-    for (const word of words) expect(text).toContain(word);
-    expect(text).not.toMatch(/\bat .*\.ts|passwd|undefined|\[object/);
-    expect(xml.length).toBeLessThan(3000);
-    expect(Object.values(scoring.counts()).reduce((a, b) => a + b)).toBe(
-      Object.values(before).reduce((a, b) => a + b),
-    );
+    const xml = await (await post(envelope(runJob({ sequence: "A".repeat(1001) })))).text();
+    expect(element(xml, "faultstring")).toContain("querySequence: 1001 residues; at most 1000");
+    expect(scoring.counts()).toEqual(before);
   });
 
-  test.each(["", "nothing", "' OR 1=1 --", "__proto__", "../../etc/passwd", "&lt;x&gt;", "ｘ", "%"])(
-    "the job identifier %p is a JobIdentifierFault for both operations",
-    async (id) => {
-      for (const operation of ["GetStatus", "GetResult"] as const) {
-        const response = await post(envelope(ask(operation, id)));
-        const xml = await response.text();
-        expect(response.status).toBe(500);
-        expect(element(xml, "faultcode")).toEndWith(":Client");
-        expect(xml).toContain("JobIdentifierFault");
-        expect(element(xml, "FaultDescription")).toContain("no job");
-      }
-    },
-  );
-
-  test("SOAP 1.2: 400 for the sender's errors", async () => {
-    const headers = { "Content-Type": "application/soap+xml; charset=utf-8" };
-    const response = await post(envelope(ask("GetStatus", "nothing"), SOAP_12), headers);
-    expect(response.status).toBe(400);
-    expect(response.headers.get("content-type")).toBe("application/soap+xml; charset=utf-8");
-    const xml = await response.text();
-    expect(xml).toContain(":Sender<");
-    expect(element(xml, "FaultDescription")).toContain("no job");
-  });
-
-  test.each(["text/plain", "application/json", "application/x-www-form-urlencoded", "multipart/form-data"])(
-    "Content-Type %p: 415",
-    async (type) => {
-      const response = await post(new TextEncoder().encode(envelope(runJob())), { "Content-Type": type });
-      expect(response.status).toBe(415);
-      expect(await response.text()).toContain("Fault>");
-    },
-  );
-
-  test("Content-Encoding: 415", async () => {
-    const body = Bun.gzipSync(Buffer.from(envelope(runJob())));
-    expect((await post(body, { "Content-Encoding": "gzip" })).status).toBe(415);
-    expect((await post(envelope(runJob()), { "Content-Encoding": "identity" })).status).toBe(200);
-  });
-
-  test("a message past the limit: 413, whether its length is declared or not", async () => {
+  test("a message past the limit with 413, whether its length is declared or not", async () => {
     const long = envelope(`<!-- ${"x".repeat(MAX_BYTES)} -->${runJob()}`);
     const declared = await post(long, { "Content-Length": String(long.length) });
     expect(declared.status).toBe(413);
@@ -402,21 +265,21 @@ describe("refused", () => {
     expect(streamed.status).toBe(413);
   });
 
-  test.each(["PUT", "DELETE", "PATCH"])("%s: 405 with Allow", async (method) => {
+  test.each(["PUT", "DELETE", "PATCH"])("%s with 405 and Allow", async (method) => {
     const response = await send(new Request(URL_, { method }));
     expect(response.status).toBe(405);
     expect(response.headers.get("allow")).toBe("GET, HEAD, OPTIONS, POST");
     expect(await response.text()).toContain("Fault>");
   });
 
-  test("nothing of this was worth a line in the log of problems", () => {
+  test("without logging a problem", () => {
     expect(logged).toEqual([]);
   });
 });
 
 describe("documents", () => {
   test.each(["?wsdl", "?WSDL", "?Wsdl", "?wsdl=", "?x=1&wsdl", "?singleWsdl"])(
-    "%s is the WSDL",
+    "%s returns the WSDL",
     async (query) => {
       const response = await get(`/soap/ConservationScorer${query}`);
       expect(response.status).toBe(200);
@@ -427,7 +290,7 @@ describe("documents", () => {
     },
   );
 
-  test("the schemas have addresses of their own", async () => {
+  test("include the schemas", async () => {
     for (const [path, word] of [
       ["/soap/ConservationScorer/messages.xsd", `targetNamespace="${NAMESPACE}"`],
       ["/soap/ConservationScorer/prediction.xsd", 'name="ConScorePrediction"'],
@@ -439,7 +302,7 @@ describe("documents", () => {
     }
   });
 
-  test("a page for people, with the links", async () => {
+  test("include a page for people, with links", async () => {
     const response = await get("/soap/ConservationScorer");
     expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
     const html = await response.text();
@@ -448,7 +311,7 @@ describe("documents", () => {
     expect(html).not.toContain("<script");
   });
 
-  test("the message on that page works", async () => {
+  test("show a message that works", async () => {
     const html = await (await get("/soap/ConservationScorer")).text();
     const shown = /&lt;&lt;&#39;END&#39;\n(.*?)\nEND/s.exec(html)![1];
     const message = shown
@@ -464,7 +327,7 @@ describe("documents", () => {
     expect(await result(id)).toContain("FSDLWKLL");
   });
 
-  test("HEAD has the headers of GET and no body", async () => {
+  test("have the same headers for HEAD, and no body", async () => {
     // It is the server that leaves the body out.
     const server = Bun.serve({ port: 0, fetch: send });
     try {
@@ -482,13 +345,13 @@ describe("documents", () => {
     }
   });
 
-  test("OPTIONS says what is allowed", async () => {
+  test("list their methods for OPTIONS", async () => {
     const response = await get("/soap/ConservationScorer", {}, "OPTIONS");
     expect(response.status).toBe(204);
     expect(response.headers.get("allow")).toBe("GET, HEAD, OPTIONS, POST");
   });
 
-  test("a Host with markup does not reach a document", async () => {
+  test("do not contain an invalid Host", async () => {
     for (const host of ['x"><script>', "a b", "evil.example/path", "user@host"]) {
       const request = new Request(`http://lab/soap/ConservationScorer?wsdl`);
       Object.defineProperty(request, "url", { value: `http://${host}/soap/ConservationScorer?wsdl` });
