@@ -1,3 +1,9 @@
+import { spyOn } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { listen, type Listening } from "../../src/app/listen.ts";
+import { resolveConfig } from "../../src/config.ts";
 import { main } from "../../src/main.ts";
 
 export interface Outcome {
@@ -9,7 +15,7 @@ export interface Outcome {
 /** Runs a command line in this process, as the executable would. */
 export async function labd(
   words: readonly string[],
-  environment: Record<string, string> = {},
+  { env = {}, stdin = "" }: { env?: Record<string, string>; stdin?: string } = {},
 ): Promise<Outcome> {
   const written = { stdout: "", stderr: "" };
   const stream = (name: keyof typeof written) => ({
@@ -20,6 +26,34 @@ export async function labd(
       return true;
     },
   });
-  const code = await main([...words], environment, { stdout: stream("stdout"), stderr: stream("stderr") });
-  return { code, ...written };
+  const input = new Blob([stdin]);
+  const spies =
+    stdin === ""
+      ? []
+      : [
+          spyOn(Bun.stdin, "bytes").mockImplementation((() => input.bytes()) as typeof Bun.stdin.bytes),
+          spyOn(Bun.stdin, "stream").mockImplementation((() => input.stream()) as typeof Bun.stdin.stream),
+        ];
+  try {
+    const code = await main([...words], env, { stdout: stream("stdout"), stderr: stream("stderr") });
+    return { code, ...written };
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+}
+
+/** A server in this process, on a free port, that stops when it is disposed of. */
+export async function serveHere(
+  directory: string,
+  flags: Record<string, string> = {},
+): Promise<Listening & AsyncDisposable> {
+  const given = { data_dir: directory, port: "0", log: "off", workers: "1", backup_hours: "0", ...flags };
+  const service = await listen(resolveConfig({ flags: given, environment: {} }).config);
+  return Object.assign(service, { [Symbol.asyncDispose]: () => service.stop() });
+}
+
+/** A directory that is removed when it is disposed of. */
+export function scratch(): { directory: string } & Disposable {
+  const directory = mkdtempSync(join(tmpdir(), "labd-command-"));
+  return { directory, [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }) };
 }

@@ -19,7 +19,7 @@ import {
   type Server,
 } from "./labd.ts";
 
-describe("one server, hostile and friendly callers", () => {
+describe("one server", () => {
   const place = scratch();
   let server: Server;
   let token: string;
@@ -35,7 +35,7 @@ describe("one server, hostile and friendly callers", () => {
     place[Symbol.dispose]();
   });
 
-  test("RunJob, GetStatus, GetResult: the published motif of E7 is conserved", async () => {
+  test("RunJob, GetStatus and GetResult find the published motif of E7", async () => {
     const accepted = await post(
       server.url,
       runJobMessage({ sequence: E7, patterns: ["L.C.E", "W{3}"], names: ["LIG_SH3_1"] }),
@@ -53,143 +53,34 @@ describe("one server, hostile and friendly callers", () => {
     expect(text).toContain("LIG_SH3_1");
   });
 
-  const FAULTS: [string, string | Uint8Array<ArrayBuffer>, string][] = [
-    ["not XML", "this is no XML", "Client"],
-    ["malformed XML", "<s:Envelope", "Client"],
-    ["a DOCTYPE", `<!DOCTYPE x [<!ENTITY a "b">]>${inEnvelope("")}`, "Client"],
-    ["an unknown operation", inEnvelope(`<DropJobs xmlns="${NAMESPACE}"/>`), "Client"],
-    ["another namespace", inEnvelope('<RunJob xmlns="urn:other"/>'), "Client"],
-    ["a foreign envelope", '<Envelope xmlns="urn:other"><Body/></Envelope>', "VersionMismatch"],
-    ["lower case in the sequence", runJobMessage({ sequence: "MKlT" }), "Client"],
-    ["a foreign character in a pattern", runJobMessage({ sequence: "MKLT", patterns: ["P\\d"] }), "Client"],
-    ["a pattern without sense", runJobMessage({ sequence: "MKLT", patterns: ["P((A"] }), "Client"],
-    ["six patterns", runJobMessage({ sequence: "MKLT", patterns: ["A", "A", "A", "A", "A", "A"] }), "Client"],
-    ["an unknown scoring model", runJobMessage({ sequence: "MKLT", model: "Continuous" }), "Client"],
-    ["an unknown motif class", runJobMessage({ sequence: "MKLT", names: ["LIG_SH3_11"] }), "Client"],
-    ["invalid UTF-8", new Uint8Array([0x3c, 0x61, 0xff, 0x3e]), "Client"],
-  ];
-  test.each(FAULTS)("SOAP: %s is a fault, not a stack trace", async (_, message, code) => {
-    const { status, text, headers } = await post(server.url, message);
-    expect(status).toBe(500);
-    expect(headers.get("content-type")).toBe("text/xml; charset=utf-8");
-    expect(element(text, "faultcode")).toEndWith(`:${code}`);
-    expect(element(text, "faultstring")!.length).toBeGreaterThan(20);
-    expect(text).not.toMatch(/\bat \S+:\d+:\d+/);
-  });
-
-  test("SOAP: an unknown job is the typed fault", async () => {
-    for (const operation of ["GetStatus", "GetResult"]) {
-      const { status, text } = await ask(server.url, operation, "nobody's");
-      expect(status).toBe(500);
-      expect(text).toContain("JobIdentifierFault");
-      expect(element(text, "FaultDescription")).toContain("no job");
+  test("errors are faults and problems, not stack traces", async () => {
+    for (const [message, code] of [
+      ["<s:Envelope", "Client"],
+      [inEnvelope(`<DropJobs xmlns="${NAMESPACE}"/>`), "Client"],
+      ['<Envelope xmlns="urn:other"><Body/></Envelope>', "VersionMismatch"],
+    ]) {
+      const { status, text } = await post(server.url, message);
+      expect([status, element(text, "faultcode")]).toEqual([500, expect.stringContaining(`:${code}`)]);
+      expect(text).not.toMatch(/\bat \S+:\d+:\d+/);
     }
-  });
-
-  const inventory = (path: string, init: RequestInit = {}): Promise<Response> =>
-    fetch(`${server.url}/api/v2/${path}`, {
-      ...init,
-      headers: { authorization: `Token ${token}`, ...init.headers },
+    const unknown = await ask(server.url, "GetStatus", "nobody's");
+    expect([unknown.status, unknown.text]).toEqual([500, expect.stringContaining("JobIdentifierFault")]);
+    const headers = { authorization: `Token ${token}`, "content-type": "application/json" };
+    const body = JSON.stringify({ label: "x".repeat(200_000) });
+    const large = await fetch(`${server.url}/api/v2/locations/`, { method: "POST", headers, body });
+    expect([large.status, await large.text()]).toEqual([413, expect.stringContaining("100000")]);
+    const made = await fetch(`${server.url}/api/v2/addresses/`, {
+      method: "POST",
+      headers,
+      body: '{"name":"A"}',
     });
-  const write = (
-    method: string,
-    path: string,
-    body: string,
-    headers = { "content-type": "application/json" },
-  ): Promise<Response> => inventory(path, { method, body, headers });
-
-  const ERRORS: [string, () => Promise<Response>, number, string][] = [
-    ["malformed JSON", () => write("POST", "locations/", '{"label": '), 400, "JSON parse error"],
-    [
-      "another media type",
-      () => write("POST", "locations/", "label=x", { "content-type": "text/csv" }),
-      415,
-      "text/csv",
-    ],
-    ["an unknown id", () => inventory("locations/00000000-0000-4000-8000-000000000000/"), 404, "Not found"],
-    ["an id that is none", () => inventory("locations/..%2fetc/"), 404, "Not found"],
-    ["an unknown filter", () => inventory("locations/?labl=x"), 400, "label"],
-    [
-      "an unknown ordering term",
-      () => inventory("locations/?ordering=owner__password_hash"),
-      400,
-      "ordering",
-    ],
-    [
-      "an unknown operator",
-      () => inventory('locations/?query_expression={"category":"label","operator":"~","value":"x"}'),
-      400,
-      "icontains",
-    ],
-    ["can_view", () => inventory("locations/?can_view=true"), 406, "can_view"],
-    ["an unknown method", () => inventory("locations/", { method: "DELETE" }), 405, "DELETE"],
-    ["an unknown address", () => inventory("nothing/"), 404, "Not found"],
-    [
-      "no credentials",
-      () => fetch(`${server.url}/api/v2/locations/`, { method: "POST", body: "{}" }),
-      401,
-      "credentials",
-    ],
-    [
-      "a wrong token",
-      () => inventory("locations/", { headers: { authorization: "Token x" } }),
-      401,
-      "Invalid token",
-    ],
-    [
-      "a body past the limit",
-      () => write("POST", "locations/", JSON.stringify({ label: "x".repeat(200_000) })),
-      413,
-      "100000",
-    ],
-  ];
-  test.each(ERRORS)("REST: %s is a clear error", async (_, call, status, text) => {
-    const response = await call();
-    const body = await response.text();
-    expect({ status: response.status, body }).toEqual({ status, body: expect.stringContaining(text) });
-    expect(response.headers.get("content-type")).toBe("application/json");
-    expect(typeof JSON.parse(body).message).toBe("string");
-    expect(body).not.toMatch(/\bat \S+:\d+:\d+/);
-    if (status === 405) expect(response.headers.get("allow")).toBe("GET, POST, PUT, PATCH, HEAD, OPTIONS");
+    expect([made.status, made.headers.get("location")]).toEqual([
+      201,
+      expect.stringContaining("/addresses/"),
+    ]);
   });
 
-  test("REST: create, read, change, filter, delete", async () => {
-    const address = await (
-      await write("POST", "addresses/", '{"name":"Main campus","city":"Heidelberg"}')
-    ).json();
-    const place = await (
-      await write(
-        "POST",
-        "places/",
-        JSON.stringify({ building: "B", room: "12", address: (address as { id: number }).id }),
-      )
-    ).json();
-    const made = await write(
-      "POST",
-      "locations/",
-      JSON.stringify({ label: "Shelf 1", place: (place as { id: string }).id }),
-    );
-    expect(made.status).toBe(201);
-    const { id } = (await made.json()) as { id: string };
-    expect(made.headers.get("location")).toContain(id);
-    const changed = await write("PATCH", `locations/${id}/`, '{"label":"Shelf 2"}');
-    expect([changed.status, ((await changed.json()) as { label: string }).label]).toEqual([200, "Shelf 2"]);
-    const list = (await (
-      await inventory(`locations/?place__room=12&ordering=-place__building,label`)
-    ).json()) as { total: number; results: { label: string; created_by: string }[] };
-    expect(list).toMatchObject({
-      total: 1,
-      current: 1,
-      total_pages: 1,
-      next: null,
-      previous: null,
-      results: [{ label: "Shelf 2", created_by: "kim" }],
-    });
-    expect((await inventory(`locations/${id}/`, { method: "DELETE" })).status).toBe(204);
-    expect(((await (await inventory("locations/")).json()) as { total: number }).total).toBe(0);
-  });
-
-  test("the reference, the WSDL and the pages come from the executable itself", async () => {
+  test("serves reference, WSDL and pages from the executable", async () => {
     for (const [path, type, text] of [
       ["/", "text/html", "labd"],
       ["/docs", "text/html", "/docs/operations/"],
@@ -204,7 +95,7 @@ describe("one server, hostile and friendly callers", () => {
     }
   });
 
-  test("answers carry the id of their log line; large ones are compressed", async () => {
+  test("responses carry the id of their log line; large ones are compressed", async () => {
     const response = await fetch(`${server.url}/docs/json`, { headers: { "accept-encoding": "gzip" } });
     expect(response.headers.get("content-encoding")).toBe("gzip");
     const id = response.headers.get("x-request-id")!;
@@ -217,26 +108,26 @@ describe("one server, hostile and friendly callers", () => {
     expect(server.log()).not.toContain(token);
   });
 
-  test("a second server on the same data directory does not start", async () => {
+  test("rejects a second server on the data directory", async () => {
     const second = await labd(["serve", "--data-dir", place.directory, "--port", "0"]);
     expect([second.code, second.stdout]).toEqual([75, ""]);
     expect(second.stderr).toContain("Another labd serves the data directory");
   });
 
-  test("a port in use is named", async () => {
+  test("names a port in use", async () => {
     using other = scratch();
     const ended = await labd(["serve", "--data-dir", other.directory, "--port", new URL(server.url).port]);
     expect(ended.code).toBe(78);
     expect(ended.stderr).toContain("is in use; choose another with --port");
   });
 
-  test("after all of that the server lives", async () => {
+  test("is healthy after all of that", async () => {
     expect(await (await fetch(`${server.url}/healthz`)).json()).toEqual({ status: "ok" });
     expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
   });
 });
 
-test("SIGTERM lets a running request finish, puts the running job back, and ends with 0", async () => {
+test("SIGTERM finishes running requests, requeues the running job, and exits with 0", async () => {
   using place = scratch();
   await labd(["corpus", "add", "--sample"], { env: { LABD_DATA_DIR: place.directory } });
   const server = await serve(place.directory, ["--workers", "1"]);
@@ -269,7 +160,7 @@ test("SIGTERM lets a running request finish, puts the running job back, and ends
   expect(await ended(again.url, job)).toBe("finished");
 });
 
-test("what was accepted survives kill -9 the moment after", async () => {
+test("accepted work survives SIGKILL right after the response", async () => {
   using place = scratch();
   const env = { LABD_DATA_DIR: place.directory };
   await labd(["corpus", "add", "--sample"], { env });
@@ -302,7 +193,7 @@ test("what was accepted survives kill -9 the moment after", async () => {
   );
 });
 
-test("a newer and an altered database refuse to start and stay as they are", async () => {
+test("rejects a newer and an altered database without changing it", async () => {
   using place = scratch();
   const path = join(place.directory, "labd.sqlite");
   await labd(["user", "add", "kim"], { env: { LABD_DATA_DIR: place.directory } });

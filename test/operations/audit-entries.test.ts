@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, spyOn, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Listening, listen } from "../../src/app/listen.ts";
-import { resolveConfig } from "../../src/config.ts";
+import type { Listening } from "../../src/app/listen.ts";
 import { decode } from "../../src/motif/index.ts";
-import { labd } from "../commands/labd.ts";
+import { labd, serveHere } from "../commands/labd.ts";
 import { shownCode } from "../fixtures/authenticator.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
 
@@ -28,23 +27,13 @@ let session: Record<string, string> = {};
 /** Values that later operations need. */
 const kept: Record<string, string> = {};
 
-const start = (more: Record<string, string> = {}): Promise<Listening> =>
-  listen(
-    resolveConfig({
-      flags: {
-        data_dir: directory,
-        port: "0",
-        log: "off",
-        workers: "1",
-        backup_hours: "0",
-        webhook_allow: "127.0.0.0/8",
-        oidc_issuer: "https://idp.example",
-        oidc_client_id: "labd",
-        ...more,
-      },
-      environment: {},
-    }).config,
-  );
+const start = (more: Record<string, string> = {}) =>
+  serveHere(directory, {
+    webhook_allow: "127.0.0.0/8",
+    oidc_issuer: "https://idp.example",
+    oidc_client_id: "labd",
+    ...more,
+  });
 
 beforeAll(async () => {
   receiver = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("ok") });
@@ -117,14 +106,11 @@ async function task(operation: string, body?: unknown): Promise<void> {
 }
 
 async function command(line: string): Promise<string> {
-  const stdin = spyOn(Bun.stdin, "bytes").mockResolvedValue(new TextEncoder().encode(PASSWORD) as never);
-  try {
-    const { code, stdout, stderr } = await labd([...line.split(" "), "--data-dir", directory]);
-    if (code !== 0) throw new Error(`labd ${line}: ${stderr}`);
-    return stdout;
-  } finally {
-    stdin.mockRestore();
-  }
+  const { code, stdout, stderr } = await labd([...line.split(" "), "--data-dir", directory], {
+    stdin: PASSWORD,
+  });
+  if (code !== 0) throw new Error(`labd ${line}: ${stderr}`);
+  return stdout;
 }
 
 const keyOf = (url: string): string => new URL(url).searchParams.get("key")!;

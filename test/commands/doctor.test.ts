@@ -2,12 +2,11 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CheckResult } from "../../src/platform/check-result.ts";
-import { labd, scratch, serve } from "./labd.ts";
+import { labd, scratch, serveHere } from "./labd.ts";
 
-// A busy machine takes its time.
 setDefaultTimeout(300_000);
 
-test("doctor beside a server, after it, with a spoilt corpus, and without a data directory", async () => {
+test("checks a running server, a stopped one, a damaged corpus, and a missing directory", async () => {
   using place = scratch();
   const data = join(place.directory, "data");
   const examine = async (...words: string[]) => {
@@ -22,12 +21,12 @@ test("doctor beside a server, after it, with a spoilt corpus, and without a data
   expect(store).toContainEqual(expect.stringContaining("there are no keys"));
   chmodSync(data, 0o750);
   {
-    await using server = await serve(place.directory, ["--data-dir", data]);
+    await using server = await serveHere(data);
     await labd(["backup", "--data-dir", data]);
-    const beside = await examine("--port", new URL(server.url).port);
+    const beside = await examine("--port", String(server.port));
     for (const about of ["settings", "permissions", "disk", "database", "corpus", "server"])
       expect([about, beside.of(about).map(({ state }) => state)]).toEqual([about, ["ok"]]);
-    // The backup lies beside the data.
+    // The backup is on the disk of the data.
     expect([beside.code, beside.of("backup")[0].state]).toEqual([1, "warning"]);
     const elsewhere = await examine("--port", "1");
     expect(elsewhere.of("server")[0]).toMatchObject({
@@ -46,6 +45,6 @@ test("doctor beside a server, after it, with a spoilt corpus, and without a data
   const bytes = readFileSync(corpus);
   bytes[bytes.length >> 1] ^= 1;
   writeFileSync(corpus, bytes);
-  const spoilt = await examine();
-  expect([spoilt.code, spoilt.of("corpus")[0].state]).toEqual([2, "problem"]);
+  const damaged = await examine();
+  expect([damaged.code, damaged.of("corpus")[0].state]).toEqual([2, "problem"]);
 });

@@ -3,28 +3,33 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
-import { killedAmid, labd, type Ended } from "./labd.ts";
+import { openShard } from "../../src/commands/shard-file.ts";
+import { labd, type Outcome } from "./labd.ts";
 
-// A busy machine takes its time.
 setDefaultTimeout(300_000);
 
-/** Shards of one run, and what puts them together: byte for byte what the run without shards prints. */
+/** Merged shards are byte for byte the output of one run. */
 
+const home = process.cwd();
 let directory: string;
 let env: Record<string, string>;
-const records = proteins.split(/^>/m).slice(1, 41);
+const records = proteins.split(/^>/m).slice(1, 7);
 const rows = records.map((record) => `${record.split(/\s/, 1)[0]}\tP..P\n`);
-const table = rows.slice(0, 6).join("");
+const table = rows.join("");
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "labd-shards-"));
   env = { LABD_DATA_DIR: join(directory, "data"), LABD_WORKERS: "1" };
   await labd(["corpus", "add", "--sample"], { env });
   writeFileSync(join(directory, "pairs.tsv"), table);
+  process.chdir(directory);
 });
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+afterAll(() => {
+  process.chdir(home);
+  rmSync(directory, { recursive: true, force: true });
+});
 
-const call = (words: string[], stdin = ""): Promise<Ended> => labd(words, { env, stdin, cwd: directory });
+const call = (words: string[], stdin = ""): Promise<Outcome> => labd(words, { env, stdin });
 const text = (name: string): string => readFileSync(join(directory, name), "utf8");
 const BATCH = ["score", "--batch", "pairs.tsv"];
 
@@ -33,7 +38,7 @@ async function shards(words: string[], of: number, ending: string): Promise<stri
   const names = Array.from({ length: of }, (_, i) => `part.${i + 1}.${ending}`);
   await Promise.all(
     names.map(async (name, i) => {
-      // Each by another number of threads: nothing may depend on it.
+      // The number of threads must not matter.
       const run = [...words, "--shard", `${i + 1}/${of}`, "--output", name, "--workers", String((i % 3) + 1)];
       expect((await call(run)).code).toBe(0);
     }),
@@ -41,7 +46,7 @@ async function shards(words: string[], of: number, ending: string): Promise<stri
   return names;
 }
 
-describe("merged shards are the run without shards", () => {
+describe("merged shards equal the output of one run", () => {
   test.each(["tsv", "json", "gff3", "xml"])("%s, given in any order", async (format) => {
     const words = [...BATCH, "--format", format];
     const names = await shards(words, 2, format);
@@ -62,40 +67,43 @@ describe("merged shards are the run without shards", () => {
       .slice(0, 2)
       .map((record) => `>${record}`)
       .join("");
-    const names = await Promise.all(
-      [1, 2, 3, 4, 5].map(async (i) => {
-        const { stdout, code } = await call([...words, "--shard", `${i}/5`], few);
-        expect(code).toBe(0);
-        writeFileSync(join(directory, `few.${i}.tsv`), stdout);
-        return `few.${i}.tsv`;
-      }),
-    );
+    const names = [1, 2, 3, 4, 5].map((i) => `few.${i}.tsv`);
+    for (const [i, name] of names.entries()) {
+      const { stdout, code } = await call([...words, "--shard", `${i + 1}/5`], few);
+      expect(code).toBe(0);
+      writeFileSync(name, stdout);
+    }
     expect((await call(["merge", ...names])).stdout).toBe((await call(words, few)).stdout);
   });
 });
 
-test("a shard that is killed goes on where it was; one that is whole is left as it is", async () => {
-  writeFileSync(join(directory, "many.tsv"), rows.join(""));
-  const MANY = ["score", "--batch", "many.tsv"];
-  const words = [...MANY, "--shard", "2/2", "--output", "killed.tsv"];
-  await killedAmid(words, env, join(directory, "killed.tsv"), 3, directory);
-  expect((await call([...MANY, "--shard", "1/2", "--output", "first.tsv"])).code).toBe(0);
-  const early = await call(["merge", "first.tsv", "killed.tsv", "--output", "both.tsv"]);
-  expect(early.code).toBe(75);
-  expect(early.stderr).toContain("killed.tsv is cut off: shard 2 of 2 has no end");
-  expect(early.stderr).not.toContain("missing");
-  const other = await call([...MANY, "--shard", "1/2", "--output", "killed.tsv", "--resume"]);
-  expect([other.code, other.stderr.includes("begun with other queries")]).toEqual([75, true]);
-  expect((await call([...words, "--resume"])).code).toBe(0);
+test("--resume continues an incomplete shard, leaves a complete one, and rejects another run's", async () => {
+  const words = [...BATCH, "--shard", "2/2", "--output", "resumed.tsv"];
+  expect((await call(words)).code).toBe(0);
+  const complete = text("resumed.tsv");
+  expect((await call(words)).stderr).toContain("resumed.tsv already exists");
   const again = await call([...words, "--resume"]);
-  expect([again.code, again.stderr]).toEqual([0, "labd: killed.tsv is complete: nothing to do.\n"]);
-  const foreign = await call([...MANY, "--shard", "1/2", "--output", "killed.tsv", "--resume"]);
-  expect([foreign.code, foreign.stderr.includes("shard 2 of 2 of another run")]).toEqual([75, true]);
-  expect((await call(["merge", "first.tsv", "killed.tsv", "--output", "both.tsv"])).code).toBe(0);
-  expect(text("both.tsv")).toBe((await call(MANY)).stdout);
+  expect([again.code, again.stderr]).toEqual([0, "labd: resumed.tsv is complete: nothing to do.\n"]);
+  const foreign = await call([...BATCH, "--shard", "1/2", "--output", "resumed.tsv", "--resume"]);
+  expect([foreign.code, foreign.stderr]).toEqual([
+    75,
+    expect.stringContaining("shard 2 of 2 of another run"),
+  ]);
+  // As after a kill: the checkpoint of the first query is there, the rest is lost.
+  const identity = JSON.stringify(openShard("resumed.tsv").beginning);
+  const request = new Bun.CryptoHasher("sha256").update(identity).digest("hex");
+  const bytes = complete.split("\n").slice(0, 2).join("\n").length + 1;
+  writeFileSync("resumed.tsv", complete.slice(0, bytes + 5));
+  writeFileSync("resumed.tsv.progress", JSON.stringify({ request, queries: 0, bytes }));
+  const early = await call(["merge", "resumed.tsv"]);
+  expect([early.code, early.stderr]).toEqual([75, expect.stringContaining("shard 2 of 2 has no end")]);
+  const other = await call([...BATCH, "--shard", "1/2", "--output", "resumed.tsv", "--resume"]);
+  expect([other.code, other.stderr]).toEqual([75, expect.stringContaining("begun with other queries")]);
+  expect((await call([...words, "--resume"])).code).toBe(0);
+  expect(text("resumed.tsv")).toBe(complete);
 });
 
-describe("what does not belong together is refused, file by file, and nothing is written", () => {
+describe("merge rejects files that do not belong together, and writes nothing", () => {
   const change = (name: string, from: string, edit: (content: string) => string): string => {
     writeFileSync(join(directory, name), edit(text(from)));
     return name;
@@ -111,22 +119,22 @@ describe("what does not belong together is refused, file by file, and nothing is
     expect(readdirSync(directory).filter((name) => name.startsWith("refused"))).toEqual([]);
   };
 
-  test("missing, double, cut off, not there, no shard", async () => {
+  test("missing, duplicate, incomplete, absent and other files", async () => {
     await refusal([names[1]], 75, "Shards 1, 3 of 3 are missing");
-    await refusal([names[0], names[1], names[1], names[2]], 65, `${names[1]} is shard 2 of 3, as`);
+    await refusal([names[0], names[1], names[1], names[2]], 65, `${names[1]} is shard 2 of 3, like`);
     const cut = change("cut.tsv", names[2], (content) => content.slice(0, content.length / 2));
-    await refusal([names[0], names[1], cut], 75, "cut.tsv is cut off: shard 3 of 3", "--resume");
+    await refusal([names[0], names[1], cut], 75, "cut.tsv is incomplete: shard 3 of 3", "--resume");
     await refusal(
       ["gone.tsv", "pairs.tsv", ...names],
       65,
       "no file gone.tsv",
-      "pairs.tsv is no shard: expected a file of labd score --shard",
+      "pairs.tsv is not a shard. Expected a file of labd score --shard",
     );
     expect((await call(["merge"])).code).toBe(64);
-    expect((await call(["merge", ...names, "--output", "pairs.tsv"])).stderr).toContain("is there already");
+    expect((await call(["merge", ...names, "--output", "pairs.tsv"])).stderr).toContain("already exists");
   });
 
-  test("of another run: the stray is named, whichever comes first, with what differs", async () => {
+  test("files of another run, with the difference", async () => {
     const strays: [string, string[], string][] = [
       ["patterns", ["score", "--batch", "more.tsv"], "other patterns"],
       ["model", [...BATCH, "--model", "discontinuous"], "--model: discontinuous instead of continuous"],
@@ -144,19 +152,19 @@ describe("what does not belong together is refused, file by file, and nothing is
     await refusal(["stray.4", names[1], names[2]], 65, "4 shards instead of 3", "Shard 1 of 3 is missing");
   });
 
-  test("altered: by a byte in the results, or in what it says of itself", async () => {
+  test("altered files", async () => {
     const altered = change("altered.tsv", names[1], (content) => content.replace("P..P\t", "P.,P\t"));
-    await refusal([names[0], altered, names[2]], 65, "altered.tsv is not as it was written", "shard 2 of 3");
+    await refusal([names[0], altered, names[2]], 65, "altered.tsv was altered", "shard 2 of 3");
     const toScreen = await call(["merge", names[0], altered, names[2]]);
     expect([toScreen.code, toScreen.stdout]).toEqual([65, ""]);
     const renumbered = change("renumbered.tsv", names[0], (content) =>
       content.replace('"shard":1', '"shard":2').replace('"end":1', '"end":2'),
     );
-    await refusal([names[0], renumbered, names[2]], 65, "renumbered.tsv is not as it was written");
+    await refusal([names[0], renumbered, names[2]], 65, "renumbered.tsv was altered");
   });
 });
 
-test.each(["0/4", "5/4", "2", "a/b", "1/0", "-1/3", "1/1000001"])("--shard %s is refused", async (shard) => {
+test.each(["0/4", "5/4", "2", "a/b", "1/0", "-1/3", "1/1000001"])("rejects --shard %s", async (shard) => {
   const ended = await call([...BATCH, `--shard=${shard}`]);
   expect([ended.code, ended.stderr.includes("expected I/N such as 2/8")]).toEqual([64, true]);
 });

@@ -1,0 +1,190 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { E7 } from "../executable/messages.ts";
+import { labd, scratch, serveHere } from "./labd.ts";
+
+/** Commands in this process, as people type them. */
+
+setDefaultTimeout(60_000);
+
+test.each<[string[], number, string]>([
+  [["sevre"], 64, "Did you mean serve?"],
+  [["serve", "--prot", "1"], 64, "Did you mean --port?"],
+  [
+    ["serve", "--port", "70000"],
+    78,
+    'port: "70000" from flag --port is not allowed; expected a whole number from 0 to 65535.',
+  ],
+  [["score"], 64, "needs --fasta FILE"],
+  [["score", "--fasta", "nowhere.fa", "--pattern", "P..P"], 66, "no file nowhere.fa"],
+  [["score", "--fasta", "/", "--pattern", "P..P"], 64, "/ is a directory; expected a file."],
+  [["corpus", "add", "/dev/null"], 65, "holds no sequence"],
+  [["corpus", "ad", "x"], 64, "Did you mean add?"],
+  [["corpus", "add", "nowhere.fa"], 66, "no file nowhere.fa"],
+  [["check", "--explain", "location"], 64, "Did you mean locations?"],
+  [["user", "add"], 64, "labd user add needs NAME."],
+])("%p ends with %p and prints %p", async (words, code, text) => {
+  using place = scratch();
+  const ended = await labd(words, { env: { LABD_DATA_DIR: place.directory } });
+  expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code, stdout: "" });
+  expect(ended.stderr).toContain(text);
+  expect(ended.stderr).not.toContain("    at ");
+});
+
+test("check prints every setting with its source and masks secrets", async () => {
+  using place = scratch();
+  writeFileSync(
+    join(place.directory, "labd.toml"),
+    'workers = 3\nport = 9001\nadmin_password = "hunter2hunter2"\n',
+  );
+  const settings = join(place.directory, "labd.toml");
+  const words = ["check", "--host", "::1", "--config", settings];
+  const { stdout, code } = await labd(words, { env: { LABD_PORT: "9002" } });
+  expect(code).toBe(0);
+  const lines = Object.fromEntries(
+    stdout
+      .trim()
+      .split("\n")
+      .map((line) => [line.split(/\s+/)[0], line]),
+  );
+  expect(lines.host).toMatch(/"::1"\s+# flag --host$/);
+  expect(lines.port).toMatch(/9002\s+# variable LABD_PORT$/);
+  expect(lines.workers).toMatch(/3\s+# file .*labd.toml$/);
+  expect(lines.log).toMatch(/"requests"\s+# default$/);
+  expect(lines.admin_password).toMatch(/\*{8}\s+# file .*labd.toml$/);
+  expect(stdout).not.toContain("hunter2");
+});
+
+test("check --explain prints a resource", async () => {
+  const { stdout } = await labd(["check", "--explain", "locations"]);
+  for (const part of ["label", "equipment", "place", "query_expression", "SELECT"])
+    expect(stdout).toContain(part);
+});
+
+test("adds and verifies corpora, and scores", async () => {
+  using place = scratch();
+  const env = { LABD_DATA_DIR: place.directory };
+  const added = await labd(["corpus", "add", "--sample"], { env });
+  expect(added.stdout).toMatch(/^\* sample\s+[0-9a-f]{12}\s+496 sequences\s+201,250 residues\n$/);
+  expect((await labd(["corpus", "add", "--sample"], { env })).stdout).toBe(added.stdout);
+  expect((await labd(["corpus", "verify"], { env })).stdout).toContain("is intact");
+  const fasta = join(place.directory, "own.fasta");
+  writeFileSync(fasta, Bun.gzipSync(`>A\n${E7}\n>B\n${E7.replace("D", "E")}\n`));
+  expect((await labd(["corpus", "add", fasta, "--name", "own"], { env })).stdout).toContain("  own  ");
+
+  const words = [
+    "score",
+    "--fasta",
+    "-",
+    "--pattern",
+    "L.C.E",
+    "--elm",
+    "LIG_PCNA_PIPBox_1",
+    "--model",
+    "discontinuous",
+  ];
+  const tsv = await labd(words, { env, stdin: `>e7\n${E7}\n` });
+  expect(tsv.code).toBe(0);
+  const [head, match, none] = tsv.stdout
+    .trim()
+    .split("\n")
+    .map((line) => line.split("\t"));
+  expect(head).toEqual([
+    "query",
+    "pattern",
+    "start",
+    "end",
+    "match",
+    "homologs",
+    "effective_homologs",
+    "cs",
+    "expected",
+    "z",
+    "p",
+    "verdict",
+  ]);
+  expect(match.slice(0, 5)).toEqual(["e7", "L.C.E", "22", "26", "LYCYE"]);
+  expect(match.at(-1)).toBe("conserved");
+  expect(none).toEqual(["e7", "LIG_PCNA_PIPBox_1", "", "", "", "", "", "", "", "", "", "no match"]);
+  const json = JSON.parse(
+    (await labd([...words, "--format", "json"], { env, stdin: `>e7\n${E7}\n` })).stdout,
+  );
+  expect(Number(match[9])).toBeCloseTo(json.prediction.patterns[0].matches[0].z, 4);
+
+  const bad = await labd(["score", "--fasta", "-", "--pattern", "A{5,2}"], { env, stdin: `>e7\n${E7}\n` });
+  expect([bad.code, bad.stdout]).toEqual([65, ""]);
+  expect(bad.stderr).toContain("regularExpression 1, character 2");
+});
+
+test("score without a corpus says how to add one", async () => {
+  using place = scratch();
+  const ended = await labd(["score", "--fasta", "-", "--pattern", "L.C.E"], {
+    env: { LABD_DATA_DIR: place.directory },
+    stdin: `>e7\n${E7}\n`,
+  });
+  expect(ended.code).toBe(0);
+  expect(ended.stdout).toContain("insufficient data");
+  expect(ended.stderr).toContain("labd corpus add");
+});
+
+test("wsdl and openapi print their documents", async () => {
+  const wsdl = await labd(["wsdl", "--public-url", "https://lab.example"]);
+  expect(wsdl.stdout).toContain('location="https://lab.example/soap/ConservationScorer"');
+  const document = JSON.parse((await labd(["openapi"])).stdout);
+  expect(document.openapi).toMatch(/^3\./);
+  for (const segment of ["locations", "places", "annotationtypes", "custompropertytypes"]) {
+    expect(Object.keys(document.paths)).toContain(`/api/v2/${segment}/`);
+  }
+});
+
+test("adds users and tokens beside a running server", async () => {
+  using place = scratch();
+  await using server = await serveHere(place.directory);
+  const env = { LABD_DATA_DIR: place.directory };
+  const added = await labd(["user", "add", "kim", "--password-stdin"], { env, stdin: "a long password\n" });
+  expect(added).toMatchObject({ code: 0, stderr: "" });
+  expect((await labd(["user", "add", "kim"], { env })).code).toBe(75);
+  const token = (await labd(["token", "add", "kim", "--days", "1"], { env })).stdout.trim();
+  const made = await fetch(`${server.url}/api/v2/places/`, { headers: { authorization: `Token ${token}` } });
+  expect(made.status).toBe(200);
+  const signedIn = await fetch(`${server.url}/api/v2/token-auth/`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ username: "kim", password: "a long password" }),
+  });
+  expect([signedIn.status, Object.keys((await signedIn.json()) as object)]).toEqual([200, ["token"]]);
+});
+
+test("demo refuses a data directory with other records", async () => {
+  using place = scratch();
+  await labd(["user", "add", "kim"], { env: { LABD_DATA_DIR: place.directory } });
+  const ended = await labd(["demo", "--once", "--data-dir", place.directory]);
+  expect(ended.code).toBe(78);
+  expect(ended.stderr).toContain("holds other records");
+});
+
+test("corpus pull fetches from a server with a token, and removed flags say what to do instead", async () => {
+  using place = scratch();
+  const [from, to, token] = ["from", "to", "token"].map((name) => join(place.directory, name));
+  await labd(["corpus", "add", "--sample", "--data-dir", from]);
+  await labd(["user", "add", "ada", "--data-dir", from]);
+  writeFileSync(token, (await labd(["token", "add", "ada", "--data-dir", from])).stdout);
+  await using server = await serveHere(from);
+  const { hash } = server.scoring.corpora.active()!;
+  const pull = ["corpus", "pull", hash, "--from", server.url, "--data-dir", to];
+  expect(await labd(pull)).toMatchObject({ code: 77, stderr: expect.stringContaining("needs a token") });
+  const named = [...pull, "--token-file", token, "--name", "ours"];
+  expect(await labd(named)).toMatchObject({ code: 0, stdout: expect.stringContaining("* ours  ") });
+  expect((await labd(named)).stderr).toContain("It already exists as ours.");
+  expect((await labd(["corpus", "verify", "--data-dir", to])).stdout).toBe(`ours is intact: ${hash}\n`);
+  for (const [words, text] of [
+    [["corpus", "pull", hash], "Name the server to fetch from"],
+    [["corpus", "pull", hash, "--from", "s3://lab"], "is not the address of a server"],
+    [["corpus", "add", "--to", "s3://lab"], "--to was removed. Fetch the corpus on the other machine"],
+    [["install", "--socket"], "--socket was removed."],
+    [["corpus", "add"], "labd corpus add needs a FILE or --sample."],
+    [["corpus", "pull", hash, "--from", server.url, "--token-file", "/dev/null"], "holds no token"],
+  ] as [string[], string][])
+    expect((await labd(words, { env: { LABD_DATA_DIR: `${to}2` } })).stderr).toContain(text);
+});
