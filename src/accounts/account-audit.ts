@@ -2,7 +2,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/sqlite.ts";
 import { writeLockOf } from "../platform/write-lock.ts";
 import { type AuditDetail, type AuditLog, auditOf } from "./audit.ts";
-import { Throttle } from "./throttle.ts";
+import { LOGIN_WINDOW, Throttle } from "./throttle.ts";
 
 /**
  * How somebody signs in. `check` only verifies the local password of a signed-in user; `confirm` accepts the password of
@@ -16,14 +16,12 @@ export class AccountAudit {
   /** Repeated refusals are recorded once per window. */
   private readonly recorded: Throttle;
 
-  /** @param window milliseconds in which sign-ins are counted */
   constructor(
     private readonly database: Database,
     clock: Clock,
-    window: number,
   ) {
     this.log = auditOf(database, clock);
-    this.recorded = new Throttle(1, window, clock);
+    this.recorded = new Throttle(1, LOGIN_WINDOW, clock);
   }
 
   /** Records an action on an account. */

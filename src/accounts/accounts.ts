@@ -42,6 +42,8 @@ export interface UserRecord {
 }
 
 const DAY = 86_400_000;
+/** Days after which tokens created by signing in expire. */
+const TOKEN_DAYS = 90;
 const DEFAULT_GROUP = "SYSTEM_GROUP";
 /** Row of the account that owns built-in records. Nobody can sign in to it. */
 const SYSTEM = 1;
@@ -56,30 +58,22 @@ export class Accounts {
   readonly signIns: SignIns;
   readonly confirmations: Confirmations;
   readonly passwords: Passwords;
-  private readonly options: AccountOptions;
 
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
     options: Partial<AccountOptions> = {},
   ) {
-    this.options = { ...DEFAULT_ACCOUNT_OPTIONS, ...options };
-    const { passwordHashes, loginWindow, confirmMinutes } = this.options;
+    const all: AccountOptions = { ...DEFAULT_ACCOUNT_OPTIONS, ...options };
     this.tokens = new Tokens(database, clock);
-    this.sessions = new Sessions(database, clock, this.options);
+    this.sessions = new Sessions(database, clock, all);
     this.links = new OneTimeLinks(database, clock);
-    this.passwords = new Passwords(passwordHashes);
-    this.audit = new AccountAudit(database, clock, loginWindow * 1000);
-    this.secondFactors = new SecondFactors(database, clock, this.audit, this.options);
-    this.signIns = new SignIns({
-      database,
-      clock,
-      passwords: this.passwords,
-      secondFactors: this.secondFactors,
-      audit: this.audit,
-      options: this.options,
-    });
-    this.confirmations = new Confirmations(clock, this.sessions, this.signIns, this.audit, confirmMinutes);
+    this.passwords = new Passwords(all.passwordHashes);
+    this.audit = new AccountAudit(database, clock);
+    this.secondFactors = new SecondFactors(database, clock, this.audit, all);
+    const { passwords, secondFactors, audit } = this;
+    this.signIns = new SignIns({ database, clock, passwords, secondFactors, audit });
+    this.confirmations = new Confirmations(clock, this.sessions, this.signIns, audit);
   }
 
   /** Whether there is an account of this name, active or not. */
@@ -262,8 +256,7 @@ export class Accounts {
   /** Signs in and creates a token. @throws Problem as SignIns.verify */
   async signIn(credentials: Credentials): Promise<string> {
     const user = await this.signIns.verify(credentials, "token-auth");
-    const { tokenDays } = this.options;
-    const expires = tokenDays === 0 ? null : this.clock.now() + tokenDays * DAY;
+    const expires = this.clock.now() + TOKEN_DAYS * DAY;
     return this.tokens.add(user, { name: "token-auth", expires }).token;
   }
 

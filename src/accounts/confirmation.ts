@@ -5,6 +5,8 @@ import type { Actor } from "./actor.ts";
 import type { Sessions } from "./session.ts";
 import type { SignIns } from "./sign-in.ts";
 
+/** Minutes for which a confirmation counts. */
+const CONFIRM_MINUTES = 10;
 const MINUTE = 60_000;
 const SIGN_IN_AGAIN = "sign in by the provider again, at /api/oidc/sign-in?again=1";
 
@@ -13,13 +15,11 @@ const SIGN_IN_AGAIN = "sign in by the provider again, at /api/oidc/sign-in?again
  * as creating a token. Tokens belong to programs, and Basic sends the password each time: neither is asked again.
  */
 export class Confirmations {
-  /** @param minutes for which a confirmation counts */
   constructor(
     private readonly clock: Clock,
     private readonly sessions: Sessions,
     private readonly signIns: SignIns,
     private readonly audit: AccountAudit,
-    private readonly minutes: number,
   ) {}
 
   /**
@@ -31,12 +31,12 @@ export class Confirmations {
     if (request.headers.has("authorization")) return;
     if (password !== "") return this.confirm(request, actor, password);
     const age = this.clock.now() - (this.sessions.find(request)?.confirmedAt ?? 0);
-    if (age >= 0 && age < this.minutes * MINUTE) return;
+    if (age >= 0 && age < CONFIRM_MINUTES * MINUTE) return;
     const by = this.signIns.hasPassword(actor.user!) ? "password" : "provider";
     const remedy = by === "password" ? "send it here or to /api/account/confirmation" : SIGN_IN_AGAIN;
     throw new Problem(
       "confirmation_required",
-      `current_password: More than ${this.minutes} min have passed since you gave your password: ${remedy}.`,
+      `current_password: More than ${CONFIRM_MINUTES} min have passed since you gave your password: ${remedy}.`,
       { more: { field: "current_password", by } },
     );
   }

@@ -9,6 +9,8 @@ import { type AuditDetail, type AuditLog, auditOf } from "./audit.ts";
 const COOKIE = "labd_session";
 /** The name with https at the root of a host, which other hosts of the domain cannot set (RFC 6265bis, section 4.1.3.2). */
 const HOST_COOKIE = `__Host-${COOKIE}`;
+/** Hours from sign-in to the end of a session. */
+const SESSION_HOURS = 336;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
@@ -50,8 +52,6 @@ export interface SessionRecord {
 }
 
 export interface SessionOptions extends PublicUrlOptions {
-  /** Hours from sign-in to the end. */
-  sessionHours: number;
   /** Minutes without a request after which a session ends. */
   sessionIdleMinutes: number;
 }
@@ -73,7 +73,7 @@ export class Sessions {
     const now = this.clock.now();
     const secret = newSecret("");
     const external = provider !== undefined;
-    const hours = Math.min(this.options.sessionHours, provider?.hours ?? Number.POSITIVE_INFINITY);
+    const hours = Math.min(SESSION_HOURS, provider?.hours ?? SESSION_HOURS);
     const expires = now + hours * HOUR;
     const confirmedAt = provider ? Math.min(now, provider.confirmed) : now;
     const agent = (request.headers.get("user-agent") ?? "").slice(0, 300);

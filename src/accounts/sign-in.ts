@@ -7,7 +7,7 @@ import type { AccountAudit, SignInMethod } from "./account-audit.ts";
 import type { ExternalPasswords, ExternalRejection } from "./external-password.ts";
 import type { Passwords } from "./password.ts";
 import { type CodeResult, CODE_ERRORS, type SecondFactors } from "./second-factor.ts";
-import { Throttle, throttled } from "./throttle.ts";
+import { LOGIN_FAILURES, LOGIN_FAILURES_ADDRESS, LOGIN_WINDOW, Throttle, throttled } from "./throttle.ts";
 import { unauthenticated } from "./unauthenticated.ts";
 
 export interface Credentials {
@@ -17,20 +17,12 @@ export interface Credentials {
   code?: string;
 }
 
-export interface SignInOptions {
-  /** Failed sign-ins allowed within `loginWindow` seconds, for one account and from one address. */
-  loginFailures: number;
-  loginFailuresAddress: number;
-  loginWindow: number;
-}
-
 interface SignInParts {
   database: Database;
   clock: Clock;
   passwords: Passwords;
   secondFactors: SecondFactors;
   audit: AccountAudit;
-  options: SignInOptions;
 }
 
 /** Whose password was verified; `by`: the external service that verified it, if any. */
@@ -54,9 +46,8 @@ export class SignIns {
   externalPasswords: ExternalPasswords | undefined;
 
   constructor(private readonly parts: SignInParts) {
-    const { loginFailures, loginFailuresAddress, loginWindow } = parts.options;
-    this.byAccount = new Throttle(loginFailures, loginWindow * 1000, parts.clock);
-    this.byAddress = new Throttle(loginFailuresAddress, loginWindow * 1000, parts.clock);
+    this.byAccount = new Throttle(LOGIN_FAILURES, LOGIN_WINDOW, parts.clock);
+    this.byAddress = new Throttle(LOGIN_FAILURES_ADDRESS, LOGIN_WINDOW, parts.clock);
   }
 
   /**

@@ -1,94 +1,117 @@
-import { expect, test } from "bun:test";
-import { Problem } from "../../src/problem.ts";
-import { openLab } from "../inventory/harness.ts";
-
-/** Showing again who one is, before what would let whoever finds an open browser stay. */
-
-const PASSWORD = "a long password";
-const MINUTE = 60_000;
+import { describe, expect, test } from "bun:test";
+import type { Problem } from "../../src/problem.ts";
+import {
+  attempt,
+  cookieHeader,
+  directoryOf,
+  MINUTE,
+  openAccounts,
+  PASSWORD,
+  problemOf,
+  request,
+  tokenHeader,
+} from "./stage.ts";
 
 async function opened() {
-  const { accounts, clock } = await openLab();
+  const stage = openAccounts();
+  const { accounts } = stage;
   const kim = await accounts.addUser({ username: "kim", password: PASSWORD });
-  const cookie = accounts.sessions.open(kim, new Request("http://lab/")).cookie.split(";")[0];
-  const asks = (headers: Record<string, string> = { cookie }): Request =>
-    new Request("http://lab/", { headers });
-  /** What becomes of it, in a word. */
-  const require = async (password = "", request = asks()): Promise<string> => {
+  const own = request(cookieHeader(accounts.sessions.open(kim, request())));
+  /** The outcome of asking for a confirmation. */
+  const require = async (password = "", asking = own): Promise<string> => {
     try {
-      await accounts.confirmations.require(request, accounts.authenticate(request), password);
+      await accounts.confirmations.require(asking, accounts.authenticate(asking), password);
       return "ok";
     } catch (error) {
       const { code, more, fields } = error as Problem;
       return [code, more.field ?? Object.keys(fields ?? {})[0], more.by].filter(Boolean).join(" ");
     }
   };
-  return { accounts, clock, kim, asks, require };
+  return { ...stage, kim, require };
 }
+const REQUIRED = "confirmation_required current_password";
 
-test("for ten minutes after signing in nothing is asked; then the password, which counts for another ten", async () => {
-  const { clock, require } = await opened();
-  const began = clock.now();
-  expect(await require()).toBe("ok");
-  clock.set(began + 10 * MINUTE - 1);
-  expect(await require()).toBe("ok");
-  clock.set(began + 10 * MINUTE);
-  expect(await require()).toBe("confirmation_required current_password password");
-  expect(await require("wrong")).toBe("invalid_request current_password");
-  expect(await require()).toBe("confirmation_required current_password password");
-  expect(await require(PASSWORD)).toBe("ok");
-  clock.set(began + 20 * MINUTE - 1);
-  expect(await require()).toBe("ok");
-  // A clock that is set back has nobody shown anything in the future.
-  clock.set(began);
-  expect(await require()).toBe("confirmation_required current_password password");
+describe("confirmation", () => {
+  test("lasts ten minutes from signing in, or from giving the password again", async () => {
+    const { clock, require } = await opened();
+    const start = clock.at;
+    clock.at = start + 10 * MINUTE - 1;
+    expect(await require()).toBe("ok");
+    clock.at = start + 10 * MINUTE;
+    expect(await require()).toBe(`${REQUIRED} password`);
+    expect(await require("wrong")).toBe("invalid_request current_password");
+    expect(await require()).toBe(`${REQUIRED} password`);
+    expect(await require(PASSWORD)).toBe("ok");
+    clock.at = start + 20 * MINUTE - 1;
+    expect(await require()).toBe("ok");
+    // The clock was set back.
+    clock.at = start;
+    expect(await require()).toBe(`${REQUIRED} password`);
+  });
+
+  test("is not asked of tokens; wrong passwords are throttled and recorded", async () => {
+    const { accounts, clock, require } = await opened();
+    clock.at += 60 * MINUTE;
+    expect(await require("", request(tokenHeader(accounts.addToken("kim", "a program"))))).toBe("ok");
+    for (let i = 0; i < 10; i++) expect(await require("wrong")).toBe("invalid_request current_password");
+    expect(await require(PASSWORD)).toBe("throttled");
+    expect(accounts.audit.log.latest({ action: "sign_in" }, 20)).toContainEqual(
+      expect.objectContaining({
+        outcome: "refused",
+        detail: { username: "kim", method: "confirm", active: true },
+      }),
+    );
+  });
+
+  test("asks a directory for its passwords, and sends people of a provider there", async () => {
+    const { accounts, clock, require } = await opened();
+    const lee = await accounts.addUser({ username: "lee" });
+    const by = (confirmed: number): Request =>
+      request(cookieHeader(accounts.sessions.open(lee, request(), { hours: 8, session: null, confirmed })));
+    expect(await require("", by(clock.at))).toBe("ok");
+    expect(await require("", by(clock.at + 60 * MINUTE))).toBe("ok");
+    expect(await require("", by(clock.at - 10 * MINUTE))).toBe(`${REQUIRED} provider`);
+    expect(await require("", by(0))).toBe(`${REQUIRED} provider`);
+    expect(await require("something", by(0))).toBe("invalid_request current_password");
+    accounts.signIns.externalPasswords = directoryOf(lee, "lee");
+    expect(await require("", by(0))).toBe(`${REQUIRED} password`);
+    expect(await require("wrong", by(0))).toBe("invalid_request current_password");
+    expect(await require("theirs", by(0))).toBe("ok");
+  });
 });
 
-test("programs are not asked; wrong passwords count as failed sign-ins, and are in the audit log", async () => {
-  const { accounts, clock, require, asks } = await opened();
-  const token = accounts.addToken("kim", "a program");
-  clock.set(clock.now() + 60 * MINUTE);
-  expect(await require("", asks({ authorization: `Token ${token}` }))).toBe("ok");
-  for (let i = 0; i < 10; i++) expect(await require("wrong")).toBe("invalid_request current_password");
-  expect(await require(PASSWORD)).toBe("throttled");
-  expect(accounts.audit.log.latest({ action: "sign_in" }, 20)).toContainEqual(
-    expect.objectContaining({
-      outcome: "refused",
-      detail: { username: "kim", method: "confirm", active: true },
-    }),
-  );
-});
+describe("one-time links", () => {
+  test("are valid until they expire, and are stored as a hash", () => {
+    const { accounts, clock, database } = openAccounts();
+    const { links } = accounts;
+    const { key, expires } = links.make(null, 24);
+    expect(expires).toBe(clock.at + 24 * 60 * MINUTE);
+    const [{ sha256 }] = database.query("SELECT sha256 FROM one_time_link").all() as { sha256: string }[];
+    for (const wrong of [sha256, `${key} `, key.slice(1)]) expect(links.find(wrong)).toBeUndefined();
+    clock.at = expires - 1;
+    expect(links.find(key)).toEqual({ user: null, expires });
+    clock.at = expires;
+    expect(links.find(key)).toBeUndefined();
+  });
 
-test("a directory is asked for the password of its people; who came by a provider goes there", async () => {
-  const { accounts, clock, kim, require, asks } = await opened();
-  const lee = await accounts.addUser({ username: "lee" });
-  const by = (confirmed: number): Request =>
-    asks({
-      cookie: accounts.sessions
-        .open(lee, new Request("http://lab/"), { hours: 8, session: null, confirmed })
-        .cookie.split(";")[0],
-    });
-  const now = clock.now();
-  // What the provider said of when the person signed in there; nothing, and long ago, are the same.
-  expect(await require("", by(now))).toBe("ok");
-  expect(await require("", by(now + 60 * MINUTE))).toBe("ok");
-  expect(await require("", by(0))).toBe("confirmation_required current_password provider");
-  expect(await require("", by(now - 11 * MINUTE))).toBe("confirmation_required current_password provider");
-  expect(await require("something", by(0))).toBe("invalid_request current_password");
-  const asked: string[] = [];
-  accounts.signIns.externalPasswords = {
-    name: "ldap",
-    verify: async () => kim,
-    async checkPassword(user, username, password) {
-      asked.push(`${user === lee} ${username}`);
-      return password === "theirs";
-    },
-    canSignIn: (user) => user === lee,
-  };
-  expect(await require("", by(0))).toBe("confirmation_required current_password password");
-  expect(await require("wrong", by(0))).toBe("invalid_request current_password");
-  expect(await require("theirs", by(0))).toBe("ok");
-  expect(asked).toEqual(["true lee", "true lee"]);
-  // It does not set another password for that: the account has none of its own.
-  expect(await accounts.passwordError("lee", "theirs")).toContain("has no local password");
+  test("replace earlier ones for the same purpose, and are used once", async () => {
+    const { accounts } = openAccounts();
+    const { links } = accounts;
+    const kim = await accounts.addUser({ username: "kim" });
+    const keys = [links.make(null, 1), links.make(kim, 1), links.make(kim, 1)].map(({ key }) => key);
+    expect(keys.map((key) => links.find(key)?.user)).toEqual([null, undefined, kim]);
+    const codes = [
+      (await problemOf(() => accounts.setUp(keys[2], { username: "eve", password: PASSWORD }))).code,
+      (await problemOf(() => accounts.setPasswordByLink(keys[0], PASSWORD))).code,
+      (await problemOf(() => accounts.setUp(keys[0], { username: "eve", password: "short" }))).code,
+    ];
+    expect(codes).toEqual(["not_found", "not_found", "invalid_request"]);
+    expect(await accounts.setPasswordByLink(keys[2], PASSWORD)).toBe(kim);
+    expect(links.find(keys[2])).toBeUndefined();
+    expect(await attempt(accounts, { username: "kim", password: PASSWORD })).toBe("ok");
+    expect(links.find(keys[0])?.user).toBeNull();
+    await accounts.addUser({ username: "root", superuser: true });
+    const late = await problemOf(() => accounts.setUp(keys[0], { username: "ada", password: PASSWORD }));
+    expect(late.code).toBe("not_found");
+  });
 });

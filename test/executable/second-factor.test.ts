@@ -46,7 +46,7 @@ test("a restore without the key file keeps recovery codes only; doctor and resto
     await server.end("SIGKILL");
   }
   expect((await labd(["doctor", ...on])).stdout).toMatch(
-    /^ok +second factor +1 accounts have one, and the key fits/m,
+    /^ok +second factor +1 accounts have one, and the key matches/m,
   );
   const hook = await labd(["webhook", "add", "https://lab.example/hook", "--user", "ada", ...on]);
   const [, id, secret] = /^webhook (\S+)\nsecret  whsec_(\S+)\n$/.exec(hook.stdout)!;
@@ -81,14 +81,14 @@ test("a restore without the key file keeps recovery codes only; doctor and resto
     body: { code: "second_factor_wrong", message: expect.stringContaining(KEY) },
   });
   expect((await signIn(server, made.recovery[0])).status).toBe(200);
-  expect((await labd(["user", "totp", "ada", ...there])).stdout).toContain("9 recovery codes are left");
+  expect((await labd(["user", "totp", "ada", ...there])).stdout).toContain("9 recovery codes remain");
   await server.end("SIGTERM");
   // With the file all is as before; it is read when it is first needed.
   await Bun.write(join(elsewhere.directory, KEY), Bun.file(join(place.directory, KEY)));
   await using again = await serve(elsewhere.directory);
   expect((await signIn(again, shownCode(made.secret, 1))).status).toBe(200);
   expect((await labd(["user", "totp", "ada", "--reset", ...there])).stdout).toStartWith(
-    "Took the second factor",
+    "Removed the second factor",
   );
   expect((await signIn(again)).status).toBe(200);
   rmSync(join(elsewhere.directory, KEY));

@@ -82,7 +82,7 @@ test("labd webhook adds, tests, lists, changes the secret, delivers again and re
 
   expect(await labd(["webhook", "add", receiver.url, "--user", "ada", ...on])).toMatchObject({
     code: 65,
-    stderr: expect.stringContaining("url: It begins with https:// (setting webhook_allow)"),
+    stderr: expect.stringContaining("url: Must begin with https:// (setting webhook_allow)"),
   });
   const events = ["--event", "record.created", "--resource", "locations"];
   const made = await hook("add", receiver.url, "--user", "ada", ...events);
