@@ -3,7 +3,6 @@ import { ALIVE, and, compare } from "../model/condition.ts";
 import { type Json, KINDS } from "../model/field.ts";
 import { parameterProblem, parsePath } from "../model/filter.ts";
 import { LIST_PARAMETERS, type Listing, parseListing } from "../model/listing.ts";
-import { fieldAt } from "../model/resource.ts";
 import { listParameters } from "../model/schema.ts";
 import { fieldValues } from "../records/field-values.ts";
 import { LocationTree } from "../records/location-tree.ts";
@@ -208,17 +207,10 @@ function valuesOf({ url, actor, store }: Call, resource: RoutedResource, name: s
   parameters.delete("field");
   const path = parsePath(DECLARED, resource, name);
   if ("error" in path) throw parameterProblem("field", path.error);
-  const field = fieldAt(DECLARED, resource, path)!;
   const { condition } = parseListing(DECLARED, resource, parameters, actor);
-  const { values, more } = fieldValues(
-    store.statements,
-    DECLARED,
-    resource,
-    path,
-    field,
+  const { values, more } = fieldValues(store.statements, { resources: DECLARED, actor }, resource, path, {
     condition,
-    actor,
-    MAX_VALUES,
-  );
+    most: MAX_VALUES,
+  });
   return respondJson({ field: name, more, results: values });
 }

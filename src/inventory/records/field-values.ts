@@ -1,10 +1,10 @@
-import { type Actor, visible } from "../model/access.ts";
-import { and, type Condition } from "../model/condition.ts";
-import { type Field, type Json, KINDS } from "../model/field.ts";
-import { plan } from "../model/plan.ts";
-import { type Resource, type Resources, targetOf } from "../model/resource.ts";
+import { visible } from "../model/access.ts";
+import type { Condition } from "../model/condition.ts";
+import { type Json, KINDS } from "../model/field.ts";
+import type { Query } from "../model/operator.ts";
+import { plan, type Viewer, visibleOnly } from "../model/plan.ts";
+import { columnOf, fieldAt, type Resource, targetOf } from "../model/resource.ts";
 import { compile, rows } from "../model/sql.ts";
-import type { Statements } from "./statements.ts";
 
 /** One value of a field, and how many records have it. */
 export interface FieldValue {
@@ -20,20 +20,17 @@ export interface FieldValue {
  * frequent first, and whether there are more than `most`.
  */
 export function fieldValues(
-  statements: Statements,
-  resources: Resources,
+  statements: Query,
+  { resources, actor }: Viewer,
   resource: Resource,
   path: readonly string[],
-  field: Field,
-  condition: Condition,
-  actor: Actor,
-  most: number,
+  { condition, most }: { condition: Condition; most: number },
 ): { values: FieldValue[]; more: boolean } {
+  const field = fieldAt(resources, resource, path)!;
   const joined = plan(resources, resource, actor);
-  const refers = field.kind === "reference";
   // The row number of what is referred to stands in the row itself: no join.
-  const column = joined.operand(refers ? [...path, "rid"] : path).plain;
-  const where = compile(and(condition, visible(resource, actor)), joined);
+  const column = joined.operand(field.kind === "reference" ? [...path, "rid"] : path).plain;
+  const where = compile(visibleOnly(resource, actor, condition), joined);
   const joins = joined.joins();
   const found = statements.all({
     text:
@@ -43,8 +40,8 @@ export function fieldValues(
   });
   const shown = found.slice(0, most);
   const more = found.length > most;
-  if (!refers) {
-    const { print } = KINDS[field.kind as keyof typeof KINDS];
+  if (field.kind !== "reference") {
+    const { print } = KINDS[field.kind as "text"];
     const values = shown.map(({ value, total }) => ({
       value: print(value),
       label: print(value),
@@ -54,10 +51,10 @@ export function fieldValues(
   }
   const far = targetOf(resources, field);
   const seen = compile(visible(far, actor), plan(resources, far, actor));
-  const columnOfFar = (name: string) => `t.${far.fields[name].column ?? name}`;
+  const key = `t.${columnOf(far, far.key)}`;
   const named = statements.all({
     text:
-      `SELECT t.rid AS rid, ${columnOfFar("id")} AS id, CASE WHEN ${seen.text} THEN ${columnOfFar(far.key)} END AS label` +
+      `SELECT t.rid AS rid, t.${columnOf(far, "id")} AS id, CASE WHEN ${seen.text} THEN ${key} END AS label` +
       ` FROM json_each(?) AS page CROSS JOIN ${far.table} AS t ON t.rid = page.value`,
     args: [...seen.args, JSON.stringify(shown.map(({ value }) => value))],
   });

@@ -20,7 +20,7 @@ import {
   type Resource,
 } from "../model/resource.ts";
 import type { StoredRecord } from "../model/stored-record.ts";
-import { CONSTANT } from "./model-type.ts";
+import { CONSTANT, MODEL_NAME } from "./model-type.ts";
 
 /** Types of the specification, then number, date and user, which the original system also has. */
 const TYPES = [
@@ -81,8 +81,34 @@ function terms({ base }: RenderContext, category: unknown): string {
   return `${base}vocabularies/terms/?${which}&page_size=max&fields=id,name&response_format=flat`;
 }
 
+const choiceFields: Resource["fields"] = {
+  value_choices: json("Fixed choices, as pairs of value and label.", {
+    nullable: true,
+    initial: null,
+    check: (value) =>
+      areChoices(value) ? undefined : "Expected null or a list of pairs [value, label]; at most 1000.",
+    shape: CHOICES,
+  }),
+  choices_value: { ...property("Field of a choice that provides its value."), initial: "id" },
+  choices_label: { ...property("Field of a choice that provides its label."), initial: "name" },
+  choices_api: address(
+    "List of choices, for types VOCABULARYTERM and OBJECT.",
+    ["type", "cv_category", "choices_target", "choices_value", "choices_label"],
+    (record, surroundings) => {
+      if (record.type === "VOCABULARYTERM") return terms(surroundings, record.cv_category);
+      if (record.type !== "OBJECT" || record.choices_target === "") return null;
+      const [path, query] = String(record.choices_target).split("?");
+      const fields = `fields=${String(record.choices_value)},${String(record.choices_label)}`;
+      return `${surroundings.base}${path}/?${query ? `${query}&` : ""}page_size=max&${fields}&response_format=flat`;
+    },
+  ),
+  preferred_view_widget: widget("Widget for viewing; by default that of the type."),
+  preferred_edit_widget: widget("Widget for editing; by default that of the type."),
+  preferred_list_widget: widget("Widget in lists; by default that of the type."),
+};
+
 /** The fields of both; `own` stand before the owners. */
-export const typeFields = (segment: string, own: Record<string, Field>): Resource["fields"] => ({
+const typeFields = (segment: string, own: Record<string, Field>): Resource["fields"] => ({
   url: computed("Address of the record.", {
     from: ["id"],
     shape: Shape.String(),
@@ -130,29 +156,7 @@ export const typeFields = (segment: string, own: Record<string, Field>): Resourc
   visibility: visibility("When the property is visible."),
   edit_visibility: visibility("When the property is visible in forms."),
   list_visibility: visibility("When the property is visible in lists."),
-  value_choices: json("Fixed choices, as pairs of value and label.", {
-    nullable: true,
-    initial: null,
-    check: (value) =>
-      areChoices(value) ? undefined : "Expected null or a list of pairs [value, label]; at most 1000.",
-    shape: CHOICES,
-  }),
-  choices_value: { ...property("Field of a choice that provides its value."), initial: "id" },
-  choices_label: { ...property("Field of a choice that provides its label."), initial: "name" },
-  choices_api: address(
-    "List of choices, for types VOCABULARYTERM and OBJECT.",
-    ["type", "cv_category", "choices_target", "choices_value", "choices_label"],
-    (record, surroundings) => {
-      if (record.type === "VOCABULARYTERM") return terms(surroundings, record.cv_category);
-      if (record.type !== "OBJECT" || record.choices_target === "") return null;
-      const [path, query] = String(record.choices_target).split("?");
-      const fields = `fields=${String(record.choices_value)},${String(record.choices_label)}`;
-      return `${surroundings.base}${path}/?${query ? `${query}&` : ""}page_size=max&${fields}&response_format=flat`;
-    },
-  ),
-  preferred_view_widget: widget("Widget for viewing; by default that of the type."),
-  preferred_edit_widget: widget("Widget for editing; by default that of the type."),
-  preferred_list_widget: widget("Widget in lists; by default that of the type."),
+  ...choiceFields,
   field_meta: reference("field_meta", "Meaning that it shares with other types.", {
     nullable: false,
     initial: 1,
@@ -183,8 +187,56 @@ export const typeFields = (segment: string, own: Record<string, Field>): Resourc
   ...deletionFields(),
 });
 
+const modelName = (options: Partial<Field>) =>
+  text("Model of the records that it applies to, such as stocks.specimen.", {
+    pattern: MODEL_NAME,
+    ...options,
+  });
+const modelType = (options: Partial<Field>) =>
+  text("Type of those records, such as ANTIBODY or OTHER.", { pattern: CONSTANT, ...options });
+
+type Declared = Pick<Resource, "name" | "summary" | "model" | "where"> & { segment: string };
+
+const typeResource = (declared: Declared, options: Partial<Field>): Resource => ({
+  table: "field_type",
+  key: "name",
+  shownAs: "id",
+  nameFields: ["name"],
+  descriptionFields: ["description"],
+  defaultOrder: ["name"],
+  ...declared,
+  fields: typeFields(declared.segment, {
+    model_name: modelName(options),
+    model_type: modelType(options),
+  }),
+  rules: typeRules,
+});
+
+/** Its model fields are known to filters but not shown. */
+export const annotationType = typeResource(
+  {
+    name: "annotation_type",
+    segment: "annotationtypes",
+    model: "core.annotationtype",
+    summary: "Types of annotations on records.",
+    where: { kind: "annotation" },
+  },
+  { shown: "extra" },
+);
+
+export const customPropertyType = typeResource(
+  {
+    name: "custom_property_type",
+    segment: "custompropertytypes",
+    model: "core.custompropertytype",
+    summary: "Additional properties of records of one model and type.",
+    where: { kind: "customproperty" },
+  },
+  { write: "required", blank: false },
+);
+
 /** The rules on write. They complete what a body leaves out. */
-export function typeRules(
+function typeRules(
   record: StoredRecord,
   given: ReadonlySet<string>,
   previous: Readonly<StoredRecord> | undefined,

@@ -1,13 +1,12 @@
 import type { Field } from "../model/field.ts";
 import { fieldAt, type Resource, type Resources, rowNumber } from "../model/resource.ts";
 import { address } from "./address.ts";
-import { annotationType } from "./annotation-type.ts";
 import { assay } from "./assay.ts";
 import { category } from "./category.ts";
 import { consumable } from "./consumable.ts";
-import { customPropertyType } from "./custom-property-type.ts";
 import { equipment } from "./equipment.ts";
 import { experiment } from "./experiment.ts";
+import { annotationType, customPropertyType } from "./field-type.ts";
 import { fieldMeta } from "./field-meta.ts";
 import { group } from "./group.ts";
 import { location } from "./location.ts";
