@@ -10,7 +10,6 @@ import { LOGIN_WINDOW, Throttle } from "./throttle.ts";
  */
 export type SignInMethod = "token-auth" | "session" | "basic" | "check" | "confirm";
 
-/** Audit entries about accounts and groups. */
 export class AccountAudit {
   readonly log: AuditLog;
   /** Repeated refusals are recorded once per window. */
@@ -24,7 +23,6 @@ export class AccountAudit {
     this.recorded = new Throttle(1, LOGIN_WINDOW, clock);
   }
 
-  /** Records an action on an account. */
   recordUser(rid: number, action: string, detail: AuditDetail = {}): void {
     const { id, username } = this.database
       .query("SELECT id, username FROM user_account WHERE rid = ?")
@@ -32,7 +30,6 @@ export class AccountAudit {
     this.log.record({ action, subject: { kind: "user", id }, detail: { username, ...detail } });
   }
 
-  /** Records an action on a group. */
   recordGroup(rid: number, action: string, detail: AuditDetail = {}): void {
     const { id, name } = this.database.query("SELECT id, name FROM user_group WHERE rid = ?").get(rid) as {
       id: string;

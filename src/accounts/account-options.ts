@@ -1,9 +1,7 @@
 import type { RequireTotp } from "./second-factor.ts";
 import type { SessionOptions } from "./session.ts";
 
-/** Settings of accounts and sign-ins. */
 export interface AccountOptions extends SessionOptions {
-  /** Passwords hashed at the same time. */
   passwordHashes: number;
   requireTotp: RequireTotp;
   /** File of the key that encrypts second factors; null keeps a key in memory. */

@@ -21,7 +21,6 @@ import { SCOPES } from "./token.ts";
 export const SET_UP_HOURS = 24;
 const PASSWORD_HOURS = 72;
 
-/** The page of a link. The page removes the key from the address bar at once. */
 export const setUpPath = (key: string): string => `/setup?key=${key}`;
 const passwordPath = (key: string): string => `/set-password?key=${key}`;
 

@@ -27,7 +27,6 @@ export interface NewUser {
   superuser?: boolean;
 }
 
-/** An account as administrators see it. */
 export interface UserRecord {
   rid: number;
   id: string;
@@ -76,12 +75,10 @@ export class Accounts {
     this.confirmations = new Confirmations(clock, this.sessions, this.signIns, audit);
   }
 
-  /** Whether there is an account of this name, active or not. */
   exists(username: string): boolean {
     return this.database.query("SELECT 1 FROM user_account WHERE username = ?").get(username) !== null;
   }
 
-  /** All accounts by name. */
   list(): UserRecord[] {
     return this.database
       .query(
@@ -201,7 +198,6 @@ export class Accounts {
     return rid;
   }
 
-  /** The row of an account. @throws Problem not_found */
   userId(username: string, { active = false } = {}): number {
     const row = this.database
       .query(`SELECT rid FROM user_account WHERE username = ?${active ? " AND is_active" : ""}`)
@@ -248,7 +244,6 @@ export class Accounts {
     })();
   }
 
-  /** Creates a token for a user. @throws Problem not_found */
   addToken(username: string, name: string, expires: number | null = null, scope: Scope = "write"): string {
     return this.tokens.add(this.userId(username, { active: true }), { name, expires, scope }).token;
   }

@@ -3,7 +3,6 @@ import type { Origin } from "../platform/request-context.ts";
 import { openWriter } from "../platform/sqlite.ts";
 import { type AuditDetail, type AuditEvent, type AuditLog, auditOf, hasAudit, ON_BEHALF } from "./audit.ts";
 
-/** Environment variable with the administration task that started a command. */
 export const TASK_VARIABLE = "LABD_TASK";
 
 /**

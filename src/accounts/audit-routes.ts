@@ -39,7 +39,6 @@ const LIST = {
   description: `Pages, newest first; with \`Accept: ${JSON_LINES}\` all entries as JSON lines, oldest first.`,
 };
 
-/** The audit log, for administrators. */
 export const auditRoutes = (accounts: Accounts) =>
   guardedRoutes("audit", "service", accounts).get(
     "/api/admin/audit/",

@@ -22,7 +22,6 @@ export interface AuditEntry extends Omit<Origin, "token"> {
   seq: number;
   /** RFC 3339, UTC, with milliseconds. */
   time: string;
-  /** Id of the token. */
   token: string | null;
   action: string;
   subject: { kind: string; id: string | null } | null;
@@ -48,7 +47,6 @@ export interface AuditFilter {
   after?: number | undefined;
 }
 
-/** The previous hash of the first entry. */
 export const GENESIS_HASH = "0".repeat(64);
 
 type Row = Omit<AuditEntry, "time" | "subject" | "detail"> & {
@@ -67,7 +65,6 @@ const PAGE = 1000;
 
 /** The audit log of a database. An event recorded in a transaction is committed or rolled back with it. */
 export class AuditLog {
-  /** The origin of events outside of requests. */
   defaultOrigin: Origin = UNKNOWN;
 
   constructor(
@@ -81,7 +78,6 @@ export class AuditLog {
     else this.database.transaction(() => this.#append(event, origin)).immediate();
   }
 
-  /** Who started an administration task; null if there is none. */
   taskStarter(task: string): string | null {
     const row = this.database
       .query(
@@ -95,7 +91,6 @@ export class AuditLog {
     return auditHead(this.database);
   }
 
-  /** At most `count` entries, newest first. */
   latest(filter: AuditFilter, count: number): AuditEntry[] {
     return this.#select(filter, "DESC", count);
   }

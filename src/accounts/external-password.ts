@@ -8,7 +8,6 @@ export interface ExternalRejection {
 
 /** Passwords that another service verifies, such as a directory (LDAP). */
 export interface ExternalPasswords {
-  /** Name in the audit log. */
   readonly name: string;
   /**
    * The row of the account that signs in with this name and password; undefined if they are wrong.

@@ -42,7 +42,6 @@ const Linked = answerSchema("The linked person.", { label: Text });
 const Link = textSchema(Type.Object({ username: Text, provider: Provider }));
 const UNLINK = { summary: "Unlink an account", description: "Its sessions end; its tokens stay valid." };
 
-/** Accounts that a directory or a provider authenticates, for administrators. */
 export const identityRoutes = (
   accounts: Accounts,
   identities: Identities,

@@ -19,7 +19,6 @@ export class OneTimeLinks {
     private readonly clock: Clock,
   ) {}
 
-  /** Creates a key, which replaces earlier ones for the same purpose. */
   make(user: number | null, hours: number): { key: string; expires: number } {
     const key = newSecret("");
     const now = this.clock.now();
@@ -56,12 +55,10 @@ export class OneTimeLinks {
     return (row as OneTimeLink | null) ?? undefined;
   }
 
-  /** Uses up a key. */
   use(key: string): void {
     this.database.query("DELETE FROM one_time_link WHERE sha256 = ?").run(sha256(key));
   }
 
-  /** Revokes the links of an account. */
   dropOf(user: number): void {
     this.database.query("DELETE FROM one_time_link WHERE user_rid = ?").run(user);
   }

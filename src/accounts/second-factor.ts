@@ -12,7 +12,6 @@ export type RequireTotp = "off" | "administrators" | "all";
 /** File of the key in the data directory. */
 export const SECOND_FACTOR_KEY = "second-factor.key";
 
-/** A second factor as its owner and administrators may see it. */
 export interface SecondFactor {
   username: string;
   /** When it was turned on: milliseconds since 1970-01-01 UTC. */
@@ -71,7 +70,6 @@ export class SecondFactors {
     return this.list().find(({ rid }) => rid === user);
   }
 
-  /** All, by username. */
   list(): (SecondFactor & { rid: number })[] {
     return this.database
       .query(
@@ -140,7 +138,6 @@ export class SecondFactors {
       .immediate();
   }
 
-  /** @returns whether there was one */
   remove(user: number, action: "second_factor.disable" | "second_factor.reset"): boolean {
     return this.database
       .transaction(() => {

@@ -14,9 +14,7 @@ const SESSION_HOURS = 336;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** A browser's session. */
 export interface Session {
-  /** Row of `user_account`. */
   user: number;
   /** Value of X-CSRFToken for requests without an Origin. */
   csrfToken: string;
@@ -45,9 +43,7 @@ export interface SessionRecord {
   /** To the minute. */
   last_used: number;
   expires: number;
-  /** User-Agent of the browser. */
   agent: string;
-  /** Whether the request belongs to this session. */
   current: boolean;
 }
 
@@ -130,7 +126,6 @@ export class Sessions {
     }
   }
 
-  /** Records that the user of a session has just authenticated. */
   confirm(request: Request): void {
     const secret = this.secretOf(request);
     if (secret !== undefined)
@@ -184,7 +179,6 @@ export class Sessions {
     }));
   }
 
-  /** Ends one session of an account. @returns whether there was one */
   end(user: number, id: string): boolean {
     const rows = this.database.query("SELECT sha256 AS hash FROM session WHERE user_rid = ?").all(user) as {
       hash: string;
@@ -228,7 +222,6 @@ export class Sessions {
       .immediate();
   }
 
-  /** Ends all sessions of an account. */
   closeAll(user: number): void {
     this.database.query("DELETE FROM session WHERE user_rid = ?").run(user);
   }

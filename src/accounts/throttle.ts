@@ -7,7 +7,6 @@ const MAX_KEYS = 20_000;
 /** Failed sign-ins of one account, and from one address, after which further ones wait. */
 export const LOGIN_FAILURES = 10;
 export const LOGIN_FAILURES_ADDRESS = 100;
-/** Milliseconds for which a failed sign-in counts. */
 export const LOGIN_WINDOW = 300_000;
 
 /** Counts attempts by key (an account, an address) in a sliding window, in memory. */
@@ -38,7 +37,6 @@ export class Throttle {
     if (this.attempts.size > MAX_KEYS) this.attempts.delete(this.attempts.keys().next().value!);
   }
 
-  /** Takes one attempt back. */
   forgive(key: string): void {
     this.attempts.get(key)?.pop();
   }

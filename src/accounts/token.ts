@@ -30,7 +30,6 @@ export interface NewToken {
   expires?: number | null;
 }
 
-/** The row of a token in use and of its user. */
 export interface TokenUse {
   rid: number;
   user: number;
@@ -96,17 +95,14 @@ export class Tokens {
       .all({ user: user ?? null, all, now: this.clock.now() }) as TokenRecord[];
   }
 
-  /** One of a user's tokens, valid or not. */
   find(user: number, id: string): TokenRecord | undefined {
     return this.list({ user, all: true }).find((token) => token.id === id);
   }
 
-  /** Revokes a token. @returns whether it was valid */
   revoke(id: string): boolean {
     return this.revokeWhere("id = ?", id) > 0;
   }
 
-  /** Revokes all tokens of a user. @returns how many */
   revokeAll(user: number): number {
     return this.revokeWhere("user_rid = ?", user);
   }

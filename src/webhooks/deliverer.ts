@@ -21,7 +21,6 @@ export interface DelivererOptions {
   /** URL of the service without /api/, for links. */
   base: string;
   version: string;
-  /** A random number from 0 to 1. */
   random: () => number;
 }
 
@@ -32,7 +31,6 @@ const MAX_DELAY = 3_600_000;
 /** Pending deliveries per webhook; later events wait in their source. */
 const MAX_PENDING = 200;
 const BATCH_SIZE = 100;
-/** Webhooks called at the same time. */
 const CONCURRENCY = 8;
 const GONE = 410;
 const POLL_INTERVAL = 500;
@@ -54,7 +52,6 @@ export function delayAfter(attempts: number, random: number): number {
  */
 export class Deliverer {
   readonly #options: DelivererOptions;
-  /** Deliveries under way, by row of the webhook. */
   readonly #busy = new Map<number, Promise<void>>();
   readonly #pinging = new Set<number>();
   #timer: Timer | undefined;
@@ -104,7 +101,6 @@ export class Deliverer {
     }
   }
 
-  /** Collects events and starts the deliveries that are due. */
   async poll(): Promise<void> {
     const { store, whenWritable, clock } = this.#options;
     if (store.active().length === 0) return;

@@ -25,7 +25,6 @@ export interface WebhooksOptions {
   accounts: Accounts;
   /** Networks that may be called besides public addresses: the setting webhook_allow. */
   allow: string;
-  /** Whether http: URLs may be called. */
   plain: boolean;
   /** URL of the service without /api/, for links. */
   base: string;
@@ -44,7 +43,6 @@ export interface Webhooks {
   management: WebhookManagement;
 }
 
-/** Milliseconds for one attempt. */
 const TIMEOUT = 10_000;
 
 /** @throws Problem invalid_setting */

@@ -38,9 +38,7 @@ export interface ManagementOptions {
   database: Database;
   store: WebhookStore;
   sources: EventSources;
-  /** Networks that may be called besides public addresses. */
   allowed: BlockList;
-  /** Whether http: URLs may be called. */
   plain: boolean;
 }
 
@@ -88,7 +86,6 @@ export class WebhookManagement {
     this.options.store.remove(webhook);
   }
 
-  /** Continues deliveries to a failing webhook. */
   async resume(webhook: Webhook): Promise<Webhook> {
     await this.whenWritable();
     return this.options.store.resume(webhook);

@@ -5,13 +5,10 @@ import { type BlockList, isIP } from "node:net";
 import { isAllowedAddress } from "./address.ts";
 
 export interface PostOptions {
-  /** Networks that may be called besides public addresses. */
   allowed: BlockList;
   /** Milliseconds for everything from name resolution to the end of the response. */
   timeout: number;
-  /** Resolves a host name; by default the operating system does. */
   resolve?: (name: string) => Promise<string[]>;
-  /** Certificate authorities (PEM) to trust instead of the runtime's. */
   ca?: string;
 }
 
@@ -19,7 +16,6 @@ export interface WebhookResponse {
   status: number;
   /** Milliseconds from Retry-After; undefined without one. */
   retryAfter: number | undefined;
-  /** The first characters of the body. */
   text: string;
 }
 

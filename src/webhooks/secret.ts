@@ -7,7 +7,6 @@ import { openReader } from "../platform/sqlite.ts";
 
 const SECRET_PREFIX = "whsec_";
 
-/** A new secret: 32 random bytes. */
 export const newSigningSecret = (): string =>
   SECRET_PREFIX + crypto.getRandomValues(new Uint8Array(32)).toBase64();
 

@@ -11,7 +11,6 @@ import { decryptSecret, encryptSecret } from "./secret.ts";
 export interface Webhook extends RecordFilter {
   rid: number;
   id: string;
-  /** Row of the owner's account. */
   user: number;
   username: string;
   url: string;
@@ -53,7 +52,6 @@ export interface Delivery {
 
 export type NewDelivery = Pick<Delivery, "event" | "source" | "seq" | "payload">;
 
-/** The outcome of an attempt. */
 export type Attempt = Pick<Delivery, "state" | "due" | "status" | "answer" | "error">;
 
 /** Ended deliveries kept per webhook. */
@@ -67,7 +65,6 @@ const SELECT = `SELECT w.rid, w.id, w.user_rid AS user, u.username, w.url, w.sea
 const INSERT_DELIVERY = `INSERT INTO webhook_delivery (id, webhook, event, source, seq, payload, state, created, due)
   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8) ON CONFLICT DO NOTHING RETURNING *`;
 
-/** Webhooks and deliveries in SQLite. */
 export class WebhookStore {
   private readonly audit: AuditLog;
 
@@ -79,7 +76,6 @@ export class WebhookStore {
     this.audit = auditOf(database, clock);
   }
 
-  /** Webhooks of a user, or of everybody, oldest first. */
   list(user?: number): Webhook[] {
     return user === undefined ? this.select("TRUE") : this.select("w.user_rid = ?", user);
   }
@@ -107,7 +103,6 @@ export class WebhookStore {
     );
   }
 
-  /** Adds a webhook for events after the cursors. */
   add({ user, url, events, resource, expression, secret }: NewWebhook, cursors: Cursors): Webhook {
     const id = this.clock.newId();
     const { username } = this.database.query("SELECT username FROM user_account WHERE rid = ?").get(user) as {
@@ -162,7 +157,6 @@ export class WebhookStore {
     return this.find(id)!;
   }
 
-  /** Deletes an expired former secret. */
   dropFormerSecret(webhook: Webhook): void {
     withoutWaiting(this.database, () =>
       this.database
@@ -226,7 +220,6 @@ export class WebhookStore {
       .get(id, webhook.rid, "ping", "ping", 0, payload, "failed", this.clock.now()) as Delivery;
   }
 
-  /** The number of pending deliveries. */
   waiting(webhook: Webhook): number {
     const { n } = this.database
       .query("SELECT count(*) AS n FROM webhook_delivery WHERE webhook = ? AND state = 'pending'")
@@ -241,7 +234,6 @@ export class WebhookStore {
       .get(webhook.rid) as Delivery | null;
   }
 
-  /** The latest deliveries, newest first. */
   deliveries(webhook: Webhook, limit: number): Delivery[] {
     return this.database
       .query("SELECT * FROM webhook_delivery WHERE webhook = ? ORDER BY rid DESC LIMIT ?")
@@ -280,7 +272,6 @@ export class WebhookStore {
     this.database.query("UPDATE webhook SET state = 'failing' WHERE rid = ?").run(rid);
   }
 
-  /** Continues deliveries to a failing webhook where they stopped. */
   resume(webhook: Webhook): Webhook {
     this.audited(webhook, "webhook.resume", {}, () => {
       this.database.query("UPDATE webhook SET state = 'active' WHERE rid = ?").run(webhook.rid);
@@ -291,7 +282,6 @@ export class WebhookStore {
     return this.find(webhook.id)!;
   }
 
-  /** Repeats a delivery under its identifier. */
   redeliver(delivery: Delivery): Delivery {
     return this.database
       .query("UPDATE webhook_delivery SET state = 'pending', attempts = 0, due = ? WHERE rid = ? RETURNING *")

@@ -21,9 +21,7 @@ export interface Memberships {
   write<T>(work: (set: SetMember) => T): T;
 }
 
-/** The link between an account and a person. */
 export interface Identity extends Subject {
-  /** Row of the account. */
   user: number;
   created: number;
   last_used: number | null;
@@ -43,7 +41,6 @@ const REJECTIONS: Readonly<Record<Rejection, string>> = {
     "Your name cannot be used as a username. An administrator can add an account and link it to you.",
 };
 
-/** Links between accounts and people who are authenticated elsewhere. */
 export class Identities {
   constructor(
     private readonly database: Database,
@@ -52,7 +49,6 @@ export class Identities {
     private readonly memberships: Memberships,
   ) {}
 
-  /** The link of a person, if there is one. */
   find({ provider, issuer, subject }: Omit<Subject, "label">): Identity | undefined {
     return this.select("provider = ? AND issuer = ? AND subject = ?", provider, issuer, subject)[0];
   }
@@ -95,7 +91,6 @@ export class Identities {
     return user === undefined || this.ofUserBy(user, provider) !== undefined;
   }
 
-  /** The account with this folded name. */
   private accountOf(name: string): number | undefined {
     const rows = this.database.query("SELECT rid, username FROM user_account").all() as {
       rid: number;

@@ -23,7 +23,6 @@ export interface LdapEntry {
 
 type Library = typeof import("ldapts");
 
-/** Milliseconds for all operations on one connection. */
 const TIMEOUT = 5000;
 
 /** The result code of a server (RFC 4511, appendix A); undefined if the error is not an LDAP result. */

@@ -30,7 +30,6 @@ export interface LdapOptions extends LdapServer, Admission {
   bindPassword: string;
   userBase: string;
   userFilter: string;
-  /** Attributes; `dn` is the DN. */
   id: string;
   username: string;
   fullName: string;

@@ -37,7 +37,6 @@ const MAX_LOGOUT_BYTES = 65_536;
 const PRIVATE = { "Cache-Control": "no-store" };
 
 interface Pending extends PendingAuthorization {
-  /** The page to return to. */
   next: string;
   /** Whether the provider was asked to authenticate the person again. */
   again: boolean;
@@ -227,7 +226,6 @@ export class OidcSignIn {
 const cookieOf = (request: Request, name: string): string | null =>
   new Bun.CookieMap(request.headers.get("cookie") ?? "").get(name);
 
-/** One cookie per sign-in, so that two windows do not interfere. */
 const stateCookieName = (state: string): string => `labd_oidc_${sha256(state).slice(0, 8)}`;
 
 const stateCookie = (state: string, value: string): string => {

@@ -2,7 +2,6 @@
 export const PROVIDERS = ["ldap", "oidc"] as const;
 export type Provider = (typeof PROVIDERS)[number];
 
-/** A person in a directory or at a provider. */
 export interface Subject {
   provider: Provider;
   /** Issuer within which the subject is unique; empty for the directory. */
@@ -18,15 +17,12 @@ export interface Person extends Subject {
   username: string;
   fullName: string;
   email: string;
-  /** Names of the provider's groups. */
   groups: readonly string[];
-  /** Whether the account there is disabled. */
   disabled?: boolean;
 }
 
 /** Who may sign in, and with which rights. Group names are compared without regard to case. */
 export interface Admission {
-  /** Whether a first sign-in creates an account. */
   newAccounts: boolean;
   /** Provider groups that may sign in; empty allows everybody. */
   allowed: readonly string[];
@@ -68,6 +64,5 @@ export const plainText = (value: string, maxLength = 200): string =>
     .trim()
     .slice(0, maxLength);
 
-/** An e-mail address; empty if it is not one. */
 export const plainEmail = (value: string): string =>
   /^[^\s@]+@[^\s@]+$/.test(value) && value.length <= 254 ? value : "";
