@@ -31,8 +31,7 @@ import {
 } from "../platform/sqlite.ts";
 import { writeLockOf } from "../platform/write-lock.ts";
 import { COMMIT, VERSION } from "../version.ts";
-import { observer } from "../operations/health/observer.ts";
-import { registerMetrics } from "../operations/health/register-metrics.ts";
+import { registerMetrics, requestObserver } from "../operations/health/register-metrics.ts";
 import { pageForMissing, webRoutes } from "../web/index.ts";
 import { backupDirectory, backUpBeforeUpgrade, DATABASE } from "./data-directory.ts";
 import { farmOf } from "./farm.ts";
@@ -96,7 +95,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
     const tasks = new Tasks(clock, log, accounts.audit.log);
     const webhooks = webhooksOf({ database, accounts }, config, { clock, log });
     const metrics = new Metrics();
-    const observed = observer(metrics);
+    const observed = requestObserver(metrics);
     const stopMeasuring = registerMetrics(metrics, {
       version: VERSION,
       commit: COMMIT,

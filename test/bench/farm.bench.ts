@@ -15,7 +15,7 @@ import { join, resolve } from "node:path";
 import { decode, readFasta } from "../../src/motif/index.ts";
 import { packPrediction, unpackPrediction } from "../../src/scoring/jobs/packed-prediction.ts";
 import { labd, serve, type Server } from "../executable/labd.ts";
-import { type FarmHand, startWorker } from "../executable/farm-hand.ts";
+import { type WorkerProcess, startWorker } from "../executable/farm-worker.ts";
 import { RedisServer } from "../farm/redis-server.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
 
@@ -55,7 +55,7 @@ interface Side {
   name: string;
   home: string;
   server: Server;
-  hands: FarmHand[];
+  hands: WorkerProcess[];
   redis: RedisServer | null;
 }
 
@@ -79,7 +79,7 @@ async function side(name: string, template: string, places: number[]): Promise<S
   const redis = await RedisServer.start(`${home}-redis`);
   await redis.command("CONFIG", "SET", "appendfsync", "everysec");
   const server = await serve(home, [...words, "--queue", redis.url, "--queue-local", "never"]);
-  const hands: FarmHand[] = [];
+  const hands: WorkerProcess[] = [];
   const farm: Side = { name, home, server, hands, redis };
   open.add(farm);
   for (const [i, concurrency] of places.entries()) {
@@ -87,7 +87,7 @@ async function side(name: string, template: string, places: number[]): Promise<S
     cpSync(join(home, "corpora"), join(directory, "corpora"), { recursive: true });
     hands.push(startWorker(directory, redis.url, ["--concurrency", String(concurrency)]));
   }
-  await Promise.all(hands.map((hand) => hand.says("takes work")));
+  await Promise.all(hands.map((hand) => hand.logs("takes work")));
   // The server has to have seen them.
   await Bun.sleep(2000);
   return farm;

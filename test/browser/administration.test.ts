@@ -190,7 +190,7 @@ browserTest(
     await press(page, "button", "Add corpus");
     await seeText(page, "300 proteins were added.");
     await press(page, "button", "Verify: yeast-2026");
-    await seeText(page, "yeast-2026 is whole");
+    await seeText(page, "yeast-2026 is intact");
     await checkPage(opened, "administration-corpora");
     await press(page, "button", "Remove: yeast-2026");
     await press(page, "button", "Remove");

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { decode } from "../../src/motif/index.ts";
-import { startWorker } from "../executable/farm-hand.ts";
+import { startWorker } from "../executable/farm-worker.ts";
 import { labd, scratch, serve } from "../executable/labd.ts";
 import { gather } from "../farm/crowd.ts";
 import { hasRedis, RedisServer } from "../farm/redis-server.ts";
@@ -33,7 +33,7 @@ redisTest(
     // This worker reads the server's corpora, as one on the same machine; the other has none.
     await using one = startWorker(home, redis.url, ["--concurrency", "1"]);
     await using _other = startWorker(join(place.directory, "none"), redis.url, ["--concurrency", "1"]);
-    await one.says("takes work");
+    await one.logs("takes work");
     await using opened = await openPage(PATH, { signedIn: true, server: server.url });
     const { page } = opened;
     for (let i = 0; i < 40; i++) {

@@ -38,12 +38,12 @@ test("killed while it uploads, the same command makes a whole one, which is rest
   const checked = await labd(["restore", "--check", path], { env });
   expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining("corpus 1,") });
   expect(await labd(["restore", path, "--data-dir", other], { env })).toMatchObject({ code: 0, stderr: "" });
-  expect((await labd(["corpus", "verify", "--data-dir", other])).stdout).toStartWith("sample is whole");
+  expect((await labd(["corpus", "verify", "--data-dir", other])).stdout).toStartWith("sample is intact");
   expect(
     await labd(["restore", `${address}/labd-20200101T000000Z.json`, "--data-dir", other], { env }),
   ).toMatchObject({
     code: 74,
-    stderr: expect.stringContaining("shows those that are there"),
+    stderr: expect.stringContaining("To list them: labd backup --list"),
   });
   const doctor = await labd(["doctor", "--data-dir", data, "--format", "json"], { env });
   const finding = JSON.parse(doctor.stdout).find((one: { about: string }) => one.about === "backup");
@@ -77,13 +77,13 @@ test("a server with backup_dir = s3://… makes and verifies them, counts them, 
       await Bun.sleep(10);
     }
   };
-  expect(await task("backups")).toMatch(/^done: labd-\d{8}T\d{6}Z\.json is made/);
+  expect(await task("backups")).toMatch(/^done: labd-\d{8}T\d{6}Z\.json was made/);
   const listed = (await ask("GET", "backups")) as never as {
     directory: string;
     results: { name: string; place: string }[];
   };
   expect(listed).toMatchObject({ directory: address, results: [{ place: address }] });
-  expect(await task(`backups/${listed.results[0].name}/verify`)).toMatch(/^done: .* is whole/);
+  expect(await task(`backups/${listed.results[0].name}/verify`)).toMatch(/^done: .* is intact/);
   const metrics = await (await fetch(`${server.url}/metrics`)).text();
   expect(Number(/labd_backup_last_timestamp_seconds (\d+)/.exec(metrics)![1])).toBeGreaterThan(1.7e9);
   store.faults.push(

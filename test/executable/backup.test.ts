@@ -110,7 +110,7 @@ test("a backup under writes has everything that was accepted before it began, an
   const count = known.includes(false) ? known.indexOf(false) : known.length;
   expect(count).toBeGreaterThanOrEqual(submitted);
   expect([submitted > 0, known.slice(count).includes(true)]).toEqual([true, false]);
-  expect((await labd(["corpus", "verify", "--data-dir", other])).stdout).toContain("whole");
+  expect((await labd(["corpus", "verify", "--data-dir", other])).stdout).toContain("is intact");
   expect(server.log()).not.toContain('"severity":"error"');
 });
 
@@ -176,7 +176,7 @@ test("what is damaged or not whole is refused with its name, and nothing is chan
         manifest.calibrations![0].file = "corpora/../../x.null";
         writeFileSync(join(broken, name), JSON.stringify(manifest));
       },
-      "no null of a corpus",
+      "calibration outside of the corpora",
     ],
     [
       "another version",

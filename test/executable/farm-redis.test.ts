@@ -1,63 +1,34 @@
 import { expect, test } from "bun:test";
-import { cpSync, mkdirSync, mkdtempSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { freePort, hasRedis, RedisServer } from "../farm/redis-server.ts";
-import { jobsOf, startWorker } from "./farm-hand.ts";
-import { E7, labd, scratch, serve, type Server } from "./labd.ts";
+import { farmDirectories, finishedJobs, jobsOf, startWorker, submitJobs, until } from "./farm-worker.ts";
+import { E7, labd, scratch, serve } from "./labd.ts";
 
-/** What a Redis can be, and can do, that is not as one would have it. */
+/** Redis with few rights, without persistence, as replica and as Sentinel. */
 
 const withRedis = hasRedis ? test : test.skip;
 const NAME = hasRedis ? "" : " (SKIPPED without redis-server)";
-
-async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (let i = 0; !(await condition()); i++) {
-    if (i > 3000) throw new Error(`It did not come true: ${what}`);
-    await Bun.sleep(20);
-  }
-}
-
-async function laboratory(directory: string): Promise<{ home: string; worker: string }> {
-  const [home, worker] = [join(directory, "server"), join(directory, "worker")];
-  expect((await labd(["corpus", "add", "--sample", "--data-dir", home])).code).toBe(0);
-  mkdirSync(worker);
-  cpSync(join(home, "corpora"), join(worker, "corpora"), { recursive: true });
-  return { home, worker };
-}
-
-async function submit({ url }: Server, i: number): Promise<void> {
-  const response = await fetch(`${url}/api/scoring/jobs`, {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({
-      querySequence: E7 + "ACDEFGHIKLMNPQRSTVWY"[i % 20].repeat(1 + Math.floor(i / 20)),
-      patterns: ["L.C.E"],
-    }),
-  });
-  expect(response.status).toBe(202);
-  await response.arrayBuffer();
-}
-
-const finished = (home: string): number => jobsOf(home).filter(({ state }) => state === "finished").length;
 
 /** As docs/farm.md has it. */
 const RULES =
   "resetchannels ~labd:* -@all +@read +@write +@blocking +@connection +@transaction -@dangerous +eval +evalsha +info";
 
 withRedis(
-  `a user of Redis with no more rights than the documentation names does for server, worker and what looks at them${NAME}`,
+  `a Redis user with the documented rights suffices${NAME}`,
   async () => {
     using place = scratch();
-    const { home, worker } = await laboratory(place.directory);
+    const home = await farmDirectories(place.directory, ["worker"]);
+    const worker = join(place.directory, "worker");
     expect(await Bun.file(join(import.meta.dir, "../../docs/farm.md")).text()).toContain(RULES);
     await using redis = await RedisServer.start(place.directory);
     await redis.command("ACL", "SETUSER", "labd", "on", ">less", ...RULES.split(" "));
     const url = redis.url.replace(":farm-secret", "labd:less");
     await using server = await serve(home, ["--queue", url, "--queue-local", "never"]);
     await using hand = startWorker(worker, url, ["--concurrency", "2"]);
-    await hand.says("takes work");
-    for (let i = 0; i < 8; i++) await submit(server, i);
-    await until("all finish", () => finished(home) === 8);
+    await hand.logs("takes work");
+    await submitJobs(server.url, 0, 8);
+    await until("all finish", () => finishedJobs(home) === 8);
     // Another corpus: its queue is made, and the former taken away whole.
     await Bun.write(join(place.directory, "one.fasta"), `>P1\n${E7}\n`);
     const added = await labd(["corpus", "add", join(place.directory, "one.fasta"), "--data-dir", home]);
@@ -73,22 +44,23 @@ withRedis(
 );
 
 withRedis(
-  `a Redis that forgets all of a hundred jobs that are under way, twice: each ends once${NAME}`,
+  `a hundred jobs end once although Redis forgets them twice${NAME}`,
   async () => {
     using place = scratch();
-    const { home, worker } = await laboratory(place.directory);
+    const home = await farmDirectories(place.directory, ["worker"]);
+    const worker = join(place.directory, "worker");
     await using redis = await RedisServer.start(place.directory, ["--appendonly", "no"]);
     await using server = await serve(home, ["--queue", redis.url, "--queue-local", "never"]);
     await using hand = startWorker(worker, redis.url, ["--concurrency", "2"]);
-    await hand.says("takes work");
-    for (let i = 0; i < 100; i++) await submit(server, i);
+    await hand.logs("takes work");
+    await submitJobs(server.url, 0, 100);
     for (const least of [10, 30]) {
-      await until(`${least} finish`, () => finished(home) >= least);
+      await until(`${least} finish`, () => finishedJobs(home) >= least);
       await redis.end();
       await redis.restart();
       expect((await redis.command("KEYS", "labd:*:events")) as string[]).toBeArray();
     }
-    await until("all finish", () => finished(home) === 100);
+    await until("all finish", () => finishedJobs(home) === 100);
     expect(jobsOf(home).length).toBe(100);
     expect(server.log()).toContain("lost from the queue");
   },
@@ -96,11 +68,12 @@ withRedis(
 );
 
 withRedis(
-  `a Sentinel, a replica and a policy that throws jobs away are named, by server, worker, status and doctor${NAME}`,
+  `server, worker, status and doctor report a Sentinel, a replica and an eviction policy${NAME}`,
   async () => {
     using place = scratch();
     const { directory } = place;
-    const { home, worker } = await laboratory(directory);
+    const home = await farmDirectories(directory, ["worker"]);
+    const worker = join(directory, "worker");
     await using redis = await RedisServer.start(directory, ["--maxmemory-policy", "allkeys-lru"]);
     const told = async (url: string): Promise<string> => {
       const env = { LABD_QUEUE: url, LABD_DATA_DIR: home };
@@ -111,7 +84,7 @@ withRedis(
     };
     const policy = await serve(home, ["--queue", redis.url]);
     await until("the server says so", () =>
-      policy.log().includes("maxmemory-policy allkeys-lru throws jobs away"),
+      policy.log().includes("maxmemory-policy allkeys-lru discards jobs"),
     );
     expect(await policy.end("SIGTERM")).toBe(0);
     await redis.command("CONFIG", "SET", "maxmemory-policy", "noeviction");
@@ -122,16 +95,16 @@ withRedis(
       "--masterauth",
       "farm-secret",
     ]);
-    expect(await told(replica.url)).toMatch(/is a replica and takes no writes[^]*problem .*is a replica/);
+    expect(await told(replica.url)).toMatch(/is a read-only replica[^]*problem .*is a read-only replica/);
     await using server = await serve(home, ["--queue", replica.url, "--queue-local", "never"]);
     await using hand = startWorker(worker, replica.url);
     await until("both say so", () =>
-      [server, hand].every(({ log }) => log().includes("is a replica and takes no writes")),
+      [server, hand].every(({ log }) => log().includes("is a read-only replica")),
     );
-    for (let i = 0; i < 3; i++) await submit(server, i);
+    await submitJobs(server.url, 0, 3);
     // As a failover does: this one is the master now.
     await replica.command("REPLICAOF", "NO", "ONE");
-    await until("all finish", () => finished(home) === 3);
+    await until("all finish", () => finishedJobs(home) === 3);
 
     const port = await freePort();
     const file = join(directory, "sentinel.conf");

@@ -1,73 +1,38 @@
 import { expect, test } from "bun:test";
-import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { E7, labd, scratch, serve, type Server } from "./labd.ts";
+import { labd, scratch, serve } from "./labd.ts";
 import type { FarmStatus } from "../../src/farm/index.ts";
 import { freePort, hasRedis, RedisServer } from "../farm/redis-server.ts";
-import { jobsOf, resultsOf, startWorker } from "./farm-hand.ts";
+import {
+  farmDirectories,
+  finishedJobs,
+  jobsOf,
+  resultsOf,
+  startWorker,
+  submitJobs,
+  until,
+} from "./farm-worker.ts";
 
-/**
- * The server, Redis and workers as one would have them, each a process of its own.
- */
+/** Server, Redis and workers, each in a process. */
 
 const withRedis = hasRedis ? test : test.skip;
 const NAME = hasRedis ? "" : " (SKIPPED without redis-server)";
 
-/** Proteins that are alike, and yet each its own question. */
-const proteins = (count: number): string[] =>
-  Array.from({ length: count }, (_, i) => E7 + "ACDEFGHIKLMNPQRSTVWY"[i % 20].repeat(1 + Math.floor(i / 20)));
-
-async function submit({ url }: Server, querySequence: string): Promise<string> {
-  const response = await fetch(`${url}/api/scoring/jobs`, {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ querySequence, patterns: ["L.C.E", "[ST]P"] }),
-  });
-  if (response.status !== 202 && response.status !== 201 && response.status !== 200) {
-    throw new Error(`${response.status} ${await response.text()}`);
-  }
-  return ((await response.json()) as { id: string }).id;
-}
-
-async function until(
-  what: string,
-  condition: () => boolean | Promise<boolean>,
-  seconds = 240,
-): Promise<void> {
-  for (let i = 0; !(await condition()); i++) {
-    if (i > seconds * 50) throw new Error(`It did not come true in ${seconds} s: ${what}`);
-    await Bun.sleep(20);
-  }
-}
-
-const states = (directory: string): string[] => [...new Set(jobsOf(directory).map(({ state }) => state))];
-
-/** A data directory with the sample corpus, and others that have the file of the corpus alone. */
-async function laboratory(directory: string, workers: string[]): Promise<string> {
-  const home = join(directory, "server");
-  expect((await labd(["corpus", "add", "--sample", "--data-dir", home])).code).toBe(0);
-  for (const worker of workers) {
-    mkdirSync(join(directory, worker), { recursive: true });
-    cpSync(join(home, "corpora"), join(directory, worker, "corpora"), { recursive: true });
-  }
-  return home;
-}
-
 withRedis(
-  `two workers score what a server was asked, to the byte as it would itself${NAME}`,
+  `two workers give exactly the results of the server${NAME}`,
   async () => {
     using place = scratch();
     const { directory } = place;
-    const home = await laboratory(directory, ["one", "two", "alone"]);
+    const home = await farmDirectories(directory, ["one", "two", "alone"]);
     cpSync(home, join(directory, "alone"), { recursive: true });
     await using redis = await RedisServer.start(directory);
     await using server = await serve(home, ["--queue", redis.url, "--queue-local", "never"]);
     await using one = startWorker(join(directory, "one"), redis.url, ["--concurrency", "1"]);
     await using two = startWorker(join(directory, "two"), redis.url, ["--concurrency", "1"]);
-    await Promise.all([one.says("takes work"), two.says("takes work")]);
-    const asked = proteins(24);
-    for (const protein of asked) await submit(server, protein);
-    await until("all jobs finish", () => states(home).join() === "finished");
+    await Promise.all([one.logs("takes work"), two.logs("takes work")]);
+    await submitJobs(server.url, 0, 24);
+    await until("all jobs finish", () => finishedJobs(home) === 24);
     const jobs = jobsOf(home);
     expect(jobs.length).toBe(24);
     expect(new Set(jobs.map(({ worker }) => worker)).size).toBe(2);
@@ -79,8 +44,8 @@ withRedis(
     expect([server, one, two].map(({ log }) => log()).join("")).not.toContain("farm-secret");
 
     await using alone = await serve(join(directory, "alone"));
-    for (const protein of asked) await submit(alone, protein);
-    await until("all jobs finish", () => states(join(directory, "alone")).join() === "finished");
+    await submitJobs(alone.url, 0, 24);
+    await until("all jobs finish", () => finishedJobs(join(directory, "alone")) === 24);
     expect(resultsOf(home)).toEqual(resultsOf(join(directory, "alone")));
 
     // A worker drains; the server ends its part at once.
@@ -91,11 +56,11 @@ withRedis(
 );
 
 withRedis(
-  `what the farm does is told, and every job ends once whatever is killed${NAME}`,
+  `status, metrics and doctor show the farm, and every job ends once whatever is killed${NAME}`,
   async () => {
     using place = scratch();
     const { directory } = place;
-    const home = await laboratory(directory, ["one", "none"]);
+    const home = await farmDirectories(directory, ["one", "none"]);
     await using redis = await RedisServer.start(directory);
     const words = ["--queue", redis.url, "--queue-local", "never", "--admin-password", "a long password"];
     let server = await serve(home, words);
@@ -103,7 +68,7 @@ withRedis(
       await using one = startWorker(join(directory, "one"), redis.url, ["--concurrency", "2"]);
       rmSync(join(directory, "none", "corpora"), { recursive: true });
       await using none = startWorker(join(directory, "none"), redis.url, ["--concurrency", "1"]);
-      await Promise.all([one.says("takes work"), none.says("There is no source")]);
+      await Promise.all([one.logs("takes work"), none.logs("There is no server to fetch")]);
       const env = { LABD_QUEUE: redis.url, LABD_DATA_DIR: home };
       const status = async (): Promise<FarmStatus> => {
         const run = await labd(["farm", "status", "--json"], { env });
@@ -112,29 +77,27 @@ withRedis(
       };
       await until("the server has seen both", async () => (await status()).workers.length === 2);
 
-      const asked = proteins(40);
-      for (const [i, protein] of asked.entries()) {
-        await submit(server, protein);
-        if (i === 10) await redis.end();
-        if (i === 20) await redis.restart();
-        if (i === 30) {
-          await server.end("SIGKILL");
-          server = await serve(home, words);
-        }
-      }
-      await until("all jobs finish", () => states(home).join() === "finished");
+      await submitJobs(server.url, 0, 10);
+      await redis.end();
+      await submitJobs(server.url, 10, 20);
+      await redis.restart();
+      await submitJobs(server.url, 20, 30);
+      await server.end("SIGKILL");
+      server = await serve(home, words);
+      await submitJobs(server.url, 30, 40);
+      await until("all jobs finish", () => finishedJobs(home) === 40);
       expect(jobsOf(home).length).toBe(40);
 
       const { mixed, server: record, workers, redis: facts } = await status();
       expect(facts).toMatchObject({ policy: "noeviction", appendonly: true });
       expect(record).toMatchObject({ corpusName: "sample", scoringVersion: { method: "labd-2" } });
-      expect(mixed).toEqual([expect.stringContaining("takes no work. The server scores on sample")]);
+      expect(mixed).toEqual([expect.stringContaining("accepts no jobs. The server scores on sample")]);
       expect(workers.filter(({ fits }) => fits).map(({ concurrency }) => concurrency)).toEqual([2]);
       // What each says of itself is up to a second old.
       await until("nobody is busy", async () => {
         const { stdout } = await labd(["farm", "status"], { env });
         expect(stdout).not.toContain("farm-secret");
-        return stdout.includes("workers  2 with 3 places, 0 of them busy");
+        return stdout.includes("workers  2 with 3 slots, 0 busy");
       });
       const doctor = await labd(["doctor", "--format", "json"], { env });
       const findings = JSON.parse(doctor.stdout) as { about: string; state: string }[];
@@ -184,7 +147,7 @@ function certify(directory: string): { ca: string; words: string[] } {
 }
 
 (OPENSSL === null ? test.skip : withRedis)(
-  `a queue with TLS, one behind a socket, and one that is set up badly${NAME}${OPENSSL === null ? " (SKIPPED without openssl)" : ""}`,
+  `queues over TLS and a socket, and a badly configured one${NAME}${OPENSSL === null ? " (SKIPPED without openssl)" : ""}`,
   async () => {
     using place = scratch();
     const { directory } = place;

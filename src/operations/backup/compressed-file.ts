@@ -3,7 +3,7 @@ import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createZstdCompress, createZstdDecompress } from "node:zlib";
 
-/** Hash and size of what passes through. */
+/** Measures hash and size of a stream. */
 function meter(): { stream: Transform; result(): { bytes: number; sha256: string } } {
   const hasher = new Bun.CryptoHasher("sha256");
   let bytes = 0;
@@ -26,7 +26,7 @@ export interface Sums {
   compressedSha256: string;
 }
 
-/** Compresses a file with zstd, for its owner alone to read; it is on the disk when this returns. Memory is flat. */
+/** Compresses a file with zstd, readable by its owner only, and syncs it to the disk. */
 export async function compressFile(from: string, to: string): Promise<Sums> {
   const [plain, packed] = [meter(), meter()];
   await pipeline(
@@ -40,7 +40,7 @@ export async function compressFile(from: string, to: string): Promise<Sums> {
   return sums(plain.result(), packed.result());
 }
 
-/** Unpacks a file, or what is read of one, to `to` or, where there is none, only to read it. @throws Error where it is damaged */
+/** Unpacks a file or stream to `to`; without `to` it only reads. @throws Error if it is damaged */
 export async function unpackFile(from: string | AsyncIterable<Uint8Array>, to?: string): Promise<Sums> {
   const [plain, packed] = [meter(), meter()];
   const nowhere = new Transform({ transform: (_chunk, _encoding, done) => done() });
@@ -64,7 +64,7 @@ const sums = (plain: { bytes: number; sha256: string }, packed: { bytes: number;
   compressedSha256: packed.sha256,
 });
 
-/** Waits until a file or directory is on the disk. */
+/** Syncs a file or directory to the disk. */
 export function sync(path: string): void {
   const handle = openSync(path, "r");
   try {

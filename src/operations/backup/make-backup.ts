@@ -21,25 +21,24 @@ export interface BackupOptions {
   from: string;
   /** Name of the database in it. */
   database: string;
-  /** Directory that the backup goes to; made where it is missing. */
+  /** Directory for the backup; made if missing. */
   to: string;
   reason: Reason;
   version: string;
   /** Milliseconds since 1970-01-01 UTC. */
   now: number;
-  /** Corpora that are kept already where the backup goes in the end; by default those of `to`. */
+  /** Corpora that the destination has; by default those in `to`. */
   kept?: (file: string) => FileEntry | undefined;
-  /** Whether there is a backup of this name already where it goes in the end. */
+  /** Whether the destination has a backup of this name. */
   isTaken?: (name: string) => boolean;
 }
 
-/** Bytes that are left free at least: a server that cannot write is worse than a backup less. */
+/** Bytes that stay free on the disk for the server. */
 const RESERVE = 64 * 1024 * 1024;
 
 /**
- * Backs up a data directory while it is served: the database in one state, with everything that was accepted before, by
- * a connection of its own that only reads. The copy is checked (integrity and references), compressed, read back and
- * compared before the manifest says that it is there.
+ * Backs up a data directory, also while a server uses it. The copy of the database is checked, compressed, read back and
+ * compared before the manifest is written.
  * @throws Problem bad_database, bad_backup
  */
 export async function makeBackup(options: BackupOptions): Promise<{ path: string; manifest: Manifest }> {
@@ -48,7 +47,7 @@ export async function makeBackup(options: BackupOptions): Promise<{ path: string
   if (!existsSync(source)) throw new Problem("bad_database", `There is no database ${source} to back up.`);
   mkdirSync(to, { recursive: true, mode: 0o700 });
   sweep(to);
-  refuseFull(source, to);
+  requireSpace(source, to);
   const name = nameOf(options.now, to, options.isTaken);
   const copy = join(to, `${name}.partial`);
   const packed = join(to, name + DATABASE_ENDING);
@@ -84,7 +83,7 @@ export async function makeBackup(options: BackupOptions): Promise<{ path: string
   }
 }
 
-/** `labd-20261121T212500Z`, with a number behind it where that second has one already. */
+/** `labd-20261121T212500Z`, with a number if that second already has a backup. */
 function nameOf(now: number, directory: string, isTaken: (name: string) => boolean = () => false): string {
   const stamp = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
   for (let i = 1; ; i++) {
@@ -98,7 +97,7 @@ function nameOf(now: number, directory: string, isTaken: (name: string) => boole
   }
 }
 
-/** One state of the database, compacted, with no log beside it. */
+/** Copies one state of the database, compacted and without a log. */
 function copyDatabase(from: string, to: string): void {
   const reader = openReader(from);
   try {
@@ -108,7 +107,7 @@ function copyDatabase(from: string, to: string): void {
   }
 }
 
-/** What a database holds, after it was found whole. @throws Problem bad_database with what is wrong */
+/** The migrations and row counts of an intact database. @throws Problem bad_database */
 export function examine(path: string): {
   migrations: string[];
   rows: Record<string, number>;
@@ -144,7 +143,9 @@ export function requireIntact(reader: Database, path: string): void {
       .filter((line) => line !== "ok");
     const broken = reader.query("PRAGMA foreign_key_check").all() as { table: string; parent: string }[];
     wrong.push(
-      ...broken.slice(0, 10).map(({ table, parent }) => `a row of ${table} names no row of ${parent}`),
+      ...broken
+        .slice(0, 10)
+        .map(({ table, parent }) => `a row of ${table} refers to a missing row of ${parent}`),
     );
   } catch (error) {
     wrong = [(error as Error).message];
@@ -155,10 +156,10 @@ export function requireIntact(reader: Database, path: string): void {
 async function readBack(path: string, sums: { sha256: string; compressedSha256: string }): Promise<void> {
   const again = await unpackFile(path);
   if (again.sha256 !== sums.sha256 || again.compressedSha256 !== sums.compressedSha256)
-    throw new Problem("bad_backup", `${path} is not what was written: the disk is not to be trusted.`);
+    throw new Problem("bad_backup", `${path} differs from what was written: the disk may be failing.`);
 }
 
-/** The corpora that a directory has kept, by their manifests. */
+/** The corpora in a directory, by its manifests. */
 function keptIn(to: string): (file: string) => FileEntry | undefined {
   const known = new Map(
     listBackups(to).flatMap(({ manifest }) => manifest.corpora.map((entry) => [entry.file, entry] as const)),
@@ -170,7 +171,7 @@ function keptIn(to: string): (file: string) => FileEntry | undefined {
   };
 }
 
-/** Corpora that are not kept yet. Their name is their content, so that one is never replaced. */
+/** Copies corpora that the destination lacks; they are named by their content, so none is replaced. */
 async function keepCorpora(
   from: string,
   to: string,
@@ -196,7 +197,7 @@ async function keepCorpora(
   return entries;
 }
 
-/** The nulls of corpora: a few kilobytes each, so that they lie in the manifest. */
+/** The calibrations, which have a few kilobytes and are stored in the manifest. */
 function calibrationsIn(from: string): NonNullable<Manifest["calibrations"]> {
   const folder = join(from, "corpora");
   const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".null")) : [];
@@ -206,7 +207,7 @@ function calibrationsIn(from: string): NonNullable<Manifest["calibrations"]> {
   }));
 }
 
-/** Removes what interrupted backups left, a day after. */
+/** Removes leftovers of interrupted backups after a day. */
 function sweep(directory: string): void {
   for (const name of readdirSync(directory)) {
     const path = join(directory, name);
@@ -218,14 +219,14 @@ function sweep(directory: string): void {
   }
 }
 
-/** @throws Problem bad_backup where there is no room for the copy and its compressed form */
-function refuseFull(source: string, to: string): void {
+/** @throws Problem bad_backup without space for the copy and its compressed form */
+function requireSpace(source: string, to: string): void {
   const { bavail, bsize } = statfsSync(to);
   const needed = 2 * statSync(source).size + RESERVE;
   if (bavail * bsize >= needed) return;
   const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1e6)} MB`;
   throw new Problem(
     "bad_backup",
-    `${to} has ${megabytes(bavail * bsize)} free, and a backup may need ${megabytes(needed)}. Make room, or name another directory (backup_dir, --to).`,
+    `${to} has ${megabytes(bavail * bsize)} free, but a backup may need ${megabytes(needed)}. Free some space, or name another directory (backup_dir, --to).`,
   );
 }

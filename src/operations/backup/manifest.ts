@@ -4,9 +4,8 @@ import { Problem } from "../../problem.ts";
 import type { AuditHead } from "../../accounts/audit.ts";
 
 /**
- * A backup is two files side by side: `labd-20261121T212500Z.sqlite.zst`, the database, and `….json`, this manifest,
- * which is written last: without it the other is what an interrupted backup left. Corpora never change once they are
- * there, so each lies once in `corpora/` beside, for all backups that name it.
+ * A backup is two files: the database `labd-20261121T212500Z.sqlite.zst`, and this manifest `….json`, which is written
+ * last and makes the backup complete. Corpora never change, so each is once in `corpora/` for all backups.
  */
 export interface Manifest {
   format: 1;
@@ -20,15 +19,15 @@ export interface Manifest {
     migrations: string[];
     /** Rows of each table. */
     rows: Record<string, number>;
-    /** The end of the audit log; null where it is empty. Backups of older versions have none. */
+    /** Head of the audit log; null if it is empty. Missing in backups of older versions. */
     audit?: AuditHead | null;
   };
   corpora: FileEntry[];
-  /** The nulls of corpora, as they were; unlike corpora they may be made anew. Backups of older versions have none. */
+  /** Calibrations of the corpora, which may change. Missing in backups of older versions. */
   calibrations?: { /** Path from the data directory. */ file: string; text: string }[];
 }
 
-/** Why a backup was made: somebody asked, the time had come, or a migration was about to run. */
+/** Why a backup was made: on request, by schedule, or before a migration. */
 export type Reason = "asked" | "schedule" | "upgrade";
 
 export interface FileEntry {
@@ -53,26 +52,30 @@ export function readManifest(path: string): { manifest: Manifest; directory: str
       "bad_backup",
       named === path
         ? `There is no file ${path}.`
-        : `${path} has no manifest ${basename(named)} beside it: the backup was interrupted, or not copied whole.`,
+        : `${path} has no manifest ${basename(named)} beside it: the backup was interrupted, or not copied completely.`,
     );
   return { manifest: parseManifest(readFileSync(named, "utf8"), named), directory: dirname(named) };
 }
 
-/** @param where what the text is, for the error. @throws Problem bad_backup */
+/** @param where path or URL of the text, for errors. @throws Problem bad_backup */
 export function parseManifest(text: string, where: string): Manifest {
   try {
     const manifest = JSON.parse(text) as Manifest;
     if (manifest.format !== 1 || typeof manifest.database?.sha256 !== "string")
-      throw new Error(`its format is ${JSON.stringify(manifest.format)}, and this version reads 1`);
+      throw new Error(`its format is ${JSON.stringify(manifest.format)}, but this version reads 1`);
     return manifest;
   } catch (error) {
-    throw new Problem("bad_backup", `${where} is no manifest of a backup: ${(error as Error).message}.`, {
-      cause: error,
-    });
+    throw new Problem(
+      "bad_backup",
+      `${where} is not the manifest of a backup: ${(error as Error).message}.`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
-/** The backups of a directory, oldest first; manifests that cannot be read are left out. */
+/** The backups of a directory, oldest first; unreadable manifests are left out. */
 export function listBackups(directory: string): { path: string; manifest: Manifest }[] {
   if (!existsSync(directory)) return [];
   const found = readdirSync(directory)

@@ -17,12 +17,12 @@ import { examine } from "./make-backup.ts";
 import type { ObjectStore } from "../../platform/object-store.ts";
 import { DATABASE_ENDING, type FileEntry, type Manifest, parseManifest, readManifest } from "./manifest.ts";
 
-/** A backup that is read: its manifest, and the files that it names. */
+/** The manifest of a backup, and access to its files. */
 export interface ReadBackup {
   manifest: Manifest;
-  /** Where a file of it is, for people. */
+  /** Path or URL of a file, for messages. */
   where(file: string): string;
-  /** The file's bytes, or its path. @throws Problem bad_backup where it is missing */
+  /** Path or bytes of a file. @throws Problem bad_backup */
   open(file: string): string | AsyncIterable<Uint8Array>;
 }
 
@@ -35,7 +35,7 @@ export function readLocalBackup(path: string): ReadBackup {
     where,
     open(file) {
       if (existsSync(where(file))) return where(file);
-      throw new Problem("bad_backup", `${where(file)}, which the manifest names, is missing.`);
+      throw new Problem("bad_backup", `${where(file)} is missing, but the manifest lists it.`);
     },
   };
 }
@@ -48,30 +48,29 @@ export async function readStoredBackup(store: ObjectStore, name: string): Promis
     if (!(error instanceof Problem) || error.code !== "not_found") throw error;
     throw new Problem(
       "bad_backup",
-      `There is no backup ${where(named)}. labd backup --list --to ${store.address} shows those that are there.`,
+      `There is no backup ${where(named)}. To list them: labd backup --list --to ${store.address}`,
     );
   });
   return { manifest: parseManifest(text, where(named)), where, open: (file) => store.read(file) };
 }
 
 /**
- * Unpacks a backup and looks at all of it: hashes, integrity, references, rows, corpora, and whether this version of
- * the program knows its migrations.
+ * Unpacks a backup and checks hashes, integrity, references, row counts, corpora and migrations.
  * @param known names of the migrations of this version
- * @param look is shown the unpacked database, while it is there
+ * @param inspect called with the path of the unpacked database
  * @throws Problem bad_backup, bad_database
  */
 export async function checkBackup(
   backup: ReadBackup,
   known: readonly string[],
-  look: (database: string) => void = () => {},
+  inspect: (database: string) => void = () => {},
 ): Promise<Manifest> {
   const { manifest } = backup;
   const scratch = mkdtempSync(join(tmpdir(), "labd-restore-"));
   try {
     const database = join(scratch, "labd.sqlite");
     await unpackDatabase(backup, database, known);
-    look(database);
+    inspect(database);
     for (const corpus of manifest.corpora) await unpack(corpus, backup);
     calibrationsOf(backup);
     return manifest;
@@ -81,9 +80,9 @@ export async function checkBackup(
 }
 
 /**
- * Puts a backup in the place of a data directory's database, which stays beside it under another name, and adds corpora
- * that are missing. Nothing is changed before everything was unpacked and found whole.
- * @returns the manifest, and where the former database is now, if there was one
+ * Replaces the database of a data directory with a backup, and adds missing corpora. The former database is kept under
+ * another name; nothing changes before everything is unpacked and checked.
+ * @returns the manifest, and the path of the former database
  * @throws Problem already_running, bad_backup, bad_database
  */
 export async function restoreBackup(options: {
@@ -108,7 +107,7 @@ export async function restoreBackup(options: {
       await unpack(corpus, backup, `${target}.restoring`);
       renameSync(`${target}.restoring`, target);
     }
-    // It belongs to the numbers of the results that the backup holds.
+    // The results in the backup were computed with these calibrations.
     for (const { file, text } of calibrationsOf(backup)) {
       const target = join(to, file);
       mkdirSync(dirname(target), { recursive: true });
@@ -132,7 +131,7 @@ async function unpackDatabase(backup: ReadBackup, to: string, known: readonly st
   if (foreign.length > 0)
     throw new Problem(
       "bad_database",
-      `The backup was made by labd ${manifest.labd} and holds migration ${foreign[0]}, which this version does not know. Restore it with that version or a newer one.`,
+      `The backup was made by labd ${manifest.labd} and has migration ${foreign[0]}, which this version does not know. Restore it with that version or a newer one.`,
     );
   await unpack(manifest.database, backup, to);
   const found = examine(to);
@@ -145,41 +144,44 @@ async function unpackDatabase(backup: ReadBackup, to: string, known: readonly st
   }
 }
 
-/** @throws Problem bad_backup where the file is missing or not what the manifest says */
+/** @throws Problem bad_backup where the file is missing or its hashes differ */
 async function unpack(entry: FileEntry, { open, where }: ReadBackup, to?: string): Promise<void> {
   const { file } = entry;
   if (!/^(corpora\/)?[\w.-]+$/.test(file))
-    throw new Problem("bad_backup", `${where(file)}, which the manifest names, is no file of a backup.`);
-  let why = "it is not what the manifest says (SHA-256)";
+    throw new Problem("bad_backup", `${where(file)}: the manifest lists a path outside of the backup.`);
+  let reason = "its SHA-256 is not that of the manifest";
   try {
     const sums = await unpackFile(open(file), to);
     if (sums.sha256 === entry.sha256 && sums.compressedSha256 === entry.compressedSha256) return;
   } catch (error) {
     if (error instanceof Problem && error.code !== "not_found") throw error;
-    why = (error as Error).message;
+    reason = (error as Error).message;
   }
   if (to !== undefined) rmSync(to, { force: true });
-  throw new Problem("bad_backup", `${where(file)} is damaged: ${why.replace(/\.$/, "")}.`);
+  throw new Problem("bad_backup", `${where(file)} is damaged: ${reason.replace(/\.$/, "")}.`);
 }
 
-/** @throws Problem bad_backup where one would lie elsewhere than beside a corpus */
+/** @throws Problem bad_backup for a path outside of the corpora */
 function calibrationsOf({ manifest, where }: ReadBackup): NonNullable<Manifest["calibrations"]> {
   const found = manifest.calibrations ?? [];
   for (const { file } of found) {
     if (!/^corpora\/[\w-][\w.-]*\.null$/.test(file))
-      throw new Problem("bad_backup", `${where(file)}, which the manifest names, is no null of a corpus.`);
+      throw new Problem(
+        "bad_backup",
+        `${where(file)}: the manifest lists a calibration outside of the corpora.`,
+      );
   }
   return found;
 }
 
-/** Gives the database a second name, under which it stays when the first is given to another. */
+/** Keeps the database under a second name. @returns its path; null if there is no database */
 function setAside(path: string, now: number): string | null {
   if (!existsSync(path)) return null;
   try {
-    // The log is written back, so that one file is all.
+    // Writes the log back, so that the database is one file.
     closeDatabase(openWriter(path));
   } catch {
-    // It is damaged, which may be why another takes its place: then the log goes along.
+    // A damaged database keeps its log.
   }
   const stamp = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
   let former = `${path}.before-${stamp}`;
@@ -187,7 +189,7 @@ function setAside(path: string, now: number): string | null {
   try {
     linkSync(path, former);
   } catch {
-    // A file system without links.
+    // The file system has no hard links.
     copyFileSync(path, former);
   }
   for (const ending of ["-wal", "-shm"])

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DATABASE_ENDING, listBackups, type Manifest } from "./manifest.ts";
 
-/** How many backups are kept: the last of each of so many days, weeks and months that have any. */
+/** The number of days, weeks and months of which the last backup is kept. */
 export interface Retention {
   days: number;
   weeks: number;
@@ -15,13 +15,13 @@ export function readRetention(setting: string): Retention {
   return { days: count("days"), weeks: count("weeks"), months: count("months") };
 }
 
-/** Backups before a migration that are kept besides. */
+/** Backups before migrations that are kept in addition. */
 const UPGRADES = 3;
 const DAY = 86_400_000;
 
 type Dated = { manifest: Pick<Manifest, "created" | "reason"> };
 
-/** Those that stay, of backups in order of time: the newest always does. Days and weeks (from Monday) are UTC's. */
+/** The backups to keep, of a list in order of time; always the newest. Days and weeks (from Monday) are in UTC. */
 export function keepers<T extends Dated>(backups: readonly T[], retention: Retention): Set<T> {
   const newestFirst = backups.toReversed();
   const kept = new Set<T>(newestFirst.slice(0, 1));
@@ -43,7 +43,7 @@ export function keepers<T extends Dated>(backups: readonly T[], retention: Reten
   return kept;
 }
 
-/** Removes the backups of a directory that are over, and corpora that none of the rest names. @returns what was removed */
+/** Removes old backups from a directory, and corpora that no other backup needs. @returns the removed paths */
 export function thin(directory: string, retention: Retention): string[] {
   const backups = listBackups(directory);
   const kept = keepers(backups, retention);
@@ -53,7 +53,7 @@ export function thin(directory: string, retention: Retention): string[] {
     removed.push(path);
   };
   for (const { path } of backups.filter((backup) => !kept.has(backup))) {
-    // The manifest first: what is left of an interruption is no backup.
+    // The manifest first: without it the rest is not a backup.
     remove(path);
     rmSync(path.replace(/\.json$/, DATABASE_ENDING), { force: true });
   }

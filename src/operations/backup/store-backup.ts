@@ -7,20 +7,20 @@ import { DATABASE_ENDING, type FileEntry, MANIFEST, type Manifest, parseManifest
 import { forgetOthers, keepManifest, type Place, placeOf } from "./places.ts";
 import { keepers, type Retention } from "./retention.ts";
 
-/** Where a backup is made before it is uploaded: one folder a process, in the data directory. */
+/** Folder in the data directory for backups before their upload, one for each process. */
 const OUTGOING = "backups-outgoing";
 const DAY = 86_400_000;
 
 export interface StoreBackupOptions extends Omit<BackupOptions, "to" | "kept" | "isTaken"> {
   store: ObjectStore;
-  /** How far the upload of a file is. */
+  /** Progress of the upload of a file. */
   report?: ((file: string, bytes: number, total: number) => void) | undefined;
 }
 
 /**
- * Backs up a data directory to a store of objects: made and checked beside the data, uploaded, read back from there, and
- * compared; the manifest is the last. Corpora that the store has are not sent again. What an attempt leaves that was cut
- * off has no manifest: nobody takes it for a backup, and a later one removes it, a day after.
+ * Backs up a data directory to an object store: makes and checks the backup beside the data, uploads it without the
+ * corpora that the store has, reads it back, and uploads the manifest last. Leftovers of interrupted backups have no
+ * manifest, and are removed after a day.
  * @throws Problem bad_database, bad_backup, store_failed
  */
 export async function backUpToStore(
@@ -58,7 +58,7 @@ export async function backUpToStore(
   }
 }
 
-/** The backups of a store, oldest first, and a copy of each manifest in the data directory. */
+/** The backups of a store, oldest first; copies their manifests to the data directory. */
 export async function listStore(
   store: ObjectStore,
   dataDirectory: string,
@@ -66,7 +66,7 @@ export async function listStore(
   return readManifests(store, placeOf(dataDirectory, store.address), await store.list());
 }
 
-/** Manifests that cannot be read are left out, as those of a directory are. */
+/** Unreadable manifests are left out. */
 async function readManifests(
   store: ObjectStore,
   place: Place,
@@ -88,7 +88,7 @@ async function readManifests(
   return found.sort((a, b) => a.manifest.created.localeCompare(b.manifest.created));
 }
 
-/** Removes the backups of a store that are over, and corpora that none of the rest names. @returns what was removed */
+/** Removes old backups from a store, and corpora that no other backup needs. @returns the removed objects */
 export async function thinStore(
   store: ObjectStore,
   dataDirectory: string,
@@ -100,13 +100,13 @@ export async function thinStore(
   const kept = keepers(backups, retention);
   const removed: string[] = [];
   for (const { name } of backups.filter((backup) => !kept.has(backup))) {
-    // The manifest first: what is left of an interruption is no backup.
+    // The manifest first: without it the rest is not a backup.
     await store.remove(name);
     removed.push(store.where(name));
     await store.remove(name.replace(/\.json$/, DATABASE_ENDING));
   }
   forgetOthers(place, new Set([...kept].map(({ name }) => name)));
-  // A manifest of another format may name corpora that this version does not see.
+  // A manifest of another format may need corpora that this version does not see.
   if (objects.filter(({ name }) => MANIFEST.test(name)).length > backups.length) return removed;
   const named = new Set([...kept].flatMap(({ manifest }) => manifest.corpora.map(({ file }) => file)));
   for (const { name, modified } of objects)
@@ -117,10 +117,10 @@ export async function thinStore(
   return removed;
 }
 
-/** What was uploaded lately may belong to a backup that another process makes. */
+/** Recent objects may belong to a backup that another process is making. */
 const isOld = (modified: number): boolean => Date.now() - modified > DAY;
 
-/** Removes databases without a manifest, which interrupted backups left, a day after. */
+/** Removes databases that interrupted backups left, after a day. */
 async function sweep(store: ObjectStore, objects: readonly StoredObject[]): Promise<void> {
   const names = new Set(objects.map(({ name }) => name));
   for (const { name, modified } of objects) {
@@ -130,7 +130,7 @@ async function sweep(store: ObjectStore, objects: readonly StoredObject[]): Prom
   }
 }
 
-/** An empty folder of this process; what processes that ended have left goes. */
+/** An empty folder of this process; those of ended processes are removed. */
 function openStaging(dataDirectory: string): string {
   const outgoing = join(dataDirectory, OUTGOING);
   mkdirSync(outgoing, { recursive: true, mode: 0o700 });

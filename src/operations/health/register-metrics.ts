@@ -1,10 +1,11 @@
 import { readdirSync, statfsSync, statSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { knownBackups } from "../backup/places.ts";
-import type { Metrics } from "../../platform/metrics.ts";
 import { allTallies } from "../../platform/cache-counter.ts";
+import type { Answered } from "../../platform/http.ts";
+import type { Metrics } from "../../platform/metrics.ts";
+import { knownBackups } from "../backup/places.ts";
 
-/** What the rest of the program is asked when somebody reads the metrics. */
+/** Values that the metrics read from the rest of the program. Times are milliseconds since 1970-01-01 UTC. */
 export interface MetricSources {
   version: string;
   commit: string;
@@ -14,110 +15,135 @@ export interface MetricSources {
   backupDirectory: string;
   /** Jobs by state. */
   jobs: () => Readonly<Record<string, number>>;
-  /** Milliseconds since 1970-01-01 UTC at which the job that waits longest was submitted; null where none waits. */
+  /** When the oldest waiting job was submitted; null if none waits. */
   oldestQueued: () => number | null;
   workers: () => { size: number; busy: number; memoryLimit: number };
   now: () => number;
 }
 
-/** Milliseconds for which what costs a look at a directory or a large table is remembered. */
-const REMEMBERED = 15_000;
+/** Milliseconds between two reads of a directory or a large table. */
+const CACHED = 15_000;
+/** Upper bounds in seconds of the latency buckets. */
+const LATENCIES = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** Declares the figures of process, database, jobs, caches and backups. @returns a function that stops what measures */
-export function registerMetrics(metrics: Metrics, vital: MetricSources): () => void {
-  const { now } = vital;
-  const remembered = <T>(read: () => T): (() => T) => {
-    let known: { value: T; until: number } | undefined;
-    return () => {
-      if (!known || now() >= known.until || now() < known.until - REMEMBERED)
-        known = { value: read(), until: now() + REMEMBERED };
-      return known.value;
-    };
-  };
-  const gauge = metrics.ask.bind(metrics, "gauge");
-  const counter = metrics.ask.bind(metrics, "counter");
-
-  gauge("labd_build_info", "Always 1; which version runs.", () => [[[vital.version, vital.commit], 1]], [
+/** Registers the metrics of process, database, jobs, caches and backups. @returns a function that stops measuring */
+export function registerMetrics(metrics: Metrics, sources: MetricSources): () => void {
+  const { version, commit } = sources;
+  metrics.ask("gauge", "labd_build_info", "Always 1, with the version.", () => [[[version, commit], 1]], [
     "version",
     "commit",
   ]);
-  const started = now() / 1000 - performance.now() / 1000;
-  gauge("process_start_time_seconds", "Seconds since 1970 at which the process began.", () => started);
-  counter("process_cpu_seconds_total", "Seconds of processor time, of all threads.", () => {
+  const jobs = cached(sources.jobs, sources.now);
+  metrics.ask(
+    "gauge",
+    "labd_jobs",
+    "Scoring jobs by state.",
+    () => Object.entries(jobs()).map(([state, count]) => [[state], count]),
+    ["state"],
+  );
+  const tallies = (which: "hits" | "misses") => () =>
+    [...allTallies()].map(([name, tally]) => [[name], tally[which]] as const);
+  metrics.ask("counter", "labd_cache_hits_total", "Cache hits.", tallies("hits"), ["cache"]);
+  metrics.ask("counter", "labd_cache_misses_total", "Cache misses.", tallies("misses"), ["cache"]);
+  for (const [name, help, read] of [...serviceGauges(sources), ...storageGauges(sources)])
+    metrics.ask("gauge", name, help, read);
+  return registerProcess(metrics, sources.now);
+}
+
+type Gauge = [name: string, help: string, read: () => number];
+
+const serviceGauges = ({ now, oldestQueued, workers }: MetricSources): Gauge[] => [
+  [
+    "labd_job_queue_age_seconds",
+    "Waiting time of the oldest waiting job.",
+    () => Math.max(0, (now() - (oldestQueued() ?? now())) / 1000),
+  ],
+  ["labd_workers", "Scoring workers, each with one job at a time.", () => workers().size],
+  ["labd_workers_busy", "Scoring workers that have a job.", () => workers().busy],
+  [
+    "labd_worker_memory_limit_bytes",
+    "Memory of the process above which the longest job is stopped.",
+    () => workers().memoryLimit,
+  ],
+];
+
+function storageGauges({ now, database, dataDirectory, backupDirectory }: MetricSources): Gauge[] {
+  const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  const disk = () => statfsSync(dataDirectory);
+  const backup = cached(() => knownBackups(dataDirectory, backupDirectory).at(-1)?.manifest, now);
+  return [
+    ["labd_database_bytes", "Size of the database file.", () => sizeOf(database)],
+    ["labd_wal_bytes", "Size of the database's write-ahead log.", () => sizeOf(`${database}-wal`)],
+    ["labd_data_free_bytes", "Free space for the data directory.", () => disk().bavail * disk().bsize],
+    ["labd_data_size_bytes", "Size of the data directory's disk.", () => disk().blocks * disk().bsize],
+    [
+      "labd_backup_last_timestamp_seconds",
+      "Time of the last backup in seconds since 1970; 0 for none.",
+      () => Date.parse(backup()?.created ?? "1970-01-01") / 1000,
+    ],
+    [
+      "labd_backup_last_bytes",
+      "Compressed size of the last backup's database.",
+      () => backup()?.database.compressedBytes ?? 0,
+    ],
+  ];
+}
+
+function registerProcess(metrics: Metrics, now: () => number): () => void {
+  const started = (now() - performance.now()) / 1000;
+  const delay = monitorEventLoopDelay({ resolution: 100 });
+  delay.enable();
+  const gauges: Gauge[] = [
+    ["process_start_time_seconds", "Start of the process in seconds since 1970.", () => started],
+    [
+      "process_resident_memory_bytes",
+      "Memory of the process, including workers.",
+      () => process.memoryUsage.rss(),
+    ],
+    [
+      "process_open_fds",
+      "Open files and connections.",
+      () => (process.platform === "linux" ? readdirSync("/proc/self/fd").length : Number.NaN),
+    ],
+    [
+      "labd_event_loop_delay_seconds",
+      "Longest delay of the main thread since the last read.",
+      () => {
+        const longest = delay.max / 1e9;
+        delay.reset();
+        return Math.max(0, longest);
+      },
+    ],
+  ];
+  for (const [name, help, read] of gauges) metrics.ask("gauge", name, help, read);
+  metrics.ask("counter", "process_cpu_seconds_total", "Processor time of all threads.", () => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1e6;
   });
-  gauge(
-    "process_resident_memory_bytes",
-    "Memory of the process, workers included: they are its threads.",
-    () => process.memoryUsage.rss(),
-  );
-  gauge("process_open_fds", "Open files and connections.", () =>
-    process.platform === "linux" ? readdirSync("/proc/self/fd").length : Number.NaN,
-  );
-  const delay = monitorEventLoopDelay({ resolution: 100 });
-  delay.enable();
-  gauge(
-    "labd_event_loop_delay_seconds",
-    "How late the thread that answers was, since the last look: at most.",
-    () => {
-      const most = delay.max / 1e9;
-      delay.reset();
-      return Math.max(0, most);
-    },
-  );
-
-  const jobs = remembered(vital.jobs);
-  gauge(
-    "labd_jobs",
-    "Scoring jobs by state.",
-    () => Object.entries(jobs()).map(([state, n]) => [[state], n]),
-    ["state"],
-  );
-  gauge("labd_job_queue_age_seconds", "How long the job has waited that has waited longest.", () => {
-    const oldest = vital.oldestQueued();
-    return oldest === null ? 0 : Math.max(0, (now() - oldest) / 1000);
-  });
-  gauge("labd_workers", "Scoring workers, each with one job at a time.", () => vital.workers().size);
-  gauge("labd_workers_busy", "Scoring workers that have a job.", () => vital.workers().busy);
-  gauge(
-    "labd_worker_memory_limit_bytes",
-    "Memory of the process from which on the longest job is stopped.",
-    () => vital.workers().memoryLimit,
-  );
-
-  const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  gauge("labd_database_bytes", "Size of the database's file.", () => sizeOf(vital.database));
-  gauge("labd_wal_bytes", "Size of the database's write-ahead log.", () => sizeOf(`${vital.database}-wal`));
-  const room = (directory: string) => {
-    const { bavail, blocks, bsize } = statfsSync(directory);
-    return { free: bavail * bsize, size: blocks * bsize };
-  };
-  gauge(
-    "labd_data_free_bytes",
-    "Free bytes where the data directory lies.",
-    () => room(vital.dataDirectory).free,
-  );
-  gauge(
-    "labd_data_size_bytes",
-    "All bytes where the data directory lies.",
-    () => room(vital.dataDirectory).size,
-  );
-  const backup = remembered(() => knownBackups(vital.dataDirectory, vital.backupDirectory).at(-1)?.manifest);
-  gauge(
-    "labd_backup_last_timestamp_seconds",
-    "Seconds since 1970 at which the last backup was made; 0 for none.",
-    () => Date.parse(backup()?.created ?? "1970-01-01") / 1000,
-  );
-  gauge(
-    "labd_backup_last_bytes",
-    "Compressed size of the last backup's database.",
-    () => backup()?.database.compressedBytes ?? 0,
-  );
-
-  const tallies = (which: "hits" | "misses") => () =>
-    [...allTallies()].map(([name, tally]) => [[name], tally[which]] as const);
-  counter("labd_cache_hits_total", "Times that what is kept spared the work.", tallies("hits"), ["cache"]);
-  counter("labd_cache_misses_total", "Times that it did not.", tallies("misses"), ["cache"]);
   return () => delay.disable();
+}
+
+function cached<T>(read: () => T, now: () => number): () => T {
+  let known: { value: T; until: number } | undefined;
+  return () => {
+    if (!known || now() >= known.until || now() < known.until - CACHED)
+      known = { value: read(), until: now() + CACHED };
+    return known.value;
+  };
+}
+
+/** Counts requests by route, method and status, and measures their latency. */
+export function requestObserver(metrics: Metrics): (answered: Answered) => void {
+  const count = metrics.counter("labd_http_requests_total", "HTTP requests.", ["route", "method", "status"]);
+  const time = metrics.histogram(
+    "labd_http_request_duration_seconds",
+    "Time to the response, or to the beginning of a stream.",
+    ["route"],
+    LATENCIES,
+  );
+  return ({ route, method, status, seconds }) => {
+    count([route, METHODS.has(method) ? method : "other", String(status)]);
+    time(seconds, [route]);
+  };
 }
