@@ -56,7 +56,7 @@ export {
 export { packPrediction } from "./jobs/packed-prediction.ts";
 export { type JobSource, Pool, type Progress } from "./jobs/pool.ts";
 export type { Lease } from "./jobs/fair-scheduler.ts";
-export type { ScoringVersion } from "./jobs/store.ts";
+export type { ScoringVersion } from "./jobs/job.ts";
 export { jobCompletions, type JobCompletions } from "./jobs/job-completions.ts";
 export type { MotifClass, MotifClasses } from "./corpus/motif-classes.ts";
 export type { ImportedTable, MotifTables } from "./corpus/motif-tables.ts";

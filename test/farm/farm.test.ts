@@ -100,7 +100,7 @@ withRedis("the server's deadline stops an endless job, and the next one runs", a
     if (lab.state(next) === "finished") break;
   }
   await until(() => lab.state(spun) === "failed");
-  expect(lab.store.get(spun).failure).toContain("longer than the 0.3 seconds");
+  expect(lab.store.get(spun).failure).toContain("after 0.3 seconds");
 });
 
 withRedis("progress is reported, and a cancelled job makes room for the next", async () => {

@@ -2,86 +2,40 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
-  nextState,
-  EVENTS,
   hasEnded,
   jobId,
-  type JobEvent,
   STATES,
   type State,
   TRANSITIONS,
+  transitionSql,
 } from "../../src/scoring/jobs/job.ts";
 
-/** The full table, written out a second time: state, event, state after it or null where it cannot happen. */
-const TABLE: [State, JobEvent, State | null][] = [
-  ["queued", "lease", "running"],
-  ["queued", "release", null],
-  ["queued", "finish", null],
-  ["queued", "reuse", "finished"],
-  ["queued", "fail", null],
-  ["queued", "inherit", "failed"],
-  ["queued", "cancel", "cancelled"],
-  ["queued", "expire", null],
-  ["running", "lease", null],
-  ["running", "release", "queued"],
-  ["running", "finish", "finished"],
-  ["running", "reuse", null],
-  ["running", "fail", "failed"],
-  ["running", "inherit", null],
-  ["running", "cancel", "cancelled"],
-  ["running", "expire", null],
-  ["finished", "lease", null],
-  ["finished", "release", null],
-  ["finished", "finish", null],
-  ["finished", "reuse", null],
-  ["finished", "fail", null],
-  ["finished", "inherit", null],
-  ["finished", "cancel", null],
-  ["finished", "expire", "expired"],
-  ["failed", "lease", null],
-  ["failed", "release", null],
-  ["failed", "finish", null],
-  ["failed", "reuse", null],
-  ["failed", "fail", null],
-  ["failed", "inherit", null],
-  ["failed", "cancel", null],
-  ["failed", "expire", "expired"],
-  ["cancelled", "lease", null],
-  ["cancelled", "release", null],
-  ["cancelled", "finish", null],
-  ["cancelled", "reuse", null],
-  ["cancelled", "fail", null],
-  ["cancelled", "inherit", null],
-  ["cancelled", "cancel", null],
-  ["cancelled", "expire", "expired"],
-  ["expired", "lease", null],
-  ["expired", "release", null],
-  ["expired", "finish", null],
-  ["expired", "reuse", null],
-  ["expired", "fail", null],
-  ["expired", "inherit", null],
-  ["expired", "cancel", null],
-  ["expired", "expire", null],
-];
-
-test.each(TABLE)("a job that is %s: %s → %p", (state, event, then) => {
-  expect(nextState(state, event)).toBe(then);
-});
-
-test("the table above has every state with every event", () => {
-  expect(TABLE.length).toBe(STATES.length * EVENTS.length);
-  expect(new Set(TABLE.map(([state, event]) => `${state} ${event}`)).size).toBe(TABLE.length);
-});
-
-test("expired is final; a job has ended in every state but queued and running", () => {
-  expect(STATES.filter((state) => EVENTS.every((event) => nextState(state, event) === null))).toEqual([
-    "expired",
+test("the transitions are exactly these", () => {
+  const rows = Object.entries(TRANSITIONS).flatMap(([event, { from, to }]) =>
+    from.map((state) => `${state} ${event} ${to}`),
+  );
+  expect(rows).toEqual([
+    "queued lease running",
+    "running release queued",
+    "running finish finished",
+    "queued reuse finished",
+    "running fail failed",
+    "queued inherit failed",
+    "queued cancel cancelled",
+    "running cancel cancelled",
+    "finished expire expired",
+    "failed expire expired",
+    "cancelled expire expired",
   ]);
+});
+
+test("a transition in SQL starts only from its states", () => {
+  expect(transitionSql("lease")).toEqual({ set: "state = 'running'", where: "state = 'queued'" });
+  expect(transitionSql("cancel").where).toBe("state IN ('queued', 'running')");
+});
+
+test("a job has ended in every state but queued and running", () => {
   expect(STATES.filter((state) => !hasEnded(state))).toEqual(["queued", "running"]);
-  for (const state of STATES.filter(hasEnded)) {
-    const then = EVENTS.map((event) => nextState(state, event)).filter((next) => next !== null);
-    expect(then).toEqual(state === "expired" ? [] : ["expired"]);
-  }
 });
 
 test("every state can be reached from queued", () => {

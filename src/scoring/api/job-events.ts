@@ -3,13 +3,13 @@ import { hasEnded } from "../jobs/job.ts";
 import type { JobObject } from "./json-schemas.ts";
 
 export interface JobEventsOptions {
-  /** Gives what tells the job as it is whenever it is called. @throws Problem unknown_job */
+  /** Returns a function that reads the job. @throws Problem unknown_job */
   watch: (id: string, base: string) => () => JobObject;
-  /** Milliseconds between two looks at the jobs that somebody watches; more where a look takes long. */
+  /** Milliseconds between checks of the watched jobs; more if a check takes long. */
   interval?: number;
-  /** Milliseconds after which a stream without news gets a comment: proxies end what is silent for long, and a client that went without a word is found out by what is written to it. */
+  /** Milliseconds of silence after which a comment is sent: proxies end silent streams, and writing detects lost clients. */
   heartbeat?: number;
-  /** Streams that may be open at a time, and those of one client. */
+  /** Open streams, in all and per client. */
   maxStreams?: number;
   maxStreamsPerClient?: number;
 }
@@ -17,35 +17,32 @@ export interface JobEventsOptions {
 interface Stream {
   client: string;
   read: () => JobObject;
-  /** Identifier of the last event that was sent. */
+  /** Identifier of the last event sent, and the state in it. */
   sent: string;
-  /** State in it. */
   state: string | null;
-  /** When something was last sent, as performance.now() has it. */
+  /** When something was last sent, by performance.now(). */
   time: number;
   controller: ReadableStreamDefaultController<Uint8Array>;
 }
 
-/** Milliseconds after which a client whose stream broke comes back. */
+/** Milliseconds after which a client reconnects. */
 const RETRY = 2000;
-/** Part of the time of this thread, which answers requests too, that looking may take: a thousand places in a long queue are a thousand counts. */
-const MOST_OF_TIME = 0.1;
-/** Events that wait for a slow client; while they do, further progress is left out, for the next event says it all. */
-const MOST_WAITING = 8;
+/** Part of this thread's time that checks may take: each counts places in the queue. */
+const MAX_LOAD = 0.1;
+/** Events that may wait for a slow client; further progress is skipped, because the next event has everything. */
+const MAX_PENDING = 8;
 
 /**
- * Server-sent events (WHATWG HTML, section 9.2) of jobs. An event has the whole job as its data: `state` when the state
- * has changed, `progress` when it is further within it. A stream begins with the job as it is, and ends with its
- * final state. An event's identifier names what it says, so that a client that comes back with `Last-Event-ID` is told
- * news only; one that has the final state is answered 204, on which browsers do not come back again.
- *
- * One timer looks at all watched jobs. A stream is forgotten when its client goes, its job ends, or the service stops.
+ * Server-sent events (WHATWG HTML, section 9.2) of jobs. The data of each event is the whole job; it is `state` if the state
+ * has changed, else `progress`. A stream begins with the current state and ends with the final one. The identifier of an
+ * event describes its content, so that a client that reconnects with `Last-Event-ID` gets only what is new; one that has
+ * the final state gets 204, after which browsers do not reconnect.
  */
 export class JobEvents {
   readonly #options: Required<JobEventsOptions>;
   readonly #streams = new Set<Stream>();
   #timer: Timer | undefined;
-  /** When the next look is due, as performance.now() has it, and the earliest that it may be. */
+  /** When the next check is due by performance.now(), and the earliest time for it. */
   #due = 0;
   #notBefore = 0;
   #closed = false;
@@ -66,9 +63,9 @@ export class JobEvents {
   }
 
   /**
-   * The answer to a client that watches a job.
-   * @param client who asks, as a key; no stream of one client's may take the place of all others'.
-   * @param lastId what the client says it has seen.
+   * Opens a stream.
+   * @param client key of the client, for the limit per client
+   * @param lastId identifier of the last event that the client has received
    * @throws Problem unknown_job, busy
    */
   open(id: string, base: string, client: string, lastId: string | null, signal: AbortSignal): Response {
@@ -79,7 +76,7 @@ export class JobEvents {
     const own = [...this.#streams].filter((stream) => stream.client === client).length;
     if (this.#closed || this.#streams.size >= maxStreams || own >= maxStreamsPerClient) {
       const why = this.#closed ? "The service is stopping" : "Too many streams are open";
-      throw new Problem("busy", `${why}; ask for the job itself from time to time.`, {
+      throw new Problem("busy", `${why}. Poll the job instead.`, {
         headers: { "Retry-After": "10" },
       });
     }
@@ -94,73 +91,73 @@ export class JobEvents {
           send(stream, `retry: ${RETRY}\n\n`);
           if (lastId === eventId(job)) stream.state = job.state;
           this.#streams.add(stream);
-          this.#tell(stream, job);
+          this.#update(stream, job);
           if (this.#streams.size > 0 && !this.#timer)
-            this.#lookAt(performance.now() + this.#options.interval);
+            this.#checkAt(performance.now() + this.#options.interval);
         },
         cancel: forget,
       },
-      { highWaterMark: MOST_WAITING },
+      { highWaterMark: MAX_PENDING },
     );
     signal.addEventListener("abort", forget, { once: true });
     return new Response(body, {
       headers: {
         "Content-Type": "text/event-stream; charset=utf-8",
         "Cache-Control": "no-store",
-        // Proxies such as nginx would otherwise collect events before they pass them on.
+        // Otherwise proxies such as nginx would buffer events.
         "X-Accel-Buffering": "no",
       },
     });
   }
 
-  /** A job has ended: its watchers need not wait for the next look at all jobs. */
+  /** A job has changed: checks soon. */
   checkSoon(): void {
     if (!this.#timer) return;
     const soon = Math.max(performance.now(), this.#notBefore);
-    if (soon < this.#due) this.#lookAt(soon);
+    if (soon < this.#due) this.#checkAt(soon);
   }
 
-  #lookAt(time: number): void {
+  #checkAt(time: number): void {
     clearTimeout(this.#timer);
     this.#due = time;
-    this.#timer = setTimeout(() => this.#look(), Math.max(0, time - performance.now()));
+    this.#timer = setTimeout(() => this.#check(), Math.max(0, time - performance.now()));
   }
 
-  /** Ends all streams; their clients come back to whoever answers then. */
+  /** Ends all streams; their clients reconnect later. */
   close(): void {
     this.#closed = true;
     for (const stream of this.#streams) this.#end(stream);
   }
 
-  #look(): void {
+  #check(): void {
     const now = performance.now();
     for (const stream of this.#streams) {
       let job: JobObject;
       try {
         job = stream.read();
       } catch {
-        // The row is gone, or the database cannot be read: a client that comes back is told which.
+        // A client that reconnects gets the error.
         this.#end(stream);
         continue;
       }
-      this.#tell(stream, job);
+      this.#update(stream, job);
       if (now - stream.time >= this.#options.heartbeat) send(stream, ": still here\n\n");
     }
     this.#timer = undefined;
     if (this.#streams.size === 0) return;
     const end = performance.now();
-    this.#notBefore = end + (end - now) / MOST_OF_TIME;
-    this.#lookAt(Math.max(end + this.#options.interval, this.#notBefore));
+    this.#notBefore = end + (end - now) / MAX_LOAD;
+    this.#checkAt(Math.max(end + this.#options.interval, this.#notBefore));
   }
 
-  /** Sends the job where it says something new. */
-  #tell(stream: Stream, job: JobObject): void {
+  /** Sends the job if it has changed. */
+  #update(stream: Stream, job: JobObject): void {
     const id = eventId(job);
     const ends = hasEnded(job.state);
     const isSlow = (stream.controller.desiredSize ?? 0) <= 0;
     if (id !== stream.sent && (ends || !isSlow)) {
       const name = job.state === stream.state ? "progress" : "state";
-      // JSON has no line ends of its own, which would divide the data.
+      // JSON has no line breaks, which would split the data.
       send(stream, `event: ${name}\nid: ${id}\ndata: ${JSON.stringify(job)}\n\n`);
       stream.sent = id;
       stream.state = job.state;
@@ -173,7 +170,7 @@ export class JobEvents {
     try {
       stream.controller.close();
     } catch {
-      // It was cancelled from the other side.
+      // The client cancelled it.
     }
   }
 
@@ -192,11 +189,11 @@ function send(stream: Stream, text: string): void {
   try {
     stream.controller.enqueue(ENCODER.encode(text));
   } catch {
-    // The client has gone between two looks; `cancel` follows.
+    // The client has gone; `cancel` follows.
   }
 }
 
-/** Names what an event of this job says: `queued-3`, `running-homologs-42`, `finished`. */
+/** Identifies the content of an event: `queued-3`, `running-homologs-42`, `finished`. */
 export function eventId({ state, stage, fraction, place }: JobObject): string {
   const parts = [state, stage, fraction === null ? null : Math.round(fraction * 100), place];
   return parts.filter((part) => part !== null).join("-");

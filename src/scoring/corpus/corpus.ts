@@ -9,7 +9,7 @@ import { calibrationStamp, readCalibration, removeCalibration } from "./calibrat
 import { digestOf, dropSegments, packFasta, type Packed } from "./corpus-packing.ts";
 import { PART, writeDurably } from "./durable-file.ts";
 import type { FastaSource } from "./fasta-stream.ts";
-import type { ScoringVersion } from "../jobs/store.ts";
+import type { ScoringVersion } from "../jobs/job.ts";
 
 /** A corpus (collection of proteins) that the data directory holds. */
 export interface CorpusInfo {

@@ -6,13 +6,13 @@ import { transitionSql, type State } from "./job.ts";
 const EXPIRE = transitionSql("expire");
 const DAY = 86_400_000;
 
-/** Jobs that one transaction expires: answers must not wait for more. */
+/** Jobs per transaction, so that requests do not wait long. */
 const BATCH = 200;
 
 /**
- * Expires jobs whose time is over, at most BATCH of them: what they were asked and answered is removed, the row stays,
- * so that the identifier is answered with a reason for ever. A result goes with the last job that has it.
- * @returns how many jobs expired
+ * Expires due jobs, at most one batch: request and result are deleted, the row stays, so that its identifier remains
+ * known. A result is deleted with its last job.
+ * @returns number of expired jobs
  */
 export function expireJobs(database: Database, now: number): number {
   const due = database.query(
@@ -21,14 +21,15 @@ export function expireJobs(database: Database, now: number): number {
   const expire = database.query(
     `UPDATE job SET ${EXPIRE.set}, request = NULL, digest = '', result = NULL, expires = NULL, failure = ? WHERE rid = ?`,
   );
-  const forget = database.query(
+  const deleteResult = database.query(
     "DELETE FROM result WHERE rid = ?1 AND NOT EXISTS (SELECT 1 FROM job WHERE result = ?1)",
   );
   return database
     .transaction(() => {
       const jobs = due.all(now) as Due[];
-      for (const job of jobs) expire.run(obituary(job), job.rid);
-      for (const result of new Set(jobs.map((job) => job.result))) if (result !== null) forget.run(result);
+      for (const job of jobs) expire.run(failureText(job), job.rid);
+      for (const result of new Set(jobs.map((job) => job.result)))
+        if (result !== null) deleteResult.run(result);
       return jobs.length;
     })
     .immediate();
@@ -42,29 +43,24 @@ interface Due {
   result: number | null;
 }
 
-function obituary({ state, ended, expires }: Due): string {
+function failureText({ state, ended, expires }: Due): string {
   const date = new Date(ended).toISOString().slice(0, 10);
   const days = Math.round((expires - ended) / DAY);
   return `The job ended as ${state} on ${date} and was kept for ${days} days (setting job_retention_days).`;
 }
 
-export interface Sweeper {
-  close(): void;
-}
-
-/** Expires jobs now and then: at once, then every `interval` milliseconds; where there are many, with pauses between. */
+/** Expires jobs at once and then every `interval` milliseconds; after a full batch again after `pause`. */
 export function openSweeper(
   { database, clock, log }: { database: Database; clock: Clock; log: Log },
   interval = 600_000,
   pause = 50,
-): Sweeper {
+): { close(): void } {
   let timer: Timer;
   const sweep = (): void => {
     let expired = 0;
     try {
       expired = expireJobs(database, clock.now());
     } catch (error) {
-      // The disk is full, say: the next time.
       log.problem("expiry", { cause: String(error) });
     }
     if (expired > 0) log.info("jobs expired", { expired });

@@ -9,14 +9,14 @@ export interface Lease {
   digest: string;
   /** 1 the first time. */
   attempts: number;
-  /** Until when the worker may take. */
+  /** Time limit of the worker. */
   deadline: number;
-  /** Milliseconds that this job may take, where another than the pool's usual time is meant. */
+  /** Milliseconds that this job may take, if not the usual time of the pool. */
   timeout?: number;
 }
 
 const LEASE = transitionSql("lease");
-/** A job whose question is being answered already, here or elsewhere, waits for that answer. */
+/** Jobs that can start: one whose duplicate runs, here or on the farm, waits for its result. */
 const READY = `${LEASE.where} AND twin = 0 AND worker IS NULL AND NOT EXISTS (SELECT 1 FROM job AS other
   WHERE other.digest = ready.digest AND (other.state = 'running' OR (other.state = 'queued' AND other.worker = '')))`;
 const nextJobSql = (whom: ClientRange): string =>
@@ -24,7 +24,7 @@ const nextJobSql = (whom: ClientRange): string =>
 
 type ClientRange = "client > ?" | "client <= ?";
 
-/** A job that workers elsewhere may take. */
+/** A job that remote workers may take. */
 export interface Offer {
   rid: number;
   id: string;
@@ -34,16 +34,15 @@ export interface Offer {
 }
 
 /**
- * Whose turn it is: clients with waiting jobs take turns (round robin), each with its oldest job, so that one who
- * submits thousands holds nobody up. The turns go round in the order of the clients' keys; all that has to be
- * remembered is who was last, and a restart may forget it.
+ * Round robin between clients with waiting jobs, each with its oldest job, so that a client that submits thousands delays
+ * nobody. The order is that of the clients' keys; only the last client is remembered, and a restart may forget it.
  */
 export class FairScheduler {
   #last = "";
 
   constructor(private readonly database: Database) {}
 
-  /** Takes the next job for a worker, until `deadline`; null where none can start. */
+  /** Leases the next job to a worker; null if none can start. */
   lease(now: number, deadline: number): Lease | null {
     const row = this.#take("client > ?", now, deadline) ?? this.#take("client <= ?", now, deadline);
     if (!row) return null;
@@ -52,14 +51,14 @@ export class FairScheduler {
     return { ...lease, request: JSON.parse(request) as JobRequest };
   }
 
-  /** Whether a job waits that was not offered: cheaper to ask than to find that none can start. */
+  /** Whether a job waits that is not offered; cheaper than looking for one that can start. */
   mayOffer(): boolean {
     const waiting =
       "SELECT 1 FROM job INDEXED BY job_turn WHERE state = 'queued' AND twin = 0 AND worker IS NULL";
     return this.database.query(`${waiting} LIMIT 1`).get() !== null;
   }
 
-  /** Sets the next job aside for workers elsewhere; null where none can start. */
+  /** Reserves the next job for remote workers; null if none can start. */
   offer(): Offer | null {
     const row = this.#offer("client > ?") ?? this.#offer("client <= ?");
     if (row) this.#last = row.client;
@@ -86,9 +85,8 @@ export class FairScheduler {
   }
 
   /**
-   * How many leases from now a queued job will have its turn, 1 for the next: exact if nothing else is submitted,
-   * cancelled or answered meanwhile, thus an estimate. In each round every other client has at most one turn, those
-   * who come before this client in the round one more.
+   * Estimated number of leases until a queued job is leased, 1 for the next: exact if nothing else is submitted, cancelled or
+   * finished meanwhile. Per round every other client has one turn, those before this client one more.
    */
   place(rid: number, client: string): number {
     const { own } = this.database

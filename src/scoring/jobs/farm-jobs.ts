@@ -2,30 +2,31 @@ import type { Clock } from "../../platform/clock.ts";
 import { type Database, withoutWaiting } from "../../platform/sqlite.ts";
 import { transitionSql, type State } from "./job.ts";
 import type { Progress } from "./pool.ts";
-import type { ScoringVersion, JobStore } from "./store.ts";
+import type { ScoringVersion } from "./job.ts";
+import type { JobStore } from "./store.ts";
 import { type Offer, FairScheduler } from "./fair-scheduler.ts";
 
 export type { Offer } from "./fair-scheduler.ts";
 
-/** Workers on other machines, as the service sees them: who takes jobs besides the pool of this process. */
+/** The workers on other machines. */
 export interface Farm {
   /** Call it whenever a job was accepted, or another corpus was taken into use. */
   wake(): void;
   /** Whether the pool of this process may take jobs now. */
   poolMayWork(): boolean;
-  /** How far a job is; null where no worker elsewhere has it. */
+  /** Progress of a job; null if no remote worker has it. */
   progress(id: string): Progress | null;
-  /** The job was cancelled: nobody need score it. */
+  /** The job was cancelled. */
   drop(id: string): void;
   close(): Promise<void>;
 }
 
-/** What such workers are given of this process. */
+/** The parts of this process that a farm works with. */
 export interface FarmDependencies {
   jobs: FarmJobs;
-  /** What a job would be scored on now. */
+  /** The version that scores jobs now. */
   scoringVersion: () => ScoringVersion;
-  /** The corpus that goes with it; null where there is none. */
+  /** Its corpus; null if there is none. */
   corpus: () => { name: string; path: string } | null;
   /** Jobs that wait, and when the oldest was submitted. */
   backlog: () => { waiting: number; oldest: number | null };
@@ -35,30 +36,30 @@ export interface FarmDependencies {
   settled: () => void;
   /** The pool may take jobs now. */
   wakePool: () => void;
-  /** The pool need not go on with a job. */
+  /** The pool need not continue with a job. */
   dropFromPool: (id: string) => void;
 }
 
-/** A job that has not ended, as who offers it needs it. */
+/** An unfinished job. */
 export interface FarmJob {
   rid: number;
   id: string;
   client: string;
   state: State;
   digest: string;
+  /** Name of the remote worker; empty if the job is only offered, null if it is of this process. */
   worker: string | null;
   attempts: number;
 }
 
-/** The name where that is not known any more. */
 export const UNKNOWN_WORKER = "unknown";
 
-/** A job in the hands of a worker elsewhere. */
+/** A job that a remote worker has taken. */
 export interface RemoteLease {
   id: string;
-  /** Its name. */
+  /** Name of the worker. */
   worker: string;
-  /** 1 the first time that it is tried. */
+  /** 1 the first time. */
   attempts: number;
 }
 
@@ -66,10 +67,14 @@ const LEASE = transitionSql("lease");
 const RELEASE = transitionSql("release");
 const REMOTE = "(state = 'running' OR (state = 'queued' AND worker = ''))";
 
+const FARM_JOB = "SELECT rid, id, client, state, digest, worker, attempts FROM job";
+/** Takes a job from its worker, to be queued or offered. */
+const requeueFor = (worker: "NULL" | "''"): string =>
+  `UPDATE job SET ${RELEASE.set}, worker = ${worker}, deadline = NULL, started = NULL WHERE rid = ? AND ${RELEASE.where}`;
+
 /**
- * The jobs that workers elsewhere may take, have taken and hand in, in SQLite: what is true of a job stands here, and
- * whatever they, or the queue between, say of it ends in a transition of job.ts, or in none. So whoever finishes
- * a job that has ended already finds that out by `false`.
+ * The jobs that remote workers may take, have taken or finish. The database is the source of truth: every message of a
+ * worker or of the job queue ends in a transition of job.ts, or in none, so that who finishes an ended job gets `false`.
  */
 export class FarmJobs {
   readonly #scheduler: FairScheduler;
@@ -82,123 +87,96 @@ export class FarmJobs {
     this.#scheduler = new FairScheduler(database);
   }
 
-  /** Sets at most so many jobs aside for workers elsewhere, in turns between clients; until they are withdrawn the pool leaves them alone. */
+  /** Reserves at most so many jobs for remote workers, fairly between clients; the pool leaves them alone. */
   offer(most: number): Offer[] {
     if (!this.#scheduler.mayOffer()) return [];
-    // Where a power cut takes this back, the next look at the queue between puts it right.
-    return withoutWaiting(this.database, () =>
-      this.database
-        .transaction(() => {
-          const offers: Offer[] = [];
-          for (let offer; offers.length < most && (offer = this.#scheduler.offer());) offers.push(offer);
-          return offers;
-        })
-        .immediate(),
-    );
+    // If a power cut undoes this, the next reconciliation with the job queue corrects it.
+    return this.#inFastTransaction(() => {
+      const offers: Offer[] = [];
+      for (let offer; offers.length < most && (offer = this.#scheduler.offer());) offers.push(offer);
+      return offers;
+    });
   }
 
-  /** Takes offers back that no worker has taken: these, or all. They have their old places in the queue. */
+  /** Withdraws offers that no worker has taken, these or all; the jobs have their old places in the queue. */
   withdraw(ids?: readonly string[]): number {
     const one = this.database.query(
       "UPDATE job SET worker = NULL WHERE id = ? AND state = 'queued' AND worker = ''",
     );
-    const withdrawn = this.store.change(() =>
-      ids
-        ? ids.reduce((sum, id) => sum + one.run(id).changes, 0)
-        : this.database.run(
-            "UPDATE job INDEXED BY job_offered SET worker = NULL WHERE state = 'queued' AND worker = ''",
-          ).changes,
+    const all = "UPDATE job INDEXED BY job_offered SET worker = NULL WHERE state = 'queued' AND worker = ''";
+    return this.store.change(() =>
+      ids ? ids.reduce((sum, id) => sum + one.run(id).changes, 0) : this.database.run(all).changes,
     );
-    return withdrawn;
   }
 
-  /** Jobs that are offered, or that a worker elsewhere has. */
+  /** Jobs that are offered, or that a remote worker has. */
   remoteJobs(): FarmJob[] {
-    return this.database
-      .query(
-        `SELECT rid, id, client, state, digest, worker, attempts FROM job INDEXED BY job_taken WHERE ${REMOTE} AND worker IS NOT NULL`,
-      )
-      .all() as FarmJob[];
+    const sql = `${FARM_JOB} INDEXED BY job_taken WHERE ${REMOTE} AND worker IS NOT NULL`;
+    return this.database.query(sql).all() as FarmJob[];
   }
 
-  /** A job that has not ended; null where it has, or is unknown. */
+  /** An unfinished job; null if it has ended or is unknown. */
   find(id: string): FarmJob | null {
-    return this.database
-      .query(
-        `SELECT rid, id, client, state, digest, worker, attempts FROM job WHERE id = ? AND state IN ('queued', 'running')`,
-      )
-      .get(id) as FarmJob | null;
+    const sql = `${FARM_JOB} WHERE id = ? AND state IN ('queued', 'running')`;
+    return this.database.query(sql).get(id) as FarmJob | null;
   }
 
-  /** Notes that a job of ours is in the queue between, where it waits. @returns false where it does not wait */
+  /** Records that a job waits in the job queue. @returns false if it cannot */
   markOffered(id: string): boolean {
     const job = this.find(id);
     if (!job) return false;
-    const { changes } =
+    const sql =
       job.state === "queued"
-        ? this.database.query(`UPDATE job SET worker = '' WHERE rid = ? AND ${LEASE.where}`).run(job.rid)
-        : this.database
-            .query(
-              `UPDATE job SET ${RELEASE.set}, worker = '', deadline = NULL, started = NULL WHERE rid = ? AND ${RELEASE.where} AND worker IS NOT NULL`,
-            )
-            .run(job.rid);
-    return changes > 0;
+        ? `UPDATE job SET worker = '' WHERE rid = ? AND ${LEASE.where}`
+        : `${requeueFor("''")} AND worker IS NOT NULL`;
+    return this.database.query(sql).run(job.rid).changes > 0;
   }
 
-  /** How many jobs workers elsewhere have. */
+  /** Number of jobs that remote workers have. */
   running(): number {
-    const row = this.database
-      .query(
-        "SELECT count(*) AS n FROM job INDEXED BY job_state WHERE state = 'running' AND worker IS NOT NULL",
-      )
-      .get();
-    return (row as { n: number }).n;
+    const sql =
+      "SELECT count(*) AS n FROM job INDEXED BY job_state WHERE state = 'running' AND worker IS NOT NULL";
+    return (this.database.query(sql).get() as { n: number }).n;
   }
 
   /**
-   * Workers elsewhere have begun with jobs, all noted in one transaction.
-   * @returns for each false where it has ended, or the pool has it
+   * Records that remote workers have started jobs, in one transaction.
+   * @returns for each false if it has ended, or the pool has it
    */
   begin(taken: readonly RemoteLease[], milliseconds: number): boolean[] {
-    return withoutWaiting(this.database, () =>
-      this.database.transaction(() => taken.map((one) => this.#begin(one, milliseconds))).immediate(),
-    );
+    return this.#inFastTransaction(() => taken.map((one) => this.#begin(one, milliseconds)));
+  }
+
+  /** Without waiting for the disk. */
+  #inFastTransaction<T>(action: () => T): T {
+    return withoutWaiting(this.database, () => this.database.transaction(action).immediate());
   }
 
   #begin({ id, worker, attempts }: RemoteLease, milliseconds: number): boolean {
     const now = this.clock.now();
-    const [values, rest] = [
-      [worker, attempts, now, now + milliseconds, id] as const,
-      "worker = ?, attempts = ?, started = ?, deadline = ? WHERE id = ?",
-    ];
+    const values = [worker, attempts, now, now + milliseconds, id];
+    const rest = "worker = ?, attempts = ?, started = ?, deadline = ? WHERE id = ?";
     const begun = this.database
       .query(`UPDATE job SET ${LEASE.set}, ${rest} AND ${LEASE.where}`)
       .run(...values);
     if (begun.changes > 0) return true;
-    // Another worker had it before, or the same.
+    // A worker had it before.
     const again = this.database.query(`UPDATE job SET ${rest} AND ${RELEASE.where} AND worker IS NOT NULL`);
     return again.run(...values).changes > 0;
   }
 
   /**
-   * Gives a job that was offered or begun back to the queue of this process; the attempt is not counted.
-   * @returns false where it has ended, or is the pool's
+   * Returns an offered or started job to the queue of this process; the attempt is not counted.
+   * @returns false if it has ended, or is the pool's
    */
   release(id: string): boolean {
     const job = this.find(id);
     if (!job || job.worker === null) return false;
     if (job.state === "queued") return this.withdraw([id]) > 0;
-    return this.store.change(() => {
-      const { changes } = this.database
-        .query(
-          `UPDATE job SET ${RELEASE.set}, worker = NULL, deadline = NULL, started = NULL WHERE rid = ? AND ${RELEASE.where}`,
-        )
-        .run(job.rid);
-      return changes > 0;
-    });
+    return this.store.change(() => this.database.query(requeueFor("NULL")).run(job.rid).changes > 0);
   }
 
-  /** Releases jobs that workers elsewhere began with and whose deadline was passed so many milliseconds ago. */
+  /** Releases jobs of remote workers whose deadline passed so many milliseconds ago. */
   releaseOverdue(milliseconds: number): number {
     const overdue = this.database
       .query(
@@ -209,9 +187,9 @@ export class FarmJobs {
   }
 
   /**
-   * Stores predictions (JSON text, or packed) that were handed in, all in one transaction.
-   * @param wasPools told of each whose job the pool of this process had
-   * @returns for each whether it ended its job: false where that had ended already, or is unknown
+   * Stores predictions (JSON text, or packed) in one transaction.
+   * @param wasPools called for each job that the pool of this process had
+   * @returns for each whether it ended its job: false if that had ended already, or is unknown
    */
   finish(
     handed: readonly (RemoteLease & {
@@ -233,7 +211,7 @@ export class FarmJobs {
     return ends;
   }
 
-  /** Ends a job without a result. @returns false where it had ended already, or is unknown */
+  /** Ends a job without a result. @returns false if it had ended already, or is unknown */
   fail(taken: RemoteLease, reason: string): boolean {
     return this.store.change(() => {
       const job = this.#taken(taken);
@@ -241,7 +219,7 @@ export class FarmJobs {
     });
   }
 
-  /** The job with who has it: that it was begun, or by whom, may not have been told. */
+  /** The job, after recording its worker, whose start may not have been reported. */
   #taken(taken: RemoteLease): FarmJob | null {
     const job = this.find(taken.id);
     if (job?.state === "queued") this.#begin(taken, 0);

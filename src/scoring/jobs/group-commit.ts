@@ -7,47 +7,45 @@ interface Waiting<Item, Answer> {
 }
 
 /**
- * Collects what arrives while the event loop is busy, writes it in one transaction with one fsync, and answers each
- * only after that. `write` gets a batch in the order of its arrival and returns an answer or a Problem for each.
+ * Collects the items that arrive while the event loop is busy, writes them in one transaction with one fsync, and answers
+ * each after that. `write` gets them in order and returns an answer or a Problem for each.
  */
 export class GroupCommit<Item, Answer> {
   #waiting: Waiting<Item, Answer>[] = [];
   #closed = false;
 
-  /** `turn`: undefined where one may write at once, else a promise of that. */
+  /** @param whenWritable a promise if another writer holds the database */
   constructor(
     private readonly write: (items: readonly Item[]) => (Answer | Problem)[],
-    private readonly turn: () => Promise<void> | undefined = () => undefined,
+    private readonly whenWritable: () => Promise<void> | undefined = () => undefined,
   ) {}
 
-  /** Whether it takes no more. */
   get isClosed(): boolean {
     return this.#closed;
   }
 
-  /** @throws Problem busy where the disk takes no more or the service stops; whatever `write` answered */
+  /** @throws Problem busy if the disk accepts no more or the service stops; the Problem that `write` returned */
   add(item: Item): Promise<Answer> {
     if (this.#closed) {
-      return Promise.reject(
-        new Problem("busy", "The service is stopping; submit the job again in a minute."),
-      );
+      const text = "The service is stopping; submit the job again in a minute.";
+      return Promise.reject(new Problem("busy", text));
     }
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
-      if (this.#waiting.length === 1) setImmediate(() => void this.#flushInTurn());
+      if (this.#waiting.length === 1) setImmediate(() => void this.#flushWhenWritable());
     });
   }
 
-  async #flushInTurn(): Promise<void> {
+  async #flushWhenWritable(): Promise<void> {
     try {
-      await this.turn();
+      await this.whenWritable();
     } catch (error) {
       for (const { reject } of this.#waiting.splice(0)) reject(error);
     }
     this.flush();
   }
 
-  /** Writes what waits for it; `add` calls it by itself. */
+  /** Writes the pending items. */
   flush(): void {
     const batch = this.#waiting;
     this.#waiting = [];
@@ -67,7 +65,7 @@ export class GroupCommit<Item, Answer> {
     });
   }
 
-  /** Writes what waits and takes no more. */
+  /** Writes the pending items and accepts no more. */
   close(): void {
     this.#closed = true;
     this.flush();

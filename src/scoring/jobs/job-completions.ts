@@ -1,8 +1,8 @@
 import type { Database } from "../../platform/sqlite.ts";
 
-/** That a job ended. Times are milliseconds since 1970-01-01 UTC. */
+/** The end of a job. Times are milliseconds since 1970-01-01 UTC. */
 export interface JobCompletion {
-  /** Place in the order of commits. */
+  /** Position in the order of commits. */
   seq: number;
   /** Row of the job. */
   row: number;
@@ -11,14 +11,14 @@ export interface JobCompletion {
   ended: number;
 }
 
-/** The ends of jobs, as they are kept while a webhook asks for them. */
+/** The ends of jobs, recorded while a webhook subscribes to them. */
 export interface JobCompletions {
   last(): number;
-  /** Those after a cursor; of one client where it is given. */
+  /** Ends after a cursor, of one client or of all. */
   since(cursor: number, client: string | undefined, limit: number): { ends: JobCompletion[]; cursor: number };
-  /** Whether a job is the client's. */
+  /** Whether a job belongs to the client. */
   belongsTo(row: number, client: string): boolean;
-  /** Lets go of those up to a cursor, except for the last, from which on they are counted. */
+  /** Deletes those up to a cursor, except the last one, which keeps the numbering. */
   discardUntil(cursor: number): void;
 }
 

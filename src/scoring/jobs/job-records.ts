@@ -2,7 +2,7 @@ import type { Database } from "../../platform/sqlite.ts";
 import type { State } from "./job.ts";
 import type { JobView } from "./store.ts";
 
-/** A job as administrators see it: who asked, and nothing of what was asked but its name and size. */
+/** A job for administrators: its client, and of the request only name and size. */
 export interface JobRecord extends Pick<
   JobView,
   "id" | "state" | "submitted" | "started" | "ended" | "failure"
@@ -15,7 +15,7 @@ export interface JobRecord extends Pick<
   residues: number | null;
 }
 
-/** The newest jobs, of one state or of all, for who looks after the service. */
+/** The newest jobs, of one state or of all. */
 export function recentJobs(database: Database, limit: number, state?: State): JobRecord[] {
   return database
     .query(

@@ -1,14 +1,14 @@
 import type { Hit } from "../../motif/index.ts";
 
-/** A part behind the last one of any corpus. */
+/** A part after the last one of any corpus. */
 const BEYOND = 1 << 30;
 
 /**
- * One search for the hits of some queries by several workers at once: each takes parts of the corpus as it is done with
- * others, so that any may join while parts are left. Who takes what cannot show in the hits.
+ * A search by several workers at once. Each takes the next part of the corpus when it has finished one, so that any may
+ * join while parts are left. The hits do not depend on who takes which part.
  */
 export class JointSearch {
-  /** Next part of the corpus, in memory that the workers share. */
+  /** Next part of the corpus, in shared memory. */
   readonly counter = new Int32Array(new SharedArrayBuffer(4));
   readonly #hits: Hit[][];
   readonly #joined = new Set<unknown>();
@@ -20,7 +20,7 @@ export class JointSearch {
     this.#hits = Array.from({ length: queries }, () => []);
   }
 
-  /** Whether this worker may begin with it now, which it then has to. */
+  /** Adds a worker, which then has to search. @returns false if no part is left, or it has joined before */
   join(worker: unknown): boolean {
     if (this.#isExhausted || this.#joined.has(worker)) return false;
     this.#joined.add(worker);
@@ -28,10 +28,10 @@ export class JointSearch {
     return true;
   }
 
-  /** What one that has joined found for each query; null where it ended before it could say. */
+  /** Adds the hits of a worker for each query; null if it died. */
   gather(hits: readonly Hit[][] | null): void {
     this.#searching--;
-    // One has found that no part is left to begin with; or parts are lost, and more of them would be of no use.
+    // No part is left, or parts are lost and the others are useless.
     this.#isExhausted = true;
     if (hits === null) {
       this.#isIncomplete = true;
@@ -39,12 +39,12 @@ export class JointSearch {
     } else for (const [i, own] of hits.entries()) this.#hits[i] = this.#hits[i].concat(own);
   }
 
-  /** Whether all who joined are through. */
+  /** Whether all workers have finished. */
   get isOver(): boolean {
     return this.#isExhausted && this.#searching === 0;
   }
 
-  /** The hits of one query, handed out once; null where parts of the corpus were lost with a worker. */
+  /** The hits of one query, once; null if a worker died with its parts. */
   take(query: number): Hit[] | null {
     const hits = this.#hits[query];
     this.#hits[query] = [];

@@ -1,28 +1,29 @@
 import type { Database } from "../../platform/sqlite.ts";
+import type { ScoringVersion } from "./job.ts";
 
-/** A prediction as it is stored and as it travels: JSON text, compressed (Zstandard) to a ninth to a quarter. */
+/** A prediction as it is stored and sent: JSON compressed by Zstandard, to a ninth to a quarter. */
 export const packPrediction = (text: string): Uint8Array<ArrayBuffer> =>
   new Uint8Array(Bun.zstdCompressSync(text));
 
-/** The text again. @throws where the bytes were damaged */
+/** @throws if the bytes are damaged */
 export const unpackPrediction = (bytes: Uint8Array<ArrayBuffer>): string =>
   new TextDecoder("utf-8", { fatal: true }).decode(Bun.zstdDecompressSync(bytes));
 
-/** A row of results: those from before were packed have their text. */
+/** A row of results; older ones have text instead of packed bytes. */
 export interface StoredPrediction {
   prediction: string | null;
   packed: Uint8Array<ArrayBuffer> | null;
 }
 
-/** The JSON text of a prediction; null where there is none. */
+/** The prediction as JSON text; null if there is none. */
 export const textOf = ({ prediction, packed }: StoredPrediction): string | null =>
   packed ? unpackPrediction(packed) : prediction;
 
-/** Stores the answer to a question. @returns its row; null where it is stored already */
+/** Stores a result. @returns its row; null if it is stored already */
 export function storeResult(
   database: Database,
   digest: string,
-  { corpus, method }: { corpus: string; method: string },
+  { corpus, method }: ScoringVersion,
   packed: Uint8Array<ArrayBuffer>,
   now: number,
 ): number | null {
@@ -35,11 +36,11 @@ export function storeResult(
   return row?.rid ?? null;
 }
 
-/** Row of the answer to a question on this corpus by this method; null where there is none. */
+/** Row of the result on this corpus by this method; null if there is none. */
 export function resultOf(
   database: Database,
   digest: string,
-  { corpus, method }: { corpus: string; method: string },
+  { corpus, method }: ScoringVersion,
 ): number | null {
   const row = database
     .query("SELECT rid FROM result WHERE digest = ? AND corpus = ? AND method = ?")

@@ -3,7 +3,7 @@ import type { Hit, Stage } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import { causeOf, type Log } from "../../platform/log.ts";
 import { JointSearch } from "./joint-search.ts";
-import type { ScoringVersion } from "./store.ts";
+import type { ScoringVersion } from "./job.ts";
 import type { Lease } from "./fair-scheduler.ts";
 import { workerAddress } from "./worker-entrypoints.ts";
 import type { SearchTask, WorkerReport, WorkerTask } from "./worker.ts";

@@ -11,6 +11,7 @@ import {
   type JobRequest,
   MAX_ATTEMPTS,
   MAX_INTERRUPTIONS,
+  type ScoringVersion,
   type State,
   STATES,
   transitionSql,
@@ -30,14 +31,6 @@ export interface JobView {
   failure: string | null;
   /** Estimated place in the queue, 1 for the next; null unless queued. */
   place: number | null;
-}
-
-/** What a result depends on besides the request. */
-export interface ScoringVersion {
-  /** Content hash of the corpus. */
-  corpus: string;
-  /** Version of the method. */
-  method: string;
 }
 
 export interface StoreOptions {

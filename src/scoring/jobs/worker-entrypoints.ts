@@ -1,6 +1,6 @@
 import { addressOfWorker } from "../../platform/worker-address.ts";
 
-/** Modules that run as workers, as paths from the top of the project: the build compiles each as an entry point of its own. */
+/** Modules that run as workers; the build compiles each as an entry point. */
 export const WORKER_ENTRYPOINTS = ["src/scoring/jobs/worker.ts"] as const;
 
 /** Address of the worker that scores. */
