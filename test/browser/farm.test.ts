@@ -42,7 +42,7 @@ redisTest(
     }
     await seeText(page, "connected");
     await seeText(page, "1 of 1");
-    await seeText(page, "takes no work. The server scores on sample, which is not here.");
+    await seeText(page, "accepts no jobs. The server scores on sample, which is missing here.");
     await page.waitForSelector(`${TAB}[aria-current=page]`);
     expect(await page.evaluate(() => document.body.innerText)).not.toContain("farm-secret");
     await checkPage(opened, "administration-farm");
