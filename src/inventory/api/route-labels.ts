@@ -136,7 +136,7 @@ function labelsFor(call: Call, resource: RoutedResource, tables: readonly string
   if (found.rids.length === 0) throw new Problem("not_found", "No record matches.");
   // The page that a phone opens when it scans the code.
   const page = `${base.slice(0, -ROOT.length)}/i/`;
-  const source = { reading: store.reader, statements: store.statements, tables };
+  const source = { reader: store.reader, statements: store.statements, tables };
   return labelsOf(source, resource, found.rids, actor, page);
 }
 

@@ -252,14 +252,11 @@ const setMembers = (
   });
 
 /** All members, in the envelope of a list. */
-function showMembers({ actor, base, store, url }: Call, people: People, group: number): Response {
+function showMembers({ actor, store, url }: Call, people: People, group: number): Response {
   const { searchParams } = url;
   const past = searchParams.has("as_of") ? store.past(PEOPLE.group, searchParams, actor) : undefined;
   const fields = ["id", "username", "full_name"];
-  const representation = { format: undefined, shape: "flat", fields } as const;
-  const rids = people.members(group, past?.statements);
-  const links = { base, format: undefined };
-  const { values } = store.reader.records(PEOPLE.user, representation, actor, rids, links);
+  const values = store.reader.values(PEOPLE.user, fields, actor, people.members(group, past?.statements));
   const page = { previous: null, next: null, current: 1, total: values.length, total_pages: 1 };
   return respondJson({ ...page, results: values });
 }

@@ -146,12 +146,10 @@ const isFilter = (name: string): boolean =>
   ["query_expression", "deleted", "can_change", "can_delete"].includes(name);
 
 /** Ids and names of the first of these records. */
-function named({ store, actor, base }: Call, resource: RoutedResource, rids: readonly number[]): Json {
-  const representation = { format: undefined, shape: "flat", fields: ["id", resource.key] } as const;
-  return store.reader
-    .records(resource, representation, actor, rids.slice(0, MAX_NAMED), { base, format: undefined })
-    .values.map((record) => ({ id: record.id, name: record[resource.key] }));
-}
+const named = ({ store, actor }: Call, resource: RoutedResource, rids: readonly number[]): Json =>
+  store.reader
+    .values(resource, ["id", resource.key], actor, rids.slice(0, MAX_NAMED))
+    .map((record) => ({ id: record.id, name: record[resource.key] }));
 
 function byField(call: Call, to: RoutedResource, id: string): ReferenceSummary[] {
   const { actor, base, store } = call;
@@ -182,12 +180,7 @@ function byAnnotation(call: Call, to: RoutedResource, id: string): ReferenceSumm
   const uuid = String(KINDS.uuid.parse(id));
   return annotatedWith(store.statements, DECLARED, to, uuid, actor).map(({ resource, annotation, rids }) => {
     const { segment } = resource;
-    const representation = { format: undefined, shape: "flat", fields: ["id"] } as const;
-    const first = rids.slice(0, MAX_LISTED + 1);
-    const { values } = store.reader.records(resource, representation, actor, first, {
-      base,
-      format: undefined,
-    });
+    const values = store.reader.values(resource, ["id"], actor, rids.slice(0, MAX_LISTED + 1));
     // No filter searches annotations, so the URL lists the ids themselves.
     const ids = values.map((record) => String(record.id)).join("&id=");
     const list = values.length > MAX_LISTED ? null : `${base}${segment}/?id=${ids}`;

@@ -74,17 +74,10 @@ export function addSignIn(api: Api, store: Store, accounts: Accounts): void {
   api.add("POST", "/api/token-auth/", { run: getToken.run });
 
   const show = (session: Session, headers: Record<string, string> = {}): Response => {
-    const representation = { format: undefined, shape: "flat", fields: undefined } as const;
-    const links = { base: "", format: undefined };
-    const { values } = store.reader.records(
-      PEOPLE.user,
-      representation,
-      accounts.actorOf(session.user),
-      [session.user],
-      links,
-    );
+    const { user } = session;
+    const [record] = store.reader.values(PEOPLE.user, undefined, accounts.actorOf(user), [user]);
     const shown = {
-      user: values[0],
+      user: record,
       csrf_token: session.csrfToken,
       expires: printInstant(session.expires * 1000),
       needs_second_factor: accounts.mustSetUpSecondFactor(session),

@@ -102,8 +102,6 @@ function changesOf(call: Call, resource: Resource, value: Json): () => BulkChang
   return () => idsFound(call, resource, parameters).map((id) => ({ id, body, tests }));
 }
 
-const LINKS = { base: "", format: undefined };
-
 /** Ids of all records that the filters select. */
 function idsFound({ actor, store }: Call, resource: Resource, parameters: URLSearchParams): string[] {
   for (const name of ["page", "page_size"])
@@ -114,9 +112,7 @@ function idsFound({ actor, store }: Call, resource: Resource, parameters: URLSea
     throw parameterProblem(first, "An empty filter selects all records. Use deleted=false for that.");
   const listing = parseListing(store.resources, resource, filters, actor);
   const { rids } = store.reader.list(resource, { ...listing, page: 1, size: "max" }, actor);
-  const representation = { format: undefined, shape: "flat", fields: ["id"] } as const;
-  const { values } = store.reader.records(resource, representation, actor, rids, LINKS);
-  return values.map(({ id }) => String(id));
+  return store.reader.values(resource, ["id"], actor, rids).map(({ id }) => String(id));
 }
 
 /** The fields that a JSON Patch changes. */
@@ -127,8 +123,7 @@ function patched(
   operations: Json[],
 ): { [name: string]: Json } {
   const fields = Object.keys(resource.fields).filter((name) => resource.fields[name].shown !== "internal");
-  const representation = { format: undefined, shape: "flat", fields } as const;
-  const [record] = store.reader.records(resource, representation, actor, [rid], LINKS).values;
+  const [record] = store.reader.values(resource, fields, actor, [rid]);
   const writable = new Set(fields.filter((name) => resource.fields[name].write !== "never"));
   return patchRecord(record, writable, operations);
 }

@@ -1,13 +1,12 @@
 import { type Cell, type Table } from "./import-file.ts";
 import { cellValue, type CellError, type Column, isUnchanged, PATH, readColumns } from "./import-mapping.ts";
-import { type Actor, visible } from "../model/access.ts";
+import type { Actor } from "../model/access.ts";
 import { ALIVE, and, compare } from "../model/condition.ts";
 import type { Json } from "../model/field.ts";
 import type { Sql } from "../model/operator.ts";
 import { fieldProblem, invalidField } from "../model/parse-body.ts";
-import { plan } from "../model/plan.ts";
+import { selectVisible } from "../model/plan.ts";
 import { type Resource, targetOf } from "../model/resource.ts";
-import { compile, rows } from "../model/sql.ts";
 import { LocationPaths, partsOf } from "../records/location-path.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";
@@ -47,7 +46,6 @@ export interface ImportReport {
 }
 
 const MAX_ERRORS = 1000;
-const LINKS = { base: "", format: undefined };
 
 /** Thrown to roll the transaction back. */
 class Rollback {
@@ -148,7 +146,7 @@ class RowImporter {
     { writer, columns }: { writer: RecordWriter; columns: readonly Column[] },
   ) {
     const { resources, statements } = store;
-    const { fields, key, nameFields, table } = resource;
+    const { fields, key, nameFields } = resource;
     this.#writer = writer;
     this.#columns = columns;
     this.paths = new LocationPaths(statements, resources, writer, actor);
@@ -161,10 +159,8 @@ class RowImporter {
     );
     this.#keys =
       fields[key].write === "never" ? nameFields.filter((name) => fields[name]?.write !== "never") : [key];
-    const equal = this.#keys.map((name) => compare([name], "==", ""));
-    const where = compile(and(...equal, ALIVE, visible(resource, actor)), plan(resources, resource, actor));
-    const text = `SELECT t.rid AS rid FROM ${table} AS t WHERE ${rows(resource)}${where.text} LIMIT 2`;
-    this.#byKeys = { text, args: where.args };
+    const equal = and(...this.#keys.map((name) => compare([name], "==", "")), ALIVE);
+    this.#byKeys = selectVisible({ resources, actor }, resource, "t.rid AS rid", equal, " LIMIT 2");
   }
 
   /** @throws Problem with an entry for each invalid cell */
@@ -216,9 +212,7 @@ class RowImporter {
   #bodyOf(cells: ReadonlyMap<string, Cell>, rid: number | undefined): { [name: string]: Json } {
     const { reader } = this.store;
     const fields = [...this.#names, ...this.#spans.values()];
-    const representation = { format: undefined, shape: "flat", fields } as const;
-    const [now] =
-      rid === undefined ? [] : reader.records(this.resource, representation, this.actor, [rid], LINKS).values;
+    const [now] = rid === undefined ? [] : reader.values(this.resource, fields, this.actor, [rid]);
     const body: { [name: string]: Json } = {};
     const errors = new Map<string, string[]>();
     for (const name of this.#names) {
@@ -240,12 +234,9 @@ class RowImporter {
     if (!/\S\s*\/\s*\S/.test(text)) return text;
     const { resources, statements } = this.store;
     const location = resources.get("location")!;
-    const labelled = and(compare(["label"], "==", text.trim()), ALIVE, visible(location, this.actor));
-    const where = compile(labelled, plan(resources, location, this.actor));
-    const isLabel = statements.get({
-      text: `SELECT 1 AS found FROM location AS t WHERE ${where.text} LIMIT 1`,
-      args: where.args,
-    });
+    const labelled = and(compare(["label"], "==", text.trim()), ALIVE);
+    const viewer = { resources, actor: this.actor };
+    const isLabel = statements.get(selectVisible(viewer, location, "1 AS found", labelled, " LIMIT 1"));
     return isLabel ? text : (this.paths.make(partsOf(text))?.id ?? text);
   }
 }

@@ -40,7 +40,7 @@ function placesOf({ fields }: RoutedResource): string[] {
 
 /** Labels for records that the actor may view. `page`: URL to which the code of a record is appended. */
 export function labelsOf(
-  source: { reading: RecordReader; statements: Statements; tables: readonly string[] },
+  source: { reader: RecordReader; statements: Statements; tables: readonly string[] },
   resource: RoutedResource,
   rids: readonly number[],
   actor: Actor,
@@ -49,10 +49,8 @@ export function labelsOf(
   const places = placesOf(resource);
   const own = ["barcode", "model_type"].filter((name) => name in resource.fields);
   const fields = ["id", resource.key, ...own, ...places];
-  const representation = { format: undefined, shape: "flat", fields } as const;
-  const links = { base: "", format: undefined };
   const text = (value: Json | undefined): string => String(value ?? "").trim();
-  return source.reading.records(resource, representation, actor, rids, links).values.map((record) => {
+  return source.reader.values(resource, fields, actor, rids).map((record) => {
     const short = shortCode(source.statements, source.tables, String(record.id));
     const barcode = text(record.barcode);
     const where = new Set(places.map((name) => text(record[name])).filter(Boolean));

@@ -1,6 +1,7 @@
 import type { Actor } from "../model/access.ts";
 import { ALIVE, and, compare, type Condition } from "../model/condition.ts";
 import { KINDS } from "../model/field.ts";
+import type { Listing } from "../model/listing.ts";
 import type { RecordReader } from "../records/record-reader.ts";
 import type { RoutedResource } from "../resources/index.ts";
 
@@ -15,7 +16,15 @@ export interface ScannedRecord {
 }
 
 /** Records of one list that are returned for an ambiguous code. */
-const MAX_MATCHES = 10;
+const FIRST: Omit<Listing, "condition"> = {
+  format: undefined,
+  shape: "flat",
+  fields: undefined,
+  order: [],
+  page: 1,
+  size: 10,
+  ignored: [],
+};
 
 /** A whole id, or at least its first eight digits, with or without hyphens. */
 const PREFIX = /^[0-9a-f]{8}(-?[0-9a-f]{0,4}(-?[0-9a-f]{0,4}(-?[0-9a-f]{0,4}(-?[0-9a-f]{0,12})?)?)?)?$/i;
@@ -47,7 +56,7 @@ function idInUrl(text: string): string | null | undefined {
  * of an id, because people may have assigned one that looks like it.
  */
 export function scan(
-  reading: RecordReader,
+  reader: RecordReader,
   resources: readonly RoutedResource[],
   typed: string,
   actor: Actor,
@@ -62,11 +71,8 @@ export function scan(
       const condition = conditionOf(resource);
       if (!condition) return [];
       const fields = ["id", resource.key];
-      const representation = { format: undefined, shape: "flat", fields } as const;
-      const listing = { ...representation, order: [], page: 1, size: MAX_MATCHES, ignored: [] };
-      const { rids } = reading.list(resource, { ...listing, condition: and(condition, ALIVE) }, actor);
-      const links = { base: "", format: undefined };
-      return reading.records(resource, representation, actor, rids, links).values.map((record, i) => ({
+      const { rids } = reader.list(resource, { ...FIRST, condition: and(condition, ALIVE) }, actor);
+      return reader.values(resource, fields, actor, rids).map((record, i) => ({
         resource,
         rid: rids[i],
         id: String(record.id),

@@ -1,10 +1,9 @@
-import { type Actor, visible } from "../model/access.ts";
-import { ALIVE, and } from "../model/condition.ts";
+import type { Actor } from "../model/access.ts";
+import { ALIVE } from "../model/condition.ts";
 import type { Json } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
-import { plan } from "../model/plan.ts";
+import { selectVisible } from "../model/plan.ts";
 import { columnOf } from "../model/resource.ts";
-import { compile } from "../model/sql.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
@@ -108,15 +107,12 @@ function rowsBy(
   values: Iterable<number>,
   actor: Actor,
 ): number[] {
-  const where = compile(and(visible(resource, actor), ALIVE), plan(DECLARED, resource, actor));
-  return statements
-    .all({
-      text:
-        `SELECT t.rid AS rid FROM ${resource.table} AS t WHERE t.${column} IN (SELECT value FROM json_each(?))` +
-        ` AND (${where.text}) ORDER BY t.${columnOf(resource, resource.key)}, t.rid LIMIT ${MAX_ITEMS + 1}`,
-      args: [JSON.stringify([...values]), ...where.args],
-    })
-    .map(({ rid }) => Number(rid));
+  const tail =
+    ` AND t.${column} IN (SELECT value FROM json_each(?))` +
+    ` ORDER BY t.${columnOf(resource, resource.key)}, t.rid LIMIT ${MAX_ITEMS + 1}`;
+  const viewer = { resources: DECLARED, actor };
+  const { text, args } = selectVisible(viewer, resource, "t.rid AS rid", ALIVE, tail);
+  return statements.all({ text, args: [...args, JSON.stringify([...values])] }).map(({ rid }) => Number(rid));
 }
 
 const parentOf = ({ statements }: Store, rid: number): number | null =>
@@ -146,11 +142,8 @@ function itemsOf(store: Store, resource: RoutedResource, rids: readonly number[]
   const spans = field === undefined ? [] : [field, `${field}__label`];
   const barcode = "barcode" in resource.fields ? ["barcode"] : [];
   const fields = ["id", resource.key, ...barcode, ...spans];
-  const representation = { format: undefined, shape: "flat", fields } as const;
-  const links = { base: "", format: undefined };
-  const { values } = store.reader.records(resource, representation, actor, rids, links);
   const locations = locationsOf(store, resource, rids);
-  return values.map((record, i) => {
+  return store.reader.values(resource, fields, actor, rids).map((record, i) => {
     const at = field === undefined ? null : record[field];
     return {
       resource,

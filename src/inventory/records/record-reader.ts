@@ -106,6 +106,17 @@ export class RecordReader {
     };
   }
 
+  /** Plain values of these fields and spans, in the order of the row numbers. */
+  values(
+    resource: Resource,
+    fields: readonly string[] | undefined,
+    actor: Actor,
+    rids: readonly number[],
+  ): Record<string, Json>[] {
+    const representation = { format: undefined, shape: "flat", fields } as const;
+    return this.records(resource, representation, actor, rids, { base: "", format: undefined }).values;
+  }
+
   /** The same records as JSON texts; cached if they are the same for every caller. */
   texts(
     resource: Resource,
