@@ -205,105 +205,49 @@ test("damaged submissions are accepted or refused with a message", async () => {
   for (const status of [202, 400]) expect(statuses.get(status)).toBeGreaterThan(50);
 });
 
-describe("a submission is refused with the errors by field for", () => {
+describe("a submission is refused with errors by field for", () => {
   const good = { querySequence: "MKLT", patterns: ["K.T"] };
   const six = Array<string>(6).fill("K");
-  test.each<[string, unknown, string, Record<string, string>]>([
-    ["no query", {}, "invalid_request", { querySequence: "either querySequence or accession" }],
-    ["two queries", { ...good, accession: "P04637" }, "invalid_request", { querySequence: "one of the two" }],
-    ["an unknown accession", { accession: "P0" }, "invalid_request", { accession: "no protein" }],
-    ["a number as accession", { accession: 7 }, "invalid_request", { accession: "Must be a string." }],
-    [
-      "lower case",
-      { querySequence: "MKlT" },
-      "invalid_request",
-      { querySequence: "character 3 is U+006C 'l'" },
-    ],
-    [
-      "a no-break space",
-      { querySequence: "MK\u00a0" },
-      "invalid_request",
-      { querySequence: "character 3 is U+00A0;" },
-    ],
-    [
-      "a long query",
-      { querySequence: "M".repeat(1001) },
-      "invalid_request",
-      { querySequence: "1001 residues; at most 1000" },
-    ],
-    [
-      "an unknown model",
-      { ...good, scoringModel: "Continuous" },
-      "invalid_request",
-      { scoringModel: "Must be one of: continuous, discontinuous." },
-    ],
-    [
-      "a pattern without a list",
-      { ...good, patterns: "K.T" },
-      "invalid_request",
-      { patterns: "Must be a list." },
-    ],
-    [
-      "six patterns",
-      { ...good, patterns: six },
-      "invalid_request",
-      { patterns: "Must have at most 5 items." },
-    ],
-    [
-      "six classes",
-      { ...good, motifClasses: six },
-      "invalid_request",
-      { motifClasses: "Must have at most 5 items." },
-    ],
-    [
-      "a number among patterns",
-      { ...good, patterns: ["K", 1] },
-      "invalid_request",
-      { patterns: "Must be a string." },
-    ],
+  test.each<[string, unknown, Record<string, string>, string?]>([
+    ["no query", {}, { querySequence: "either querySequence or accession" }],
+    ["two queries", { ...good, accession: "P04637" }, { querySequence: "one of the two" }],
+    ["an unknown accession", { accession: "P0" }, { accession: "no protein" }],
+    ["a number as accession", { accession: 7 }, { accession: "Must be a string." }],
+    ["lower case", { querySequence: "MKlT" }, { querySequence: "character 3 is U+006C 'l'" }],
+    ["a no-break space", { querySequence: "MK\u00a0" }, { querySequence: "character 3 is U+00A0;" }],
+    ["a long query", { querySequence: "M".repeat(1001) }, { querySequence: "1001 residues; at most 1000" }],
+    ["an unknown model", { ...good, scoringModel: "both" }, { scoringModel: "Must be one of: continuous," }],
+    ["a pattern without a list", { ...good, patterns: "K.T" }, { patterns: "Must be a list." }],
+    ["six patterns", { ...good, patterns: six }, { patterns: "Must have at most 5 items." }],
+    ["six classes", { ...good, motifClasses: six }, { motifClasses: "Must have at most 5 items." }],
+    ["a number among patterns", { ...good, patterns: ["K", 1] }, { patterns: "Must be a string." }],
     [
       "an invalid pattern",
-      { ...good, patterns: ["K", "P((A"] },
+      { ...good, patterns: ["K", "P(("] },
+      { patterns: "pattern 2, character" },
       "invalid_pattern",
-      { patterns: "pattern 2, character 3:" },
     ],
     [
       "an empty pattern",
       { ...good, patterns: [" "] },
-      "invalid_pattern",
       { patterns: "pattern 1, it is empty" },
+      "invalid_pattern",
     ],
     [
       "an unknown class",
-      { ...good, motifClasses: ["LIG_PCNA_PIPBox_9"] },
+      { ...good, motifClasses: ["X"] },
+      { motifClasses: "motif class 1: No" },
       "unknown_motif_class",
-      { motifClasses: "motif class 1: No motif class" },
     ],
-    [
-      "a number as identifier",
-      { ...good, identifier: 5 },
-      "invalid_request",
-      { identifier: "Must be a string." },
-    ],
-    [
-      "an unknown field",
-      { ...good, pattern: ["K"] },
-      "invalid_request",
-      { pattern: "Unknown field. Choices: identifier" },
-    ],
-    [
-      "a field of all objects",
-      { ...good, constructor: "K" },
-      "invalid_request",
-      { constructor: "Unknown field." },
-    ],
+    ["a number as identifier", { ...good, identifier: 5 }, { identifier: "Must be a string." }],
+    ["an unknown field", { ...good, pattern: ["K"] }, { pattern: "Unknown field. Choices: identifier" }],
+    ["a field of all objects", { ...good, constructor: "K" }, { constructor: "Unknown field." }],
     [
       "several errors",
       { querySequence: "M1", patterns: ["(", ")"], motifClasses: ["?"] },
-      "invalid_request",
       { querySequence: "character 2", patterns: "pattern 1", motifClasses: "motif class 1" },
     ],
-  ])("%s", async (_, body, code, fields) => {
+  ])("%s", async (_, body, fields, code = "invalid_request") => {
     const { status, json } = await service.ask("POST", "/jobs", { body });
     const { message, code: given, ...errors } = json;
     expect([status, given]).toEqual([400, code]);
