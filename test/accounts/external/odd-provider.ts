@@ -1,13 +1,13 @@
-/** A provider that says what it is told to, to see what is believed: valid but for what a test changes. */
+/** A provider whose answers are valid except for what a test changes. */
 
+type Claims = Record<string, unknown>;
+
+/** Changes of ID tokens, of their encoded form, and of the other documents. */
 export interface Odd {
-  /** Changes the claims of the next ID token. */
-  claims: (claims: Record<string, unknown>) => Record<string, unknown>;
-  /** Changes the token itself. */
+  claims: Claims;
   token: (jwt: string) => string;
-  /** Changes its configuration. */
-  configuration: (configuration: Record<string, unknown>) => Record<string, unknown>;
-  userinfo: Record<string, unknown>;
+  configuration: Claims;
+  userinfo: Claims;
 }
 
 export interface OddProvider extends Disposable {
@@ -15,11 +15,8 @@ export interface OddProvider extends Disposable {
   odd: Odd;
   /** Signs with another key from now on; `publish`: and says so. */
   rotate(publish: boolean): Promise<void>;
-  /** A token that says that somebody signed out: valid but for what `change` and `header` make of it. */
-  logoutToken(
-    change?: (claims: Record<string, unknown>) => Record<string, unknown>,
-    header?: Record<string, unknown>,
-  ): Promise<string>;
+  /** A logout token with some claims and header fields changed. */
+  logoutToken(claims?: Claims, header?: Claims): Promise<string>;
   /** Requests by path. */
   asked: Record<string, number>;
   /** Bodies of requests for tokens. */
@@ -28,12 +25,7 @@ export interface OddProvider extends Disposable {
 
 const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
-export const USUAL: Odd = {
-  claims: (claims) => claims,
-  token: (jwt) => jwt,
-  configuration: (it) => it,
-  userinfo: {},
-};
+export const USUAL: Odd = { claims: {}, token: (jwt) => jwt, configuration: {}, userinfo: {} };
 
 /** @param tls certificate and key for localhost; without them by http on 127.0.0.1 */
 export async function openOddProvider(tls?: { cert: string; key: string }): Promise<OddProvider> {
@@ -57,38 +49,22 @@ export async function openOddProvider(tls?: { cert: string; key: string }): Prom
     const signature = await crypto.subtle.sign(ALGORITHM, key.privateKey, Buffer.from(signed));
     return `${signed}.${Buffer.from(signature).toString("base64url")}`;
   };
-  const logoutToken: OddProvider["logoutToken"] = (
-    change = (same) => same,
-    header = { typ: "logout+jwt" },
-  ) => {
+  const usualClaims = () => {
     const now = Math.floor(Date.now() / 1000);
+    return { iss: issuer, sub: "1", aud: "labd", iat: now, exp: now + 60 };
+  };
+  const logoutToken: OddProvider["logoutToken"] = (claims = {}, header = { typ: "logout+jwt" }) => {
     const events = { "http://schemas.openid.net/event/backchannel-logout": {} };
-    const claims = {
-      iss: issuer,
-      sub: "1",
-      aud: "labd",
-      iat: now,
-      exp: now + 60,
-      jti: crypto.randomUUID(),
-      events,
-    };
-    return sign(change(claims), header);
+    return sign({ ...usualClaims(), jti: crypto.randomUUID(), events, ...claims }, header);
   };
   const idToken = async (nonce: string): Promise<string> => {
-    const now = Math.floor(Date.now() / 1000);
-    const claims = odd.claims({
-      iss: issuer,
-      sub: "1",
-      aud: "labd",
-      iat: now,
-      exp: now + 60,
-      nonce,
+    const kim = {
       preferred_username: "kim",
       name: "Kim Kuhn",
       email: "kim@lab.example",
       groups: ["genomics"],
-    });
-    return odd.token(await sign(claims));
+    };
+    return odd.token(await sign({ ...usualClaims(), nonce, ...kim, ...odd.claims }));
   };
   let issuer = "";
   const server: Bun.Server<undefined> = Bun.serve({
@@ -99,17 +75,16 @@ export async function openOddProvider(tls?: { cert: string; key: string }): Prom
       const { pathname, searchParams } = new URL(request.url);
       asked[pathname] = (asked[pathname] ?? 0) + 1;
       if (pathname === "/.well-known/openid-configuration")
-        return Response.json(
-          odd.configuration({
-            issuer,
-            authorization_endpoint: `${issuer}/auth`,
-            token_endpoint: `${issuer}/token`,
-            jwks_uri: `${issuer}/jwks`,
-            userinfo_endpoint: `${issuer}/me`,
-            id_token_signing_alg_values_supported: ["ES256"],
-            code_challenge_methods_supported: ["S256"],
-          }),
-        );
+        return Response.json({
+          issuer,
+          authorization_endpoint: `${issuer}/auth`,
+          token_endpoint: `${issuer}/token`,
+          jwks_uri: `${issuer}/jwks`,
+          userinfo_endpoint: `${issuer}/me`,
+          id_token_signing_alg_values_supported: ["ES256"],
+          code_challenge_methods_supported: ["S256"],
+          ...odd.configuration,
+        });
       if (pathname === "/jwks") return Response.json({ keys: published });
       if (pathname === "/me") return Response.json({ sub: "1", ...odd.userinfo });
       if (pathname === "/auth") {

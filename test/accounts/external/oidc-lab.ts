@@ -68,6 +68,13 @@ export async function open(
   return { ...lab, tell, visit, answer, whoIs, pass, identities, problems };
 }
 
+/** An installation whose provider is the odd one. */
+export const openWith = (
+  odd: OddProvider,
+  settings: Record<string, string> = {},
+  ...more: Parameters<typeof open> extends [unknown, ...infer Rest] ? Rest : never
+) => open({ oidc_issuer: odd.issuer, oidc_client_id: "labd", ...settings }, ...more);
+
 /** Every installation here asks the same odd provider. */
 export async function withOdd(work: (odd: OddProvider) => Promise<void>): Promise<void> {
   using odd = await openOddProvider();

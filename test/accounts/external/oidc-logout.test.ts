@@ -1,25 +1,19 @@
 import { expect, test } from "bun:test";
 import { USUAL } from "./odd-provider.ts";
-import { LAB, open, withOdd } from "./oidc-lab.ts";
+import { LAB, openWith, withOdd } from "./oidc-lab.ts";
 import { browse, Jar } from "./provider.ts";
-
-/** Who signs out at the provider, and for how long its word counts (OpenID Connect Back-Channel Logout 1.0). */
 
 const ENDED = "200 no-store";
 const REFUSED = "400 no-store invalid_request";
 
 const HOUR = 3_600_000;
+const EVENT = "http://schemas.openid.net/event/backchannel-logout";
 
-test("who signs out there is signed out here: one session, or all that came by the provider, and no other", () =>
+test("ends the sessions that the provider signed out, and no others", () =>
   withOdd(async (odd) => {
-    const lab = await open({ oidc_issuer: odd.issuer, oidc_client_id: "labd" });
+    const lab = await openWith(odd);
     const signIn = async (sid?: string, sub = "1"): Promise<Jar> => {
-      odd.odd.claims = (claims) => ({
-        ...claims,
-        sub,
-        preferred_username: `kim${sub}`,
-        ...(sid ? { sid } : {}),
-      });
+      odd.odd.claims = { sub, preferred_username: `kim${sub}`, ...(sid ? { sid } : {}) };
       const jar = new Jar();
       await browse(`${LAB}/api/oidc/sign-in`, jar, lab.visit);
       expect(lab.whoIs(jar)).toBe(`kim${sub}`);
@@ -37,15 +31,13 @@ test("who signs out there is signed out here: one session, or all that came by t
       lab.accounts.sessions.find(new Request(LAB, { headers: { cookie: own } })) !== undefined;
     const left = (): string => [one, two, bare, other].map((jar) => lab.whoIs(jar) ?? "out").join(" ");
     // Of somebody who is not known here, and of a session that is not.
-    expect(await lab.tell(await odd.logoutToken((claims) => ({ ...claims, sub: "9" })))).toBe(ENDED);
-    expect(await lab.tell(await odd.logoutToken((claims) => ({ ...claims, sid: "s9" })))).toBe(ENDED);
+    expect(await lab.tell(await odd.logoutToken({ sub: "9" }))).toBe(ENDED);
+    expect(await lab.tell(await odd.logoutToken({ sid: "s9" }))).toBe(ENDED);
     expect(left()).toBe("kim1 kim1 kim1 kim2");
     // A session and whose: only both together.
-    expect(await lab.tell(await odd.logoutToken((claims) => ({ ...claims, sid: "s1" })))).toBe(ENDED);
+    expect(await lab.tell(await odd.logoutToken({ sid: "s1" }))).toBe(ENDED);
     expect(left()).toBe("out kim1 kim1 kim2");
-    expect(
-      await lab.tell(await odd.logoutToken((claims) => ({ ...claims, sub: undefined, sid: "s1" }))),
-    ).toBe(ENDED);
+    expect(await lab.tell(await odd.logoutToken({ sub: undefined, sid: "s1" }))).toBe(ENDED);
     expect(left()).toBe("out kim1 kim1 out");
     expect(await lab.tell(await odd.logoutToken())).toBe(ENDED);
     expect(left()).toBe("out out out out");
@@ -57,51 +49,49 @@ test("who signs out there is signed out here: one session, or all that came by t
     Object.assign(odd.odd, USUAL);
   }));
 
-test("a logout token counts where all of it holds, and once", () =>
+test("refuses logout tokens that are not valid in every respect, or repeated", () =>
   withOdd(async (odd) => {
-    const lab = await open({
-      oidc_issuer: odd.issuer,
-      oidc_client_id: "labd",
-    });
+    const lab = await openWith(odd);
     const jar = new Jar();
     await browse(`${LAB}/api/oidc/sign-in`, jar, lab.visit);
     const now = Math.floor(Date.now() / 1000);
-    const good = await odd.logoutToken((claims) => ({ ...claims, sub: "9" }));
+    const good = await odd.logoutToken({ sub: "9" });
     const [head, body, signature] = good.split(".");
     const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+    const claims: [string, Record<string, unknown>][] = [
+      ["another issuer", { iss: "http://127.0.0.1:1" }],
+      ["another client", { aud: "other" }],
+      ["another authorized party", { aud: ["labd", "other"], azp: "other" }],
+      ["expired", { iat: now - 300, exp: now - 200 }],
+      ["too old", { iat: now - 7200, exp: now + 7200 }],
+      ["of the future", { iat: now + 600, exp: now + 900 }],
+      ["without exp", { exp: undefined }],
+      ["without iat", { iat: undefined }],
+      ["without jti", { jti: undefined }],
+      ["an empty jti", { jti: "" }],
+      ["without events", { events: undefined }],
+      ["another event", { events: { other: {} } }],
+      ["an event that is not an object", { events: { [EVENT]: true } }],
+      ["with a nonce", { nonce: "1" }],
+      ["without sub and sid", { sub: undefined }],
+      ["a sub that is not a string", { sub: 1 }],
+      ["a sid that is not a string", { sid: {} }],
+      ["an empty sid", { sid: "" }],
+    ];
     const lies: [string, string | readonly string[]][] = [
-      ["another issuer", await odd.logoutToken((claims) => ({ ...claims, iss: "http://127.0.0.1:1" }))],
-      ["for another service", await odd.logoutToken((claims) => ({ ...claims, aud: "other" }))],
-      ["for two", await odd.logoutToken((claims) => ({ ...claims, aud: ["labd", "other"], azp: "other" }))],
-      ["over", await odd.logoutToken((claims) => ({ ...claims, iat: now - 300, exp: now - 200 }))],
-      ["old", await odd.logoutToken((claims) => ({ ...claims, iat: now - 7200, exp: now + 7200 }))],
-      ["of the future", await odd.logoutToken((claims) => ({ ...claims, iat: now + 600, exp: now + 900 }))],
-      ["without end", await odd.logoutToken((claims) => ({ ...claims, exp: undefined }))],
-      ["without beginning", await odd.logoutToken((claims) => ({ ...claims, iat: undefined }))],
-      ["without jti", await odd.logoutToken((claims) => ({ ...claims, jti: undefined }))],
-      ["without events", await odd.logoutToken((claims) => ({ ...claims, events: undefined }))],
-      ["of another event", await odd.logoutToken((claims) => ({ ...claims, events: { other: {} } }))],
-      [
-        "of an event that is none",
-        await odd.logoutToken((claims) => ({
-          ...claims,
-          events: { "http://schemas.openid.net/event/backchannel-logout": true },
-        })),
-      ],
-      ["with a nonce", await odd.logoutToken((claims) => ({ ...claims, nonce: "1" }))],
-      ["of nobody", await odd.logoutToken((claims) => ({ ...claims, sub: undefined }))],
-      ["of what is no name", await odd.logoutToken((claims) => ({ ...claims, sub: 1 }))],
-      ["of a session that is no name", await odd.logoutToken((claims) => ({ ...claims, sid: {} }))],
-      ["of another type", await odd.logoutToken((claims) => claims, { typ: "at+jwt" })],
-      ["of what has to be known", await odd.logoutToken((claims) => claims, { crit: ["x"], x: 1 })],
-      ["a wrong signature", [`${head}.${body}.${signature.slice(0, -8)}AAAAAAAA`]],
-      ["of something else", [`${head}.${encoded({ sub: "1" })}.${signature}`]],
-      ["not signed", [`${encoded({ alg: "none" })}.${body}.`]],
-      ["signed with what is public", [`${encoded({ alg: "HS256", kid: "1" })}.${body}.${signature}`]],
-      ["with a key that the provider does not name", await odd.logoutToken((claims) => claims, { kid: "7" })],
+      ...(await Promise.all(
+        claims.map(async ([what, one]) => [what, await odd.logoutToken(one)] as [string, string]),
+      )),
+      ["another type", await odd.logoutToken({}, { typ: "at+jwt" })],
+      ["an unknown critical header", await odd.logoutToken({}, { crit: ["x"], x: 1 })],
+      ["an unknown key", await odd.logoutToken({}, { kid: "7" })],
+      ["a wrong signature", `${head}.${body}.${signature.slice(0, -8)}AAAAAAAA`],
+      ["another body", `${head}.${encoded({ sub: "1" })}.${signature}`],
+      ["no signature", `${encoded({ alg: "none" })}.${body}.`],
+      ["a public key as secret", `${encoded({ alg: "HS256", kid: "1" })}.${body}.${signature}`],
       ["nothing", []],
-      ["two", [good, good]],
-      ["no token", "x"],
+      ["two tokens", [good, good]],
+      ["not a token", "x"],
     ];
     for (const [what, token] of lies) expect([what, await lab.tell(token)]).toEqual([what, REFUSED]);
     expect(lab.whoIs(jar)).toBe("kim");
@@ -113,8 +103,8 @@ test("a logout token counts where all of it holds, and once", () =>
     expect(await lab.tell(good)).toBe(REFUSED);
     lab.clock.set(Date.now());
     // Without a type, as providers send that are older than it, and with that of any.
-    expect(await lab.tell(await odd.logoutToken((claims) => ({ ...claims, sub: "9" }), {}))).toBe(ENDED);
-    expect(await lab.tell(await odd.logoutToken((claims) => claims, { typ: "JWT" }))).toBe(ENDED);
+    expect(await lab.tell(await odd.logoutToken({ sub: "9" }, {}))).toBe(ENDED);
+    expect(await lab.tell(await odd.logoutToken({}, { typ: "JWT" }))).toBe(ENDED);
     expect(lab.whoIs(jar)).toBeNull();
     // Nothing of a token is in the log, which nobody fills: 20, and one an hour later.
     expect(lab.problems.length).toBe(21);
@@ -124,9 +114,9 @@ test("a logout token counts where all of it holds, and once", () =>
     expect((await lab.answer(new Request(`${LAB}/api/oidc/back-channel-logout`))).status).toBe(405);
   }));
 
-test("a sign-in by the provider counts for 24 hours", () =>
+test("ends sessions of the provider after 24 hours", () =>
   withOdd(async (odd) => {
-    const lab = await open({ oidc_issuer: odd.issuer, oidc_client_id: "labd" });
+    const lab = await openWith(odd);
     const jar = new Jar();
     await browse(`${LAB}/api/oidc/sign-in`, jar, lab.visit);
     const began = lab.clock.now();
@@ -136,10 +126,10 @@ test("a sign-in by the provider counts for 24 hours", () =>
     expect(lab.whoIs(jar)).toBeNull();
   }));
 
-test("the provider is shown who signs out, from a page of ours", () =>
+test("sends the ID token to the provider when a user signs out", () =>
   withOdd(async (odd) => {
-    odd.odd.configuration = (it) => ({ ...it, end_session_endpoint: `${odd.issuer}/end` });
-    const lab = await open({ oidc_issuer: odd.issuer, oidc_client_id: "labd" });
+    odd.odd.configuration = { end_session_endpoint: `${odd.issuer}/end` };
+    const lab = await openWith(odd);
     const jar = new Jar();
     await browse(`${LAB}/api/oidc/sign-in`, jar, lab.visit);
     const address = `${LAB}/api/oidc/sign-out`;
@@ -162,7 +152,7 @@ test("the provider is shown who signs out, from a page of ours", () =>
       expect(lost.headers.get("location")).not.toContain("id_token_hint");
     }
     // One that no cookie holds is left out.
-    odd.odd.claims = (claims) => ({ ...claims, groups: Array.from({ length: 500 }, (_, i) => `group ${i}`) });
+    odd.odd.claims = { groups: Array.from({ length: 500 }, (_, i) => `group ${i}`) };
     const large = new Jar();
     await browse(`${LAB}/api/oidc/sign-in`, large, lab.visit);
     expect(lab.whoIs(large)).toBe("kim");

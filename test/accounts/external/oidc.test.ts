@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DIRECT } from "../../../src/platform/origin.ts";
 import { openOddProvider, USUAL } from "./odd-provider.ts";
-import { CALLBACK, LAB, open, withOdd } from "./oidc-lab.ts";
+import { CALLBACK, LAB, open, openWith, withOdd } from "./oidc-lab.ts";
 import { certify } from "./slapd.ts";
 import { browse, Jar, openProvider, passProvider } from "./provider.ts";
 
@@ -14,7 +14,7 @@ import { browse, Jar, openProvider, passProvider } from "./provider.ts";
 const signInPage = (refused: string, next = "/inventory") =>
   `${LAB}/sign-in?${new URLSearchParams({ refused, next })}`;
 
-test("through the pages of a real provider and back: account, groups, session, audit log; a client without a secret", async () => {
+test("signs in through the pages of a real provider, with its groups", async () => {
   const people = {
     kim: {
       preferred_username: "Kim",
@@ -85,22 +85,19 @@ test("through the pages of a real provider and back: account, groups, session, a
   expect((await browse(start, new Jar(), away.visit)).url).toStartWith(`${provider.issuer}/interaction/`);
 });
 
-test("what a provider says is believed only where all of it holds", () =>
+test("refuses ID tokens that are not valid in every respect", () =>
   withOdd(async (odd) => {
-    const { pass, accounts, problems } = await open({ oidc_issuer: odd.issuer, oidc_client_id: "labd" });
+    const { pass, accounts, problems } = await openWith(odd);
     expect(await pass()).toBe("kim /inventory");
     const now = Math.floor(Date.now() / 1000);
     const lies: [string, Partial<typeof USUAL>][] = [
-      ["another issuer", { claims: (claims) => ({ ...claims, iss: "http://127.0.0.1:1" }) }],
-      ["for another service", { claims: (claims) => ({ ...claims, aud: "other" }) }],
-      [
-        "for two services, issued to the other",
-        { claims: (claims) => ({ ...claims, aud: ["labd", "other"], azp: "other" }) },
-      ],
-      ["over", { claims: (claims) => ({ ...claims, iat: now - 600, exp: now - 300 }) }],
-      ["another nonce", { claims: (claims) => ({ ...claims, nonce: "another" }) }],
-      ["no nonce", { claims: (claims) => ({ ...claims, nonce: undefined }) }],
-      ["no subject", { claims: (claims) => ({ ...claims, sub: undefined }) }],
+      ["another issuer", { claims: { iss: "http://127.0.0.1:1" } }],
+      ["for another service", { claims: { aud: "other" } }],
+      ["for two services, issued to the other", { claims: { aud: ["labd", "other"], azp: "other" } }],
+      ["over", { claims: { iat: now - 600, exp: now - 300 } }],
+      ["another nonce", { claims: { nonce: "another" } }],
+      ["no nonce", { claims: { nonce: undefined } }],
+      ["no subject", { claims: { sub: undefined } }],
       [
         "a signature of something else",
         { token: (jwt) => jwt.replace(/\.[^.]+\./, `.${jwt.split(".")[1].slice(0, -4)}AAAA.`) },
@@ -136,12 +133,9 @@ test("what a provider says is believed only where all of it holds", () =>
     expect(odd.grants.every((grant) => grant.get("code_verifier")!.length >= 43)).toBe(true);
   }));
 
-test("state, cookie and code belong to one browser, one window and one use", () =>
+test("accepts state, cookie and code of one browser and window, once", () =>
   withOdd(async (odd) => {
-    const { visit, pass, whoIs, answer, clock } = await open({
-      oidc_issuer: odd.issuer,
-      oidc_client_id: "labd",
-    });
+    const { visit, pass, whoIs, answer, clock } = await openWith(odd);
     const begin = async (jar: Jar, next = "/inventory") =>
       (
         await browse(`${LAB}/api/oidc/sign-in?next=${encodeURIComponent(next)}`, jar, visit, {
@@ -187,26 +181,22 @@ test("state, cookie and code belong to one browser, one window and one use", () 
     expect((await answer(new Request(CALLBACK, { method: "POST" }))).status).toBe(405);
   }));
 
-test("names are nobody's: no account without leave, none taken over, disabled ones stay out; links by subject", () =>
+test("links accounts by subject, and takes over none by name", () =>
   withOdd(async (odd) => {
-    const strict = await open({
-      oidc_issuer: odd.issuer,
-      oidc_client_id: "labd",
-      new_accounts: "off",
-    });
+    const strict = await openWith(odd, { new_accounts: "off" });
     expect(await strict.pass()).toBe("no_account");
     const kim = await strict.accounts.addUser({ username: "kim", password: "a local password" });
     expect(await strict.pass()).toBe("name_taken");
     strict.identities.link(kim, { provider: "oidc", issuer: odd.issuer, subject: "1", label: "kim" });
     expect(await strict.pass()).toBe("kim /inventory");
     // The name may change; the subject says who it is.
-    odd.odd.claims = (claims) => ({ ...claims, preferred_username: "admin", name: "Kim Other" });
+    odd.odd.claims = { preferred_username: "admin", name: "Kim Other" };
     expect(await strict.pass()).toBe("kim /inventory");
     expect(strict.accounts.list().find(({ username }) => username === "kim")?.full_name).toBe("Kim Other");
-    odd.odd.claims = (claims) => ({ ...claims, sub: "2", preferred_username: "Admin" });
+    odd.odd.claims = { sub: "2", preferred_username: "Admin" };
     expect(await strict.pass()).toBe("name_taken");
-    odd.odd.claims = (claims) => ({ ...claims, sub: "3", preferred_username: "a b" });
-    const open3 = await open({ oidc_issuer: odd.issuer, oidc_client_id: "labd" });
+    odd.odd.claims = { sub: "3", preferred_username: "a b" };
+    const open3 = await openWith(odd);
     expect(await open3.pass()).toBe("name_unusable");
     Object.assign(odd.odd, USUAL);
     strict.accounts.setActive(kim, false);
@@ -217,11 +207,9 @@ test("names are nobody's: no account without leave, none taken over, disabled on
     });
   }));
 
-test("claims within claims, and those that only userinfo has", () =>
+test("reads nested claims, and claims of userinfo", () =>
   withOdd(async (odd) => {
-    const { pass, accounts } = await open({
-      oidc_issuer: odd.issuer,
-      oidc_client_id: "labd",
+    const { pass, accounts } = await openWith(odd, {
       oidc_claims: "groups=realm_access.roles",
       groups_allowed: "staff",
     });
@@ -235,31 +223,28 @@ test("claims within claims, and those that only userinfo has", () =>
     expect(await pass()).toBe("invalid");
   }));
 
-test("a configuration of another issuer, or that leads elsewhere, is none; nor are failures without end looked at", () =>
+test("refuses a wrong configuration, and throttles failures by address", () =>
   withOdd(async (odd) => {
     for (const change of [
       { issuer: "http://127.0.0.1:1" },
       { authorization_endpoint: "javascript:alert(1)" },
       { token_endpoint: undefined },
     ]) {
-      odd.odd.configuration = (it) => ({ ...it, ...change });
-      expect(await (await open({ oidc_issuer: odd.issuer, oidc_client_id: "labd" })).pass()).toBe("away");
+      odd.odd.configuration = change;
+      expect(await (await openWith(odd)).pass()).toBe("away");
     }
-    Object.assign(odd.odd, USUAL, { claims: (claims: object) => ({ ...claims, aud: "other" }) });
-    const { pass } = await open({
-      oidc_issuer: odd.issuer,
-      oidc_client_id: "labd",
-    });
+    Object.assign(odd.odd, USUAL, { claims: { aud: "other" } });
+    const { pass } = await openWith(odd);
     for (let i = 0; i < LOGIN_FAILURES_ADDRESS; i++) expect(await pass()).toBe("invalid");
     const asked = odd.asked["/token"];
     expect(await pass()).toBe("throttled");
     expect(odd.asked["/token"]).toBe(asked);
   }));
 
-test("below a path behind a proxy: addresses, cookies and where to go after", () =>
+test("uses the public URL and the base path", () =>
   withOdd(async (odd) => {
     const reach = { publicUrl: "https://lab.example", basePath: "/labd", trustProxy: false };
-    const { answer } = await open({ oidc_issuer: odd.issuer, oidc_client_id: "labd" }, reach);
+    const { answer } = await openWith(odd, {}, reach);
     const left = await answer(new Request(`${LAB}/api/oidc/sign-in`));
     const there = new URL(left.headers.get("location")!);
     expect(there.searchParams.get("redirect_uri")).toBe("https://lab.example/labd/api/oidc/callback");
@@ -278,43 +263,36 @@ test("below a path behind a proxy: addresses, cookies and where to go after", ()
     expect(lost.headers.get("location")).toBe("/labd/sign-in?refused=expired");
   }));
 
-test.skipIf(Bun.which("openssl") === null)(
-  "https by an authority that is trusted, and by no other",
-  async () => {
-    const directory = mkdtempSync(join(tmpdir(), "labd-oidc-"));
-    using _ = { [Symbol.dispose]: () => rmSync(directory, { recursive: true }) };
-    await Promise.all(["own", "stranger"].map((name) => certify(directory, name)));
-    const at = (file: string): string => join(directory, file);
-    const read = (file: string): string => readFileSync(at(file), "utf8");
-    using odd = await openOddProvider({ cert: read("own-cert.pem"), key: read("own-key.pem") });
-    // What stands for the browser trusts everybody.
-    const there = async (request: Request): Promise<Response> =>
-      fetch(request, { tls: { rejectUnauthorized: false } } as RequestInit);
-    for (const [authority, outcome] of [
-      ["own-ca.pem", "kim /inventory"],
-      ["stranger-ca.pem", "away"],
-      [undefined, "away"],
-    ] as const) {
-      const file = authority === undefined ? {} : { ca_file: at(authority) };
-      const { pass } = await open(
-        { oidc_issuer: odd.issuer, oidc_client_id: "labd", ...file },
-        DIRECT,
-        there,
-      );
-      expect([authority, await pass()]).toEqual([authority, outcome]);
-    }
-  },
-);
+test.skipIf(Bun.which("openssl") === null)("trusts the certificate authorities of ca_file only", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "labd-oidc-"));
+  using _ = { [Symbol.dispose]: () => rmSync(directory, { recursive: true }) };
+  await Promise.all(["own", "stranger"].map((name) => certify(directory, name)));
+  const at = (file: string): string => join(directory, file);
+  const read = (file: string): string => readFileSync(at(file), "utf8");
+  using odd = await openOddProvider({ cert: read("own-cert.pem"), key: read("own-key.pem") });
+  // What stands for the browser trusts everybody.
+  const there = async (request: Request): Promise<Response> =>
+    fetch(request, { tls: { rejectUnauthorized: false } } as RequestInit);
+  for (const [authority, outcome] of [
+    ["own-ca.pem", "kim /inventory"],
+    ["stranger-ca.pem", "away"],
+    [undefined, "away"],
+  ] as const) {
+    const file = authority === undefined ? {} : { ca_file: at(authority) };
+    const { pass } = await openWith(odd, file, DIRECT, there);
+    expect([authority, await pass()]).toEqual([authority, outcome]);
+  }
+});
 
-test("signing out leads to where the provider lets people do so, where it does and is meant to", () =>
+test("redirects to the provider's sign-out page if it has one", () =>
   withOdd(async (odd) => {
     const leads = async (settings = {}): Promise<string> => {
-      const { answer } = await open({ oidc_issuer: odd.issuer, oidc_client_id: "labd", ...settings });
+      const { answer } = await openWith(odd, { ...settings });
       const response = await answer(new Request(`${LAB}/api/oidc/sign-out`));
       return response.headers.get("location")!;
     };
     expect(await leads()).toBe(`${LAB}/`);
-    odd.odd.configuration = (it) => ({ ...it, end_session_endpoint: `${odd.issuer}/end?a=b` });
+    odd.odd.configuration = { end_session_endpoint: `${odd.issuer}/end?a=b` };
     const query = new URLSearchParams({ a: "b", client_id: "labd", post_logout_redirect_uri: `${LAB}/` });
     expect(await leads()).toBe(`${odd.issuer}/end?${query}`);
   }));

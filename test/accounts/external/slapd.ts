@@ -131,52 +131,15 @@ export function freePort(): number {
 
 /** A self-made authority and a certificate for localhost and an address by it, in files that begin with a name. */
 export async function certify(directory: string, name: string, address = "127.0.0.1"): Promise<void> {
-  const at = (file: string): string => join(directory, `${name}-${file}`);
-  const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-  await run([
-    "openssl",
-    "req",
-    "-x509",
-    ...curve,
-    "-keyout",
-    at("ca.key"),
-    "-out",
-    at("ca.pem"),
-    "-days",
-    "2",
-    "-subj",
-    `/CN=${name} authority`,
-  ]);
-  await run([
-    "openssl",
-    "req",
-    ...curve,
-    "-keyout",
-    at("key.pem"),
-    "-out",
-    at("req.pem"),
-    "-subj",
-    "/CN=localhost",
-  ]);
-  writeFileSync(at("ext"), `subjectAltName=DNS:localhost,IP:${address}\n`);
-  await run([
-    "openssl",
-    "x509",
-    "-req",
-    "-in",
-    at("req.pem"),
-    "-CA",
-    at("ca.pem"),
-    "-CAkey",
-    at("ca.key"),
-    "-CAcreateserial",
-    "-days",
-    "2",
-    "-extfile",
-    at("ext"),
-    "-out",
-    at("cert.pem"),
-  ]);
+  const openssl = (words: string): Promise<void> =>
+    run(["openssl", ...words.split(" ").map((word) => word.replace(/^@/, `${directory}/${name}-`))]);
+  const curve = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
+  writeFileSync(join(directory, `${name}-ext`), `subjectAltName=DNS:localhost,IP:${address}\n`);
+  await openssl(`req -x509 ${curve} -keyout @ca.key -out @ca.pem -days 2 -subj /CN=${name}-authority`);
+  await openssl(`req ${curve} -keyout @key.pem -out @req.pem -subj /CN=localhost`);
+  await openssl(
+    "x509 -req -in @req.pem -CA @ca.pem -CAkey @ca.key -CAcreateserial -days 2 -extfile @ext -out @cert.pem",
+  );
 }
 
 /** Starts one, with what `tree` says in it. */
