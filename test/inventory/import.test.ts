@@ -230,12 +230,12 @@ test("rejects files of other types", async () => {
     const { status, report } = await send("projects/import/", body);
     return `${status} ${report.message}`;
   };
-  expect(await refusal("")).toBe("400 The file is empty: its first row names the columns.");
+  expect(await refusal("")).toBe("400 The file is empty. Its first row must name the columns.");
   expect(await refusal(new Uint8Array([0x6e, 0xff, 0x0a]))).toBe(
-    "400 The file is neither XLSX nor text in UTF-8. Save it as XLSX, or as CSV UTF-8.",
+    "400 The file must be XLSX, or CSV in UTF-8.",
   );
   expect(await refusal(new TextEncoder().encode("PK\x03\x04 no zip at all, but long enough to look"))).toBe(
-    "400 The spreadsheet is cut off, or no XLSX file.",
+    "400 The spreadsheet is truncated, or not an XLSX file.",
   );
   expect(
     (await lab.bytes("POST", "projects/import/?nothing=1", { as: "alice", body: "name\r\n" })).status,

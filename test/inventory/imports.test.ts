@@ -104,7 +104,7 @@ test("accepts a background import, and reports progress and result", async () =>
     rows_written: 0,
   });
   const none = await until(pathOf(await send(`${IMPORT}?background=1`, "")), "failed");
-  expect(none.body.message).toBe("The file is empty: its first row names the columns.");
+  expect(none.body.message).toBe("The file is empty. Its first row must name the columns.");
 });
 
 test("rolls back a cancelled import, and cancels a waiting one", async () => {

@@ -2,27 +2,26 @@ import type { Call } from "./call.ts";
 import { Problem } from "../../problem.ts";
 
 /**
- * Entity tags (RFC 9110, section 8.8.3). The tag of a record is its version and a digest of the answer, `"3-1x8f…"`:
- * the digest tells forms of the same version apart, and what stands in it of other records. A writer's If-Match asks for
- * the version alone.
+ * Entity tag of a record (RFC 9110, section 8.8.3): its version and a digest of the response, `"3-1x8f…"`. The digest
+ * distinguishes formats, and names of referenced records. If-Match compares the version only.
  */
 export const recordTag = (version: number, body: string, format: string): string =>
   `"${version}-${digest(body, format)}"`;
 
-/** Of a list: weak, for pages of equal content may be printed differently. */
+/** Weak entity tag of a list. */
 export const listTag = (body: string, format = "json"): string => `W/"${digest(body, format)}"`;
 
 /**
- * Of a list that is printed while it is sent, so that nothing can be hashed before: `key`, all that the answer hangs on
- * besides what is stored, in the state that the database is in. Any write makes it another one, and so does a restart.
+ * Entity tag of a streamed list, whose content cannot be hashed in advance. `key`: all that it depends on besides the
+ * database. Every write and every restart changes it.
  */
 export const stateTag = (state: string, key: string): string =>
   `W/"s${Bun.hash(`${PROCESS} ${state} ${key}`).toString(36)}"`;
 
-/** Counters of writes begin anew with every process. */
+/** The write counter restarts with the process. */
 const PROCESS = `${process.pid} ${performance.timeOrigin}`;
 
-/** The format is no part of what is hashed: to put the two together would copy a page of a list. */
+/** The format is appended, because hashing it with the body would copy the body. */
 const digest = (body: string, format: string): string =>
   `${Bun.hash(body).toString(36)}${format === "json" ? "" : `.${format}`}`;
 
@@ -30,30 +29,28 @@ const tagsOf = (header: string): string[] => header.match(/(?:W\/)?"[^"]*"|\*/g)
 const opaque = (tag: string): string => tag.replace(/^W\//, "");
 const versionOf = (tag: string): string => opaque(tag).replace(/^"(\d+)(?:-[^"]*)?"$/, "$1");
 
-/** Whether a reader has this answer already (If-None-Match, weak comparison). */
+/** Whether the client has this response (If-None-Match, weak comparison). */
 export function isKnown(call: Call, tag: string): boolean {
   const header = call.request.headers.get("if-none-match");
   if (header === null || (call.method !== "GET" && call.method !== "HEAD")) return false;
   return tagsOf(header).some((known) => known === "*" || opaque(known) === opaque(tag));
 }
 
-/**
- * Whether what has no version of its own still is what a writer believes it to be.
- * @throws Problem precondition_failed by If-Match
- */
+/** Checks If-Match for a value without a version. @throws Problem precondition_failed */
 export function checkTag(call: Call, tag: string): void {
   const wanted = call.request.headers.get("if-match");
   const same = (known: string) => known === "*" || opaque(known) === opaque(tag);
   if (wanted !== null && !tagsOf(wanted).some(same))
-    throw new Problem("precondition_failed", "If-Match does not name what is there by now. Read it again.", {
-      headers: { ETag: tag },
-    });
+    throw new Problem(
+      "precondition_failed",
+      "If-Match does not name the current entity tag. Read the value again.",
+      {
+        headers: { ETag: tag },
+      },
+    );
 }
 
-/**
- * Whether the record still is what a writer believes it to be.
- * @throws Problem precondition_failed by If-Match or If-None-Match
- */
+/** Checks If-Match and If-None-Match for a record. @throws Problem precondition_failed */
 export function checkVersion(call: Call, version: number): void {
   const wanted = call.request.headers.get("if-match");
   const unwanted = call.request.headers.get("if-none-match");

@@ -4,7 +4,7 @@ import { Problem } from "../../problem.ts";
 import { readBytes, readText } from "../../platform/body.ts";
 
 /**
- * The JSON value of a body; `{}` for an empty one, so that the missing fields are what is told.
+ * The JSON value of a body; `{}` for an empty one, so that the error names the missing fields.
  * @throws Problem unsupported_media_type, too_large, malformed (with position)
  */
 export async function readJson(request: Request, maxBytes: number): Promise<Json> {
@@ -14,17 +14,17 @@ export async function readJson(request: Request, maxBytes: number): Promise<Json
   return text.trim() === "" ? {} : parseJson(text);
 }
 
-/** A body of name and value pairs: JSON, or a form as a browser sends it. */
+/** A JSON object, or a form (application/x-www-form-urlencoded). */
 export async function readPairs(request: Request, maxBytes: number): Promise<Json> {
   if (mediaType(request) !== "application/x-www-form-urlencoded") return readJson(request, maxBytes);
   return Object.fromEntries(new URLSearchParams(await readText(request, maxBytes)));
 }
 
-/** A file that was sent, and the other fields of its form. */
+/** An uploaded file, and the other fields of its form. */
 export interface Upload {
   name: string;
   type: string;
-  /** Whether the name is the client's, not just a stand-in. */
+  /** Whether the client named the file. */
   named: boolean;
   bytes: Uint8Array;
   fields: [string, string][];
@@ -43,7 +43,7 @@ export async function readUpload(request: Request, maxBytes: number): Promise<Up
   try {
     form = await new Response(bytes as Uint8Array<ArrayBuffer>, { headers }).formData();
   } catch (cause) {
-    throw new Problem("malformed", "The form cannot be read.", { cause });
+    throw new Problem("malformed", "The form is not valid multipart/form-data.", { cause });
   }
   const fields: [string, string][] = [];
   let file: Blob | undefined;
@@ -51,7 +51,7 @@ export async function readUpload(request: Request, maxBytes: number): Promise<Up
     if (typeof value === "string") fields.push([name, value]);
     else file ??= value;
   }
-  if (!file) throw new Problem("malformed", "The form has no file.");
+  if (!file) throw new Problem("malformed", "The form must have a file.");
   const { name } = file as File;
   return {
     name: name ?? "file",
@@ -62,11 +62,11 @@ export async function readUpload(request: Request, maxBytes: number): Promise<Up
   };
 }
 
-/** Whether the body is a form as a browser sends it. */
+/** Whether the body is a form without files. */
 export const isForm = (request: Request): boolean =>
   mediaType(request) === "application/x-www-form-urlencoded";
 
-/** The fields of such a form. @throws Problem too_large, malformed */
+/** Its fields. @throws Problem too_large, malformed */
 export const readFields = async (request: Request, maxBytes: number): Promise<URLSearchParams> =>
   new URLSearchParams(await readText(request, maxBytes));
 
