@@ -5,7 +5,7 @@ import { LIST_PARAMETERS, type Shape } from "./listing.ts";
 import { LOOKUPS, OPERATORS } from "./operator.ts";
 import { fieldAt, isGuarded, type Resource, type Resources, shownFields, targetOf } from "./resource.ts";
 
-/** What the declarations say of themselves: JSON schemas and parameters for OpenAPI 3.0, and the answer to OPTIONS. */
+/** JSON schemas and parameters of the declarations for OpenAPI 3.0, and the answer to OPTIONS. */
 
 const PROPERTY_NOTE = "An object with the name of the property, its value and the category `property`.";
 
@@ -71,7 +71,7 @@ export function recordSchema(resources: Resources, resource: Resource): TSchema 
   return Type.Object(properties as TProperties, { description: resource.summary });
 }
 
-/** A body that makes or changes a record. */
+/** A body that creates or changes a record. */
 export function bodySchema(resources: Resources, resource: Resource, partial: boolean): TSchema {
   const writable = Object.entries(resource.fields).filter(([, field]) => field.write !== "never");
   const properties = writable.map(([name, field]) => {
@@ -84,24 +84,24 @@ export function bodySchema(resources: Resources, resource: Resource, partial: bo
 /** The envelope of a list. */
 export function listSchema(resources: Resources, resource: Resource): TSchema {
   return Type.Object({
-    previous: link("Address of the page before; null on the first."),
-    next: link("Address of the page after; null on the last."),
+    previous: link("URL of the previous page; null on the first."),
+    next: link("URL of the next page; null on the last."),
     current: Type.Integer({ description: "Number of this page, from 1." }),
-    total: Type.Integer({ description: "Records that match." }),
+    total: Type.Integer({ description: "Number of matching records." }),
     total_pages: Type.Integer({ description: "Number of pages." }),
     results: Type.Array(recordSchema(resources, resource)),
   });
 }
 
-/** The body of every refusal. */
+/** The body of every error. */
 export const PROBLEM_SCHEMA = Type.Object(
   {
-    message: Type.String({ description: "What is wrong, in one sentence." }),
-    detail: Type.Optional(Type.String({ description: "The same, where no field is named." })),
-    code: Type.Optional(Type.String({ description: "What is wrong, for programs." })),
+    message: Type.String({ description: "The error, in one or two sentences." }),
+    detail: Type.Optional(Type.String({ description: "The same, if no field is named." })),
+    code: Type.Optional(Type.String({ description: "The kind of error, for programs." })),
   },
   {
-    description: "Why not. Field errors stand under the field's name, as lists.",
+    description: "An error. Errors of fields are lists under the names of the fields.",
     additionalProperties: true,
   },
 );
@@ -114,7 +114,7 @@ export interface Parameter {
   schema: TSchema;
 }
 
-/** Every parameter that a list accepts by a name of its own; spans and lookups are described in words. */
+/** The parameters of a list, except spans and lookups, which are described in words. */
 export function listParameters(resources: Resources, resource: Resource): Parameter[] {
   const search = searchFilters(resource);
   const taken = new Set([...Object.keys(LIST_PARAMETERS), ...search.map(({ name }) => name)]);
@@ -136,7 +136,7 @@ const parameter = (name: string, description: string, schema: TSchema): Paramete
   schema,
 });
 
-/** What the exact filter of a field takes. */
+/** The description of the exact filter of a field. */
 export function filterDoc(resources: Resources, field: Field): string {
   if (field.kind !== "reference") return `Equals. ${field.doc}`;
   const far = targetOf(resources, field);
@@ -164,66 +164,55 @@ const METADATA_TYPES: Record<Field["kind"], string> = {
   computed: "field",
 };
 
-/** How names are shown that a declaration holds. */
+/** A field's name as people read it. */
 export const labelOf = (name: string): string =>
   name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
 
-/** What forms, tables and editors of filters are made from: every field, whoever asks. */
-function describedFields(resources: Resources, resource: Resource): Json {
-  const described = Object.entries(resource.fields).filter(([, field]) => field.shown !== "internal");
-  return Object.fromEntries(
-    described.map(([name, field]): [string, Json] => {
-      const far = field.kind === "reference" ? targetOf(resources, field) : undefined;
-      const compared = far ? "text" : field.kind;
-      const lookups = [...LOOKUPS].filter(([, operator]) =>
-        (OPERATORS[operator].kinds as readonly string[]).includes(compared),
-      );
-      return [
-        name,
-        {
-          kind: field.kind,
-          label: labelOf(name),
-          help_text: field.doc,
-          shown: field.shown,
-          write: field.write,
-          nullable: field.nullable,
-          blank: field.blank ?? true,
-          max_length: field.maxLength ?? null,
-          choices: field.choices ? [...field.choices] : null,
-          rule: field.pattern?.rule ?? null,
-          // Of a reference: the list that has the choices, and their name there.
-          reference: far
-            ? { segment: far.segment ?? `${far.name}s`, key: far.key, printed: far.shownAs }
-            : null,
-          lookups: field.kind === "computed" ? [] : [...lookups.map(([lookup]) => lookup), "isnull"],
-          sortable: field.kind !== "computed" && field.kind !== "json",
-        },
-      ];
-    }),
+/** One field for the forms, tables and filter editors of the pages. */
+function describeField(resources: Resources, name: string, field: Field): Json {
+  const far = field.kind === "reference" ? targetOf(resources, field) : undefined;
+  const compared = far ? "text" : field.kind;
+  const lookups = [...LOOKUPS].filter(([, operator]) =>
+    (OPERATORS[operator].kinds as readonly string[]).includes(compared),
   );
+  return {
+    kind: field.kind,
+    label: labelOf(name),
+    help_text: field.doc,
+    shown: field.shown,
+    write: field.write,
+    nullable: field.nullable,
+    blank: field.blank ?? true,
+    max_length: field.maxLength ?? null,
+    choices: field.choices ? [...field.choices] : null,
+    rule: field.pattern?.rule ?? null,
+    // The list of choices of a reference, and their name there.
+    reference: far ? { segment: far.segment ?? `${far.name}s`, key: far.key, printed: far.shownAs } : null,
+    lookups: field.kind === "computed" ? [] : [...lookups.map(([lookup]) => lookup), "isnull"],
+    sortable: field.kind !== "computed" && field.kind !== "json",
+  };
 }
 
-/** The answer to OPTIONS. `actions` only for those who may write. */
+/** One field as the metadata of Django REST framework describe it. */
+const describeAction = (name: string, field: Field): Json => ({
+  type: field.choices ? "choice" : METADATA_TYPES[field.kind],
+  required: field.write === "required",
+  read_only: field.write === "never",
+  label: labelOf(name),
+  help_text: field.doc,
+  ...(field.maxLength === undefined ? {} : { max_length: field.maxLength }),
+  ...(field.choices ? { choices: field.choices.map((value) => ({ value, display_name: value })) } : {}),
+});
+
+/** The answer to OPTIONS. `methods`: those by which the caller may write. */
 export function metadata(resources: Resources, resource: Resource, methods: readonly string[]): Json {
-  const fields = (of: (field: Field) => boolean): Json =>
+  const fields = (describe: (name: string, field: Field) => Json): Json =>
     Object.fromEntries(
       Object.entries(resource.fields)
-        .filter(([, field]) => field.shown !== "internal" && of(field))
-        .map(([name, field]) => [
-          name,
-          {
-            type: field.choices ? "choice" : METADATA_TYPES[field.kind],
-            required: field.write === "required",
-            read_only: field.write === "never",
-            label: labelOf(name),
-            help_text: field.doc,
-            ...(field.maxLength === undefined ? {} : { max_length: field.maxLength }),
-            ...(field.choices
-              ? { choices: field.choices.map((value) => ({ value, display_name: value })) }
-              : {}),
-          },
-        ]),
+        .filter(([, { shown }]) => shown !== "internal")
+        .map(([name, field]) => [name, describe(name, field)]),
     );
+  const actions = Object.fromEntries(methods.map((method) => [method, fields(describeAction)]));
   return {
     name: resource.segment ?? resource.name,
     description: resource.summary,
@@ -239,10 +228,8 @@ export function metadata(resources: Resources, resource: Resource, methods: read
     ordering: [...resource.defaultOrder],
     guarded: isGuarded(resource),
     operators: Object.fromEntries([...LOOKUPS].map(([lookup, name]) => [lookup, OPERATORS[name].sentence])),
-    fields: describedFields(resources, resource),
-    ...(methods.length === 0
-      ? {}
-      : { actions: Object.fromEntries(methods.map((method) => [method, fields(() => true)])) }),
+    fields: fields((name, field) => describeField(resources, name, field)),
+    ...(methods.length === 0 ? {} : { actions }),
   };
 }
 

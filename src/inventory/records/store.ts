@@ -1,6 +1,6 @@
-import { type Actor, changeable, deletable } from "../model/access.ts";
-import { and, type Condition, not } from "../model/condition.ts";
+import type { Actor } from "../model/access.ts";
 import { type Json, KINDS, parseUuid } from "../model/field.ts";
+import { parseRights } from "../model/listing.ts";
 import { parameterProblem } from "../model/filter.ts";
 import type { Resource } from "../model/resource.ts";
 import { changedFields } from "../model/stored-record.ts";
@@ -130,18 +130,8 @@ export class Store {
    */
   past(resource: Resource, parameters: URLSearchParams, actor: Actor) {
     const rest = new URLSearchParams(parameters);
-    const conditions: Condition[] = [];
-    for (const [name, right] of [
-      ["can_change", changeable],
-      ["can_delete", deletable],
-    ] as const) {
-      const wanted = KINDS.flag.parse(parameters.get(name) ?? "");
-      if (wanted === undefined) continue;
-      rest.delete(name);
-      const may = right(resource, actor);
-      conditions.push(wanted === 1 ? may : not(may));
-    }
-    const today = { resource, condition: and(...conditions) };
+    for (const name of ["can_change", "can_delete"]) rest.delete(name);
+    const today = { resource, condition: parseRights(resource, parameters, actor) };
     const { resources: declared, subResources, reader } = this;
     const batch = this.#batchOf(parameters.get("as_of") ?? "");
     const past = pastAsOf(this.statements, batch, { declared, subResources, reader, actor, today });
