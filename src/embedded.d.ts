@@ -11,10 +11,6 @@ declare module "*.tsv" {
   const text: string;
   export default text;
 }
-declare module "*/standalone.js" {
-  const address: string;
-  export default address;
-}
 declare module "*.ttf" {
   const address: string;
   export default address;

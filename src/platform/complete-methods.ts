@@ -1,5 +1,8 @@
-import type { AnyElysia } from "elysia";
+import { type AnyElysia, NotFoundError } from "elysia";
 import { Problem } from "../problem.ts";
+
+/** The route for all paths that no other route has. */
+export const ANY_PATH = "/*";
 
 /** Below this path every address answers with and without a trailing slash. */
 const API = "/api/";
@@ -8,45 +11,44 @@ const API = "/api/";
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 /**
- * Adds to every path of `app` an answer to OPTIONS and a 405 with `Allow` for methods that no route has, and the other
- * slash form of every path of an API. Call it once, after all routes are mounted. Elysia answers HEAD by GET.
+ * Answers what no route does: OPTIONS, other methods of a known path (405 with `Allow`), and the other slash form of an
+ * API's path. Call it once, after all routes are mounted. One route is enough, because specific ones win over `/*`.
+ * Elysia answers HEAD by GET.
  */
 export function completeMethods(app: AnyElysia): void {
-  const byPath = new Map<string, Set<string>>();
-  for (const { method, path } of app.routes)
-    byPath.set(path, (byPath.get(path) ?? new Set<string>()).add(method));
-  for (const [path, methods] of byPath) {
-    if (!methods.has("ALL")) addOtherMethods(app, path, methods);
-    const other = path.endsWith("/") ? path.slice(0, -1) : `${path}/`;
-    if (path.startsWith(API) && !byPath.has(other))
-      app.all(other, ({ request }) => app.fetch(withOtherSlash(request)), HIDE);
-  }
+  const complete = (request: Request, path: string): Response | Promise<Response> => {
+    const methods = methodsAt(app, path);
+    if (methods.length > 0) return otherMethod(request.method, methods);
+    if (path.startsWith(API) && !path.endsWith("//") && methodsAt(app, otherSlash(path)).length > 0)
+      return app.fetch(withOtherSlash(request));
+    throw new NotFoundError();
+  };
+  const add = (pattern: string): void =>
+    void app.all(pattern, ({ request, path }) => complete(request, path), HIDE);
+  // Else the record route would answer GET /locations/bulk_delete/, as it has no such method of its own.
+  for (const path of Object.keys(app.router.static))
+    if (METHODS.some((method) => app.router.http.find(method, path))) add(path);
+  add(ANY_PATH);
 }
 
 const HIDE = { parse: "none", detail: { hide: true } } as const;
 
-function addOtherMethods(app: AnyElysia, path: string, methods: ReadonlySet<string>): void {
-  const allow = [
-    ...METHODS.filter((method) => methods.has(method)),
-    ...(methods.has("GET") ? ["HEAD"] : []),
-    "OPTIONS",
-  ].join(", ");
-  app.all(
-    path,
-    ({ request }) => {
-      if (request.method === "OPTIONS") return new Response(null, { status: 204, headers: { Allow: allow } });
-      throw new Problem("method_not_allowed", `Method "${request.method}" not allowed. Allowed: ${allow}.`, {
-        allow,
-      });
-    },
-    HIDE,
-  );
+/** Methods of the routes at a path; those of a path without parameters come first. */
+function methodsAt({ router }: AnyElysia, path: string): string[] {
+  const fixed = router.static[path];
+  return METHODS.filter((method) => (fixed ? method in fixed : router.http.find(method, path)));
 }
 
-/** The request to the same address with a trailing slash where it has none, or without it. */
+function otherMethod(method: string, methods: string[]): Response {
+  const allow = [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
+  if (method === "OPTIONS") return new Response(null, { status: 204, headers: { Allow: allow } });
+  throw new Problem("method_not_allowed", `Method "${method}" not allowed. Allowed: ${allow}.`, { allow });
+}
+
+const otherSlash = (path: string): string => (path.endsWith("/") ? path.slice(0, -1) : `${path}/`);
+
 function withOtherSlash(request: Request): Request {
   const query = request.url.indexOf("?");
   const path = query < 0 ? request.url : request.url.slice(0, query);
-  const other = path.endsWith("/") ? path.slice(0, -1) : `${path}/`;
-  return new Request(other + (query < 0 ? "" : request.url.slice(query)), request);
+  return new Request(otherSlash(path) + (query < 0 ? "" : request.url.slice(query)), request);
 }

@@ -4,7 +4,7 @@ import { type AnyElysia, Elysia, ElysiaCustomStatusResponse, ParseError, Validat
 import { Problem } from "../problem.ts";
 import { bodyTooLarge, readJson, RECEIVE_TIMEOUT } from "./body.ts";
 import type { Clock } from "./clock.ts";
-import { completeMethods } from "./complete-methods.ts";
+import { ANY_PATH, completeMethods } from "./complete-methods.ts";
 import { compressed } from "./compression.ts";
 import { documentation, type Documentation } from "./documentation.ts";
 import { causeOf, type Log } from "./log.ts";
@@ -69,7 +69,7 @@ export const requestPlugin = new Elysia({ name: "request" })
   .parser("jsonBody", ({ request }) => readJson(request))
   .derive({ as: "global" }, ({ route }) => {
     const requestContext = currentRequest()!;
-    requestContext.route = route;
+    if (route !== ANY_PATH) requestContext.route = route;
     return { requestContext };
   });
 
@@ -125,8 +125,10 @@ function openApp(options: HttpOptions) {
   })
     .onError({ as: "global" }, async ({ error, code, request, route }) => {
       const problem = asProblem(error, code);
-      const context = currentRequest();
-      if (context) Object.assign(context, { problem, route: route || context.route });
+      const context = currentRequest()!;
+      context.problem = problem;
+      // A body that cannot be parsed comes here before the plugin has noted its route.
+      if (route && route !== ANY_PATH) context.route = route;
       const page = code === "NOT_FOUND" ? await options.missing?.(request) : undefined;
       return page ?? problemResponse(problem);
     })
