@@ -2,36 +2,32 @@ import type { Homolog, MatchScore, PatternScores } from "../../motif/index.ts";
 import type { PredictionReport } from "../contract/prediction.ts";
 import { patternName, printDecimal, queryName } from "./result-rows.ts";
 
-/**
- * The alignments of a prediction's matches: query first, then its homologs, best first; their columns are those of the match, in
- * which homologs may hold residues that are not aligned (loose ends).
- */
-
-export interface AlignmentRow {
-  /** Unique within the alignment, without white space and slash. */
+interface AlignmentRow {
+  /** Unique in the alignment, without white space and slash. */
   name: string;
-  /** One character per column: upper case for residues at the match's positions, `-` for a gap there; lower case for insertions, `.` where others have one. */
+  /**
+   * One character per column: upper case at the positions of the match, `-` for a gap; lower case for insertions, `.` where
+   * other rows have one.
+   */
   text: string;
   /** Null for the query. */
   homolog: Homolog | null;
-  /** What became of the match in the homolog; `query` for the query. */
+  /** State of the match in the homolog; `query` for the query. */
   state: string;
 }
 
-export interface MatchAlignment {
-  /** Of the match, over all patterns, from 1: rows of the table count the same where every pattern matches. */
+interface MatchAlignment {
+  /** Number of the match over all patterns, from 1. */
   number: number;
   pattern: PatternScores;
   match: MatchScore;
+  /** The query, then its homologs, best first. */
   rows: AlignmentRow[];
   /** `x` for a position of the match, `.` for an insertion. */
   reference: string;
 }
 
-/**
- * One alignment per match, in the order of the patterns and their matches; `only` counts from 1 and picks one of them
- * (none where there are fewer).
- */
+/** One alignment per match, in the order of patterns and matches. @param only number of the only one to make, from 1 */
 export function alignmentsOf({ identifier, prediction }: PredictionReport, only?: number): MatchAlignment[] {
   const names = uniqueNames([
     queryName(identifier),
@@ -60,7 +56,7 @@ export function alignmentsOf({ identifier, prediction }: PredictionReport, only?
   });
 }
 
-/** A position's character, and the insertion behind it. */
+/** The character of a position, and the insertion after it. */
 type Slot = { residue: string; insertion: string };
 
 function slotsOf(residues: string): Slot[] {
@@ -70,7 +66,7 @@ function slotsOf(residues: string): Slot[] {
   }));
 }
 
-/** Rows of equal length: behind every position there is room for the longest insertion. */
+/** Pads rows to equal length, with room for the longest insertion after every position. */
 function align(rows: Slot[][]): { rows: string[]; reference: string } {
   const widths = rows[0].map((_, i) => Math.max(...rows.map((slots) => slots[i]?.insertion.length ?? 0)));
   return {
@@ -81,7 +77,7 @@ function align(rows: Slot[][]): { rows: string[]; reference: string } {
   };
 }
 
-/** Names as both formats can hold them; where two are the same, later ones get a number. */
+/** Names that both formats allow; duplicates get a number. */
 function uniqueNames(names: readonly string[]): string[] {
   const taken = new Set<string>();
   return names.map((name) => {
@@ -93,14 +89,12 @@ function uniqueNames(names: readonly string[]): string[] {
   });
 }
 
-/** Free text in one line. */
-// oxlint-disable-next-line no-control-regex -- control characters have no place in a line
+// oxlint-disable-next-line no-control-regex -- control characters would break the line
 const line = (text: string): string => text.replace(/[\u0000-\u001F\u007F\u0085\u2028\u2029]+/g, " ");
 
 /**
- * Stockholm 1.0 (Eddy, HMMER user's guide, "The Stockholm format"): one alignment per match, each ended by `//`. The
- * query's name carries first and last residue; `ST` is the homolog's state, `WT` its weight by the tree, the column
- * `conservation` the conservation in tenths, 9 for nine tenths and more.
+ * Stockholm 1.0 (Eddy, HMMER user's guide, "The Stockholm format"), one alignment per match. The query's name has first and
+ * last residue; `ST` is the state of the homolog, `WT` its weight, `conservation` the conservation in tenths (9 from 0.9).
  */
 export function printStockholm(report: PredictionReport, only?: number): string {
   return alignmentsOf(report, only)
@@ -158,22 +152,18 @@ function tenths({ conservation }: MatchScore, reference: string): string {
 }
 
 /**
- * The whole alignment in the notation A3M (HH-suite, Steinegger M et al. (2019) BMC Bioinformatics 20:473): columns are the
- * query's residues, insertions are in lower case. Empty for predictions of before it was kept.
+ * The whole alignment as A3M (HH-suite, Steinegger M et al. (2019) BMC Bioinformatics 20:473): columns are the residues of
+ * the query, insertions are in lower case.
  */
 export function printA3m({ identifier, prediction }: PredictionReport): string {
   const { alignment, homologs } = prediction;
-  if (!alignment) return "";
   const names = uniqueNames([queryName(identifier), ...homologs.map(({ accession }) => accession)]);
   return [alignment.query, ...alignment.rows]
     .map((row, i) => `>${names[i]} ${line(homologs[i - 1]?.description ?? "")}`.trimEnd() + `\n${row}\n`)
     .join("");
 }
 
-/**
- * Aligned FASTA: letters in upper case and `-`, so that every reader takes it. The matches' alignments follow each
- * other; with `only` there is one, which is then a file of equally long rows.
- */
+/** Aligned FASTA, upper case and `-` only. With `only` it is one alignment, with rows of equal length. */
 export function printAlignedFasta(report: PredictionReport, only?: number): string {
   return alignmentsOf(report, only)
     .flatMap(({ pattern, match, rows }) =>

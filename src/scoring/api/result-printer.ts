@@ -5,12 +5,12 @@ import { GFF3_HEADER, printFeatures } from "./result-gff3.ts";
 import { HEADER_ROW, printRows } from "./result-rows.ts";
 import type { Scored } from "../batch/score.ts";
 
-/** A form for predictions that come one after the other: what stands before the first, for each, and after the last. */
+/** A format for a series of predictions. */
 export interface ResultPrinter {
   head: string;
   print(scored: Scored): string;
   tail: string;
-  /** A line between them that is no prediction; `json` is one line. */
+  /** A remark between them; `json` is one line. */
   remark(json: string): string;
 }
 
@@ -18,10 +18,10 @@ const commentLine = (json: string): string => `#labd-shard ${json}\n`;
 
 const report = ({ accession, prediction }: Scored) => ({ identifier: accession, prediction });
 
-/** What `labd score` prints. */
+/** The formats of `labd score`. */
 export const PRINTERS = {
   tsv: { head: HEADER_ROW, print: (scored) => printRows(report(scored)), tail: "", remark: commentLine },
-  // One object a line, since a list would have to be read to its end before its first item.
+  // One object per line, so that readers need not wait for the end of a list.
   json: {
     head: "",
     print: (scored) => `${JSON.stringify(scored)}\n`,
@@ -34,7 +34,7 @@ export const PRINTERS = {
     tail: "",
     remark: commentLine,
   },
-  // A document has one root, so that several predictions need one around them; each is as the schema says.
+  // Predictions of the schema in a root element.
   xml: {
     head: `${XML_DECLARATION}\n<ConScorePredictions xmlns="${escapeAttribute(PREDICTION_NAMESPACE)}">\n`,
     print: (scored) => `${encodePrediction(report(scored))}\n`,

@@ -1,7 +1,5 @@
 import type { PredictionReport } from "../contract/prediction.ts";
 
-/** A prediction as a table: one row per match. `labd score` and the JSON service print the same. */
-
 export const COLUMNS = [
   "query",
   "pattern",
@@ -17,23 +15,21 @@ export const COLUMNS = [
   "verdict",
 ] as const;
 
-/** Stands in the column `verdict` of the one row of a pattern that matches nowhere. */
+/** The verdict in the row of a pattern without a match. */
 const NO_MATCH = "no match";
 
-/** The first line of the table, with its line end. */
 export const HEADER_ROW = `${COLUMNS.join("\t")}\n`;
 
-/** What a query is called that its owner gave no name. */
+/** The name of a query, also without an identifier. */
 export const queryName = (identifier: string): string => (identifier === "" ? "query" : identifier);
 
-/** The name by which a pattern was asked for: that of its motif class, else the expression. */
+/** The motif class of a pattern, else its expression. */
 export const patternName = ({ name, expression }: { name: string | null; expression: string }): string =>
   name ?? expression;
 
 /**
- * The rows of a prediction, without the first line: start and end count from 1; numbers have at most four decimals and
- * are empty where the value does not exist. A pattern without a match has one row, whose verdict says so. Tabs and line
- * ends within a name are shown as spaces, since the format (IANA text/tab-separated-values) has no way to write them.
+ * One row per match, without the header: start and end from 1, numbers with at most four decimals, empty if missing. A
+ * pattern without a match has one row. Control characters become spaces, because the format cannot escape them.
  */
 export function printRows({ identifier, prediction }: PredictionReport): string {
   const query = queryName(identifier);
@@ -60,13 +56,12 @@ export function printRows({ identifier, prediction }: PredictionReport): string 
   return rows.map((row) => `${row.map(cell).join("\t")}\n`).join("");
 }
 
-/** The whole table, first line included. */
 export const printTable = (report: PredictionReport): string => HEADER_ROW + printRows(report);
 
-/** A number with at most four decimals; nothing where there is none. */
+/** A number with at most four decimals; empty for null. */
 export function printDecimal(value: number | null): string {
   return value === null ? "" : String(Math.round(value * 1e4) / 1e4);
 }
 
-// oxlint-disable-next-line no-control-regex -- these are what must not stand in a cell
+// oxlint-disable-next-line no-control-regex -- these must not appear in a cell
 const cell = (text: string): string => text.replace(/[\u0000-\u001F\u007F\u0085\u2028\u2029]/g, " ");

@@ -229,7 +229,7 @@ export const CON_SCORE_PREDICTION: ComplexType<PredictionReport> = {
         "corpus",
         CORPUS,
         `${CORPUS.meaning} Missing if the user supplied the alignment.`,
-        (r: PredictionReport) => (r.prediction.corpus ? [r.prediction.corpus] : []),
+        ({ prediction: { corpus } }: PredictionReport) => (corpus ? [corpus] : []),
       ),
       occurs: "optional",
     },
@@ -238,13 +238,15 @@ export const CON_SCORE_PREDICTION: ComplexType<PredictionReport> = {
     ),
     many("pattern", PATTERN, "The patterns in the order of the request.", (r) => r.prediction.patterns),
     {
-      name: "newickTree",
-      type: "string",
+      ...many(
+        "newickTree",
+        "string",
+        "Tree of the query and its homologs in Newick notation.",
+        (r: PredictionReport) => (r.prediction.tree === "" ? [] : [r.prediction.tree]),
+      ),
       occurs: "optional",
-      meaning: "Tree of the query and its homologs in Newick notation.",
-      read: ({ prediction: { tree } }) => (tree === "" ? [] : [tree]),
     },
-    many("warning", "string", "Caveats about the prediction.", (r) => r.prediction.warnings),
+    many("warning", "string", caveats("the prediction"), (r) => r.prediction.warnings),
   ],
 };
 

@@ -1,13 +1,12 @@
-/**
- * The SOAP service, declared once. The WSDL, the schemas, the decoder, the encoder and the TypeScript types of
- * requests and responses all follow from here. Source: the service's published description; what it leaves open
- * (status words, conditions of the fault) is said in docs/soap.md.
- */
-
 import type { CharacterClass } from "./characters.ts";
 import type { PredictionReport } from "./prediction.ts";
 
-/** A kind of text. Kinds without a name are plain strings. */
+/**
+ * The SOAP service, declared once: WSDL, schemas, decoder, encoder and the types of requests and responses follow from
+ * here. Source: the published description of the service; docs/soap.md says what it leaves open.
+ */
+
+/** A kind of text. One without a name is a plain string. */
 export interface TextType {
   /** Name of the simple type in the schema. */
   readonly name: string | null;
@@ -17,19 +16,18 @@ export interface TextType {
 }
 
 /** Stands for the element ConScorePrediction of the prediction namespace. */
-export const PREDICTION = { name: "ConScorePrediction", isPrediction: true } as const;
+const PREDICTION = { name: "ConScorePrediction", isPrediction: true } as const;
 
 export interface Field {
   readonly type: TextType | typeof PREDICTION;
-  /** How often the element stands there, at least and at most. */
   readonly minOccurs: 0 | 1;
   readonly maxOccurs: number;
-  /** What an empty element means. */
+  /** The value of an empty element. */
   readonly default?: string;
   readonly meaning: string;
 }
 
-/** Elements in the order in which a message has them. */
+/** Elements in the order of the message. */
 export type Fields = Readonly<Record<string, Field>>;
 
 type Content<F extends Field> = F["type"] extends { isPrediction: true }
@@ -39,7 +37,7 @@ type Content<F extends Field> = F["type"] extends { isPrediction: true }
     : string;
 
 /** The value of an element with these children: required, optional (null) or repeated. */
-export type ValueOf<T extends Fields> = {
+type ValueOf<T extends Fields> = {
   -readonly [Name in keyof T]: T[Name]["maxOccurs"] extends 1
     ? T[Name]["minOccurs"] extends 1
       ? Content<T[Name]>
@@ -47,7 +45,14 @@ export type ValueOf<T extends Fields> = {
     : Content<T[Name]>[];
 };
 
-const TEXT = { name: null, meaning: "Any text." } as const satisfies TextType;
+const required = <const Type extends Field["type"]>(type: Type, meaning: string) =>
+  ({ type, minOccurs: 1, maxOccurs: 1, meaning }) as const;
+const optional = <const Type extends Field["type"]>(type: Type, meaning: string) =>
+  ({ type, minOccurs: 0, maxOccurs: 1, meaning }) as const;
+const upToFive = <const Type extends Field["type"]>(type: Type, meaning: string) =>
+  ({ type, minOccurs: 0, maxOccurs: 5, default: "", meaning }) as const;
+
+const TEXT = { name: null, meaning: "Any text." } as const;
 
 const SEQUENCE = {
   name: "QuerySequence",
@@ -58,13 +63,13 @@ const SEQUENCE = {
     whiteSpace: true,
     words: "the upper-case letters A to Z and white space (space, tab, CR, LF)",
   },
-} as const satisfies TextType;
+} as const;
 
 const SCORING_MODEL = {
   name: "ScoringModel",
-  meaning: "continuous: every homolog counts by how far it keeps the match; discontinuous: all or none.",
+  meaning: "continuous: every homolog counts by how far it keeps the match; discontinuous: all or nothing.",
   choices: ["continuous", "discontinuous"],
-} as const satisfies TextType;
+} as const;
 
 const EXPRESSION = {
   name: "RegularExpression",
@@ -77,7 +82,7 @@ const EXPRESSION = {
     words:
       "the amino-acid letters ACDEFGHIKLMNPQRSTVWY, the digits 0 to 9, the characters . , ^ $ * + ? | [ ] { } ( ) and white space (space, tab, CR, LF)",
   },
-} as const satisfies TextType;
+} as const;
 
 const MOTIF_CLASS_NAME = {
   name: "ElmIdentifierName",
@@ -88,16 +93,10 @@ const MOTIF_CLASS_NAME = {
     whiteSpace: false,
     words: "the letters A to Z and a to z, the digits 0 to 9, hyphen and underscore",
   },
-} as const satisfies TextType;
+} as const;
 
-const JOB_IDENTIFIER = {
-  type: TEXT,
-  minOccurs: 1,
-  maxOccurs: 1,
-  meaning: "Names the job, as RunJob returned it.",
-} as const satisfies Field;
+const JOB_IDENTIFIER = required(TEXT, "Identifies the job, as returned by RunJob.");
 
-/** What is asked for and what is answered, per operation, and whether JobIdentifierFault is declared. */
 interface Operation {
   readonly meaning: string;
   readonly request: Fields;
@@ -112,86 +111,40 @@ export const SERVICE = {
     RunJob: {
       meaning: "Starts a job and returns its identifier.",
       request: {
-        identifier: {
-          type: TEXT,
-          minOccurs: 1,
-          maxOccurs: 1,
-          meaning: "The client's own name for the query; it comes back with the prediction.",
-        },
-        querySequence: {
-          type: SEQUENCE,
-          minOccurs: 1,
-          maxOccurs: 1,
-          meaning: "The protein whose matches are scored.",
-        },
-        scoringModel: {
-          type: SCORING_MODEL,
-          minOccurs: 1,
-          maxOccurs: 1,
-          default: "continuous",
-          meaning: "How homologs count.",
-        },
-        regularExpression: {
-          type: EXPRESSION,
-          minOccurs: 0,
-          maxOccurs: 5,
-          default: "",
-          meaning: "Motifs to look for; an empty element means none.",
-        },
-        elmIdentifierName: {
-          type: MOTIF_CLASS_NAME,
-          minOccurs: 0,
-          maxOccurs: 5,
-          default: "",
-          meaning: "Motif classes to look for, by name; an empty element means none.",
-        },
+        identifier: required(TEXT, "The client's own name of the query, returned with the prediction."),
+        querySequence: required(SEQUENCE, "The protein whose matches are scored."),
+        scoringModel: { ...required(SCORING_MODEL, "How homologs count."), default: "continuous" },
+        regularExpression: upToFive(EXPRESSION, "Motifs to look for; an empty element means none."),
+        elmIdentifierName: upToFive(
+          MOTIF_CLASS_NAME,
+          "Motif classes to look for, by name; an empty element means none.",
+        ),
       },
-      response: {
-        JobIdentifier: { ...JOB_IDENTIFIER, meaning: "Names the job in GetStatus and GetResult." },
-      },
+      response: { JobIdentifier: required(TEXT, "Identifies the job in GetStatus and GetResult.") },
       faults: [],
     },
     GetStatus: {
-      meaning: "Tells whether the results of a job are available.",
+      meaning: "Returns whether the results of a job are available.",
       request: { JobIdentifier: JOB_IDENTIFIER },
       response: {
-        Status: {
-          type: TEXT,
-          minOccurs: 1,
-          maxOccurs: 1,
-          meaning: "queued, running, finished, failed and the like.",
-        },
-        StatusDetails: {
-          type: TEXT,
-          minOccurs: 0,
-          maxOccurs: 1,
-          meaning: "A sentence for people: place in the queue, progress, or why the job failed.",
-        },
+        Status: required(TEXT, "queued, running, finished, failed and the like."),
+        StatusDetails: optional(
+          TEXT,
+          "A sentence for people: place in the queue, progress, or why the job failed.",
+        ),
       },
       faults: ["JobIdentifierFault"],
     },
     GetResult: {
-      meaning: "Returns the prediction of a job; without one while the job has not finished.",
+      meaning: "Returns the prediction of a job; without one until the job has finished.",
       request: { JobIdentifier: JOB_IDENTIFIER },
-      response: {
-        ConScorePrediction: {
-          type: PREDICTION,
-          minOccurs: 0,
-          maxOccurs: 1,
-          meaning: "The prediction of a finished job.",
-        },
-      },
+      response: { ConScorePrediction: optional(PREDICTION, "The prediction of a finished job.") },
       faults: ["JobIdentifierFault"],
     },
   },
   faults: {
     JobIdentifierFault: {
-      FaultDescription: {
-        type: TEXT,
-        minOccurs: 1,
-        maxOccurs: 1,
-        meaning: "What is wrong with the job identifier.",
-      },
+      FaultDescription: required(TEXT, "What is wrong with the job identifier."),
     },
   },
 } as const satisfies {
@@ -204,15 +157,12 @@ export const SERVICE = {
 export type OperationName = keyof typeof SERVICE.operations;
 type Operations = typeof SERVICE.operations;
 
-export type RequestOf<Name extends OperationName> = ValueOf<Operations[Name]["request"]>;
 export type ResponseOf<Name extends OperationName> = ValueOf<Operations[Name]["response"]>;
-export type RunJobRequest = RequestOf<"RunJob">;
-export type RunJobResponse = ResponseOf<"RunJob">;
-export type GetStatusResponse = ResponseOf<"GetStatus">;
-export type GetResultResponse = ResponseOf<"GetResult">;
 
-/** A request and what was asked. */
-export type Request = { [Name in OperationName]: { operation: Name; value: RequestOf<Name> } }[OperationName];
+/** An operation and the values of its request. */
+export type Request = {
+  [Name in OperationName]: { operation: Name; value: ValueOf<Operations[Name]["request"]> };
+}[OperationName];
 
 export const OPERATION_NAMES = Object.keys(SERVICE.operations) as OperationName[];
 

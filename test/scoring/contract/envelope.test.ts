@@ -6,7 +6,6 @@ import {
   readWholeEnvelope,
 } from "../../../src/scoring/contract/envelope.ts";
 import { SOAP_11, SOAP_12 } from "../../../src/scoring/contract/namespaces.ts";
-import type { RunJobRequest } from "../../../src/scoring/contract/service.ts";
 
 const NAMESPACE = "urn:test:scorer";
 const encoder = new TextEncoder();
@@ -33,7 +32,7 @@ const envelope = (body: string, { soap = SOAP_11, header = "", attributes = "" }
 const status = (id: string): string =>
   `<GetStatus xmlns="${NAMESPACE}"><JobIdentifier>${id}</JobIdentifier></GetStatus>`;
 
-const fields = (values: Partial<Record<keyof RunJobRequest, string | string[]>> = {}): string => {
+const fields = (values: Record<string, string | string[]> = {}): string => {
   const all = { identifier: "P38936", querySequence: "MSEPAG", scoringModel: "continuous", ...values };
   return Object.entries(all)
     .flatMap(([name, value]) => [value].flat().map((text) => `<${name}>${text}</${name}>`))
