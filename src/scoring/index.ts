@@ -7,16 +7,8 @@ import { Problem } from "../problem.ts";
 import { type Handlers, type JobRunner, scoringHandlers } from "./api/handlers.ts";
 import { jsonRoutes } from "./api/json-routes.ts";
 import { soapRoutes } from "./api/soap-routes.ts";
-import { readBatch } from "./batch/batch-table.ts";
-import { type AlignmentRequest, scoreAlignment } from "./batch/score-alignment.ts";
-import {
-  type Answering,
-  type NamedQuestion,
-  readSequences,
-  scoreQuestions,
-  type ScoreRequest,
-  scoreSequences,
-} from "./batch/score.ts";
+import { type NamedQuestion, type PatternInput, readBatch, readSequences } from "./batch/questions.ts";
+import { type AlignmentRequest, type BatchOptions, scoreAlignment, scoreQuestions } from "./batch/score.ts";
 import { Corpora } from "./corpus/corpus.ts";
 import { MotifTables } from "./corpus/motif-tables.ts";
 import { openSweeper } from "./jobs/expiry.ts";
@@ -64,7 +56,8 @@ export { PRINTERS, type PrinterName } from "./api/result-printer.ts";
 export { type JobRequest, MAX_ATTEMPTS, MAX_INTERRUPTIONS, type State, STATES } from "./jobs/job.ts";
 export type { JobObject } from "./api/json-schemas.ts";
 export { ENDPOINT } from "./api/soap-routes.ts";
-export type { NamedQuestion, Scored, ScoreRequest } from "./batch/score.ts";
+export type { NamedQuestion } from "./batch/questions.ts";
+export type { Scored } from "./batch/score.ts";
 export {
   beginningOf,
   type Run,
@@ -140,18 +133,16 @@ export async function openScoring(options: ScoringOptions) {
     cancel: (job: string) => runner.cancel(job),
     /** Name of the corpus in use; null if there is none. */
     corpusName: () => corpora.active()?.name ?? null,
-    /** Scores immediately on this thread, without a job. */
-    scoreNow: (request: ScoreRequest) => scoreSequences(request, { corpora, classes, maxQueryLength }),
-    /** The same with an alignment that the user supplies. */
+    /** Scores on an alignment from the user, without a job. */
     scoreAlignment: (request: AlignmentRequest) => scoreAlignment(request, { classes, maxQueryLength }),
     /** Reads FASTA and patterns, and validates them before any work is done. */
-    readSequences: (request: Parameters<typeof readSequences>[0]) =>
+    readSequences: (request: PatternInput & { fasta: string | Uint8Array }) =>
       readSequences(request, { classes, maxQueryLength }),
     /** Reads a table of proteins and patterns likewise. */
     readBatch: (table: string | Uint8Array) =>
       readBatch(table, corpora.openActive(), { classes, maxQueryLength }),
     /** Scores them in order, on threads of their own. */
-    scoreQuestions: (questions: readonly NamedQuestion[], how: Answering) =>
+    scoreQuestions: (questions: readonly NamedQuestion[], how: BatchOptions) =>
       scoreQuestions(questions, how, corpora),
     /** Ends the event streams, which would keep a stopping server waiting, and opens no others. */
     closeStreams: () => http.close(),

@@ -184,8 +184,8 @@ describe("labd score", () => {
       64,
       "--format: expected tsv or json or gff3 or xml",
     ],
-    [["--batch", "-"], 65, "Batch line 1, pattern: it is empty"],
-    [["--alignment", "-", "--pattern", "A"], 65, "residues stand before the first header"],
+    [["--batch", "-"], 65, "Batch line 1, pattern: empty"],
+    [["--alignment", "-", "--pattern", "A"], 65, "expected a header that starts with >"],
   ])("%p is refused", async (words, code, message) => {
     const ended = await labd(["score", ...words], { env, stdin: "P04637\n" });
     expect([ended.code, ended.stdout.includes("conserved")]).toEqual([code, false]);

@@ -59,7 +59,7 @@ test("a corpus gets a null of its own beside it, the same on one thread and on t
   expect(readFileSync(calibrationPath(corpus.path), "utf8")).toBe(stored);
 
   writeFileSync(calibrationPath(corpus.path), stored.replace(/\d(?=\])/, "9"));
-  expect(() => openCorpusFile(corpus.path)).toThrow("was altered. Make it anew with labd corpus calibrate");
+  expect(() => openCorpusFile(corpus.path)).toThrow("was altered. Run labd corpus calibrate");
   await calibrateCorpus({ corpus, patterns, workers: 2 });
   expect(readFileSync(calibrationPath(corpus.path), "utf8")).toBe(stored);
   removeCalibration(corpus.path);

@@ -109,8 +109,8 @@ describe("add", () => {
     [">a\n>b\nMK", "no residues"],
     [`>a\n${"ACGT".repeat(20)}\n>b\n${"ACGUN".repeat(9)}`, "look like DNA or RNA"],
     [`>a\n${"ACGT".repeat(20)}\n`.repeat(150) + ">p\nMKLV", "look like DNA or RNA"],
-    [Bun.gzipSync(plain).slice(0, 60), "cut short"],
-    [Bun.zstdCompressSync(plain).slice(0, 40), "cut short"],
+    [Bun.gzipSync(plain).slice(0, 60), "truncated"],
+    [Bun.zstdCompressSync(plain).slice(0, 40), "truncated"],
   ] as [string | Uint8Array<ArrayBuffer>, string][])(
     "refuses %p and leaves nothing behind",
     async (bytes, word) => {
@@ -159,7 +159,7 @@ describe("use", () => {
   });
 });
 
-describe("what was cut off is gone on with", () => {
+describe("continues an interrupted corpus", () => {
   const next = random(11);
   const letters = (length: number): string => decode(randomProtein(next, length));
   const records = Array.from(
@@ -211,12 +211,12 @@ describe("what was cut off is gone on with", () => {
       tell: (sentence) => void told.push(sentence),
     });
     expect(added).toMatchObject({ hash, sequences: 300 });
-    expect(told).toEqual([expect.stringContaining("Going on")]);
+    expect(told).toEqual([expect.stringContaining("Continuing after")]);
     expect(seen[0]).toBeGreaterThan(10);
     expect(files().toSorted()).toEqual([`${hash}.labc`, `${hash}.source`]);
   });
 
-  test("another file of the name is begun anew; standard input that is another one has to be given again", async () => {
+  test("discards an interrupted attempt with other input", async () => {
     await begin(20_000, 500);
     expect(begun().length).toBeGreaterThan(2);
     const told: string[] = [];
@@ -225,13 +225,13 @@ describe("what was cut off is gone on with", () => {
     const bytes = new Blob([Uint8Array.from(other)]);
     const added = await corpora.add({ name: "big", bytes, tell: (sentence) => void told.push(sentence) });
     expect(added.sequences).toBe(300);
-    expect(told).toEqual([expect.stringContaining("anew")]);
+    expect(told).toEqual([expect.stringContaining("starting again")]);
     corpora.remove("big");
     await begin(20_000, 500);
     const refused = await rejection(corpora.add({ name: "big", bytes: pieces(Uint8Array.from(other), 999) }));
     expect(refused).toMatchObject({
       code: "conflict",
-      message: expect.stringContaining("same command again"),
+      message: expect.stringContaining("Run the command again"),
     });
     expect(begun()).toEqual([]);
     expect((await corpora.add({ name: "big", bytes: pieces(Uint8Array.from(other), 999) })).hash).toBe(

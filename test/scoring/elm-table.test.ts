@@ -55,22 +55,24 @@ describe("refused", () => {
     ["other columns", "Name\tRegex\nA\tK"],
     ["commas", "ELMIdentifier,Regex\nA,K"],
   ])("%s: the columns are missing", (_, text) => {
-    expect(refusal(text)[0]).toContain("expected the names of the columns, ELMIdentifier and Regex");
+    expect(refusal(text)[0]).toContain(
+      "expected tab-separated column names that include ELMIdentifier and Regex",
+    );
   });
 
   test.each([
-    ["a missing cell", `"1"\t"A"\t"K"`, "3 cells where there are 4 columns"],
+    ["a missing cell", `"1"\t"A"\t"K"`, "3 cells for 4 columns"],
     ["a cell too many", `"1"\t"A"\t""\t"K"\t""`, "5 cells"],
     ["an open quotation mark", `"1"\t"A"\t"K\t"R"`, "quotation mark"],
     ["a quotation mark inside", `"1"\t"A"\t"a "b" c"\t"R"`, "quotation mark"],
     ["no name", `"1"\t""\t""\t"K"`, "ELMIdentifier: expected"],
     ["a name with other characters", `"1"\t"A B"\t""\t"K"`, "ELMIdentifier: expected"],
     ["an accession with other characters", `"<x>"\t"A"\t""\t"K"`, "A, Accession: expected"],
-    ["no expression", `"1"\t"A"\t""\t""`, "A, Regex: it is empty"],
+    ["no expression", `"1"\t"A"\t""\t""`, "A, Regex: empty"],
     ["an expression without meaning", `"1"\t"A"\t""\t"K(("`, "A, Regex, character 3:"],
-    ["a name twice", `"1"\t"B"\t""\t"K"\n"2"\t"B"\t""\t"K"`, "B is in line 2 already"],
-    ["an accession twice", `"1"\t"B"\t""\t"K"\n"1"\t"C"\t""\t"K"`, "1 is in line 2 already"],
-    ["an accession that is another's name", `"1"\t"B"\t""\t"K"\n"B"\t"C"\t""\t"K"`, "B is in line 2 already"],
+    ["a name twice", `"1"\t"B"\t""\t"K"\n"2"\t"B"\t""\t"K"`, "B is also in line 2"],
+    ["an accession twice", `"1"\t"B"\t""\t"K"\n"1"\t"C"\t""\t"K"`, "1 is also in line 2"],
+    ["an accession that is another's name", `"1"\t"B"\t""\t"K"\n"B"\t"C"\t""\t"K"`, "B is also in line 2"],
     ["no row", "", "no class"],
   ])("%s", (_, rows, words) => {
     const [first, ...bad] = refusal(`${HEAD}\n${rows}\n`);
@@ -92,8 +94,8 @@ describe("refused", () => {
     expect(bad[20]).toBe("… and 280 more.");
   });
 
-  test("a file that was cut short: it announces more classes than it has", () => {
+  test("a truncated file that announces more classes than it contains", () => {
     const cut = TABLE.split("\n").slice(0, -2).join("\n");
-    expect(refusal(cut)[1]).toContain("announces 4 classes and has 3");
+    expect(refusal(cut)[1]).toContain("announces 4 classes but contains 3");
   });
 });

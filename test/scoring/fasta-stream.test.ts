@@ -36,9 +36,9 @@ test.each<[string, Uint8Array]>([
 });
 
 test.each<[string, string]>([
-  ["PK\x03\x04word/document.xml", "a document of Word or Excel"],
+  ["PK\x03\x04word/document.xml", "a Word or Excel document"],
   ["%PDF-1.7", "a PDF document"],
-  ["{\\rtf1", "a document in RTF"],
+  ["{\\rtf1", "an RTF document"],
   ["BZh91AY", "unpack it first"],
 ])("%j is refused in words", async (first, text) => {
   for (const bytes of [Buffer.from(first), Bun.gzipSync(Buffer.from(first))]) {
@@ -47,10 +47,10 @@ test.each<[string, string]>([
   }
 });
 
-test("a compressed file that is cut short says so", async () => {
+test("reports a truncated compressed file", async () => {
   const whole = Bun.gzipSync(utf8);
   const refused = await read(whole.slice(0, -9)).catch((error: Error) => error);
-  expect((refused as Error).message).toBe("The gzip file is cut short or damaged.");
+  expect((refused as Error).message).toBe("The gzip file is truncated or damaged.");
 });
 
 test("nothing is nothing", async () => {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
+import { scoreDirectly } from "./scoring-harness.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { ENDPOINT, openScoring, type Scoring, type ScoringOptions } from "../../src/scoring/index.ts";
 import type { JobRequest } from "../../src/scoring/jobs/job.ts";
@@ -135,18 +136,16 @@ describe("the corpus", () => {
   });
 });
 
-describe("scoreNow", () => {
-  test("gives the numbers that a job gives", async () => {
-    const { corpora, scoreNow } = await open();
-    await corpora.add({ name: "sample", bytes: proteins });
-    const scored = [
-      ...scoreNow({
-        fasta: P53_RECORD,
-        regularExpression: ["F...W..[VIL]"],
-        elmIdentifierName: [],
-        scoringModel: "continuous",
-      }),
-    ];
+describe("reading sequences", () => {
+  test("a job gives the numbers of the library", async () => {
+    const scoring = await open();
+    await scoring.corpora.add({ name: "sample", bytes: proteins });
+    const scored = scoreDirectly(scoring, {
+      fasta: P53_RECORD,
+      regularExpression: ["F...W..[VIL]"],
+      elmIdentifierName: [],
+      scoringModel: "continuous",
+    });
     expect(scored).toMatchObject([{ accession: "P04637" }]);
     const id = await submit();
     await ended(id);
@@ -156,7 +155,6 @@ describe("scoreNow", () => {
   const base = {
     regularExpression: ["A"],
     elmIdentifierName: [] as string[],
-    scoringModel: "continuous" as const,
   };
   test.each([
     ["no FASTA", { ...base, fasta: "" }, "invalid_request", "no sequence"],
@@ -179,9 +177,9 @@ describe("scoreNow", () => {
       "unknown_motif_class",
       "elmIdentifierName 1",
     ],
-  ])("refuses %s before any work", async (_, request, code, words) => {
-    const { scoreNow } = await open();
-    expect(() => scoreNow(request).next()).toThrow(
+  ])("rejects %s", async (_, request, code, words) => {
+    const { readSequences } = await open();
+    expect(() => readSequences(request)).toThrow(
       expect.objectContaining({ code, message: expect.stringContaining(words) }),
     );
   });

@@ -172,7 +172,7 @@ describe("every operation answers as described:", () => {
       ).toBe(status);
     rmSync(calibrationPath(path));
     const none = await call(service, "GET", "/corpora/{id}/calibration", { id, headers });
-    expect(none.json.detail).toContain("no calibration of its own");
+    expect(none.json.detail).toContain("has no calibration");
   });
 
   test("all that is described was seen, but for what needs a service that stops", () => {

@@ -3,7 +3,7 @@ import { DIRECT } from "../../src/platform/origin.ts";
 import { RESULT_FORM_NAMES, RESULT_FORMS } from "../../src/scoring/api/result-format.ts";
 import { expireJobs } from "../../src/scoring/jobs/expiry.ts";
 import { random } from "../fixtures/random-protein.ts";
-import { ended, openScoringAlone, P53, type ScoringAlone } from "./scoring-harness.ts";
+import { ended, openScoringAlone, P53, type ScoringAlone, scoreDirectly } from "./scoring-harness.ts";
 
 setDefaultTimeout(300_000);
 
@@ -52,7 +52,7 @@ describe("a job", () => {
       ],
     });
     expect(Date.parse(job.submitted)).toBeLessThanOrEqual(Date.parse(job.ended));
-    const [{ prediction }] = service.scoring.scoreNow({
+    const [{ prediction }] = scoreDirectly(service.scoring, {
       fasta: `>p53\n${P53}`,
       regularExpression: SUBMISSION.patterns,
       elmIdentifierName: SUBMISSION.motifClasses,

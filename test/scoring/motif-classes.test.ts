@@ -67,7 +67,7 @@ describe("reading a table", () => {
     const classes = motifClasses(one, two);
     expect(["A", "X", "B", "Y"].map((name) => classes.find(name).expression)).toEqual(["K", "KK", "R", "R"]);
     expect(() => motifClasses(readClasses(`${HEAD}\nA\tX\tK\t\tc\nX\t\tR\t\tc\n`))).toThrow(
-      "X is there twice",
+      "duplicate name X",
     );
   });
 });

@@ -6,7 +6,7 @@ import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import type { PredictionReport } from "../../src/scoring/contract/prediction.ts";
 import { alignmentsOf } from "../../src/scoring/api/result-alignment.ts";
 import { chooseForm, RESULT_FORM_NAMES, RESULT_FORMS } from "../../src/scoring/api/result-format.ts";
-import { readAlignedFasta } from "../../src/scoring/batch/score-alignment.ts";
+import { readAlignedFasta } from "../../src/scoring/batch/questions.ts";
 import { COLUMNS } from "../../src/scoring/api/result-rows.ts";
 import { EMPTY, SAMPLE } from "./sample-prediction.ts";
 

@@ -6,7 +6,7 @@ import { readFasta } from "../../src/motif/index.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import type { Scoring } from "../../src/scoring/index.ts";
 import { scoreParallel } from "../../src/scoring/batch/score-parallel.ts";
-import { openScoringAlone, type ScoringAlone } from "./scoring-harness.ts";
+import { openScoringAlone, scoreDirectly, type ScoringAlone } from "./scoring-harness.ts";
 
 // A busy machine takes its time.
 setDefaultTimeout(300_000);
@@ -39,7 +39,7 @@ describe("a batch", () => {
     );
     expect(scored.map(({ accession }) => accession)).toEqual(["P04637", P53.toLowerCase()]);
     expect(new Set(progress)).toEqual(new Set([0, 1, 2]));
-    const [single] = scoring.scoreNow({
+    const [single] = scoreDirectly(scoring, {
       fasta: P53_RECORD,
       regularExpression: ["F...W..[VIL]", "P..P"],
       elmIdentifierName: ["LIG_PCNA_PIPBox_1"],
@@ -65,8 +65,8 @@ describe("a batch", () => {
   test.each<[string, string, string]>([
     ["", "invalid_request", "no row"],
     ["query\tpattern\n", "", ""],
-    ["P04637\tP..P\nP04637\n", "invalid_request", "line 2, pattern: it is empty"],
-    ["\tP..P\n", "invalid_request", "line 1, query: it is empty"],
+    ["P04637\tP..P\nP04637\n", "invalid_request", "line 2, pattern: empty"],
+    ["\tP..P\n", "invalid_request", "line 1, query: empty"],
     ["query\tpattern\nQ9_NONE\tP..P\n", "invalid_request", "line 2, query: neither an accession"],
     ["P04637\tP((P\n", "invalid_pattern", "line 1, pattern: as an expression, character"],
     ["P04637\tLIG_PCNA_PIPBox_7\n", "invalid_pattern", "Near names: LIG_PCNA_PIPBox_"],
@@ -115,13 +115,13 @@ test("sequences on threads have the numbers and the order of one after the other
   const parallel = await onThreads(fasta, 3);
   for (const words of told) expect(words).toMatch(/^\d of 9$/);
   expect(parallel.length).toBe(9);
-  const alone = [...scoring.scoreNow(request)];
+  const alone = scoreDirectly(scoring, request);
   expect(parallel).toEqual(alone);
   for (const workers of [1, 2, 4]) {
     expect(await onThreads(fasta, workers)).toEqual(alone);
     // One query has all threads to itself.
     const one = { ...request, fasta: P53_RECORD };
-    expect(await onThreads(P53_RECORD, workers)).toEqual([...scoring.scoreNow(one)]);
+    expect(await onThreads(P53_RECORD, workers)).toEqual(scoreDirectly(scoring, one));
   }
   expect(await onThreads(fasta, 1, 7)).toEqual(alone.slice(7));
   expect(() => scoring.readSequences({ ...request, fasta: "" })).toThrow(/no sequence/);
@@ -132,7 +132,7 @@ test("options of the method reach every way of scoring", async () => {
   const wanted = { regularExpression: ["F...W..[VIL]"], elmIdentifierName: [], ...model, options };
   const alignment = `>q\n${P53}\n${Array.from({ length: 5 }, (_, i) => `>h${i}\n${P53.replace("W", "AFYLI"[i])}\n`).join("")}`;
   const scored = [
-    ...scoring.scoreNow({ fasta: P53_RECORD, ...wanted }),
+    ...scoreDirectly(scoring, { fasta: P53_RECORD, ...wanted }),
     ...(await Array.fromAsync(
       scoring.scoreQuestions(scoring.readBatch("P04637\tP..P\n"), { ...model, options, workers: 2 }),
     )),
@@ -145,10 +145,10 @@ describe("threads", () => {
   const questions = Array.from({ length: 50 }, () => ({ sequence: "MKLT", patterns: [] }));
   const options = { model: "continuous" as const, corpusPath: null, workers: 2 };
 
-  test("that end, or cannot answer, are told of; nobody is left waiting", async () => {
+  test("report workers that exit or fail", async () => {
     const odd = join(alone.directory, "odd-scorer.ts");
     for (const [body, words] of [
-      ["process.exit(3)", "ended before"],
+      ["process.exit(3)", "exited before"],
       ["throw new Error('broken')", "broken"],
       ["postMessage({ ticket: data.ticket, kind: 'failed', reason: 'Too large.', cause: '' })", "Too large."],
       ["postMessage({ ticket: data.ticket, kind: 'failed', reason: null, cause: 'a defect' })", "a defect"],
@@ -212,7 +212,7 @@ MKLTFADLWKLLPE
 
   test.each([
     ["", "no alignment"],
-    ["MK\n", "line 1: residues stand before"],
+    ["MK\n", "line 1: expected a header"],
     ["> \nMK\n", "line 1: the header has no identifier"],
     [">a\nMK\n>b\nMKL\n", "Row 2 of the alignment has 3 columns"],
     [">a\nMK\n>b\nM1\n", "Character 2 of row 2"],

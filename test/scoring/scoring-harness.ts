@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
+import { DEFAULTS, type Options, predict, type ScoringModel } from "../../src/motif/index.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { openHttp } from "../../src/platform/http.ts";
 import { DIRECT, type PublicUrlOptions } from "../../src/platform/origin.ts";
@@ -123,3 +124,20 @@ export async function ended({ ask }: ScoringAlone, id: string): Promise<Answered
 }
 
 export const P53 = proteins.split(">P04637")[1].split("\n>")[0].split("\n").slice(1).join("");
+
+/** Scores each record of FASTA with the library, without workers, as the reference for every other way of scoring. */
+export function scoreDirectly(
+  scoring: Scoring,
+  {
+    scoringModel: model,
+    options,
+    ...input
+  }: Parameters<Scoring["readSequences"]>[0] & { scoringModel: ScoringModel; options?: Partial<Options> },
+) {
+  const corpus = scoring.corpora.openActive();
+  return scoring.readSequences(input).map(({ name, description, sequence, patterns }) => ({
+    accession: name,
+    description,
+    prediction: predict({ query: sequence, patterns, model }, corpus, { ...DEFAULTS, ...options }),
+  }));
+}

@@ -216,7 +216,7 @@ export function motifClassRoutes(context: AdministrationContext) {
 
 /** What an import of a table would do with each row. */
 function judge(classes: MotifTables, bytes: Uint8Array) {
-  const { rows, ...table } = classes.judge(bytes);
+  const { rows, ...table } = classes.check(bytes);
   const known = new Map(
     classes.classes.flatMap(({ name, aliases, expression }) =>
       aliases.concat(name).map((each) => [each, expression] as const),

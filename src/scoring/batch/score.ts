@@ -1,29 +1,22 @@
 import {
-  decode,
   DEFAULTS,
-  FastaError,
   type Options,
-  predict,
+  predictFromAlignment,
   type Prediction,
-  readFasta,
   type ScoringModel,
+  SequenceError,
 } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
-import { type Corpora, NO_CORPUS } from "../corpus/corpus.ts";
 import { readPatterns } from "../api/handlers.ts";
-import type { MotifClasses } from "../corpus/motif-classes.ts";
-import { type Question, scoreParallel } from "./score-parallel.ts";
-
-/** Queries and patterns that are scored at once, without a job. */
-export interface ScoreRequest {
-  /** FASTA: every record is a query. */
-  fasta: string | Uint8Array;
-  regularExpression: readonly string[];
-  elmIdentifierName: readonly string[];
-  scoringModel: ScoringModel;
-  /** What differs from the defaults of the method. */
-  options?: Partial<Options>;
-}
+import type { Corpora } from "../corpus/corpus.ts";
+import {
+  type NamedQuestion,
+  type PatternInput,
+  readAlignedFasta,
+  type ReadingContext,
+  requireLength,
+} from "./questions.ts";
+import { scoreParallel } from "./score-parallel.ts";
 
 export interface Scored {
   accession: string;
@@ -31,70 +24,20 @@ export interface Scored {
   prediction: Prediction;
 }
 
-/**
- * Scores one query after the other against the corpus in use, on this thread, by the same code as a job.
- * Numbers are those that a job would give.
- * @throws Problem invalid_request for FASTA without meaning, invalid_pattern, unknown_motif_class, bad_corpus
- */
-export function* scoreSequences(
-  { fasta, regularExpression, elmIdentifierName, scoringModel, options }: ScoreRequest,
-  { corpora, classes, maxQueryLength }: { corpora: Corpora; classes: MotifClasses; maxQueryLength: number },
-): Generator<Scored> {
-  const patterns = readPatterns(regularExpression, elmIdentifierName, classes);
-  const queries = readQueries(fasta, maxQueryLength);
-  const hasCorpus = corpora.active() !== null;
-  const corpus = corpora.openActive();
-  for (const { accession, description, residues } of queries) {
-    const request = { query: decode(residues), patterns, model: scoringModel };
-    const prediction = predict(request, corpus, { ...DEFAULTS, ...options });
-    if (!hasCorpus) prediction.warnings.unshift(NO_CORPUS);
-    yield { accession, description, prediction };
-  }
-}
-
-/** A query with its patterns, checked, and what it is called. */
-export interface NamedQuestion extends Question {
-  name: string;
-  description: string;
-}
-
-/**
- * What the records of FASTA ask for some patterns.
- * @throws Problem invalid_request for FASTA without meaning, invalid_pattern, unknown_motif_class
- */
-export function readSequences(
-  { fasta, regularExpression, elmIdentifierName }: Omit<ScoreRequest, "scoringModel" | "options">,
-  { classes, maxQueryLength }: { classes: MotifClasses; maxQueryLength: number },
-): NamedQuestion[] {
-  const patterns = readPatterns(regularExpression, elmIdentifierName, classes);
-  return readQueries(fasta, maxQueryLength).map(({ accession, description, residues }) => ({
-    name: accession,
-    description,
-    sequence: decode(residues),
-    patterns,
-  }));
-}
-
-/** How questions are answered. */
-export interface Answering {
+export interface BatchOptions {
   scoringModel: ScoringModel;
-  /** What differs from the defaults of the method. */
   options?: Partial<Options>;
-  /** Threads that score; one by default. */
+  /** Threads; 1 by default. */
   workers?: number;
-  /** Questions at the beginning whose results are there already. */
+  /** Number of initial questions whose results exist already. */
   skip?: number;
-  /** `done` of `total` questions are answered, and one that is not is at this stage. */
   report?: (done: number, total: number, stage: string, fraction: number) => void;
 }
 
-/**
- * Answers questions on threads of their own, in their order, with the numbers that jobs would give.
- * @throws Problem bad_corpus
- */
+/** Scores questions in order on threads, with the numbers that jobs would have. @throws Problem bad_corpus */
 export async function* scoreQuestions(
   questions: readonly NamedQuestion[],
-  { scoringModel, options, workers = 1, skip = 0, report }: Answering,
+  { scoringModel, options, workers = 1, skip = 0, report }: BatchOptions,
   corpora: Corpora,
 ): AsyncGenerator<Scored> {
   let done = skip;
@@ -111,23 +54,32 @@ export async function* scoreQuestions(
   }
 }
 
-/** The records of a FASTA text, each short enough. @throws Problem invalid_request */
-function readQueries(fasta: string | Uint8Array, maxQueryLength: number): ReturnType<typeof readFasta> {
-  let queries: ReturnType<typeof readFasta>;
+/** Patterns to score on an alignment from the user instead of a search for homologs. */
+export interface AlignmentRequest extends PatternInput {
+  /** Aligned FASTA: equally long rows of letters, `-` and `.`; the first is the query. */
+  alignment: string | Uint8Array;
+  scoringModel: ScoringModel;
+  options?: Partial<Options>;
+}
+
+/** @throws Problem invalid_request naming line, or row and character; invalid_pattern, unknown_motif_class */
+export function scoreAlignment(
+  { alignment, regularExpression, elmIdentifierName, scoringModel, options }: AlignmentRequest,
+  { classes, maxQueryLength }: ReadingContext,
+): Scored {
+  const patterns = readPatterns(regularExpression, elmIdentifierName, classes);
+  const rows = readAlignedFasta(alignment);
+  const [{ name, description = "", letters }] = rows;
+  requireLength(letters.replace(/[^A-Za-z]/g, "").length, maxQueryLength, name);
   try {
-    queries = readFasta(fasta);
-  } catch (error) {
-    if (error instanceof FastaError)
-      throw new Problem("invalid_request", `${error.message}.`, { cause: error });
-    throw error;
+    const request = { rows, patterns, model: scoringModel };
+    return {
+      accession: name,
+      description,
+      prediction: predictFromAlignment(request, { ...DEFAULTS, ...options }),
+    };
+  } catch (cause) {
+    if (!(cause instanceof SequenceError)) throw cause;
+    throw new Problem("invalid_request", cause.message, { cause });
   }
-  if (queries.length === 0) throw new Problem("invalid_request", "There is no sequence. Expected FASTA.");
-  const long = queries.find(({ residues }) => residues.length > maxQueryLength);
-  if (long) {
-    throw new Problem(
-      "invalid_request",
-      `${long.accession}: ${long.residues.length} residues; at most ${maxQueryLength} are scored.`,
-    );
-  }
-  return queries;
 }

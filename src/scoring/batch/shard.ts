@@ -1,62 +1,57 @@
-import type { NamedQuestion } from "./score.ts";
+import type { NamedQuestion } from "./questions.ts";
 
-/** Parts of one run of `labd score`, for several machines: which questions are whose, and what proves that parts belong together. */
-
-/** One of so many parts, counted from 1. */
+/** One of several parts of a run, counted from 1. */
 export interface Shard {
   shard: number;
   of: number;
 }
 
-/** All that decides about the results of a run; two runs that agree in it print the same. */
+/** Everything that determines the results of a run: runs that agree in it print the same bytes. */
 export interface Run {
-  /** Version of the program: of how results are printed and questions are shared out. */
+  /** Version of labd, hence of formats and of the division into shards. */
   labd: string;
   format: string;
-  /** SHA-256 of names, descriptions and sequences, in their order. */
+  /** SHA-256 of names, descriptions and sequences, in order. */
   queries: string;
-  /** SHA-256 of each query's patterns, names of motif classes resolved. */
+  /** SHA-256 of each query's patterns, with class names resolved. */
   patterns: string;
   model: string;
-  /** Version of the method, and what else differs from its defaults. */
+  /** Method version, and options that differ from its defaults. */
   options: string;
   /** SHA-256 of the corpus. */
   corpus: string;
-  /** The method by default, and the hash of the null that was made for the corpus. */
+  /** Method version and hash of the corpus's calibration. */
   calibration: string;
 }
 
-/** What stands before the results of a shard. */
+/** First line of a shard's output. */
 export interface ShardBeginning extends Shard {
-  /** Number of its first question, from 0, how many it has, and how many all shards have. */
+  /** Number of the first question from 0, questions in this shard, and questions in all shards. */
   first: number;
   questions: number;
   total: number;
   run: Run;
 }
 
-/** What stands behind them. */
+/** Last line of a shard's output. */
 export interface ShardEnd {
   end: number;
-  /** SHA-256 of all bytes before. */
+  /** SHA-256 of all preceding bytes. */
   sha256: string;
 }
 
-/**
- * What a question costs besides its residues, in residues. Measured on Swiss-Prot: about 0.65 ms a residue up to a
- * thousand, and some 30 ms whatever the length.
- */
+/** Constant cost of a question, in residues: on Swiss-Prot a residue takes 0.65 ms, and a question 30 ms more. */
 const BASE_COST = 50;
 
 /**
- * The questions of a shard: neighbours, so that shards joined in their order are the whole, and with nearly equal costs. A
- * question belongs to the shard in whose n-th part of all costs its middle lies. Depends on nothing but lengths and shard.
+ * The neighbouring questions of a shard, so that shards joined in order are the whole run, at nearly equal cost. A question
+ * belongs to the shard that contains the middle of its cost.
  * @param lengths of the questions, in residues
- * @returns numbers from 0: the first, and the one behind the last
+ * @returns half-open range [from, to)
  */
 export function shardRange(lengths: readonly number[], { shard, of }: Shard): { from: number; to: number } {
   const total = lengths.reduce((sum, length) => sum + length + BASE_COST, 0);
-  // Twice the middles, and all of it `of` times, so that everything is a whole number.
+  // All numbers are doubled and multiplied by `of`, so that they are integers.
   const bounds = [2 * total * (shard - 1), 2 * total * shard];
   let before = 0;
   let [from, to] = [0, 0];
@@ -70,30 +65,26 @@ export function shardRange(lengths: readonly number[], { shard, of }: Shard): { 
   return { from, to };
 }
 
-/** What the shard of a run begins with. */
 export function beginningOf(
   questions: readonly NamedQuestion[],
   shard: Shard,
   run: Omit<Run, "queries" | "patterns">,
 ): ShardBeginning {
-  const { from, to } = shardRange(
-    questions.map(({ sequence }) => sequence.length),
-    shard,
-  );
+  const lengths = questions.map(({ sequence }) => sequence.length);
+  const { from, to } = shardRange(lengths, shard);
   return {
     ...shard,
     first: from,
     questions: to - from,
     total: questions.length,
-    run: { ...run, ...asked(questions) },
+    run: { ...run, ...hashes(questions) },
   };
 }
 
-/** Hashes of what is asked. */
-function asked(questions: readonly NamedQuestion[]): Pick<Run, "queries" | "patterns"> {
+function hashes(questions: readonly NamedQuestion[]): Pick<Run, "queries" | "patterns"> {
   const queries = new Bun.CryptoHasher("sha256");
   const patterns = new Bun.CryptoHasher("sha256");
-  // Sequences of FASTA share their patterns, of which there may be hundreds.
+  // Sequences from FASTA share their patterns, possibly hundreds of them.
   let last: { patterns: NamedQuestion["patterns"]; text: string } | undefined;
   for (const question of questions) {
     queries.update(JSON.stringify([question.name, question.description, question.sequence]));

@@ -3,15 +3,15 @@ import { basename } from "node:path";
 import { type Calibration, METHOD } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 
-/** Where the null of a corpus is, from where the corpus is: it belongs to that content and that version of the method. */
+/** Path of a corpus's calibration, which belongs to that content and method version. */
 export function calibrationPath(corpusPath: string): string {
   return corpusPath.replace(/(\.labc)?$/, `.${METHOD}.null`);
 }
 
-/** Files of another format are left aside, as if there were none: their numbers mean something else. */
+/** Files of another format are ignored: their numbers mean something else. */
 const FORMAT = 2;
 
-/** The file's text: one line of JSON, and the SHA-256 of it. */
+/** A line of JSON, and its SHA-256 on the second line. */
 export function calibrationText(calibration: Calibration, corpusHash: string): string {
   const body = JSON.stringify({ format: FORMAT, method: METHOD, corpus: corpusHash, calibration });
   return `${body}\n${sha256Of(body)}\n`;
@@ -21,57 +21,48 @@ function sha256Of(text: string): string {
   return new Bun.CryptoHasher("sha256").update(text).digest("hex");
 }
 
-/** Tells the states of a corpus's null apart: "" where there is none. */
+/** Changes whenever the file does; "" without one. */
 export function calibrationStamp(corpusPath: string): string {
   const stat = statSync(calibrationPath(corpusPath), { throwIfNoEntry: false });
   return stat ? `${stat.mtimeMs} ${stat.size}` : "";
 }
 
-/** What the text of such a file says; null where its format is another. */
 export interface ReadCalibration {
   calibration: Calibration;
-  /** SHA-256 of the text's first line. */
+  /** SHA-256 of the first line. */
   hash: string;
-  /** The content that it belongs to, and the version of the method. */
+  /** SHA-256 of the corpus, and the method version. */
   corpus: string;
   method: string;
 }
 
-/** @param where what the text is, for the error. @throws Problem bad_corpus where it was altered */
+/** Null for another format. @param where names the text in errors. @throws Problem bad_corpus if it was altered */
 export function readCalibrationText(text: string, where: string): ReadCalibration | null {
   const [body, hash] = text.split("\n");
   if (sha256Of(body) !== hash) {
-    throw new Problem(
-      "bad_corpus",
-      `${where} was altered. Make it anew with labd corpus calibrate, or delete it.`,
-    );
+    throw new Problem("bad_corpus", `${where} was altered. Run labd corpus calibrate again, or delete it.`);
   }
   const { format, ...rest } = JSON.parse(body) as Omit<ReadCalibration, "hash"> & { format: number };
   return format === FORMAT ? { ...rest, hash } : null;
 }
 
-/**
- * The null of a corpus, with the hash of its content; null where none was made.
- * @throws Problem bad_corpus where it was altered
- */
+/** The calibration of a corpus; null without one. @throws Problem bad_corpus if it was altered */
 export function readCalibration(corpusPath: string): ReadCalibration | null {
-  const path = calibrationPath(corpusPath);
-  if (!statSync(path, { throwIfNoEntry: false })) return null;
-  return readCalibrationText(readFileSync(path, "utf8"), `corpora/${basename(path)}`);
+  const text = calibrationFileText(corpusPath);
+  return text === null ? null : readCalibrationText(text, `corpora/${basename(calibrationPath(corpusPath))}`);
 }
 
-/** The file of a corpus's null as it is; null where none was made. */
+/** The file's text; null without one. */
 export function calibrationFileText(corpusPath: string): string | null {
   const path = calibrationPath(corpusPath);
   return statSync(path, { throwIfNoEntry: false }) ? readFileSync(path, "utf8") : null;
 }
 
-/** Takes the null of a corpus away, where there is one: the built-in one serves again. */
 export function removeCalibration(corpusPath: string): void {
   rmSync(calibrationPath(corpusPath), { force: true });
 }
 
-/** Takes a null away that was altered, so that the corpus can be opened and another be made. */
+/** Removes an altered calibration, so that the corpus can be opened and calibrated again. */
 export function dropAltered(corpusPath: string): void {
   try {
     readCalibration(corpusPath);

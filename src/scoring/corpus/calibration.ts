@@ -10,6 +10,7 @@ import {
 import { Problem } from "../../problem.ts";
 import { calibrationPath, calibrationText, dropAltered } from "./calibration-file.ts";
 import { type CorpusInfo, openCorpusFile } from "./corpus.ts";
+import { WorkerGroup } from "../batch/worker-group.ts";
 import { writeDurably } from "./durable-file.ts";
 import type { JobPattern } from "../jobs/job.ts";
 import { workerAddress } from "../jobs/worker-entrypoints.ts";
@@ -19,25 +20,25 @@ export interface CalibrationRequest {
   corpus: CorpusInfo;
   /** Motif classes whose matches are drawn. */
   patterns: readonly JobPattern[];
-  /** Threads; the null does not depend on their number. */
+  /** Threads; the result does not depend on their number. */
   workers: number;
-  /** Decides which proteins and matches are drawn; 1 by default. */
+  /** Determines which proteins and matches are drawn; 1 by default. */
   seed?: number;
-  /** At most so many proteins are searched for homologs. */
+  /** Maximum number of proteins whose homologs are searched. */
   maxProteins?: number;
   report?: (proteins: number, maxProteins: number, matches: number) => void;
 }
 
-/** Proteins that a worker gets at a time: they share a pass over the corpus. */
+/** Proteins per task: they share a pass over the corpus. */
 const CHUNK = 16;
 
-/** A minute or two on two processors with half a million proteins. */
+/** Takes a minute or two on two processors with half a million proteins. */
 const MAX_PROTEINS = 640;
 
 /**
- * Makes the empirical null of a corpus from random matches in its own proteins, and stores it beside the corpus: jobs that
- * begin later take their P values from it. Proteins are drawn until every bin has enough matches, or there are `maxProteins`.
- * @throws Problem bad_corpus; invalid_request where they are fewer than LEAST_DRAWS
+ * Calibrates P values with random matches in the corpus's own proteins, and stores the null distribution beside the corpus
+ * for later jobs. Draws proteins until every bin has enough matches, or `maxProteins` are reached.
+ * @throws Problem bad_corpus; invalid_request for fewer than LEAST_DRAWS matches
  */
 export async function calibrateCorpus({
   corpus: info,
@@ -72,7 +73,7 @@ export async function calibrateCorpus({
   if (calibration.matches < LEAST_DRAWS) {
     throw new Problem(
       "invalid_request",
-      `corpus ${info.name}: ${calibration.matches} random matches in ${calibration.proteins} proteins with enough homologs are too few for a null of its own; the built-in one stays in use.`,
+      `corpus ${info.name}: ${calibration.matches} random matches in ${calibration.proteins} proteins with enough homologs are too few for a calibration. The built-in one stays in use.`,
     );
   }
   const text = calibrationText(calibration, info.hash);
@@ -80,47 +81,35 @@ export async function calibrateCorpus({
   return calibration;
 }
 
-/** Draws of the chunks in their order, whichever worker is first. */
+/** Draws of the chunks in order, whichever worker is first. */
 async function* drawInOrder(
   chunks: readonly number[][],
   task: Omit<DrawTask, "ticket" | "proteins">,
   workers: number,
 ): AsyncGenerator<Draw[][]> {
-  const answers = chunks.map(() => Promise.withResolvers<Draw[][]>());
-  for (const { promise } of answers) promise.catch(() => {});
-  const seats: Worker[] = [];
+  const results = chunks.map(() => Promise.withResolvers<Draw[][]>());
+  for (const { promise } of results) promise.catch(() => {});
   let next = 0;
-  const fail = (error: Error): void => {
-    for (const { reject } of answers) reject(error);
-  };
-  const ended = (): void => fail(new Error("a worker ended before its work did"));
-  const give = (worker: Worker): void => {
+  const assign = (worker: Worker): void => {
     if (next === chunks.length) return;
     const ticket = next++;
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- only windows have one
     worker.postMessage({ ...task, ticket, proteins: chunks[ticket] } satisfies DrawTask);
   };
+  const group = new WorkerGroup<DrawReport>(Math.min(workers, chunks.length), workerAddress(), {
+    onReport(worker, report) {
+      if (report.kind === "drawn") results[report.ticket].resolve(report.drawn);
+      else results[report.ticket].reject(new Error(report.reason ?? report.cause));
+      assign(worker);
+    },
+    onFailure(error) {
+      for (const { reject } of results) reject(error);
+    },
+  });
   try {
-    for (let i = 0; i < Math.min(workers, chunks.length); i++) {
-      const worker = new Worker(workerAddress());
-      worker.addEventListener("message", ({ data }: MessageEvent<DrawReport>) => {
-        if (data.kind === "drawn") answers[data.ticket].resolve(data.drawn);
-        else answers[data.ticket].reject(new Error(data.reason ?? data.cause));
-        give(worker);
-      });
-      worker.addEventListener("error", (event) => {
-        event.preventDefault();
-        fail(new Error(event.message));
-      });
-      worker.addEventListener("close", ended);
-      seats.push(worker);
-      give(worker);
-    }
-    for (const { promise } of answers) yield await promise;
+    for (const worker of group.workers) assign(worker);
+    for (const { promise } of results) yield await promise;
   } finally {
-    for (const worker of seats) {
-      worker.removeEventListener("close", ended);
-      worker.terminate();
-    }
+    group.terminate();
   }
 }

@@ -4,12 +4,12 @@ import { Problem } from "../../problem.ts";
 import { calibrationPath, readCalibration } from "./calibration-file.ts";
 import type { CorpusInfo } from "./corpus.ts";
 
-/** What is named after its content never changes. */
-const FOR_EVER = "private, max-age=31536000, immutable";
+/** Content-addressed files never change. */
+const IMMUTABLE = "private, max-age=31536000, immutable";
 
 /**
- * The packed file of a corpus, or the part of it that `Range` names (RFC 9110, section 14): who was cut off goes on.
- * @throws Problem bad_corpus where the file is gone
+ * The packed file of a corpus, or the part that `Range` names (RFC 9110, section 14), to resume downloads.
+ * @throws Problem bad_corpus if the file is missing
  */
 export function corpusFile(request: Request, { path, hash }: CorpusInfo): Response {
   const stat = statSync(path, { throwIfNoEntry: false });
@@ -20,7 +20,7 @@ export function corpusFile(request: Request, { path, hash }: CorpusInfo): Respon
     "Content-Type": "application/octet-stream",
     "Content-Disposition": `attachment; filename="${hash}.labc"`,
     "Accept-Ranges": "bytes",
-    "Cache-Control": FOR_EVER,
+    "Cache-Control": IMMUTABLE,
     ETag: tag,
   };
   if (names(request.headers.get("if-none-match"), tag)) return new Response(null, { status: 304, headers });
@@ -40,14 +40,11 @@ export function corpusFile(request: Request, { path, hash }: CorpusInfo): Respon
   });
 }
 
-/** The corpus's own null, as it lies beside it. @throws Problem not_found where it has none, bad_corpus */
+/** The calibration of a corpus. @throws Problem not_found without one, bad_corpus */
 export function calibrationOf(request: Request, { path, hash }: CorpusInfo): Response {
   const own = readCalibration(path);
   if (!own)
-    throw new Problem(
-      "not_found",
-      `The corpus ${hash} has no calibration of its own: the built-in one serves.`,
-    );
+    throw new Problem("not_found", `The corpus ${hash} has no calibration; the built-in one is used.`);
   const headers = {
     "Content-Type": "text/plain; charset=utf-8",
     "Cache-Control": "no-cache",
@@ -62,7 +59,7 @@ const names = (header: string | null, tag: string): boolean =>
   header !== null &&
   (header.trim() === "*" || header.split(",").some((one) => one.trim().replace(/^W\//, "") === tag));
 
-/** First byte and the one behind the last; null where none of the file is in it, undefined for what is to be ignored. */
+/** Half-open range [from, to); null if it lies outside the file, undefined for a header to ignore. */
 function partOf(range: string, size: number): [number, number] | null | undefined {
   const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range.trim());
   if (!match || (match[1] === "" && match[2] === "")) return undefined;

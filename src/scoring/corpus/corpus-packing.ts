@@ -14,19 +14,18 @@ import { Problem } from "../../problem.ts";
 import { writeDurably } from "./durable-file.ts";
 import { decompressed, type FastaSource } from "./fasta-stream.ts";
 
-/** Bytes of FASTA after which what was packed is set down: so much is done again after a kill, and less is not worth a file. */
+/** Bytes of FASTA per segment, hence the work that a kill can cost. */
 const SEGMENT_BYTES = 32 * 1024 * 1024;
-/** Ending of what is set down. */
-const BEGUN = ".begun";
+const SEGMENT_ENDING = ".begun";
 
 export interface PackingRequest {
   name: string;
   bytes: FastaSource;
-  /** Where work that was cut off is set down, and found again. */
+  /** Directory for the segments of an unfinished corpus. */
   directory: string;
-  /** Called with the numbers so far, after every piece that was read. */
+  /** Called with the numbers so far, after every chunk. */
   report?: ((sequences: number, residues: number) => void) | undefined;
-  /** Called with a sentence where not everything begins at the beginning. */
+  /** Called with a sentence if earlier work is continued or discarded. */
   tell?: ((sentence: string) => void) | undefined;
   segmentBytes?: number | undefined;
 }
@@ -34,36 +33,35 @@ export interface PackingRequest {
 export interface Packed extends PackedCorpus {
   sequences: number;
   residues: number;
-  /** SHA-256 of the FASTA, decompressed. */
+  /** SHA-256 of the decompressed FASTA. */
   source: string;
 }
 
-/** Where in its input a segment ends. It is the segment's name, so that both reach the disk together or not at all. */
+/** Where in the input a segment ends. Stored as the segment's name, so that both reach the disk together or not at all. */
 interface SegmentEnd {
-  /** Bytes that were read, and the SHA-256 of them. */
+  /** Number of bytes read, and their SHA-256. */
   read: number;
   digest: string;
-  /** The last of those bytes in base64: a record that is not complete. Its header is on this line. */
+  /** Incomplete record at the end of those bytes, in base64, and the line of its header. */
   rest: string;
   line: number;
 }
 
-/** So many sequences tell whether a file holds nucleotides. */
-const TELLING = 100;
+/** Sequences that look like nucleotides before the input is rejected. */
+const NUCLEOTIDE_SAMPLE = 100;
 
 const sha256 = (): Bun.CryptoHasher => new Bun.CryptoHasher("sha256");
 
-/** SHA-256 of a FASTA, decompressed. */
+/** SHA-256 of the decompressed FASTA. */
 export async function digestOf(bytes: FastaSource): Promise<string> {
   const hasher = sha256();
-  for await (const piece of decompressed(bytes)) hasher.update(piece);
+  for await (const chunk of decompressed(bytes)) hasher.update(chunk);
   return hasher.digest("hex");
 }
 
 const segmentPath = (directory: string, name: string, n: number): string =>
-  join(directory, `${sha256().update(name).digest("hex").slice(0, 16)}.${n}${BEGUN}`);
+  join(directory, `${sha256().update(name).digest("hex").slice(0, 16)}.${n}${SEGMENT_ENDING}`);
 
-/** What packing of this name has set down, in order. */
 function segmentsOf(directory: string, name: string): string[] {
   const paths: string[] = [];
   for (let n = 0; ; n++) {
@@ -74,117 +72,137 @@ function segmentsOf(directory: string, name: string): string[] {
 }
 
 export function dropSegments(directory: string, name: string): void {
-  // The last one first: a kill in between leaves a beginning, not a gap.
+  // Last one first: a kill in between must not leave a gap.
   for (const path of segmentsOf(directory, name).reverse()) rmSync(path);
 }
 
 /**
- * Packs FASTA as a stream, and sets down what is packed from time to time, as corpora of their own. Where an earlier
- * attempt of the same name was cut off, its input is only read up to where that was, and has to be the same up to there.
- * What was set down is the caller's to drop once the corpus is on the disk.
- * @throws FastaError, CorpusError; Problem conflict where standard input is not what was begun
+ * Packs FASTA as a stream. After every SEGMENT_BYTES a segment is stored, which is a corpus itself; repeating an interrupted
+ * call with the same name and input continues behind the last segment. The caller drops the segments once the corpus is on disk.
+ * @throws FastaError, CorpusError; Problem conflict if standard input differs from the interrupted one
  */
 export async function packFasta(request: PackingRequest): Promise<Packed> {
-  const { name, bytes, directory, report, tell, segmentBytes = SEGMENT_BYTES } = request;
-  const builder = new CorpusBuilder(name);
-  const paths = segmentsOf(directory, name);
-  const end = restore(paths, builder);
-  const hasher = sha256();
-  let read = 0;
-  let reader = fastaReader();
-  let held: FastaEntry[] = [];
-  /** What was fed last: at least all of the record that is not complete. */
-  const tail: Uint8Array[] = [];
-  let tailBytes = 0;
-  let since = 0;
-  /** The first sequences, as long as all of them look like nucleotides. */
-  let nucleotides = 0;
-  let hasProteins = builder.sequenceCount > 0;
-
-  const refuseNucleotides = (): never => {
-    dropSegments(directory, name);
-    throw new Problem(
-      "invalid_request",
-      `${name}: the sequences look like DNA or RNA. A corpus is of proteins: translate them first.`,
-    );
-  };
-  const look = (entry: FastaEntry): void => {
-    if (hasProteins) return;
-    if (!looksLikeNucleotides(entry.residues)) hasProteins = true;
-    else if (++nucleotides === TELLING) refuseNucleotides();
-  };
-  const feed = (piece: Uint8Array): void => {
-    for (const entry of reader.feed(piece)) {
-      look(entry);
-      builder.add(entry);
-      held.push(entry);
-    }
-    tail.push(piece);
-    tailBytes += piece.length;
-    while (tail.length > 1 && tailBytes - tail[0].length >= reader.pending.bytes)
-      tailBytes -= tail.shift()!.length;
-    report?.(builder.sequenceCount, builder.residueCount);
-  };
-  const setDown = (): void => {
-    const { bytes: open, line } = reader.pending;
-    const rest = Buffer.concat(tail)
-      .subarray(tailBytes - open)
-      .toString("base64");
-    const at: SegmentEnd = { read, digest: hasher.copy().digest("hex"), rest, line };
-    const path = segmentPath(directory, name, paths.length);
-    writeDurably(path, [packCorpus(JSON.stringify(at), held, sha256)]);
-    paths.push(path);
-    held = [];
-    since = 0;
-  };
-
-  for await (const whole of decompressed(bytes)) {
-    let piece = whole;
-    if (end && read < end.read) {
-      const known = piece.subarray(0, end.read - read);
-      hasher.update(known);
-      read += known.length;
-      if (read < end.read) continue;
-      if (hasher.copy().digest("hex") !== end.digest) return begin(request);
-      tell?.(
-        `Going on behind the ${builder.sequenceCount.toLocaleString("en")} sequences that were packed before.`,
-      );
-      reader = fastaReader(end.line);
-      feed(Buffer.from(end.rest, "base64"));
-      piece = piece.subarray(known.length);
-    }
-    hasher.update(piece);
-    read += piece.length;
-    since += piece.length;
-    feed(piece);
-    if (since >= segmentBytes && held.length > 0) setDown();
-  }
-  if (end && read < end.read) return begin(request);
-  for (const entry of reader.finish()) {
-    look(entry);
-    builder.add(entry);
-  }
-  if (!hasProteins && nucleotides > 0) refuseNucleotides();
-  report?.(builder.sequenceCount, builder.residueCount);
-  const { sequenceCount: sequences, residueCount: residues } = builder;
-  return { ...builder.finish(sha256), sequences, residues, source: hasher.digest("hex") };
-}
-
-/** Begins anew where the input is not that of what was set down. */
-async function begin(request: PackingRequest): Promise<Packed> {
   const { name, bytes, directory, tell } = request;
+  const packed = await new Packing(request).run();
+  if (packed) return packed;
   dropSegments(directory, name);
   if (bytes instanceof ReadableStream) {
     throw new Problem(
       "conflict",
-      `corpus ${name}: the input is not the one with which it was begun before. What was begun is dropped: give the same command again.`,
+      `corpus ${name}: the input differs from that of the interrupted attempt, which was discarded. Run the command again.`,
     );
   }
-  tell?.("The file is not the one with which this corpus was begun before: beginning anew.");
-  return packFasta(request);
+  tell?.("The file differs from that of the interrupted attempt: starting again.");
+  return (await new Packing(request).run())!;
 }
 
-/** Adds what was set down; gives where it ends. Segments that are damaged, and those behind them, are dropped. */
+class Packing {
+  readonly #builder: CorpusBuilder;
+  readonly #segments: string[];
+  /** End of the last segment of an interrupted attempt. */
+  readonly #resumed: SegmentEnd | null;
+  readonly #hasher = sha256();
+  #reader = fastaReader();
+  #read = 0;
+  #sinceSegment = 0;
+  /** Records that are in no segment yet. */
+  #held: FastaEntry[] = [];
+  /** Last chunks, which contain at least the incomplete record. */
+  readonly #tail: Uint8Array[] = [];
+  #tailBytes = 0;
+  #nucleotides = 0;
+  #hasProteins: boolean;
+
+  constructor(private readonly request: PackingRequest) {
+    this.#builder = new CorpusBuilder(request.name);
+    this.#segments = segmentsOf(request.directory, request.name);
+    this.#resumed = restore(this.#segments, this.#builder);
+    this.#hasProteins = this.#builder.sequenceCount > 0;
+  }
+
+  /** Null if the input is not that of the interrupted attempt. */
+  async run(): Promise<Packed | null> {
+    const { bytes, segmentBytes = SEGMENT_BYTES } = this.request;
+    for await (const chunk of decompressed(bytes)) {
+      const rest =
+        this.#resumed && this.#read < this.#resumed.read ? this.#skip(chunk, this.#resumed) : chunk;
+      if (rest === null) return null;
+      this.#hasher.update(rest);
+      this.#read += rest.length;
+      this.#sinceSegment += rest.length;
+      if (rest.length > 0) this.#feed(rest);
+      if (this.#sinceSegment >= segmentBytes && this.#held.length > 0) this.#storeSegment();
+    }
+    if (this.#resumed && this.#read < this.#resumed.read) return null;
+    for (const entry of this.#reader.finish()) this.#add(entry);
+    if (!this.#hasProteins && this.#nucleotides > 0) this.#rejectNucleotides();
+    const { sequenceCount: sequences, residueCount: residues } = this.#builder;
+    this.request.report?.(sequences, residues);
+    return { ...this.#builder.finish(sha256), sequences, residues, source: this.#hasher.digest("hex") };
+  }
+
+  /** The part of a chunk behind the resumed segments; null if what is before differs from theirs. */
+  #skip(chunk: Uint8Array, end: SegmentEnd): Uint8Array | null {
+    const known = chunk.subarray(0, end.read - this.#read);
+    this.#hasher.update(known);
+    this.#read += known.length;
+    if (this.#read === end.read) {
+      if (this.#hasher.copy().digest("hex") !== end.digest) return null;
+      const count = this.#builder.sequenceCount.toLocaleString("en");
+      this.request.tell?.(`Continuing after the ${count} sequences that were packed before.`);
+      this.#reader = fastaReader(end.line);
+      this.#feed(Buffer.from(end.rest, "base64"));
+    }
+    return chunk.subarray(known.length);
+  }
+
+  #feed(chunk: Uint8Array): void {
+    for (const entry of this.#reader.feed(chunk)) {
+      this.#add(entry);
+      this.#held.push(entry);
+    }
+    this.#tail.push(chunk);
+    this.#tailBytes += chunk.length;
+    while (this.#tail.length > 1 && this.#tailBytes - this.#tail[0].length >= this.#reader.pending.bytes)
+      this.#tailBytes -= this.#tail.shift()!.length;
+    this.request.report?.(this.#builder.sequenceCount, this.#builder.residueCount);
+  }
+
+  #add(entry: FastaEntry): void {
+    if (!this.#hasProteins) {
+      if (!looksLikeNucleotides(entry.residues)) this.#hasProteins = true;
+      else if (++this.#nucleotides === NUCLEOTIDE_SAMPLE) this.#rejectNucleotides();
+    }
+    this.#builder.add(entry);
+  }
+
+  #rejectNucleotides(): never {
+    const { directory, name } = this.request;
+    dropSegments(directory, name);
+    throw new Problem(
+      "invalid_request",
+      `${name}: the sequences look like DNA or RNA. A corpus contains proteins: translate them first.`,
+    );
+  }
+
+  #storeSegment(): void {
+    const { bytes: open, line } = this.#reader.pending;
+    const rest = Buffer.concat(this.#tail).subarray(this.#tailBytes - open);
+    const end: SegmentEnd = {
+      read: this.#read,
+      digest: this.#hasher.copy().digest("hex"),
+      rest: rest.toString("base64"),
+      line,
+    };
+    const path = segmentPath(this.request.directory, this.request.name, this.#segments.length);
+    writeDurably(path, [packCorpus(JSON.stringify(end), this.#held, sha256)]);
+    this.#segments.push(path);
+    this.#held = [];
+    this.#sinceSegment = 0;
+  }
+}
+
+/** Adds the stored segments and returns the end of the last. Damaged segments, and those behind them, are dropped. */
 function restore(paths: string[], builder: CorpusBuilder): SegmentEnd | null {
   let end: SegmentEnd | null = null;
   for (const [n, path] of paths.entries()) {

@@ -11,52 +11,50 @@ import { PART, writeDurably } from "./durable-file.ts";
 import type { FastaSource } from "./fasta-stream.ts";
 import type { ScoringVersion } from "../jobs/job.ts";
 
-/** A corpus (collection of proteins) that the data directory holds. */
+/** A protein collection in the data directory. */
 export interface CorpusInfo {
   name: string;
-  /** SHA-256 of its content, which is also its file's name. */
+  /** SHA-256 of its content, also the name of its file. */
   hash: string;
   sequences: number;
   residues: number;
-  /** Size of its file. */
   bytes: number;
   /** Milliseconds since 1970-01-01 UTC. */
   added: number;
   /** Whether jobs are scored against it. */
   active: boolean;
-  /** Where its file is. */
   path: string;
 }
 
 export interface CorpusSource {
-  /** Name that results show, such as `swissprot-2026_01`. */
+  /** Name shown in results, such as `swissprot-2026_01`. */
   name: string;
   bytes: FastaSource;
-  /** Called with the numbers so far, after every piece that was read. */
+  /** Called with the numbers so far, after every chunk. */
   report?: (sequences: number, residues: number) => void;
-  /** Called with a sentence where work that was begun is gone on with. */
+  /** Called with a sentence if an interrupted attempt is continued. */
   tell?: (sentence: string) => void;
-  /** Bytes of FASTA after which what is packed is set down. */
+  /** Bytes of FASTA per stored segment. */
   segmentBytes?: number;
 }
 
-/** Milliseconds after which a download that was cut off is not gone on with. */
-const FORGOTTEN = 7 * 86_400_000;
+/** Milliseconds after which an interrupted download is discarded. */
+const ABANDONED_AFTER = 7 * 86_400_000;
 
 export const sha256 = (): Bun.CryptoHasher => new Bun.CryptoHasher("sha256");
 
-/** What stands for a corpus while there is none: searching it finds nothing. */
+/** Stands for a missing corpus: searching it finds nothing. */
 export function emptyCorpus(): Corpus {
   return openCorpus(packCorpus("none", [], sha256));
 }
 
-/** What results say that were computed without a corpus. */
+/** Warning in results that were computed without a corpus. */
 export const NO_CORPUS =
   "There is no corpus to search for homologs: add one with `labd corpus add FILE` (FASTA) and submit again.";
 
 /**
- * Maps a corpus file: every worker that maps it shares the same pages of memory. The mapping is private, so that no
- * stray write could reach the file. It has its own null with it, where one was made.
+ * Maps a corpus file, with its calibration if there is one. Workers share its pages; the mapping is private, so that no stray
+ * write reaches the file.
  * @throws Problem bad_corpus
  */
 export function openCorpusFile(path: string): Corpus {
@@ -74,12 +72,12 @@ export function openCorpusFile(path: string): Corpus {
   }
 }
 
-/** Codes of a file that may be read and not written. */
+/** Errors of files that can only be read. */
 const ONLY_READ = new Set(["EROFS", "EACCES", "EPERM"]);
 
 /**
- * Bun maps files on no Windows, and elsewhere only those that it may open for writing. Others are read into memory,
- * once for every worker.
+ * Bun maps no files on Windows, and elsewhere only files that it may open for writing. Others are read into each worker's
+ * memory.
  */
 function mapOrRead(path: string): Uint8Array {
   if (process.platform === "win32") return readFileSync(path);
@@ -91,18 +89,21 @@ function mapOrRead(path: string): Uint8Array {
   }
 }
 
-/** Where a corpus of this content lies in a data directory. */
+/** Path of a corpus in a data directory. */
 export const corpusPath = (dataDirectory: string, hash: string): string =>
   join(dataDirectory, "corpora", `${hash}.labc`);
 
 /**
- * Reads every byte of a file that is to be the corpus of this content.
- * @throws Problem bad_corpus where it is another, or none
+ * Reads every byte of a corpus file.
+ * @throws Problem bad_corpus if its content does not have this hash
  */
 export function verifyCorpusFile(path: string, hash: string): Corpus {
   const corpus = openCorpusFile(path);
   if (corpus.hash !== hash)
-    throw new Problem("bad_corpus", `corpora/${basename(path)} holds ${corpus.hash}, not ${hash}.`);
+    throw new Problem(
+      "bad_corpus",
+      `corpora/${basename(path)} contains corpus ${corpus.hash} instead of ${hash}.`,
+    );
   try {
     corpus.verify(sha256);
   } catch (error) {
@@ -111,12 +112,12 @@ export function verifyCorpusFile(path: string, hash: string): Corpus {
   return corpus;
 }
 
-/** The corpora of one data directory: files in `corpora/`, and a row each that says which one is in use. */
+/** The corpora of one data directory: a file in `corpora/` and a database row each. */
 export class Corpora {
   readonly #directory: string;
   #emptyHash: string | undefined;
-  /** Method of what is scored with the null of a corpus, as it was last read. */
-  #null: { path: string; stamp: string; method: string } | undefined;
+  /** Method version of results with the corpus's calibration, as last read. */
+  #calibrated: { path: string; stamp: string; method: string } | undefined;
 
   constructor(
     dataDirectory: string,
@@ -127,10 +128,9 @@ export class Corpora {
   }
 
   /**
-   * Reads a FASTA file as a stream, packs it and stores it under its content hash. The first one is taken into use.
-   * Adding the same content again, under whatever name, changes nothing and gives what is there. What a killed process
-   * has begun under this name is gone on with (ADR 0044).
-   * @throws Problem invalid_request that names line and reason, or the name that is taken
+   * Packs a FASTA file as a stream and stores it under its content hash. The first corpus becomes active. Adding the same
+   * content again returns the existing corpus. An interrupted attempt with this name is continued.
+   * @throws Problem invalid_request naming line and reason; conflict if the name is taken
    */
   async add({ name, bytes, report, tell, segmentBytes }: CorpusSource): Promise<CorpusInfo> {
     if (!/^[^\p{C}]{1,200}$/u.test(name)) {
@@ -147,19 +147,16 @@ export class Corpora {
     }
     const { hash, source, sequences, residues } = packed;
     if (sequences === 0) {
-      throw new Problem("invalid_request", `corpus ${name}: the file holds no sequence. Expected FASTA.`);
+      throw new Problem("invalid_request", `corpus ${name}: the file contains no sequence. Expected FASTA.`);
     }
     const known = this.#find("hash = ?", hash) ?? (await this.#withSource(() => source));
-    if (known && this.#isWhole(known)) {
+    if (known && this.#isIntact(known)) {
       dropSegments(this.#directory, name);
       return known;
     }
     if (!known && this.#find("name = ?", name)) {
       dropSegments(this.#directory, name);
-      throw new Problem(
-        "conflict",
-        `corpus ${name}: a corpus of this name with other content is there already. Choose another name.`,
-      );
+      throw new Problem("conflict", `corpus ${name}: another corpus has this name. Choose another name.`);
     }
     writeDurably(this.#path(hash), packed.chunks);
     writeDurably(this.#sourcePath(hash), [new TextEncoder().encode(source)]);
@@ -169,9 +166,8 @@ export class Corpora {
   }
 
   /**
-   * Takes a file in that lies in its place already and was verified there, such as one that was fetched, under its own
-   * name or another. The first corpus is taken into use. What is known already stays as it is.
-   * @throws Problem bad_corpus, conflict where another corpus has the name
+   * Registers a verified file that is already in its place, such as a download. The first corpus becomes active.
+   * @throws Problem bad_corpus; conflict if another corpus has the name
    */
   adopt(hash: string, name?: string): CorpusInfo {
     const known = this.#find("hash = ?", hash);
@@ -182,7 +178,7 @@ export class Corpora {
     if (this.#find("name = ?", as))
       throw new Problem(
         "conflict",
-        `corpus ${as}: a corpus of this name with other content is there already. Choose another name (--name).`,
+        `corpus ${as}: another corpus has this name. Choose another name (--name).`,
       );
     const { sequenceCount: sequences, residueCount: residues } = corpus;
     this.#insert({ hash, name: as, sequences, residues, bytes: statSync(path).size });
@@ -204,16 +200,16 @@ export class Corpora {
       .immediate();
   }
 
-  /** The corpus of this name or hash, which must not be the one in use unless there is no other, with its file. What was scored on it stays. */
+  /** Removes a corpus, which may be active only if it is the last. Results that were computed with it remain. */
   remove(wanted: string): CorpusInfo {
     const found = this.find(wanted);
     if (found.active && this.list().length > 1) {
       throw new Problem(
         "conflict",
-        `corpus ${found.name} is in use: take another one into use first (labd corpus use NAME).`,
+        `corpus ${found.name} is in use: activate another one first (labd corpus use NAME).`,
       );
     }
-    // First the row: a kill in between leaves a file that nobody names, which the next `add` removes.
+    // Row first: a kill in between leaves a file without a row, which the next `add` removes.
     this.database
       .transaction(() => {
         this.database.query("DELETE FROM corpus WHERE hash = ?").run(found.hash);
@@ -226,15 +222,16 @@ export class Corpora {
     return { ...found, active: false };
   }
 
-  /** Removes what killed processes have left behind, and downloads that nobody went on with for a week. One process at a time has the data directory. */
+  /** Removes leftovers of killed processes, and downloads that were abandoned a week ago. */
   #sweep(): void {
     if (!existsSync(this.#directory)) return;
     const known = new Set(this.list().map(({ hash }) => hash));
     for (const file of readdirSync(this.#directory)) {
       const [hash] = file.split(".", 1);
-      const isLeft = file.endsWith(PART) || (/\.(labc|source|null)$/.test(file) && !known.has(hash));
-      const isForgotten = /\.labc\.(fetching|lock(-journal)?)$/.test(file) && this.#age(file) > FORGOTTEN;
-      if (isLeft || isForgotten) rmSync(join(this.#directory, file));
+      const isLeftover = file.endsWith(PART) || (/\.(labc|source|null)$/.test(file) && !known.has(hash));
+      const isAbandoned =
+        /\.labc\.(fetching|lock(-journal)?)$/.test(file) && this.#age(file) > ABANDONED_AFTER;
+      if (isLeftover || isAbandoned) rmSync(join(this.#directory, file));
     }
   }
 
@@ -242,17 +239,17 @@ export class Corpora {
     return Date.now() - (statSync(join(this.#directory, file), { throwIfNoEntry: false })?.mtimeMs ?? 0);
   }
 
-  /** The corpus that was made of this FASTA; null where none was. The digest is only asked for where there may be one. */
+  /** The corpus made from this FASTA, or null. The digest is computed only if there is a candidate. */
   async #withSource(digest: () => string | Promise<string>): Promise<CorpusInfo | null> {
     const candidates = this.list().filter(({ hash }) => existsSync(this.#sourcePath(hash)));
     if (candidates.length === 0) return null;
     const wanted = await digest();
     const found = candidates.find(({ hash }) => readFileSync(this.#sourcePath(hash), "utf8") === wanted);
-    return found && this.#isWhole(found) ? found : null;
+    return found && this.#isIntact(found) ? found : null;
   }
 
-  /** Whether its file is there as it was written: one that is not is made again where the same is added. */
-  #isWhole(info: CorpusInfo): boolean {
+  /** Whether its file is unchanged; a damaged one is written again. */
+  #isIntact(info: CorpusInfo): boolean {
     try {
       this.verify(info);
       return true;
@@ -262,12 +259,12 @@ export class Corpora {
     }
   }
 
-  /** All corpora, in order of their addition. */
+  /** All corpora, oldest first. */
   list(): CorpusInfo[] {
     return this.#select("ORDER BY added, name");
   }
 
-  /** A corpus by its name, its hash or the first eight or more digits of that. @throws Problem not_found with near names */
+  /** Finds a corpus by name, hash, or at least eight initial digits of the hash. @throws Problem not_found with near names */
   find(wanted: string): CorpusInfo {
     const all = this.list();
     const found =
@@ -278,22 +275,22 @@ export class Corpora {
       const near = nearest(wanted, names);
       const hint =
         names.length === 0
-          ? "there is none yet; `labd corpus add FILE` adds one."
+          ? "there is none yet; add one with `labd corpus add FILE`."
           : near.length > 0
             ? `did you mean ${near.join(" or ")}?`
-            : `there are ${names.join(", ")}.`;
+            : `available: ${names.join(", ")}.`;
       throw new Problem("not_found", `corpus ${wanted}: no corpus has this name or hash; ${hint}`);
     }
     return found;
   }
 
   /**
-   * Takes a corpus into use, as `find` finds it. Jobs that are running keep the one they began with.
+   * Makes a corpus active. Running jobs keep the corpus they started with.
    * @throws Problem not_found with near names
    */
   use(wanted: string): CorpusInfo {
     const found = this.find(wanted);
-    // Mapped before the switch: a file that is damaged must not take the place of one that works.
+    // Opened before the switch: a damaged file must not replace a working one.
     openCorpusFile(found.path);
     this.database.transaction(() => {
       this.database.query("UPDATE corpus SET active = 0 WHERE active = 1").run();
@@ -312,32 +309,32 @@ export class Corpora {
     auditOf(this.database, this.clock).record({ action, subject, detail: { name, ...more } });
   }
 
-  /** The corpus in use; null where none was added. */
+  /** The corpus in use, or null. */
   active(): CorpusInfo | null {
     return this.#find("active = ?", 1);
   }
 
-  /** What a job would be scored on now. */
+  /** Corpus and method version of a job that starts now. */
   scoringVersion(): ScoringVersion {
     const active = this.active();
     if (!active) return { corpus: (this.#emptyHash ??= emptyCorpus().hash), method: METHOD };
     const stamp = calibrationStamp(active.path);
     if (stamp === "") return { corpus: active.hash, method: METHOD };
-    // Read again only where the file is another: it is asked for with every job.
-    if (this.#null?.path !== active.path || this.#null.stamp !== stamp) {
+    // Every job asks; the file is read only if it has changed.
+    if (this.#calibrated?.path !== active.path || this.#calibrated.stamp !== stamp) {
       const own = readCalibration(active.path);
-      this.#null = { path: active.path, stamp, method: own ? `${METHOD} ${own.hash}` : METHOD };
+      this.#calibrated = { path: active.path, stamp, method: own ? `${METHOD} ${own.hash}` : METHOD };
     }
-    return { corpus: active.hash, method: this.#null.method };
+    return { corpus: active.hash, method: this.#calibrated.method };
   }
 
-  /** The corpus in use, mapped; the empty one where none was added. @throws Problem bad_corpus */
+  /** The corpus in use, mapped, or the empty corpus. @throws Problem bad_corpus */
   openActive(): Corpus {
     const active = this.active();
     return active ? openCorpusFile(active.path) : emptyCorpus();
   }
 
-  /** Reads every byte of a corpus. @throws Problem bad_corpus where one was altered */
+  /** Reads every byte of a corpus. @throws Problem bad_corpus if one was altered */
   verify({ path, hash }: CorpusInfo): void {
     verifyCorpusFile(path, hash);
   }
@@ -362,7 +359,7 @@ export class Corpora {
   }
 }
 
-/** Errors of the library as Problems; what is none of them goes on as it is. */
+/** Errors of the library as Problems; other errors unchanged. */
 function corpusProblem(error: unknown, where: string): unknown {
   if (error instanceof FastaError) {
     return new Problem("invalid_request", `${where}: ${error.message}.`, { cause: error });

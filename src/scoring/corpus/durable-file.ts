@@ -1,12 +1,12 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** Ending of a file that is being written: one that has it was left behind by a process that was killed. */
+/** Ending of unfinished files, which only killed processes leave behind. */
 export const PART = ".part";
 
 /**
- * Writes a file so that it is either whole under its name or not there, whenever the power fails, and whatever the chunks
- * throw; each is written before the next is asked for.
+ * Writes a file that is either complete under its name or absent, even after a power cut or an error in `chunks`. Each chunk
+ * is written before the next is requested.
  */
 export function writeDurably(path: string, chunks: Iterable<Uint8Array>): void {
   const directory = dirname(path);
@@ -25,7 +25,7 @@ export function writeDurably(path: string, chunks: Iterable<Uint8Array>): void {
     closeSync(file);
   }
   renameSync(temporary, path);
-  // The new name is an entry of the directory, which has to reach the disk as well. Windows cannot and need not.
+  // The directory entry must reach the disk too. Windows neither can nor must do this.
   if (process.platform !== "win32") {
     const entry = openSync(directory, "r");
     fsyncSync(entry);

@@ -2,46 +2,45 @@ import { parsePattern, PatternError } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
 import type { MotifClass } from "./motif-classes.ts";
 
-/** A table of motif classes as the ELM resource publishes it (elm.eu.org, elm_classes.tsv). */
+/** Motif classes as the ELM resource publishes them (elm.eu.org, elm_classes.tsv). */
 export interface ElmTable {
-  /** What the file says of itself; null where it says nothing. */
+  /** Version from the file's comments, or null. */
   version: string | null;
-  /** When it was made, in its own words. */
+  /** Date from the file's comments, or null. */
   published: string | null;
   classes: MotifClass[];
 }
 
 const NAME = "ELMIdentifier";
 const EXPRESSION = "Regex";
-/** What elmIdentifierName may hold, or nobody could ask for the class. */
+/** Same alphabet as elmIdentifierName, or no request could name the class. */
 const ALLOWED_NAME = /^[A-Za-z0-9_-]{1,100}$/;
-/** Bad rows that a refusal names. */
-const MOST_NAMED = 20;
+/** Maximum number of bad rows in an error. */
+const MAX_REPORTED = 20;
 
-/** What was found of one line of a table. */
+/** Result for one line of a table. */
 export interface ElmRow {
-  /** In the file, from 1. */
+  /** Line number from 1. */
   line: number;
-  /** The class; null where the line is wrong. */
+  /** The class; null for a bad line. */
   motif: MotifClass | null;
-  /** What is wrong with the line. */
   problem: string | null;
 }
 
-/** A table that was read whole, with a verdict on each line. */
-export interface JudgedTable extends Omit<ElmTable, "classes"> {
+/** A table with a result for each line. */
+export interface CheckedTable extends Omit<ElmTable, "classes"> {
   rows: ElmRow[];
-  /** What is wrong with the file as such. */
+  /** Problems of the file as a whole. */
   problems: string[];
 }
 
 /**
- * Reads tab-separated text: comment lines with `#` first, then a line with the names of the columns, then a class a
- * line. Cells may stand in quotation marks, doubled inside. Needed are the columns ELMIdentifier and Regex; Accession
- * becomes an alias, Description (or FunctionalSiteName) the description, whatever else is there is left.
- * @throws Problem invalid_request where it is no such table at all
+ * Reads tab-separated text: comments that start with `#`, then column names, then one class per line. Cells may be quoted.
+ * ELMIdentifier and Regex are required; Accession becomes an alias, Description (or FunctionalSiteName) the description;
+ * other columns are ignored.
+ * @throws Problem invalid_request for anything that is not such a table
  */
-export function judgeElmTable(text: string): JudgedTable {
+export function checkElmTable(text: string): CheckedTable {
   const lines = text
     .replace(/^\uFEFF/, "")
     .split(/\r\n|\n|\r/)
@@ -53,7 +52,7 @@ export function judgeElmTable(text: string): JudgedTable {
   if (!columns || !columns.includes(NAME) || !columns.includes(EXPRESSION)) {
     throw new Problem(
       "invalid_request",
-      `${head ? `Line ${head.number}` : "The file"}: expected the names of the columns, ${NAME} and ${EXPRESSION} among them, separated by tabs.`,
+      `${head ? `Line ${head.number}` : "The file"}: expected tab-separated column names that include ${NAME} and ${EXPRESSION}.`,
     );
   }
   const names = new Map<string, number>();
@@ -68,9 +67,11 @@ export function judgeElmTable(text: string): JudgedTable {
   const problems: string[] = [];
   const announced = valueOf(comments, "Num_Classes");
   if (announced !== null && Number(announced) !== rows.length) {
-    problems.push(`The file announces ${announced} classes and has ${rows.length}: it may be cut short.`);
+    problems.push(
+      `The file announces ${announced} classes but contains ${rows.length}: it may be truncated.`,
+    );
   }
-  if (rows.length === 0) problems.push("The table has no class.");
+  if (rows.length === 0) problems.push("The table contains no class.");
   return {
     version: valueOf(comments, "ELM_Classes_Download_Version"),
     published: valueOf(comments, "ELM_Classes_Download_Date"),
@@ -80,18 +81,18 @@ export function judgeElmTable(text: string): JudgedTable {
 }
 
 /**
- * The classes of a table as `judgeElmTable` reads it.
- * @throws Problem invalid_request that names every bad row, where there are any
+ * Reads a table that must be correct.
+ * @throws Problem invalid_request naming the bad rows
  */
 export function readElmTable(text: string): ElmTable {
-  const { version, published, rows, problems } = judgeElmTable(text);
+  const { version, published, rows, problems } = checkElmTable(text);
   const bad = rows.flatMap(({ line, problem }) => (problem === null ? [] : [`Line ${line}: ${problem}`]));
   bad.push(...problems);
   if (bad.length > 0) {
-    const more = bad.length > MOST_NAMED ? [`… and ${bad.length - MOST_NAMED} more.`] : [];
+    const more = bad.length > MAX_REPORTED ? [`… and ${bad.length - MAX_REPORTED} more.`] : [];
     throw new Problem(
       "invalid_request",
-      ["The table is not imported.", ...bad.slice(0, MOST_NAMED), ...more].join("\n"),
+      ["The table is not imported.", ...bad.slice(0, MAX_REPORTED), ...more].join("\n"),
     );
   }
   return { version, published, classes: rows.flatMap(({ motif }) => motif ?? []) };
@@ -105,10 +106,9 @@ function readRow(
   names: Map<string, number>,
   number: number,
 ): MotifClass {
-  if (cells === null)
-    throw new BadRow("a quotation mark is not closed, or does not stand around a whole cell.");
+  if (cells === null) throw new BadRow("a quotation mark is not closed, or does not enclose a whole cell.");
   if (cells.length !== columns.length) {
-    throw new BadRow(`${cells.length} cells where there are ${columns.length} columns.`);
+    throw new BadRow(`${cells.length} cells for ${columns.length} columns.`);
   }
   const cell = (name: string): string => cells[columns.indexOf(name)]?.trim() ?? "";
   const name = cell(NAME);
@@ -117,16 +117,18 @@ function readRow(
   }
   const accession = cell("Accession");
   if (accession !== "" && !ALLOWED_NAME.test(accession)) {
-    throw new BadRow(`${name}, Accession: expected letters, digits, hyphens and underscores, or nothing.`);
+    throw new BadRow(
+      `${name}, Accession: expected letters, digits, hyphens and underscores, or an empty cell.`,
+    );
   }
   const aliases = accession === "" || accession === name ? [] : [accession];
   for (const one of [name, ...aliases]) {
     const before = names.get(one);
-    if (before !== undefined) throw new BadRow(`${one} is in line ${before} already.`);
+    if (before !== undefined) throw new BadRow(`${one} is also in line ${before}.`);
   }
   for (const one of [name, ...aliases]) names.set(one, number);
   const expression = cell(EXPRESSION);
-  if (expression === "") throw new BadRow(`${name}, ${EXPRESSION}: it is empty.`);
+  if (expression === "") throw new BadRow(`${name}, ${EXPRESSION}: empty.`);
   try {
     parsePattern(expression, "elm");
   } catch (error) {
@@ -137,7 +139,7 @@ function readRow(
   return { name, aliases, expression, dialect: "elm", description, citation: "ELM, http://elm.eu.org" };
 }
 
-/** The cells of a line; null where quotation marks do not fit. */
+/** The cells of a line; null for unbalanced quotation marks. */
 function cellsOf(line: string): string[] | null {
   const cells: string[] = [];
   const cell = /"((?:[^"]|"")*)"(?=\t|$)|([^"\t][^\t]*)?(?=\t|$)/y;
@@ -146,13 +148,12 @@ function cellsOf(line: string): string[] | null {
     const found = cell.exec(line);
     if (!found) return null;
     cells.push(found[1]?.replaceAll('""', '"') ?? found[2] ?? "");
-    // The tab, or the end.
     at = cell.lastIndex + 1;
   }
   return cells;
 }
 
-/** What a comment `#Name: value` says. */
+/** The value of a comment `#Name: value`. */
 function valueOf(comments: readonly string[], name: string): string | null {
   const start = `#${name}:`;
   const found = comments.find((comment) => comment.startsWith(start));

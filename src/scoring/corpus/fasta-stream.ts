@@ -1,32 +1,32 @@
 import { Problem } from "../../problem.ts";
 
-/** A FASTA file of proteins: plain, or compressed with gzip or zstd, told apart by its first bytes. */
+/** FASTA of proteins: plain, or compressed with gzip or zstd, detected by the first bytes. */
 export type FastaSource = ReadableStream<Uint8Array> | Blob | string;
 
-/** First bytes of formats, none longer than HEAD. */
+/** Magic numbers, none longer than HEAD. */
 const GZIP = [0x1f, 0x8b];
 const ZSTD = [0x28, 0xb5, 0x2f, 0xfd];
 const UTF8_MARK = [0xef, 0xbb, 0xbf];
 const UTF16_MARKS = { "utf-16le": [0xff, 0xfe], "utf-16be": [0xfe, 0xff] };
 const HEAD = 4;
 
-/** What people take for text, and what to do with it. */
+/** Formats that users mistake for text, and what to do about them. */
 const FOREIGN: [first: number[], is: string][] = [
   [
     [0x50, 0x4b, 0x03, 0x04],
-    "a ZIP archive, or a document of Word or Excel: unpack it, or save it as plain text",
+    "a ZIP archive, or a Word or Excel document: unpack it, or save it as plain text",
   ],
-  [[0xd0, 0xcf, 0x11, 0xe0], "a document of Word or Excel: save it as plain text"],
-  [[0x7b, 0x5c, 0x72, 0x74], "a document in RTF: save it as plain text"],
+  [[0xd0, 0xcf, 0x11, 0xe0], "a Word or Excel document: save it as plain text"],
+  [[0x7b, 0x5c, 0x72, 0x74], "an RTF document: save it as plain text"],
   [[0x25, 0x50, 0x44, 0x46], "a PDF document: save it as plain text"],
   [[0x42, 0x5a, 0x68], "compressed with bzip2: unpack it first"],
   [[0xfd, 0x37, 0x7a, 0x58], "compressed with xz: unpack it first"],
 ];
 
 /**
- * The bytes of a text in UTF-8: decompressed where its first bytes are those of gzip (RFC 1952) or zstd (RFC 8878), without a
- * byte order mark, and out of UTF-16 where it has the mark of that, as editors of Windows save it.
- * @throws Problem invalid_request for a damaged file, and for one of a format that is no text
+ * The text as UTF-8 without a byte order mark: decompressed from gzip (RFC 1952) or zstd (RFC 8878), and converted from
+ * UTF-16 if it has that byte order mark, as Windows editors write it.
+ * @throws Problem invalid_request for a damaged file or another format
  */
 export async function* decompressed(source: FastaSource): AsyncGenerator<Uint8Array> {
   const stream = source instanceof ReadableStream ? source : new Blob([source]).stream();
@@ -44,14 +44,13 @@ export async function* decompressed(source: FastaSource): AsyncGenerator<Uint8Ar
     yield* asUtf8(text.head, text.rest);
   } catch (error) {
     if (error instanceof Problem) throw error;
-    // Errors of the consumer never arrive here: a generator sees only its own.
-    throw new Problem("invalid_request", `The ${format} file is cut short or damaged.`, { cause: error });
+    throw new Problem("invalid_request", `The ${format} file is truncated or damaged.`, { cause: error });
   }
 }
 
 const begins = (head: Uint8Array, first: number[]): boolean => first.every((byte, i) => head[i] === byte);
 
-/** A stream with its first bytes, which it still has. A pipe may hand them over one by one. */
+/** A stream and its first bytes, which the stream still contains. A pipe may deliver them one by one. */
 async function opened(
   stream: ReadableStream<Uint8Array>,
 ): Promise<{ head: Uint8Array; rest: ReadableStream<Uint8Array> }> {
@@ -80,7 +79,7 @@ async function* asUtf8(head: Uint8Array, stream: ReadableStream<Uint8Array>): As
   if (foreign) {
     throw new Problem(
       "invalid_request",
-      `This is ${foreign[1]}. Expected text, as it is or compressed with gzip or zstd.`,
+      `The file is ${foreign[1]}. Expected plain text, or text compressed with gzip or zstd.`,
     );
   }
   const [utf16] = Object.entries(UTF16_MARKS).find(([, mark]) => begins(head, mark)) ?? [];

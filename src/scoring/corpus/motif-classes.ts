@@ -1,10 +1,10 @@
 import { nearest, Problem } from "../../problem.ts";
 import STARTER from "../motif-classes.tsv" with { type: "text" };
 
-/** A named motif, as `elmIdentifierName` asks for it. */
+/** A named motif, requested as `elmIdentifierName`. */
 export interface MotifClass {
   name: string;
-  /** Other names that mean the same, such as ELM identifiers. */
+  /** Synonyms, such as ELM identifiers. */
   aliases: readonly string[];
   expression: string;
   /** Grammar of the expression. */
@@ -13,7 +13,7 @@ export interface MotifClass {
   citation: string;
 }
 
-/** Motif classes by every name they have. */
+/** Motif classes by all of their names. */
 export interface MotifClasses {
   readonly classes: readonly MotifClass[];
   /** @throws Problem unknown_motif_class with near names */
@@ -22,21 +22,20 @@ export interface MotifClasses {
 
 const COLUMNS = ["name", "alias", "expression", "description", "citation"] as const;
 
-/** The table that comes with the program; docs/motif-classes.md prints it. */
+/** The built-in classes, listed in docs/motif-classes.md. */
 export function starterClasses(): MotifClass[] {
   return readClasses(STARTER);
 }
 
 /**
- * Classes from tab-separated text with a line of COLUMNS first; aliases are separated by commas, empty lines
- * and lines that begin with `#` are skipped.
- * @throws Error that names the line: the table is part of the program
+ * Reads tab-separated classes below a header of COLUMNS; aliases are comma-separated, blank lines and comments are skipped.
+ * @throws Error naming the line: the table is part of the program
  */
 export function readClasses(text: string): MotifClass[] {
   const lines = text.split(/\r?\n/).map((line, i) => ({ cells: line.split("\t"), number: i + 1, line }));
   const [head, ...rows] = lines.filter(({ line }) => line.trim() !== "" && !line.startsWith("#"));
   if (head?.line !== COLUMNS.join("\t")) {
-    throw new Error(`motif classes: the first line names other columns than ${COLUMNS.join(", ")}`);
+    throw new Error(`motif classes: the first line must name the columns ${COLUMNS.join(", ")}`);
   }
   return rows.map(({ cells, number }) => {
     if (cells.length !== COLUMNS.length) {
@@ -51,9 +50,8 @@ export function readClasses(text: string): MotifClass[] {
 }
 
 /**
- * Classes ready to be asked for. Where two tables know a name, that of the later one counts, so that an
- * imported table takes the place of the starter's approximations.
- * @throws Error where one table gives a name twice
+ * Combines tables. Names in later tables override earlier ones, so that an imported table replaces built-in approximations.
+ * @throws Error if a table contains a name twice
  */
 export function motifClasses(...tables: readonly (readonly MotifClass[])[]): MotifClasses {
   const byName = new Map<string, MotifClass>();
@@ -61,13 +59,13 @@ export function motifClasses(...tables: readonly (readonly MotifClass[])[]): Mot
     const own = new Set<string>();
     for (const motifClass of table) {
       for (const name of new Set([motifClass.name, ...motifClass.aliases])) {
-        if (own.has(name)) throw new Error(`motif classes: ${name} is there twice`);
+        if (own.has(name)) throw new Error(`motif classes: duplicate name ${name}`);
         own.add(name);
         byName.set(name, motifClass);
       }
     }
   }
-  // An alias that a later table took for a class of its own is none any more.
+  // An alias that a later table uses for its own class is no longer an alias.
   for (const motifClass of new Set(byName.values())) {
     const aliases = motifClass.aliases.filter((alias) => byName.get(alias) === motifClass);
     if (aliases.length === motifClass.aliases.length) continue;
@@ -83,8 +81,8 @@ export function motifClasses(...tables: readonly (readonly MotifClass[])[]): Mot
       const hint =
         near.length > 0
           ? `Near names: ${near.join(", ")}.`
-          : `${byName.size} names are known; docs/motif-classes.md lists them.`;
-      // The name itself is the caller's text and not repeated.
+          : `${byName.size} names are known; GET /api/scoring/motif-classes lists them.`;
+      // The name is the caller's text and must not be repeated.
       throw new Problem("unknown_motif_class", `No motif class has this name. ${hint}`);
     },
   };

@@ -2,33 +2,32 @@ import { Problem } from "../../problem.ts";
 import { auditOf } from "../../accounts/audit.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/sqlite.ts";
-import { type JudgedTable, judgeElmTable, readElmTable } from "./elm-table.ts";
+import { type CheckedTable, checkElmTable, readElmTable } from "./elm-table.ts";
 import { type MotifClass, type MotifClasses, motifClasses, starterClasses } from "./motif-classes.ts";
 
-/** A table of motif classes that was imported. */
+/** An imported table of motif classes. */
 export interface ImportedTable {
-  /** Name of its file. */
+  /** Name of the file. */
   name: string;
-  /** SHA-256 of its content. */
+  /** SHA-256 of the file. */
   hash: string;
-  /** What the file says of itself; null where it says nothing. */
+  /** Version and date from the file's comments, or null. */
   version: string | null;
   published: string | null;
   /** Milliseconds since 1970-01-01 UTC. */
   imported: number;
-  /** Number of its classes. */
+  /** Number of classes. */
   size: number;
 }
 
 /**
- * The motif classes of a data directory: those that come with the program and, layered over them, those of a table
- * that was imported. The database is asked each time whether the table is still the same, so that a running service
- * sees what another process imports.
+ * The motif classes of a data directory: the built-in ones, overridden by those of an imported table. Each access checks
+ * whether the table has changed, so that a running service sees imports by other processes.
  */
 export class MotifTables implements MotifClasses {
   readonly #starter = starterClasses();
   #known: MotifClasses;
-  /** Which table `#known` has. */
+  /** Hash of the table in `#known`. */
   #hash: string | null = null;
 
   constructor(
@@ -46,7 +45,7 @@ export class MotifTables implements MotifClasses {
     return this.#current().find(name);
   }
 
-  /** The table in use; null where none was imported. */
+  /** The imported table, or null. */
   imported(): ImportedTable | null {
     return this.database
       .query(
@@ -56,7 +55,7 @@ export class MotifTables implements MotifClasses {
       .get() as ImportedTable | null;
   }
 
-  /** The classes of the imported table alone, in its order. */
+  /** The classes of the imported table, in its order. */
   importedClasses(): MotifClass[] {
     const rows = this.database
       .query("SELECT name, accession, expression, description, citation FROM motif_class ORDER BY rowid")
@@ -72,9 +71,8 @@ export class MotifTables implements MotifClasses {
   }
 
   /**
-   * Takes a table as the ELM resource publishes it into use, in place of the one before. Importing the same again
-   * changes nothing. Jobs that were submitted keep the expressions that their names had.
-   * @throws Problem invalid_request that names every bad row; nothing is imported then
+   * Imports a table from the ELM resource and replaces the previous one. Submitted jobs keep their expressions.
+   * @throws Problem invalid_request naming every bad row; nothing is imported then
    */
   import(name: string, bytes: Uint8Array): ImportedTable {
     const hash = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
@@ -104,12 +102,12 @@ export class MotifTables implements MotifClasses {
     return this.imported()!;
   }
 
-  /** What an import of this table would say of each of its lines; nothing is changed. @throws Problem invalid_request */
-  judge(bytes: Uint8Array): JudgedTable {
-    return judgeElmTable(textOf(bytes));
+  /** Checks each line of a table without importing it. @throws Problem invalid_request */
+  check(bytes: Uint8Array): CheckedTable {
+    return checkElmTable(textOf(bytes));
   }
 
-  /** Gives the imported table up; what comes with the program counts again. @returns false where there is none */
+  /** Removes the imported table, so that the built-in classes apply. @returns false without one */
   remove(): boolean {
     return this.database
       .transaction(() => {
@@ -145,6 +143,6 @@ function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
-    throw new Problem("invalid_request", "The table is not text in UTF-8.", { cause: error });
+    throw new Problem("invalid_request", "The table is not UTF-8 text.", { cause: error });
   }
 }

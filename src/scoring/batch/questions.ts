@@ -1,0 +1,183 @@
+import {
+  type AlignedText,
+  type Corpus,
+  decode,
+  FastaError,
+  parsePattern,
+  PatternError,
+  readFasta,
+  readHeader,
+} from "../../motif/index.ts";
+import { Problem } from "../../problem.ts";
+import { readPatterns } from "../api/handlers.ts";
+import type { MotifClasses } from "../corpus/motif-classes.ts";
+import type { JobPattern } from "../jobs/job.ts";
+
+/** One query to be scored for several patterns. */
+export interface Question {
+  sequence: string;
+  patterns: JobPattern[];
+}
+
+export interface NamedQuestion extends Question {
+  name: string;
+  description: string;
+}
+
+/** Patterns as the user gives them. */
+export interface PatternInput {
+  regularExpression: readonly string[];
+  elmIdentifierName: readonly string[];
+}
+
+/** What reading depends on. */
+export interface ReadingContext {
+  classes: MotifClasses;
+  /** Longest accepted query, in residues. */
+  maxQueryLength: number;
+}
+
+/**
+ * Reads FASTA, each record being a query for the same patterns.
+ * @throws Problem invalid_request, invalid_pattern, unknown_motif_class
+ */
+export function readSequences(
+  { fasta, regularExpression, elmIdentifierName }: PatternInput & { fasta: string | Uint8Array },
+  { classes, maxQueryLength }: ReadingContext,
+): NamedQuestion[] {
+  const patterns = readPatterns(regularExpression, elmIdentifierName, classes);
+  let records: ReturnType<typeof readFasta>;
+  try {
+    records = readFasta(fasta);
+  } catch (cause) {
+    if (cause instanceof FastaError) throw new Problem("invalid_request", `${cause.message}.`, { cause });
+    throw cause;
+  }
+  if (records.length === 0) throw new Problem("invalid_request", "There is no sequence. Expected FASTA.");
+  return records.map(({ accession: name, description, residues }) => {
+    requireLength(residues.length, maxQueryLength, name);
+    return { name, description, sequence: decode(residues), patterns };
+  });
+}
+
+/** @throws Problem invalid_request for a query that is too long; `where` names it */
+export function requireLength(length: number, maximum: number, where: string): void {
+  if (length <= maximum) return;
+  throw new Problem("invalid_request", `${where}: ${length} residues; at most ${maximum} are scored.`);
+}
+
+/**
+ * Reads a table of queries and patterns. Rows with the same query become one question, in the order of first rows, because
+ * homologs are searched once per query.
+ * @param table tab-separated query (accession of the corpus in use, or sequence) and pattern (expression or class name).
+ *   If the first line names the columns `query` and `pattern`, other columns are ignored; otherwise the first two
+ *   columns are read. Blank lines and lines that start with `#` are skipped.
+ * @throws Problem invalid_request, invalid_pattern naming line and column
+ */
+export function readBatch(
+  table: string | Uint8Array,
+  corpus: Corpus,
+  { classes, maxQueryLength }: ReadingContext,
+): NamedQuestion[] {
+  const questions = new Map<string, NamedQuestion>();
+  const patterns = new Map<string, JobPattern>();
+  for (const { line, query, pattern } of readPairs(table)) {
+    let question = questions.get(query);
+    if (!question) {
+      question = { name: query, patterns: [], ...findQuery(query, corpus, line) };
+      requireLength(question.sequence.length, maxQueryLength, `Batch line ${line}, query`);
+      questions.set(query, question);
+    }
+    const known = patterns.get(pattern) ?? findPattern(pattern, classes, line);
+    patterns.set(pattern, known);
+    question.patterns.push(known);
+  }
+  return [...questions.values()];
+}
+
+function findQuery(query: string, corpus: Corpus, line: number): { sequence: string; description: string } {
+  const index = corpus.findAccession(query);
+  if (index >= 0) {
+    const residues = corpus.residues.subarray(corpus.offsets[index], corpus.offsets[index + 1]);
+    return { sequence: decode(residues), description: corpus.description(index) };
+  }
+  if (/^[A-Za-z]+$/.test(query)) return { sequence: query, description: "" };
+  throw batchProblem(line, "query: neither an accession of the corpus in use nor a sequence (letters only).");
+}
+
+/** Whatever parses as an expression is one; anything else must be the name of a motif class. */
+function findPattern(pattern: string, classes: MotifClasses, line: number): JobPattern {
+  try {
+    parsePattern(pattern, "soap");
+    return { expression: pattern, name: null, dialect: "soap" };
+  } catch (cause) {
+    if (!(cause instanceof PatternError)) throw cause;
+    try {
+      const { expression, dialect } = classes.find(pattern);
+      return { expression, name: pattern, dialect };
+    } catch (unknown) {
+      if (!(unknown instanceof Problem)) throw unknown;
+      throw new Problem(
+        "invalid_pattern",
+        `Batch line ${line}, pattern: as an expression, character ${cause.position + 1}: ${cause.message} As a name: ${unknown.message}`,
+        { cause },
+      );
+    }
+  }
+}
+
+function readPairs(table: string | Uint8Array): { line: number; query: string; pattern: string }[] {
+  const lines = utf8(table, "batch")
+    .split(/\r\n|\r|\n/)
+    .map((text, i) => ({ line: i + 1, cells: text.split("\t").map((cell) => cell.trim()) }))
+    .filter(({ cells }) => cells.some((cell) => cell !== "") && !cells[0].startsWith("#"));
+  if (lines.length === 0)
+    throw new Problem("invalid_request", "The batch has no row. Expected query and pattern.");
+  const names = lines[0].cells.map((cell) => cell.toLowerCase());
+  const hasHeader = names.includes("query") && names.includes("pattern");
+  const [queryAt, patternAt] = hasHeader ? [names.indexOf("query"), names.indexOf("pattern")] : [0, 1];
+  return lines.slice(hasHeader ? 1 : 0).map(({ line, cells }) => {
+    const [query = "", pattern = ""] = [cells[queryAt], cells[patternAt]];
+    if (query === "") throw batchProblem(line, "query: empty; expected an accession or a sequence.");
+    if (pattern === "") throw batchProblem(line, "pattern: empty; expected an expression or a motif class.");
+    return { line, query, pattern };
+  });
+}
+
+const batchProblem = (line: number, reason: string): Problem =>
+  new Problem("invalid_request", `Batch line ${line}, ${reason}`);
+
+/**
+ * Rows of aligned FASTA; blank lines and lines that start with `;` are skipped.
+ * @throws Problem invalid_request naming the line
+ */
+export function readAlignedFasta(bytes: string | Uint8Array): AlignedText[] {
+  const rows: { name: string; description: string; parts: string[] }[] = [];
+  const lines = utf8(bytes, "alignment").split(/\r\n|\r|\n/);
+  const problem = (line: number, reason: string): Problem =>
+    new Problem("invalid_request", `Alignment line ${line + 1}: ${reason}.`);
+  for (const [i, line] of lines.entries()) {
+    if (line.trim() === "" || line.startsWith(";")) continue;
+    if (line.startsWith(">")) {
+      const { accession: name, description } = readHeader(line.slice(1));
+      if (name === "") throw problem(i, "the header has no identifier");
+      rows.push({ name, description, parts: [] });
+    } else {
+      const row = rows.at(-1);
+      if (!row) throw problem(i, "expected a header that starts with > before the first residues");
+      row.parts.push(line.trim());
+    }
+  }
+  if (rows.length === 0)
+    throw new Problem("invalid_request", "There is no alignment. Expected aligned FASTA, query first.");
+  return rows.map(({ name, description, parts }) => ({ name, description, letters: parts.join("") }));
+}
+
+function utf8(bytes: string | Uint8Array, what: string): string {
+  if (typeof bytes === "string") return bytes;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new Problem("invalid_request", `The ${what} is not UTF-8 text.`, { cause });
+  }
+}
