@@ -16,7 +16,7 @@ afterAll(() => lab.database.close());
 
 const path = (id: string) => `consumables/${id}/annotations/`;
 const annotate = (type: string, value: unknown, as = "admin", id = IDS.antibody) =>
-  lab.ask("POST", path(id), { as, body: { annotation_type_id: type, value } });
+  lab.send(as, "POST", path(id), { annotation_type_id: type, value });
 const listed = async (id = IDS.antibody, as?: string): Promise<Json> =>
   ((await lab.ask("GET", path(id), as ? { as } : {})).body.results as Record<string, Json>[]).map(
     ({ name, value }) => [name, value],
@@ -64,7 +64,7 @@ const REFUSED: [string, unknown, string][] = [
   ["nothing", "x", "annotation_type_id: No such annotation type."],
 ];
 test.each(REFUSED)("rejects %s: %p", async (type, value, message) => {
-  const { body: made } = await lab.ask("POST", "consumables/", { as: "admin", body: { name: "new" } });
+  const { body: made } = await lab.send("admin", "POST", "consumables/", { name: "new" });
   const { status, body } = await annotate(type, value, "admin", String(made.id));
   expect({ status, message: body.message }).toEqual({ status: 400, message });
 });
@@ -81,54 +81,52 @@ test("returns 404 for invisible records and 403 for read-only ones", async () =>
           })
         ).status,
       ).toBe(404);
-    expect((await lab.ask("GET", `${hidden}/${part}`, { as: "alice" })).body).toEqual({ results: [] });
+    expect((await lab.send("alice", "GET", `${hidden}/${part}`)).body).toEqual({ results: [] });
   }
   expect((await annotate("note", "x", "bob")).status).toBe(403);
   expect((await lab.ask("POST", path(IDS.antibody), { body: {} })).status).toBe(401);
-  expect((await lab.ask("DELETE", path(IDS.antibody), { as: "admin" })).headers.get("allow")).toBe(
+  expect((await lab.send("admin", "DELETE", path(IDS.antibody))).headers.get("allow")).toBe(
     "GET, POST, HEAD, OPTIONS",
   );
 });
 
 test("shows the name of a referenced record only to callers who may view it", async () => {
-  const made = await lab.ask("POST", "consumables/", { as: "admin", body: { name: "open", public: true } });
+  const made = await lab.send("admin", "POST", "consumables/", { name: "open", public: true });
   const id = String(made.body.id);
-  const type = await lab.ask("POST", "annotationtypes/", {
-    as: "admin",
-    body: { name: "kept_in", type: "OBJECT", choices_target: "locations", public: true },
+  const type = await lab.send("admin", "POST", "annotationtypes/", {
+    name: "kept_in",
+    type: "OBJECT",
+    choices_target: "locations",
+    public: true,
   });
   expect((await annotate(String(type.body.id), "Secret", "admin", id)).status).toBe(201);
   expect(await listed(id, "alice")).toEqual([["kept_in", { id: IDS.secret, name: "Secret" }]]);
   expect(await listed(id, "bob")).toEqual([["kept_in", { id: IDS.secret, name: null }]]);
-  await lab.ask("PATCH", `annotationtypes/${String(type.body.id)}`, {
-    as: "admin",
-    body: { public: false, owned_by: "Genomics" },
+  await lab.send("admin", "PATCH", `annotationtypes/${String(type.body.id)}`, {
+    public: false,
+    owned_by: "Genomics",
   });
   expect(await listed(id, "bob")).toEqual([[null, { id: IDS.secret, name: null }]]);
 });
 
 test("updates and deletes an annotation", async () => {
-  const made = await lab.ask("POST", "specimens/", {
-    as: "bob",
-    body: { name: "Bob's", model_type: "FISH" },
-  });
+  const made = await lab.send("bob", "POST", "specimens/", { name: "Bob's", model_type: "FISH" });
   const at = `specimens/${String(made.body.id)}/annotations/`;
-  const { body } = await lab.ask("POST", at, {
-    as: "bob",
-    body: { annotation_type_id: IDS.note, value: "a" },
-  });
+  const { body } = await lab.send("bob", "POST", at, { annotation_type_id: IDS.note, value: "a" });
   const one = `${at}${String(body.id)}/`;
-  expect((await lab.ask("PATCH", one, { as: "bob", body: { value: "b" } })).body.value).toBe("b");
-  expect((await lab.ask("PATCH", one, { as: "alice", body: { value: "c" } })).status).toBe(404);
-  expect((await lab.ask("DELETE", one, { as: "bob" })).status).toBe(204);
-  expect((await lab.ask("DELETE", one, { as: "bob" })).status).toBe(404);
+  expect((await lab.send("bob", "PATCH", one, { value: "b" })).body.value).toBe("b");
+  expect((await lab.send("alice", "PATCH", one, { value: "c" })).status).toBe(404);
+  expect((await lab.send("bob", "DELETE", one)).status).toBe(204);
+  expect((await lab.send("bob", "DELETE", one)).status).toBe(404);
 });
 
 test("creates notes, and finds records by their text", async () => {
-  const { status, body } = await lab.ask("POST", `locations/${IDS.shelf}/notes/?response_format=flat`, {
-    as: "admin",
-    body: { results: { content: "Door sticks in winter" } },
-  });
+  const { status, body } = await lab.send(
+    "admin",
+    "POST",
+    `locations/${IDS.shelf}/notes/?response_format=flat`,
+    { results: { content: "Door sticks in winter" } },
+  );
   expect({ status, content: (body.results as Record<string, Json>).content }).toEqual({
     status: 201,
     content: "Door sticks in winter",
@@ -150,9 +148,9 @@ test("creates notes, and finds records by their text", async () => {
 });
 
 test("takes the model type from the parameter `type`", async () => {
-  const made = await lab.ask("POST", "stocks/consumables/?type=OLIGO", { as: "alice", body: { name: "p1" } });
+  const made = await lab.send("alice", "POST", "stocks/consumables/?type=OLIGO", { name: "p1" });
   expect(made.body.model_type).toBe("OLIGO");
-  const { body } = await lab.ask("GET", "stocks/consumables/?type=OLIGO", { as: "alice" });
+  const { body } = await lab.send("alice", "GET", "stocks/consumables/?type=OLIGO");
   expect(body.total).toBe(1);
 });
 

@@ -19,7 +19,7 @@ const form = (name: string, content: string) => {
 };
 
 test("uploads, lists, downloads and deletes a file", async () => {
-  const { body: fish } = await lab.ask("POST", "specimens/", { as: "alice", body: { name: "mine" } });
+  const { body: fish } = await lab.send("alice", "POST", "specimens/", { name: "mine" });
   const at = of("specimen", String(fish.id));
   expect(
     json(await lab.bytes("GET", `${at}&deleted=false&page_size=max&ordering=-created`, { as: "alice" })),

@@ -94,7 +94,7 @@ const bulkOf = (page: string): Form =>
     ({ fields, action }) => action.endsWith("/locations/") && fields.some(([, value]) => value === "{}"),
   )!;
 const labels = async (): Promise<Json[]> =>
-  ((await lab.ask("GET", "locations/?owner=alice", { as: "alice" })).body.results as { label: Json }[]).map(
+  ((await lab.send("alice", "GET", "locations/?owner=alice")).body.results as { label: Json }[]).map(
     ({ label }) => label,
   );
 
@@ -167,7 +167,7 @@ describe("writing by forms", () => {
     }
     expect(await labels()).toEqual(["one", "three", "two"]);
     const ids = (
-      (await lab.ask("GET", "locations/?owner=alice", { as: "alice" })).body.results as { id: string }[]
+      (await lab.send("alice", "GET", "locations/?owner=alice")).body.results as { id: string }[]
     ).map(({ id }) => id);
     const record = async () => (await open(`http://lab/api/v2/locations/${ids[0]}/?format=api`)).text;
     await submit(withMethod(await record(), "PATCH"), [["_content", '{"label": "first"}']]);
@@ -179,7 +179,7 @@ describe("writing by forms", () => {
     expect((await submit(replace)).status).toBe(200);
     const some = ids.slice(1).map((id): [string, string] => ["id", id]);
     await submit(bulkOf(await list()), [...some, ["_content", '{"barcode": "B"}'], ["_method", "PATCH"]]);
-    expect((await lab.ask("GET", "locations/?barcode=B", { as: "alice" })).body.total).toBe(2);
+    expect((await lab.send("alice", "GET", "locations/?barcode=B")).body.total).toBe(2);
     await submit(bulkOf(await list()), [...some, ["_method", "DELETE"]]);
     expect(await labels()).toEqual(["first"]);
     const gone = await submit(withMethod(await record(), "DELETE"));

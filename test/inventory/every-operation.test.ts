@@ -27,9 +27,7 @@ const segmentOf = (path: string): string =>
 let copies = 0;
 /** A body with the documented fields: those of an existing record with another name. */
 async function bodyFor(segment: string, schema: Schema): Promise<Json> {
-  const { body } = await lab.ask("GET", `${segment}/?fields=*&response_format=flat&page_size=1`, {
-    as: "admin",
-  });
+  const { body } = await lab.send("admin", "GET", `${segment}/?fields=*&response_format=flat&page_size=1`);
   const [known] = (body.results as Record<string, Json>[] | undefined) ?? [];
   const fields = Object.keys(schema.properties ?? {});
   const made = Object.fromEntries(
@@ -45,7 +43,7 @@ async function newId(segment: string): Promise<string | undefined> {
   const create = paths[`/api/v2/${segment}/`]?.post;
   const schema = create?.requestBody?.content["application/json"]?.schema;
   if (!schema) return undefined;
-  const made = await lab.ask("POST", `${segment}/`, { as: "admin", body: await bodyFor(segment, schema) });
+  const made = await lab.send("admin", "POST", `${segment}/`, await bodyFor(segment, schema));
   return made.body.id === undefined ? undefined : String(made.body.id);
 }
 
@@ -64,7 +62,7 @@ test("every operation responds as documented", async () => {
       const schema = operation.requestBody?.content["application/json"]?.schema;
       // Each call gets its own record, which it may delete.
       const writes = method !== "GET" && /\{id\}(?!.*\{)/.test(path);
-      const first = await lab.ask("GET", `${segment}/?page_size=1`, { as: "admin" });
+      const first = await lab.send("admin", "GET", `${segment}/?page_size=1`);
       const [known] = (first.body.results as Record<string, Json>[] | undefined) ?? [];
       const id = (writes ? await newId(segment) : undefined) ?? String(known?.id ?? IDS.shelf);
       const address = path
@@ -204,7 +202,7 @@ test("sub-resources, files and imports respond as documented", async () => {
     await hold("POST", `${list}{sub_id}/purge/`, `${own}purge/`, 409);
     await hold("DELETE", `${list}{sub_id}/`, own, 204);
     await hold("POST", `${list}{sub_id}/purge/`, `${own}purge/`, 204);
-    const { body: options } = await lab.ask("OPTIONS", `${record}${what}/`, { as: "admin" });
+    const { body: options } = await lab.send("admin", "OPTIONS", `${record}${what}/`);
     const fields = (options.actions as { POST: Record<string, { required: boolean }> }).POST;
     expect(Object.keys(fields).sort()).toEqual(Object.keys(body).sort());
     expect((await lab.ask("OPTIONS", `${record}${what}/`)).body.actions).toBeUndefined();
@@ -216,7 +214,7 @@ test("sub-resources, files and imports respond as documented", async () => {
   await hold("GET", "attachments/{id}/", `attachments/${String(file.id)}/`, 200);
   const bytes = `attachments/${String(file.id)}/`;
   await hold("PUT", "attachments/{id}/", bytes, 200, "a;c");
-  expect((await lab.ask("PATCH", bytes, { as: "admin", body: { name: "x.csv" } })).body.version).toBe(3);
+  expect((await lab.send("admin", "PATCH", bytes, { name: "x.csv" })).body.version).toBe(3);
   await hold("DELETE", "attachments/{id}/", bytes, 204);
   await hold("GET", "attachments/{id}/history/", `${bytes}history/`, 200);
   await hold("POST", "attachments/{id}/restore/", `${bytes}restore/`, 200, { version: 1 });
@@ -245,7 +243,7 @@ test("sub-resources, files and imports respond as documented", async () => {
   await hold("POST", "locations/import/", "locations/import/?progress=1", 200, "label;place\nX;A 101\n");
   await hold("POST", "locations/import/", "locations/import/", 400, "label;place\nY;nowhere\n");
   for (const address of ["attachments/", "locations/import/"])
-    expect((await lab.ask("OPTIONS", address, { as: "admin" })).body).toMatchObject({
+    expect((await lab.send("admin", "OPTIONS", address)).body).toMatchObject({
       name: address.slice(0, -1),
       parses: expect.arrayContaining(["multipart/form-data"]),
     });
@@ -253,7 +251,7 @@ test("sub-resources, files and imports respond as documented", async () => {
 
 test("Allow lists the documented methods", async () => {
   for (const { segment } of RESOURCES) {
-    const list = await lab.ask("GET", `${segment}/`, { as: "admin" });
+    const list = await lab.send("admin", "GET", `${segment}/`);
     expect([list.headers.get("content-type"), list.headers.get("vary")]).toEqual([
       "application/json",
       expect.stringMatching(/^Accept\b/),
@@ -263,7 +261,7 @@ test("Allow lists the documented methods", async () => {
       [`/api/v2/${segment}/`, `${segment}/`],
       [`/api/v2/${segment}/{id}/`, `${segment}/${id}/`],
     ]) {
-      const { headers } = await lab.ask("OPTIONS", address, { as: "admin" });
+      const { headers } = await lab.send("admin", "OPTIONS", address);
       const allowed = headers
         .get("allow")!
         .split(", ")

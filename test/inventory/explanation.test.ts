@@ -132,8 +132,8 @@ describe("explain on a record", () => {
   });
 
   test("notes how to find a deleted record", async () => {
-    const made = await lab.ask("POST", "locations/", { as: "alice", body: { label: "short-lived" } });
-    await lab.ask("DELETE", `locations/${made.body.id}/`, { as: "alice" });
+    const made = await lab.send("alice", "POST", "locations/", { label: "short-lived" });
+    await lab.send("alice", "DELETE", `locations/${made.body.id}/`);
     const { body } = await get(`locations/${made.body.id}/?explain=1`, "alice");
     expect(body).toMatchObject({ deleted: true, view: { may: true } });
     expect((await get(`locations/${made.body.id}/?explain=1`, "bob")).status).toBe(404);
@@ -184,23 +184,22 @@ test("returns metadata for OPTIONS at the root", async () => {
 
 test("explains the state at a past time", async () => {
   const lab = await openLab();
-  const made = await lab.ask("POST", "locations/", { as: "alice", body: { label: "Then" } });
+  const made = await lab.send("alice", "POST", "locations/", { label: "Then" });
   const then = made.headers.get("batch-id")!;
   const path = `locations/${String(made.body.id)}/`;
-  await lab.ask("PATCH", path, { as: "alice", body: { label: "Now" } });
-  await lab.ask("DELETE", path, { as: "alice" });
+  await lab.send("alice", "PATCH", path, { label: "Now" });
+  await lab.send("alice", "DELETE", path);
   const list = async (more: string, as = "alice") =>
-    (await lab.ask("GET", `locations/?label=Then&explain=1${more}`, { as })).body;
+    (await lab.send(as, "GET", `locations/?label=Then&explain=1${more}`)).body;
   const past = await list(`&as_of=${then}`);
   expect([past.total, (await list("")).total, (past.as_of as { batch: string }).batch]).toEqual([1, 0, then]);
   expect((await list(`&as_of=${then}`, "bob")).total).toBe(0);
   expect((await list(`&as_of=${then}&can_change=true`)).total).toBe(1);
   // The plan is that of the statements that read the past: history and not the table's own index.
   expect(JSON.stringify(past.statements)).toContain("record_change");
-  const one = async (more: string) =>
-    (await lab.ask("GET", `${path}?explain=1${more}`, { as: "alice" })).body;
+  const one = async (more: string) => (await lab.send("alice", "GET", `${path}?explain=1${more}`)).body;
   expect([(await one(`&as_of=${then}`)).deleted, (await one("")).deleted]).toEqual([false, true]);
-  expect((await lab.ask("GET", `${path}?explain=1&as_of=2025-01-01`, { as: "alice" })).status).toBe(404);
+  expect((await lab.send("alice", "GET", `${path}?explain=1&as_of=2025-01-01`)).status).toBe(404);
   lab.database.close();
 });
 
@@ -208,9 +207,9 @@ test("leaves no open statements", async () => {
   const directory = mkdtempSync(join(tmpdir(), "labd-explain-"));
   const lab = await openLab({ path: join(directory, "labd.sqlite") });
   for (const path of ["locations/?explain=1", "locations/?explain=1&as_of=2026-06-01"])
-    expect((await lab.ask("GET", path, { as: "alice" })).status).toBe(200);
+    expect((await lab.send("alice", "GET", path)).status).toBe(200);
   // As the program does when it ends; refused while a statement is still reading.
-  await lab.ask("GET", "locations/?query=x", { as: "alice" });
+  await lab.send("alice", "GET", "locations/?query=x");
   lab.database.run("PRAGMA wal_checkpoint(TRUNCATE)");
   lab.database.close(true);
   rmSync(directory, { recursive: true });

@@ -17,7 +17,7 @@ beforeAll(async () => {
     amount: i / 4,
     model_type: "OTHER",
   }));
-  expect((await lab.ask("POST", "consumables/", { as: "alice", body: bodies })).status).toBe(201);
+  expect((await lab.send("alice", "POST", "consumables/", bodies)).status).toBe(201);
 });
 afterAll(() => lab.database.close());
 

@@ -51,6 +51,8 @@ export interface Lab {
     path: string,
     options?: { as?: string; body?: unknown; headers?: Record<string, string> },
   ): Promise<Answered>;
+  /** The same as a user, in short. */
+  send(as: string, method: string, path: string, body?: unknown): Promise<Answered>;
   /** The response itself, whose body is yet to be read. */
   get(path: string, as?: string): Promise<Response>;
   /** The same for bytes, in both directions: a file, or a form with one. */
@@ -106,7 +108,7 @@ export async function openLab(
     admit: (request) => accounts.verifyBasic(request),
     services: [inventoryRoutes({ database, clock, accounts, anonymousRead: options.anonymousRead ?? true })],
   });
-  return {
+  const lab: Lab = {
     database,
     clock,
     accounts,
@@ -133,6 +135,7 @@ export async function openLab(
       if (response.status >= 400 && "message" in parsed) delete parsed.code;
       return { status: response.status, headers: response.headers, text, body: parsed };
     },
+    send: (as, method, path, body) => lab.ask(method, path, body === undefined ? { as } : { as, body }),
     get: (path, as) =>
       answer(
         new Request(`http://lab/api/v2/${path}`, {
@@ -152,6 +155,7 @@ export async function openLab(
       return { status: response.status, headers: response.headers, bytes };
     },
   };
+  return lab;
 }
 
 /** The operations of the OpenAPI document, by path and method. */

@@ -28,7 +28,7 @@ async function send(
 }
 const table = (...rows: string[]): string => `${rows.join("\r\n")}\r\n`;
 const records = async (path: string, as = "alice"): Promise<Record<string, Json>[]> =>
-  (await lab.ask("GET", path, { as })).body.results as Record<string, Json>[];
+  (await lab.send(as, "GET", path)).body.results as Record<string, Json>[];
 const counts = ({ created, updated, unchanged, errors }: Answer) => [
   created,
   updated,
@@ -190,7 +190,7 @@ test("writes one batch, which can be undone", async () => {
   const { report, headers } = await send("projects/import/", table("name", "a", "b"));
   expect(report.batch).toMatch(/^[0-9a-f-]{36}$/);
   expect(headers.get("batch-id")).toBe(report.batch);
-  const undone = await lab.ask("POST", `batches/${report.batch}/undo/`, { as: "alice" });
+  const undone = await lab.send("alice", "POST", `batches/${report.batch}/undo/`);
   expect({ status: undone.status, left: await records("projects/?owner=alice") }).toEqual({
     status: 200,
     left: [],

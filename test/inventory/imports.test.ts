@@ -30,13 +30,13 @@ const csv = (rows: number, more = ""): string =>
 const send = (path: string, body: string, as = "alice"): Promise<Answered> =>
   lab.ask("POST", path, { as, body, headers: { "Content-Type": "text/csv" } });
 const total = async (): Promise<Json> =>
-  (await lab.ask("GET", "consumables/?name=Thing&page_size=1", { as: "alice" })).body.total;
+  (await lab.send("alice", "GET", "consumables/?name=Thing&page_size=1")).body.total;
 const IMPORT = "consumables/import/";
 
 /** Polls until the import has one of these states. */
 async function until(path: string, ...states: string[]): Promise<Answered> {
   for (;;) {
-    const answer = await lab.ask("GET", path, { as: "alice" });
+    const answer = await lab.send("alice", "GET", path);
     expect(answer.status).toBe(200);
     if (states.includes(String(answer.body.state))) return answer;
     // One that has ended will not get there any more.
@@ -52,11 +52,11 @@ test("serves readers during an import, and lets writers wait", async () => {
   let under: { id: string }[] = [];
   while (under.length === 0) {
     await Bun.sleep(1);
-    under = (await lab.ask("GET", "imports/", { as: "alice" })).body.results as typeof under;
+    under = (await lab.send("alice", "GET", "imports/")).body.results as typeof under;
   }
   const [{ id }] = under;
   await until(`imports/${id}/`, "writing");
-  const written = lab.ask("POST", "locations/", { as: "alice", body: { label: "Meanwhile" } });
+  const written = lab.send("alice", "POST", "locations/", { label: "Meanwhile" });
   let reads = 0;
   while (!own.ended) {
     // All of it or nothing.
@@ -87,12 +87,12 @@ test("accepts a background import, and reports progress and result", async () =>
     report: { created: 2000, errors: [] },
   });
   const batch = (body.report as { batch: string }).batch;
-  expect((await lab.ask("GET", `batches/${batch}/`, { as: "alice" })).status).toBe(200);
+  expect((await lab.send("alice", "GET", `batches/${batch}/`)).status).toBe(200);
   // Nobody else's business.
-  expect((await lab.ask("GET", path, { as: "bob" })).status).toBe(404);
+  expect((await lab.send("bob", "GET", path)).status).toBe(404);
   expect((await lab.ask("GET", path)).status).toBe(401);
-  expect((await lab.ask("GET", "imports/", { as: "bob" })).body.results).toEqual([]);
-  expect((await lab.ask("GET", "imports/", { as: "admin" })).body.results).toHaveLength(1);
+  expect((await lab.send("bob", "GET", "imports/")).body.results).toEqual([]);
+  expect((await lab.send("admin", "GET", "imports/")).body.results).toHaveLength(1);
   const [stored] = lab.database.query("SELECT file, outcome FROM import_file").all() as {
     file: null;
     outcome: string;
@@ -110,15 +110,15 @@ test("accepts a background import, and reports progress and result", async () =>
 test("rolls back a cancelled import, and cancels a waiting one", async () => {
   const [first, second] = await Promise.all([1, 2].map(() => send(`${IMPORT}?background=1`, csv(20_000))));
   await until(pathOf(first), "writing");
-  const waiting = await lab.ask("DELETE", pathOf(second), { as: "alice" });
+  const waiting = await lab.send("alice", "DELETE", pathOf(second));
   expect(waiting.body.state).toBe("waiting");
-  const off = await lab.ask("DELETE", pathOf(first), { as: "alice" });
+  const off = await lab.send("alice", "DELETE", pathOf(first));
   expect([off.status, off.body.state]).toEqual([200, "cancelled"]);
   await until(pathOf(second), "cancelled");
   expect(await total()).toBe(0);
-  expect((await lab.ask("DELETE", pathOf(first), { as: "alice" })).status).toBe(409);
+  expect((await lab.send("alice", "DELETE", pathOf(first))).status).toBe(409);
   // The turn is given back.
-  expect((await lab.ask("POST", "locations/", { as: "alice", body: { label: "x" } })).status).toBe(201);
+  expect((await lab.send("alice", "POST", "locations/", { label: "x" })).status).toBe(201);
 });
 
 test("resumes an accepted import after a restart, and runs it once", async () => {

@@ -15,7 +15,7 @@ beforeAll(async () => {
     ["Tube 3", "bob"],
   ]) {
     const body = { name, model_type: "OTHER", location: IDS.drawer };
-    expect((await lab.ask("POST", "stocks/consumables/", { as, body })).status).toBe(201);
+    expect((await lab.send(as, "POST", "stocks/consumables/", body)).status).toBe(201);
   }
 });
 afterAll(() => lab.database.close());
@@ -48,7 +48,7 @@ test("includes references by annotations", async () => {
     [IDS.hidden, "admin"],
   ]) {
     const body = { annotation_type_id: "stored_in", value: "Cabinet" };
-    expect((await lab.ask("POST", `stocks/specimen/${id}/annotations/`, { as: as!, body })).status).toBe(201);
+    expect((await lab.send(as!, "POST", `stocks/specimen/${id}/annotations/`, body)).status).toBe(201);
   }
   const seen = async (as?: string) =>
     ((await get(`equipment/${IDS.cabinet}/references/`, as)).results as Record<string, Json>[]).filter(
@@ -68,7 +68,7 @@ test("includes references by annotations", async () => {
     },
   ]);
   expect((await seen("bob")).map(({ total }) => total)).toEqual([1]);
-  expect((await lab.ask("GET", String((await seen("alice"))[0].list), { as: "alice" })).body.total).toBe(2);
+  expect((await lab.send("alice", "GET", String((await seen("alice"))[0].list))).body.total).toBe(2);
 });
 
 test("returns 404 for a record the caller may not view", async () => {
@@ -152,15 +152,13 @@ test("browses the location tree down and up", async () => {
     levels: [],
   });
   expect((await tree(`locations/${IDS.shelf}`, "alice")).levels).toEqual([["locations", [["drawer", 0, 2]]]]);
-  expect((await lab.ask("GET", `locations/tree/?of=locations/${IDS.secret}`, { as: "bob" })).status).toBe(
-    404,
-  );
+  expect((await lab.send("bob", "GET", `locations/tree/?of=locations/${IDS.secret}`)).status).toBe(404);
   expect((await lab.ask("GET", "locations/tree/?of=terms/1")).status).toBe(400);
 });
 
 test("shows a location inside an invisible one at the top level", async () => {
   const inner = { label: "Inner", parent: IDS.secret, public: true };
-  expect((await lab.ask("POST", "locations/", { as: "admin", body: inner })).status).toBe(201);
+  expect((await lab.send("admin", "POST", "locations/", inner)).status).toBe(201);
   const names = async (as: string) => {
     const { levels } = await get("locations/tree/", as);
     const found = levels as { segment: string; results: { name: string }[] }[];
@@ -180,19 +178,16 @@ test("returns the metadata for forms and filters to every caller", async () => {
     expect(Object.keys(fields)).toContain(String(body.key));
     for (const [name, { reference, lookups }] of Object.entries(fields)) {
       const sortable = (fields[name] as unknown as { sortable: boolean }).sortable;
-      if (sortable)
-        expect((await lab.ask("GET", `${segment}/?ordering=${name}`, { as: "admin" })).status).toBe(200);
+      if (sortable) expect((await lab.send("admin", "GET", `${segment}/?ordering=${name}`)).status).toBe(200);
       for (const lookup of lookups) {
-        const asked = await lab.ask("GET", `${segment}/?${name}__${lookup}=x`, { as: "admin" });
+        const asked = await lab.send("admin", "GET", `${segment}/?${name}__${lookup}=x`);
         // Values of other kinds are refused; the lookup itself is not.
         expect({ segment, name, lookup, text: asked.text }).not.toMatchObject({
           text: expect.stringMatching(/does not apply|not a parameter/),
         });
       }
       if (!reference) continue;
-      const choices = await lab.ask("GET", `${reference.segment}/?fields=id,${reference.key}`, {
-        as: "admin",
-      });
+      const choices = await lab.send("admin", "GET", `${reference.segment}/?fields=id,${reference.key}`);
       expect({ name, status: choices.status }).toEqual({ name, status: 200 });
     }
   }

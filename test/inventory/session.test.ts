@@ -112,10 +112,7 @@ test("accepts Basic authentication", async () => {
 
 test("creates, shows once, lists and revokes tokens", async () => {
   const as = "bob";
-  const made = await lab.ask("POST", "tokens/", {
-    as,
-    body: { name: "plate reader", scope: "read", days: 1 },
-  });
+  const made = await lab.send(as, "POST", "tokens/", { name: "plate reader", scope: "read", days: 1 });
   expect(made.status).toBe(201);
   const { token, ...record } = made.body;
   expect(record).toEqual({
@@ -131,20 +128,20 @@ test("creates, shows once, lists and revokes tokens", async () => {
   expect((await lab.ask("GET", "tokens/", { headers })).text).not.toContain(String(token));
   const refused = await lab.ask("POST", "tokens/", { headers, body: { name: "more" } });
   expect([refused.status, refused.body.detail]).toEqual([403, "This token may only read (scope read)."]);
-  const listed = (await lab.ask("GET", "tokens/", { as })).body;
+  const listed = (await lab.send(as, "GET", "tokens/")).body;
   expect(listed.total).toBe(2);
   expect((listed.results as Json[])[0]).toEqual({ ...record, last_used: record.created });
   const path = `tokens/${record.id}/`;
-  expect((await lab.ask("GET", path, { as })).body.name).toBe("plate reader");
+  expect((await lab.send(as, "GET", path)).body.name).toBe("plate reader");
   for (const other of ["alice", "admin"]) {
-    expect((await lab.ask("GET", path, { as: other })).status).toBe(404);
-    expect((await lab.ask("DELETE", path, { as: other })).status).toBe(404);
+    expect((await lab.send(other, "GET", path)).status).toBe(404);
+    expect((await lab.send(other, "DELETE", path)).status).toBe(404);
   }
   expect((await lab.ask("GET", "tokens/")).status).toBe(401);
   expect((await lab.ask("GET", "locations/", { headers })).status).toBe(200);
-  expect((await lab.ask("DELETE", path, { as })).status).toBe(204);
+  expect((await lab.send(as, "DELETE", path)).status).toBe(204);
   expect((await lab.ask("GET", "locations/", { headers })).status).toBe(401);
-  expect((await lab.ask("DELETE", path, { as })).status).toBe(404);
+  expect((await lab.send(as, "DELETE", path)).status).toBe(404);
   for (const body of [
     {},
     { name: "" },
@@ -156,7 +153,7 @@ test("creates, shows once, lists and revokes tokens", async () => {
     { name: "x", user: "admin" },
     [],
   ])
-    expect((await lab.ask("POST", "tokens/", { as, body })).status).toBe(400);
+    expect((await lab.send(as, "POST", "tokens/", body)).status).toBe(400);
 });
 
 test("throttles failed sign-ins of known and unknown names", async () => {
@@ -171,5 +168,5 @@ test("throttles failed sign-ins of known and unknown names", async () => {
   lab.clock.set(START + 301_000);
   expect((await attempt("bob")).status).toBe(401);
   // Whoever has a token is not kept out by somebody else's failures.
-  expect((await lab.ask("GET", "locations/", { as: "bob" })).status).toBe(200);
+  expect((await lab.send("bob", "GET", "locations/")).status).toBe(200);
 }, 300_000);

@@ -13,17 +13,17 @@ beforeAll(async () => {
 });
 afterAll(() => lab.database.close());
 beforeEach(async () => {
-  const made = await lab.ask("POST", "locations/", { as: "alice", body: { label: "Shared" } });
+  const made = await lab.send("alice", "POST", "locations/", { label: "Shared" });
   id = String(made.body.id);
 });
 
 const share = (as: string, body: unknown, method = "PATCH") =>
-  lab.ask(method, `locations/${id}/permissions/`, { as, body });
+  lab.send(as, method, `locations/${id}/permissions/`, body);
 const seen = async (as: string, query = "") =>
-  (await lab.ask("GET", `locations/?id=${id}${query}`, { as })).body.total === 1;
+  (await lab.send(as, "GET", `locations/?id=${id}${query}`)).body.total === 1;
 const change = async (as: string) =>
-  (await lab.ask("PATCH", `locations/${id}/`, { as, body: { barcode: "1" } })).status;
-const remove = async (as: string) => (await lab.ask("DELETE", `locations/${id}/`, { as })).status;
+  (await lab.send(as, "PATCH", `locations/${id}/`, { barcode: "1" })).status;
+const remove = async (as: string) => (await lab.send(as, "DELETE", `locations/${id}/`)).status;
 
 test("grants and revokes a right with immediate effect", async () => {
   expect([await seen("bob"), await change("bob")]).toEqual([false, 404]);
@@ -59,7 +59,7 @@ test("grants and revokes a right with immediate effect", async () => {
     200,
     403,
   ]);
-  const record = await lab.ask("GET", `locations/${id}/?fields=permissions`, { as: "bob" });
+  const record = await lab.send("bob", "GET", `locations/${id}/?fields=permissions`);
   expect(record.body.permissions).toEqual({ public: false, actions: { change: true, delete: false } });
   await share("alice", { users: [{ user: "bob", view: false, change: false }] });
   expect([await seen("bob"), await change("bob")]).toEqual([false, 404]);
@@ -115,7 +115,7 @@ test("replaces lists by PUT, and merges by PATCH", async () => {
     groups: [],
   });
   expect((await lab.ask("GET", `locations/${id}/`)).status).toBe(200);
-  const history = await lab.ask("GET", `locations/${id}/history/`, { as: "alice" });
+  const history = await lab.send("alice", "GET", `locations/${id}/history/`);
   const kinds = (history.body.results as { resource: string; op: string }[]).map(
     ({ resource, op }) => `${resource} ${op}`,
   );
@@ -123,7 +123,7 @@ test("replaces lists by PUT, and merges by PATCH", async () => {
   expect(kinds).toContain("permissions create");
   expect(kinds).toContain("permissions delete");
 });
-const idOf = async (name: string) => (await lab.ask("GET", `users/${name}/`, { as: "alice" })).body.id;
+const idOf = async (name: string) => (await lab.send("alice", "GET", `users/${name}/`)).body.id;
 
 test("names the invalid list, and writes nothing", async () => {
   const good = { user: "bob", view: true };
@@ -144,35 +144,27 @@ test("names the invalid list, and writes nothing", async () => {
     expect([body, refused.status, Object.keys(refused.body)]).toEqual([body, 400, [field, "message"]]);
   }
   expect(await seen("bob")).toBe(false);
-  expect((await lab.ask("DELETE", `locations/${id}/permissions/`, { as: "alice" })).status).toBe(405);
+  expect((await lab.send("alice", "DELETE", `locations/${id}/permissions/`)).status).toBe(405);
 });
 
 test("shares several records or none", async () => {
-  const second = String(
-    (await lab.ask("POST", "locations/", { as: "alice", body: { label: "Two" } })).body.id,
-  );
+  const second = String((await lab.send("alice", "POST", "locations/", { label: "Two" })).body.id);
   const body = (ids: string[]) => ({ ids, users: [{ user: "bob", view: true }] });
-  const count = async () =>
-    (await lab.ask("GET", `locations/?id=${id}&id=${second}`, { as: "bob" })).body.total;
-  const hidden = await lab.ask("PATCH", "locations/permissions/", { as: "bob", body: body([id]) });
+  const count = async () => (await lab.send("bob", "GET", `locations/?id=${id}&id=${second}`)).body.total;
+  const hidden = await lab.send("bob", "PATCH", "locations/permissions/", body([id]));
   expect([hidden.status, hidden.body.detail]).toEqual([404, `Not found: "${id}".`]);
   // A public record of the program, which alice may not change.
-  const refused = await lab.ask("PATCH", "locations/permissions/", {
-    as: "alice",
-    body: body([id, IDS.shelf]),
-  });
+  const refused = await lab.send("alice", "PATCH", "locations/permissions/", body([id, IDS.shelf]));
   expect([refused.status, refused.body.detail]).toEqual([403, expect.stringContaining(IDS.shelf)]);
   expect(await count()).toBe(0);
-  const done = await lab.ask("PATCH", "locations/permissions/", { as: "alice", body: body([id, second]) });
+  const done = await lab.send("alice", "PATCH", "locations/permissions/", body([id, second]));
   expect([done.status, done.body]).toEqual([200, { shared: 2, ids: [id, second] }]);
   expect(await count()).toBe(2);
-  expect(
-    (await lab.ask("PUT", "locations/permissions/", { as: "alice", body: { ids: [id], users: [] } })).status,
-  ).toBe(200);
+  expect((await lab.send("alice", "PUT", "locations/permissions/", { ids: [id], users: [] })).status).toBe(
+    200,
+  );
   expect(await count()).toBe(1);
-  expect(
-    (await lab.ask("PATCH", "locations/permissions/", { as: "alice", body: { users: [] } })).status,
-  ).toBe(400);
+  expect((await lab.send("alice", "PATCH", "locations/permissions/", { users: [] })).status).toBe(400);
 });
 
 test("exists for every resource and alias", async () => {
@@ -184,9 +176,7 @@ test("exists for every resource and alias", async () => {
     ["addresses", "1"],
   ])
     for (const end of ["", "/"])
-      expect(
-        (await lab.ask("GET", `${segment}/${record}/permissions${end}`, { as: "admin" })).body,
-      ).toMatchObject({
+      expect((await lab.send("admin", "GET", `${segment}/${record}/permissions${end}`)).body).toMatchObject({
         owner: "system",
         public: true,
       });
@@ -195,11 +185,11 @@ test("exists for every resource and alias", async () => {
 test("ends with the account or the group", async () => {
   await share("alice", { users: [{ user: "carol", view: true }] });
   expect(await seen("carol")).toBe(true);
-  await lab.ask("PATCH", "users/carol/", { as: "admin", body: { is_active: false } });
-  expect((await lab.ask("GET", `locations/?id=${id}`, { as: "carol" })).status).toBe(401);
-  await lab.ask("POST", "groups/", { as: "admin", body: { name: "Guests", members: ["bob"] } });
+  await lab.send("admin", "PATCH", "users/carol/", { is_active: false });
+  expect((await lab.send("carol", "GET", `locations/?id=${id}`)).status).toBe(401);
+  await lab.send("admin", "POST", "groups/", { name: "Guests", members: ["bob"] });
   await share("alice", { groups: [{ group: "Guests", view: true }] });
   expect(await seen("bob")).toBe(true);
-  expect((await lab.ask("DELETE", "groups/Guests/", { as: "admin" })).status).toBe(204);
+  expect((await lab.send("admin", "DELETE", "groups/Guests/")).status).toBe(204);
   expect(await seen("bob")).toBe(false);
 });

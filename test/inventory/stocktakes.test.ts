@@ -33,14 +33,14 @@ beforeAll(async () => {
 afterAll(() => lab.database.close());
 
 const begin = async (as: string, location = IDS.shelf) => {
-  const made = await lab.ask("POST", "stocktakes/", { as, body: { name: "Shelf", location } });
+  const made = await lab.send(as, "POST", "stocktakes/", { name: "Shelf", location });
   expect([made.status, made.body.state]).toEqual([201, "OPEN"]);
   return `stocktakes/${String(made.body.id)}/`;
 };
 const scan = async (of: string, as: string, codes: string[], place?: string) => {
-  const { status, body } = await lab.ask("POST", `${of}scans/`, {
-    as,
-    body: { codes, ...(place === undefined ? {} : { place }) },
+  const { status, body } = await lab.send(as, "POST", `${of}scans/`, {
+    codes,
+    ...(place === undefined ? {} : { place }),
   });
   expect({ status, results: body.results }).toMatchObject({ status: 200, results: expect.any(Array) });
   return (
@@ -48,7 +48,7 @@ const scan = async (of: string, as: string, codes: string[], place?: string) => 
   ).map(({ verdict, again, record }) => `${record?.name ?? "–"}: ${verdict}${again ? " again" : ""}`);
 };
 const count = async (of: string, as: string) => {
-  const { body } = await lab.ask("GET", `${of}count/`, { as });
+  const { body } = await lab.send(as, "GET", `${of}count/`);
   const names = (list: string) =>
     (body[list] as unknown as { name?: string; code: string }[]).map(({ name, code }) => name ?? code).sort();
   return Object.fromEntries(
@@ -57,7 +57,7 @@ const count = async (of: string, as: string) => {
 };
 const placeOf = async (letter: string): Promise<Record<string, unknown>> => {
   const path = `stocks/consumables/${id(letter)}/?fields=location__label,status`;
-  return (await lab.ask("GET", path, { as: "admin" })).body;
+  return (await lab.send("admin", "GET", path)).body;
 };
 
 test("judges scans by recorded locations, and applies them as one batch", async () => {
@@ -79,8 +79,8 @@ test("judges scans by recorded locations, and applies them as one batch", async 
     "Freezer 1: other",
     "Bench ÄÖ: misplaced",
   ]);
-  expect((await lab.ask("DELETE", `${of}scans/?code=${IDS.bench}`, { as: "admin" })).status).toBe(204);
-  expect((await lab.ask("DELETE", `${of}scans/?code=${IDS.bench}`, { as: "admin" })).status).toBe(404);
+  expect((await lab.send("admin", "DELETE", `${of}scans/?code=${IDS.bench}`)).status).toBe(204);
+  expect((await lab.send("admin", "DELETE", `${of}scans/?code=${IDS.bench}`)).status).toBe(404);
   expect(await count(of, "admin")).toEqual({
     found: ["In the drawer", "On the shelf"],
     misplaced: ["Nowhere", "On the bench"],
@@ -90,19 +90,19 @@ test("judges scans by recorded locations, and applies them as one batch", async 
   });
 
   const body = { missing: "status" };
-  const tried = await lab.ask("POST", `${of}apply/?dry_run=1`, { as: "admin", body });
+  const tried = await lab.send("admin", "POST", `${of}apply/?dry_run=1`, body);
   expect([tried.status, tried.body.count]).toEqual([200, 5]);
   expect((await placeOf("d")).location__label).toBe("Bench ÄÖ");
   const confirm = String(tried.body.confirm);
-  const done = await lab.ask("POST", `${of}apply/?confirm=${confirm}`, { as: "admin", body });
+  const done = await lab.send("admin", "POST", `${of}apply/?confirm=${confirm}`, body);
   expect(done.status).toBe(200);
   expect(await placeOf("d")).toMatchObject({ location__label: "Shelf 1" });
   expect(await placeOf("e")).toMatchObject({ location__label: "Shelf 1" });
   expect(await placeOf("c")).toMatchObject({ location__label: "Shelf 1", status: "MISSING" });
-  expect((await lab.ask("GET", of, { as: "admin" })).body.state).toBe("APPLIED");
+  expect((await lab.send("admin", "GET", of)).body.state).toBe("APPLIED");
 
   // The report stays what it was, whatever becomes of the records.
-  const csv = (await lab.ask("GET", `${of}count/?format=csv`, { as: "admin" })).text.split("\r\n");
+  const csv = (await lab.send("admin", "GET", `${of}count/?format=csv`)).text.split("\r\n");
   expect(csv[0]).toBe("result,list,id,name,barcode,code,recorded_in,found_in,done");
   expect(csv).toContain(
     `misplaced,stocks/consumables,${id("d")},On the bench,,http://lab/i/dddddddd-dddd,Bench ÄÖ,Shelf 1,moved`,
@@ -120,10 +120,10 @@ test("judges scans by recorded locations, and applies them as one batch", async 
     );
 
   const undo = `batches/${done.headers.get("Batch-Id")}/undo/`;
-  expect((await lab.ask("POST", undo, { as: "admin", body: {} })).status).toBe(200);
+  expect((await lab.send("admin", "POST", undo, {})).status).toBe(200);
   expect((await placeOf("d")).location__label).toBe("Bench ÄÖ");
   expect(await placeOf("c")).toMatchObject({ location__label: "Shelf 1", status: "" });
-  expect((await lab.ask("GET", of, { as: "admin" })).body.state).toBe("OPEN");
+  expect((await lab.send("admin", "GET", of)).body.state).toBe("OPEN");
   expect((await count(of, "admin")).misplaced).toEqual(["Nowhere", "On the bench"]);
 });
 
@@ -134,13 +134,13 @@ test("moves an item into the box in which it was scanned", async () => {
     "In the drawer: found",
   ]);
   expect(await scan(of, "admin", ["TUBE-1"], IDS.shelf)).toEqual(["In the drawer: found again"]);
-  const { body } = await lab.ask("POST", `${of}apply/`, { as: "admin", body: { missing: "clear" } });
+  const { body } = await lab.send("admin", "POST", `${of}apply/`, { missing: "clear" });
   expect(body.counts).toMatchObject({ expected: 4, found: 1, misplaced: 1, missing: 2 });
   expect((await placeOf("b")).location__label).toBe("drawer");
   expect((await placeOf("c")).location__label).toBeNull();
-  const wrong = await lab.ask("POST", `${await begin("admin")}scans/`, {
-    as: "admin",
-    body: { code: "x", place: IDS.bench },
+  const wrong = await lab.send("admin", "POST", `${await begin("admin")}scans/`, {
+    code: "x",
+    place: IDS.bench,
   });
   expect([wrong.status, Object.keys(wrong.body)]).toEqual([400, ["place", "message"]]);
 });
@@ -150,18 +150,18 @@ test("respects the rights of the caller", async () => {
   // Neither the lists nor a code tell of what is hidden.
   expect(await scan(of, "bob", ["ffffffff", "dddddddd"])).toEqual(["–: unknown", "On the bench: misplaced"]);
   expect(JSON.stringify(await count(of, "bob"))).not.toContain("Hidden");
-  const { status, body } = await lab.ask("POST", `${of}apply/`, { as: "bob", body: { missing: "clear" } });
+  const { status, body } = await lab.send("bob", "POST", `${of}apply/`, { missing: "clear" });
   expect(status).toBe(200);
   expect((body.misplaced as { done: string }[]).map(({ done }) => done)).toEqual(["not permitted"]);
   expect((await placeOf("d")).location__label).toBe("Bench ÄÖ");
   for (const as of [undefined, "alice"])
     expect((await lab.ask("GET", `${of}count/`, as ? { as } : {})).status).toBe(404);
   expect((await lab.ask("POST", `${of}scans/`, { body: { code: "x" } })).status).toBe(401);
-  expect((await lab.ask("POST", `${of}scans/`, { as: "alice", body: { code: "x" } })).status).toBe(404);
+  expect((await lab.send("alice", "POST", `${of}scans/`, { code: "x" })).status).toBe(404);
   // Shared, it is gone on with by others, from other devices.
   const own = await begin("bob");
   const share = { users: [{ user: "alice", view: true, change: true }] };
-  expect((await lab.ask("PATCH", `${own}permissions/`, { as: "bob", body: share })).status).toBe(200);
+  expect((await lab.send("bob", "PATCH", `${own}permissions/`, share)).status).toBe(200);
   expect(await scan(own, "alice", ["ffffffff"])).toEqual(["Hidden on the shelf: misplaced"]);
   expect((await count(own, "bob")).unknown).toEqual(["ffffffff"]);
 });
@@ -169,7 +169,7 @@ test("respects the rights of the caller", async () => {
 test("protects its result, and names invalid parameters", async () => {
   const of = await begin("alice");
   const refused = async (method: string, path: string, body: unknown) => {
-    const answer = await lab.ask(method, of + path, { as: "alice", body });
+    const answer = await lab.send("alice", method, of + path, body);
     return [answer.status, Object.keys(answer.body)[0]];
   };
   expect(await refused("PATCH", "", { state: "APPLIED" })).toEqual([400, "state"]);
@@ -186,14 +186,15 @@ test("protects its result, and names invalid parameters", async () => {
     ["alice", "shelf"],
     ["bob", IDS.secret],
   ] as const) {
-    const answer = await lab.ask("POST", "stocktakes/", { as, body: { name: "Nowhere", location } });
+    const answer = await lab.send(as, "POST", "stocktakes/", { name: "Nowhere", location });
     expect([location, answer.status, Object.keys(answer.body)[0]]).toEqual([location, 400, "location"]);
   }
-  const made = await lab.ask("POST", "locations/", {
-    as: "alice",
-    body: { label: "Soon gone", place: "A 101", public: true },
+  const made = await lab.send("alice", "POST", "locations/", {
+    label: "Soon gone",
+    place: "A 101",
+    public: true,
   });
   const gone = await begin("alice", String(made.body.id));
-  expect((await lab.ask("DELETE", `locations/${String(made.body.id)}/`, { as: "admin" })).status).toBe(204);
-  expect((await lab.ask("GET", `${gone}count/`, { as: "alice" })).status).toBe(404);
+  expect((await lab.send("admin", "DELETE", `locations/${String(made.body.id)}/`)).status).toBe(204);
+  expect((await lab.send("alice", "GET", `${gone}count/`)).status).toBe(404);
 });

@@ -171,12 +171,12 @@ export type Path = string | readonly [RoutedResource, string];
 type OpenCall = (request: Request, context: RequestContext) => Omit<Call, "allow">;
 
 /** Supplies `call`, refuses anonymous callers where `signedIn` is set, and sends `Allow`. */
-const createPlugin = (open: OpenCall, maxBytes: number, methods: ReadonlyMap<string, Set<Method>>) =>
+const createPlugin = (open: OpenCall, maxBytes: number, allowed: ReadonlyMap<string, string>) =>
   new Elysia()
     .use(requestPlugin)
     .parser("unwrappedJson", async ({ request }) => unwrap(await readJson(request, maxBytes)))
     .derive(({ request, requestContext, route }) => ({
-      call: Object.assign(open(request, requestContext), { allow: allowOf(methods.get(route)) }) as Call,
+      call: Object.assign(open(request, requestContext), { allow: allowed.get(route) ?? "OPTIONS" }) as Call,
     }))
     .macro({
       signedIn: {
@@ -192,7 +192,7 @@ const createPlugin = (open: OpenCall, maxBytes: number, methods: ReadonlyMap<str
 /** In the order of the specification ("Collection responses"). */
 const METHODS: readonly Method[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-const allowOf = (known = new Set<Method>()): string =>
+const allowOf = (known: ReadonlySet<Method>): string =>
   [...METHODS.filter((method) => known.has(method)), ...(known.has("GET") ? ["HEAD"] : []), "OPTIONS"].join(
     ", ",
   );
@@ -201,9 +201,11 @@ const allowOf = (known = new Set<Method>()): string =>
 export class Api {
   readonly plugin: ReturnType<typeof createPlugin>;
   readonly #methods = new Map<string, Set<Method>>();
+  /** The header Allow, by path. */
+  readonly #allowed = new Map<string, string>();
 
   constructor(open: OpenCall, maxBytes: number) {
-    this.plugin = createPlugin(open, maxBytes, this.#methods);
+    this.plugin = createPlugin(open, maxBytes, this.#allowed);
   }
 
   add<Query extends TObject, Body extends TSchema>(
@@ -225,7 +227,9 @@ export class Api {
   ): void {
     const { query, body, signedIn, summary, unlisted } = operation;
     const full = path.startsWith("/") ? path : ROOT + path;
-    if (!unlisted) this.#methods.set(full, (this.#methods.get(full) ?? new Set()).add(method));
+    const methods = this.#methods.get(full) ?? new Set();
+    if (!unlisted) this.#methods.set(full, methods.add(method));
+    this.#allowed.set(full, allowOf(methods));
     const none = {} as Static<Query>;
     const run = query
       ? ({ call, params, query, body }: Context<Query, Body>) =>
