@@ -63,7 +63,7 @@ redisTest(
     await seeText(page, "And 10 more");
     await seeText(page, "Show all 1,000 workers");
     const shown = await page.$$eval("tbody tr .tag", (tags) => tags.map(({ textContent }) => textContent!));
-    expect([shown.length, shown.lastIndexOf("takes no work")]).toEqual([100, 29]);
+    expect([shown.length, shown.lastIndexOf("accepts no jobs")]).toEqual([100, 29]);
     await press(page, "button", "Show all 1,000 workers");
     await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 1000);
   },

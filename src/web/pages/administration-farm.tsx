@@ -111,7 +111,7 @@ export const administrationFarmPage = administrationPage({
       title: "State",
       phone: "end",
       cell: ({ fits, draining }) => (
-        <Tag tone={fits ? "ok" : "warn"}>{fits ? "active" : draining ? "draining" : "takes no work"}</Tag>
+        <Tag tone={fits ? "ok" : "warn"}>{fits ? "active" : draining ? "draining" : "accepts no jobs"}</Tag>
       ),
     },
     {
