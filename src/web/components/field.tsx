@@ -1,34 +1,36 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 
-interface Labelled {
+export interface FieldProps {
   label: string;
   /** How to fill it in. */
   hint?: ComponentChildren;
   /** What is wrong with the value. */
   errors?: readonly string[] | undefined;
-  optional?: boolean;
+  optional?: boolean | undefined;
 }
 
-/** Label, hint and errors around a control, tied to it for screen readers. */
-function Field(props: Labelled & { id: string; children: ComponentChildren }) {
-  const { id, label, hint, errors = [], optional } = props;
+/** Label, hint and errors of a control, which gets the attributes that tie them to it for screen readers. */
+function Field(props: FieldProps & { children: (attributes: { id: string }) => ComponentChildren }) {
+  const { label, hint, errors = [], optional, children } = props;
+  const id = useId();
+  const notes = { hint, error: errors.length > 0 ? capital(errors.join(" ")) : undefined };
+  const shown = (["hint", "error"] as const).filter((kind) => notes[kind] !== undefined);
   return (
     <div class="field">
       <label for={id}>
         {label} {optional && <small>optional</small>}
       </label>
-      {props.children}
-      {hint !== undefined && (
-        <p class="hint" id={`${id}-hint`}>
-          {hint}
+      {children({
+        id,
+        ...(shown.length > 0 ? { "aria-describedby": shown.map((kind) => `${id}-${kind}`).join(" ") } : {}),
+        ...(errors.length > 0 ? { "aria-invalid": "true" } : {}),
+      })}
+      {shown.map((kind) => (
+        <p key={kind} class={kind} id={`${id}-${kind}`}>
+          {notes[kind]}
         </p>
-      )}
-      {errors.length > 0 && (
-        <p class="error" id={`${id}-error`}>
-          {capital(errors.join(" "))}
-        </p>
-      )}
+      ))}
     </div>
   );
 }
@@ -36,143 +38,117 @@ function Field(props: Labelled & { id: string; children: ComponentChildren }) {
 /** The server starts a message with the name of the field, which the label shows already. */
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-function described(id: string, { hint, errors = [] }: Labelled) {
-  const by = [hint !== undefined && `${id}-hint`, errors.length > 0 && `${id}-error`].filter(Boolean);
-  return {
-    id,
-    ...(by.length > 0 ? { "aria-describedby": by.join(" ") } : {}),
-    ...(errors.length > 0 ? { "aria-invalid": "true" as const } : {}),
-  };
-}
-
-export type Autocomplete =
-  "username" | "current-password" | "new-password" | "one-time-code" | "email" | "name" | "off";
-
-interface TextProps extends Labelled {
-  value: string;
-  onInput: (value: string) => void;
+/** Attributes of `input` and `textarea`, besides the label. */
+export interface TextOptions {
+  type?: "text" | "password" | "search" | "email" | "number" | "date" | "url";
   name?: string | undefined;
-  autocomplete?: Autocomplete | undefined;
+  autocomplete?: string;
   autocapitalize?: "none";
   spellcheck?: boolean;
+  inputMode?: "numeric" | "decimal" | "none";
+  placeholder?: string;
+  /** Id of a datalist with suggestions. */
+  list?: string;
+  maxLength?: number;
+  min?: number | string;
+  max?: number | string;
+  step?: number | "any";
   required?: boolean;
   disabled?: boolean;
   autofocus?: boolean;
-  placeholder?: string;
-  maxLength?: number;
+  /** Takes the focus when it appears. */
+  focus?: boolean;
   /** Monospaced, as for sequences and patterns. */
   code?: boolean;
+  /** Several lines of text. */
+  rows?: number;
   onKeyDown?: (event: KeyboardEvent) => void;
   onBlur?: () => void;
 }
 
-/** What one-line fields take besides. */
-export interface InputProps {
-  type?: "text" | "password" | "search" | "email" | "number" | "date" | "url";
-  inputMode?: "numeric" | "decimal" | "none";
-  /** Id of a datalist with suggestions. */
-  list?: string;
-  min?: number | string;
-  max?: number | string;
-  step?: number | "any";
-  /** Takes the focus when it appears. */
-  focus?: boolean;
-}
-
-/** One line of text. */
-export function TextField(props: TextProps & InputProps) {
-  const { label, hint, errors, optional = false, onInput, code, focus, type = "text", ...rest } = props;
-  const id = useId();
-  const input = useRef<HTMLInputElement>(null);
+/** One line of text, or several with `rows`. */
+export function TextField(
+  props: FieldProps & TextOptions & { value: string; onInput: (value: string) => void },
+) {
+  const { label, hint, errors, optional, onInput, code, focus, type = "text", ...rest } = props;
+  const input = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
   useLayoutEffect(() => {
     if (focus) input.current?.focus();
   }, []);
+  const common = {
+    ...(rest as object),
+    ref: input,
+    class: code ? "input mono" : "input",
+    onInput: (event: { currentTarget: { value: string } }) => onInput(event.currentTarget.value),
+  };
   return (
-    <Field {...{ id, label, hint, errors, optional }}>
-      <input
-        {...(rest as object)}
-        {...described(id, props)}
-        ref={input}
-        type={type as "text"}
-        class={code ? "input mono" : "input"}
-        onInput={(event) => onInput(event.currentTarget.value)}
-      />
+    <Field {...{ label, hint, errors, optional }}>
+      {(attributes) =>
+        rest.rows === undefined ? (
+          <input {...common} {...attributes} type={type as "text"} />
+        ) : (
+          <textarea {...common} {...attributes} />
+        )
+      }
     </Field>
   );
 }
 
 /** Several lines of text. */
-export function TextArea(props: TextProps & { rows?: number }) {
-  const { label, hint, errors, optional = false, onInput, code, ...rest } = props;
-  const id = useId();
-  return (
-    <Field {...{ id, label, hint, errors, optional }}>
-      <textarea
-        {...(rest as object)}
-        {...described(id, props)}
-        class={code ? "input mono" : "input"}
-        onInput={(event) => onInput(event.currentTarget.value)}
-      />
-    </Field>
-  );
-}
+export const TextArea = (props: Parameters<typeof TextField>[0]) => <TextField rows={3} {...props} />;
+
+export type Choices<Value extends string = string> = readonly {
+  value: Value;
+  name: string;
+  fixed?: boolean;
+}[];
 
 /** One of a few options. */
 export function SelectField<Value extends string>(
-  props: Labelled & {
-    value: Value;
-    choices: readonly { value: Value; name: string }[];
-    onChange: (value: Value) => void;
-  },
+  props: FieldProps & { value: Value; choices: Choices<Value>; onChange: (value: Value) => void },
 ) {
-  const { label, hint, errors, optional = false, value, choices, onChange } = props;
-  const id = useId();
   return (
-    <Field {...{ id, label, hint, errors, optional }}>
-      <select
-        {...described(id, props)}
-        class="input"
-        value={value}
-        onChange={(event) => onChange(event.currentTarget.value as Value)}
-      >
-        {choices.map((choice) => (
-          <option key={choice.value} value={choice.value}>
-            {choice.name}
-          </option>
-        ))}
-      </select>
+    <Field {...props}>
+      {(attributes) => (
+        <select
+          {...attributes}
+          class="input"
+          value={props.value}
+          onChange={(event) => props.onChange(event.currentTarget.value as Value)}
+        >
+          {props.choices.map(({ value, name }) => (
+            <option key={value} value={value}>
+              {name}
+            </option>
+          ))}
+        </select>
+      )}
     </Field>
   );
 }
 
 /** Yes or no. */
-export function Checkbox(props: {
+export const Checkbox = (props: {
   label: ComponentChildren;
   checked: boolean;
   onChange: (checked: boolean) => void;
   disabled?: boolean;
-}) {
-  return (
-    <label class="check">
-      <input
-        type="checkbox"
-        checked={props.checked}
-        disabled={props.disabled}
-        onChange={(event) => props.onChange(event.currentTarget.checked)}
-      />
-      <span>{props.label}</span>
-    </label>
-  );
-}
+}) => (
+  <label class="check">
+    <input
+      type="checkbox"
+      checked={props.checked}
+      disabled={props.disabled}
+      onChange={(event) => props.onChange(event.currentTarget.checked)}
+    />
+    <span>{props.label}</span>
+  </label>
+);
 
-/** Any number of options. */
-export function Checklist(props: {
-  label: string;
-  value: readonly string[];
-  choices: readonly { value: string; name: string; fixed?: boolean }[];
-  errors?: readonly string[] | undefined;
-  onChange: (value: string[]) => void;
-}) {
+/** Any number of options; those that are `fixed` cannot be changed. */
+export function Checklist(
+  props: FieldProps & { value: readonly string[]; choices: Choices; onChange: (value: string[]) => void },
+) {
   const { label, value, choices, errors = [], onChange } = props;
   return (
     <fieldset class="field">
@@ -185,7 +161,7 @@ export function Checklist(props: {
             checked={value.includes(choice.value)}
             disabled={choice.fixed ?? false}
             onChange={(on) =>
-              onChange(on ? [...value, choice.value] : value.filter((one) => one !== choice.value))
+              onChange([...value.filter((one) => one !== choice.value), ...(on ? [choice.value] : [])])
             }
           />
         ))}
@@ -196,19 +172,17 @@ export function Checklist(props: {
 }
 
 /** A file to upload. */
-export function FileField(props: Labelled & { accept: string; onChange: (file: File | null) => void }) {
-  const { label, hint, errors, accept, onChange } = props;
-  const id = useId();
-  return (
-    <Field {...{ id, label, hint, errors }}>
+export const FileField = (props: FieldProps & { accept: string; onChange: (file: File | null) => void }) => (
+  <Field {...props}>
+    {(attributes) => (
       <input
-        {...described(id, props)}
+        {...attributes}
         type="file"
-        accept={accept}
-        // Otherwise nothing happens when the same file is chosen again after a correction.
+        accept={props.accept}
+        // Otherwise nothing happens when a corrected file is chosen again.
         onClick={(event) => (event.currentTarget.value = "")}
-        onChange={(event) => onChange(event.currentTarget.files?.[0] ?? null)}
+        onChange={(event) => props.onChange(event.currentTarget.files?.[0] ?? null)}
       />
-    </Field>
-  );
-}
+    )}
+  </Field>
+);

@@ -5,13 +5,12 @@ import { ErrorBanner } from "./banner.tsx";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import {
-  type Autocomplete,
   Checkbox,
   Checklist,
+  type Choices,
   FileField,
-  type InputProps,
   SelectField,
-  TextArea,
+  type TextOptions,
   TextField,
 } from "./field.tsx";
 
@@ -58,8 +57,6 @@ export function FormError(props: { of: Submission; shown?: readonly string[]; fo
   return error === null || isPlaced ? null : <ErrorBanner error={error} focus={props.focus ?? false} />;
 }
 
-type Choices = readonly { value: string; name: string; fixed?: boolean }[];
-
 /** A field of a form by the name that requests use; a text field unless `kind` says otherwise. */
 export type FormField<Values> = {
   name: keyof Values & string;
@@ -67,17 +64,12 @@ export type FormField<Values> = {
   hint?: ComponentChildren;
   /** May be left empty; `unmarked` where that is obvious. */
   optional?: boolean | "unmarked";
-  /** What is wrong with it before anything is sent. */
+  /** What is wrong with the value before anything is sent. */
   problem?: string | undefined;
 } & (
-  | (InputProps & {
-      kind?: "text" | "textarea";
-      rows?: number;
-      autocomplete?: Autocomplete;
-      maxLength?: number;
-      placeholder?: string;
-      disabled?: boolean;
-      /** A name or code: monospaced if `mono`, without capitals and spelling corrections. */
+  | (Omit<TextOptions, "name"> & {
+      kind?: "text";
+      /** A name or code: `mono` for monospaced, without capitals and spelling corrections. */
       literal?: boolean | "mono";
     })
   | { kind: "select" | "checklist"; choices: Choices }
@@ -152,36 +144,27 @@ function FormControl<Values extends object>(props: {
   errors: readonly string[] | undefined;
   change: (patch: Partial<Values>) => void;
 }) {
-  const { field, value, errors } = props;
-  const { name, problem: _problem, optional: mayBeEmpty, ...control } = field;
-  const rest = { ...control, optional: mayBeEmpty === true };
-  const set = (next: unknown): void => props.change({ [name]: next } as Partial<Values>);
-  switch (rest.kind) {
+  const { name, problem: _problem, optional, ...field } = props.field;
+  const shared = { errors: props.errors, optional: optional === true };
+  const set = (value: unknown): void => props.change({ [name]: value } as Partial<Values>);
+  switch (field.kind) {
     case "select":
-      return <SelectField {...rest} errors={errors} value={value as string} onChange={set} />;
+      return <SelectField {...field} {...shared} value={props.value as string} onChange={set} />;
     case "checklist":
-      return <Checklist {...rest} errors={errors} value={value as string[]} onChange={set} />;
+      return <Checklist {...field} {...shared} value={props.value as string[]} onChange={set} />;
     case "checkbox":
-      return <Checkbox label={rest.label} checked={value as boolean} onChange={set} />;
+      return <Checkbox label={field.label} checked={props.value as boolean} onChange={set} />;
     case "file": {
-      const { onChoose, ...file } = rest;
-      const choose = (chosen: File | null): void =>
-        props.change({ [name]: chosen, ...onChoose?.(chosen) } as Partial<Values>);
-      return <FileField {...file} errors={errors} onChange={choose} />;
+      const { onChoose, ...rest } = field;
+      const choose = (file: File | null): void =>
+        props.change({ [name]: file, ...onChoose?.(file) } as Partial<Values>);
+      return <FileField {...rest} {...shared} onChange={choose} />;
     }
     default: {
-      const { kind, literal, ...text } = rest;
-      const given = {
-        ...text,
-        name,
-        errors,
-        required: !mayBeEmpty,
-        value: value as string,
-        onInput: set,
-        code: literal === "mono",
-        ...(literal ? { autocapitalize: "none" as const, spellcheck: false } : {}),
-      };
-      return kind === "textarea" ? <TextArea {...given} /> : <TextField {...given} />;
+      const { kind: _kind, literal, ...rest } = field;
+      const literally = { autocapitalize: "none", spellcheck: false, code: literal === "mono" } as const;
+      const text = { ...rest, ...shared, ...(literal ? literally : {}), name, required: !optional };
+      return <TextField {...text} value={props.value as string} onInput={set} />;
     }
   }
 }

@@ -111,7 +111,7 @@ const NoteForm = (props: {
   onCancel?: () => void;
 }) => (
   <Form
-    fields={[{ name: "content", label: props.label, kind: "textarea", rows: 2 }]}
+    fields={[{ name: "content", label: props.label, rows: 2 }]}
     initial={{ content: props.content }}
     submit={props.submit}
     look="plain"
