@@ -138,11 +138,28 @@ describe("tokens", () => {
     clock.at += 5;
     expect(accounts.tokens.list({ user })).toHaveLength(1);
     expect(accounts.tokens.list({ user, all: true })).toHaveLength(2);
+    expect(accounts.tokens.find(user, listed[0].id)?.name).toBe("two");
+    const [created] = accounts.audit.log.latest({ action: "token.create" }, 2).slice(1);
+    expect(created.detail).toMatchObject({ name: "two", expires: new Date(clock.at).toISOString() });
     expect(() => accounts.tokens.resolve(two.slice(0, 12))).toThrow("no valid token");
     accounts.tokens.revoke(accounts.tokens.resolve(one.slice(0, 12)));
     expect(accounts.tokens.list().map(({ name }) => name)).toEqual(["three"]);
     expect([accounts.tokens.revokeAll(lee), accounts.tokens.revokeAll(lee)]).toEqual([1, 0]);
   });
+});
+
+test.each([
+  ["", "name"],
+  [" ", "name"],
+  ["x".repeat(256), "name"],
+  ["two\nlines", "name"],
+  ["x".repeat(255), ""],
+])("a token with the name %j is refused at %p", async (name, field) => {
+  const { accounts } = openAccounts();
+  const user = await accounts.addUser({ username: "kim" });
+  const add = () => accounts.tokens.add(user, { name });
+  if (field === "") add();
+  else expect(Object.keys((await problemOf(add)).fields!)).toEqual([field]);
 });
 
 describe("accounts", () => {

@@ -1,0 +1,115 @@
+import { describe, expect, test } from "bun:test";
+import { type AuditFilter, auditHead, auditOf, canonical, verifyChain } from "../../src/accounts/audit.ts";
+import { commandLineOrigin, recordStart } from "../../src/accounts/audit-offline.ts";
+import { RequestContext, withinRequest } from "../../src/platform/request-context.ts";
+import { openAccounts, request } from "./stage.ts";
+
+function opened() {
+  const { accounts, clock, database } = openAccounts();
+  const triggers = database.query(
+    "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'audit'",
+  );
+  for (const { name } of triggers.all() as { name: string }[]) database.run(`DROP TRIGGER ${name}`);
+  const { log } = accounts.audit;
+  for (const [i, action] of ["token.create", "token.revoke", "service.start", "sign_in"].entries()) {
+    clock.at += 1000;
+    log.record({ action, detail: { n: i } }, { actor: ["kim", "uid:0 on behalf of kim", "lee", null][i] });
+  }
+  return { accounts, clock, database, log, start: clock.at - 4000 };
+}
+
+describe("the chain", () => {
+  test.each([
+    ["", null],
+    ["UPDATE audit SET actor = 'max' WHERE seq = 2", { seq: 2, why: "its hash does not match" }],
+    ["UPDATE audit SET time = time + 1 WHERE seq = 3", { seq: 3, why: "its hash does not match" }],
+    ["UPDATE audit SET detail = '{}' WHERE seq = 1", { seq: 1, why: "its hash does not match" }],
+    ["DELETE FROM audit WHERE seq = 1", { seq: 2, why: "it follows entry 0" }],
+    ["DELETE FROM audit WHERE seq = 3", { seq: 4, why: "it follows entry 2" }],
+    ["DELETE FROM audit WHERE seq > 2", { seq: 4, why: "the log ends with entry 2" }],
+    ["DELETE FROM audit", { seq: 4, why: "the log ends with entry 0" }],
+  ])("after %p is broken at %j", (sql, broken) => {
+    const { database, log } = opened();
+    const head = log.head()!;
+    expect(head).toEqual({ seq: 4, hash: log.latest({}, 1)[0].hash });
+    if (sql !== "") database.run(sql);
+    const found = verifyChain(database, [head]);
+    expect(found.broken?.seq).toBe(broken?.seq);
+    expect(found.broken?.why ?? "").toContain(broken?.why ?? "");
+    const { n } = database.query("SELECT count(*) AS n FROM audit").get() as { n: number };
+    expect([found.entries, found.head]).toEqual([n, auditHead(database)]);
+  });
+
+  test("that was rewritten with all hashes is revealed by a head that was noted", () => {
+    const { database, log } = opened();
+    const heads = [log.head()!];
+    database.run("DELETE FROM audit WHERE seq >= 3");
+    for (const action of ["other", "sign_in"]) log.record({ action });
+    expect(verifyChain(database).broken).toBeNull();
+    expect(verifyChain(database, heads).broken).toMatchObject({
+      seq: 4,
+      why: `its hash was ${heads[0].hash} when it was noted`,
+    });
+  });
+});
+
+test.each<[AuditFilter | "start" | "end", number[]]>([
+  [{}, [4, 3, 2, 1]],
+  [{ actor: "kim" }, [2, 1]],
+  [{ actor: "uid:0 on behalf of kim" }, [2]],
+  [{ action: "token" }, [2, 1]],
+  [{ action: "token.revoke" }, [2]],
+  [{ action: "sign_in" }, [4]],
+  [{ action: "tok" }, []],
+  [{ before: 3 }, [2, 1]],
+  [{ after: 2 }, [4, 3]],
+  [{ actor: "kim", action: "token.create" }, [1]],
+  ["start", [4, 3]],
+  ["end", [2, 1]],
+])("the filter %j finds entries %j", (filter, entries) => {
+  const { log, start } = opened();
+  const at = start + 3000;
+  const found = filter === "start" ? { since: at } : filter === "end" ? { until: at } : filter;
+  expect(log.latest(found, 10).map(({ seq }) => seq)).toEqual(entries);
+  expect([...log.entries(found)].map(({ seq }) => seq)).toEqual(entries.toReversed());
+  expect(log.latest(found, 1)).toHaveLength(Math.min(1, entries.length));
+});
+
+test("an event is recorded with its transaction, and with the origin of the request", () => {
+  const { accounts, database, log } = opened();
+  const roll = database.transaction(() => {
+    log.record({ action: "undone" });
+    throw new Error("undone");
+  });
+  expect(() => roll()).toThrow("undone");
+  const context = new RequestContext(request(), "r1", { address: () => "192.0.2.1", origin: () => "" });
+  withinRequest(context, () => log.record({ action: "done", outcome: "refused" }));
+  expect(log.latest({}, 1)[0]).toMatchObject({
+    seq: 5,
+    action: "done",
+    outcome: "refused",
+    subject: null,
+    address: "192.0.2.1",
+    request: "r1",
+    via: "none",
+  });
+  expect(auditOf(database, { now: () => 0 })).toBe(accounts.audit.log);
+});
+
+test("the start of the service tells whether it was stopped before", () => {
+  const { log } = opened();
+  const stopped = () => (recordStart(log, { version: "1" }), log.latest({}, 1)[0].detail);
+  expect(stopped()).toEqual({ version: "1", stopped_before: false });
+  log.record({ action: "service.stop" });
+  expect(stopped()).toEqual({ version: "1", stopped_before: true });
+  log.record({ action: "task.start", subject: { kind: "task", id: "t1" } }, { actor: "ada" });
+  expect([log.taskStarter("t1"), log.taskStarter("t2")]).toEqual(["ada", null]);
+  process.env.LABD_TASK = "t1";
+  expect(commandLineOrigin(log).actor).toBe(`uid:${process.getuid!()} on behalf of ada`);
+  delete process.env.LABD_TASK;
+  expect(commandLineOrigin(log)).toMatchObject({ actor: `uid:${process.getuid!()}`, via: "command line" });
+});
+
+test("canonical JSON sorts keys at every level", () => {
+  expect(canonical({ b: [{ d: 1, c: null }], a: "ü" })).toBe('{"a":"ü","b":[{"c":null,"d":1}]}');
+});
