@@ -4,6 +4,16 @@ import { showToast } from "../components/toast.tsx";
 import { requestJson } from "../request.ts";
 import { type People, SYSTEM_GROUP, type User, userPath } from "./people.ts";
 
+const valuesOf = (user: User | null) => ({
+  username: user?.username ?? "",
+  full_name: user?.full_name ?? "",
+  email: user?.email ?? "",
+  primary_group: user?.primary_group.name ?? SYSTEM_GROUP,
+  groups: user?.groups.map(({ name }) => name) ?? [],
+  is_superuser: user?.is_superuser ?? false,
+  password: "",
+});
+
 /** Adds or edits an account. A new one without a password gets a link to choose one. */
 export function UserDialog(props: {
   user: User | null;
@@ -18,15 +28,7 @@ export function UserDialog(props: {
       title={user ? `Edit ${user.username}` : "Add user"}
       submit={user ? "Save" : "Add user"}
       onClose={onClose}
-      initial={{
-        username: user?.username ?? "",
-        full_name: user?.full_name ?? "",
-        email: user?.email ?? "",
-        primary_group: user?.primary_group.name ?? SYSTEM_GROUP,
-        groups: user?.groups.map(({ name }) => name) ?? [],
-        is_superuser: user?.is_superuser ?? false,
-        password: "",
-      }}
+      initial={valuesOf(user)}
       fields={[
         ...(user ? [] : [{ ...usernameField("off"), hint: "It cannot be changed later." }]),
         ...personFields("off"),

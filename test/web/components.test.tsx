@@ -1,0 +1,156 @@
+import { expect, test } from "bun:test";
+import type { ComponentChild } from "preact";
+import { renderToString } from "preact-render-to-string";
+import { ErrorBanner } from "../../src/web/components/banner.tsx";
+import { Button } from "../../src/web/components/button.tsx";
+import { Form } from "../../src/web/components/form.tsx";
+import { KeyValues } from "../../src/web/components/layout.tsx";
+import { Shell } from "../../src/web/components/shell.tsx";
+import { Table } from "../../src/web/components/table.tsx";
+import { browserName, formatCount, formatDate, formatDuration, formatSize } from "../../src/web/format.tsx";
+import { ApiError } from "../../src/web/request.ts";
+
+test.each([
+  [formatSize, 0, "0 bytes"],
+  [formatSize, 999, "999 bytes"],
+  [formatSize, 1000, "1.00 kB"],
+  [formatSize, 1_500_000, "1.50 MB"],
+  [formatSize, 2e15, "2.00e+3 TB"],
+  [formatDuration, 0, "0 s"],
+  [formatDuration, 59.9, "59 s"],
+  [formatDuration, 60, "1 min 0 s"],
+  [formatDuration, 3600, "1 h 0 min"],
+  [formatDuration, 90_061, "1 d 1 h"],
+  [formatCount, 14_902, "14,902"],
+  [formatDate, Date.UTC(2027, 5, 30, 12), "30 Jun 2027"],
+])("%p of %p is %p", (format: (value: number) => string, value, expected) => {
+  expect(format(value)).toBe(expected);
+});
+
+test.each([
+  ["Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0", "Firefox on Linux"],
+  ["Mozilla/5.0 (Windows NT 10.0) AppleWebKit Chrome/120.0 Safari/537.36 Edg/120.0", "Edge on Windows"],
+  ["Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) Safari/604.1", "Safari on iPhone"],
+  ["curl/8.5.0", "curl"],
+  ["", "Unknown browser"],
+])("the browser of %p is %p", (agent, expected) => {
+  expect(browserName(agent)).toBe(expected);
+});
+
+test.each([
+  [0, "Check your connection"],
+  [400, "Correct it"],
+  [401, 'href="/sign-in"'],
+  [403, "Ask an administrator"],
+  [412, "Reload the page"],
+  [429, "Try again in 7 seconds."],
+  [503, "Try again in 7 seconds."],
+  [500, "the log says more"],
+])("an error of status %p comes with the next step %p", (status, step) => {
+  const error = new ApiError(status, "code", "Message.", { retryAfter: 7 });
+  expect(renderToString(<ErrorBanner error={error} />)).toContain(step);
+});
+
+test("an error of the page itself is called a bug", () => {
+  expect(renderToString(<ErrorBanner error={new Error("x is undefined")} />)).toContain("This is a bug");
+});
+
+test("an error that gives a reason gets no second one", () => {
+  const error = new ApiError(403, "forbidden", "Administrators only.", { body: { reason: "not_admin" } });
+  expect(renderToString(<ErrorBanner error={error} />)).toContain("<p></p>");
+});
+
+const classOf = (element: ComponentChild): string =>
+  /class="([^"]*)"/.exec(renderToString(<>{element}</>))![1];
+
+test("a button has the classes of its look", () => {
+  expect(classOf(<Button>Add</Button>)).toBe("btn");
+  expect(classOf(<Button look="primary" small icon="plus" children="Add" />)).toBe(
+    "btn btn-primary btn-small",
+  );
+  expect(classOf(<Button look="quiet" icon="x" aria-label="Close" />)).toBe("btn btn-quiet btn-icon");
+  expect(renderToString(<Button busy>Add</Button>)).toContain('aria-busy="true" aria-disabled="true"');
+});
+
+test("pairs without a value are left out", () => {
+  const html = renderToString(
+    <KeyValues
+      of={[
+        ["a", "1"],
+        ["b", ""],
+        ["c", null],
+        ["d", undefined],
+        ["e", false],
+        ["f", 0],
+      ]}
+    />,
+  );
+  expect([...html.matchAll(/<dt>(\w)/g)].map(([, name]) => name)).toEqual(["a", "f"]);
+});
+
+test("a table shows order, selection and the first rows", () => {
+  const rows = ["x", "y", "z"];
+  const html = renderToString(
+    <Table
+      caption="Letters"
+      rows={rows}
+      keyOf={(row) => row}
+      order="-name"
+      onOrder={() => {}}
+      selected="y"
+      first={{ rows: 2, of: "letters" }}
+      columns={[
+        { name: "name", title: "Name", heading: true, sortable: true, cell: (row) => row },
+        { name: "size", title: "Size", numeric: true, cell: () => 1 },
+        { name: "note", title: "Note", phone: "hide", cell: () => "–" },
+      ]}
+    />,
+  );
+  expect(html).toContain('aria-sort="descending"');
+  expect(html).toContain("Show all 3 letters");
+  expect(html.match(/<tr[ >]/g)).toHaveLength(3);
+  expect(html).toMatch(/<tr aria-selected="true"><th scope="row">y/);
+  expect(html).toContain('<td class="num" data-label="Size">1</td>');
+  expect(html).toContain('<td class="phone-hide">–</td>');
+});
+
+test("a form renders its fields by kind, and marks those that may be empty", () => {
+  const html = renderToString(
+    <Form
+      submit="Add"
+      onCancel={() => {}}
+      initial={{ name: "n", note: "", kind: "b", tags: ["t"], on: true, file: null }}
+      onSubmit={async () => {}}
+      fields={[
+        { name: "name", label: "Name", literal: "mono", hint: "Short.", problem: "taken" },
+        { name: "note", label: "Note", rows: 2, optional: true },
+        { name: "kind", label: "Kind", kind: "select", choices: [{ value: "b", name: "B" }] },
+        { name: "tags", label: "Tags", kind: "checklist", choices: [{ value: "t", name: "T", fixed: true }] },
+        { name: "on", label: "On", kind: "checkbox" },
+        { name: "file", label: "File", kind: "file", accept: ".txt" },
+      ]}
+    />,
+  );
+  expect(html).toMatch(/<input[^>]*required[^>]*class="input mono"[^>]*aria-invalid="true"/);
+  expect(html).toContain("Taken</p>");
+  expect(html).toMatch(/<label[^>]*>Note <small>optional<\/small>/);
+  expect(html).toMatch(/<textarea(?![^>]*required)/);
+  expect(html).toMatch(/<option selected value="b">B/);
+  expect(html.match(/type="checkbox" checked/g)).toHaveLength(2);
+  expect(html).toMatch(/type="checkbox" checked disabled/);
+  expect(html).toMatch(/type="file" accept=".txt"/);
+  expect(html).toMatch(/type="submit"[^>]*>Add<.*>Cancel</);
+});
+
+test.each([
+  ["/", "Home", "Home"],
+  ["/score/1", "Score a protein", "Scoring"],
+  ["/inventory/stocks-consumables/1", "Consumables", "Inventory"],
+  ["/inventory/stocktake/1", "Stocktakes", "Inventory"],
+  ["/inventory/places", "All lists", "Inventory"],
+  ["/administration/jobs", "Administration", "Setup"],
+])("%s is marked in the navigation as %s, on phones as %s", (path, wide, narrow) => {
+  const html = renderToString(<Shell path={path}>{""}</Shell>);
+  const current = [...html.matchAll(/<a[^>]*aria-current="true".*?<\/svg>(?:<span>)?([^<]+)/g)];
+  expect(current.map(([, name]) => name)).toEqual([wide, narrow]);
+});
