@@ -77,7 +77,7 @@ async function ended(id: string): Promise<string> {
 }
 
 describe("restart", () => {
-  test("what waits and what was running is scored by the next start", async () => {
+  test("scores the jobs that waited or ran", async () => {
     const running = await store.insert(REQUEST);
     const waiting = await store.insert({ ...REQUEST, model: "discontinuous" });
     store.lease(1000);
@@ -87,7 +87,7 @@ describe("restart", () => {
     expect(await ended(waiting)).toBe("finished");
   });
 
-  test("a stopped service gives its job back, and the next start finishes it without counting the attempt", async () => {
+  test("does not count the attempt that stopping cut off", async () => {
     const id = await store.insert({ ...REQUEST, query: P53.repeat(2) });
     const first = await open();
     expect(store.get(id).state).toBe("running");
@@ -99,7 +99,7 @@ describe("restart", () => {
     expect(await ended(id)).toBe("finished");
   });
 
-  test("without workers nothing is touched", async () => {
+  test("without workers touches nothing", async () => {
     const id = await store.insert(REQUEST);
     store.lease(1000);
     const { counts } = await open({ workers: 0 });
@@ -109,7 +109,7 @@ describe("restart", () => {
 });
 
 describe("the corpus", () => {
-  test("without one a job finishes, says so in a warning, and has no score", async () => {
+  test("may be missing: jobs finish with a warning and without a score", async () => {
     const { corpusName } = await open();
     expect(corpusName()).toBeNull();
     const id = await submit();
@@ -122,7 +122,7 @@ describe("the corpus", () => {
     ]);
   });
 
-  test("one that is added while the service runs is used by the next job; the answer of before stays", async () => {
+  test("is used by the next job once it is added", async () => {
     const { corpora, corpusName } = await open();
     const before = await submit();
     await ended(before);
@@ -152,34 +152,27 @@ describe("reading sequences", () => {
     expect(scored[0].prediction).toEqual(store.prediction(id)!);
   });
 
-  const base = {
-    regularExpression: ["A"],
-    elmIdentifierName: [] as string[],
-  };
+  const base = { regularExpression: ["A"], elmIdentifierName: [] as string[] };
+  const long = `>a\nM\n>long\n${"A".repeat(1001)}`;
   test.each([
-    ["no FASTA", { ...base, fasta: "" }, "invalid_request", "no sequence"],
-    ["bad FASTA", { ...base, fasta: ">a\nM1" }, "invalid_request", "line 2"],
-    [
-      "a long query",
-      { ...base, fasta: `>a\nM\n>long\n${"A".repeat(1001)}` },
-      "invalid_request",
-      "long: 1001 residues",
-    ],
+    ["no FASTA", { fasta: "" }, "invalid_request", "no sequence"],
+    ["bad FASTA", { fasta: ">a\nM1" }, "invalid_request", "line 2"],
+    ["a long query", { fasta: long }, "invalid_request", "long: 1001 residues"],
     [
       "a bad pattern",
-      { ...base, fasta: ">a\nM", regularExpression: ["A", "("] },
+      { fasta: ">a\nM", regularExpression: ["A", "("] },
       "invalid_pattern",
       "regularExpression 2",
     ],
     [
       "an unknown class",
-      { ...base, fasta: ">a\nM", elmIdentifierName: ["NO"] },
+      { fasta: ">a\nM", elmIdentifierName: ["NO"] },
       "unknown_motif_class",
       "elmIdentifierName 1",
     ],
   ])("rejects %s", async (_, request, code, words) => {
     const { readSequences } = await open();
-    expect(() => readSequences(request)).toThrow(
+    expect(() => readSequences({ ...base, ...request })).toThrow(
       expect.objectContaining({ code, message: expect.stringContaining(words) }),
     );
   });

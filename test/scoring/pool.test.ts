@@ -86,7 +86,7 @@ function cancel(id: string): JobView {
   return job;
 }
 
-test("every job is finished, whatever the number of workers", async () => {
+test("finishes every job", async () => {
   open({ size: 3 });
   const ids = await Promise.all(Array.from({ length: 40 }, () => submit("finish")));
   await until(() => store.counts().finished === 40);
@@ -94,14 +94,14 @@ test("every job is finished, whatever the number of workers", async () => {
   expect(answers).toEqual(ids.map((id) => store.request(id)!.query));
 });
 
-test("no workers: the queue is left alone", async () => {
+test("without workers leaves the queue alone", async () => {
   open({ size: 0 });
   const id = await submit("finish");
   await Bun.sleep(20);
   expect(state(id)).toBe("queued");
 });
 
-test("progress can be read while the job runs, and only then", async () => {
+test("has the progress of a running job, and only then", async () => {
   open({ size: 1 });
   const id = await submit("progress");
   await until(() => pool.progress(id)?.stage === "homologs");
@@ -111,7 +111,7 @@ test("progress can be read while the job runs, and only then", async () => {
   expect(pool.progress(id)).toBeNull();
 });
 
-test("whoever watches is told that a job has begun, of each step, and of its end", async () => {
+test("reports when a job starts, reaches another stage and ends", async () => {
   const told: string[] = [];
   let id = "";
   open({ size: 1, changed: () => void told.push(`${state(id)} ${pool.progress(id)?.stage}`) });
@@ -122,7 +122,7 @@ test("whoever watches is told that a job has begun, of each step, and of its end
   expect(told).toEqual(["running start", "running homologs", "cancelled undefined"]);
 });
 
-test("an error in the scoring fails the job at once; the cause goes to the log, not to the client", async () => {
+test("fails a job on an error, whose cause goes only to the log", async () => {
   open({ size: 1 });
   const hidden = await submit("fail");
   const told = await submit("fail-with");
@@ -136,7 +136,7 @@ test("an error in the scoring fails the job at once; the cause goes to the log, 
 });
 
 test.each(["throw", "reject", "exit"])(
-  "a worker that dies (%s): one more attempt, then failed with a reason, and the next job is done",
+  "tries a job again after a crash (%s), then fails it, and continues",
   async (word) => {
     open({ size: 1 });
     const id = await submit(word);
@@ -148,14 +148,14 @@ test.each(["throw", "reject", "exit"])(
   },
 );
 
-test("a worker that dies once: the job is finished by the next one", async () => {
+test("finishes a job after one crash", async () => {
   open({ size: 1 });
   const id = await submit(`die-once ${join(directory, "died")}`);
   await until(() => state(id) === "finished");
   expect(logged.length).toBe(1);
 });
 
-test("the deadline ends a worker in an endless loop, and its place is taken by another", async () => {
+test("ends a worker at the deadline and starts another", async () => {
   open({ size: 1, timeout: 300 });
   const id = await submit("spin");
   const after = await finished();
@@ -164,7 +164,7 @@ test("the deadline ends a worker in an endless loop, and its place is taken by a
   expect(store.get(id).failure).toContain("0.3 seconds");
 });
 
-test("a worker that takes too much memory is ended before the process is; its neighbour's job is done", async () => {
+test("ends a worker that takes too much memory, and finishes the other jobs", async () => {
   open({ size: 2, workerMemory: 100 * 1024 * 1024 });
   const id = await submit("grow");
   const after = await submit("finish");
@@ -174,7 +174,7 @@ test("a worker that takes too much memory is ended before the process is; its ne
   await until(() => state(last) === "finished");
 });
 
-test("a running job that is cancelled frees its worker for the next; one that has ended is not cancelled", async () => {
+test("frees the worker of a cancelled job", async () => {
   open({ size: 1 });
   const id = await submit("spin");
   const after = await submit("finish");
@@ -189,7 +189,7 @@ test("a running job that is cancelled frees its worker for the next; one that ha
   expect(logged).toEqual([]);
 });
 
-test("identical jobs of the same moment are scored once, by however many workers, of however many clients", async () => {
+test("scores identical jobs once", async () => {
   open({ size: 3 });
   const asked = { identifier: "finish", query: "SAME", model: "continuous", patterns: [] } as const;
   const ids = await Promise.all(
@@ -203,7 +203,7 @@ test("identical jobs of the same moment are scored once, by however many workers
   expect(attempts).toEqual({ n: 1 });
 });
 
-test("a slow neighbour does not hold up the others", async () => {
+test("finishes other jobs beside a slow one", async () => {
   open({ size: 2 });
   const slow = await submit("wait");
   const ids = await Promise.all(Array.from({ length: 10 }, () => submit("finish")));
@@ -211,7 +211,7 @@ test("a slow neighbour does not hold up the others", async () => {
   expect(state(slow)).toBe("running");
 });
 
-test("closing gives running jobs back uncounted, and the next pool finishes them", async () => {
+test("requeues running jobs on close, without counting the attempt", async () => {
   open({ size: 2 });
   const ids = [await submit("spin"), await submit("wait"), await submit("finish")];
   await until(() => store.counts().running === 2);
@@ -221,7 +221,7 @@ test("closing gives running jobs back uncounted, and the next pool finishes them
   expect(store.lease(1)!.attempts).toBe(1);
 });
 
-test("what was asked before is answered without a worker; another corpus is another question", async () => {
+test("reuses results of the same corpus", async () => {
   open({ size: 1 });
   const first = await submit("finish", "SAME");
   await until(() => state(first) === "finished");
@@ -234,7 +234,7 @@ test("what was asked before is answered without a worker; another corpus is anot
   expect(store.prediction(third)).toEqual({ query: "SAME", corpusPath: corpus.path } as never);
 });
 
-test("a result that the disk refuses is kept and written as soon as there is room", async () => {
+test("keeps a result until the disk accepts it", async () => {
   open({ size: 1, retryInterval: 10 });
   database.run(
     "CREATE TEMP TRIGGER full BEFORE INSERT ON result BEGIN SELECT RAISE(ABORT, 'disk full'); END",
@@ -249,7 +249,7 @@ test("a result that the disk refuses is kept and written as soon as there is roo
   expect(store.prediction(id)).toMatchObject({ query: store.request(id)!.query });
 });
 
-test("a job that ends while an import is written waits for that and no longer, and is nobody's fault", async () => {
+test("writes a result once an import has released the database", async () => {
   const turn = writeLockOf(database);
   open({ size: 1, retryInterval: 60_000, whenWritable: () => turn.free() });
   const [first, second] = [await submit("finish"), await submit("finish")];
@@ -269,7 +269,7 @@ test("a job that ends while an import is written waits for that and no longer, a
   expect(logged).toEqual([]);
 });
 
-test("a queue that the disk does not let go on goes on by itself once there is room", async () => {
+test("continues with the queue once the disk accepts writes", async () => {
   open({ size: 1, retryInterval: 10 });
   database.run(
     "CREATE TEMP TRIGGER full BEFORE UPDATE ON job WHEN new.state = 'running' BEGIN SELECT RAISE(ABORT, 'disk full'); END",
@@ -281,7 +281,7 @@ test("a queue that the disk does not let go on goes on by itself once there is r
   await until(() => state(id) === "finished");
 });
 
-describe("idle workers help to search a large corpus", () => {
+describe("idle workers", () => {
   const hits = (id: string): number[] | undefined =>
     (store.prediction(id) as unknown as { hits?: number[] }).hits;
   /** A pool of two whose first worker has had a job and gets the next one too; the second one only helps. */
@@ -293,7 +293,7 @@ describe("idle workers help to search a large corpus", () => {
     logged.length = 0;
   }
 
-  test("what all of them find is what the job's worker goes on with", async () => {
+  test("share the search of a large corpus", async () => {
     await openPair();
     const ids = await Promise.all(Array.from({ length: 20 }, () => submit("finish")));
     await until(() => ids.every((id) => state(id) === "finished"));
@@ -304,7 +304,7 @@ describe("idle workers help to search a large corpus", () => {
     expect(hits(alone)).toHaveLength(2);
   });
 
-  test.each(["DIE", "FAIL"])("one that is lost (%s): the job's worker searches alone", async (query) => {
+  test.each(["DIE", "FAIL"])("may be lost (%s): the job's worker then searches alone", async (query) => {
     await openPair();
     const id = await submit("finish", query);
     await until(() => state(id) === "finished");
@@ -316,7 +316,7 @@ describe("idle workers help to search a large corpus", () => {
     expect(hits(next)).toHaveLength(2);
   });
 
-  test("one that hangs: the deadline of the job ends both", async () => {
+  test("that hang end with the deadline of the job", async () => {
     await openPair({ timeout: 300 });
     const id = await submit("finish", "SPIN");
     await until(() => state(id) === "failed");
@@ -326,7 +326,7 @@ describe("idle workers help to search a large corpus", () => {
     expect(logged).toEqual([]);
   });
 
-  test("one that hangs: cancelling the job, and closing, end it too", async () => {
+  test("that hang end with a cancelled job, and on close", async () => {
     await openPair();
     const id = await submit("finish", "SPIN");
     cancel(id);
@@ -339,7 +339,7 @@ describe("idle workers help to search a large corpus", () => {
   });
 });
 
-test("jobs have the same predictions with one, two and four workers", async () => {
+test("gives the same predictions with one, two and four workers", async () => {
   const next = random(7);
   const founder = randomProtein(next, 120);
   const letters = (codes: Uint8Array): string => decode(codes);
@@ -356,15 +356,9 @@ test("jobs have the same predictions with one, two and four workers", async () =
   for (const size of [1, 2, 4]) {
     open({ size, workerUrl: workerAddress(), minSharedSequences: 1 });
     // Results are kept by question: the identifiers differ, the queries' ends too.
+    const queries = [0, 10, 20].map((cut) => letters(founder.subarray(cut)));
     const ids = await Promise.all(
-      [0, 10, 20].map((cut) =>
-        store.insert({
-          identifier: "",
-          query: letters(founder.subarray(cut)),
-          model: "continuous",
-          patterns,
-        }),
-      ),
+      queries.map((query) => store.insert({ identifier: "", query, model: "continuous", patterns })),
     );
     pool.wake();
     await until(() => ids.every((id) => state(id) === "finished"));
@@ -378,7 +372,7 @@ test("jobs have the same predictions with one, two and four workers", async () =
   expect(found[2]).toEqual(found[0]);
 });
 
-test("the real worker starts from source and says what it cannot do", async () => {
+test("starts the real worker from source, which reports a missing corpus", async () => {
   open({ size: 1, workerUrl: workerAddress() });
   const { path } = await corpora.add({ name: "one", bytes: ">a\nMKL" });
   rmSync(path);
@@ -387,34 +381,31 @@ test("the real worker starts from source and says what it cannot do", async () =
   expect(store.get(id).failure).toMatch(/^corpora\/[0-9a-f]{64}\.labc cannot be read\.$/);
 });
 
-test.skipIf(process.platform !== "linux")(
-  "a worker stands back, the thread that answers does not",
-  async () => {
-    const threads = (): string[] => readdirSync("/proc/self/task");
-    /** proc(5), field 19; "" where the thread has ended meanwhile. */
-    const nicenessOf = (thread: string): string => {
-      try {
-        return readFileSync(`/proc/self/task/${thread}/stat`, "utf8").split(") ")[1].split(" ")[16];
-      } catch {
-        return "";
-      }
-    };
-    const before = new Set(threads());
-    open({ size: 1, workerUrl: workerAddress() });
-    const id = await submit("anything");
-    await until(() => state(id) === "finished");
-    const others = threads().filter((thread) => !before.has(thread));
-    // The tests themselves may have been started with one.
-    const own = getPriority();
-    expect(nicenessOf(String(process.pid))).toBe(String(own));
-    expect(others.map(nicenessOf)).toContain(String(Math.min(own + 5, 19)));
-  },
-);
+test.skipIf(process.platform !== "linux")("lowers the priority of workers only", async () => {
+  const threads = (): string[] => readdirSync("/proc/self/task");
+  /** proc(5), field 19; "" where the thread has ended meanwhile. */
+  const nicenessOf = (thread: string): string => {
+    try {
+      return readFileSync(`/proc/self/task/${thread}/stat`, "utf8").split(") ")[1].split(" ")[16];
+    } catch {
+      return "";
+    }
+  };
+  const before = new Set(threads());
+  open({ size: 1, workerUrl: workerAddress() });
+  const id = await submit("anything");
+  await until(() => state(id) === "finished");
+  const others = threads().filter((thread) => !before.has(thread));
+  // The tests themselves may have been started with one.
+  const own = getPriority();
+  expect(nicenessOf(String(process.pid))).toBe(String(own));
+  expect(others.map(nicenessOf)).toContain(String(Math.min(own + 5, 19)));
+});
 
 test.each([
   ["file:///opt/labd/src/scoring/worker-entrypoints.ts", "file:///opt/labd/src/scoring/worker.ts"],
   ["file:///$bunfs/root/labd", "file:///$bunfs/root/scoring/jobs/worker.ts"],
   ["file:///B:/~BUN/top/labd.exe", "file:///B:/~BUN/top/scoring/jobs/worker.ts"],
-])("a module at %s finds the worker at %s", (module, worker) => {
+])("the module %s finds the worker %s", (module, worker) => {
   expect(workerAddress(module)).toBe(worker);
 });

@@ -40,7 +40,7 @@ async function answered(store: JobStore): Promise<void> {
   store.finish(store.lease(1000)!, SCORING_VERSION, PREDICTION);
 }
 
-test("jobs wait while somebody else has the turn to write, and are accepted then", async () => {
+test("jobs are accepted once another writer has finished", async () => {
   const { store, database } = open();
   const other = Promise.withResolvers<void>();
   const held = writeLockOf(database).hold(() => other.promise);
@@ -64,8 +64,8 @@ function countCommits(database: Database): () => number {
   return () => commits;
 }
 
-describe("handIn", () => {
-  test("ends and submissions that come together share a transaction, and the question of an end is answered at once", async () => {
+describe("finishInGroup", () => {
+  test("shares a transaction with submissions, and finishes identical ones", async () => {
     const { store, database } = open();
     const asked = await Promise.all(["A", "C", "D"].map((query) => store.insert(request(query))));
     const leases = asked.map(() => store.lease(1000)!);
@@ -80,7 +80,7 @@ describe("handIn", () => {
     expect(store.get(same as string).state).toBe("finished");
   });
 
-  test("a twin that nobody else's end leads to may be leased after it", async () => {
+  test("lets a twin be leased if the corpus has changed", async () => {
     const { store, scoringVersion } = open();
     await store.insert(request(), "anna");
     await store.insert(request(), "bert");
@@ -93,7 +93,7 @@ describe("handIn", () => {
     expect(store.lease(1000)).not.toBeNull();
   });
 
-  test("is in nobody's way where the job has ended otherwise, and writes at once where the store is closed", async () => {
+  test("changes no job that has ended, and writes immediately once the store is closed", async () => {
     const { store } = open();
     const [one, two] = await Promise.all(["A", "C"].map((query) => store.insert(request(query))));
     const leases = [store.lease(1000)!, store.lease(1000)!];
@@ -106,16 +106,15 @@ describe("handIn", () => {
     expect(store.get(two).state).toBe("finished");
   });
 
-  test("where it cannot be written, it says what the database says, and can be handed in again", async () => {
+  test("rejects with the error of the database, and can be repeated", async () => {
     const { store, database } = open();
     const id = await store.insert(request());
     const lease = store.lease(1000)!;
     database.run(
       "CREATE TEMP TRIGGER refuse BEFORE INSERT ON result BEGIN SELECT RAISE(ABORT, 'no room'); END",
     );
-    expect((await rejection(store.finishInGroup(lease, SCORING_VERSION, PREDICTION))).message).toBe(
-      "no room",
-    );
+    const { message } = await rejection(store.finishInGroup(lease, SCORING_VERSION, PREDICTION));
+    expect(message).toBe("no room");
     expect(store.get(id).state).toBe("running");
     database.run("DROP TRIGGER refuse");
     await store.finishInGroup(lease, SCORING_VERSION, PREDICTION);
@@ -123,7 +122,7 @@ describe("handIn", () => {
   });
 });
 
-test("the end of a job looks at those that ask the same, not at all that wait", async () => {
+test("ending a job reads identical jobs, not the whole queue", async () => {
   const { store, database } = open();
   for (const query of ["A", "C", "D"]) await store.insert(request(query));
   const asked = new Set<string>();
@@ -147,7 +146,7 @@ test("the end of a job looks at those that ask the same, not at all that wait", 
 });
 
 describe("insert", () => {
-  test("jobs that come together share a transaction, and each gets its own identifier", async () => {
+  test("shares a transaction, with an identifier for each job", async () => {
     const { store, database } = open();
     const commits = countCommits(database);
     const ids = await Promise.all(Array.from({ length: 50 }, () => store.insert(request())));
@@ -156,35 +155,23 @@ describe("insert", () => {
     expect(store.counts()).toMatchObject({ queued: 50, running: 0, finished: 0 });
   });
 
-  test("is on the disk when it returns: the process is killed at that moment and the job is there", async () => {
+  test("is durable: a job is there after the process is killed when insert returns", async () => {
     const path = join(directory, "killed.sqlite");
-    const child = Bun.spawn([process.execPath, join(import.meta.dir, "insert-and-hang.ts"), path], {
-      stdout: "pipe",
-      stderr: "inherit",
-    });
-    const reader = child.stdout.getReader();
-    let said = "";
-    while (!said.includes("\n")) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      said += new TextDecoder().decode(value);
-    }
+    const words = [process.execPath, join(import.meta.dir, "insert-and-hang.ts"), path];
+    const child = Bun.spawn(words, { stdout: "pipe", stderr: "inherit" });
+    const { value } = await child.stdout.getReader().read();
     child.kill("SIGKILL");
     await child.exited;
-    expect(child.signalCode).toBe("SIGKILL");
-    const id = said.trim();
     const database = openDatabase(path, MIGRATIONS);
-    const store = new JobStore({
-      database,
-      clock: { now: Date.now, newId: () => "unused" },
-      scoringVersion: () => SCORING_VERSION,
-    });
+    const clock = { now: Date.now, newId: () => "unused" };
+    const store = new JobStore({ database, clock, scoringVersion: () => SCORING_VERSION });
+    const id = new TextDecoder().decode(value).trim();
     expect(store.get(id).state).toBe("queued");
     expect(store.request(id)!.query).toBe("MKILLED");
     database.close();
   });
 
-  test("a full queue refuses the surplus with a hint when to come back, and takes jobs again once there is room", async () => {
+  test("refuses jobs with Retry-After while the queue is full", async () => {
     const { store } = open({ maxQueued: 2 });
     const answers = await Promise.allSettled([1, 2, 3].map(() => store.insert(request())));
     expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
@@ -194,7 +181,7 @@ describe("insert", () => {
     expect(await store.insert(request())).toStartWith("job-");
   });
 
-  test("one client may not fill the queue: its surplus is refused, others are taken", async () => {
+  test("limits the jobs of each client", async () => {
     const { store } = open({ maxQueued: 10, maxQueuedPerClient: 2 });
     const answers = await Promise.allSettled(
       ["a", "a", "a", "b"].map((who) => store.insert(request(who), who)),
@@ -206,7 +193,7 @@ describe("insert", () => {
     expect(await store.insert(request("NEW"), "a")).toStartWith("job-");
   });
 
-  test("a full queue still answers what was answered before", async () => {
+  test("finishes known jobs also while the queue is full", async () => {
     const { store } = open({ maxQueued: 1 });
     await answered(store);
     await store.insert(request("WAITS"));
@@ -214,7 +201,7 @@ describe("insert", () => {
     expect(store.get(await store.insert(request())).state).toBe("finished");
   });
 
-  test("closing writes what waits and refuses what comes after", async () => {
+  test("writes pending jobs on close, and refuses later ones", async () => {
     const { store } = open();
     const id = store.insert(request());
     store.close();
@@ -223,7 +210,7 @@ describe("insert", () => {
     expect(store.queued()).toBe(1);
   });
 
-  test("a database that takes nothing more makes it a Problem, and nothing is accepted", async () => {
+  test("rejects if the database is read-only", async () => {
     const { store, database } = open();
     database.run("PRAGMA query_only = 1");
     expect((await rejection(store.insert(request()))).code).toBe("busy");
@@ -233,7 +220,7 @@ describe("insert", () => {
 });
 
 describe("lease", () => {
-  test("takes the oldest, once, with a deadline", async () => {
+  test("takes the oldest job once, with a deadline", async () => {
     const { store } = open();
     const first = await store.insert(request("AAA"));
     const second = await store.insert(request("CCC"));
@@ -252,7 +239,7 @@ describe("lease", () => {
     expect(store.lease(5000)).toBeNull();
   });
 
-  test("a released job is the next again; only a counted release keeps the attempt", async () => {
+  test("takes a released job again; only a counted release keeps the attempt", async () => {
     const { store } = open();
     const first = await store.insert(request());
     await store.insert(request());
@@ -266,7 +253,7 @@ describe("lease", () => {
 });
 
 describe("ends", () => {
-  test("finish stores the prediction, and nothing changes a finished job", async () => {
+  test("by finish store the prediction, and are final", async () => {
     const { store, pass } = open();
     const id = await store.insert(request());
     expect(store.prediction(id)).toBeNull();
@@ -281,7 +268,7 @@ describe("ends", () => {
     expect(store.prediction(id)).toEqual(JSON.parse(PREDICTION));
   });
 
-  test("fail keeps the reason, and a late result does not undo it", async () => {
+  test("by fail keep the reason, and are final", async () => {
     const { store } = open();
     const id = await store.insert(request());
     const { rid, digest } = store.lease(1000)!;
@@ -292,7 +279,7 @@ describe("ends", () => {
     expect(store.prediction(id)).toBeNull();
   });
 
-  test("a queued job cannot be finished or failed", async () => {
+  test("do not apply to queued jobs", async () => {
     const { store, database } = open();
     const id = await store.insert(request());
     const { rid, digest } = database.query("SELECT rid, digest FROM job").get() as {
@@ -306,7 +293,7 @@ describe("ends", () => {
 });
 
 describe("results are computed once", () => {
-  test("what was asked before is finished when it is accepted, under an identifier of its own", async () => {
+  test("for a new identical job", async () => {
     const { store, database } = open();
     await answered(store);
     const same = await store.insert({ ...request(), identifier: "another name" });
@@ -318,7 +305,7 @@ describe("results are computed once", () => {
     expect(store.get(other).state).toBe("queued");
   });
 
-  test.each(["corpus", "method"] as const)("not where the %s is another", async (part) => {
+  test.each(["corpus", "method"] as const)("not if the %s differs", async (part) => {
     const { store, scoringVersion } = open();
     await answered(store);
     scoringVersion[part] = "other";
@@ -330,7 +317,7 @@ describe("results are computed once", () => {
     expect(store.prediction("job-1")).toEqual(JSON.parse(PREDICTION));
   });
 
-  test("those that ask the same and wait are finished with the first, unless the corpus changed meanwhile", async () => {
+  test("for waiting identical jobs, unless the corpus has changed", async () => {
     const { store, scoringVersion } = open();
     const ask = (): Promise<string[]> => Promise.all([1, 2, 3].map(() => store.insert(request())));
     const ids = [...(await ask()), await store.insert(request("OTHER"))];
@@ -347,7 +334,7 @@ describe("results are computed once", () => {
     expect(later.map((id) => store.get(id).state)).toEqual(["finished", "queued", "queued"]);
   });
 
-  test("the digest depends on query, model and patterns in their order, not on the client's identifier", () => {
+  test("by query, model and patterns in order, whatever the client's identifier", () => {
     const one = request();
     const [p] = one.patterns;
     const others: JobRequest[] = [
@@ -365,7 +352,7 @@ describe("results are computed once", () => {
 });
 
 describe("recovery at start", () => {
-  test("running jobs are queued again in their old place; the tenth time they are taken for the cause", async () => {
+  test("recover requeues running jobs in their old place, and fails them the tenth time", async () => {
     const { store } = open();
     const first = await store.insert(request("AAA"));
     const second = await store.insert(request("CCC"));
@@ -384,22 +371,13 @@ describe("recovery at start", () => {
   });
 });
 
-test.each([
-  "",
-  "job-2",
-  "JOB-1",
-  "job-1 ",
-  "%",
-  "job-_",
-  "../job-1",
-  "' OR 1=1 --",
-  "__proto__",
-  "ｊob-1",
-  "\0",
-])("%p is no job", async (id) => {
-  const { store } = open();
-  await store.insert(request());
-  for (const read of [() => store.get(id), () => store.prediction(id), () => store.request(id)]) {
-    expect(read).toThrow(expect.objectContaining({ code: "unknown_job" }));
-  }
-});
+test.each(["", "job-2", "JOB-1", "job-1 ", "%", "job-_", "' OR 1=1 --", "__proto__", "\0"])(
+  "%p is unknown",
+  async (id) => {
+    const { store } = open();
+    await store.insert(request());
+    for (const read of [() => store.get(id), () => store.prediction(id), () => store.request(id)]) {
+      expect(read).toThrow(expect.objectContaining({ code: "unknown_job" }));
+    }
+  },
+);
