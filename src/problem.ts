@@ -71,7 +71,7 @@ export const PROBLEMS = {
   forbidden: row(403, "Client", 77, "The caller is known, but may not do this."),
   job_failed: row(409, "Server", 70, "The job ended without a result; the text says why."),
   job_cancelled: row(409, "Client", 70, "The job was cancelled: it has no result and will have none."),
-  import_cancelled: row(409, "Client", 70, "The import was called off; nothing of it was written."),
+  import_cancelled: row(409, "Client", 70, "The import was cancelled; nothing was written."),
   job_expired: row(410, "Client", 70, "The job ended so long ago that its result was removed."),
   not_finished: row(409, "Server", 75, "The job has not ended yet: ask again later."),
   not_found: row(404, "Client", 66, "No such address or record, or none that the caller may see."),

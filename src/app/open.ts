@@ -198,7 +198,7 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
 /** Pages that need a key in their address, and what it has to be good for. */
 const KEYED_PAGES: Readonly<Record<string, string>> = { setup: "set-up", "set-password": "password" };
 
-/** Imports have queues of their own, and can be called off while they write. */
+/** Imports have their own queue, and can be cancelled while they write. */
 const writesAtOnce = ({ method, url }: Request): boolean =>
   isUnsafe(method) && !/\/imports?(\/|$|\?)/.test(url);
 
