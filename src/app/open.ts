@@ -10,7 +10,7 @@ import { auditOf } from "../accounts/audit.ts";
 import { Accounts } from "../accounts/accounts.ts";
 import { callerOf } from "../platform/caller.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
-import { type Answer, openHttp } from "../platform/http.ts";
+import { type Answer, type HttpOptions, openHttp } from "../platform/http.ts";
 import { type Log, openLog } from "../platform/log.ts";
 import { Metrics } from "../platform/metrics.ts";
 import { baseOf, basePathOf, isUnsafe } from "../platform/origin.ts";
@@ -38,7 +38,7 @@ import { farmOf } from "./farm.ts";
 import { accountOptions, environmentOf, reachOf, scoringOptions } from "./options.ts";
 import { webhooksOf } from "./webhooks.ts";
 
-/** The service without a socket: what `labd serve`, `labd demo`, `labd openapi` and the tests have in common. */
+/** The service without a socket, for `labd serve`, `labd demo`, `labd openapi` and tests. */
 export interface App {
   answer: Answer;
   accounts: Accounts;
@@ -46,126 +46,29 @@ export interface App {
   database: Database;
   log: Log;
   clock: Clock;
-  /** From now on `/readyz` says no. */
+  /** Makes `/readyz` fail from now on. */
   retire(): void;
-  /** Puts running jobs back to the queue, closes the database and lets go of the data directory. */
+  /** Puts running jobs back into the queue, closes the database and releases the data directory. */
   close(): Promise<void>;
 }
 
-/** Milliseconds that a start waits for a command that has the data directory: a crash may come while one runs. */
+/** Milliseconds to wait for a command that holds the data directory. */
 const LOCK_PATIENCE = 3000;
 
-/** Opens everything but the socket, in order; `close` takes it down in reverse. @throws Problem */
+/** Opens everything but the socket, in order; `close` closes in reverse. @throws Problem */
 export async function open(config: Config, clock: Clock = systemClock): Promise<App> {
   const log = openLog(config.log, (line) => process.stderr.write(line), clock.now);
   const lock = lockDirectory(config.data_dir, LOCK_PATIENCE);
   let database: Database | undefined;
   try {
-    const saved = await backUpBeforeUpgrade(config, log);
-    database = openDatabase(join(config.data_dir, DATABASE), MIGRATIONS, {
-      checkpoints: !config.litestream,
-    });
-    if (!config.litestream && isReplicated(database))
-      log.problem("litestream is not set", { see: "labd doctor" });
-    if (saved) auditOf(database, clock).record(saved);
-    const accounts = new Accounts(database, clock, accountOptions(config));
-    await addFirstAdministrator(accounts, config.admin_password);
-    const reach = reachOf(config);
-    const identity = openIdentity({
-      settings: config,
-      log,
-      database,
-      clock,
-      accounts,
-      memberships: openMemberships(database, clock),
-    });
-    const farm = farmOf(config, log);
-    const scoring = await openScoring({
-      ...scoringOptions(config),
-      farm: farm?.open,
-      database,
-      clock,
-      log,
-      workers: config.workers,
-      clientOf: (request) => callerOf(request, accounts),
-      requireUser: (request) => void requireUser(accounts, request),
-    });
-    const opened = database;
-    const imports = new Imports(database, clock, log);
-    const tasks = new Tasks(clock, log, accounts.audit.log);
-    const webhooks = webhooksOf({ database, accounts }, config, { clock, log });
-    const metrics = new Metrics();
-    const observed = requestObserver(metrics);
-    const stopMeasuring = registerMetrics(metrics, {
-      version: VERSION,
-      commit: COMMIT,
-      database: join(config.data_dir, DATABASE),
-      dataDirectory: config.data_dir,
-      backupDirectory: backupDirectory(config),
-      jobs: () => scoring.counts(),
-      oldestQueued: () => scoring.oldestQueued(),
-      workers: () => scoring.workers(),
-      now: clock.now,
-    });
-    if (farm) registerFarmMetrics(metrics, farm.state);
+    database = await openData(config, log, clock);
+    const parts = await openParts(config, { database, log, clock });
+    const { accounts, scoring } = parts;
     let retired = false;
-    const behindProxy = (request: Request): string =>
-      basePathOf(request, reach) === "" && config.public_url === "" ? "" : baseOf(request, reach);
-    const surroundingsOf = (request: Request) => ({
-      base: basePathOf(request, reach),
-      session: hasSessionCookie(request),
-      provider: config.oidc_issuer === "" ? "" : new URL(config.oidc_issuer).host,
-    });
-    const answer = openHttp({
-      log,
-      clock,
-      maxMessageBytes: config.max_message_bytes,
-      isUpload: (path) => path === UPLOADS || path === `${UPLOADS}/`,
-      admit: (request) => {
-        const free = writesAtOnce(request) ? writeLockOf(opened).free() : undefined;
-        return free ? free.then(() => accounts.verifyBasic(request)) : accounts.verifyBasic(request);
-      },
-      reach,
-      unready: () => (retired ? ["The service is stopping."] : unready(opened)),
-      documentation: { version: VERSION, introduction: INTRODUCTION, tags: TAGS, baseOf: behindProxy },
-      observe: observed,
-      services: [
-        metricsRoutes(metrics, config.metrics_token),
-        scoring.routes,
-        inventoryRoutes({
-          database,
-          imports,
-          clock,
-          accounts,
-          anonymousRead: config.anonymous_read,
-          maxMessageBytes: config.max_message_bytes,
-        }),
-        auditRoutes(accounts),
-        accountRoutes(accounts),
-        secondFactorRoutes(accounts),
-        identityRoutes(accounts, identity.identities, config),
-        webhooks.routes,
-        identity.routes,
-        administrationRoutes({
-          accounts,
-          scoring,
-          farm: () => farm?.state() ?? null,
-          clock,
-          tasks,
-          version: VERSION,
-          commit: COMMIT,
-          dataDirectory: config.data_dir,
-          database: join(config.data_dir, DATABASE),
-          backupDirectory: backupDirectory(config),
-          backupHours: config.backup_hours,
-          environment: () => environmentOf(config),
-        }),
-        webRoutes(surroundingsOf, (page, key) => linkPurpose(accounts, key) === KEYED_PAGES[page]),
-      ],
-      missing: (request) => pageForMissing(request, surroundingsOf(request)),
-      tls: config.tls_key !== "",
-    });
-    webhooks.deliverer.start();
+    const answer = answerOf(config, parts, () =>
+      retired ? ["The service is stopping."] : unready(parts.database),
+    );
+    parts.webhooks.deliverer.start();
     return {
       answer,
       accounts,
@@ -178,13 +81,8 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
         scoring.closeStreams();
       },
       async close() {
-        stopMeasuring();
-        await identity.close();
-        await tasks.close();
-        await webhooks.deliverer.close();
-        await imports.close();
-        await scoring.close();
-        closeDatabase(opened);
+        await parts.close();
+        closeDatabase(parts.database);
         lock.release();
       },
     };
@@ -195,11 +93,156 @@ export async function open(config: Config, clock: Clock = systemClock): Promise<
   }
 }
 
-/** Pages that need a key in their address, and what it has to be good for. */
+async function openData(config: Config, log: Log, clock: Clock): Promise<Database> {
+  const saved = await backUpBeforeUpgrade(config, log);
+  const checkpoints = !config.litestream;
+  const database = openDatabase(join(config.data_dir, DATABASE), MIGRATIONS, { checkpoints });
+  if (checkpoints && isReplicated(database)) log.problem("litestream is not set", { see: "labd doctor" });
+  if (saved) auditOf(database, clock).record(saved);
+  return database;
+}
+
+interface Opened {
+  database: Database;
+  log: Log;
+  clock: Clock;
+}
+
+type Parts = Awaited<ReturnType<typeof openParts>>;
+
+/** The services and what they share. */
+async function openParts(config: Config, { database, log, clock }: Opened) {
+  const accounts = new Accounts(database, clock, accountOptions(config));
+  await addFirstAdministrator(accounts, config.admin_password);
+  const memberships = openMemberships(database, clock);
+  const identity = openIdentity({ settings: config, log, database, clock, accounts, memberships });
+  const farm = farmOf(config, log);
+  const scoring = await openScoring({
+    ...scoringOptions(config),
+    farm: farm?.open,
+    database,
+    clock,
+    log,
+    workers: config.workers,
+    clientOf: (request) => callerOf(request, accounts),
+    requireUser: (request) => void requireUser(accounts, request),
+  });
+  const imports = new Imports(database, clock, log);
+  const tasks = new Tasks(clock, log, accounts.audit.log);
+  const webhooks = webhooksOf({ database, accounts }, config, { clock, log });
+  const metrics = new Metrics();
+  const stopMeasuring = registerMetrics(metrics, {
+    version: VERSION,
+    commit: COMMIT,
+    database: join(config.data_dir, DATABASE),
+    dataDirectory: config.data_dir,
+    backupDirectory: backupDirectory(config),
+    jobs: () => scoring.counts(),
+    oldestQueued: () => scoring.oldestQueued(),
+    workers: () => scoring.workers(),
+    now: clock.now,
+  });
+  if (farm) registerFarmMetrics(metrics, farm.state);
+  return {
+    database,
+    log,
+    clock,
+    accounts,
+    identity,
+    farm,
+    scoring,
+    imports,
+    tasks,
+    webhooks,
+    metrics,
+    async close() {
+      stopMeasuring();
+      await identity.close();
+      await tasks.close();
+      await webhooks.deliverer.close();
+      await imports.close();
+      await scoring.close();
+    },
+  };
+}
+
+function answerOf(config: Config, parts: Parts, unready: () => string[]): Answer {
+  const { accounts, database } = parts;
+  const reach = reachOf(config);
+  const pageContext = (request: Request) => ({
+    base: basePathOf(request, reach),
+    session: hasSessionCookie(request),
+    provider: config.oidc_issuer === "" ? "" : new URL(config.oidc_issuer).host,
+  });
+  return openHttp({
+    log: parts.log,
+    clock: parts.clock,
+    maxMessageBytes: config.max_message_bytes,
+    isUpload: (path) => path === UPLOADS || path === `${UPLOADS}/`,
+    admit: (request) => {
+      const free = needsWriteLock(request) ? writeLockOf(database).free() : undefined;
+      return free ? free.then(() => accounts.verifyBasic(request)) : accounts.verifyBasic(request);
+    },
+    reach,
+    unready,
+    documentation: {
+      version: VERSION,
+      introduction: INTRODUCTION,
+      tags: TAGS,
+      baseOf: (request) =>
+        basePathOf(request, reach) === "" && config.public_url === "" ? "" : baseOf(request, reach),
+    },
+    observe: requestObserver(parts.metrics),
+    services: [
+      ...serviceRoutes(config, parts),
+      webRoutes(pageContext, (page, key) => linkPurpose(accounts, key) === KEYED_PAGES[page]),
+    ],
+    missing: (request) => pageForMissing(request, pageContext(request)),
+    tls: config.tls_key !== "",
+  });
+}
+
+const serviceRoutes = (
+  config: Config,
+  { accounts, clock, database, farm, identity, imports, metrics, scoring, tasks, webhooks }: Parts,
+): HttpOptions["services"] => [
+  metricsRoutes(metrics, config.metrics_token),
+  scoring.routes,
+  inventoryRoutes({
+    database,
+    imports,
+    clock,
+    accounts,
+    anonymousRead: config.anonymous_read,
+    maxMessageBytes: config.max_message_bytes,
+  }),
+  auditRoutes(accounts),
+  accountRoutes(accounts),
+  secondFactorRoutes(accounts),
+  identityRoutes(accounts, identity.identities, config),
+  webhooks.routes,
+  identity.routes,
+  administrationRoutes({
+    accounts,
+    scoring,
+    farm: () => farm?.state() ?? null,
+    clock,
+    tasks,
+    version: VERSION,
+    commit: COMMIT,
+    dataDirectory: config.data_dir,
+    database: join(config.data_dir, DATABASE),
+    backupDirectory: backupDirectory(config),
+    backupHours: config.backup_hours,
+    environment: () => environmentOf(config),
+  }),
+];
+
+/** Pages that need a key in their address, and the purpose that the key must have. */
 const KEYED_PAGES: Readonly<Record<string, string>> = { setup: "set-up", "set-password": "password" };
 
-/** Imports have their own queue, and can be cancelled while they write. */
-const writesAtOnce = ({ method, url }: Request): boolean =>
+/** Imports have queues of their own, and can be cancelled while they write. */
+const needsWriteLock = ({ method, url }: Request): boolean =>
   isUnsafe(method) && !/\/imports?(\/|$|\?)/.test(url);
 
 async function addFirstAdministrator(accounts: Accounts, password: string): Promise<void> {
@@ -221,15 +264,15 @@ const INTRODUCTION = `Two independent services in one executable.
 **Conservation scoring** answers SOAP at \`/soap/ConservationScorer\` ([WSDL](soap/ConservationScorer?wsdl)), and the
 same jobs as JSON below \`/api/scoring/\`.
 
-**Inventory and metadata** is the JSON interface below \`/api/v2/\` that this page describes.`;
+**Inventory and metadata** is the JSON interface below \`/api/v2/\` described here.`;
 
 const TAGS = [
   {
     name: "inventory",
-    description: "Locations, places, annotation types, custom property types and what they refer to.",
+    description: "Records of the laboratory: locations, places, samples, annotations and custom properties.",
   },
   { name: "scoring", description: "Conservation of short linear motifs, as JSON and over SOAP." },
-  { name: "administration", description: "First set-up, own account, and what administrators look after." },
-  { name: "webhooks", description: "Be told of what happens to records and jobs." },
-  { name: "service", description: "Is the service well?" },
+  { name: "administration", description: "Set-up, your account, and the tasks of administrators." },
+  { name: "webhooks", description: "Notifications about records and jobs." },
+  { name: "service", description: "Health of the service." },
 ];
