@@ -6,30 +6,30 @@ export type Opening = (from: number, signal: AbortSignal) => Promise<Response>;
 export interface DownloadOptions {
   /** What is read, for errors: an address without secrets. */
   what: string;
-  /** Bytes that are there already. */
+  /** Bytes that exist already. */
   from?: number;
   signal?: AbortSignal | undefined;
-  /** Called once, with the size of the whole, before the first byte. @throws what ends the download */
+  /** Called once, with the full size, before the first byte. @throws what ends the download */
   sized?: (bytes: number) => void;
   /** Milliseconds without a byte after which a connection counts as cut. */
   stall?: number;
-  /** Milliseconds before the first repetition; doubled from one to the next. */
+  /** Milliseconds before the first retry; doubled each time. */
   pause?: number | undefined;
-  /** What a status means that is not worth a repetition. */
+  /** The problem for a status that is not worth a retry. */
   refused?: (status: number, body: string) => Problem | undefined;
 }
 
-/** Attempts in a row without a byte, after which it is given up. */
-const ATTEMPTS = 6;
+/** Attempts in a row without a byte. */
+const MAX_ATTEMPTS = 6;
 const STALL = 60_000;
 const PAUSE = 250;
-const LONGEST_PAUSE = 10_000;
+const MAX_PAUSE = 10_000;
 
 /** Why an attempt ended, where another may help. */
-class Cut extends Error {
+class Interrupted extends Error {
   constructor(
     reason: string,
-    /** Milliseconds that the other side wants to be left alone. */
+    /** Milliseconds that the server asks to wait. */
     readonly wait = 0,
   ) {
     super(reason);
@@ -37,24 +37,24 @@ class Cut extends Error {
 }
 
 /**
- * The bytes of what HTTP gives, through cuts of the connection, stalls, and answers that say "later" (429, 5xx): each
- * time it goes on where it was. Memory: one chunk.
- * @throws Problem store_failed once several attempts in a row brought nothing; what `refused` and `sized` say
+ * Downloads over HTTP through cut connections, stalls and temporary errors (429, 5xx): each retry resumes. Memory: one chunk.
+ * @throws Problem store_failed once several attempts in a row brought nothing; what `refused` and `sized` throw
  */
 export async function* download(open: Opening, options: DownloadOptions): AsyncGenerator<Uint8Array> {
   const { what, signal, pause = PAUSE } = options;
   let at = options.from ?? 0;
   let total: number | undefined;
   let failures = 0;
+  const sized = (size: number): void => {
+    if (total !== undefined && total !== size)
+      throw new Problem("store_failed", `${what} changed while it was read. Try again.`);
+    if (total === undefined) options.sized?.(size);
+    total = size;
+  };
   for (;;) {
     const before = at;
     try {
-      for await (const piece of attempt(open, at, options, (size) => {
-        if (total !== undefined && total !== size)
-          throw new Problem("store_failed", `${what} changed while it was read. Try again.`);
-        if (total === undefined) options.sized?.(size);
-        total = size;
-      })) {
+      for await (const piece of attempt(open, at, options, sized)) {
         at += piece.length;
         failures = 0;
         yield piece;
@@ -62,82 +62,86 @@ export async function* download(open: Opening, options: DownloadOptions): AsyncG
       return;
     } catch (error) {
       signal?.throwIfAborted();
-      if (!(error instanceof Cut)) throw error;
+      if (!(error instanceof Interrupted)) throw error;
       failures = at > before ? 1 : failures + 1;
-      if (failures >= ATTEMPTS)
-        throw new Problem(
-          "store_failed",
-          `${what} cannot be read: ${error.message}${at > 0 ? ` after ${at} bytes` : ""}. Check address and network, and give the same command again.`,
-          { cause: error },
-        );
-      const wait = Math.max(error.wait, pause * 2 ** (failures - 1));
-      await Bun.sleep(Math.min(wait, LONGEST_PAUSE));
+      if (failures >= MAX_ATTEMPTS) throw givenUp(what, at, error);
+      await Bun.sleep(Math.min(Math.max(error.wait, pause * 2 ** (failures - 1)), MAX_PAUSE));
       signal?.throwIfAborted();
     }
   }
 }
 
+const givenUp = (what: string, at: number, cause: Error): Problem =>
+  new Problem(
+    "store_failed",
+    `${what} cannot be read: ${cause.message}${at > 0 ? ` after ${at} bytes` : ""}. Check the address and the network, and run the command again.`,
+    { cause },
+  );
+
 async function* attempt(
   open: Opening,
   from: number,
-  { what, signal, stall = STALL, refused }: DownloadOptions,
+  options: DownloadOptions,
   sized: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
+  const { signal, stall = STALL } = options;
   const patience = new AbortController();
   const abort = (): void => patience.abort();
+  const interrupted = (error: unknown): Error =>
+    error instanceof Problem || error instanceof Interrupted
+      ? error
+      : new Interrupted(patience.signal.aborted ? `nothing came for ${stall / 1000} s` : reasonOf(error));
   signal?.addEventListener("abort", abort);
   let timer = setTimeout(abort, stall);
-  const cut = (error: unknown): Cut =>
-    error instanceof Cut
-      ? error
-      : new Cut(patience.signal.aborted ? `nothing came for ${stall / 1000} s` : reasonOf(error));
   try {
-    const response = await open(from, patience.signal).catch((error: unknown) => {
-      throw error instanceof Problem ? error : cut(error);
-    });
-    if (response.status !== 200 && response.status !== 206) {
-      const text = await response.text().catch(() => "");
-      // All of it is there already; where it is more than all, who asked will find that out.
-      if (response.status === 416 && from > 0) return;
-      const problem = refused?.(response.status, text);
-      if (problem) throw problem;
-      const again = response.status === 429 || response.status >= 500;
-      const said = `the answer was ${response.status}`;
-      if (again) throw new Cut(said, Number(response.headers.get("retry-after") ?? 0) * 1000 || 0);
-      throw new Problem("store_failed", `${what} cannot be read: ${said}. Check the address.`);
-    }
-    const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(response.headers.get("content-range") ?? "");
-    const length = Number(response.headers.get("content-length") ?? Number.NaN);
-    const starts = response.status === 206 && range ? Number(range[1]) : 0;
-    const size = response.status === 206 && range ? Number(range[2]) : length;
-    if (starts !== from && starts !== 0) throw new Cut(`bytes from ${starts} on came, not from ${from} on`);
+    const response = await open(from, patience.signal);
+    if (!(await isReadable(response, from, options))) return;
+    const { start, size } = extentOf(response);
+    if (start !== from && start !== 0) throw new Interrupted(`bytes came from ${start} on, not from ${from}`);
     if (Number.isFinite(size)) sized(size);
-    let at = starts;
-    const reader = (response.body ?? new Blob([]).stream()).getReader();
-    try {
-      for (;;) {
-        const { done, value } = await reader.read().catch((error: unknown) => {
-          throw cut(error);
-        });
-        if (done) break;
-        clearTimeout(timer);
-        // A server that knows no ranges begins at the beginning.
-        const skip = Math.max(0, Math.min(value.length, from - at));
-        at += value.length;
-        if (skip < value.length) yield skip === 0 ? value : value.subarray(skip);
-        timer = setTimeout(abort, stall);
-      }
-    } finally {
-      void reader.cancel().catch(() => {});
+    let at = start;
+    for await (const value of response.body ?? []) {
+      clearTimeout(timer);
+      // A server without ranges starts at the beginning.
+      const skip = Math.min(value.length, Math.max(0, from - at));
+      at += value.length;
+      if (skip < value.length) yield value.subarray(skip);
+      timer = setTimeout(abort, stall);
     }
-    if (Number.isFinite(size) && at < size) throw new Cut("the connection was cut");
+    if (Number.isFinite(size) && at < size) throw new Interrupted("the connection was cut");
+  } catch (error) {
+    throw interrupted(error);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", abort);
   }
 }
 
-/** `ConnectionRefused` says more to people than "Unable to connect. Is the computer able to access the url?". */
+/** Whether the response has bytes; false where all of them exist already. @throws Problem, Interrupted */
+async function isReadable(
+  response: Response,
+  from: number,
+  { what, refused }: DownloadOptions,
+): Promise<boolean> {
+  const { status, headers } = response;
+  if (status === 200 || status === 206) return true;
+  const text = await response.text().catch(() => "");
+  if (status === 416 && from > 0) return false;
+  const problem = refused?.(status, text);
+  if (problem) throw problem;
+  if (status === 429 || status >= 500)
+    throw new Interrupted(`the answer was ${status}`, Number(headers.get("retry-after") ?? 0) * 1000 || 0);
+  throw new Problem("store_failed", `${what} cannot be read: the answer was ${status}. Check the address.`);
+}
+
+/** Where the bytes of a response start, and how many the whole has; NaN where that is unknown. */
+function extentOf({ status, headers }: Response): { start: number; size: number } {
+  const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(headers.get("content-range") ?? "");
+  if (status === 206 && range) return { start: Number(range[1]), size: Number(range[2]) };
+  return { start: 0, size: Number(headers.get("content-length") ?? Number.NaN) };
+}
+
+/** `ConnectionRefused` says more than "Unable to connect. Is the computer able to access the url?". */
 const reasonOf = (error: unknown): string => {
   const { code, message } = error as { code?: unknown; message?: string };
   return typeof code === "string" ? code : (message ?? String(error));

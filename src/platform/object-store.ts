@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { Problem } from "../problem.ts";
 import { download, type DownloadOptions } from "./download.ts";
 
-/** How objects are reached: the settings that begin with `s3_`. What is empty comes from `AWS_…` variables. */
+/** The settings that begin with `s3_`; empty ones come from `AWS_…` variables. */
 export interface StoreAccess {
   endpoint: string;
   accessKey: string;
@@ -20,7 +20,7 @@ export interface StoredObject {
 /** Bytes of a part of an upload: S3 wants 5 MiB or more, and takes 10,000 parts at most. */
 const PART_BYTES = 8 * 1024 * 1024;
 const PARTS = 9000;
-/** Parts that are under way at once. */
+/** Parts uploaded at the same time. */
 const AT_ONCE = 2;
 /** Attempts for each part. */
 const RETRIES = 5;
@@ -31,7 +31,7 @@ const STALL = 120_000;
 
 export const isStoreAddress = (text: string): boolean => /^s3:/i.test(text);
 
-/** What a caller may see of a transfer. */
+/** Progress and cancellation of a transfer. */
 export interface Transfer {
   report?: ((bytes: number, total: number) => void) | undefined;
   signal?: AbortSignal | undefined;
@@ -42,54 +42,36 @@ export interface Transfer {
  * the path. An object is there whole or not at all. Every method throws Problem store_failed, which says what to do.
  */
 export class ObjectStore {
+  readonly address: string;
   readonly #client: Bun.S3Client;
   readonly #bucket: string;
   readonly #prefix: string;
   readonly #at: string;
   readonly #secrets: readonly string[];
 
-  /** @param address `s3://bucket` or `s3://bucket/prefix`. @throws Problem invalid_request for another */
+  /** @param address `s3://bucket` or `s3://bucket/prefix`. @throws Problem invalid_request for another, store_failed */
   constructor(
-    readonly address: string,
+    address: string,
     access: StoreAccess,
     environment: Record<string, string | undefined> = process.env,
   ) {
-    const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([^?#\s\\]*))?$/.exec(address);
-    if (!match || /(^|\/)\.\.?(\/|$)|^\/|\/\//.test(match[2] ?? ""))
-      throw new Problem(
-        "invalid_request",
-        `${address} is no address of a store. Expected s3://bucket or s3://bucket/prefix; the server is the setting s3_endpoint.`,
-      );
-    this.#bucket = match[1];
-    const prefix = (match[2] ?? "").replace(/\/$/, "");
+    const { bucket, prefix } = parseAddress(address);
+    this.#bucket = bucket;
     this.#prefix = prefix === "" ? "" : `${prefix}/`;
-    this.address = `s3://${this.#bucket}${prefix === "" ? "" : `/${prefix}`}`;
-    const from = (value: string, variable: string): string | undefined =>
-      (value === "" ? environment[variable] : value) || undefined;
-    const endpoint = from(access.endpoint, "AWS_ENDPOINT_URL_S3") ?? from("", "AWS_ENDPOINT_URL");
-    const region = from("", "AWS_REGION") ?? from("", "AWS_DEFAULT_REGION") ?? "us-east-1";
-    const accessKeyId = from(access.accessKey, "AWS_ACCESS_KEY_ID");
-    const secretAccessKey = from(access.secretKey, "AWS_SECRET_ACCESS_KEY");
-    const sessionToken = access.accessKey === "" ? from("", "AWS_SESSION_TOKEN") : undefined;
+    this.address = `s3://${bucket}${prefix === "" ? "" : `/${prefix}`}`;
+    const { endpoint, ...credentials } = credentialsOf(access, environment, this.address);
+    const { region, secretAccessKey, sessionToken } = credentials;
     this.#at = endpoint ?? `AWS (${region})`;
-    if (accessKeyId === undefined || secretAccessKey === undefined)
-      throw new Problem(
-        "store_failed",
-        `${this.address}: there are no keys for it. Set s3_access_key and s3_secret_key (LABD_S3_ACCESS_KEY, LABD_S3_SECRET_KEY, or AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY).`,
-      );
-    this.#secrets = [secretAccessKey, ...(sessionToken ? [sessionToken] : [])];
+    this.#secrets = [secretAccessKey, ...(sessionToken === undefined ? [] : [sessionToken])];
     this.#client = new Bun.S3Client({
-      bucket: this.#bucket,
+      ...credentials,
+      bucket,
       // Without an endpoint Bun would take one from the environment.
       endpoint: (endpoint ?? `https://s3.${region}.amazonaws.com`).replace(/\/+$/, ""),
-      region,
-      accessKeyId,
-      secretAccessKey,
-      ...(sessionToken ? { sessionToken } : {}),
     });
   }
 
-  /** Where an object is, for people. */
+  /** Address of an object, for messages. */
   where(name: string): string {
     return `${this.address}/${name}`;
   }
@@ -113,12 +95,12 @@ export class ObjectStore {
     return found.sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** Size of an object; null where there is none. */
+  /** Size of an object; null if it does not exist. */
   async size(name: string): Promise<number | null> {
     const what = this.where(name);
     try {
       return await this.#settled(what, async () => {
-        // Not HEAD, whose answer cannot say why it refuses.
+        // Not HEAD, whose response cannot say why it is refused.
         const answer = await this.#get(name, "bytes=0-0", AbortSignal.timeout(STALL));
         if (answer.status === 416) return 0;
         const text = answer.ok ? "" : await answer.text();
@@ -134,7 +116,7 @@ export class ObjectStore {
     }
   }
 
-  /** A GET by a signed address: only an answer of our own request shows why a store refuses. */
+  /** A GET by a signed address: Bun's client does not show why a store refuses a read. */
   #get(name: string, range: string | undefined, signal: AbortSignal): Promise<Response> {
     return fetch(this.#client.presign(this.#prefix + name, { expiresIn: SIGNED_SECONDS }), {
       signal,
@@ -161,8 +143,8 @@ export class ObjectStore {
   }
 
   /**
-   * Uploads a file in parts and reads all of it back: what returns is there, and has this SHA-256. What is not is taken
-   * away. A file that is there already as it should be is left alone. Memory: a few parts.
+   * Uploads a file in parts, unless it exists already, and reads it back; an object without this SHA-256 is removed.
+   * Memory: a few parts.
    */
   async put(name: string, path: string, sha256: string, transfer: Transfer = {}): Promise<"new" | "there"> {
     const bytes = statSync(path).size;
@@ -173,7 +155,7 @@ export class ObjectStore {
     await this.remove(name);
     throw new Problem(
       "store_failed",
-      `${this.where(name)} was read back and is not what was sent: the store is not to be trusted, or something on the way changes bytes. It was taken away.`,
+      `${this.where(name)} was read back and is not what was sent: the store, or something on the way to it, changed bytes. The object was removed.`,
     );
   }
 
@@ -188,7 +170,7 @@ export class ObjectStore {
       signal?.throwIfAborted();
       writer.write(piece);
       waiting += piece.length;
-      // It takes whatever it is given: without this, all of the file would be in memory.
+      // The writer buffers without limit.
       if (waiting < AT_ONCE * partSize) continue;
       await within(STALL, writer.flush());
       sent += waiting;
@@ -199,7 +181,7 @@ export class ObjectStore {
     report?.(bytes, bytes);
   }
 
-  /** Uploads a small text, under its name at once or not at all. */
+  /** Uploads a small text atomically. */
   async putText(name: string, text: string): Promise<void> {
     await this.#settled(this.where(name), () =>
       within(
@@ -211,7 +193,7 @@ export class ObjectStore {
       throw new Problem("store_failed", `${this.where(name)} was read back and is not what was sent.`);
   }
 
-  /** Takes an object away, where there is one. */
+  /** Removes an object, if it exists. */
   async remove(name: string): Promise<void> {
     await this.#settled(this.where(name), () => this.#client.delete(this.#prefix + name));
   }
@@ -222,7 +204,7 @@ export class ObjectStore {
     return hasher.digest("hex");
   }
 
-  /** Errors of Bun's client as Problems; once more where that may help. */
+  /** Retries temporary errors of Bun's client, and throws the others as Problems. */
   async #settled<T>(what: string, act: () => Promise<T>, attempts = 4): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -246,21 +228,21 @@ export class ObjectStore {
     }
   }
 
-  /** What a store says, without the secrets that were sent to it: some repeat the request. */
+  /** The store's text without our secrets: some stores repeat the request. */
   #masked(text: string): string {
     return this.#secrets.reduce((rest, secret) => rest.replaceAll(secret, "********"), text);
   }
 
-  /** What is wrong, and what to do. Answers of stores are not shown: they may name keys. */
+  /** The problem and what to do. Responses of stores are not shown: they may contain keys. */
   #problem(
     what: string,
     { code, message, cause }: { code: string; message?: string; cause?: unknown },
   ): Problem {
     if (/^(NoSuchKey|404|NotFound)$/.test(code))
-      return new Problem("not_found", `${what} is not there.`, { cause });
+      return new Problem("not_found", `${what} does not exist.`, { cause });
     const say = (text: string): Problem => new Problem("store_failed", `${what}: ${text}`, { cause });
     if (code === "NoSuchBucket")
-      return say(`there is no bucket ${this.#bucket} at ${this.#at}. Make it, or name another.`);
+      return say(`there is no bucket ${this.#bucket} at ${this.#at}. Create it, or name another.`);
     if (
       /^(SignatureDoesNotMatch|InvalidAccessKeyId|AccessDenied|InvalidToken|ExpiredToken|AuthorizationHeaderMalformed|RequestTimeTooSkewed|40[13])$/.test(
         code,
@@ -276,12 +258,47 @@ export class ObjectStore {
     )
       return say(`${this.#at} does not answer (${code}). Check s3_endpoint and the network, and try again.`);
     return say(
-      `${this.#at} answered ${code || "an error"}${message ? ` (${message})` : ""}. Try again, or look at its log.`,
+      `${this.#at} answered ${code || "an error"}${message ? ` (${message})` : ""}. Try again, or check its log.`,
     );
   }
 }
 
-/** What a store says is wrong: a word in its answer, else the status. */
+function parseAddress(address: string): { bucket: string; prefix: string } {
+  const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([^?#\s\\]*))?$/.exec(address);
+  if (!match || /(^|\/)\.\.?(\/|$)|^\/|\/\//.test(match[2] ?? ""))
+    throw new Problem(
+      "invalid_request",
+      `${address} is not the address of a store. Expected s3://bucket or s3://bucket/prefix; the setting s3_endpoint names the server.`,
+    );
+  return { bucket: match[1], prefix: (match[2] ?? "").replace(/\/$/, "") };
+}
+
+/** Settings first, then the variables that AWS tools read. @throws Problem store_failed where there are no keys */
+function credentialsOf(
+  { endpoint, accessKey, secretKey }: StoreAccess,
+  environment: Record<string, string | undefined>,
+  address: string,
+) {
+  const first = (...values: (string | undefined)[]): string | undefined => values.find(Boolean);
+  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = environment;
+  const accessKeyId = first(accessKey, AWS_ACCESS_KEY_ID);
+  const secretAccessKey = first(secretKey, AWS_SECRET_ACCESS_KEY);
+  if (accessKeyId === undefined || secretAccessKey === undefined)
+    throw new Problem(
+      "store_failed",
+      `${address}: no keys. Set s3_access_key and s3_secret_key (LABD_S3_ACCESS_KEY, LABD_S3_SECRET_KEY, or AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY).`,
+    );
+  const sessionToken = accessKey === "" ? first(AWS_SESSION_TOKEN) : undefined;
+  return {
+    endpoint: first(endpoint, environment.AWS_ENDPOINT_URL_S3, environment.AWS_ENDPOINT_URL),
+    region: first(environment.AWS_REGION, environment.AWS_DEFAULT_REGION) ?? "us-east-1",
+    accessKeyId,
+    secretAccessKey,
+    ...(sessionToken === undefined ? {} : { sessionToken }),
+  };
+}
+
+/** The store's error code, else the status. */
 const codeOf = (status: number, body: string): string =>
   /<Code>(\w+)<\/Code>/.exec(body)?.[1] ?? String(status);
 

@@ -106,7 +106,7 @@ test("an upload that ends in the middle leaves no object", async () => {
 });
 
 test.each([
-  ["another bucket", "s3://nobody/x", {}, /no bucket nobody at http:.* Make it/],
+  ["another bucket", "s3://nobody/x", {}, /no bucket nobody at http:.* Create it/],
   [
     "a wrong secret",
     "s3://lab/x",
@@ -178,5 +178,5 @@ test("without keys, and with addresses that are none", () => {
     "s3://lab/a?b",
     "s3://lab/a b",
   ])
-    expect(() => new ObjectStore(address, server.access)).toThrow(/is no address of a store/);
+    expect(() => new ObjectStore(address, server.access)).toThrow(/is not the address of a store/);
 });
