@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { ElementHandle } from "puppeteer-core";
 import { browserTest, checkPage, openPage, press, seeText } from "./browser.ts";
 
-browserTest("a file is tried out cell by cell, its columns are named, and the import is undone", async () => {
+browserTest("previews a file cell by cell, maps its columns, and undoes the import", async () => {
   const directory = mkdtempSync(join(tmpdir(), "labd-import-"));
   try {
     const wrong = join(directory, "wrong.csv");
@@ -24,18 +24,17 @@ browserTest("a file is tried out cell by cell, its columns are named, and the im
     await checkPage(opened, "inventory-import");
     await file.uploadFile(wrong);
     await page.waitForSelector("select[aria-label='Field for Kind']");
-    // What is not known yet is chosen, also to leave it out.
     expect(await page.$eval("select[aria-label='Field for Kind']", (select) => select.value)).toBe("?");
     await page.select("select[aria-label='Field for Kind']", "model_type");
     await seeText(page, "A valid number is required.");
     expect(
-      await page.$$eval(".bad-cell", (cells) => cells.map((cell) => cell.firstChild?.textContent)),
+      await page.$$eval("td:has(.error)", (cells) => cells.map((cell) => cell.firstChild?.textContent)),
     ).toEqual(["oligo", "nowhere", "many"]);
     await checkPage(opened, "inventory-import-verdict");
     await file.uploadFile(right);
     await seeText(page, "2 new");
     await press(page, "button", "Import 2 records");
-    await seeText(page, "2 made, 0 changed");
+    await seeText(page, "2 added, 0 changed");
     await checkPage(opened, "inventory-import-done");
     const count = (): Promise<number> =>
       page.evaluate(
@@ -50,31 +49,28 @@ browserTest("a file is tried out cell by cell, its columns are named, and the im
   }
 });
 
-browserTest(
-  "a long import tells how far it is, also after the page was left, and is called off",
-  async () => {
-    const directory = mkdtempSync(join(tmpdir(), "labd-import-"));
-    try {
-      const long = join(directory, "long.csv");
-      const rows = Array.from({ length: 100_000 }, (_, i) => `Long ${i};OTHER;Box oligos 1`);
-      writeFileSync(long, `name;model_type;location\n${rows.join("\n")}\n`);
-      await using opened = await openPage("/inventory/stocks-consumables/import", { signedIn: true });
-      const { page } = opened;
-      const file = (await page.waitForSelector("input[type=file]")) as ElementHandle<HTMLInputElement>;
-      await file.uploadFile(long);
-      await page.waitForSelector("progress");
-      await page.waitForFunction(() => location.search.includes("import="));
-      await page.reload();
-      await page.waitForSelector("progress");
-      await checkPage(opened, "inventory-import-progress");
-      await press(page, "button", "Call it off");
-      await seeText(page, "Called off");
-      const { total } = (await page.evaluate(async () =>
-        (await fetch("/api/v2/stocks/consumables/?name=Long")).json(),
-      )) as { total: number };
-      expect(total).toBe(0);
-    } finally {
-      rmSync(directory, { recursive: true });
-    }
-  },
-);
+browserTest("shows the progress of a long import, also after a reload, and cancels it", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "labd-import-"));
+  try {
+    const long = join(directory, "long.csv");
+    const rows = Array.from({ length: 100_000 }, (_, i) => `Long ${i};OTHER;Box oligos 1`);
+    writeFileSync(long, `name;model_type;location\n${rows.join("\n")}\n`);
+    await using opened = await openPage("/inventory/stocks-consumables/import", { signedIn: true });
+    const { page } = opened;
+    const file = (await page.waitForSelector("input[type=file]")) as ElementHandle<HTMLInputElement>;
+    await file.uploadFile(long);
+    await page.waitForSelector("progress");
+    await page.waitForFunction(() => location.search.includes("import="));
+    await page.reload();
+    await page.waitForSelector("progress");
+    await checkPage(opened, "inventory-import-progress");
+    await press(page, "button", "Cancel");
+    await seeText(page, "Cancelled");
+    const { total } = (await page.evaluate(async () =>
+      (await fetch("/api/v2/stocks/consumables/?name=Long")).json(),
+    )) as { total: number };
+    expect(total).toBe(0);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});

@@ -14,31 +14,27 @@ import {
   site,
 } from "./browser.ts";
 
-/** Labels, scanning, stocktakes: what a technician does with a thing in the hand. */
-
-/** As a scanner that types: the code and Enter, wherever the focus is. */
-async function wedge(page: Page, code: string): Promise<void> {
+/** Types like a barcode scanner. */
+async function scan(page: Page, code: string): Promise<void> {
   await page.waitForFunction(() => document.activeElement?.tagName === "INPUT");
   await page.keyboard.type(code);
   await page.keyboard.press("Enter");
 }
 
 browserTest(
-  "what is selected in a list becomes a file of labels",
+  "creates labels for the records of a list",
   async () => {
     await using opened = await openPage("/inventory/stocks-consumables?location__label=-20%20drawer%201", {
       signedIn: true,
     });
     const { page } = opened;
     await seeText(page, "T4 DNA ligase");
-    await page.evaluate(() =>
-      [...document.querySelectorAll("summary")].find((each) => each.innerText === "More")!.click(),
-    );
+    await press(page, "button", "More");
     await Promise.all([page.waitForNavigation(), press(page, "link", "Labels")]);
-    await seeText(page, "2 labels, on 1 sheet.");
+    await seeText(page, "2 labels on 1 sheet");
     await (await named(page, "combobox", "Labels")).select("a4-5x13");
-    await fill(page, "Labels of the first sheet that are gone", "64");
-    await seeText(page, "2 labels, on 2 sheets.");
+    await fill(page, "Labels already used on the first sheet", "64");
+    await seeText(page, "2 labels on 2 sheets");
     await checkPage(opened, "labels");
     // Chromium does not close a window that downloads: what would be downloaded is kept instead.
     await page.evaluate(() => {
@@ -53,38 +49,37 @@ browserTest(
         return "blob:kept";
       };
     });
-    await press(page, "button", "Make the labels");
+    await press(page, "button", "Create labels");
     await page.waitForFunction(() => document.body.getAttribute("data-file") === "%PDF-");
     expect(await page.title()).toBe("stocks-consumables-labels.pdf");
-    // What cannot be read once it is printed is said before.
     await page.goto(`${opened.url}/inventory/labels?list=places&sheet=25x10&symbol=code128`);
-    await seeText(page, "labels.");
-    await press(page, "button", "Make the labels");
+    await seeText(page, " labels");
+    await press(page, "button", "Create labels");
     await seeText(page, "is too small for the bars");
   },
   300_000,
 );
 
-browserTest("a scanner that types opens the record, and so does the address on a label", async () => {
+browserTest("opens a record by scanning its code, and by the address on its label", async () => {
   await using opened = await openPage("/inventory/scan");
   const { page } = opened;
-  await wedge(page, "no such code");
-  await seeText(page, "Nothing that you may see has the code");
-  await wedge(page, "CO0000006");
+  await scan(page, "no such code");
+  await seeText(page, "No record that you can view has the code");
+  await scan(page, "CO0000006");
   await arrive(page, "/inventory/stocks-consumables/");
   await seeText(page, BEFORE_CAMERA.name);
   await page.goBack();
   await seeText(page, "Last scans");
-  await (await named(page, "checkbox", "Stay here, and list what was scanned")).click();
+  await (await named(page, "checkbox", "Stay on this page and list the scans")).click();
   await page.focus("input[type=text]");
-  await wedge(page, "aebc178f9012");
-  await seeText(page, "-80 North was found.");
+  await scan(page, "aebc178f9012");
+  await seeText(page, "Found -80 North.");
   await checkPage(opened, "scan");
   await page.goto(`${opened.url}/i/${BEFORE_CAMERA.id.slice(0, 13)}`);
   await arrive(page, `/inventory/stocks-consumables/${BEFORE_CAMERA.id}`);
 });
 
-browserTest("the camera reads a label", async () => {
+browserTest("reads a label with the camera", async () => {
   await using opened = await openPage("/inventory/scan");
   await press(opened.page, "button", "Use the camera");
   await arrive(opened.page, `/inventory/stocks-consumables/${BEFORE_CAMERA.id}`);
@@ -92,42 +87,40 @@ browserTest("the camera reads a label", async () => {
 });
 
 browserTest(
-  "a drawer is looked through, applied in one click, reported, and undone",
+  "takes stock of a drawer, applies and reports it, and undoes that",
   async () => {
     await using opened = await openPage("/inventory/stocktakes", { signedIn: true });
     const { page } = opened;
-    // From the list it begins with the location, as from the location.
-    await Promise.all([page.waitForNavigation(), press(page, "link", "Add")]);
-    await named(page, "textbox", "Location to look through");
+    await Promise.all([page.waitForNavigation(), press(page, "link", "Add stocktake")]);
+    await named(page, "textbox", "Location");
     await checkPage(opened, "stocktake-location");
-    await choose(page, "Location to look through", "-20 drawer 1");
-    await seeText(page, "-20 drawer 1 in November");
+    await choose(page, "Location", "-20 drawer 1");
+    await seeText(page, "Stocktake of -20 drawer 1");
     await page.goto(`${opened.url}/inventory/tree?of=locations/f0edd1ea-6c21-549a-babe-04232fb34961`);
     await Promise.all([page.waitForNavigation(), press(page, "link", "Stocktake")]);
-    await seeText(page, "-20 drawer 1 in November");
+    await seeText(page, "Stocktake of -20 drawer 1");
     await checkPage(opened, "stocktake-begin");
-    await Promise.all([page.waitForNavigation(), press(page, "button", "Begin")]);
-    await seeText(page, "Scan what is there");
-    await wedge(page, "CO0000006");
+    await Promise.all([page.waitForNavigation(), press(page, "button", "Start")]);
+    await seeText(page, "Use the camera");
+    await scan(page, "CO0000006");
     await seeText(page, "found BsaI-HF");
-    await wedge(page, "CO0000008");
+    await scan(page, "CO0000008");
     await seeText(page, "misplaced HEPES 1 M pH 7.4");
-    await wedge(page, "4006381333931");
+    await scan(page, "4006381333931");
     await seeText(page, "Unknown codes");
-    await seeText(page, "recorded in Cold room shelf 1 · found in -20 drawer 1");
+    await seeText(page, "recorded in Cold room shelf 1, found in -20 drawer 1");
     await checkPage(opened, "stocktake");
 
-    // Whoever comes later, or with another device, goes on with the same.
     await page.reload();
     await seeText(page, "Unknown codes");
-    await press(page, "button", "Forget 4006381333931");
+    await press(page, "button", "Remove 4006381333931");
     await page.waitForFunction(() => !document.body.innerText.includes("Unknown codes"));
-    await press(page, "button", "Apply …");
-    await seeText(page, "2 records would be changed");
+    await press(page, "button", "Apply");
+    await seeText(page, "2 records will change");
     await page.evaluate(() => Promise.all(document.getAnimations().map((each) => each.finished)));
     await checkPage(opened, "stocktake-apply");
-    await press(page, "button", "Apply");
-    await seeText(page, "The stocktake is applied.");
+    await page.click("dialog .btn-primary");
+    await seeText(page, "Stocktake applied.");
     await seeText(page, "marked as missing");
     await checkPage(opened, "stocktake-report");
     const { url } = await site();
@@ -145,7 +138,7 @@ browserTest(
     );
     expect(csv).toContain("HEPES 1 M pH 7.4,CO0000008,CO0000008,Cold room shelf 1,'-20 drawer 1,moved");
     await press(page, "button", "Undo");
-    await seeText(page, "Scan what is there");
+    await seeText(page, "Use the camera");
     expect(await at()).toBe("Cold room shelf 1");
     expect(page.url()).toStartWith(`${url}/inventory/stocktake/`);
   },

@@ -38,15 +38,14 @@ async function scored(submission: object): Promise<string> {
   return id;
 }
 
-browserTest("from the example of p53 to the result and its reasons", async () => {
+browserTest("leads from an example to its result", async () => {
   await using opened = await openPage("/score");
   const { page } = opened;
   await checkPage(opened, "score-empty");
   await press(page, "button", "Try p53 with MDM2’s motif");
   await seeText(page, "P04637, 393 residues");
-  await seeText(page, "P, then 2 of any residue, P.");
-  await seeText(page, "by chance once in 450 residues; many of its matches will mean nothing");
-  // A person's own pattern, wrong at first.
+  await seeText(page, "P, then 2 of any residue, P");
+  await seeText(page, "one match by chance in 450 residues; most matches are likely random");
   await press(page, "button", "Add a pattern");
   await fill(page, "Pattern 2", "F..(W");
   await seeText(page, "This ( is never closed");
@@ -59,18 +58,18 @@ browserTest("from the example of p53 to the result and its reasons", async () =>
   await seeText(page, "P04637, 393 residues");
   await press(page, "button", "Score");
   expect(await arrive(page, "/score/")).toMatch(/\/score\/[0-9a-f-]{36}$/);
-  await seeText(page, "FSDLWKLL at 19–26 is conserved: its conservation score is 0.8");
-  await seeText(page, " would be expected from how far its surroundings have diverged.");
+  await seeText(page, "1 of 7 matches is likely functional: FSDLWKLL at 19–26.");
+  await seeText(page, "Kept in 20 of 24 homologs");
   await checkPage(opened, "result");
 });
 
-browserTest("a motif is found by searching; what is missing is said at its field", async () => {
+browserTest("finds a motif by searching, and shows what is missing at its field", async () => {
   await using opened = await openPage("/score");
   const { page } = opened;
   await press(page, "button", "Score");
-  await seeText(page, "Paste a protein first");
+  await seeText(page, "Paste a protein, or choose an example above.");
   await fill(page, "Sequence, FASTA or accession", "MKT %");
-  await seeText(page, "“%” is no residue.");
+  await seeText(page, "“%” is not an amino-acid letter.");
   await fill(page, "Sequence, FASTA or accession", "NOSUCH1");
   await seeText(page, "NOSUCH1, from the corpus");
   await fill(page, "Search motifs", "retinoblastoma pocket");
@@ -78,17 +77,17 @@ browserTest("a motif is found by searching; what is missing is said at its field
   await page.keyboard.press("Enter");
   await named(page, "button", "Remove LxCxE");
   await press(page, "button", "Score");
-  await seeText(page, "he corpus in use has no protein of this accession");
+  await seeText(page, "he corpus in use has no protein with this accession");
   await fill(page, "Sequence, FASTA or accession", "P03129");
   await press(page, "button", "Score");
   await arrive(page, "/score/");
-  await seeText(page, "LYCYE at 22–26 is conserved");
+  await seeText(page, "likely functional: LYCYE at 22–26.");
 });
 
-browserTest("a job that waits says where it is and can be called off", async () => {
+browserTest("shows the place of a waiting job in the queue, and cancels it", async () => {
   const { directory } = await site();
   using _ = heldQueue(directory);
-  const id = await submitted({ identifier: "called off", querySequence: P53, patterns: ["P..P"] });
+  const id = await submitted({ identifier: "cancelled", querySequence: P53, patterns: ["P..P"] });
   await using opened = await openPage(`/score/${id}`);
   await seeText(opened.page, "Waiting: place 1 in the queue.");
   await opened.page.screenshot({ path: join(ARTEFACTS, "result-waiting-light.png") as `${string}.png` });
@@ -97,7 +96,7 @@ browserTest("a job that waits says where it is and can be called off", async () 
   await checkPage(opened, "result-cancelled");
 });
 
-browserTest("a job is followed step by step, to its result", async () => {
+browserTest("follows a job step by step to its result", async () => {
   const { directory } = await site();
   using held = heldQueue(directory);
   const querySequence = P53 + decode(randomProtein(random(99), 34_000));
@@ -109,7 +108,7 @@ browserTest("a job is followed step by step, to its result", async () => {
   await page.evaluate(() => {
     const seen = new Set<string>();
     const look = (): void => {
-      const text = document.querySelector(".going")?.textContent ?? "";
+      const text = document.querySelector("main")?.textContent ?? "";
       for (const part of text.match(/Step \d of 3/g) ?? []) seen.add(part);
     };
     new MutationObserver(look).observe(document.body, {
@@ -120,12 +119,12 @@ browserTest("a job is followed step by step, to its result", async () => {
     Object.assign(globalThis, { seen });
   });
   held.release();
-  await seeText(page, "FSDLWKLL at 19–26");
+  await seeText(page, "FSDLWKLL 19–26");
   const seen = await page.evaluate(() => [...(globalThis as unknown as { seen: Set<string> }).seen]);
   expect(seen).toContain("Step 1 of 3");
 });
 
-browserTest("a link shows what its maker saw: match, filter, order, and part of the protein", async () => {
+browserTest("restores match, filter, order and residues from a link", async () => {
   const id = await scored({ accession: "P04637", patterns: ["P..P"], motifClasses: ["MDM2-SWIB"] });
   const { url } = await site();
   const result = (await (await fetch(`${url}/api/scoring/jobs/${id}/result`)).json()) as Result;
@@ -135,17 +134,17 @@ browserTest("a link shows what its maker saw: match, filter, order, and part of 
   const verdict = third.verdict.replaceAll(" ", "+");
   await using opened = await openPage(`/score/${id}?match=3&verdict=${verdict}&sort=-z&from=60&to=100`);
   const { page } = opened;
-  await seeText(page, `PAAP at 77–80 is ${third.verdict}`);
-  await seeText(page, `${alike.length} of 7 matches`);
+  await page.waitForFunction(() => document.querySelector("#match")?.textContent === "PAAP 77–80");
+  await seeText(page, `${alike.length} of 7`);
   const first = (): Promise<string> => page.$eval("tbody th[scope=row] a", (link) => link.innerText);
   expect(await first()).toContain(`${alike[0].start}–${alike[0].end}`);
-  expect(await page.$eval(".track", (track) => track.getAttribute("aria-label"))).toContain(
+  expect(await page.$eval(".tracks", (track) => track.getAttribute("aria-label"))).toContain(
     "Residues 60 to 100 of 393",
   );
   await checkPage(opened, "result-link");
 
   // Zooming and moving by keyboard, and back to all of it.
-  await (await page.waitForSelector(".track"))!.focus();
+  await (await page.waitForSelector(".tracks"))!.focus();
   await page.keyboard.press("-");
   await page.keyboard.press("ArrowLeft");
   const span = new URL(page.url()).searchParams;
@@ -154,21 +153,21 @@ browserTest("a link shows what its maker saw: match, filter, order, and part of 
   expect(new URL(page.url()).searchParams.has("from")).toBe(false);
 
   // Another order, another match; the button back undoes the choice.
-  await page.select(".filters select", "");
-  await press(page, "button", "Score ↕");
+  await page.click(".answer .chip[aria-pressed=true]");
+  await press(page, "button", "Score");
   const [least] = matches.toSorted((x, y) => x.score! - y.score!);
   expect(await first()).toContain(`${least.start}–${least.end}`);
-  await page.click("[aria-label='FSDLWKLL at 19 to 26, conserved']");
-  await seeText(page, "FSDLWKLL at 19–26 is conserved");
+  await page.click("[aria-label='FSDLWKLL at 19 to 26, likely functional']");
+  await seeText(page, "Kept in 20 of 24 homologs");
   expect(new URL(page.url()).searchParams.get("match")).toBe("7");
   await page.goBack();
-  await seeText(page, "PAAP at 77–80 is ");
+  await page.waitForFunction(() => document.querySelector("#match")?.textContent === "PAAP 77–80");
 
   // What is drawn over with the mouse is shown larger.
-  const box = (await (await page.waitForSelector(".track svg"))!.boundingBox())!;
-  await page.mouse.move(box.x + box.width * 0.25, box.y + 40);
+  const box = (await (await page.waitForSelector(".tracks svg"))!.boundingBox())!;
+  await page.mouse.move(box.x + 128 + (box.width - 128) * 0.25, box.y + 60);
   await page.mouse.down();
-  await page.mouse.move(box.x + box.width * 0.5, box.y + 40, { steps: 4 });
+  await page.mouse.move(box.x + 128 + (box.width - 128) * 0.5, box.y + 60, { steps: 4 });
   await page.mouse.up();
   // On a busy machine the page takes a moment to follow.
   await page.waitForFunction(() => new URL(location.href).searchParams.has("from"));
@@ -176,7 +175,7 @@ browserTest("a link shows what its maker saw: match, filter, order, and part of 
   expect([Number(drawn.get("from")), Number(drawn.get("to"))]).toEqual([99, 197]);
 
   // The form has what was asked, to be changed and scored again.
-  await press(page, "link", "Change and score again");
+  await press(page, "link", "Edit and score again");
   await arrive(page, "/score");
   await seeText(page, "P04637, 393 residues");
   await named(page, "button", "Remove MDM2-SWIB");
@@ -184,81 +183,78 @@ browserTest("a link shows what its maker saw: match, filter, order, and part of 
   expect(opened.faults).toEqual([]);
 });
 
-browserTest(
-  "the family is drawn with every homolog and its state, and saved as a picture of its own",
-  async () => {
-    const id = await scored({ accession: "P04637", motifClasses: ["MDM2-SWIB"] });
-    await using opened = await openPage(`/score/${id}`);
-    const { page, url } = opened;
-    await seeText(page, "FSDLWKLL in the homologs");
-    const result = (await (await fetch(`${url}/api/scoring/jobs/${id}/result`)).json()) as {
-      homologs: { accession: string }[];
-      patterns: { matches: { contributions: object; atHomologs: { homolog: number; state: string }[] }[] }[];
+browserTest("draws every homolog with its state, and saves pictures", async () => {
+  const id = await scored({ accession: "P04637", motifClasses: ["MDM2-SWIB"] });
+  await using opened = await openPage(`/score/${id}`);
+  const { page, url } = opened;
+  await seeText(page, "Homologs as a table");
+  const result = (await (await fetch(`${url}/api/scoring/jobs/${id}/result`)).json()) as {
+    homologs: { accession: string }[];
+    patterns: { matches: { contributions: object; atHomologs: { homolog: number; state: string }[] }[] }[];
+  };
+  const states = new Map(
+    result.patterns[0].matches[0].atHomologs.map((at) => [result.homologs[at.homolog].accession, at.state]),
+  );
+  const drawn = await page.$$eval(".alignment g:has(> .state-mark)", (rows) =>
+    rows.map((row) => [
+      row.querySelector(".name")!.firstChild!.textContent,
+      row.querySelector(".state-mark")!.classList[1],
+    ]),
+  );
+  expect(new Map(drawn as [string, string][])).toEqual(states);
+  // Every kind of evidence has its row.
+  const { contributions } = result.patterns[0].matches[0];
+  expect((await page.$$(".evidence tbody tr")).length).toBe(Object.keys(contributions).length);
+  await page.click("details.card summary");
+  await page.waitForSelector("details[open] table");
+  expect((await page.$$("details[open] tbody tr")).length).toBe(states.size);
+
+  // What a person would save, caught on its way.
+  await page.evaluate(() => {
+    const saved: { name: string; blob: Promise<string>; size: number }[] = [];
+    const blobs = new Map<string, Blob>();
+    const make = URL.createObjectURL.bind(URL);
+    URL.createObjectURL = (blob: Blob) => {
+      const address = make(blob);
+      blobs.set(address, blob);
+      return address;
     };
-    const states = new Map(
-      result.patterns[0].matches[0].atHomologs.map((at) => [result.homologs[at.homolog].accession, at.state]),
-    );
-    const drawn = await page.$$eval(".family g:has(> .state)", (rows) =>
-      rows.map((row) => [
-        row.querySelector(".name")!.firstChild!.textContent!.split(" ")[0],
-        row.querySelector(".state")!.classList[1],
-      ]),
-    );
-    expect(new Map(drawn as [string, string][])).toEqual(states);
-    // Every kind of evidence has its row.
-    const { contributions } = result.patterns[0].matches[0];
-    expect((await page.$$(".evidence tbody tr")).length).toBe(Object.keys(contributions).length);
-    await page.click("details.card summary");
-    await page.waitForSelector("details[open] table");
-    expect((await page.$$("details[open] tbody tr")).length).toBe(states.size);
-
-    // What a person would save, caught on its way.
-    await page.evaluate(() => {
-      const saved: { name: string; blob: Promise<string>; size: number }[] = [];
-      const blobs = new Map<string, Blob>();
-      const make = URL.createObjectURL.bind(URL);
-      URL.createObjectURL = (blob: Blob) => {
-        const address = make(blob);
-        blobs.set(address, blob);
-        return address;
-      };
-      HTMLAnchorElement.prototype.click = function () {
-        const blob = blobs.get(this.href)!;
-        saved.push({ name: this.download, blob: blob.text(), size: blob.size });
-      };
-      Object.assign(globalThis, { saved });
-    });
-    const pictures = ["FSDLWKLL in the homologs", "The protein"];
-    for (const title of pictures) {
-      await press(page, "button", `Save ${title} as SVG`);
-      await press(page, "button", `Save ${title} as PNG`);
-    }
-    await page.waitForFunction(() => (globalThis as unknown as { saved: unknown[] }).saved.length === 4);
-    const saved = await page.evaluate(() =>
-      Promise.all(
-        (
-          globalThis as unknown as { saved: { name: string; blob: Promise<string>; size: number }[] }
-        ).saved.map(async ({ name, blob, size }) => ({ name, size, text: (await blob).slice(0, 200_000) })),
+    HTMLAnchorElement.prototype.click = function () {
+      const blob = blobs.get(this.href)!;
+      saved.push({ name: this.download, blob: blob.text(), size: blob.size });
+    };
+    Object.assign(globalThis, { saved });
+  });
+  const pictures = ["the alignment", "the protein"];
+  for (const title of pictures) {
+    await press(page, "button", `Save ${title} as SVG`);
+    await press(page, "button", `Save ${title} as PNG`);
+  }
+  await page.waitForFunction(() => (globalThis as unknown as { saved: unknown[] }).saved.length === 4);
+  const saved = await page.evaluate(() =>
+    Promise.all(
+      (globalThis as unknown as { saved: { name: string; blob: Promise<string>; size: number }[] }).saved.map(
+        async ({ name, blob, size }) => ({ name, size, text: (await blob).slice(0, 200_000) }),
       ),
-    );
-    const names = ["P04637-match-1", "P04637-protein"].flatMap((name) => [`${name}.svg`, `${name}.png`]);
-    expect(saved.map(({ name }) => name).sort()).toEqual(names.sort());
-    for (const { name, text, size } of saved) {
-      if (name.endsWith(".svg")) {
-        expect(text).toMatch(/^<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/);
-        // Colours are written out: a file has no style sheet.
-        expect(text).not.toContain("var(");
-        expect(text).toContain("rgb(");
-      } else {
-        expect(text).toContain("PNG");
-        expect(size).toBeGreaterThan(10_000);
-      }
+    ),
+  );
+  const names = ["P04637-match-1", "P04637-protein"].flatMap((name) => [`${name}.svg`, `${name}.png`]);
+  expect(saved.map(({ name }) => name).sort()).toEqual(names.sort());
+  for (const { name, text, size } of saved) {
+    if (name.endsWith(".svg")) {
+      expect(text).toMatch(/^<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/);
+      // Colours are written out: a file has no style sheet.
+      expect(text).not.toContain("var(");
+      expect(text).toContain("rgb(");
+    } else {
+      expect(text).toContain("PNG");
+      expect(size).toBeGreaterThan(10_000);
     }
-    expect(opened.faults).toEqual([]);
-  },
-);
+  }
+  expect(opened.faults).toEqual([]);
+});
 
-browserTest("the calls that the page gives for programs have the same result", async () => {
+browserTest("prints programs that get the same result", async () => {
   const id = await scored({
     identifier: "p53's <start>",
     querySequence: P53,
@@ -276,7 +272,7 @@ browserTest("the calls that the page gives for programs have the same result", a
     const process = Bun.spawn(command, { stdin: new Blob([text]), stdout: "pipe", stderr: "inherit" });
     return new Response(process.stdout).text();
   };
-  await seeText(page, "The same by a program");
+  await seeText(page, "Use from a program");
   expect(await run(["sh"], await callOf("curl"))).toBe(table);
   const rows = table.trim().split("\n").slice(1);
   expect(rows.length).toBe(2);

@@ -116,7 +116,7 @@ test("numbers matches over all patterns and describes them in words", () => {
   expect(best(matches)?.number).toBe(1);
   expect(oddsText(matches[0])).toBe("At most 5 in 1,000 random matches score this high.");
   expect(pText(matches[0])).toBe("≤ 0.005");
-  expect(insufficientText(matches[1])).toBe("No homolog reaches this site; at least 5 are needed.");
+  expect(insufficientText(matches[1])).toBe("No homolog reaches this site.");
   expect(tally(matches[0])).toEqual({ kept: 1, shifted: 0, lost: 1, missing: 1 });
 });
 

@@ -1,26 +1,12 @@
 import { useState } from "preact/hooks";
-import type { Verdict } from "../../inventory/labels/stocktake.ts";
+import type { Report, ScanResult } from "../../inventory/labels/stocktake.ts";
 import { href } from "../address.ts";
 import { Button } from "../components/button.tsx";
 import { Card, Tag } from "../components/layout.tsx";
 import { formatCount } from "../format.tsx";
 import { pageOf, singularOf } from "./declaration.ts";
 
-/** One scan, as `POST scans/` returns it. */
-export interface ScanVerdict {
-  code: string;
-  verdict: Verdict;
-  /** Whether the code was scanned before. */
-  again: boolean;
-  record: Item | null;
-  /** The records that an ambiguous code may mean. */
-  matches: Item[];
-}
-interface Item {
-  segment: string;
-  id: string;
-  name: string;
-}
+export type { ScanResult };
 
 export const LIST = "stocktakes";
 
@@ -40,7 +26,10 @@ interface Place {
   name: string | null;
 }
 /** A record in a stocktake. */
-interface Line extends Item {
+interface Line {
+  segment: string;
+  id: string;
+  name: string;
   code?: string;
   /** Where it is recorded to be, and where it was found. */
   at: Place | null;
@@ -49,11 +38,8 @@ interface Line extends Item {
   done?: string;
 }
 type Lists = "found" | "misplaced" | "missing" | "other";
-export interface Count extends Record<Lists, Line[]> {
-  location: { id: string; name: string };
-  counts: Record<"expected" | "unknown" | Lists, number>;
-  unknown: { code: string }[];
-}
+export type Count = Pick<Report, "location" | "counts"> &
+  Record<Lists, Line[]> & { unknown: { code: string }[] };
 
 /** The result of a stocktake in one line. */
 export function Answer({ count: { counts } }: { count: Count }) {
@@ -157,7 +143,7 @@ export const UnknownCodes = (props: {
     </Card>
   );
 
-const VERDICTS: Record<Verdict, [words: string, tone?: "ok" | "warn" | "danger"]> = {
+const VERDICTS: Record<ScanResult["verdict"], [words: string, tone?: "ok" | "warn" | "danger"]> = {
   found: ["found", "ok"],
   misplaced: ["misplaced", "warn"],
   place: ["now here"],
@@ -167,7 +153,7 @@ const VERDICTS: Record<Verdict, [words: string, tone?: "ok" | "warn" | "danger"]
 
 /** The last scans. */
 export const ScanLog = (props: {
-  scans: readonly ScanVerdict[];
+  scans: readonly ScanResult[];
   placeName: string;
   onChoose: (code: string, id: string) => void;
 }) => (

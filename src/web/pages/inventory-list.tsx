@@ -78,7 +78,9 @@ function List({ of }: { of: Declaration }) {
   const step = (by: number): void => setActive((at) => Math.max(0, Math.min(rows.length - 1, at + by)));
   const turn = (by: number): void => {
     const to = (value?.current ?? 1) + by;
-    if (to >= 1 && to <= (value?.total_pages ?? 1)) setQuery({ page: to === 1 ? null : to });
+    if (to < 1 || to > (value?.total_pages ?? 1)) return;
+    setQuery({ page: to === 1 ? null : to });
+    scrollTo({ top: 0 });
   };
   const saved = (row: Row): void =>
     page.update((before) => ({

@@ -18,7 +18,7 @@ import {
   Lines,
   LIST,
   ScanLog,
-  type ScanVerdict,
+  type ScanResult,
   type Stocktake,
   UnknownCodes,
 } from "../inventory/stocktake-parts.tsx";
@@ -209,7 +209,7 @@ const MOST_SCANS = 8;
 
 function Scanning(props: { stocktake: Stocktake; count: Count; path: string; onScan: () => void }) {
   const { stocktake, count, path, onScan } = props;
-  const [last, setLast] = useState<ScanVerdict[]>([]);
+  const [last, setLast] = useState<ScanResult[]>([]);
   const [place, setPlace] = useState<{ id: string; name: string } | null>(null);
   const [error, setError] = useState<unknown>();
   /** `id`: the record meant, where several have the code. */
@@ -217,7 +217,7 @@ function Scanning(props: { stocktake: Stocktake; count: Count; path: string; onS
     setError(undefined);
     try {
       const body = { codes: [id ?? code], place: place?.id ?? null };
-      const { results } = await requestJson<{ results: ScanVerdict[] }>("POST", path, { body });
+      const { results } = await requestJson<{ results: ScanResult[] }>("POST", path, { body });
       const [{ verdict, record }] = results;
       if (verdict === "place" && record) setPlace(record.id === stocktake.location ? null : record);
       setLast((before) => [...results, ...before.filter((each) => each.code !== code)].slice(0, MOST_SCANS));

@@ -113,7 +113,7 @@ export const ColumnHelp = () => (
         Share of comparable random matches that score as high. With many matches, some are low by chance.
       </dd>
       <dt>Verdict</dt>
-      <dd>P in words; “Insufficient data” where fewer than 5 homologs reach the match.</dd>
+      <dd>P in words; “Insufficient data” where too few homologs reach the match.</dd>
     </dl>
   </details>
 );

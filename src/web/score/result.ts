@@ -90,8 +90,8 @@ export function oddsText({ pValue, pValueIs }: Pick<MatchScore, "pValue" | "pVal
 
 /** Why a match has no score. */
 export function insufficientText({ homologs }: Pick<MatchScore, "homologs">): string {
-  if (homologs >= 5) return "No position of the match distinguishes residues.";
+  if (homologs >= 3) return "No position of the match distinguishes residues.";
   const found =
     ["No homolog reaches", "Only 1 homolog reaches"][homologs] ?? `Only ${homologs} homologs reach`;
-  return `${found} this site; at least 5 are needed.`;
+  return `${found} this site.`;
 }
