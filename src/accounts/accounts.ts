@@ -4,18 +4,34 @@ import { identify, type Via } from "../platform/request-context.ts";
 import type { Database } from "../platform/sqlite.ts";
 import { Problem } from "../problem.ts";
 import { AccountAudit } from "./account-audit.ts";
-import { type AccountOptions, DEFAULT_ACCOUNT_OPTIONS } from "./account-options.ts";
 import { type Actor, ANONYMOUS } from "./actor.ts";
 import type { AuditDetail } from "./audit.ts";
 import { Confirmations } from "./confirmation.ts";
 import { OneTimeLinks } from "./one-time-link.ts";
 import { Passwords } from "./password.ts";
-import { SecondFactors } from "./second-factor.ts";
-import { type Session, Sessions } from "./session.ts";
+import { type RequireTotp, SecondFactors } from "./second-factor.ts";
+import { type Session, type SessionOptions, Sessions } from "./session.ts";
 import { type Credentials, SignIns } from "./sign-in.ts";
 import { type Scope, Tokens } from "./token.ts";
 import { unauthenticated } from "./unauthenticated.ts";
 import { checkPerson, checkUsername } from "./username.ts";
+
+export interface AccountOptions extends SessionOptions {
+  passwordHashes: number;
+  requireTotp: RequireTotp;
+  /** File of the key that encrypts second factors; null keeps a key in memory. */
+  keyFile: string | null;
+}
+
+const DEFAULT_OPTIONS: AccountOptions = {
+  passwordHashes: 4,
+  requireTotp: "off",
+  keyFile: null,
+  sessionIdleMinutes: 1440,
+  publicUrl: "",
+  basePath: "",
+  trustProxy: false,
+};
 
 export interface NewUser {
   username: string;
@@ -63,7 +79,7 @@ export class Accounts {
     private readonly clock: Clock,
     options: Partial<AccountOptions> = {},
   ) {
-    const all: AccountOptions = { ...DEFAULT_ACCOUNT_OPTIONS, ...options };
+    const all: AccountOptions = { ...DEFAULT_OPTIONS, ...options };
     this.tokens = new Tokens(database, clock);
     this.sessions = new Sessions(database, clock, all);
     this.links = new OneTimeLinks(database, clock);

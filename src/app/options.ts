@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { type Config, SETTING_NAMES, variableOf } from "../config.ts";
-import type { AccountOptions } from "../accounts/account-options.ts";
+import type { AccountOptions } from "../accounts/accounts.ts";
 import type { PublicUrlOptions } from "../platform/origin.ts";
 import { SECOND_FACTOR_KEY } from "../accounts/second-factor.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { AccountOptions } from "../../src/accounts/account-options.ts";
+import type { AccountOptions } from "../../src/accounts/accounts.ts";
 import { countSecondFactors, MAX_FAILURES, SECOND_FACTOR_KEY } from "../../src/accounts/second-factor.ts";
 import { bytesOf, shownCode } from "../fixtures/authenticator.ts";
 import {

@@ -1,6 +1,5 @@
 import { MIGRATIONS } from "../../db/index.ts";
-import type { AccountOptions } from "../../src/accounts/account-options.ts";
-import { Accounts } from "../../src/accounts/accounts.ts";
+import { type AccountOptions, Accounts } from "../../src/accounts/accounts.ts";
 import type { ExternalPasswords } from "../../src/accounts/external-password.ts";
 import { openDatabase } from "../../src/platform/sqlite.ts";
 import { Problem } from "../../src/problem.ts";

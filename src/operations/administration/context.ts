@@ -1,12 +1,10 @@
-import { Elysia } from "elysia";
 import { type TSchema, Type } from "typebox";
 import type { Accounts } from "../../accounts/accounts.ts";
 import type { SignedIn } from "../../accounts/actor.ts";
 import { errors, timestamp, timestampOrNull } from "../../accounts/responses.ts";
-import { guards } from "../../accounts/route-guards.ts";
+import { guardedRoutes } from "../../accounts/route-guards.ts";
 import type { FarmState } from "../../farm/index.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { requestPlugin } from "../../platform/http.ts";
 import { nullable, schema } from "../../platform/schema.ts";
 import type { Scoring } from "../../scoring/index.ts";
 import {
@@ -40,9 +38,7 @@ export interface AdministrationContext {
 }
 
 export const plugin = (name: string, { accounts }: AdministrationContext) =>
-  new Elysia({ name, detail: { tags: ["administration"], security: [{ token: [] }] } })
-    .use(requestPlugin)
-    .use(guards(accounts));
+  guardedRoutes(name, "administration", accounts);
 
 /** The guard and the documentation of a route for administrators. */
 export const administrators = <S extends 400 | 404 | 409 | 413, Success extends Record<number, TSchema>>(
