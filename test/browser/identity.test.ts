@@ -26,6 +26,7 @@ browserTest(
       max: { preferred_username: "max" },
       ann: { preferred_username: "admin", groups: ["staff"] },
     });
+    const { host } = new URL(provider.issuer);
     using directory = scratch();
     const settings = {
       port: String(port),
@@ -34,7 +35,6 @@ browserTest(
       "oidc-issuer": provider.issuer,
       "oidc-client-id": CLIENT.id,
       "oidc-client-secret": CLIENT.secret,
-      "oidc-name": "the university",
       "oidc-scopes": "openid profile groups",
       "oidc-groups-allowed": "staff",
       "oidc-new-accounts": "true",
@@ -50,13 +50,13 @@ browserTest(
     const signInAtProvider = async (name: string): Promise<void> => {
       await forget(provider.issuer);
       await page.goto(`${url}/sign-in?next=%2Fprofile`, { waitUntil: "load" });
-      await follow(press(page, "link", "Sign in with the university"));
+      await follow(press(page, "link", `Sign in with ${host}`));
       await page.type("input[name=name]", name);
       await follow(page.click("button"));
     };
 
     await signInAtProvider("max");
-    await seeText(page, "Signing in with the university failed. You are in none of the groups");
+    await seeText(page, `Signing in with ${host} failed. You are in none of the groups`);
     await check("sign-in-provider");
 
     await signInAtProvider("kim");
@@ -93,7 +93,7 @@ browserTest(
     await provider.pause();
     await Bun.sleep(1000);
     await page.goto(`${url}/sign-in`, { waitUntil: "load" });
-    await press(page, "link", "Sign in with the university");
+    await press(page, "link", `Sign in with ${host}`);
     await seeText(page, "It does not answer.");
     await fill(page, "Username", "somebody");
   },
