@@ -36,8 +36,8 @@ browserTest(
       "oidc-client-id": CLIENT.id,
       "oidc-client-secret": CLIENT.secret,
       "oidc-scopes": "openid profile groups",
-      "oidc-groups-allowed": "staff",
-      "oidc-new-accounts": "true",
+      "groups-allowed": "staff",
+      "new-accounts": "oidc",
     };
     const options = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
     await using server = await serve(directory.directory, options);

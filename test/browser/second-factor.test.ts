@@ -59,7 +59,7 @@ browserTest(
         "oidc-issuer": issuer,
         "oidc-client-id": CLIENT.id,
         "oidc-client-secret": CLIENT.secret,
-        "oidc-new-accounts": "true",
+        "new-accounts": "oidc",
       };
       const options = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
       ({ url } = stack.use(await serve(place.directory, options)));
