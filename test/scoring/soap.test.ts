@@ -1,363 +1,366 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { METHOD } from "../../src/motif/index.ts";
-import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
-import type { Scoring } from "../../src/scoring/index.ts";
-import type { Database } from "../../src/platform/sqlite.ts";
+import { expireJobs } from "../../src/scoring/jobs/expiry.ts";
+import { inEnvelope, NAMESPACE, type RunJob, runJobMessage } from "../executable/messages.ts";
 import { cpuTimeOf } from "../motif/cpu-time.ts";
-import { openScoringAlone, type ScoringAlone } from "./scoring-harness.ts";
+import { openScoringAlone, P53, type ScoringAlone } from "./scoring-harness.ts";
 
-const NAMESPACE = "urn:test:scorer";
-const SOAP_11 = "http://schemas.xmlsoap.org/soap/envelope/";
-const URL_ = "http://lab/soap/ConservationScorer";
-const P53 = proteins.split(">P04637")[1].split("\n>")[0].split("\n").slice(1).join("\n");
+const ENDPOINT = "/soap/ConservationScorer";
 const MAX_BYTES = 100_000;
 
-let alone: ScoringAlone;
-let database: Database;
-let scoring: Scoring;
-let send: (request: Request) => Promise<Response>;
+let service: ScoringAlone;
+/** Without workers: jobs stay in the queue. */
+let idle: ScoringAlone;
 const logged: unknown[] = [];
 
 beforeAll(async () => {
-  alone = await openScoringAlone({
+  service = await openScoringAlone({
     log: { info: () => {}, problem: (...words) => void logged.push(words) },
     workers: 2,
+    corpus: true,
     maxMessageBytes: MAX_BYTES,
     namespace: NAMESPACE,
   });
-  ({ scoring, database } = alone);
-  await scoring.corpora.add({ name: "sample", bytes: proteins });
-  ({ send } = alone);
+  idle = await openScoringAlone({
+    namespace: NAMESPACE,
+    retentionDays: 30,
+    maxQueuedPerClient: 3,
+    receiveTimeoutSeconds: 0.2,
+    clientOf: (request) => request.headers.get("x-test-client") ?? "nobody",
+  });
 });
-afterAll(() => alone.close());
+afterAll(async () => {
+  await service.close();
+  await idle.close();
+});
 
-const envelope = (body: string, soap = SOAP_11): string =>
-  `<?xml version="1.0"?><s:Envelope xmlns:s="${soap}"><s:Body>${body}</s:Body></s:Envelope>`;
-
-interface Job {
-  identifier?: string;
-  sequence?: string;
-  model?: string;
-  expressions?: string[];
-  names?: string[];
+interface SoapAnswer {
+  status: number;
+  headers: Headers;
+  xml: string;
+  /** Text of the first element of a name. */
+  element(name: string): string | undefined;
 }
-function runJob({ identifier = "p53", sequence = P53, model = "continuous", ...rest }: Job = {}): string {
-  const { expressions = ["F...W..[VIL]"], names = [] } = rest;
-  return `<RunJob xmlns="${NAMESPACE}"><identifier>${identifier}</identifier><querySequence>${sequence}</querySequence>
-<scoringModel>${model}</scoringModel>${expressions.map((one) => `<regularExpression>${one}</regularExpression>`).join("")}${names
-    .map((one) => `<elmIdentifierName>${one}</elmIdentifierName>`)
-    .join("")}</RunJob>`;
-}
-const ask = (operation: "GetStatus" | "GetResult", id: string): string =>
-  `<${operation} xmlns="${NAMESPACE}"><JobIdentifier>${id}</JobIdentifier></${operation}>`;
 
-const post = (body: BodyInit, headers: Record<string, string> = {}): Promise<Response> =>
-  send(
-    new Request(URL_, {
-      method: "POST",
-      body,
-      headers: { "Content-Type": "text/xml; charset=utf-8", SOAPAction: '""', ...headers },
-    }),
+async function post(body: BodyInit, headers: Record<string, string> = {}, to = service): Promise<SoapAnswer> {
+  const all = { "Content-Type": "text/xml; charset=utf-8", SOAPAction: '""', ...headers };
+  const response = await to.send(
+    new Request(`http://lab${ENDPOINT}`, { method: "POST", body, headers: all }),
+  );
+  const xml = await response.text();
+  const element = (name: string) => new RegExp(`<(?:\\w+:)?${name}(?:\\s[^>]*)?>([^<]*)<`).exec(xml)?.[1];
+  return { status: response.status, headers: response.headers, xml, element };
+}
+
+const ask = (operation: "GetStatus" | "GetResult", id: string, to = service): Promise<SoapAnswer> =>
+  post(
+    inEnvelope(`<${operation} xmlns="${NAMESPACE}"><JobIdentifier>${id}</JobIdentifier></${operation}>`),
+    {},
+    to,
   );
 
-const get = (path: string, headers: Record<string, string> = {}, method = "GET"): Promise<Response> =>
-  send(new Request(`http://lab.example:8480${path}`, { method, headers }));
-
-/** The text of the only element of this name. */
-function element(xml: string, name: string): string {
-  const found = [...xml.matchAll(new RegExp(`<(?:\\w+:)?${name}(?:\\s[^>]*)?>([^<]*)</`, "g"))];
-  if (found.length !== 1) throw new Error(`${found.length} elements ${name} in ${xml}`);
-  return found[0][1];
+async function submit(job: Partial<RunJob> = {}): Promise<string> {
+  const answer = await post(runJobMessage({ sequence: P53, patterns: ["F...W..[VIL]"], ...job }));
+  expect(answer.status, answer.xml).toBe(200);
+  return answer.element("JobIdentifier")!;
 }
 
-async function submit(job?: Job): Promise<string> {
-  const response = await post(envelope(runJob(job)));
-  const xml = await response.text();
-  expect(response.status, xml).toBe(200);
-  return element(xml, "JobIdentifier");
-}
-
-/** Polls as a client does. */
-async function ended(id: string): Promise<{ status: string; details: string; seen: Set<string> }> {
-  const seen = new Set<string>();
+async function ended(id: string): Promise<SoapAnswer> {
   for (;;) {
-    const response = await post(envelope(ask("GetStatus", id)));
-    const xml = await response.text();
-    expect(response.status, xml).toBe(200);
-    const status = element(xml, "Status");
-    seen.add(status);
-    if (status === "finished" || status === "failed")
-      return { status, details: element(xml, "StatusDetails"), seen };
+    const answer = await ask("GetStatus", id);
+    if (["finished", "failed"].includes(answer.element("Status")!)) return answer;
     await Bun.sleep(5);
   }
 }
 
+/** The result of a finished job. */
 async function result(id: string): Promise<string> {
-  const response = await post(envelope(ask("GetResult", id)));
-  expect(response.status).toBe(200);
-  return response.text();
+  expect((await ended(id)).element("Status")).toBe("finished");
+  const { status, xml } = await ask("GetResult", id);
+  expect(status).toBe(200);
+  return xml;
 }
 
-describe("RunJob → GetStatus → GetResult", () => {
+const get = (path: string, method = "GET"): Promise<Response> =>
+  service.send(new Request(`http://lab.example:8480${path}`, { method }));
+
+describe("a job", () => {
   test("finds the MDM2-binding motif of p53 at 19–26, conserved", async () => {
     const id = await submit();
     expect(id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
-    const { status, details } = await ended(id);
-    expect(status).toBe("finished");
-    expect(details).toMatch(/^Took \d+\.\d\d s/);
+    expect((await ended(id)).element("StatusDetails")).toMatch(/^Took \d+\.\d\d s/);
     const xml = await result(id);
-    expect(xml).toContain("ConScorePrediction");
-    expect(xml).toContain("FSDLWKLL");
+    for (const part of ["ConScorePrediction", "FSDLWKLL", ">conserved<", `>${METHOD}<`])
+      expect(xml).toContain(part);
     expect(xml).toMatch(/>19<.*>26</s);
-    expect(xml).toMatch(/>conserved</);
-    expect(xml).toContain(">p53<");
-    expect(xml).toContain(`>${METHOD}<`);
   });
 
   test("accepts a motif class by its ELM name, and shows that name", async () => {
-    const id = await submit({ expressions: [], names: ["DEG_MDM2_SWIB_1"] });
-    await ended(id);
-    const xml = await result(id);
+    const xml = await result(await submit({ patterns: [], names: ["DEG_MDM2_SWIB_1"] }));
     expect(xml).toContain(">DEG_MDM2_SWIB_1<");
     expect(xml).toContain("FSDLWKLL");
   });
 
-  test.each([
-    ["no pattern", { expressions: [] }],
-    ["empty elements", { expressions: ["", ""], names: [""] }],
-    ["a pattern that matches nowhere", { expressions: ["WWWWWW"] }],
+  test.each<[string, Partial<RunJob>]>([
+    ["no pattern", { patterns: [] }],
+    ["empty elements", { patterns: ["", ""], names: [""] }],
+    ["a pattern that matches nowhere", { patterns: ["WWWWWW"] }],
     ["an empty sequence", { sequence: "" }],
     ["one residue", { sequence: "M" }],
     ["letters that are no residues", { sequence: "XXXXXXXXXXXXXXXXXXXX" }],
-    [
-      "white space in both",
-      { sequence: P53.replaceAll("\n", " \t\r\n "), expressions: [" F . . .\tW..[V I L]"] },
-    ],
-  ] as [string, Job][])("finishes with a prediction for %s", async (_, job) => {
-    const id = await submit(job);
-    expect((await ended(id)).status).toBe("finished");
-    expect(await result(id)).toContain("ConScorePrediction>");
+    ["white space in both", { sequence: ` ${P53}\r\n\t`, patterns: [" F . . .\tW..[V I L]"] }],
+  ])("finishes with a prediction for %s", async (_, job) => {
+    expect(await result(await submit(job))).toContain("ConScorePrediction>");
   });
 
-  test("ignores white space", async () => {
-    const id = await submit({ sequence: P53.replaceAll("\n", "") });
-    const spaced = await submit({ sequence: ` ${P53.replaceAll("\n", "\r\n\t")}\n` });
-    await ended(id);
-    await ended(spaced);
-    expect(await result(spaced)).toBe(await result(id));
+  test("ignores white space in the sequence", async () => {
+    const spaced = await submit({ sequence: ` ${P53.replaceAll("P", "P\r\n\t")}\n` });
+    expect(await result(spaced)).toBe(await result(await submit()));
   });
 
   test("returns the client's identifier escaped", async () => {
-    const ids = await Promise.all(
-      ["a &lt;b&gt; &amp; ü", "", "x".repeat(300)].map((identifier) => submit({ identifier })),
-    );
-    for (const id of ids) await ended(id);
-    expect(new Set(ids).size).toBe(3);
-    expect(await result(ids[0])).toContain(">a &lt;b&gt; &amp; ü<");
-    expect(await result(ids[2])).toContain("x".repeat(300));
+    const message = runJobMessage({ sequence: "MKL" });
+    const renamed = message.replace(">test<", ">a &lt;b&gt; &amp; ü<");
+    const { element } = await post(renamed);
+    expect(await result(element("JobIdentifier")!)).toContain(">a &lt;b&gt; &amp; ü<");
   });
 
   test("scores differently by the two models", async () => {
-    const [graded, allOrNone] = await Promise.all([submit(), submit({ model: "discontinuous" })]);
-    await ended(graded);
-    await ended(allOrNone);
-    const scores = [await result(graded), await result(allOrNone)];
+    const scores = [await result(await submit()), await result(await submit({ model: "discontinuous" }))];
     expect(scores[0]).not.toBe(scores[1]);
     expect(scores[1]).toContain(">discontinuous<");
   });
 
-  test("finishes many simultaneous jobs, each with its own result", async () => {
-    const models = ["continuous", "discontinuous"];
-    const jobs = await Promise.all(
-      Array.from({ length: 12 }, (_, i) => submit({ identifier: `job ${i}`, model: models[i % 2] })),
-    );
-    for (const [i, id] of jobs.entries()) {
-      expect((await ended(id)).status).toBe("finished");
-      expect(await result(id)).toContain(`>job ${i}<`);
-    }
+  test("has its own result among many simultaneous ones", async () => {
+    const sequences = Array.from({ length: 12 }, (_, i) => P53.slice(0, 60 + i));
+    const ids = await Promise.all(sequences.map((sequence) => submit({ sequence })));
+    for (const [i, id] of ids.entries())
+      expect(await result(id)).toContain(`<p:sequenceLength>${60 + i}</p:sequenceLength>`);
   });
 });
 
-describe("patterns that explode in backtracking engines", () => {
-  const A = "A".repeat(999);
-  test.each([
-    ["(A+)+W", A],
-    ["(A|A)*W", A],
-    ["(A*)*(A*)*W", A],
-    [".*.*.*W", A],
-    [".{0,200}.{0,200}W", A],
-  ])("%s is scored without delaying others", async (expression, sequence) => {
-    const took = await cpuTimeOf(async () => {
-      const id = await submit({ sequence, expressions: [expression] });
-      const other = await submit({ sequence: "MKL", expressions: [`K{1,${expression.length}}`] });
-      expect((await ended(other)).status).toBe("finished");
-      expect((await ended(id)).status).toBe("finished");
-    });
-    expect(took).toBeLessThan(20_000);
-  });
+describe("a pattern that explodes in backtracking engines", () => {
+  const sequence = "A".repeat(999);
+  test.each(["(A+)+W", "(A|A)*W", "(A*)*(A*)*W", ".*.*.*W", ".{0,200}.{0,200}W"])(
+    "%s is scored without delaying others",
+    async (expression) => {
+      const took = await cpuTimeOf(async () => {
+        const id = await submit({ sequence, patterns: [expression] });
+        await result(await submit({ sequence: "MKL", patterns: [`K{1,${expression.length}}`] }));
+        await result(id);
+      });
+      expect(took).toBeLessThan(20_000);
+    },
+  );
 
   test.each([
-    ["nested groups", "(".repeat(20_000) + "A" + ")".repeat(20_000)],
-    ["alternatives", "A|".repeat(40_000)],
-    ["a long literal", "A".repeat(90_000)],
-    ["repeats of repeats", "((A{1,90}){1,90}){1,90}"],
-    ["a count without end", "A{99999999999999}"],
+    ["of nested groups", "(".repeat(20_000) + "A" + ")".repeat(20_000)],
+    ["of alternatives", "A|".repeat(40_000)],
+    ["of a long literal", "A".repeat(90_000)],
+    ["of repeats of repeats", "((A{1,90}){1,90}){1,90}"],
+    ["of a count without end", "A{99999999999999}"],
   ])("%s is refused immediately", async (_, expression) => {
     const took = await cpuTimeOf(async () => {
-      const response = await post(envelope(runJob({ sequence: "A", expressions: [expression] })));
-      expect(response.status).toBe(500);
-      expect(element(await response.text(), "faultstring")).toContain("regularExpression 1, character");
+      const { status, element } = await post(runJobMessage({ sequence: "A", patterns: [expression] }));
+      expect(status).toBe(500);
+      expect(element("faultstring")).toContain("regularExpression 1, character");
     });
     expect(took).toBeLessThan(5000);
   });
 });
 
-describe("GetResult", () => {
-  test("of an unfinished job has no ConScorePrediction", async () => {
-    const row = database.query(
-      "INSERT INTO job (client, id, state, request, digest, submitted, deadline, started) VALUES ('', ?, 'running', '{}', '', 0, 1, 0)",
+describe("GetStatus and GetResult", () => {
+  let queries = 0;
+  const submitIdle = async (client: string, sequence = `MK${"L".repeat(++queries)}`): Promise<string> => {
+    const answer = await post(runJobMessage({ sequence }), { "x-test-client": client }, idle);
+    expect(answer.status).toBe(200);
+    return answer.element("JobIdentifier")!;
+  };
+  const place = async (id: string) => (await ask("GetStatus", id, idle)).element("StatusDetails");
+
+  test("of an unfinished job have no prediction", async () => {
+    const id = await submitIdle("unfinished");
+    idle.database.run("UPDATE job SET state = 'running', deadline = 1, started = 0 WHERE id = ?", [id]);
+    expect((await ask("GetStatus", id, idle)).element("Status")).toBe("running");
+    const { status, xml } = await ask("GetResult", id, idle);
+    expect([status, xml.includes("GetResultResponse"), xml.includes("ConScorePrediction")]).toEqual([
+      200,
+      true,
+      false,
+    ]);
+    idle.database.run(
+      "UPDATE job SET state = 'cancelled', deadline = NULL, ended = 0, failure = '' WHERE id = ?",
+      [id],
     );
-    row.run("waits");
-    const response = await post(envelope(ask("GetResult", "waits")));
-    expect(response.status).toBe(200);
-    const xml = await response.text();
-    expect(xml).toContain("GetResultResponse");
-    expect(xml).not.toContain("ConScorePrediction");
-    const status = await (await post(envelope(ask("GetStatus", "waits")))).text();
-    expect(element(status, "Status")).toBe("running");
   });
 
-  test("of a failed job is a Server fault with the reason, like GetStatus", async () => {
-    database.run(
-      "INSERT INTO job (client, id, state, request, digest, submitted, ended, failure) VALUES ('', 'broken', 'failed', '{}', '', 0, 1, 'It took too long.')",
-    );
-    const response = await post(envelope(ask("GetResult", "broken")));
-    expect(response.status).toBe(500);
-    const xml = await response.text();
-    expect(element(xml, "faultcode")).toMatch(/:Server$/);
-    expect(element(xml, "faultstring")).toContain("It took too long.");
-    const status = await (await post(envelope(ask("GetStatus", "broken")))).text();
-    expect(element(status, "Status")).toBe("failed");
-    expect(element(status, "StatusDetails")).toBe("It took too long.");
+  test.each([
+    ["cancelled", "The job was cancelled.", "Client"],
+    ["failed", "Too slow.", "Server"],
+  ])("of a %s job say why, also once it has expired", async (state, failure, code) => {
+    const id = await submitIdle(state);
+    idle.database.run("UPDATE job SET ended = 0, expires = 1, state = ?, failure = ? WHERE id = ?", [
+      state,
+      failure,
+      id,
+    ]);
+    const status = await ask("GetStatus", id, idle);
+    expect([status.status, status.element("Status"), status.element("StatusDetails")]).toEqual([
+      200,
+      state,
+      failure,
+    ]);
+    const fault = await ask("GetResult", id, idle);
+    expect([fault.status, fault.element("code")]).toEqual([500, `job_${state}`]);
+    expect(fault.element("faultcode")).toEndWith(`:${code}`);
+    expect(fault.element("faultstring")).toContain(failure);
+    expect(expireJobs(idle.database, 2)).toBe(1);
+    const expired = await ask("GetStatus", id, idle);
+    expect(expired.element("Status")).toBe("expired");
+    expect(expired.element("StatusDetails")).toContain(`ended as ${state} on 1970-01-01`);
+    const gone = await ask("GetResult", id, idle);
+    expect([gone.status, gone.element("code")]).toEqual([500, "job_expired"]);
+    expect(gone.element("faultstring")).toContain("The prediction was removed. The job ended");
+  });
+
+  test("show places that are shared fairly, and clients have separate limits", async () => {
+    const first = [];
+    for (let i = 0; i < 3; i++) first.push(await submitIdle("greedy"));
+    const refused = await post(runJobMessage({ sequence: "MMMM" }), { "x-test-client": "greedy" }, idle);
+    expect([refused.status, refused.element("code")]).toEqual([500, "busy"]);
+    expect(refused.headers.get("retry-after")).toBe("60");
+    const other = await submitIdle("modest");
+    expect(await place(first[0])).toBe("About place 1 in the queue, which is shared fairly between clients.");
+    expect(await place(other)).toStartWith("About place 2 in");
+    expect(await place(first[2])).toStartWith("About place 4 in");
+  });
+
+  test("show the same place for a repeated RunJob, which has its own identifier", async () => {
+    const id = await submitIdle("retries", "MRETRY");
+    const again = await submitIdle("retries", "MRETRY");
+    expect(again).not.toBe(id);
+    expect(await place(again)).toBe((await place(id))!);
   });
 });
 
 describe("refuses", () => {
   test("a query that is too long, without storing a job", async () => {
-    const before = scoring.counts();
-    const xml = await (await post(envelope(runJob({ sequence: "A".repeat(1001) })))).text();
-    expect(element(xml, "faultstring")).toContain("querySequence: 1001 residues; at most 1000");
-    expect(scoring.counts()).toEqual(before);
+    const before = service.scoring.counts();
+    const { element } = await post(runJobMessage({ sequence: "A".repeat(1001) }));
+    expect(element("faultstring")).toContain("querySequence: 1001 residues; at most 1000");
+    expect(service.scoring.counts()).toEqual(before);
   });
 
   test("a message past the limit with 413, whether its length is declared or not", async () => {
-    const long = envelope(`<!-- ${"x".repeat(MAX_BYTES)} -->${runJob()}`);
+    const long = inEnvelope(`<!-- ${"x".repeat(MAX_BYTES)} -->`);
     const declared = await post(long, { "Content-Length": String(long.length) });
-    expect(declared.status).toBe(413);
-    expect(await declared.text()).toContain("Fault>");
-    const streamed = await post(
-      new ReadableStream({
-        pull(controller) {
-          controller.enqueue(new TextEncoder().encode(" ".repeat(10_000)));
-        },
-      }),
-    );
-    expect(streamed.status).toBe(413);
+    expect([declared.status, declared.element("code")]).toEqual([413, "too_large"]);
+    const endless = new ReadableStream({
+      pull: (controller) => controller.enqueue(new TextEncoder().encode(" ".repeat(10_000))),
+    });
+    expect((await post(endless)).status).toBe(413);
   });
 
   test.each(["PUT", "DELETE", "PATCH"])("%s with 405 and Allow", async (method) => {
-    const response = await send(new Request(URL_, { method }));
-    expect(response.status).toBe(405);
-    expect(response.headers.get("allow")).toBe("GET, HEAD, OPTIONS, POST");
+    const response = await get(ENDPOINT, method);
+    expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS, POST"]);
     expect(await response.text()).toContain("Fault>");
   });
 
-  test("without logging a problem", () => {
-    expect(logged).toEqual([]);
+  test.each([{}, { "Content-Length": "900" }, { "Content-Length": "90000" }])(
+    "a message with %p that does not arrive with 408, and ends the connection",
+    async (headers) => {
+      const endless = new ReadableStream({
+        start: (controller) => controller.enqueue(new TextEncoder().encode("<Envelope")),
+      });
+      const answer = await post(endless, headers as Record<string, string>, idle);
+      expect([answer.status, answer.element("code")]).toEqual([408, "timeout"]);
+      expect(answer.element("faultcode")).toEndWith(":Client");
+      expect(answer.element("faultstring")).toContain("within 0.2 seconds");
+      expect(answer.headers.get("connection")).toBe("close");
+    },
+  );
+
+  test("a message that is cut off as malformed", async () => {
+    const broken = new ReadableStream({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode("<Envelope"));
+        setTimeout(() => controller.error(new Error("gone")), 10);
+      },
+    });
+    expect((await post(broken)).element("code")).toBe("malformed");
   });
+
+  test("without logging a problem", () => expect(logged).toEqual([]));
 });
 
 describe("documents", () => {
   test.each(["?wsdl", "?WSDL", "?Wsdl", "?wsdl=", "?x=1&wsdl", "?singleWsdl"])(
-    "%s returns the WSDL",
+    "%s is the WSDL",
     async (query) => {
-      const response = await get(`/soap/ConservationScorer${query}`);
-      expect(response.status).toBe(200);
-      expect(response.headers.get("content-type")).toBe("text/xml; charset=utf-8");
+      const response = await get(ENDPOINT + query);
+      expect([response.status, response.headers.get("content-type")]).toEqual([
+        200,
+        "text/xml; charset=utf-8",
+      ]);
       const xml = await response.text();
       expect(xml).toContain(`targetNamespace="${NAMESPACE}"`);
       expect(xml).toContain('location="http://lab.example:8480/soap/ConservationScorer"');
     },
   );
 
-  test("include the schemas", async () => {
-    for (const [path, word] of [
-      ["/soap/ConservationScorer/messages.xsd", `targetNamespace="${NAMESPACE}"`],
-      ["/soap/ConservationScorer/prediction.xsd", 'name="ConScorePrediction"'],
-    ]) {
-      const response = await get(path);
-      expect(response.headers.get("content-type")).toBe("text/xml; charset=utf-8");
-      expect(await response.text()).toContain(word);
-      expect((await send(new Request(`http://lab${path}`, { method: "POST" }))).status).toBe(405);
-    }
+  test.each([
+    ["messages.xsd", 'schemaLocation="http://lab.example:8480/soap/ConservationScorer/prediction.xsd"'],
+    ["prediction.xsd", 'name="ConScorePrediction"'],
+  ])("include %s", async (name, word) => {
+    const response = await get(`${ENDPOINT}/${name}`);
+    expect(response.headers.get("content-type")).toBe("text/xml; charset=utf-8");
+    expect(await response.text()).toContain(word);
+    expect((await get(`${ENDPOINT}/${name}`, "POST")).status).toBe(405);
   });
 
-  test("include a page for people, with links", async () => {
-    const response = await get("/soap/ConservationScorer");
+  test("include a page for people, with links and a message that works", async () => {
+    const response = await get(ENDPOINT);
     expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
     const html = await response.text();
-    expect(html).toContain('href="http://lab.example:8480/soap/ConservationScorer?wsdl"');
-    expect(html).toContain("DEG_MDM2_SWIB_1");
+    for (const part of [
+      'href="http://lab.example:8480/soap/ConservationScorer?wsdl"',
+      "DEG_MDM2_SWIB_1",
+      'href="/score"',
+    ])
+      expect(html).toContain(part);
     expect(html).not.toContain("<script");
-  });
-
-  test("show a message that works", async () => {
-    const html = await (await get("/soap/ConservationScorer")).text();
     const shown = /&lt;&lt;&#39;END&#39;\n(.*?)\nEND/s.exec(html)![1];
-    const message = shown
-      .replaceAll("&lt;", "<")
-      .replaceAll("&gt;", ">")
-      .replaceAll("&quot;", '"')
-      .replaceAll("&amp;", "&");
-    const response = await post(message);
-    const xml = await response.text();
-    expect(response.status, xml).toBe(200);
-    const id = element(xml, "JobIdentifier");
-    expect((await ended(id)).status).toBe("finished");
-    expect(await result(id)).toContain("FSDLWKLL");
+    const message = shown.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"');
+    const { element } = await post(message);
+    expect(await result(element("JobIdentifier")!)).toContain("FSDLWKLL");
   });
 
-  test("have the same headers for HEAD, and no body", async () => {
-    // It is the server that leaves the body out.
-    const server = Bun.serve({ port: 0, fetch: send });
-    try {
-      for (const path of ["", "?wsdl", "/messages.xsd", "/prediction.xsd"]) {
-        const url = `http://127.0.0.1:${server.port}/soap/ConservationScorer${path}`;
-        const [head, full] = [await fetch(url, { method: "HEAD" }), await fetch(url)];
-        expect(head.status).toBe(200);
-        const text = await full.text();
-        expect(head.headers.get("content-type")).toBe(full.headers.get("content-type"));
-        expect(head.headers.get("content-length")).toBe(String(Buffer.byteLength(text)));
-        expect(await head.text()).toBe("");
-      }
-    } finally {
-      await server.stop(true);
-    }
-  });
+  test.each(["", "?wsdl", "/messages.xsd", "/prediction.xsd"])(
+    "have the same headers for HEAD: %p",
+    async (path) => {
+      // The server removes the body.
+      await using server = Bun.serve({ port: 0, fetch: service.send });
+      const url = `http://127.0.0.1:${server.port}${ENDPOINT}${path}`;
+      const [head, full] = [await fetch(url, { method: "HEAD" }), await fetch(url)];
+      expect([head.status, await head.text()]).toEqual([200, ""]);
+      expect(head.headers.get("content-type")).toBe(full.headers.get("content-type"));
+      expect(head.headers.get("content-length")).toBe(String(Buffer.byteLength(await full.text())));
+    },
+  );
 
   test("list their methods for OPTIONS", async () => {
-    const response = await get("/soap/ConservationScorer", {}, "OPTIONS");
-    expect(response.status).toBe(204);
-    expect(response.headers.get("allow")).toBe("GET, HEAD, OPTIONS, POST");
+    const response = await get(ENDPOINT, "OPTIONS");
+    expect([response.status, response.headers.get("allow")]).toEqual([204, "GET, HEAD, OPTIONS, POST"]);
   });
 
-  test("do not contain an invalid Host", async () => {
-    for (const host of ['x"><script>', "a b", "evil.example/path", "user@host"]) {
-      const request = new Request(`http://lab/soap/ConservationScorer?wsdl`);
-      Object.defineProperty(request, "url", { value: `http://${host}/soap/ConservationScorer?wsdl` });
-      const response = await send(request);
-      const text = await response.text();
+  test.each(['x"><script>', "a b", "evil.example/path", "user@host"])(
+    "do not contain the Host %s",
+    async (host) => {
+      const request = new Request(`http://lab${ENDPOINT}?wsdl`);
+      Object.defineProperty(request, "url", { value: `http://${host}${ENDPOINT}?wsdl` });
+      const text = await (await service.send(request)).text();
       expect(text.includes(`//${host}`)).toBe(false);
-    }
-  });
+    },
+  );
 });
