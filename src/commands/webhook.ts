@@ -2,7 +2,15 @@ import type { Opened } from "../app/data-directory.ts";
 import { webhooksOf } from "../app/webhooks.ts";
 import { Problem } from "../problem.ts";
 import { parse } from "../platform/schema.ts";
-import { EVENTS, NewWebhook, Rotation, type Webhook, type Webhooks } from "../webhooks/index.ts";
+import {
+  EVENTS,
+  NewWebhook,
+  Rotation,
+  showDelivery,
+  showWebhook,
+  type Webhook,
+  type Webhooks,
+} from "../webhooks/index.ts";
 import type { Action, Call, Command } from "./command.ts";
 import { minuteOf, textTable, timestamp } from "./text-table.ts";
 import { withData } from "./with-data.ts";
@@ -67,19 +75,7 @@ const add: Work = async ({ accounts, management }, call) => {
 
 const list: Work = ({ accounts, store }, { operands: [username] }) => {
   const found = store.list(username === undefined ? undefined : accounts.userId(username));
-  const json = found.map((webhook) => ({
-    id: webhook.id,
-    user: webhook.username,
-    url: webhook.url,
-    events: webhook.events,
-    resource: webhook.resource,
-    query_expression: webhook.expression,
-    state: webhook.state,
-    created: timestamp(webhook.created),
-    former_secret_until: timestamp(webhook.formerUntil),
-    waiting: store.waiting(webhook),
-    last_error: store.next(webhook)?.error ?? null,
-  }));
+  const json = found.map((webhook) => showWebhook(store, webhook));
   const rows = json.map(({ id, user, state, waiting, events, resource, url, last_error: error }) => {
     const names = events.length === EVENTS.length ? "all" : events.join(",");
     return [id, user, state, String(waiting), names, resource ?? "-", url, error ?? ""];
@@ -90,20 +86,7 @@ const list: Work = ({ accounts, store }, { operands: [username] }) => {
 
 const deliveries: Work = (services, call) => {
   const found = services.store.deliveries(resolveWebhook(services, call), call.number("--count") ?? 20);
-  const json = found.map(
-    ({ id, event, state, created, attempts, attempted, due, status, answer, error }) => ({
-      id,
-      event,
-      state,
-      created: timestamp(created),
-      attempts,
-      attempted: timestamp(attempted),
-      due: state === "pending" ? timestamp(due) : null,
-      status,
-      answer,
-      error,
-    }),
-  );
+  const json = found.map(showDelivery);
   const rows = found.map(({ id, event, state, created, attempts, status, error }) => {
     return [id, event, state, minuteOf(created), String(attempts), String(status ?? "-"), error ?? ""];
   });

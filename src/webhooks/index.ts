@@ -15,6 +15,7 @@ import { WebhookStore } from "./store.ts";
 export { EVENTS } from "./events.ts";
 export { NewWebhook, Rotation } from "./management.ts";
 export { checkSecrets } from "./secret.ts";
+export { showDelivery, showWebhook } from "./route.ts";
 export type { Webhook } from "./store.ts";
 
 export interface WebhooksOptions {

@@ -132,24 +132,28 @@ function deliveryRoutes({ store, management, deliverer, accounts }: WebhookRoute
     return found;
   };
   return guardedRoutes("webhook-deliveries", "webhooks", accounts)
-    .post(`${ONE}ping/`, async ({ actor, params }) => show(await deliverer.ping(find(actor, params.id))), {
-      signedIn: true,
-      ...answers(PING, { 200: DeliveryAnswer }, 401, 403, 404, 409),
-    })
+    .post(
+      `${ONE}ping/`,
+      async ({ actor, params }) => showDelivery(await deliverer.ping(find(actor, params.id))),
+      {
+        signedIn: true,
+        ...answers(PING, { 200: DeliveryAnswer }, 401, 403, 404, 409),
+      },
+    )
     .get(
       `${ONE}deliveries/`,
       ({ actor, params, query: { page_size: size = DEFAULT_PAGE } }) => ({
-        results: store.deliveries(find(actor, params.id), Math.min(size, MAX_PAGE)).map(show),
+        results: store.deliveries(find(actor, params.id), Math.min(size, MAX_PAGE)).map(showDelivery),
       }),
       { signedIn: true, query: Page, ...answers("List deliveries", { 200: DeliveryList }, 400, 401, 404) },
     )
-    .get(DELIVERY, ({ actor, params }) => show(findDelivery(actor, params)), {
+    .get(DELIVERY, ({ actor, params }) => showDelivery(findDelivery(actor, params)), {
       signedIn: true,
       ...answers("Get a delivery", { 200: DeliveryAnswer }, 401, 404),
     })
     .post(
       `${DELIVERY}redeliver/`,
-      async ({ actor, params }) => show(await management.redeliver(findDelivery(actor, params))),
+      async ({ actor, params }) => showDelivery(await management.redeliver(findDelivery(actor, params))),
       { signedIn: true, ...answers(REDELIVER, { 200: DeliveryAnswer }, 401, 403, 404, 409) },
     );
 }
@@ -161,7 +165,8 @@ function findWebhook(store: WebhookStore, actor: Actor, id: string): Webhook {
   return webhook;
 }
 
-function showWebhook(store: WebhookStore, webhook: Webhook): Static<typeof WebhookAnswer> {
+/** A webhook as the API and the command line show it. */
+export function showWebhook(store: WebhookStore, webhook: Webhook): Static<typeof WebhookAnswer> {
   const next = store.next(webhook);
   return {
     id: webhook.id,
@@ -179,7 +184,8 @@ function showWebhook(store: WebhookStore, webhook: Webhook): Static<typeof Webho
   };
 }
 
-const show = (delivery: Delivery): Static<typeof DeliveryAnswer> => ({
+/** A delivery as the API and the command line show it. */
+export const showDelivery = (delivery: Delivery): Static<typeof DeliveryAnswer> => ({
   id: delivery.id,
   event: delivery.event,
   state: delivery.state,

@@ -99,7 +99,7 @@ async function readsGoOn(lab: Lab, record: string): Promise<void> {
 
 async function isWhole(lab: Lab): Promise<void> {
   const { code, stdout } = await labd(["audit", "verify"], { env: lab.env });
-  expect([code, stdout]).toEqual([0, expect.stringContaining("whole")]);
+  expect([code, stdout]).toEqual([0, expect.stringContaining("intact")]);
   const found = await labd(["doctor", "--format", "json"], { env: lab.env });
   expect(found.stdout).toMatch(/whole, and up to date/);
 }
@@ -136,7 +136,7 @@ test.skipIf(!CAN_MOUNT)(
       ]);
     await readsGoOn(lab, first.id);
     const command = await labd(["backup"], { env: lab.env });
-    expect([command.code, command.stderr]).toEqual([74, expect.stringContaining("Make room")]);
+    expect([command.code, command.stderr]).toEqual([74, expect.stringContaining("Free some space")]);
     const doctor = await labd(["doctor"], { env: lab.env });
     expect(doctor.stdout).toContain("Without room nothing new is accepted; what was, stays.");
     expect(lab.server.log()).toContain("database or disk is full");
