@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 import { DEFAULT_PAGE_SIZE } from "../model/listing.ts";
-import { PROBLEM_SCHEMA } from "../model/schema.ts";
+import { nullable, PROBLEM_SCHEMA } from "../model/schema.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import { type Call, missingCredentials, ROOT, unwrap } from "./call.ts";
 import { readJson } from "./request-body.ts";
@@ -104,7 +104,6 @@ const PREVIEW = Type.Object(
   { description: "What would change, record by record, with values before and after." },
 );
 
-export const nullable = <Schema extends TSchema>(schema: Schema): Schema => ({ ...schema, nullable: true });
 export const INSTANT = Type.String({ format: "date-time" });
 
 /** A body in JSON of this schema. */

@@ -3,14 +3,14 @@ import { type Json, KINDS } from "../model/field.ts";
 import { DEFAULT_PAGE_SIZE, invalidPage } from "../model/listing.ts";
 import { pageCount, pageInfo } from "../model/page.ts";
 import type { Resource } from "../model/resource.ts";
-import { recordSchema } from "../model/schema.ts";
+import { nullable, recordSchema } from "../model/schema.ts";
 import type { HistoryPage } from "../records/history.ts";
 import { forbidden } from "../records/record-writer.ts";
 import { DECLARED, PEOPLE, RESOURCES, SUB_RESOURCES } from "../resources/index.ts";
 import { runBatch, writeBatch, writeOnce } from "./batch.ts";
 import { type Call, findAny, here, noContent, notFound, respondJson } from "./call.ts";
 import { withIdempotencyKey } from "./idempotency.ts";
-import { type Api, content, INSTANT, nullable, pageOf, type Path } from "./operation-plugin.ts";
+import { type Api, content, INSTANT, pageOf, type Path } from "./operation-plugin.ts";
 import { showRecord } from "./read-records.ts";
 import { showValue } from "./render.ts";
 

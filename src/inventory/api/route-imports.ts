@@ -1,15 +1,15 @@
 import { Type } from "typebox";
-import type { ImportOptions } from "../imports/import.ts";
+import { type ImportOptions, REPORT } from "../imports/import.ts";
 import { importJson, importPage, uploadPage } from "../imports/import-page.ts";
 import { importTemplate } from "../imports/import-template.ts";
-import { firstErrorOf, type Imports, type ImportRun, type ImportStatus } from "../imports/imports.ts";
+import { firstErrorOf, type Imports, type ImportRun, type ImportStatus, STATUS } from "../imports/imports.ts";
 import { KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { parseJson } from "../model/parse-json.ts";
 import { RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, here, membersOf, respond, respondJson } from "./call.ts";
 import { MEDIA_TYPES, negotiate } from "./negotiation.ts";
-import { type Api, binary, content, INSTANT, nullable, UPLOAD } from "./operation-plugin.ts";
+import { type Api, binary, content, UPLOAD } from "./operation-plugin.ts";
 import { isForm, readFields, readUpload } from "./request-body.ts";
 import { Problem } from "../../problem.ts";
 
@@ -17,41 +17,13 @@ import { Problem } from "../../problem.ts";
 const FORM_BYTES = 10_000;
 
 const text = Type.String();
-const count = Type.Integer();
 
-const REPORT = Type.Object({
-  dry_run: Type.Boolean(),
-  rows: count,
-  created: count,
-  updated: count,
-  unchanged: count,
-  locations_made: count,
-  columns: Type.Array(Type.Object({ header: text, field: nullable(text) })),
-  errors: Type.Array(Type.Object({ row: count, column: nullable(text), message: text })),
-  more_errors: Type.Optional(Type.Boolean()),
-  batch: nullable(text),
+const RESPONSE = Type.Object({
+  ...REPORT.properties,
   message: Type.Optional(text),
   code: Type.Optional(text),
 });
-
-const STATUS = Type.Partial(
-  Type.Object({
-    id: text,
-    url: text,
-    list: text,
-    user: nullable(text),
-    dry_run: Type.Boolean(),
-    state: Type.Enum(["waiting", "reading", "writing", "finished", "refused", "failed", "cancelled"]),
-    rows: nullable(count),
-    rows_read: count,
-    rows_checked: count,
-    rows_written: count,
-    created: INSTANT,
-    ended: nullable(INSTANT),
-    message: nullable(text),
-    report: nullable(REPORT),
-  }),
-);
+const IMPORT = Type.Object({ ...STATUS.properties, url: text, list: text });
 
 const DESCRIPTION =
   "Sends CSV or XLSX, as the body or as the file of a form. The first row names the fields. A row with an id updates that " +
@@ -81,7 +53,7 @@ export function addImports(api: Api, imports: Imports): void {
   api.add("GET", "imports/", {
     summary: "List your imports",
     description: "Current imports and those of the last days, the newest first. Administrators see all.",
-    returns: content(Type.Object({ results: Type.Array(STATUS) })),
+    returns: content(Type.Object({ results: Type.Array(IMPORT) })),
     signedIn: true,
     run: ({ call }) =>
       respondJson({
@@ -90,14 +62,14 @@ export function addImports(api: Api, imports: Imports): void {
   });
   api.add("GET", "imports/:id/", {
     summary: "Get the progress or result of an import",
-    returns: content(STATUS),
+    returns: content(IMPORT),
     signedIn: true,
     run: ({ call, params }) => show(call, imports.get(params.id, call.actor)),
   });
   api.add("DELETE", "imports/:id/", {
     summary: "Cancel an import",
     description: "Everything that it has written is rolled back.",
-    returns: content(STATUS),
+    returns: content(IMPORT),
     run: async ({ call, params }) => show(call, await imports.cancel(params.id, call.actor)),
   });
   // HTML forms cannot send DELETE.
@@ -143,8 +115,8 @@ function addImport(api: Api, imports: Imports, resource: RoutedResource): void {
     description: DESCRIPTION,
     query: OPTIONS,
     sends: { ...binary("text/csv", MEDIA_TYPES.xlsx), ...UPLOAD },
-    returns: { ...content(REPORT), "application/x-ndjson": { schema: text } },
-    responses: { 202: { description: "Accepted; `Location` is the import.", content: content(STATUS) } },
+    returns: { ...content(RESPONSE), "application/x-ndjson": { schema: text } },
+    responses: { 202: { description: "Accepted; `Location` is the import.", content: content(IMPORT) } },
     errors: [503],
     run: ({ call, query }) => importFile(call, imports, resource, query),
   });

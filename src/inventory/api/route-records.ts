@@ -1,10 +1,11 @@
 import { Type } from "typebox";
 import {
-  metadata,
+  LOOKUP_NOTE,
   bodySchema,
   listParameters,
   listSchema,
-  LOOKUP_NOTE,
+  metadata,
+  nullable,
   recordSchema,
   valueSchema,
 } from "../model/schema.ts";
@@ -13,7 +14,7 @@ import { DECLARED, PEOPLE, RESOURCES, type RoutedResource } from "../resources/i
 import { type Call, findRequested, mayChange, respondJson } from "./call.ts";
 import { redirectOfFilterForm, submitListForm, submitRecordForm } from "./form-request.ts";
 import { negotiate } from "./negotiation.ts";
-import { type Api, content, inQuery, nullable, type Operation, type Parameter } from "./operation-plugin.ts";
+import { type Api, content, inQuery, type Operation, type Parameter } from "./operation-plugin.ts";
 import { listRecords, readRecord } from "./read-records.ts";
 import { showRoot } from "./render.ts";
 import { isForm } from "./request-body.ts";

@@ -3,13 +3,13 @@ import { ALIVE, and, compare } from "../model/condition.ts";
 import { type Json, KINDS } from "../model/field.ts";
 import { parameterProblem, parsePath } from "../model/filter.ts";
 import { LIST_PARAMETERS, type Listing, parseListing } from "../model/listing.ts";
-import { listParameters } from "../model/schema.ts";
+import { listParameters, nullable } from "../model/schema.ts";
 import { fieldValues } from "../records/field-values.ts";
 import { LocationTree } from "../records/location-tree.ts";
 import { annotatedWith, countReferring, fieldsReferringTo } from "../records/references.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, findRecord, respondJson } from "./call.ts";
-import { type Api, content, nullable } from "./operation-plugin.ts";
+import { type Api, content } from "./operation-plugin.ts";
 
 /** Records named for each referring field. */
 const MAX_NAMED = 5;

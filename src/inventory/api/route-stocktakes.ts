@@ -15,7 +15,8 @@ import { parameterProblem } from "../model/filter.ts";
 import { writeBatch } from "./batch.ts";
 import { type Call, findChangeable, noContent, respond, respondJson } from "./call.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
-import { type Api, content, nullable } from "./operation-plugin.ts";
+import { nullable } from "../model/schema.ts";
+import { type Api, content } from "./operation-plugin.ts";
 import { showValue } from "./render.ts";
 import { readableParent } from "./route-sub-resources.ts";
 

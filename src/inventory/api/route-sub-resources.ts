@@ -3,7 +3,7 @@ import { ALIVE, and } from "../model/condition.ts";
 import { type Json, KINDS } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { isGuarded, type Resource } from "../model/resource.ts";
-import { labelOf } from "../model/schema.ts";
+import { labelOf, nullable } from "../model/schema.ts";
 import {
   type DeletedFilter,
   type ReadableParent,
@@ -25,7 +25,7 @@ import {
   respondJson,
 } from "./call.ts";
 import { checkVersion } from "./entity-tag.ts";
-import { type Api, content, INSTANT, nullable } from "./operation-plugin.ts";
+import { type Api, content, INSTANT } from "./operation-plugin.ts";
 import { showValue } from "./render.ts";
 import { addHistoryOf } from "./route-history.ts";
 

@@ -1,21 +1,21 @@
+import { Type } from "typebox";
 import type { Cell } from "./import-file.ts";
 import { type Field, type Json, quoted } from "../model/field.ts";
 import { type Resource, type Resources, targetOf } from "../model/resource.ts";
+import { nullable } from "../model/schema.ts";
 import { nearest } from "../../problem.ts";
 
-/** How a column of a file is used. */
-export interface Column {
-  header: string;
-  /** Field of the record, `id`, or `path` of a location; null for an ignored column. */
-  field: string | null;
-}
+/** How a column of a file is used: for a field of the record, `id`, or `path` of a location; null if ignored. */
+export const COLUMN = Type.Object({ header: Type.String(), field: nullable(Type.String()) });
+export type Column = Type.Static<typeof COLUMN>;
 
 /** An invalid cell: row number and header as the spreadsheet shows them. */
-export interface CellError {
-  row: number;
-  column: string | null;
-  message: string;
-}
+export const CELL_ERROR = Type.Object({
+  row: Type.Integer(),
+  column: nullable(Type.String()),
+  message: Type.String(),
+});
+export type CellError = Type.Static<typeof CELL_ERROR>;
 
 /** The path to a location from the outermost one: `A / 2 / Room 5 / Freezer 1 / Shelf 3`. */
 export const PATH = "path";

@@ -1,5 +1,14 @@
+import { Type } from "typebox";
 import { type Cell, type Table } from "./import-file.ts";
-import { cellValue, type CellError, type Column, isUnchanged, PATH, readColumns } from "./import-mapping.ts";
+import {
+  CELL_ERROR,
+  cellValue,
+  COLUMN,
+  type Column,
+  isUnchanged,
+  PATH,
+  readColumns,
+} from "./import-mapping.ts";
 import type { Actor } from "../model/access.ts";
 import { ALIVE, and, compare } from "../model/condition.ts";
 import type { Json } from "../model/field.ts";
@@ -7,6 +16,7 @@ import type { Sql } from "../model/operator.ts";
 import { fieldProblem, invalidField } from "../model/parse-body.ts";
 import { selectVisible } from "../model/plan.ts";
 import { type Resource, targetOf } from "../model/resource.ts";
+import { nullable } from "../model/schema.ts";
 import { LocationPaths, partsOf } from "../records/location-path.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";
@@ -29,21 +39,19 @@ export interface ImportWatcher {
 }
 
 /** What an import did, or would do. */
-export interface ImportReport {
-  dry_run: boolean;
-  rows: number;
-  created: number;
-  updated: number;
-  unchanged: number;
-  /** Locations created for paths. */
-  locations_made: number;
-  columns: Column[];
-  errors: CellError[];
-  /** Whether there are more errors than are listed. */
-  more_errors: boolean;
-  /** Id of the batch, by which the import can be undone; null if nothing was written. */
-  batch: string | null;
-}
+export const REPORT = Type.Object({
+  dry_run: Type.Boolean(),
+  rows: Type.Integer(),
+  created: Type.Integer(),
+  updated: Type.Integer(),
+  unchanged: Type.Integer(),
+  locations_made: Type.Integer({ description: "Locations created for paths." }),
+  columns: Type.Array(COLUMN),
+  errors: Type.Array(CELL_ERROR),
+  more_errors: Type.Boolean({ description: "Whether there are more errors than are listed." }),
+  batch: nullable(Type.String({ description: "Id of the batch; null if nothing was written." })),
+});
+export type ImportReport = Type.Static<typeof REPORT>;
 
 const MAX_ERRORS = 1000;
 

@@ -1,4 +1,6 @@
-import { type ImportOptions, type ImportReport, runImport } from "./import.ts";
+import { Type } from "typebox";
+import { type ImportOptions, type ImportReport, REPORT, runImport } from "./import.ts";
+import { nullable } from "../model/schema.ts";
 import { readTable } from "./import-file.ts";
 import { type ImportMessage, type ImportTask, importWorkerUrl, type Outcome } from "./import-thread.ts";
 import type { Actor } from "../model/access.ts";
@@ -21,24 +23,29 @@ export interface ImportRequest {
   bytes: Uint8Array;
 }
 
+const INSTANT = Type.String({ format: "date-time" });
+
 /** Progress or result of an import. */
-export interface ImportStatus {
-  id: string;
+export const STATUS = Type.Object({
+  id: Type.String(),
+  user: nullable(Type.String()),
+  dry_run: Type.Boolean(),
+  state: Type.Enum(["waiting", "reading", "writing", "finished", "refused", "failed", "cancelled"]),
+  rows: nullable(Type.Integer({ description: "Rows of the file; null until it is read." })),
+  rows_read: Type.Integer(),
+  rows_checked: Type.Integer(),
+  rows_written: Type.Integer({
+    description: "Rows that created or changed a record; rolled back if the import is refused.",
+  }),
+  created: INSTANT,
+  ended: nullable(INSTANT),
+  report: nullable(REPORT),
+  message: nullable(Type.String()),
+});
+
+export interface ImportStatus extends Type.Static<typeof STATUS> {
   /** Name of the resource. */
   resource: string;
-  user: string | null;
-  dry_run: boolean;
-  state: "waiting" | "reading" | "writing" | Outcome["state"];
-  /** Rows of the file; null until it is read. */
-  rows: number | null;
-  rows_read: number;
-  rows_checked: number;
-  /** Rows that created or changed a record; rolled back if the import is refused. */
-  rows_written: number;
-  created: string;
-  ended: string | null;
-  report: ImportReport | null;
-  message: string | null;
 }
 
 /** An import that was started. */
@@ -174,21 +181,7 @@ export class Imports {
   }
 
   #start(id: string, created: number, request: ImportRequest, stored: boolean): Entry {
-    const status: ImportStatus = {
-      id,
-      resource: request.resource,
-      user: request.actor.username,
-      dry_run: request.options.dryRun,
-      state: "waiting",
-      rows: null,
-      rows_read: 0,
-      rows_checked: 0,
-      rows_written: 0,
-      created: new Date(created).toISOString(),
-      ended: null,
-      report: null,
-      message: null,
-    };
+    const status = newStatus(id, created, request);
     const { promise, resolve } = Promise.withResolvers<ImportReport>();
     const entry: Entry = {
       status,
@@ -355,23 +348,31 @@ function requestOf({ request }: StoredImport): Omit<ImportRequest, "bytes"> {
   return { ...rest, options: { ...options, mapping: new Map(options.mapping) } };
 }
 
-function statusOf(row: StoredImport): ImportStatus {
-  const { resource, actor, options } = requestOf(row);
-  const { state, ended, report, message } = JSON.parse(row.outcome!) as Outcome;
+function newStatus(
+  id: string,
+  created: number,
+  { resource, actor, options }: Omit<ImportRequest, "bytes">,
+): ImportStatus {
   return {
-    id: row.id,
+    id,
     resource,
     user: actor.username,
     dry_run: options.dryRun,
-    state,
-    rows: report?.rows ?? null,
-    rows_read: report?.rows ?? 0,
+    state: "waiting",
+    rows: null,
+    rows_read: 0,
     rows_checked: 0,
     rows_written: 0,
-    ...(report ? rowsOf(report) : {}),
-    created: new Date(row.created).toISOString(),
-    ended: new Date(ended).toISOString(),
-    report,
-    message,
+    created: new Date(created).toISOString(),
+    ended: null,
+    report: null,
+    message: null,
   };
+}
+
+function statusOf(row: StoredImport): ImportStatus {
+  const { state, ended, report, message } = JSON.parse(row.outcome!) as Outcome;
+  const rows = report ? { rows: report.rows, rows_read: report.rows, ...rowsOf(report) } : {};
+  const result = { state, message, report, ended: new Date(ended).toISOString(), ...rows };
+  return { ...newStatus(row.id, row.created, requestOf(row)), ...result };
 }

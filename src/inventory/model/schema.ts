@@ -1,4 +1,4 @@
-import { type TProperties, type TSchema, Type } from "typebox";
+import { type Static, type TProperties, type TSchema, type TUnsafe, Type } from "typebox";
 import { type Field, type Json } from "./field.ts";
 import { searchFilters } from "./filter.ts";
 import { LIST_PARAMETERS, type Shape } from "./listing.ts";
@@ -234,3 +234,7 @@ export function metadata(resources: Resources, resource: Resource, methods: read
 }
 
 const link = (description: string) => ({ ...Type.String({ description }), nullable: true }) as TSchema;
+
+/** A schema that also accepts null, as OpenAPI 3.0 writes it. */
+export const nullable = <Schema extends TSchema>(schema: Schema): TUnsafe<Static<Schema> | null> =>
+  ({ ...schema, nullable: true }) as unknown as TUnsafe<Static<Schema> | null>;
