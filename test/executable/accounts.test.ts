@@ -1,8 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { type Ended, LABD, labd, scratch, serve } from "./labd.ts";
 
-/** Accounts and tokens at the command line, as whoever looks after a server types them. */
-
 // A busy machine takes its time.
 setDefaultTimeout(300_000);
 
@@ -16,7 +14,7 @@ async function session(work: (verb: (words: string[], stdin?: string) => Promise
   await work((words, stdin = "") => labd([...words, "--data-dir", place.directory], { stdin }));
 }
 
-test("what is wrong with an account or a password is told by its field, and nothing is made", () =>
+test("labd user and labd token name the wrong field or operand", () =>
   session(async (verb) => {
     const add = (...more: string[]) => ["user", "add", "kim", ...more];
     for (const [words, stdin, code, said] of [
@@ -25,13 +23,13 @@ test("what is wrong with an account or a password is told by its field, and noth
       [add("--email", "nonsense"), "", INVALID, "email: Expected an e-mail address."],
       [["user", "add", "a b"], "", INVALID, "username: expected 1 to 150 letters"],
       [["user", "add", "system"], "", CONFLICT, "there is already a user system"],
-      [["user", "add"], "", USAGE, "takes one NAME"],
+      [["user", "add"], "", USAGE, "needs NAME"],
       [["user", "ad", "kim"], "", USAGE, "Did you mean add?"],
       [["user", "disable", "system"], "", CONFLICT, "The system account cannot sign in."],
       [["user", "totp", "kim"], "", NOT_FOUND, "There is no user kim."],
       [["token", "add", "kim"], "", NOT_FOUND, "There is no active user kim."],
       [["token", "revoke", "labd_x"], "", NOT_FOUND, "no valid token"],
-      [["token", "revoke"], "", USAGE, "takes one ID"],
+      [["token", "revoke"], "", USAGE, "needs an ID"],
     ] as const)
       expect({ words, ...(await verb([...words], stdin)) }).toMatchObject({
         words: [...words],
@@ -44,7 +42,7 @@ test("what is wrong with an account or a password is told by its field, and noth
     ]);
   }));
 
-test("bytes that are no UTF-8 are no password", async () => {
+test("a password must be UTF-8", async () => {
   using place = scratch();
   const words = ["user", "add", "kim", "--password-stdin", "--data-dir", place.directory];
   const run = Bun.spawn([LABD, ...words], {
@@ -56,7 +54,7 @@ test("bytes that are no UTF-8 are no password", async () => {
   expect(await run.exited).toBe(INVALID);
 });
 
-test("an account and its tokens from the first to the last, beside a server", async () => {
+test("labd user and labd token manage accounts while the server runs", async () => {
   using place = scratch();
   await using server = await serve(place.directory);
   const verb = async (words: string[], stdin = ""): Promise<string> => {
@@ -168,7 +166,7 @@ sys.stdout.buffer.write(shown)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 `;
 
-test.skipIf(!python)("at a terminal the password is asked for and not shown", async () => {
+test.skipIf(!python)("a terminal prompts for the password without echo", async () => {
   using place = scratch();
   const words = ["user", "add", "kim", "--password-stdin", "--data-dir", place.directory];
   const run = Bun.spawn([python!, "-c", TERMINAL, LABD, ...words], { stdout: "pipe", stderr: "inherit" });

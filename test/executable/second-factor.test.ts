@@ -71,7 +71,7 @@ test("a restore without the key file keeps recovery codes only; doctor and resto
   const there = ["--data-dir", elsewhere.directory];
   const restored = await labd(["restore", path, ...there]);
   expect(restored).toMatchObject({ code: 0, stdout: expect.stringContaining(`${KEY} is missing`) });
-  expect((await labd(["doctor", ...there])).stdout).toMatch(/^problem +second factor +.*from ada\.$/m);
+  expect((await labd(["doctor", ...there])).stdout).toMatch(/^problem +second factor +.*for ada\.$/m);
   expect((await labd(["doctor", ...there])).stdout).toMatch(
     /^problem +webhooks +.*deliveries of 1 of 1 webhooks cannot be signed/m,
   );

@@ -12,7 +12,7 @@ const until = async (what: () => boolean): Promise<void> => {
   expect(what()).toBe(true);
 };
 
-test("what was written before a kill -9 is delivered after it, once, in order, beside the end of a job", async () => {
+test("delivers once and in order, after kill -9, what was written before", async () => {
   using place = scratch();
   const { directory } = place;
   const data = ["--data-dir", directory];
@@ -68,7 +68,7 @@ test("what was written before a kill -9 is delivered after it, once, in order, b
   expect(server.log()).not.toContain("key=1");
 });
 
-test("labd webhook adds, tests, lists, changes the secret, delivers again and removes, beside the server", async () => {
+test("labd webhook manages webhooks while the server runs", async () => {
   using place = scratch();
   const { directory } = place;
   const on = ["--data-dir", directory];
@@ -86,11 +86,11 @@ test("labd webhook adds, tests, lists, changes the secret, delivers again and re
   });
   const events = ["--event", "record.created", "--resource", "locations"];
   const made = await hook("add", receiver.url, "--user", "ada", ...events);
-  expect(made).toMatchObject({ code: 0, stderr: expect.stringContaining("only time") });
+  expect(made).toMatchObject({ code: 0, stderr: expect.stringContaining("only this once") });
   const [, id, secret] = /^webhook (\S{36})\nsecret  (whsec_\S{44})\n$/.exec(made.stdout)!;
   expect(await hook("test", id.slice(0, 8))).toMatchObject({
     code: 0,
-    stdout: "It answered 200.\nthank you\n",
+    stdout: "The receiver answered 200.\nthank you\n",
   });
   expect(receiver.got[0]).toMatchObject({ type: "ping", data: { webhook: id } });
   receiver.answers.push(503);
