@@ -88,7 +88,7 @@ const READ: Record<string, [Piece[], Answered]> = {
   ],
 };
 
-describe("a message is read", () => {
+describe("reads a message", () => {
   test.each(Object.entries(READ))("%s", async (_, [pieces, { statuses, closed = false, has }]) => {
     const answers = statuses.filter((status) => status !== 100).length;
     const until = new RegExp(`(?:</(?:soap:Envelope|wsdl:definitions|definitions)>[^]*){${answers}}`);
@@ -120,7 +120,7 @@ const BROKEN: Record<string, [string, number[]]> = {
   "a method that does not exist": [WHOLE.replace("POST", "FOO"), []],
 };
 
-test("a length past the limit is refused at once, whatever comes of the body", async () => {
+test("refuses a length past the limit immediately", async () => {
   const request = `${HEAD}Content-Length: 1000000000000\r\n\r\n${MESSAGE}`;
   const { statuses } = await exchange(server.url, [request], { until: /<\/\S*Envelope>/ });
   expect(statuses).toEqual([413]);

@@ -70,7 +70,7 @@ const isBroken = (error: unknown): boolean =>
   /closed|refused|reset|terminated|unable to connect|socket/i.test(String(error));
 
 test(
-  `kill -9 ${KILLS} times under load: no identifier is lost, no prediction differs (LABD_KILLS=n)`,
+  `loses no identifier and no prediction when killed ${KILLS} times under load (LABD_KILLS=n)`,
   async () => {
     using place = scratch();
     await labd(["corpus", "add", "--sample"], { env: { LABD_DATA_DIR: place.directory } });

@@ -39,7 +39,7 @@ async function finished(query: string): Promise<string> {
   return id;
 }
 
-test("a job is kept for the time of the setting from its end on; then the identifier answers with a reason", async () => {
+test("a job expires after the retention time, with a reason", async () => {
   const id = await finished("MKL");
   expect(store.get(id).expires).toBe(START + 90 * DAY);
   expect(expireJobs(database, START + 90 * DAY - 1)).toBe(0);
@@ -57,7 +57,7 @@ test("a job is kept for the time of the setting from its end on; then the identi
   expect(() => store.cancel(id)).toThrow(expect.objectContaining({ code: "conflict" }));
 });
 
-test("nothing of the query is left in the row", async () => {
+test("an expired job keeps nothing of its query", async () => {
   const id = await finished("MSECRETSEQVENCE");
   expireJobs(database, now + 91 * DAY);
   const row = JSON.stringify(database.query("SELECT * FROM job WHERE id = ?").get(id));
@@ -65,7 +65,7 @@ test("nothing of the query is left in the row", async () => {
   expect(row).toContain('"digest":""');
 });
 
-test("failed and cancelled jobs expire too; what waits or runs does not, however old", async () => {
+test("failed and cancelled jobs expire, waiting and running ones do not", async () => {
   const failed = await store.insert(request("F"));
   store.fail(store.lease(1)!.rid, "No.");
   const cancelled = await store.insert(request("C"));
@@ -74,16 +74,12 @@ test("failed and cancelled jobs expire too; what waits or runs does not, however
   store.lease(1);
   const queued = await store.insert(request("Q"));
   expect(expireJobs(database, now + 1000 * DAY)).toBe(2);
-  expect([failed, cancelled, running, queued].map((id) => store.get(id).state)).toEqual([
-    "expired",
-    "expired",
-    "running",
-    "queued",
-  ]);
+  const states = [failed, cancelled, running, queued].map((id) => store.get(id).state);
+  expect(states).toEqual(["expired", "expired", "running", "queued"]);
   expect(store.get(failed).failure).toContain("ended as failed on");
 });
 
-test("a shared result stays until the last job that has it expires, and is computed anew after that", async () => {
+test("a shared result is deleted with its last job", async () => {
   const first = await finished("SAME");
   now += 50 * DAY;
   const second = await finished("SAME");
@@ -99,14 +95,14 @@ test("a shared result stays until the last job that has it expires, and is compu
   expect(store.get(third).state).toBe("queued");
 });
 
-test("without a time nothing expires", async () => {
+test("without a retention time nothing expires", async () => {
   store = new JobStore({ database, clock, scoringVersion: () => SCORING_VERSION });
   const id = await finished("MKL");
   expect(store.get(id).expires).toBeNull();
   expect(expireJobs(database, now + 100_000 * DAY)).toBe(0);
 });
 
-test("the sweeper takes many in small steps, and says how many", async () => {
+test("the sweeper expires jobs in batches and logs their number", async () => {
   const all = await Promise.all(Array.from({ length: 450 }, () => store.insert(request("SAME"))));
   store.finish(store.lease(1)!, SCORING_VERSION, "{}");
   now += 91 * DAY;
@@ -124,7 +120,7 @@ test("the sweeper takes many in small steps, and says how many", async () => {
   expect(results()).toBe(0);
 });
 
-test("a disk that takes nothing is a line in the log, and the next sweep does it", async () => {
+test("the sweeper logs a failed write and tries again", async () => {
   const id = await finished("MKL");
   now += 91 * DAY;
   const problems: string[] = [];

@@ -54,7 +54,7 @@ test("the database allows exactly these states", () => {
   expect(allowed.split(", ")).toEqual(STATES.map((state) => `'${state}'`));
 });
 
-test("identifiers are UUIDs of version 7, in the order of time, and all different", () => {
+test("identifiers are distinct UUIDs of version 7 in the order of time", () => {
   const at = Date.UTC(2026, 5, 1);
   const ids = Array.from({ length: 1000 }, (_, i) => jobId(at + i, crypto.randomUUID()));
   for (const id of ids) {

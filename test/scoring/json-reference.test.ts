@@ -10,8 +10,6 @@ import { type Answered, ended, openScoringAlone, P53, type ScoringAlone } from "
 // A busy machine takes its time.
 setDefaultTimeout(300_000);
 
-/** The OpenAPI document says what the JSON service takes and answers: every operation is called, every answer held to it. */
-
 interface Described {
   description: string;
   content?: Record<string, { schema: object & { example?: unknown } }>;
@@ -51,10 +49,10 @@ const errorsOf = (schema: object, value: unknown): unknown[] => [
   ...Compile(withNull(schema) as never).Errors(value as never),
 ];
 
-/** Statuses that were seen, by operation: at the end all that are described must be among them. */
+/** Statuses seen by operation, to compare with the documented ones. */
 const seen = new Map<string, Set<string>>();
 
-/** Calls an operation and holds the answer to its description. */
+/** Calls an operation and checks the response against its documentation. */
 async function call(
   on: ScoringAlone,
   method: string,
@@ -81,7 +79,7 @@ async function call(
   return answer;
 }
 
-test("ten operations, each with a name, a summary, a tag and described answers", () => {
+test("documents ten operations, each with a name, a summary, a tag and responses", () => {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
   expect(operations.length).toBe(10);
   expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(10);
@@ -93,7 +91,7 @@ test("ten operations, each with a name, a summary, a tag and described answers",
   }
 });
 
-describe("every operation answers as described:", () => {
+describe("every operation responds as documented:", () => {
   test("submit, job, result, events, cancel", async () => {
     const { requestBody } = paths["/api/scoring/jobs"].post;
     const { example } = requestBody!.content!["application/json"].schema;
@@ -137,7 +135,7 @@ describe("every operation answers as described:", () => {
     }
   });
 
-  test("motif classes, expressions, the corpus", async () => {
+  test("motif classes, expressions and the corpus", async () => {
     await call(service, "GET", "/motif-classes");
     await call(service, "GET", "/motif-classes", { query: "?query=sh3" });
     await call(service, "GET", "/motif-classes", { query: "?q=sh3" });
@@ -151,7 +149,7 @@ describe("every operation answers as described:", () => {
     await call(waiting, "GET", "/corpus");
   });
 
-  test("a corpus and its calibration as files, for who is signed in", async () => {
+  test("files of a corpus, for signed-in users", async () => {
     const headers = { Authorization: "Token ours" };
     const { hash: id, path, bytes } = service.scoring.corpora.active()!;
     writeFileSync(calibrationPath(path), calibrationText({} as never, id));
@@ -175,7 +173,7 @@ describe("every operation answers as described:", () => {
     expect(none.json.detail).toContain("has no calibration");
   });
 
-  test("all that is described was seen, but for what needs a service that stops", () => {
+  test("with all documented statuses, except those of a stopping service", () => {
     const unseen = Object.values(paths)
       .flatMap((methods) => Object.values(methods))
       .map(({ operationId, responses }) => [
@@ -188,7 +186,7 @@ describe("every operation answers as described:", () => {
   });
 });
 
-test("what the description of a submission forbids is refused", async () => {
+test("refuses submissions that the schema forbids", async () => {
   const { schema } = paths["/api/scoring/jobs"].post.requestBody!.content!["application/json"];
   const good = { querySequence: "MKLT", patterns: ["K.T"] };
   const bodies: [object, boolean][] = [

@@ -17,7 +17,7 @@ setDefaultTimeout(300_000);
 
 const FOLDER = join(import.meta.dir, "../golden/scoring");
 
-test.each(RESULT_FORM_NAMES)("%s is printed as the golden file has it", (name) => {
+test.each(RESULT_FORM_NAMES)("prints %s like the golden file", (name) => {
   const { extension, print } = RESULT_FORMS[name];
   const printed = print(SAMPLE);
   const path = join(FOLDER, `prediction.${extension}`);
@@ -28,19 +28,19 @@ test.each(RESULT_FORM_NAMES)("%s is printed as the golden file has it", (name) =
 describe("rows", () => {
   const lines = RESULT_FORMS.tsv.print(SAMPLE).split("\n");
 
-  test("every line has every column, whatever the names hold", () => {
+  test("have every column, whatever the names contain", () => {
     expect(lines.pop()).toBe("");
     expect(lines.length).toBe(4);
     for (const line of lines) expect(line.split("\t").length).toBe(COLUMNS.length);
   });
 
-  test("a query without a name is called so, and a pattern without a match is listed", () => {
+  test("name a query without an identifier, and list a pattern without a match", () => {
     expect(RESULT_FORMS.tsv.print(EMPTY).split("\n")[1]).toBe(`query\tLIG_SH3_1${"\t".repeat(10)}no match`);
   });
 });
 
 describe("alignments", () => {
-  test("rows are equally long, and without gaps they are what the prediction holds", () => {
+  test("have rows of equal length with the residues of the prediction", () => {
     for (const { rows, match, reference } of alignmentsOf(SAMPLE)) {
       const [query, ...homologs] = rows;
       for (const { text } of rows) expect(text.length).toBe(reference.length);
@@ -55,20 +55,20 @@ describe("alignments", () => {
     }
   });
 
-  test("one can be picked; past the last there is none", () => {
+  test("can be selected; none exists after the last one", () => {
     expect(alignmentsOf(SAMPLE, 2).map(({ match }) => match.start)).toEqual([53]);
     expect(alignmentsOf(SAMPLE, 3)).toEqual([]);
     expect(RESULT_FORMS.fasta.print(EMPTY)).toBe("");
   });
 
-  test("the FASTA of one match is read back as an alignment", () => {
+  test("are read back from the FASTA of one match", () => {
     const rows = readAlignedFasta(RESULT_FORMS.fasta.print(SAMPLE, 1));
     expect(rows.map(({ letters }) => letters)).toEqual(["F-S--DW", "F-SGPDW", "FAS---L", "-------"]);
     expect(rows.map(({ name }) => name)).toEqual(["p53__50____", "P02340", "P02340_2", "odd_name_1-2"]);
   });
 });
 
-test("a tree without homologs is a leaf", () => {
+test("prints a leaf for a tree without homologs", () => {
   expect(RESULT_FORMS.newick.print(EMPTY)).toBe("query;\n");
 });
 
@@ -105,7 +105,7 @@ const REPORTS = Array.from({ length: 12 }, (_, i): PredictionReport => {
 });
 
 describe("predictions of real proteins", () => {
-  test("have alignments whose rows are equally long and hold what the prediction holds, with insertions among them", () => {
+  test("have alignments with rows of equal length, also with insertions", () => {
     let insertions = 0;
     for (const report of REPORTS) {
       for (const { rows, match, reference } of alignmentsOf(report)) {

@@ -8,8 +8,6 @@ import { resolveConfig } from "../../../src/config.ts";
 import { complaint, mutant } from "./mutated-message.ts";
 import { random } from "./random-message.ts";
 
-/** Damaged messages to the whole service in memory: each is answered at once, by a response or by a fault. */
-
 const COUNT = Number(process.env.LABD_FUZZ ?? 10_000);
 const SEED = Number(process.env.LABD_FUZZ_SEED ?? 4);
 
@@ -49,7 +47,7 @@ function inPieces(bytes: Uint8Array<ArrayBuffer>, size: number): ReadableStream<
 const HANG = 5000;
 
 test(
-  `${COUNT} damaged messages (LABD_FUZZ=n, LABD_FUZZ_SEED=n)`,
+  `answers ${COUNT} damaged messages quickly, by a response or a fault (LABD_FUZZ=n, LABD_FUZZ_SEED=n)`,
   async () => {
     const next = random(SEED);
     const statuses: Record<number, number> = {};

@@ -47,7 +47,7 @@ const SMALL: MessageLimits = {
 
 describe("limits", () => {
   for (const name of Object.keys(EDGES) as (keyof MessageLimits)[]) {
-    test(`${name}: as much as allowed, and one more`, () => {
+    test(`${name} accepts the limit and refuses one more`, () => {
       const limits = { [name]: SMALL[name] };
       expect(read(EDGES[name](SMALL[name]), limits).problem).toBeNull();
       const { problem } = read(EDGES[name](SMALL[name] + 1), limits);
@@ -56,20 +56,20 @@ describe("limits", () => {
     });
   }
 
-  test("comments, sections and instructions count like elements", () => {
+  test("count comments, CDATA sections and processing instructions as elements", () => {
     const header = "<h><!-- --><![CDATA[]]><?x?></h>";
     expect(read(envelope(status("1"), header), { elements: 9 }).problem).toBeNull();
     expect(read(envelope(status("1"), header), { elements: 8 }).problem?.code).toBe("too_large");
   });
 
-  test("a value in pieces counts as one", () => {
+  test("count a value in pieces as one", () => {
     const pieces = (n: number): string =>
       envelope(status(`${"a".repeat(150)}<!-- -->${"b".repeat(n)}<![CDATA[c]]>`));
     expect(read(pieces(149), { textLength: 300 }).problem).toBeNull();
     expect(read(pieces(150), { textLength: 300 }).problem?.code).toBe("too_large");
   });
 
-  test("the defaults let an ordinary large message through", () => {
+  test("accept an ordinary large message by default", () => {
     const values = `<identifier/><querySequence>${"MKLV\n".repeat(200_000)}</querySequence><scoringModel/><regularExpression>${"A".repeat(1_000_000)}</regularExpression>`;
     expect(read(envelope(`<RunJob xmlns="${NAMESPACE}">${values}</RunJob>`)).problem).toBeNull();
   });
@@ -115,7 +115,7 @@ function* flood([first, again]: [string, string], total: number): Generator<Uint
   }
 }
 
-describe("floods are refused at once", () => {
+describe("floods are refused immediately", () => {
   for (const [name, parts] of Object.entries(FLOODS)) {
     test(name, () => {
       const before = process.cpuUsage();

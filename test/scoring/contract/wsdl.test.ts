@@ -50,7 +50,7 @@ const all = (namespace: string, local: string): Found[] =>
 const values = (namespace: string, local: string, attribute: string): string[] =>
   all(namespace, local).map(({ attributes }) => attributes[attribute]);
 
-test("one service with one port of SOAP 1.1, document and literal", () => {
+test("has one service with one port for SOAP 1.1, document/literal", () => {
   expect(values(WSDL, "service", "name")).toEqual(["ConservationScorer"]);
   expect(values(WSDL, "portType", "name")).toEqual(["ConservationScorer"]);
   expect(values(WSDL, "binding", "name")).toEqual(["ConservationScorerBinding"]);
@@ -67,7 +67,7 @@ test("one service with one port of SOAP 1.1, document and literal", () => {
   expect(DOCUMENT).not.toMatch(/soap12|wsdl\/soap12/);
 });
 
-test("messages have one part, `parameters` but for the fault", () => {
+test("has messages of one part, `parameters` except for the fault", () => {
   const parts = all(WSDL, "part").map(({ attributes }) => attributes);
   expect(parts.filter(({ name }) => name === "parameters").map(({ element }) => element)).toEqual([
     "tns:RunJob",
@@ -85,7 +85,7 @@ test("messages have one part, `parameters` but for the fault", () => {
   expect(values(WSDL, "fault", "name")).toEqual(Array.from({ length: 4 }, () => "JobIdentifierFault"));
 });
 
-test("both schemas are inline and qualified, and nothing is fetched from elsewhere", () => {
+test("has both schemas inline and qualified, without external locations", () => {
   expect(all(XSD, "schema").map(({ attributes }) => attributes.elementFormDefault)).toEqual([
     "qualified",
     "qualified",
@@ -93,7 +93,7 @@ test("both schemas are inline and qualified, and nothing is fetched from elsewhe
   expect(DOCUMENT).not.toContain("schemaLocation");
 });
 
-test("every reference finds what it names", () => {
+test("resolves every reference", () => {
   const named = new Set(
     ELEMENTS.flatMap(({ attributes, target }) =>
       attributes.name === undefined ? [] : [`{${target}}${attributes.name}`],
@@ -111,7 +111,7 @@ const DOCUMENTS = {
   "messages.xsd": messageSchema(DEFAULT_SERVICE_NAMESPACE, "prediction.xsd"),
   "prediction.xsd": predictionSchema(),
 };
-test.each(Object.entries(DOCUMENTS))("%s is as the golden file has it", (file, document) => {
+test.each(Object.entries(DOCUMENTS))("prints %s like the golden file", (file, document) => {
   const path = join(FOLDER, file);
   if (UPDATE) writeFileSync(path, document);
   expect(document).toBe(readFileSync(path, "utf8"));
