@@ -90,7 +90,9 @@ export const administrationAuditPage = administrationPage<AuditLog, AuditEntry>(
     {
       name: "subject",
       title: "Object",
-      cell: ({ subject }) => (subject ? [subject.kind, subject.id].filter(Boolean).join(" ") : "–"),
+      cell: ({ subject }) => (
+        <span class="anywhere">{subject ? [subject.kind, subject.id].filter(Boolean).join(" ") : "–"}</span>
+      ),
     },
     {
       name: "detail",
