@@ -1,10 +1,10 @@
 /**
- * Every failure that a caller can see is a Problem, and every Problem has one row in PROBLEMS: what HTTP,
- * SOAP and the shell say of it. Codes are part of the interface: never renamed, never reused.
+ * Every failure that a caller can see is a Problem, and every code has one row in PROBLEMS: its HTTP status, SOAP fault
+ * and exit code. Codes are part of the interface: never renamed, never reused.
  */
 
 interface Answer {
-  /** HTTP status of the REST and plain HTTP answers. */
+  /** HTTP status. */
   status: number;
   /** SOAP 1.1 fault code (SOAP 1.2 says Sender for Client and Receiver for Server). */
   soapFault: "Client" | "Server" | "VersionMismatch" | "MustUnderstand";
@@ -20,148 +20,107 @@ const row = (status: number, soapFault: Answer["soapFault"], exitCode: number, m
   exitCode,
   meaning,
 });
+const client = (status: number, exitCode: number, meaning: string): Answer =>
+  row(status, "Client", exitCode, meaning);
+const server = (status: number, exitCode: number, meaning: string): Answer =>
+  row(status, "Server", exitCode, meaning);
 
 export const PROBLEMS = {
-  invalid_request: row(400, "Client", 65, "A value, parameter or message breaks a rule; the text names it."),
-  malformed: row(
+  invalid_request: client(400, 65, "A value, parameter or message breaks a rule; the text names it."),
+  malformed: client(
     400,
-    "Client",
     65,
     "The body is not well-formed JSON or XML, or its bytes do not fit its encoding.",
   ),
-  invalid_pattern: row(
+  invalid_pattern: client(400, 65, "A motif pattern is not valid or too large; the position is named."),
+  unknown_motif_class: client(400, 65, "No motif class has this name; similar names are listed."),
+  usage: client(400, 64, "The command line has an unknown command or flag, or a flag without its value."),
+  invalid_setting: client(
     400,
-    "Client",
-    65,
-    "A motif pattern has no meaning or grows past the size cap; the position is named.",
-  ),
-  unknown_motif_class: row(400, "Client", 65, "No motif class has this name; near names are listed."),
-  usage: row(400, "Client", 64, "The command line names an unknown verb or flag, or a flag lacks its value."),
-  invalid_setting: row(
-    400,
-    "Client",
     78,
-    "A setting has a value that is not allowed; the setting and the choices are named.",
+    "A setting has a value that is not allowed; the text names both and the choices.",
   ),
-  unauthenticated: row(401, "Client", 77, "Credentials are missing or not valid."),
-  second_factor_required: row(
+  unauthenticated: client(401, 77, "Credentials are missing or not valid."),
+  second_factor_required: client(
     401,
-    "Client",
     77,
-    "The password is right, and the account has a second factor: its code belongs in the field that is named, or a token is used.",
+    "The password is right, but the account has a second factor: send its code in the named field, or use a token.",
   ),
-  second_factor_wrong: row(
+  second_factor_wrong: client(
     401,
-    "Client",
     77,
-    "The password is right, and the code of the second factor is wrong, over, or was used before.",
+    "The password is right, but the code of the second factor is wrong, expired or used.",
   ),
-  second_factor_missing: row(
+  second_factor_missing: client(403, 77, "The account must set up a second factor first."),
+  confirmation_required: client(
     403,
-    "Client",
     77,
-    "The account has to set up a second factor before it may do anything else.",
+    "Confirm the session: by the password in the named field, or at the provider.",
   ),
-  confirmation_required: row(
-    403,
-    "Client",
-    77,
-    "The browser's session has to show again who it is: by the password in the field that is named, or at the provider.",
-  ),
-  forbidden: row(403, "Client", 77, "The caller is known, but may not do this."),
-  job_failed: row(409, "Server", 70, "The job ended without a result; the text says why."),
-  job_cancelled: row(409, "Client", 70, "The job was cancelled: it has no result and will have none."),
-  import_cancelled: row(409, "Client", 70, "The import was cancelled; nothing was written."),
-  job_expired: row(410, "Client", 70, "The job ended so long ago that its result was removed."),
-  not_finished: row(409, "Server", 75, "The job has not ended yet: ask again later."),
-  not_found: row(404, "Client", 66, "No such address or record, or none that the caller may see."),
-  unknown_job: row(404, "Client", 66, "No job has this identifier."),
-  method_not_allowed: row(
-    405,
-    "Client",
-    64,
-    "The address exists but not for this method; Allow lists the methods.",
-  ),
-  not_acceptable: row(406, "Client", 65, "The answer cannot be given in the wanted form."),
-  timeout: row(408, "Client", 75, "The message did not arrive within the time that one may take."),
-  conflict: row(409, "Client", 75, "The record is referred to, or changed in the meantime."),
-  precondition_failed: row(
+  forbidden: client(403, 77, "The caller is known, but may not do this."),
+  job_failed: server(409, 70, "The job ended without a result; the text says why."),
+  job_cancelled: client(409, 70, "The job was cancelled and has no result."),
+  import_cancelled: client(409, 70, "The import was cancelled; nothing was written."),
+  job_expired: client(410, 70, "The job ended so long ago that its result was deleted."),
+  not_finished: server(409, 75, "The job has not ended yet: ask again later."),
+  not_found: client(404, 66, "The address or record does not exist, or the caller may not view it."),
+  unknown_job: client(404, 66, "No job has this identifier."),
+  method_not_allowed: client(405, 64, "The address has no such method; Allow lists its methods."),
+  not_acceptable: client(406, 65, "The response is not available in the requested form."),
+  timeout: client(408, 75, "The body did not arrive in time."),
+  conflict: client(409, 75, "The record is referenced, or was changed meanwhile."),
+  precondition_failed: client(
     412,
-    "Client",
     75,
-    "The record is not in the version that If-Match names; it changed in the meantime.",
+    "The record is not the version in If-Match; it was changed meanwhile.",
   ),
-  too_large: row(413, "Client", 65, "The message is larger than the limit that the text names."),
-  unsupported_media_type: row(
-    415,
-    "Client",
-    65,
-    "The body has a media type or an encoding that this address does not read.",
-  ),
-  throttled: row(
-    429,
-    "Client",
-    75,
-    "Too many failed sign-ins; Retry-After says for how many seconds to wait.",
-  ),
-  key_reused: row(422, "Client", 65, "The Idempotency-Key was used with another request."),
+  too_large: client(413, 65, "The message is larger than the limit that the text names."),
+  unsupported_media_type: client(415, 65, "The address does not accept this media type or encoding."),
+  throttled: client(429, 75, "Too many failed sign-ins; Retry-After says for how many seconds to wait."),
+  key_reused: client(422, 65, "The Idempotency-Key was used with another request."),
   version_mismatch: row(500, "VersionMismatch", 65, "The message is not an envelope of SOAP 1.1 or 1.2."),
-  must_understand: row(500, "MustUnderstand", 65, "A mandatory SOAP header is not known here."),
-  busy: row(503, "Server", 75, "The queue is full or the service is stopping; try again later."),
-  identity_unavailable: row(
+  must_understand: row(500, "MustUnderstand", 65, "A mandatory SOAP header is not understood."),
+  busy: server(503, 75, "The queue is full or the service is stopping; try again later."),
+  identity_unavailable: server(
     503,
-    "Server",
     75,
-    "The directory (LDAP) or provider (OpenID Connect) that knows the account does not answer; accounts with a password of their own sign in as ever.",
+    "The account's directory (LDAP) or provider (OpenID Connect) does not answer; accounts with a local password can still sign in.",
   ),
-  disk_full: row(507, "Server", 74, "The disk is full; nothing was written, and reading goes on."),
-  disk_failed: row(
-    503,
-    "Server",
-    74,
-    "The disk takes no writes, or cannot be read; the log has the system's own words.",
-  ),
-  already_running: row(503, "Server", 75, "Another process serves this data directory."),
-  bad_database: row(
+  disk_full: server(507, 74, "The disk is full; nothing was written, and reading still works."),
+  disk_failed: server(503, 74, "The disk cannot be written or read; the log has the system's message."),
+  already_running: server(503, 75, "Another process serves this data directory."),
+  bad_database: server(
     500,
-    "Server",
     76,
-    "The database was written by a newer or an altered version; it is left untouched.",
+    "The database was written by a newer or modified version; it was not changed.",
   ),
-  bad_corpus: row(500, "Server", 66, "A corpus file is missing, cut short or altered."),
-  bad_backup: row(
+  bad_corpus: server(500, 66, "A corpus file is missing, truncated or modified."),
+  bad_backup: server(
     500,
-    "Server",
     74,
-    "A backup is damaged or not whole, or could not be made; the text names the file.",
+    "A backup is damaged or incomplete, or could not be made; the text names the file.",
   ),
-  store_failed: row(
+  store_failed: server(
     502,
-    "Server",
     69,
-    "A store of objects (S3), or a server to fetch from, cannot be used; the text says what to do.",
+    "An object store (S3) or another server cannot be used; the text says what to do.",
   ),
-  queue_away: row(
-    503,
-    "Server",
-    69,
-    "The queue between server and workers (Redis) does not answer; the text says which one.",
-  ),
-  internal: row(500, "Server", 70, "A defect of the program; the log has the cause under the request id."),
+  queue_away: server(503, 69, "The job queue (Redis) does not answer; the text names it."),
+  internal: server(500, 70, "An error in labd; the log has the cause under the request id."),
 } as const satisfies Record<string, Answer>;
 
 export type Code = keyof typeof PROBLEMS;
 
 export interface ProblemDetails {
-  /** Per field, what is wrong with it: shown by REST in the form that Django REST framework clients read. */
+  /** Messages by field, in the form that Django REST framework clients read. */
   fields?: Record<string, string[]>;
-  /** Further members of the body, such as a verdict on each of several records. */
+  /** Further members of the body. */
   more?: Record<string, unknown>;
-  /** The whole body, where it is a list: what is wrong with each of several new records. */
+  /** The whole body, where it is a list: the errors of each of several new records. */
   list?: readonly unknown[];
-  /** Methods that the address answers, for 405. */
+  /** Methods for `Allow`, with 405. */
   allow?: string;
-  /** Headers that the HTTP answer carries besides, such as WWW-Authenticate. */
+  /** Further headers, such as WWW-Authenticate. */
   headers?: Record<string, string>;
   /** The underlying error: logged, never shown. */
   cause?: unknown;
@@ -194,20 +153,20 @@ export class Problem extends Error {
     return PROBLEMS[this.code].exitCode;
   }
 
-  /** What SQLite and the system say of a disk, or of another process that writes, in words of ours. */
+  /** Disk errors of SQLite and the system, and a database locked by another process. */
   static #ofDisk(cause: unknown): Problem | undefined {
     const code = String((cause as { code?: unknown } | null)?.code ?? "");
     const again = { cause, headers: { "Retry-After": "60" } };
     if (/^(SQLITE_FULL|ENOSPC|EDQUOT)$/.test(code))
       return new Problem(
         "disk_full",
-        "The disk of the data is full: nothing was written. Reading goes on, and writing as soon as there is room.",
+        "The data disk is full: nothing was written. Reading works; writing will once there is space.",
         again,
       );
     if (/^(SQLITE_(READONLY|IOERR|CANTOPEN)\w*|EROFS|EIO)$/.test(code))
       return new Problem(
         "disk_failed",
-        "The disk of the data takes no writes (read-only, or failing): nothing was written. The log has the system's words.",
+        "The data disk cannot be written (read-only, or failing): nothing was written. The log has the system's message.",
         again,
       );
     if (code === "SQLITE_BUSY")
@@ -215,21 +174,23 @@ export class Problem extends Error {
     return undefined;
   }
 
-  /** Any thrown value as a Problem. What is not one becomes `internal`: its text is hidden, its cause kept for the log. */
+  /** Any thrown value as a Problem; others become `internal`, whose cause only the log shows. */
   static from(error: unknown): Problem {
     if (error instanceof Problem) return error;
     const ofDisk = Problem.#ofDisk(error);
     if (ofDisk) return ofDisk;
-    return new Problem("internal", "Internal error. The server's log has the cause.", { cause: error });
+    return new Problem("internal", "Internal error. The log has the cause under the request id.", {
+      cause: error,
+    });
   }
 }
 
-/** What was typed is cut at this many characters, so that a hostile name costs nothing. */
-const LONGEST_WORD = 64;
+/** Longer input is truncated, so that it costs no time. */
+const MAX_TYPED = 64;
 
-/** The choices nearest to what was typed (edit distance at most a third of the length, at most three), best first. */
+/** Up to three choices similar to the input (edit distance at most a third of the length), best first. */
 export function nearest(typed: string, choices: Iterable<string>): string[] {
-  const wanted = typed.slice(0, LONGEST_WORD).toLowerCase();
+  const wanted = typed.slice(0, MAX_TYPED).toLowerCase();
   return [...choices]
     .map((choice) => ({ choice, distance: editDistance(wanted, choice.toLowerCase()) }))
     .filter(
@@ -241,10 +202,7 @@ export function nearest(typed: string, choices: Iterable<string>): string[] {
     .map(({ choice }) => choice);
 }
 
-/**
- * Edit distance with swapped neighbours counted once (optimal string alignment), since they are the commonest
- * slip of the keyboard.
- */
+/** Optimal string alignment distance: transposed neighbours, the most common typing error, count once. */
 function editDistance(a: string, b: string): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, j) => j);

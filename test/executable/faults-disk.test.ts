@@ -132,7 +132,7 @@ test.skipIf(!CAN_MOUNT)(
       expect([what, status, text]).toEqual([
         what,
         507,
-        expect.stringContaining("The disk of the data is full"),
+        expect.stringContaining("The data disk is full"),
       ]);
     await readsGoOn(lab, first.id);
     const command = await labd(["backup"], { env: lab.env });
