@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { nearest, Problem } from "./problem.ts";
 import { REMOVED_SETTINGS } from "./removed-settings.ts";
 import { LDAP_SETTINGS, OIDC_SETTINGS, SIGN_IN_SETTINGS } from "./accounts/external/settings.ts";
-import { choice, integer, type Setting, text, truth } from "./platform/setting.ts";
+import { choice, integer, type Setting, text, bool } from "./platform/setting.ts";
 import { BASE_PATH } from "./platform/origin.ts";
 
 const PATH = /^[^\0]*$/;
@@ -43,7 +43,7 @@ export const SECTIONS = {
           "Address at which clients reach the service behind a reverse proxy, for links and the WSDL; empty takes the request's. A path such as https://lab.example/labd becomes the prefix of all addresses; the proxy may pass it on or remove it.",
       },
     ),
-    trust_proxy: truth(false, {
+    trust_proxy: bool(false, {
       sentence:
         "Trust X-Forwarded-For, -Proto, -Host and -Prefix: set it behind a reverse proxy that sets or removes each of them. public_url beats them.",
     }),
@@ -101,7 +101,7 @@ export const SECTIONS = {
     }),
   },
   accounts: {
-    anonymous_read: truth(true, {
+    anonymous_read: bool(true, {
       sentence: "Let callers without credentials read the public records of the inventory.",
     }),
     admin_password: text("", "empty, or at least 8 characters", /^(.{8,})?$/s, {
@@ -137,7 +137,7 @@ export const SECTIONS = {
       /^(?=.)(\d{1,4} days)?(, |$)?(\d{1,4} weeks)?(, |$)?(\d{1,4} months)?$/,
       { sentence: "Backups to keep: the last one of each of so many days, weeks and months." },
     ),
-    litestream: truth(false, {
+    litestream: bool(false, {
       sentence:
         "Set it where Litestream replicates the database: labd then leaves checkpoints to Litestream, whose copies would be damaged otherwise.",
     }),

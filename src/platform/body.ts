@@ -1,19 +1,18 @@
 import { Problem } from "../problem.ts";
 import { currentRequest } from "./request-context.ts";
 
-/** A body of more than the setting max_message_bytes, told before it is read where its length is declared. */
 export const bodyTooLarge = (maxBytes: number): Problem =>
   new Problem("too_large", `The body has more than ${maxBytes} bytes (setting max_message_bytes).`);
 
 /** Seconds in which a body must arrive. */
 export const RECEIVE_TIMEOUT = 120;
 
-/** Seconds without a byte after which a body of any size is given up. */
+/** Seconds without a byte after which an upload of any size is aborted. */
 export const SILENCE = 60;
 
 /**
- * Hands on the body of a request piece by piece, and gives up on one that does not come: by default one that is not
- * whole within the time that was allowed; with `silence` one that rests for so many seconds, however long it takes.
+ * Passes the body of a request to `take` piece by piece. It must arrive within the time limit of the request, or, with
+ * `silence`, without a pause of so many seconds.
  * @throws Problem timeout; what `take` throws
  */
 export async function receive(
@@ -27,7 +26,7 @@ export async function receive(
   let isLate = false;
   const giveUp = (): void => {
     isLate = true;
-    // A read that is under way ends by it. What is left of the body is not waited for.
+    // This ends a pending read.
     void reader.cancel().catch(() => {});
   };
   const start = (): Timer | undefined =>
@@ -51,15 +50,15 @@ export async function receive(
   }
 }
 
-const tooSlow = (seconds: number, rested: boolean): Problem =>
+const tooSlow = (seconds: number, isPause: boolean): Problem =>
   new Problem(
     "timeout",
-    rested
-      ? `Nothing of the body arrived for ${seconds} seconds.`
+    isPause
+      ? `No byte of the body arrived for ${seconds} seconds.`
       : `The body did not arrive within ${seconds} seconds.`,
   );
 
-/** The body of a request, whole. @throws Problem too_large, timeout */
+/** The whole body of a request. @throws Problem too_large, timeout */
 export async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -72,7 +71,7 @@ export async function readBytes(request: Request, maxBytes: number): Promise<Uin
 }
 
 /**
- * The body as text. Strict UTF-8: request.text() would put replacement characters in the place of wrong bytes.
+ * The body as text in strict UTF-8; request.text() would replace wrong bytes.
  * @throws Problem too_large, timeout, malformed
  */
 export async function readText(request: Request, maxBytes: number): Promise<string> {
@@ -80,12 +79,12 @@ export async function readText(request: Request, maxBytes: number): Promise<stri
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw new Problem("malformed", "The body is not UTF-8.", { cause });
+    throw new Problem("malformed", "The body must be UTF-8.", { cause });
   }
 }
 
 /**
- * The body as JSON; an empty body as an empty object. The limit of its size is that of the current request.
+ * The body as JSON within the limits of the current request; an empty body is an empty object.
  * @throws Problem too_large, timeout, malformed
  */
 export async function readJson(request: Request): Promise<unknown> {

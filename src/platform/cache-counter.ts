@@ -1,16 +1,16 @@
-/** How often something that is kept spared the work, and how often not. */
-export interface Tally {
+/** Hits and misses of a cache, for the metrics. */
+export interface CacheCounter {
   hits: number;
   misses: number;
 }
 
-const tallies = new Map<string, Tally>();
+const tallies = new Map<string, CacheCounter>();
 
-/** The tally of what is kept under this name, one for the whole process. */
-export function tallyOf(name: string): Tally {
+/** The counter of this name, one for the process. */
+export function cacheCounter(name: string): CacheCounter {
   let found = tallies.get(name);
   if (!found) tallies.set(name, (found = { hits: 0, misses: 0 }));
   return found;
 }
 
-export const allTallies = (): ReadonlyMap<string, Tally> => tallies;
+export const cacheCounters = (): ReadonlyMap<string, CacheCounter> => tallies;

@@ -4,21 +4,21 @@ import { createGzip } from "node:zlib";
 /** Size in bytes from which a body is compressed. */
 const THRESHOLD = 1024;
 
-/** Types that shrink; pictures and archives do not. Events are for now, and would wait for each other. */
+/** Types worth compressing; event streams would be delayed. */
 const COMPRESSIBLE = /^(text\/(?!event-stream)|application\/(json|javascript|xml|[a-z.+-]+\+(json|xml)))/i;
 
 /**
- * The response as gzip where the client accepts it, the type shrinks and the body reaches THRESHOLD bytes.
- * A body that is a stream stays one: only its first bytes are held back.
+ * Compresses a response of at least THRESHOLD bytes and a compressible type for clients that accept gzip. Streams stay
+ * streams: only their first bytes are buffered.
  */
-export function compressed(request: Request, response: Response): Response | Promise<Response> {
+export function compress(request: Request, response: Response): Response | Promise<Response> {
   const headers = response.headers;
   if (!COMPRESSIBLE.test(headers.get("content-type") ?? "") || headers.has("content-encoding")) {
     return response;
   }
   headers.append("Vary", "Accept-Encoding");
   if (!acceptsGzip(request.headers.get("accept-encoding"))) return response;
-  // Looked at last: it makes a stream of a text, which is sent more slowly.
+  // Last, because reading `body` turns a text into a stream, which is sent more slowly.
   return response.body ? squeezed(response, response.body) : response;
 }
 
@@ -28,13 +28,9 @@ async function squeezed(response: Response, body: ReadableStream<Uint8Array>): P
   const head: Uint8Array[] = [];
   let size = 0;
   let ended = false;
-  while (!ended && size < THRESHOLD) {
-    const { done, value } = await reader.read();
-    ended = done;
-    if (value) size += head.push(value) && value.byteLength;
-  }
-  // Most bodies come in one piece, and what is whole is known to be so only when nothing follows.
-  if (!ended) {
+  // Most bodies come in one piece, whose end shows only with the next read.
+  for (let isFull = false; !ended && !isFull;) {
+    isFull = size >= THRESHOLD;
     const { done, value } = await reader.read();
     ended = done;
     if (value) size += head.push(value) && value.byteLength;
@@ -42,33 +38,32 @@ async function squeezed(response: Response, body: ReadableStream<Uint8Array>): P
   const init = { status: response.status, statusText: response.statusText, headers };
   if (ended && size < THRESHOLD) return new Response(joined(head), init);
   headers.set("Content-Encoding", "gzip");
-  // Other bytes than those that a strong tag stands for (RFC 9110, section 8.8.1).
+  // A strong tag stands for other bytes (RFC 9110, section 8.8.1).
   const tag = headers.get("etag");
   if (tag !== null && !tag.startsWith("W/")) headers.set("ETag", `W/${tag}`);
   headers.delete("Content-Length");
   if (!ended) return new Response(gzipStream(head, reader), init);
   if (size <= AT_ONCE) return new Response(Bun.gzipSync(joined(head)), init);
-  // Whole before it is sent: a client that reads slowly then holds what was compressed, and not what it was made of.
+  // Compressed as a whole before it is sent, so that a slow client does not keep the original in memory.
   const pieces: Uint8Array[] = [];
   for await (const piece of gzipPieces(head)) pieces.push(piece);
   return new Response(joined(pieces), init);
 }
 
-/** Bytes that take less to compress than to hand to another thread. */
+/** Up to this size compression takes less time than passing it to another thread. */
 const AT_ONCE = 65_536;
 
 const joined = (pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> =>
   pieces.length === 1 ? (pieces[0] as Uint8Array<ArrayBuffer>) : Buffer.concat(pieces);
 
 /**
- * Compresses piece by piece on threads of zlib's, so that nobody waits for it: 20 MB take a quarter of a second. Bun's
- * own CompressionStream does pieces of up to 64 kB on the thread that answers everybody, and so fast one after the
- * other that nobody else has a turn (Bun 1.4.5).
+ * Compresses on zlib's threads: 20 MB take a quarter of a second. Bun's CompressionStream would block the main thread
+ * (Bun 1.4.5).
  */
 function gzipPieces(
   source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
 ): AsyncIterable<Uint8Array> & { destroy(): unknown } {
-  // Errors come out where it is read.
+  // Errors surface at the reader.
   return pipeline(slices(source), createGzip({ chunkSize: AT_ONCE }), () => {});
 }
 
@@ -77,7 +72,7 @@ async function* slices(source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>)
     for (let at = 0; at < chunk.byteLength; at += AT_ONCE) yield chunk.subarray(at, at + AT_ONCE);
 }
 
-/** What was read already, and the rest as it comes: no faster than the client takes it. */
+/** The bytes read so far and the rest of the stream, no faster than the client reads. */
 function gzipStream(
   head: readonly Uint8Array[],
   reader: ReadableStreamDefaultReader<Uint8Array>,

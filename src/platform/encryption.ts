@@ -12,24 +12,24 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 
-/** AES-256-GCM: the nonce, what was encrypted, the tag. */
+/** AES-256-GCM: nonce, ciphertext, tag. */
 const NONCE = 12;
 const TAG = 16;
 const KEY = 32;
 
 /**
- * Encrypts what the database keeps and has to be able to read again, by a key that lies in a file of its own: whoever
- * has the database alone, such as a backup, has it not.
+ * Encrypts secrets in the database with a key in a separate file, so that the database or a backup alone does not reveal
+ * them.
  */
 export class Sealing {
   #key: Buffer | undefined;
 
-  /** @param path file of the key, made when it is first needed; null keeps it in memory */
+  /** @param path file of the key, created on first use; null keeps a key in memory */
   constructor(private readonly path: string | null) {
     if (path === null) this.#key = randomBytes(KEY);
   }
 
-  /** @param context what the value is of: moved elsewhere in the database it opens no more */
+  /** @param context authenticated with the value, so that it cannot be moved to another row */
   seal(value: Uint8Array, context: string): Uint8Array {
     const nonce = randomBytes(NONCE);
     const cipher = createCipheriv("aes-256-gcm", (this.#key ??= this.#read() ?? this.#make()), nonce);
@@ -37,7 +37,7 @@ export class Sealing {
     return new Uint8Array(Buffer.concat([nonce, cipher.update(value), cipher.final(), cipher.getAuthTag()]));
   }
 
-  /** What was sealed; undefined where the key is not there or not the one. */
+  /** The sealed value; undefined if the key is missing or another. */
   open(sealed: Uint8Array, context: string): Uint8Array | undefined {
     try {
       const key = (this.#key ??= this.#read());
@@ -54,11 +54,11 @@ export class Sealing {
   #read(): Buffer | undefined {
     if (this.path === null || !existsSync(this.path)) return undefined;
     const key = Buffer.from(readFileSync(this.path, "utf8").trim(), "hex");
-    if (key.length !== KEY) throw new Error(`${this.path} holds no key of ${KEY} bytes.`);
+    if (key.length !== KEY) throw new Error(`${this.path} does not hold a key of ${KEY} bytes.`);
     return key;
   }
 
-  /** On the disk before anything is encrypted by it, and whole: another process may make one at the same time. */
+  /** Writes the key to disk before its first use; another process may create one at the same time. */
   #make(): Buffer {
     const key = randomBytes(KEY);
     const beside = `${this.path!}.${process.pid}`;

@@ -5,7 +5,7 @@ import { Problem } from "../problem.ts";
 import { bodyTooLarge, readJson, RECEIVE_TIMEOUT } from "./body.ts";
 import type { Clock } from "./clock.ts";
 import { ANY_PATH, completeMethods } from "./complete-methods.ts";
-import { compressed } from "./compression.ts";
+import { compress } from "./compression.ts";
 import { documentation, type Documentation } from "./documentation.ts";
 import { causeOf, type Log } from "./log.ts";
 import { fieldErrors } from "./schema.ts";
@@ -95,7 +95,7 @@ export function openHttp(options: HttpOptions): Answer {
           reach.basePath !== "" && path === reach.basePath
             ? new Response(null, { status: 308, headers: { Location: `${path}/` } })
             : await app.fetch(request);
-        return await compressed(request, response);
+        return await compress(request, response);
       } catch (error) {
         context.problem = Problem.from(error);
         return problemResponse(context.problem);

@@ -1,13 +1,10 @@
-/** Seconds after which a connection without a word on it ends. */
+/** Seconds after which an idle connection is closed. */
 export const IDLE = 60;
 
 /**
- * Bun ends a connection that was idle for `idleTimeout` while its answer is being made, and counts neither what arrives
- * of a long body nor what is written to a streamed one as life (Bun 1.4.5). So there is no such end while a request is
- * answered: whoever reads a body gives up on one that does not come (`receive`), and what is done takes the time it
- * needs. Sending the answer has its end again, after so many seconds in which the client took nothing. A stream of
- * events may last as long as its client wants it: whoever makes it has to write now and then, so that a client that
- * went without a word is found out by TCP.
+ * Bun closes a connection after `idleTimeout` even while its handler runs, a body arrives or a stream is written
+ * (Bun 1.4.5). The timeout is therefore off while a request is handled: `receive` limits the time of a body. It is on
+ * again while the response is sent, except for event streams, which write regularly so that TCP detects a lost client.
  */
 export async function withoutIdleTimeout(
   server: { timeout(request: Request, seconds: number): void },

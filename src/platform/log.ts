@@ -1,6 +1,6 @@
 import type { Problem } from "../problem.ts";
 
-/** One JSON object per line. Values are what operators need to find a request again; never bodies, headers or secrets. */
+/** One JSON object per line; never bodies, headers or secrets. */
 export interface Log {
   info(event: string, fields?: Record<string, unknown>): void;
   problem(event: string, fields?: Record<string, unknown>): void;
@@ -8,7 +8,7 @@ export interface Log {
 
 export type LogLevel = "requests" | "problems" | "off";
 
-/** A log that writes lines by `write`. `clock` stamps them. */
+/** A log that passes its lines to `write`, stamped by `now`. */
 export function openLog(level: LogLevel, write: (line: string) => void, now: () => number): Log {
   const print = (severity: "info" | "error", event: string, fields: Record<string, unknown> = {}): void => {
     write(`${JSON.stringify({ time: new Date(now()).toISOString(), severity, event, ...fields })}\n`);
@@ -23,7 +23,7 @@ export function openLog(level: LogLevel, write: (line: string) => void, now: () 
   };
 }
 
-/** What the log says that the caller never sees: the stack of an internal error, and why others were not reached. */
+/** The cause that only the log shows: the stack of an internal error, and why a disk or another service failed. */
 export function causeOf(problem: Problem): string | undefined {
   const cause = problem.cause;
   const isOutside = ["identity_unavailable", "disk_full", "disk_failed"].includes(problem.code);

@@ -1,11 +1,10 @@
 /**
- * Figures for Prometheus (text exposition format 0.0.4). Our own few lines: of a library, most would be what the runtime
- * gives anyway, and three more dependencies. Counting is a look-up in a map by the values of the labels; what is known
- * elsewhere is asked for when somebody reads.
+ * Metrics in the text exposition format 0.0.4 of Prometheus. Counting is a look-up in a map by the label values; other
+ * values are read on request.
  */
 
 type Labels = readonly string[];
-/** Values of the labels, and the figure. */
+/** Label values, and the value. */
 export type Sample = readonly [labels: Labels, value: number];
 
 interface Family {
@@ -20,7 +19,7 @@ const SEPARATOR = "\0";
 export class Metrics {
   readonly #families: Family[] = [];
 
-  /** A count that only grows. The function adds `by`, which is 1 by default. */
+  /** A counter; the function adds `by`, 1 by default. */
   counter(name: string, help: string, labels: Labels = []): (values?: Labels, by?: number) => void {
     const counts = new Map<string, number>(labels.length === 0 ? [["", 0]] : []);
     this.#add(name, help, "counter", function* () {
@@ -32,7 +31,7 @@ export class Metrics {
     };
   }
 
-  /** A distribution. `bounds` are the upper ends of its buckets, ascending. */
+  /** A histogram; `bounds` are the upper bounds of its buckets, ascending. */
   histogram(
     name: string,
     help: string,
@@ -64,7 +63,7 @@ export class Metrics {
     };
   }
 
-  /** What is asked for when somebody reads. What throws, or is not a number, is left out. */
+  /** A metric that is read on request. Errors and NaN are left out. */
   ask(
     type: "gauge" | "counter",
     name: string,
@@ -79,7 +78,7 @@ export class Metrics {
     });
   }
 
-  /** All of it, as Prometheus reads it. */
+  /** The text that Prometheus reads. */
   text(): string {
     return this.#families
       .map(({ name, help, type, lines }) => {

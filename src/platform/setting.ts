@@ -1,13 +1,13 @@
-/** One setting: what it may be, and what is said of it. */
+/** One setting: its values and its description. */
 export interface Setting<T> {
-  /** What is allowed, in words: the second half of every error about it. */
+  /** The allowed values in words, for error messages. */
   allowed: string;
   fallback: T;
-  /** One sentence for help and README. */
+  /** One sentence for help and reference. */
   sentence: string;
   /** A secret is never printed. */
   secret?: boolean;
-  /** The value from text (flag, variable) or from TOML; undefined where it is not allowed. */
+  /** Parses text (flag, variable) or a TOML value; undefined if it is not allowed. */
   read(value: unknown): T | undefined;
 }
 
@@ -37,7 +37,7 @@ export const integer = (
   },
 });
 
-const TRUTH: Record<string, boolean> = {
+const BOOLEANS: Record<string, boolean> = {
   true: true,
   yes: true,
   on: true,
@@ -48,11 +48,11 @@ const TRUTH: Record<string, boolean> = {
   "0": false,
 };
 
-export const truth = (fallback: boolean, wording: Wording): Setting<boolean> => ({
+export const bool = (fallback: boolean, wording: Wording): Setting<boolean> => ({
   ...wording,
   fallback,
   allowed: "true or false",
-  read: (value) => (typeof value === "boolean" ? value : TRUTH[String(value).toLowerCase()]),
+  read: (value) => (typeof value === "boolean" ? value : BOOLEANS[String(value).toLowerCase()]),
 });
 
 export const choice = <T extends string>(

@@ -114,7 +114,7 @@ function addFunctions(database: Database): void {
  * Does one write without waiting for the disk: for what a power cut may take back because nothing was promised. Later
  * commits wait for it too, and the end of the process takes back nothing. Not within a transaction.
  */
-export function withoutWaiting<T>(database: Database, write: () => T): T {
+export function withoutSync<T>(database: Database, write: () => T): T {
   database.run("PRAGMA synchronous = NORMAL");
   try {
     return write();

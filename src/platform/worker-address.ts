@@ -1,10 +1,9 @@
 /**
- * Address of a worker's module; `path` from `src/`. From source it is a file beside the module that asks. In a compiled
- * executable every module has the executable's own address, `file:///$bunfs/root/…` (below `B:/~BUN/` on Windows), and
- * an entry point lies there as it lies under the folder that all entry points share, which is `src/`. An address that
- * is relative to its own folder would thus work from source and fail compiled.
+ * URL of a worker's module; `path` is relative to `src/`. From source it is a file next to the calling module. In a
+ * compiled executable all modules share the URL `file:///$bunfs/root/…` (`B:/~BUN/` on Windows), and entry points keep
+ * their path below `src/`, so that a URL relative to the calling module would fail.
  */
-export function addressOfWorker(moduleUrl: string, path: string): string {
+export function workerUrlOf(moduleUrl: string, path: string): string {
   const compiled = moduleUrl.includes("$bunfs") || moduleUrl.includes("~BUN");
   return new URL(compiled ? `./${path}` : `./${path.split("/").at(-1)}`, moduleUrl).href;
 }

@@ -1,13 +1,13 @@
 import type { Database } from "./sqlite.ts";
 import { Problem } from "../problem.ts";
 
-/** Milliseconds that a request waits for its turn to write. */
+/** Milliseconds that a request waits for the lock. */
 const PATIENCE = 30_000;
 
 /**
- * Who may write to a database, within this process. SQLite has one writer at a time and lets others wait by standing
- * still, which the thread that answers everybody must not do: where a worker writes for seconds, it is given the turn,
- * and whoever writes on the main thread asks for it first. Reading goes on.
+ * The writer of a database, within this process. SQLite blocks the thread of a second writer, which must not happen to
+ * the main thread: a worker that writes for seconds holds this lock, and writes on the main thread wait for it first.
+ * Reads need no lock.
  */
 export class WriteLock {
   #held: Promise<void> | undefined;
@@ -15,19 +15,19 @@ export class WriteLock {
   constructor(private readonly database: Database) {}
 
   /**
-   * Undefined where one may write now, without another turn of the event loop in between; else a promise of that.
-   * @throws Problem busy, by the promise, after half a minute
+   * Undefined if a write may start now, in this turn of the event loop; else a promise of that.
+   * @throws Problem busy, by the promise, after 30 seconds
    */
   free(): Promise<void> | undefined {
     return this.#held && this.#wait(this.#held);
   }
 
-  /** Runs `work`, which writes by another connection; until it has ended nobody else has the turn. */
+  /** Runs `work`, which writes through another connection, while holding the lock. */
   async hold<T>(work: () => Promise<T>): Promise<T> {
     while (this.#held) await this.#held;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#held = promise;
-    // What writes without asking (a job's end, which is tried again) must not stand still meanwhile.
+    // Writes that do not wait for the lock (the end of a job, which is retried) must not block meanwhile.
     const waits = this.database.query("PRAGMA busy_timeout").get() as { timeout: number };
     this.database.run("PRAGMA busy_timeout = 0");
     try {
@@ -54,11 +54,11 @@ export class WriteLock {
   }
 }
 
-/** The turn of a database; the same one for whoever asks. */
+/** The lock of a database. */
 export function writeLockOf(database: Database): WriteLock {
-  let turn = turns.get(database);
-  if (!turn) turns.set(database, (turn = new WriteLock(database)));
-  return turn;
+  let lock = locks.get(database);
+  if (!lock) locks.set(database, (lock = new WriteLock(database)));
+  return lock;
 }
 
-const turns = new WeakMap<Database, WriteLock>();
+const locks = new WeakMap<Database, WriteLock>();

@@ -3,7 +3,7 @@ import type { RecordFilter } from "../inventory/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Sealing } from "../platform/encryption.ts";
 import { sha256 } from "../platform/secret.ts";
-import { type Database, withoutWaiting } from "../platform/sqlite.ts";
+import { type Database, withoutSync } from "../platform/sqlite.ts";
 import { type Cursors, type EventName, isJobEvent } from "./events.ts";
 import { decryptSecret, encryptSecret } from "./secret.ts";
 
@@ -158,7 +158,7 @@ export class WebhookStore {
   }
 
   dropFormerSecret(webhook: Webhook): void {
-    withoutWaiting(this.database, () =>
+    withoutSync(this.database, () =>
       this.database
         .query("UPDATE webhook SET former_sealed_secret = NULL, former_until = NULL WHERE rid = ?")
         .run(webhook.rid),
@@ -199,7 +199,7 @@ export class WebhookStore {
         .run(cursors.record, cursors.job, webhook.rid);
       this.prune(webhook);
     });
-    withoutWaiting(this.database, () => write.immediate());
+    withoutSync(this.database, () => write.immediate());
   }
 
   private prune(webhook: Webhook): void {
@@ -257,12 +257,12 @@ export class WebhookStore {
         .run(state, due, this.clock.now(), status, answer, error, delivery.rid);
       if (failing) this.fail(delivery.webhook);
     });
-    withoutWaiting(this.database, () => write.immediate());
+    withoutSync(this.database, () => write.immediate());
   }
 
   /** Ends a delivery whose record or job the owner may no longer view. */
   withhold(delivery: Delivery): void {
-    withoutWaiting(this.database, () =>
+    withoutSync(this.database, () =>
       this.database.query("UPDATE webhook_delivery SET state = 'withheld' WHERE rid = ?").run(delivery.rid),
     );
   }

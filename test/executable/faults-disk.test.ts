@@ -129,11 +129,7 @@ test.skipIf(!CAN_MOUNT)(
     }
     expect(answer).toMatchObject({ status: 507, text: expect.stringContaining("disk_full") });
     for (const [what, { status, text }] of Object.entries(await refusals(lab, first.id)))
-      expect([what, status, text]).toEqual([
-        what,
-        507,
-        expect.stringContaining("The data disk is full"),
-      ]);
+      expect([what, status, text]).toEqual([what, 507, expect.stringContaining("The data disk is full")]);
     await readsGoOn(lab, first.id);
     const command = await labd(["backup"], { env: lab.env });
     expect([command.code, command.stderr]).toEqual([74, expect.stringContaining("Free some space")]);

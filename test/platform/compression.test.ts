@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
-import { compressed } from "../../src/platform/compression.ts";
+import { compress } from "../../src/platform/compression.ts";
 
 const MEGABYTE = 1024 * 1024;
 const request = new Request("http://labd.example/", { headers: { "Accept-Encoding": "gzip" } });
 const answerOf = async (body: BodyInit): Promise<Response> =>
-  compressed(request, new Response(body, { headers: { "Content-Type": "application/json" } }));
+  compress(request, new Response(body, { headers: { "Content-Type": "application/json" } }));
 const unpacked = async (response: Response): Promise<Uint8Array> => Bun.gunzipSync(await response.bytes());
 /** Text of so many bytes that shrinks, as answers do. */
 const text = (bytes: number): string => randomBytes(bytes / 2).toString("hex");

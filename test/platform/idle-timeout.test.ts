@@ -71,7 +71,7 @@ test("neither work nor a body that takes longer than a connection may rest is cu
     "done",
     "A".repeat(LENGTH),
     String(LENGTH),
-    `Nothing of the body arrived for ${SILENT} seconds.`,
+    `No byte of the body arrived for ${SILENT} seconds.`,
     "The body did not arrive within 1 seconds.",
   ]);
 }, 300_000);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
-import { closeDatabase, openDatabase, withoutWaiting } from "../../src/platform/sqlite.ts";
+import { closeDatabase, openDatabase, withoutSync } from "../../src/platform/sqlite.ts";
 
 test("one write does not wait for the disk; the next one does, also after an error", () => {
   const directory = mkdtempSync(join(tmpdir(), "labd-waiting-"));
@@ -12,10 +12,10 @@ test("one write does not wait for the disk; the next one does, also after an err
   const level = (): unknown => database.query("PRAGMA synchronous").get();
   try {
     expect(level()).toEqual({ synchronous: 2 });
-    expect(withoutWaiting(database, level)).toEqual({ synchronous: 1 });
+    expect(withoutSync(database, level)).toEqual({ synchronous: 1 });
     expect(level()).toEqual({ synchronous: 2 });
     expect(() =>
-      withoutWaiting(database, () => {
+      withoutSync(database, () => {
         throw new Error("on purpose");
       }),
     ).toThrow("on purpose");

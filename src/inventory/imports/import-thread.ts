@@ -1,14 +1,13 @@
 import type { ImportOptions, ImportReport } from "./import.ts";
 import type { Actor } from "../model/access.ts";
 import type { Origin } from "../../platform/request-context.ts";
-import { addressOfWorker } from "../../platform/worker-address.ts";
+import { workerUrlOf } from "../../platform/worker-address.ts";
 
 /** Messages between the main thread and the thread of an import. */
 
 /** The module of the thread, relative to the project. */
 export const IMPORT_WORKER = "src/inventory/imports/import-worker.ts";
-export const importWorkerUrl = (): string =>
-  addressOfWorker(import.meta.url, IMPORT_WORKER.replace("src/", ""));
+export const importWorkerUrl = (): string => workerUrlOf(import.meta.url, IMPORT_WORKER.replace("src/", ""));
 
 /** The first message; any second one lets the thread write. */
 export interface ImportTask {

@@ -4,7 +4,7 @@ import { type Json, KINDS, type RenderContext } from "../model/field.ts";
 import { invalidPage, type Listing, type Representation } from "../model/listing.ts";
 import { pageCount } from "../model/page.ts";
 import type { Query, Sql } from "../model/operator.ts";
-import { tallyOf } from "../../platform/cache-counter.ts";
+import { cacheCounter } from "../../platform/cache-counter.ts";
 import { plan, selectVisible, visibleOnly } from "../model/plan.ts";
 import { recordPrinter, type RecordPrinter } from "../model/record-printer.ts";
 import type { Resource, Resources } from "../model/resource.ts";
@@ -46,7 +46,7 @@ const EVERYTHING: Rights = { change: true, delete: true };
 
 /** Reads records as far as an actor may view them. Caches hold until something is written. */
 export class RecordReader {
-  readonly #counters = { counts: tallyOf("counts"), records: tallyOf("records") };
+  readonly #counters = { counts: cacheCounter("counts"), records: cacheCounter("records") };
   readonly #counts = new Map<string, number>();
   readonly #printers = new Map<string, RecordPrinter>();
   /** Row numbers of whole lists by their statement; null after the first request for a deep page. */

@@ -1,6 +1,6 @@
 import { readdirSync, statfsSync, statSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { allTallies } from "../../platform/cache-counter.ts";
+import { cacheCounters } from "../../platform/cache-counter.ts";
 import type { Answered } from "../../platform/http.ts";
 import type { Metrics } from "../../platform/metrics.ts";
 import { knownBackups } from "../backup/places.ts";
@@ -43,7 +43,7 @@ export function registerMetrics(metrics: Metrics, sources: MetricSources): () =>
     ["state"],
   );
   const tallies = (which: "hits" | "misses") => () =>
-    [...allTallies()].map(([name, tally]) => [[name], tally[which]] as const);
+    [...cacheCounters()].map(([name, tally]) => [[name], tally[which]] as const);
   metrics.ask("counter", "labd_cache_hits_total", "Cache hits.", tallies("hits"), ["cache"]);
   metrics.ask("counter", "labd_cache_misses_total", "Cache misses.", tallies("misses"), ["cache"]);
   for (const [name, help, read] of [...serviceGauges(sources), ...storageGauges(sources)])

@@ -1,5 +1,5 @@
 import type { Clock } from "../../platform/clock.ts";
-import { type Database, withoutWaiting } from "../../platform/sqlite.ts";
+import { type Database, withoutSync } from "../../platform/sqlite.ts";
 import { transitionSql, type State } from "./job.ts";
 import type { Progress } from "./pool.ts";
 import type { ScoringVersion } from "./job.ts";
@@ -149,7 +149,7 @@ export class FarmJobs {
 
   /** Without waiting for the disk. */
   #inFastTransaction<T>(action: () => T): T {
-    return withoutWaiting(this.database, () => this.database.transaction(action).immediate());
+    return withoutSync(this.database, () => this.database.transaction(action).immediate());
   }
 
   #begin({ id, worker, attempts }: RemoteLease, milliseconds: number): boolean {

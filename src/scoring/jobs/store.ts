@@ -1,6 +1,6 @@
 import type { Prediction } from "../../motif/index.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { type Database, withoutWaiting } from "../../platform/sqlite.ts";
+import { type Database, withoutSync } from "../../platform/sqlite.ts";
 import { writeLockOf } from "../../platform/write-lock.ts";
 import { Problem } from "../../problem.ts";
 import { FairScheduler, type Lease } from "./fair-scheduler.ts";
@@ -179,7 +179,7 @@ export class JobStore {
     if (!this.#mayLease) return null;
     const now = this.#options.clock.now();
     // If a power cut undoes the lease, the job waits, as after every start.
-    const lease = withoutWaiting(this.#database, () => this.#scheduler.lease(now, now + milliseconds));
+    const lease = withoutSync(this.#database, () => this.#scheduler.lease(now, now + milliseconds));
     this.#mayLease = lease !== null;
     return lease;
   }

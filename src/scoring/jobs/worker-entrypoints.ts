@@ -1,8 +1,8 @@
-import { addressOfWorker } from "../../platform/worker-address.ts";
+import { workerUrlOf } from "../../platform/worker-address.ts";
 
 /** Modules that run as workers; the build compiles each as an entry point. */
 export const WORKER_ENTRYPOINTS = ["src/scoring/jobs/worker.ts"] as const;
 
 /** Address of the worker that scores. */
 export const workerAddress = (moduleUrl: string = import.meta.url): string =>
-  addressOfWorker(moduleUrl, "scoring/jobs/worker.ts");
+  workerUrlOf(moduleUrl, "scoring/jobs/worker.ts");
