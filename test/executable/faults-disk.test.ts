@@ -101,7 +101,7 @@ async function isWhole(lab: Lab): Promise<void> {
   const { code, stdout } = await labd(["audit", "verify"], { env: lab.env });
   expect([code, stdout]).toEqual([0, expect.stringContaining("intact")]);
   const found = await labd(["doctor", "--format", "json"], { env: lab.env });
-  expect(found.stdout).toMatch(/whole, and up to date/);
+  expect(found.stdout).toMatch(/intact, and up to date/);
 }
 
 test.skipIf(!CAN_MOUNT)(
@@ -134,7 +134,7 @@ test.skipIf(!CAN_MOUNT)(
     const command = await labd(["backup"], { env: lab.env });
     expect([command.code, command.stderr]).toEqual([74, expect.stringContaining("Free some space")]);
     const doctor = await labd(["doctor"], { env: lab.env });
-    expect(doctor.stdout).toContain("Without room nothing new is accepted; what was, stays.");
+    expect(doctor.stdout).toContain("On a full disk nothing new is accepted; existing data stay.");
     expect(lab.server.log()).toContain("database or disk is full");
     expect(lab.server.log()).not.toContain("    at ");
     expect(await lab.labels()).toEqual(accepted.toSorted());

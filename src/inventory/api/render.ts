@@ -48,7 +48,7 @@ export const showRoot = (call: Call, lists: Record<string, string>): Response =>
     trail: [],
     links: [
       { name: "JSON", url: `${call.base}?format=json` },
-      { name: "Reference", url: new URL("../../../docs", call.base).href },
+      { name: "Reference", url: new URL("../../docs", call.base).href },
     ],
   });
 
