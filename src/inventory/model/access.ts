@@ -32,7 +32,7 @@ export const changeable = (resource: Resource, actor: Actor): Condition =>
 export const deletable = (resource: Resource, actor: Actor): Condition =>
   ownedOrGranted(resource, actor, "can_delete");
 
-/** Superusers may write everything; what has no owner (accounts and groups) only they, and everybody the own account. */
+/** Superusers may write everything. Accounts and groups have no owner; users may change their own account. */
 function ownedOrGranted(resource: Resource, actor: Actor, right: Right): Condition {
   if (actor.user === null) return NEVER;
   if (actor.superuser) return ALWAYS;

@@ -3,7 +3,7 @@ import type { TSchema } from "typebox";
 /** Shapes of values that are JSON or computed; declarations get them here. */
 export { Type as Shape } from "typebox";
 
-/** A value as SQLite keeps it: flags are 0 or 1, instants microseconds since 1970-01-01 UTC, JSON its text. */
+/** A value as SQLite stores it: flags are 0 or 1, instants microseconds since 1970-01-01 UTC, JSON its text. */
 export type Stored = string | number | null;
 
 /** A value in a JSON body. */
@@ -41,7 +41,7 @@ export interface Field {
   pattern?: { expression: RegExp; rule: string };
   /** Text: the only allowed values. */
   choices?: readonly string[];
-  /** Value of a new record where the body has none. */
+  /** Default value of a new record. */
   initial?: Stored;
   /** No two records may have the same value. */
   unique?: boolean;
@@ -61,7 +61,7 @@ export interface Field {
   select?: string;
   /** Computed: whether the value depends on what the caller may do with the record. */
   needsRights?: boolean;
-  /** Computed: names of the fields it reads, and the value made of them. */
+  /** Computed: names of the fields that it reads, and the computation. */
   from?: readonly string[];
   compute?: (record: Record<string, unknown>, surroundings: RenderContext) => Json;
 }
@@ -123,7 +123,7 @@ export const json = (doc: string, options: Options): Field => field("json", doc,
 export const reference = (to: string, doc: string, options: Options = {}): Field =>
   field("reference", doc, { to, nullable: true, initial: null }, options);
 
-/** A value made of others when a record is shown. */
+/** A value computed when a record is shown. */
 export const computed = (doc: string, options: Options): Field =>
   field("computed", doc, { write: "never" }, options);
 
@@ -132,11 +132,11 @@ export type Decoded = { value: Stored } | { error: string };
 interface Kind {
   /** What a parameter of this kind looks like, for errors. */
   expected: string;
-  /** The value that a parameter means; undefined where it means none. */
+  /** Parses the value of a parameter; undefined if it is malformed. */
   parse(text: string): Stored | undefined;
   /** The value that a JSON body means. References are decoded by parse-body.ts. */
   decode(value: Json, field: Field): Decoded;
-  /** As it stands in a record. */
+  /** The value as records show it. */
   print(value: Stored): Json;
 }
 
@@ -196,7 +196,7 @@ export const KINDS: Record<KindName, Kind> = {
     print: asStored,
   },
   json: {
-    expected: "text as it stands in the JSON of the record",
+    expected: "text that occurs in the JSON of the record",
     parse: parseStorable,
     decode: (value, field) => {
       const wrong = field.check?.(value);

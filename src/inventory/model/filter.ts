@@ -206,7 +206,7 @@ export function parameterProblem(name: string, error: string): Problem {
   return new Problem("invalid_request", `${key}: ${error}`, { fields: { [key]: [error] } });
 }
 
-/** What to say of a name that is none: the nearest ones, and all that span no reference. */
+/** The error for an unknown name: suggestions, and all names that span no reference. */
 export function unknownName(typed: string, what: string, choices: readonly string[]): string {
   const near = nearest(typed, choices);
   const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";

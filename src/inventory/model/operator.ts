@@ -18,7 +18,7 @@ export interface Query {
 /** The column that an operator works on, as SQL. */
 export interface Operand {
   plain: string;
-  /** The same text as it is compared where case does not matter. */
+  /** The same text for comparisons that ignore case. */
   folded: string;
   /** The trigram index that holds the folded text, if any: its table and column, and the row number to look up. */
   index?: { table: string; column: string; row: string };
@@ -155,7 +155,7 @@ export const LOOKUPS: ReadonlyMap<string, OperatorName> = new Map(
   (Object.keys(OPERATORS) as OperatorName[]).map((name) => [OPERATORS[name].lookup, name]),
 );
 
-/** Text as it is compared where case does not matter; the same as SQL's fold() of shell/sqlite.ts, which a test holds. */
+/** Text for comparisons that ignore case. A test keeps it equal to SQL's fold() of platform/sqlite.ts. */
 export function foldCase(text: string): string {
   return text.normalize("NFKC").toLowerCase();
 }
@@ -169,7 +169,7 @@ export function compareStored(a: string | number, b: string | number): number {
   return Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)));
 }
 
-/** The comparison, made only of the rows that the trigram index gives for `part`. Parts below three characters are in no index. */
+/** The comparison, limited to rows that the trigram index finds for `part`. Shorter parts are not indexed. */
 function among({ index }: Operand, part: string, exact: Sql): Sql {
   if (!index || Array.from(part).length < 3) return exact;
   const { table, column, row } = index;
@@ -187,13 +187,13 @@ function startsWith(column: string, value: string): Sql {
     : { text: `${column} >= ? AND ${column} < ?`, args: [value, end] };
 }
 
-/** The least text greater than every text that starts with `prefix`; undefined where there is none. */
+/** The least text greater than every text that starts with `prefix`; undefined if there is none. */
 function successor(prefix: string): string | undefined {
   const points = Array.from(prefix, (character) => character.codePointAt(0)!);
   while (points.length > 0) {
     const last = points.pop()!;
     if (last === 0x10ffff) continue;
-    // Surrogates are no characters of their own.
+    // Surrogates are not characters.
     points.push(last === 0xd7ff ? 0xe000 : last + 1);
     return String.fromCodePoint(...points);
   }

@@ -1,6 +1,6 @@
 import type { Json } from "./field.ts";
 
-/** Where one page stands among all; the first five members of the envelope. */
+/** The first five members of the envelope. */
 export interface PageInfo {
   previous: string | null;
   next: string | null;

@@ -110,7 +110,7 @@ function parseReference(far: Resource, field: string, value: Json): UnresolvedRe
 const isName = (value: Json | undefined): boolean =>
   typeof value === "string" && value.trim() !== "" && KINDS.text.parse(value) !== undefined;
 
-/** Under which name the error of a member stands: hostile names are not repeated. */
+/** The key of a member's error: hostile names are not repeated. */
 export const errorKey = (name: string): string => (/^\w{1,60}$/.test(name) ? name : "non_field_errors");
 
 /** The error for a reference to a record that does not exist or that the caller may not view. */

@@ -24,7 +24,7 @@ const GRANT_COLUMNS = new Set(["user_rid", "group_rid", "can_view", "can_change"
  * A plan for statements that begin at `resource`, under the alias `t`.
  *
  * A join reaches only records that the actor may view: what is behind a reference to any other is null, so that no
- * filter, ordering or span tells anything about a record that its reader may not see.
+ * filter, ordering or span reveals anything about a record that the actor may not view.
  */
 export function plan(resources: Resources, resource: Resource, actor: Actor): Plan {
   return planAt(resources, resource, actor, "t", new Map());

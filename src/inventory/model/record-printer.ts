@@ -71,7 +71,7 @@ class Columns {
     readonly spans: Plan,
   ) {}
 
-  /** Selects a field under its own name; of a reference, what stands for the referenced record. */
+  /** Selects a field under its name; for a reference, the shown field of the referenced record. */
   add(name: string): void {
     const field = this.resource.fields[name];
     const own = `t.${columnOf(this.resource, name)}`;

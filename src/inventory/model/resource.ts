@@ -2,33 +2,32 @@ import { computed, type Field, flag, instant, integer, reference, type Stored, t
 import { Type } from "typebox";
 
 /**
- * A resource, declared once. Its address, parameters, SQL, validation, reference pages and metadata are made from this
- * by the other files of this folder. These are all the words there are; what is odd about one resource is a computed
- * field or `before`, not a new word.
+ * A resource, declared once. Its routes, parameters, SQL, validation, reference and metadata follow from the
+ * declaration. Peculiarities of one resource are computed fields or `rules`, not new members.
  */
 export interface Resource {
-  /** Singular noun: what other resources' references name. */
+  /** Singular noun, by which references name it. */
   name: string;
-  /** Address below /api/v2/, such as vocabularies/terms; null where it is only reached through references. */
+  /** Path below /api/v2/, such as vocabularies/terms; null if it is only reached through references. */
   segment: string | null;
-  /** Further addresses at which clients expect it. */
+  /** Further paths at which clients expect it. */
   aliases?: readonly string[];
-  /** Application and model, such as stocks.place, as references in nested answers tell them. */
+  /** Application and model, such as stocks.place, as nested answers show them. */
   model: string;
   /** One sentence for the reference. */
   summary: string;
   table: string;
-  /** Column values that tell the rows of this resource from others in the same table. */
+  /** Column values that select the rows of this resource in a shared table. */
   where?: Readonly<Record<string, string>>;
   /** Field by which people name a record: references in bodies and filters may use it instead of the id. */
   key: string;
-  /** What stands in a record that refers to this one. */
+  /** Which field a referring record shows. */
   shownAs: "id" | "key";
-  /** Whether its records are accounts, each of which may change its own. */
+  /** Whether its records are accounts, which may change themselves. */
   selfEditable?: true;
-  /** Whether a record is its owner's own: the owning group sees it only where it was given the right. */
+  /** Whether the owning group may view a record only if it was granted the right. */
   privateToOwner?: true;
-  /** Of a part of another record, such as a note: the resource and the row of that record. */
+  /** Of a sub-resource, such as a note: the resource and the row of the parent record. */
   parent?: (record: Readonly<Record<string, Stored>>) => { kind: string; rid: number };
   /** In the order in which a record shows them. */
   fields: Readonly<Record<string, Field>>;
@@ -36,11 +35,11 @@ export interface Resource {
   nameFields: readonly string[];
   /** Fields (or spans) that the filter `description` searches. */
   descriptionFields: readonly string[];
-  /** Ordering where none is asked for. The id follows by itself. */
+  /** Default ordering, followed by the id. */
   defaultOrder: readonly string[];
   /**
-   * The rules on write. Gets the whole record as it would be stored, the names of the fields that the body gave, and
-   * the record as it was (undefined for a new one); may change the record; returns what is wrong, by field.
+   * Rules on write. Receives the record to be stored, which it may change, the names of the given fields, and the
+   * record before (undefined for a new one). Returns errors by field.
    */
   rules?: (
     record: Record<string, Stored>,
@@ -62,35 +61,35 @@ export function targetOf(resources: Resources, field: Field): Resource {
 /** Column of a field, without alias. */
 export const columnOf = (resource: Resource, name: string): string => resource.fields[name].column ?? name;
 
-/** To-many relation from a record to the notes on it. */
+/** To-many relation from a record to its notes. */
 export const NOTES = "notes";
 
-/** Names in a list that a record holds, which filters reach as a relation. */
+/** A list of names in a record, which filters treat as a relation. */
 export const MANDATORY_OWNED_BY = "mandatory_owned_by";
 
-/** What a filter names of a to-many relation. */
+/** The field of a to-many relation that filters compare. */
 export const RELATED_TEXT: Readonly<Record<string, Field>> = {
   [NOTES]: text("Text of a note.", { shown: "extra" }),
   [MANDATORY_OWNED_BY]: text("Name of a group.", { shown: "extra" }),
 };
 
-/** Whether a path of names leads to texts of a to-many relation: notes on a record, names in a list of it. */
+/** Whether a path leads to texts of a to-many relation. */
 export const isRelatedPath = (resource: Resource, path: readonly string[]): boolean =>
   path.length === 2 &&
   ((isGuarded(resource) && path[0] === NOTES && path[1] === "content") ||
     (MANDATORY_OWNED_BY in resource.fields && path[0] === MANDATORY_OWNED_BY && path[1] === "name"));
 
-/** Whether records have owners and rights; users and groups have not. */
+/** Whether records have owners and rights, unlike users and groups. */
 export const isGuarded = (resource: Resource): boolean => "owned_by" in resource.fields;
 
-/** Names of the fields that a record shows when none are asked for. */
+/** Names of the fields that a record shows by default. */
 export const shownFields = (resource: Resource): string[] =>
   Object.keys(resource.fields).filter((name) => resource.fields[name].shown === "always");
 
-/** Names in a path. Locations lie in locations, so that paths have no end of their own. */
+/** Names in a path. Locations refer to locations, so paths could be endless. */
 const PATH_LIMIT = 6;
 
-/** The field at the end of a path of names over references; undefined where a name is unknown or internal. */
+/** The field at the end of a path of references; undefined if a name is unknown or internal. */
 export function fieldAt(
   resources: Resources,
   resource: Resource,
@@ -108,7 +107,7 @@ export function fieldAt(
   return undefined;
 }
 
-/** Names that a client may use in a filter or an ordering, spans over one reference among them. */
+/** Names for filters and orderings, including spans over one reference. */
 export function pathNames(resources: Resources, resource: Resource): string[] {
   const usable = (of: Resource) =>
     Object.entries(of.fields).filter(([, field]) => field.shown !== "internal" && field.kind !== "computed");
@@ -121,11 +120,11 @@ export function pathNames(resources: Resources, resource: Resource): string[] {
   return names;
 }
 
-/** The row number, by which rows refer to each other. Never shown. */
+/** The row number, by which rows refer to each other; internal. */
 export const rowNumber = (): Field =>
   integer("Row number", { column: "rid", shown: "internal", write: "never" });
 
-/** The fields that records of every resource begin with. */
+/** The first fields of every resource. */
 export const commonFields = (): Record<string, Field> => ({
   rid: rowNumber(),
   id: uuid("Identifier of the record, a UUID."),
@@ -151,7 +150,7 @@ export const ownerFields = (options: Shown): Record<string, Field> => ({
   ),
 });
 
-/** The life of a record. Given only where asked for. */
+/** Deletion and version; shown on request. */
 export const deletionFields = (): Record<string, Field> => ({
   deleted: flag("Whether the record is deleted.", false, { shown: "extra", write: "never" }),
   deleted_date: instant("When the record was deleted.", { shown: "extra", nullable: true }),
@@ -163,7 +162,7 @@ export const deletionFields = (): Record<string, Field> => ({
   }),
 });
 
-/** What the caller may do with a record. */
+/** The rights of the caller on a record. */
 export const permissionsField = (options: Shown): Field =>
   computed("Whether the record is public, and whether the caller may change or delete it.", {
     ...options,

@@ -101,7 +101,7 @@ export function pageStatement(
   };
 }
 
-/** What tells the rows of this resource from others in its table, with ` AND ` at its end. */
+/** The condition that selects the rows of this resource in a shared table, followed by ` AND `. */
 export function rows(resource: Resource): string {
   return Object.entries(resource.where ?? {})
     .map(([column, value]) => `t.${column} = '${value}' AND `)

@@ -1,7 +1,7 @@
 import { type Json, KINDS, type Stored } from "./field.ts";
 import { columnOf, type Resource, type Resources, targetOf } from "./resource.ts";
 
-/** A record as its table has it: references as row numbers, everything as SQLite keeps it, by field name. */
+/** A record as it is stored, by field name; references are row numbers. */
 export type StoredRecord = Record<string, Stored>;
 
 /** Names and columns of the fields that are in the table. */
@@ -27,7 +27,7 @@ export function storedStatement(resource: Resource): string {
 /** What every write changes. */
 const BOOKKEEPING = new Set(["rid", "version", "modified", "modified_by"]);
 
-/** Names of the fields that tell two states of a record apart, those that every write changes left out. */
+/** Names of the fields that differ between two states of a record, except those that every write changes. */
 export const changedFields = (
   before: Readonly<StoredRecord> | undefined,
   after: Readonly<StoredRecord>,
@@ -36,10 +36,10 @@ export const changedFields = (
     (name) => !BOOKKEEPING.has(name) && (before === undefined || before[name] !== after[name]),
   );
 
-/** What stands in an answer for a record that is referred to; undefined where it is gone. */
+/** The shown field of a referenced record; undefined if the record no longer exists. */
 export type ReferencePrinter = (far: Resource, column: string, rid: number) => Stored | undefined;
 
-/** A stored value as a flat answer shows it. An id is shown whoever asks, for it tells nothing. */
+/** A stored value as a flat answer shows it. Ids are shown to everyone. */
 export function printStored(
   resources: Resources,
   resource: Resource,

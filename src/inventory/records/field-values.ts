@@ -8,7 +8,7 @@ import { compile, rows } from "../model/sql.ts";
 
 /** One value of a field, and how many records have it. */
 export interface FieldValue {
-  /** What a filter on the field takes; null: none. */
+  /** The value for a filter on the field; null for none. */
   value: Json;
   /** References: name of the record that it refers to; null where the actor may not view it. Else the value. */
   label: Json;
@@ -28,7 +28,7 @@ export function fieldValues(
 ): { values: FieldValue[]; more: boolean } {
   const field = fieldAt(resources, resource, path)!;
   const joined = plan(resources, resource, actor);
-  // The row number of what is referred to stands in the row itself: no join.
+  // The row itself has the row number of the referenced record: no join.
   const column = joined.operand(field.kind === "reference" ? [...path, "rid"] : path).plain;
   const where = compile(visibleOnly(resource, actor, condition), joined);
   const joins = joined.joins();

@@ -100,7 +100,7 @@ export class History {
     return this.#changes(text, resource.name, rid, version)[0]?.after;
   }
 
-  /** All changes of a batch, whoever asks: for undoing it. */
+  /** All changes of a batch, regardless of rights: for undoing it. */
   changes(row: number): Change[] {
     return this.#changes("c.batch = ? AND c.after IS NOT NULL ORDER BY c.seq", row);
   }

@@ -32,7 +32,7 @@ export type Kind = "user" | "group";
 /** Asks an administrator to authenticate again, perhaps by password, before an account is opened to others. @throws Problem */
 type Confirm = (password: string) => Promise<void>;
 
-/** Row of an account or a group, and the batch of the memberships that were written; null if none were. */
+/** Row of an account or a group, and the batch of its written memberships, if any. */
 export interface PersonWrite {
   rid: number;
   batch: string | null;

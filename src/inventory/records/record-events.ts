@@ -1,47 +1,28 @@
-import { type Actor, visible } from "../model/access.ts";
-import { and, compare } from "../model/condition.ts";
+import type { Actor } from "../model/access.ts";
+import { and, compare, type Condition } from "../model/condition.ts";
 import { parseExpression } from "../model/expression.ts";
 import type { JsonObject, Stored } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
-import { plan } from "../model/plan.ts";
-import { countStatement } from "../model/sql.ts";
+import { selectVisible } from "../model/plan.ts";
 import { ROOT } from "../api/call.ts";
 import { SUB_RESOURCES, RESOURCES, type RoutedResource } from "../resources/index.ts";
-import { openStore } from "./store.ts";
+import { openStore, type Store } from "./store.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/sqlite.ts";
 
-/** Of which records somebody wants to be told: those of one list, and of these those that hold. */
+/** Selects records of one list, or all (null), by an advanced filter. */
 export interface RecordFilter {
   resource: string | null;
   expression: string | null;
 }
 
-/** What happened to a record, without any of its values. */
+/** A change of a record, without its values. */
 export interface RecordEvent {
   /** Place in the order of commits. */
   seq: number;
   event: "record.created" | "record.updated" | "record.deleted" | "record.restored";
-  /** When, as an instant. */
   at: string;
   data: JsonObject;
-}
-
-/** What is done to records, as events for one of those who may view them. */
-export interface RecordEvents {
-  /** The last cursor that there is. */
-  last(): number;
-  /** @throws Problem invalid_request that names `resource` or `query_expression` */
-  check(filter: RecordFilter): void;
-  /** Events after a cursor, and the cursor of what was looked at. */
-  since(
-    cursor: number,
-    actor: Actor,
-    filter: RecordFilter,
-    limit: number,
-  ): { events: RecordEvent[]; cursor: number };
-  /** Whether the actor may view what an event is of, now, and the filter holds for it. */
-  matches(seq: number, actor: Actor, filter: RecordFilter): boolean;
 }
 
 const NAMES: Record<string, RecordEvent["event"]> = {
@@ -51,88 +32,96 @@ const NAMES: Record<string, RecordEvent["event"]> = {
   restore: "record.restored",
 };
 
-/** @param base address before /api/v2/ */
-export function recordEvents(database: Database, clock: Clock, base: string): RecordEvents {
-  const store = openStore(database, clock);
-  const { history, statements } = store;
+/** Changes of records as events, limited to the records that an actor may view. */
+export class RecordEvents {
+  /** @param base address before /api/v2/ */
+  constructor(
+    private readonly store: Store,
+    private readonly base: string,
+  ) {}
 
-  const listOf = ({
+  /** The last cursor. */
+  last(): number {
+    return this.store.history.last();
+  }
+
+  /** @throws Problem invalid_request that names `resource` or `query_expression` */
+  check(filter: RecordFilter): void {
+    const list = this.#listOf(filter);
+    if (list?.routed && filter.expression !== null) this.#conditionOf(list.routed, filter.expression);
+  }
+
+  /** Events after a cursor, and the cursor of the last change examined. */
+  since(
+    cursor: number,
+    actor: Actor,
+    filter: RecordFilter,
+    limit: number,
+  ): { events: RecordEvent[]; cursor: number } {
+    return this.store.statements.reading(() => {
+      const feed = this.store.history.since(cursor, actor, this.#listOf(filter)?.name, limit);
+      const changes = (feed.results as JsonObject[]).filter((change) => this.#passes(change, actor, filter));
+      return { events: changes.map((change) => this.#eventOf(change)), cursor: feed.cursor };
+    });
+  }
+
+  /** Whether the filter matches the record of an event now, and the actor may view it. */
+  matches(seq: number, actor: Actor, filter: RecordFilter): boolean {
+    return this.store.statements.reading(() => {
+      const change = this.store.history.change(seq, actor);
+      return change !== undefined && this.#passes(change, actor, filter);
+    });
+  }
+
+  #listOf({
     resource,
     expression,
-  }: RecordFilter): { name: string; routed: RoutedResource | undefined } | undefined => {
+  }: RecordFilter): { name: string; routed: RoutedResource | undefined } | undefined {
     if (resource === null) {
-      if (expression !== null) throw parameterProblem("query_expression", "It needs a resource.");
+      if (expression !== null) throw parameterProblem("query_expression", "This field requires a resource.");
       return undefined;
     }
+    const all = [...RESOURCES, ...Object.values(SUB_RESOURCES)];
+    const named = all.find(({ segment }) => segment === resource);
+    if (!named)
+      throw parameterProblem("resource", `Choices: ${all.map(({ segment }) => segment).join(", ")}.`);
     const routed = RESOURCES.find(({ segment }) => segment === resource);
-    const part = Object.values(SUB_RESOURCES).find(({ segment }) => segment === resource);
-    if (!routed && !part) {
-      const choices = [...RESOURCES, ...Object.values(SUB_RESOURCES)].flatMap(({ segment }) => segment ?? []);
-      throw parameterProblem("resource", `Choices: ${choices.join(", ")}.`);
-    }
     if (!routed && expression !== null)
-      throw parameterProblem("query_expression", `${resource} take none: they have no lists of their own.`);
-    return { name: (routed ?? part)!.name, routed };
-  };
+      throw parameterProblem("query_expression", `${resource} cannot be filtered: they have no list.`);
+    return { name: named.name, routed };
+  }
 
-  const conditionOf = (routed: RoutedResource, expression: string) => {
+  #conditionOf(resource: RoutedResource, expression: string): Condition {
     try {
-      return parseExpression(store.resources, routed, expression);
+      return parseExpression(this.store.resources, resource, expression);
     } catch (error) {
       throw parameterProblem("query_expression", (error as Error).message);
     }
-  };
+  }
 
-  const passes = (change: JsonObject, actor: Actor, filter: RecordFilter): boolean => {
-    const list = listOf(filter);
+  #passes(change: JsonObject, actor: Actor, filter: RecordFilter): boolean {
+    const list = this.#listOf(filter);
     if (list && change.resource !== filter.resource) return false;
     if (!list?.routed || filter.expression === null) return true;
-    const { routed } = list;
-    const condition = and(
-      compare(["id"], "==", change.id as Stored),
-      conditionOf(routed, filter.expression),
-      visible(routed, actor),
-    );
-    const counted = countStatement(routed, condition, plan(store.resources, routed, actor));
-    return Number(statements.get(counted)?.total) > 0;
-  };
+    const { statements, resources } = this.store;
+    const condition = this.#conditionOf(list.routed, filter.expression);
+    const found = and(compare(["id"], "==", change.id as Stored), condition);
+    return statements.get(selectVisible({ resources, actor }, list.routed, "t.rid", found)) !== null;
+  }
 
-  const addressOf = ({ resource, id }: JsonObject): string =>
-    `${base}${ROOT}${String(resource)}/${String(id)}/`;
-
-  const eventOf = (change: JsonObject): RecordEvent => {
+  #eventOf(change: JsonObject): RecordEvent {
     const { resource, id, of, op, version, at, user, batch } = change;
-    const record = of === null ? change : (of as JsonObject);
+    // Sub-resources have the address of their parent.
+    const record = (of ?? change) as JsonObject;
+    const address = `${this.base}${ROOT}${String(record.resource)}/${String(record.id)}/`;
     return {
       seq: Number(change.cursor),
       event: NAMES[String(op)],
       at: String(at),
-      // Addresses are of records: what belongs to one is found below it.
-      data: { resource, id, of, address: addressOf(record), version, user, batch },
+      data: { resource, id, of, address, version, user, batch },
     };
-  };
-
-  return {
-    last: () => history.last(),
-    check(filter) {
-      const list = listOf(filter);
-      if (list?.routed && filter.expression !== null) conditionOf(list.routed, filter.expression);
-    },
-    since(cursor, actor, filter, limit) {
-      return statements.reading(() => {
-        const feed = history.since(cursor, actor, listOf(filter)?.name, limit);
-        const changes = feed.results as JsonObject[];
-        return {
-          events: changes.filter((change) => passes(change, actor, filter)).map(eventOf),
-          cursor: feed.cursor,
-        };
-      });
-    },
-    matches(seq, actor, filter) {
-      return statements.reading(() => {
-        const change = history.change(seq, actor);
-        return change !== undefined && passes(change, actor, filter);
-      });
-    },
-  };
+  }
 }
+
+export const recordEvents = (database: Database, clock: Clock, base: string): RecordEvents =>
+  new RecordEvents(openStore(database, clock), base);

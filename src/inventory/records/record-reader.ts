@@ -240,7 +240,7 @@ export class RecordReader {
     return printer.needsRights ? this.rights(resource, actor, rids) : undefined;
   }
 
-  /** The arguments of joins follow the list of row numbers, which stands first in the text. */
+  /** The arguments of joins follow the list of row numbers, which comes first in the text. */
   #print(
     { statement, print }: RecordPrinter,
     rids: readonly number[],

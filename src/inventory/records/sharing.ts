@@ -69,7 +69,7 @@ export function showSharing(query: Query, resource: Resource, rid: number): Json
   };
 }
 
-/** Writes rights on single records. Whoever may change a record may share it. */
+/** Writes rights on single records. The right to change a record includes sharing it. */
 export class Sharing {
   constructor(
     private readonly query: Query,

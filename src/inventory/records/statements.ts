@@ -1,10 +1,10 @@
 import type { Sql } from "../model/operator.ts";
 import type { Database } from "../../platform/sqlite.ts";
 
-/** Prepared statements kept; the least recently used one goes first. */
+/** Size of the cache of prepared statements; the least recently used one is dropped first. */
 const KEPT = 400;
 
-/** Thrown to have all of `joined` taken back. */
+/** Thrown to roll back all of `joined`. */
 const AGAIN = new Error("again");
 
 type Row = Record<string, string | number | null>;
@@ -14,7 +14,7 @@ type Prepared = ReturnType<Database["prepare"]>;
 export class Statements {
   private readonly prepared = new Map<string, Prepared>();
 
-  /** Within `joined`: whether something has to be taken back. */
+  /** Within `joined`: whether a write has to be rolled back. */
   private spoiled: boolean | undefined;
 
   constructor(private readonly database: Database) {}
@@ -24,7 +24,7 @@ export class Statements {
     return this.statement(sql.text).all(...sql.args) as Row[];
   }
 
-  /** The driver does not end such a statement: kept, it would hold the database open to reading until the process ends. */
+  /** Such statements are not cached: the driver never resets them, and they would hold a read lock. */
   private plan(sql: Sql): Row[] {
     const statement = this.database.prepare(sql.text);
     try {
@@ -38,7 +38,7 @@ export class Statements {
     return this.statement(sql.text).get(...sql.args) as Row | null;
   }
 
-  /** The first column of all rows, which are row numbers: a million of them take 4 MB, and not a million objects. */
+  /** The column `rid` of all rows: a million row numbers take 4 MB. */
   numbers(sql: Sql, expected: number): Uint32Array {
     const found = new Uint32Array(expected);
     let n = 0;
@@ -58,8 +58,8 @@ export class Statements {
   }
 
   /**
-   * All of the writes or none; takes the write lock at once, so that it cannot fail halfway for want of it. Within
-   * another one it has a savepoint. @throws Problem busy
+   * All of the writes or none. Takes the write lock at once, so that it cannot fail halfway. Nested calls use a
+   * savepoint. @throws Problem busy
    */
   writing<T>(work: () => T): T {
     if (this.spoiled !== undefined) {
@@ -80,8 +80,8 @@ export class Statements {
   }
 
   /**
-   * One transaction for work in which `writing` has no savepoints, each of which would have the trigrams written out.
-   * Undefined, and nothing is written, where one of them had something to take back: to be done again with savepoints.
+   * One transaction for work in which `writing` uses no savepoints: each would flush the trigram index. If a write has
+   * to be rolled back, nothing is written and the result is undefined; the caller repeats the work with savepoints.
    */
   joined<T>(work: () => T): T | undefined {
     try {
@@ -106,13 +106,13 @@ export class Statements {
     return Number(this.get({ text: "PRAGMA data_version", args: [] })?.data_version);
   }
 
-  /** Changes whenever anything has been written, by this connection or by another; tells nothing between processes. */
+  /** Changes with every write, by this connection or another; not comparable between processes. */
   state(): string {
     const own = this.get({ text: "SELECT total_changes() AS own", args: [] })?.own;
     return `${String(own)} ${this.foreignVersion()}`;
   }
 
-  /** Lets go of what is prepared, before the connection is closed. */
+  /** Finalizes the prepared statements, before the connection is closed. */
   release(): void {
     for (const statement of this.prepared.values()) statement.finalize();
     this.prepared.clear();

@@ -10,21 +10,20 @@ interface Waiting {
 }
 
 /**
- * Writes of requests. Those that arrive while the event loop is busy share one commit, and thus one wait for the disk;
- * each is answered only after it. Where one is refused, or was only tried out, all are done again with a savepoint for
- * each, so that it takes back nothing of the others.
+ * Queues the writes of requests. Those that arrive while the event loop is busy share one commit, and thus one wait for
+ * the disk. If one is refused or is a dry run, all are repeated with a savepoint for each.
  */
 export class WriteQueue {
   #waiting: Waiting[] = [];
 
-  /** `undone`: called where what was written, and may have been read since, was taken back. */
+  /** `undone`: called after writes that may already have been read were rolled back. */
   constructor(
     private readonly statements: Statements,
     private readonly turn: WriteLock,
     private readonly undone: () => void,
   ) {}
 
-  /** Runs work, whose writes are in `writing`, in its turn; it may run twice. @throws Problem busy, and what the work throws */
+  /** Runs work, which may run twice. @throws Problem busy, and what the work throws */
   add<T>(work: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({ work: onBehalf(work), resolve, reject });
@@ -64,7 +63,7 @@ export class WriteQueue {
   }
 }
 
-/** Does one work and gives what is to be done once it is on the disk. */
+/** Runs one piece of work and returns how to answer once it is on disk. */
 function attempt({ work, resolve, reject }: Waiting): () => void {
   try {
     const value = work() as never;

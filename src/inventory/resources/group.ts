@@ -1,7 +1,7 @@
 import { computed, type Json, Shape, text, uuid } from "../model/field.ts";
 import { type Resource, rowNumber } from "../model/resource.ts";
 
-/** Whoever is signed in sees all groups; administrators write them. */
+/** All signed-in users may view groups; administrators write them. */
 export const group: Resource = {
   name: "group",
   segment: null,

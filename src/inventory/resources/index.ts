@@ -71,7 +71,7 @@ const WORD = /^[a-z][a-z_]*$/;
 export function validateDeclarations(resources: Resources): string[] {
   return [...resources.values()].flatMap((resource) => {
     const { name, table, where = {}, fields } = resource;
-    // These words stand in SQL as they are.
+    // These words become part of SQL.
     const words = [name, table, ...Object.entries(where).flat()];
     const paths = [
       resource.key,

@@ -9,7 +9,7 @@ export const MODEL_NAME = {
   rule: "application and model, such as stocks.specimen",
 };
 
-/** What kind of thing a record is, within its resource. The set is open: custom property types are made for new ones. */
+/** The kind of a record within its resource. The set is open: custom property types may be added for new kinds. */
 export const modelType = (doc: string): Field => text(doc, { pattern: CONSTANT });
 
 /** The name by which links of the specification filter by it. */

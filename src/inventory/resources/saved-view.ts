@@ -5,7 +5,7 @@ import { nameField, ownedResource, type Resource } from "../model/resource.ts";
 const NOT_KEPT = new Set(["format", "page", "explain", "as_of"]);
 
 /**
- * A view is seen by nobody but its owner until it is shared, with groups or users, as any record is.
+ * Only its owner may view a saved view until it is shared with users or groups.
  * @param lists segments of the lists that there can be views of
  */
 export const savedView = (lists: readonly string[]): Resource =>

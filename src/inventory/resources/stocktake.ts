@@ -1,7 +1,7 @@
 import { json, prose, Shape, text, uuid } from "../model/field.ts";
 import { nameField, ownedResource } from "../model/resource.ts";
 
-/** What was found in a location when somebody looked. */
+/** The items found in a location during a stocktake. */
 export const stocktake = ownedResource({
   name: "stocktake",
   segment: "stocktakes",
@@ -11,7 +11,7 @@ export const stocktake = ownedResource({
   fields: {
     name: nameField("Name of the stocktake."),
     description: prose("Purpose of the stocktake."),
-    // No reference: that it was counted once must not keep a location from being deleted.
+    // Not a reference: a past stocktake must not keep a location from being deleted.
     location: uuid("Id of the location.", { write: "required", idOf: "location" }),
     state: text("OPEN during scanning, APPLIED after the outcome was written.", {
       choices: ["OPEN", "APPLIED"],

@@ -8,8 +8,8 @@ import type { StoredRecord } from "../model/stored-record.ts";
 
 /**
  * A resource whose records belong to a parent record: notes, annotations, files, grants, memberships. Its records are
- * stored, versioned and audited like any other. Whoever may view the parent may read them; whoever may change the
- * parent may write them. The declaration is all there is to write: operations, routes, schemas and history follow.
+ * stored, versioned and audited like any other. The right to view the parent includes reading them, the right to change
+ * the parent writing them. Operations, routes, schemas and history follow from the declaration.
  */
 export interface SubResource extends Resource {
   /** Last part of the address: `<parent>/<id>/<segment>/`. */

@@ -3,7 +3,6 @@ import { type Resource, rowNumber } from "../model/resource.ts";
 
 const named = Shape.Object({ id: Shape.String(), name: Shape.String() });
 
-/** What is no part of a record that refers to an account: computed fields cannot be reached over a reference. */
 const own = (doc: string, options: Partial<Field>): Field => computed(doc, options);
 const flagOf = (name: string, doc: string): Field =>
   own(doc, {
@@ -14,9 +13,8 @@ const flagOf = (name: string, doc: string): Field =>
   });
 
 /**
- * Who records refer to. Whoever is signed in sees all accounts, but the address for mail only the account itself and
- * administrators. No more of an account than id, username and full name can be reached through a filter, an ordering or
- * a span.
+ * All signed-in users may view accounts, but only the user and administrators see the e-mail address. Filters, orderings
+ * and spans reach only id, username and full name: computed fields cannot be reached over a reference.
  */
 export const user: Resource = {
   name: "user",
