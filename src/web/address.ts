@@ -1,12 +1,12 @@
 /** Addresses of pages. Every link goes through `href`, so that the service can live below a path such as `/labd`. */
 
-/** What the server tells a page about the request. */
+/** Facts about the request that pages need. */
 export interface PageContext {
   /** Prefix of every path: empty, or `/labd`. */
   base: string;
   /** Whether the browser has a session, which may have expired. */
   session: boolean;
-  /** Name of the identity provider; empty where there is none. */
+  /** Name of the identity provider; empty without one. */
   provider?: string;
 }
 
@@ -32,7 +32,7 @@ export function withPageContext<T>(next: PageContext, render: () => T): T {
 /** Whether somebody may be signed in. */
 export const hasSession = (): boolean => context.session;
 
-/** Name of the identity provider; empty where there is none. */
+/** Name of the identity provider; empty without one. */
 export const signInProvider = (): string => context.provider ?? "";
 
 /** A value of a query; undefined, null and empty ones are left out. */
@@ -77,17 +77,10 @@ export interface Address {
 
 /** The parts of a path that a template such as `/score/:job` names; undefined if it does not match. */
 export function match(template: string, path: string): Record<string, string> | undefined {
-  const names = template.split("/");
-  const parts = path.split("/");
-  if (names.length !== parts.length) return undefined;
-  const params: Record<string, string> = {};
-  for (const [i, name] of names.entries()) {
-    if (!name.startsWith(":")) {
-      if (name !== parts[i]) return undefined;
-    } else if (parts[i] === "") return undefined;
-    else params[name.slice(1)] = unescaped(parts[i]);
-  }
-  return params;
+  const groups = new URLPattern({ pathname: template }).exec({ pathname: path })?.pathname.groups;
+  return (
+    groups && Object.fromEntries(Object.entries(groups).map(([name, part = ""]) => [name, unescaped(part)]))
+  );
 }
 
 function unescaped(text: string): string {

@@ -10,7 +10,7 @@ export const formatDate = (at: string | number | Date): string => DATE.format(ne
 export const formatTime = (at: string | number | Date): string =>
   `${formatDate(at)}, ${CLOCK.format(new Date(at))}`;
 
-/** A time, or a word where there is none. */
+/** A time, or `none` instead of null. */
 export function Time({ at, none = "never" }: { at: string | null; none?: string }) {
   if (at === null) return <span class="muted">{none}</span>;
   return (

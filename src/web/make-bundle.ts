@@ -1,9 +1,7 @@
 import { join } from "node:path";
 
-/** Scripts and styles of the pages as they are sent. */
-
 export interface Asset {
-  /** With the hash of its content in it. */
+  /** Contains a hash of the content. */
   name: string;
   contentType: string;
   /** Compressed with gzip, in Base64. */
@@ -12,9 +10,9 @@ export interface Asset {
 
 export interface Bundle {
   assets: readonly Asset[];
-  /** Style of all pages. */
+  /** Name of the style sheet of all pages. */
   style: string;
-  /** Script of each page by the name of its file, and what it imports: all that is loaded with it. */
+  /** Scripts of each page by the name of its file: its own first, then those that it imports. */
   scripts: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -25,7 +23,7 @@ const TYPES: Record<string, string> = {
   wasm: "application/wasm",
 };
 
-/** Bundles every file of `pages/` as the script of a page; what several import becomes a script of its own. */
+/** Bundles every file of `pages/` as the script of a page; code that several pages import becomes a shared script. */
 export async function makeBundle(): Promise<Bundle> {
   const pages = [...new Bun.Glob("*.tsx").scanSync(join(HERE, "pages"))].sort();
   const scripts = await build(pages.map((page) => join(HERE, "pages", page)));

@@ -37,7 +37,7 @@ export function definePage(page: Page): Page {
   return page;
 }
 
-/** What an address says to a page. */
+/** Parses an address for a page. */
 export function addressOf(page: Page, { pathname, searchParams: search }: URL): Address {
   const path = stripBasePath(pathname);
   const params = page.paths.map((template) => match(template, path)).find((found) => found !== undefined);
@@ -51,8 +51,8 @@ export const useParams = (): Readonly<Record<string, string>> => useContext(Addr
 export type SetQuery = (changes: Query, how?: { replace?: boolean }) => void;
 
 /**
- * The query of the address. What people share (filter, order, what is open) is kept there and nowhere else, so that links,
- * reloading and the back button work.
+ * The query of the address. Filters, order and open items are kept only there, so that links, reloading and the back
+ * button work.
  */
 export function useQuery(): [URLSearchParams, SetQuery] {
   const [search, show] = useState(useContext(AddressContext).search);

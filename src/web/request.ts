@@ -1,7 +1,7 @@
 import { href, type QueryValue } from "./address.ts";
 
 interface ApiErrorDetails {
-  /** What is wrong with each field. */
+  /** Messages by field. */
   fields?: Readonly<Record<string, readonly string[]>>;
   /** The whole body. */
   body?: Readonly<Record<string, unknown>>;
@@ -80,7 +80,7 @@ async function sendOnce(method: string, path: string, options: RequestOptions): 
   return response;
 }
 
-/** Sends a request and parses the JSON of the answer; undefined where there is none. @throws ApiError */
+/** Sends a request and parses the JSON of the answer; undefined if it is empty. @throws ApiError */
 export async function requestJson<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
   const response = await send(method, path, options);
   return (response.status === 204 ? undefined : await response.json()) as T;
@@ -96,7 +96,7 @@ function onThisOrigin(address: string): string {
 }
 
 async function errorOf(response: Response): Promise<ApiError> {
-  // A proxy may answer with a page of its own.
+  // A proxy may answer with an HTML page.
   const body = (await response.json().catch(() => ({}))) as Record<string, unknown>;
   const { code = "internal", message = `The server answered ${response.status}.`, field } = body;
   const fields = Object.fromEntries(

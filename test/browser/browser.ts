@@ -137,7 +137,7 @@ interface OpenOptions {
   server?: string;
 }
 
-/** Opens a path in a browser context of its own. */
+/** Opens a path in a new browser context. */
 export async function openPage(path: string, options: OpenOptions = {}): Promise<Opened> {
   const { url: demonstration, browser } = await site();
   const { signedIn = false, width = 1200, server: url = demonstration } = options;

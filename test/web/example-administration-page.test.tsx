@@ -55,7 +55,7 @@ const page = administrationPage(config);
 const disk = { id: "1", name: "disk", paused: false };
 const clock = { id: "2", name: "clock", paused: true };
 
-/** What the parts of a page work with, on data that `update` replaces. */
+/** A context whose `update` replaces the data. */
 function contextOf(results: readonly Probe[]): AdministrationContext<Probes> {
   const context: AdministrationContext<Probes> = {
     data: { results },

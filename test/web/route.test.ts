@@ -32,7 +32,7 @@ const ask = (path: string, headers: Record<string, string> = {}): Promise<Respon
 /** An address of a page: its path with something for what is left open. */
 const sampleOf = (path: string): string => path.replace(/:\w+/g, "1");
 
-test("the table of pages has every file of pages/, and no path twice", () => {
+test("PAGES lists every file of pages/, and no path twice", () => {
   const files = readdirSync(join(import.meta.dir, "../../src/web/pages")).map((name) =>
     name.replace(/\.tsx$/, ""),
   );
@@ -42,7 +42,7 @@ test("the table of pages has every file of pages/, and no path twice", () => {
 });
 
 test.each(PAGES.flatMap((page) => page.paths.map((path) => [path, page] as const)))(
-  "%s is rendered before any script runs, and loads less than 150 KB of script, from here",
+  "%s is rendered on the server and loads less than 150 KB of script",
   async (path, page) => {
     const response = await ask(sampleOf(path) + (page.keyed ? "?key=good" : ""));
     expect(response.status).toBe(200);
@@ -54,7 +54,7 @@ test.each(PAGES.flatMap((page) => page.paths.map((path) => [path, page] as const
     const html = await response.text();
     expect(html).toContain(`<title>${page.title} · labd</title>`);
     expect(html).toMatch(/<main id="content"[^>]*>.*<h1/s);
-    // What the policy would refuse.
+    // The policy would refuse these.
     expect(html).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=/);
     const loaded = [...html.matchAll(/<(?:script|link)[^>]*(?:src|href)="([^"]+)"/g)].map(
       (found) => found[1],
@@ -71,7 +71,7 @@ test.each(PAGES.flatMap((page) => page.paths.map((path) => [path, page] as const
   },
 );
 
-test("what a page loads has its hash in its name and is kept for ever; its text is the same uncompressed", async () => {
+test("assets are cached for ever and sent compressed or plain", async () => {
   const { style, scripts } = await bundle();
   for (const name of [style, ...scripts.home]) {
     expect(name).toMatch(/^[a-z-]+-[a-z0-9]{8}\.(css|js)$/);
@@ -89,7 +89,7 @@ test("what a page loads has its hash in its name and is kept for ever; its text 
   expect((await answer(new Request("http://lab/", { method: "POST" }))).status).toBe(405);
 });
 
-test("at an address where nothing is, a browser gets a page and a program a problem", async () => {
+test("returns a page to browsers and a problem to programs at unknown addresses", async () => {
   const page = await ask("/scor", { accept: "text/html,*/*;q=0.8" });
   expect([page.status, page.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
   expect(await page.text()).toContain("Page not found");
@@ -97,14 +97,14 @@ test("at an address where nothing is, a browser gets a page and a program a prob
   expect([problem.status, problem.headers.get("content-type")]).toEqual([404, "application/json"]);
 });
 
-test("who comes without a session is offered to sign in before any script runs", async () => {
+test("the server renders a link to sign in without a session", async () => {
   expect(await (await ask("/")).text()).toContain('href="/sign-in"');
   const known = await (await ask("/", { cookie: "labd_session=x" })).text();
   expect(known).toContain("data-session");
   expect(known).not.toContain('href="/sign-in"');
 });
 
-test("below a path all links begin with it", async () => {
+test("all links begin with the base path", async () => {
   const response = await serve("/labd")(new Request("http://lab/"));
   const html = await response.text();
   const links = [...html.matchAll(/\s(?:href|src|action)="(\/[^"]*)"/g)].map((found) => found[1]);
@@ -120,7 +120,7 @@ test("below a path all links begin with it", async () => {
   expect(href("/")).toBe("/");
 });
 
-test("a template fits paths of as many parts, with something in each", () => {
+test("a template matches paths with as many non-empty parts", () => {
   expect(match("/score/:job", "/score/a%20b")).toEqual({ job: "a b" });
   expect(match("/score/:job", "/score/%")).toEqual({ job: "%" });
   expect(match("/score/:job", "/score/")).toBeUndefined();

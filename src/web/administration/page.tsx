@@ -30,7 +30,7 @@ export type Section = keyof typeof SECTIONS;
 const pathOf = (section: Section): string =>
   section === "health" ? "/administration" : `/administration/${section}`;
 
-/** What the parts of an administration page work with. */
+/** Data and actions for the parts of an administration page. */
 export interface AdministrationContext<Data> {
   data: Data;
   query: URLSearchParams;

@@ -9,7 +9,7 @@ export interface Confirmation {
   title: string;
   /** The consequences. */
   text: string;
-  /** What the button says: it names the act, such as "Delete 3 records". */
+  /** Label of the button; it names the act, such as "Delete 3 records". */
   verb: string;
   run: () => Promise<unknown>;
   /** Shown as a toast afterwards. */

@@ -5,7 +5,7 @@ export interface FieldProps {
   label: string;
   /** How to fill it in. */
   hint?: ComponentChildren;
-  /** What is wrong with the value. */
+  /** Messages about the value. */
   errors?: readonly string[] | undefined;
   optional?: boolean | undefined;
 }

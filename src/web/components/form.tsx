@@ -18,7 +18,7 @@ import {
 export interface Submission {
   submit: (event?: Event) => void;
   busy: boolean;
-  /** What is wrong with each field. */
+  /** Messages by field. */
   fields: ApiError["fields"];
   error: unknown;
 }
@@ -64,7 +64,7 @@ export type FormField<Values> = {
   hint?: ComponentChildren;
   /** May be left empty; `unmarked` where that is obvious. */
   optional?: boolean | "unmarked";
-  /** What is wrong with the value before anything is sent. */
+  /** A message about the value; with it, nothing is sent. */
   problem?: string | undefined;
 } & (
   | (Omit<TextOptions, "name"> & {
@@ -80,7 +80,7 @@ export type FormField<Values> = {
 interface FormProps<Values> {
   fields: readonly FormField<Values>[] | ((values: Values) => readonly FormField<Values>[]);
   initial: Values;
-  /** What the button says. */
+  /** Label of the button. */
   submit: string;
   /** Sends the values; see useSubmission. */
   onSubmit: (values: Values, change: (patch: Partial<Values>) => void) => Promise<boolean | void>;

@@ -45,7 +45,7 @@ export function usePolling(reload: () => void, seconds = 2): void {
   }, []);
 }
 
-/** What depends on loaded data: a skeleton until it is there, an error with a way to try again, then the content. */
+/** Content that depends on loaded data: first a skeleton until it is there, an error with a way to try again, then the content. */
 export function Loaded<T>(props: { of: Loadable<T>; children: (value: T) => ComponentChildren }) {
   const { value, error, reload } = props.of;
   return (

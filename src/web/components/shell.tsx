@@ -157,7 +157,7 @@ const RailLink = ({ link, isCurrent }: { link: Link; isCurrent: boolean }) => (
   </li>
 );
 
-/** Who is signed in, and the way in or out. */
+/** The account that is signed in, with links to sign in or out. */
 function Account({ path }: { path: string }) {
   const session = useSession();
   const mustEnrol = session?.needs_second_factor === true && path !== "/second-factor";

@@ -58,7 +58,7 @@ function HealthPage() {
   );
 }
 
-/** What a new server still needs, until it has a corpus. */
+/** Tasks on a new server, shown until it has a corpus. */
 function FirstSteps() {
   if (!useNoCorpus()) return null;
   return (
