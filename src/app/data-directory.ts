@@ -16,18 +16,18 @@ import { VERSION } from "../version.ts";
 import { giveToOwner } from "./data-owner.ts";
 import { accountOptions, scoringOptions } from "./options.ts";
 
-/** The database within the data directory. */
+/** File name of the database in the data directory. */
 export const DATABASE = "labd.sqlite";
 
-/** Where backups go: a directory, or a store of objects. */
+/** Place of backups: a directory, or an object store. */
 export const backupDirectory = (config: Config): string =>
   config.backup_dir === "" ? join(config.data_dir, "backups") : destinationOf(config.backup_dir);
 
-/** A path from the root, or `s3://bucket/prefix` as it is. */
+/** An absolute path, or `s3://bucket/prefix`. */
 export const destinationOf = (to: string): string =>
   isStoreAddress(to) ? to.replace(/\/+$/, "") : resolve(to);
 
-/** What the audit log says of a backup. */
+/** The audit event of a backup. */
 export const backupNote = ({ path, manifest }: Awaited<ReturnType<typeof makeBackup>>): AuditEvent => ({
   action: "backup.make",
   subject: { kind: "backup", id: manifest.database.sha256 },
@@ -52,17 +52,17 @@ export function backUp(
   return backUpToStore({ ...about, store: new ObjectStore(to, storeAccess(config)), report });
 }
 
-/** A migration goes forward only: the way back is the backup before it. */
+/** Migrations go forward only: this backup is the way back. */
 export async function backUpBeforeUpgrade(config: Config, log: Log): Promise<AuditEvent | undefined> {
   const pending = pendingMigrations(join(config.data_dir, DATABASE), MIGRATIONS);
-  // All of them: there is no database yet.
+  // All are pending: there is no database yet.
   if (pending.length === 0 || pending.length === MIGRATIONS.length) return undefined;
   const made = await backUp(config, backupDirectory(config), "upgrade");
   log.info("backup before upgrade", { path: made.path, migrations: pending });
   return { ...backupNote(made), detail: { ...backupNote(made).detail, migrations: pending } };
 }
 
-/** What the verbs that work beside a running server need of a data directory. */
+/** A data directory opened by a command that works beside a running server. */
 export interface Opened {
   database: Database;
   accounts: Accounts;
@@ -70,8 +70,8 @@ export interface Opened {
 }
 
 /**
- * Opens the data directory for a verb that works beside a running server. Where no server runs, the database is
- * brought up to date first; beside one it must be so already.
+ * Opens the data directory for a command that works beside a running server. Without one the database is migrated first;
+ * beside one it must be up to date.
  * @throws Problem already_running, bad_database
  */
 export async function openData(config: Config): Promise<Opened> {
@@ -103,7 +103,7 @@ export async function openData(config: Config): Promise<Opened> {
   };
 }
 
-/** The scoring service of an opened data directory without workers: corpora, classes, and scoring on this thread. */
+/** The scoring service of an opened data directory, on this thread. */
 export function openScoringOf({ database }: Opened, config: Config): Promise<Scoring> {
   return openScoring({
     ...scoringOptions(config),

@@ -1,14 +1,11 @@
 import { lchownSync, lstatSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/**
- * Paths within a data directory that commands make. No others: whoever has the account of the directory could put something
- * in the place of one while root looks.
- */
+/** Paths that commands create in a data directory. Others are left alone: its owner could plant a link there for root. */
 const OURS =
   /^(labd\.(sqlite|lock)[^/]*|second-factor\.key|corpora(\/[0-9a-f]{16,}\.[^/]+)?|backups(-elsewhere)?(\/labd-[^/]+)?|backups\/corpora(\/[0-9a-f]{16,}\.[^/]+)?)$/;
 
-/** What a command of root has made becomes of the account that the data directory belongs to, or its server could not write it. */
+/** Gives files that a command created as root to the owner of the data directory, whose server must write them. */
 export function giveToOwner(directory: string): void {
   const owner = statSync(directory, { throwIfNoEntry: false });
   if (process.getuid?.() !== 0 || owner === undefined || owner.uid === 0) return;

@@ -6,7 +6,7 @@ import type { Farm, FarmDependencies } from "../scoring/index.ts";
 import type { Log } from "../platform/log.ts";
 import { COMMIT, VERSION } from "../version.ts";
 
-/** The one server of a data directory: a copy elsewhere, or on another machine, is another. */
+/** Identifies the server of a data directory; a copy of the directory has another owner. */
 function ownerOf(dataDirectory: string): string {
   const file = "/etc/machine-id";
   const machine = existsSync(file) ? readFileSync(file, "utf8") : "";
@@ -14,7 +14,7 @@ function ownerOf(dataDirectory: string): string {
   return new Bun.CryptoHasher("sha256").update(words).digest("hex");
 }
 
-/** The farm of a server that has a queue (setting `queue`); undefined for one that has none. */
+/** The farm of a server with a queue (setting `queue`); else undefined. */
 export function farmOf(
   config: Config,
   log: Log,

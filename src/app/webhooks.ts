@@ -12,7 +12,7 @@ import { openWebhooks, type Webhooks } from "../webhooks/index.ts";
 
 const silent = openLog("off", () => {}, systemClock.now);
 
-/** The webhooks of a database, by the settings. Nothing is delivered until the deliverer is started. */
+/** The webhooks of a database. Nothing is delivered until the deliverer is started. */
 export function webhooksOf(
   { database, accounts }: { database: Database; accounts: Accounts },
   config: Config,

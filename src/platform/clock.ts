@@ -1,4 +1,4 @@
-/** The clock and the id source: the only two fakes that tests need. Times are milliseconds since 1970-01-01 UTC. */
+/** Clock and id source, the only fakes in tests. Times are milliseconds since 1970-01-01 UTC. */
 export interface Clock {
   now(): number;
   /** A random identifier (UUID version 4, lower case) that cannot be guessed. */

@@ -1,11 +1,11 @@
-/** Text that is HTML already, so that nothing is escaped twice and nothing that is not escaped gets in. */
+/** Escaped HTML: never escaped twice, and never mixed with plain text. */
 export class Html {
   constructor(readonly text: string) {}
 }
 
 type Part = string | number | Html | readonly Html[] | undefined | false;
 
-/** A template of HTML: what is put in is escaped, unless it is HTML itself. (A formatter would reflow one named html.) */
+/** A template of HTML that escapes its values, except Html. (A formatter would reflow one named `html`.) */
 export function markup(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(texts.map((text, i) => (i < parts.length ? text + shown(parts[i]) : text)).join(""));
 }
@@ -25,6 +25,6 @@ const ENTITIES: Record<string, string> = {
   "'": "&#39;",
 };
 
-/** Text as it may stand in HTML, between tags and in quoted attributes. */
+/** Escapes text for HTML, between tags and in quoted attributes. */
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => ENTITIES[character]);

@@ -8,18 +8,18 @@ export interface PublicUrlOptions {
   trustProxy: boolean;
 }
 
-/** Clients reach the service as their requests say. */
+/** The service is reached as requests say. */
 export const DIRECT: PublicUrlOptions = { publicUrl: "", basePath: "", trustProxy: false };
 
-/** Host with an optional port: name, IPv4, or IPv6 in brackets. Anything else could carry markup into a document. */
+/** Host with an optional port: name, IPv4, or IPv6 in brackets; nothing else, which could inject markup. */
 export const HOST = /^(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 
-/** What base_path and X-Forwarded-Prefix may be, besides empty: no empty part, which a browser would take for a host. */
+/** A base path: no empty segment, which a browser would take for a host. */
 export const BASE_PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)+$/;
 
 export const isUnsafe = (method: string): boolean => !["GET", "HEAD", "OPTIONS"].includes(method);
 
-/** The origin of this service as the caller's browser knows it. */
+/** The origin of this service as clients see it. */
 export function ownOrigin(request: Request, reach: PublicUrlOptions): string {
   if (reach.publicUrl !== "") return new URL(reach.publicUrl).origin;
   const url = new URL(request.url, "http://localhost");
@@ -30,18 +30,18 @@ export function ownOrigin(request: Request, reach: PublicUrlOptions): string {
   return new URL(`${scheme === "https" ? "https:" : url.protocol}//${named}`).origin;
 }
 
-/** The path before all addresses of the service, for links within pages, redirects and cookies: /labd, or empty. */
+/** The prefix of all paths, for links, redirects and cookies: /labd, or empty. */
 export function basePathOf(request: Request, reach: PublicUrlOptions): string {
   if (reach.basePath !== "" || !reach.trustProxy) return reach.basePath;
   const prefix = request.headers.get("x-forwarded-prefix")?.split(",").at(-1)?.trim().replace(/\/+$/, "");
   return prefix !== undefined && BASE_PATH.test(prefix) ? prefix : "";
 }
 
-/** The address of the service as the caller reaches it, without a slash at its end: every link in an answer begins so. */
+/** The address of the service as clients reach it, without a trailing slash. */
 export const baseOf = (request: Request, reach: PublicUrlOptions): string =>
   ownOrigin(request, reach) + basePathOf(request, reach);
 
-/** The address of the caller: that of the connection, or the one that our own proxy added to the list last. */
+/** The client's address: that of the connection, or the one that a trusted proxy appended last. */
 export function callerAddress(
   request: Request,
   address: string | undefined,
@@ -52,8 +52,8 @@ export function callerAddress(
 }
 
 /**
- * The network of an address: of IPv4 the address; of IPv6 its first 64 bits, since whoever has one address has all of
- * these (RFC 6177). IPv4 inside IPv6 (RFC 4291, section 2.5.5.2) counts as IPv4.
+ * The network of an address: an IPv4 address itself; the first 64 bits of IPv6, which one client controls (RFC 6177).
+ * IPv4-mapped IPv6 (RFC 4291, section 2.5.5.2) counts as IPv4.
  */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
@@ -75,17 +75,17 @@ export function networkOf(address: string): string {
 const lastOf = (list: string | null): string | undefined => list?.split(",").at(-1)?.trim().toLowerCase();
 
 /**
- * Whether a browser says that the request was made by a page of ours: by Origin, else by Sec-Fetch-Site (Fetch
- * Metadata Request Headers, section 2.3). Undefined where the request says nothing, as programs do.
+ * Whether the request comes from one of our pages, by Origin or else Sec-Fetch-Site (Fetch Metadata Request Headers,
+ * section 2.3). Undefined for programs, which send neither.
  */
 export function fromOwnPage(request: Request, reach: PublicUrlOptions): boolean | undefined {
   const origin = request.headers.get("origin");
   if (origin !== null) return origin.toLowerCase() === ownOrigin(request, reach);
   const site = request.headers.get("sec-fetch-site");
-  // none: typed into the address bar, which is no page's doing.
+  // none: typed into the address bar.
   return site === null ? undefined : site === "same-origin" || site === "none";
 }
 
-/** Where a form or an address says to go afterwards, where that is a page of this origin; else undefined. */
+/** The page to go to next, if it is on this origin; else undefined. */
 export const ownPage = (next: unknown): string | undefined =>
   typeof next === "string" && /^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : undefined;

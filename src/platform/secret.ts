@@ -1,11 +1,11 @@
-/** Values that whoever has them is believed: 32 random bytes, of which the database keeps the SHA-256 only. */
+/** Bearer secrets: 32 random bytes, of which the database stores the SHA-256 only. */
 
-/** A new one, with a beginning by which people and scanners of source code recognise it. */
+/** A new secret with a prefix that people and secret scanners recognise. */
 export const newSecret = (beginning: string): string =>
   `${beginning}${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url")}`;
 
-/** Whether the text could be one without a beginning. */
+/** Whether the text has the form of a secret without a prefix. */
 export const hasSecretForm = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);
 
-/** In hexadecimal. A fast hash is enough: nobody guesses 256 bits. */
+/** In hexadecimal. A fast hash is enough for 256 random bits. */
 export const sha256 = (text: string): string => new Bun.CryptoHasher("sha256").update(text).digest("hex");

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-/** The words that start this program again, in a process of its own: the executable, or Bun with the source. */
+/** The command line that starts this program again: the executable, or Bun with the source. */
 export const selfCommand = (): string[] =>
   /\$bunfs|~BUN/.test(import.meta.url)
     ? [process.execPath]

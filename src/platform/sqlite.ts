@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Problem } from "../problem.ts";
 
-/** The one place that opens SQLite. Everything else takes a Database and never names the driver. */
+/** Only this module opens SQLite; others take a Database. */
 export type { Database };
 
 export interface Migration {
@@ -12,13 +12,13 @@ export interface Migration {
   sql: string;
 }
 
-/** Milliseconds that a statement waits for another writer. Waiting blocks the event loop, so it is short. */
+/** Milliseconds that a statement waits for another writer; short, because it blocks the event loop. */
 const BUSY_TIMEOUT = 500;
 
 /**
- * Opens (or makes) the database at `path` (":memory:" for tests) and brings it to the newest migration.
- * A database that holds an unknown or altered migration is refused before anything is written to it.
- * @param checkpoints false: the log is never written back here, since a program beside does that and has to see all of it
+ * Opens or creates the database at `path` (":memory:" for tests) and applies the migrations. A database with an unknown
+ * or altered migration is refused unchanged.
+ * @param checkpoints false leaves checkpoints to another process (Litestream)
  * @throws Problem bad_database
  */
 export function openDatabase(
@@ -30,12 +30,12 @@ export function openDatabase(
   if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true });
   const database = new Database(path, { create: true, strict: true });
   try {
-    // First, for the next one waits where another process takes in the log of one that was killed.
+    // First: the next one waits while another process recovers the log.
     database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT}`);
-    // FULL: a commit is on the disk when it returns, so an accepted job or write survives a power cut too.
+    // FULL: a commit survives a power cut.
     database.run("PRAGMA journal_mode = WAL");
     database.run("PRAGMA synchronous = FULL");
-    // 16 MB instead of 4 before the log is written back: pages that change with every commit are written less often.
+    // 16 MB instead of 4: pages that change with every commit are written back less often.
     database.run(`PRAGMA wal_autocheckpoint = ${checkpoints ? 4000 : 0}`);
     database.run("PRAGMA foreign_keys = ON");
     addFunctions(database);
@@ -49,10 +49,9 @@ export function openDatabase(
 }
 
 /**
- * A second connection to the same database, which reads it as it is now for as long as it is open, whatever is written
- * meanwhile: what takes several turns of the event loop cannot have a transaction on the connection that all share.
- * Undefined for a database in memory, which has one connection. Close it with `closeSnapshot`, soon: while it is open
- * the log cannot be written back past it.
+ * A second connection that sees the database as it is now, for reads that take several turns of the event loop.
+ * Undefined for a database in memory, which has one connection. Close it soon with `closeSnapshot`: it holds back
+ * checkpoints.
  */
 export function openSnapshot(database: Database): Database | undefined {
   if (database.filename === ":memory:" || database.filename === "") return undefined;
@@ -61,7 +60,7 @@ export function openSnapshot(database: Database): Database | undefined {
     reader.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT}`);
     addFunctions(reader);
     reader.run("BEGIN");
-    // A transaction that is only begun sees nothing yet: the first read decides what it sees.
+    // The first read fixes the snapshot.
     reader.query("SELECT count(*) FROM migration").get();
     return reader;
   } catch (error) {
@@ -70,7 +69,7 @@ export function openSnapshot(database: Database): Database | undefined {
   }
 }
 
-/** Whether Litestream has replicated this database at some time: it leaves tables of its own in it. */
+/** Whether Litestream has replicated this database: it leaves its tables behind. */
 export function isReplicated(database: Database): boolean {
   return (
     database.query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '_litestream_seq'").get() !==
@@ -78,7 +77,7 @@ export function isReplicated(database: Database): boolean {
   );
 }
 
-/** A connection that only reads, to a database that others may write to meanwhile. */
+/** A read-only connection to a database that others may write. */
 export function openReader(path: string): Database {
   const reader = new Database(path, { readonly: true, strict: true });
   reader.run(`PRAGMA busy_timeout = ${20 * BUSY_TIMEOUT}`);
@@ -86,19 +85,19 @@ export function openReader(path: string): Database {
   return reader;
 }
 
-/** A connection of its own for a thread that writes to a database that is open already. It waits for other writers. */
+/** A connection for a thread that writes to an open database. It waits for other writers. */
 export function openWriter(path: string): Database {
   const writer = new Database(path, { readwrite: true, create: false, strict: true });
   writer.run(`PRAGMA busy_timeout = ${20 * BUSY_TIMEOUT}`);
   writer.run("PRAGMA synchronous = FULL");
-  // The log is written back by the connection beside which this one writes, or by whoever does that in its place.
+  // The main connection, or Litestream, makes the checkpoints.
   writer.run("PRAGMA wal_autocheckpoint = 0");
   writer.run("PRAGMA foreign_keys = ON");
   addFunctions(writer);
   return writer;
 }
 
-/** Lets go of the state at once; a statement that is not finalized would keep a closed connection until it is collected. */
+/** Ends the snapshot at once; an unfinalized statement would keep a closed connection open. */
 export function closeSnapshot(reader: Database): void {
   reader.run("ROLLBACK");
   reader.close();
@@ -111,8 +110,8 @@ function addFunctions(database: Database): void {
 }
 
 /**
- * Does one write without waiting for the disk: for what a power cut may take back because nothing was promised. Later
- * commits wait for it too, and the end of the process takes back nothing. Not within a transaction.
+ * Writes without waiting for the disk, for what may be lost in a power cut. It survives the end of the process. Not
+ * within a transaction.
  */
 export function withoutSync<T>(database: Database, write: () => T): T {
   database.run("PRAGMA synchronous = NORMAL");
@@ -123,23 +122,22 @@ export function withoutSync<T>(database: Database, write: () => T): T {
   }
 }
 
-/** Text as it is compared where case does not matter: NFKC, then lower case. SQLite's own lower() knows ASCII only. */
+/** Case-folded text: NFKC, then lower case. SQLite's lower() handles ASCII only. */
 export function fold(text: string): string {
   return text.normalize("NFKC").toLowerCase();
 }
 
-/** Databases whose log another program writes back. */
+/** Databases whose checkpoints another process makes. */
 const unchecked = new WeakSet<Database>();
 
 /**
- * Writes the log back into the main file, unless another program does that, and closes; without `true` the -wal file
- * would stay behind.
+ * Makes a checkpoint, unless another process does, and closes; without `true` the -wal file would stay behind.
  */
 export function closeDatabase(database: Database): void {
   try {
     if (!unchecked.has(database)) database.run("PRAGMA wal_checkpoint(TRUNCATE)");
   } catch {
-    // The disk is full, say. The log stays beside, where the next start finds it.
+    // Disk full, for example. The next start finds the log.
   }
   database.close(true);
 }
@@ -203,7 +201,7 @@ function refuseForeign(path: string, migrations: readonly Migration[]): void {
   }
 }
 
-/** Reads with a read-only connection, so that a database that is not ours stays as it is to the last byte. */
+/** Reads with a read-only connection, which leaves foreign databases unchanged. */
 function readApplied(path: string): Applied[] {
   try {
     const reader = new Database(path, { readonly: true });
@@ -236,17 +234,17 @@ function checksum(sql: string): string {
   return new Bun.CryptoHasher("sha256").update(sql.replaceAll("\r\n", "\n")).digest("hex");
 }
 
-/** A data directory is served by one process at a time. The operating system lets go of the lock when the process dies. */
+/** A lock that the operating system releases when the process dies. */
 export interface DirectoryLock {
   release(): void;
 }
 
-/** A connection that nothing refers to is closed by the garbage collector, and the lock would go with it. */
+/** The garbage collector would close unreferenced connections and release their locks. */
 const held = new Set<Database>();
 
 /**
- * A lock on whatever a file stands for; null where another process, or this one, has it. The file is made, and stays.
- * @param patience milliseconds to wait for it
+ * A lock on the file at `path`, which is created and stays; null if it is held, even by this process.
+ * @param patience milliseconds to wait
  */
 export function lockFile(path: string, patience = 0): DirectoryLock | null {
   const lock = new Database(path, { create: true });
@@ -267,16 +265,17 @@ export function lockFile(path: string, patience = 0): DirectoryLock | null {
   };
 }
 
-/** What keeps a process from starting on a data directory, where it is the disk; else the error as it is. */
+/** The problem of a data directory that cannot be written; any other error unchanged. */
 export function unwritable(directory: string, error: unknown): unknown {
   const { code, cause } = Problem.from(error);
   const system = String((error as { code?: string }).code);
+  const denied = `this account (uid ${process.getuid?.()}) is not allowed to`;
   const words: Record<string, string> = {
-    EACCES: `this account (uid ${process.getuid?.()}) may not`,
-    EPERM: `this account (uid ${process.getuid?.()}) may not`,
+    EACCES: denied,
+    EPERM: denied,
     ENOTDIR: "a part of the path is a file",
     EEXIST: "it is a file",
-    ENOENT: "it cannot be made there",
+    ENOENT: "it cannot be created there",
     EROFS: "the disk is read-only",
   };
   const known = words[system];
@@ -284,14 +283,14 @@ export function unwritable(directory: string, error: unknown): unknown {
   const why = known ?? (cause instanceof Error ? cause.message : String(error));
   return new Problem(
     code === "disk_full" ? code : "disk_failed",
-    `The data directory ${directory} cannot be written: ${why}. See to the disk, its mount options, and the owner of the directory, or name another with --data-dir.`,
+    `The data directory ${directory} cannot be written: ${why}. Check the disk, its mount options and the owner of the directory, or name another with --data-dir.`,
     known === undefined ? { cause: error } : {},
   );
 }
 
 /**
- * Takes the data directory for this process, by an exclusive transaction on a file of its own.
- * @param patience milliseconds to wait for whoever has it; a command has it for a moment only
+ * Locks the data directory for this process.
+ * @param patience milliseconds to wait for a command that holds it
  * @throws Problem already_running, disk_failed
  */
 export function lockDirectory(directory: string, patience = 0): DirectoryLock {
