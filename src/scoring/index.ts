@@ -30,7 +30,6 @@ export {
   Corpora,
   type CorpusInfo,
   corpusPath,
-  type CorpusSource,
   emptyCorpus,
   openCorpusFile,
   verifyCorpusFile,
@@ -51,21 +50,14 @@ export type { Lease } from "./jobs/fair-scheduler.ts";
 export type { ScoringVersion } from "./jobs/job.ts";
 export { jobCompletions, type JobCompletions } from "./jobs/job-completions.ts";
 export type { MotifClass, MotifClasses } from "./corpus/motif-classes.ts";
-export type { ImportedTable, MotifTables } from "./corpus/motif-tables.ts";
+export type { MotifTables } from "./corpus/motif-tables.ts";
 export { PRINTERS, type PrinterName } from "./api/result-printer.ts";
 export { type JobRequest, MAX_ATTEMPTS, MAX_INTERRUPTIONS, type State, STATES } from "./jobs/job.ts";
 export type { JobObject } from "./api/json-schemas.ts";
 export { ENDPOINT } from "./api/soap-routes.ts";
 export type { NamedQuestion } from "./batch/questions.ts";
 export type { Scored } from "./batch/score.ts";
-export {
-  beginningOf,
-  type Run,
-  type Shard,
-  type ShardBeginning,
-  type ShardEnd,
-  shardRange,
-} from "./batch/shard.ts";
+export { beginningOf, type Run, type Shard, type ShardBeginning, type ShardEnd } from "./batch/shard.ts";
 
 export interface ScoringOptions {
   database: Database;

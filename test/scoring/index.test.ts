@@ -98,14 +98,6 @@ describe("restart", () => {
     await open();
     expect(await ended(id)).toBe("finished");
   });
-
-  test("without workers touches nothing", async () => {
-    const id = await store.insert(REQUEST);
-    store.lease(1000);
-    const { counts } = await open({ workers: 0 });
-    expect(store.get(id).state).toBe("running");
-    expect(counts()).toMatchObject({ queued: 0, running: 1, finished: 0, failed: 0 });
-  });
 });
 
 describe("the corpus", () => {

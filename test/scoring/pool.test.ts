@@ -189,20 +189,6 @@ test("frees the worker of a cancelled job", async () => {
   expect(logged).toEqual([]);
 });
 
-test("scores identical jobs once", async () => {
-  open({ size: 3 });
-  const asked = { identifier: "finish", query: "SAME", model: "continuous", patterns: [] } as const;
-  const ids = await Promise.all(
-    Array.from({ length: 12 }, (_, i) => store.insert({ ...asked, patterns: [] }, `client ${i % 3}`)),
-  );
-  pool.wake();
-  expect(store.counts()).toMatchObject({ running: 1, queued: 11 });
-  await until(() => ids.every((id) => state(id) === "finished"));
-  expect(new Set(ids).size).toBe(12);
-  const attempts = database.query("SELECT sum(attempts) AS n FROM job").get();
-  expect(attempts).toEqual({ n: 1 });
-});
-
 test("finishes other jobs beside a slow one", async () => {
   open({ size: 2 });
   const slow = await submit("wait");
@@ -219,19 +205,6 @@ test("requeues running jobs on close, without counting the attempt", async () =>
   expect(ids.map(state)).toEqual(["queued", "queued", "queued"]);
   expect(store.recover()).toEqual({ requeued: 0, failed: 0 });
   expect(store.lease(1)!.attempts).toBe(1);
-});
-
-test("reuses results of the same corpus", async () => {
-  open({ size: 1 });
-  const first = await submit("finish", "SAME");
-  await until(() => state(first) === "finished");
-  const second = await submit("throw", "SAME");
-  expect(state(second)).toBe("finished");
-  expect(store.prediction(second)).toEqual(store.prediction(first));
-  const corpus = await corpora.add({ name: "one", bytes: ">a\nMKL" });
-  const third = await submit("finish", "SAME");
-  await until(() => state(third) === "finished");
-  expect(store.prediction(third)).toEqual({ query: "SAME", corpusPath: corpus.path } as never);
 });
 
 test("keeps a result until the disk accepts it", async () => {

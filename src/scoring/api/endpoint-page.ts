@@ -1,7 +1,7 @@
 import { markup } from "../../platform/html.ts";
 import type { MotifClass } from "../corpus/motif-classes.ts";
 
-export interface EndpointPage {
+interface EndpointPage {
   /** Absolute address of the endpoint. */
   endpoint: string;
   /** Target namespace of the messages. */

@@ -34,7 +34,7 @@ export interface JobRunner {
   cancel(id: string): JobView;
 }
 
-export interface HandlersOptions {
+interface HandlersOptions {
   store: JobStore;
   runner: JobRunner;
   classes: MotifClasses;

@@ -24,7 +24,7 @@ import {
 import { chooseForm, type ResultFormName, RESULT_FORMS } from "./result-format.ts";
 import { FieldErrors, patternProblem, readSubmission } from "./submission.ts";
 
-export interface JsonOptions {
+interface JsonOptions {
   handlers: Handlers;
   corpora: Corpora;
   classes: MotifClasses;

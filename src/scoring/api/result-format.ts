@@ -7,7 +7,7 @@ import { printGff3 } from "./result-gff3.ts";
 import { printTable } from "./result-rows.ts";
 
 /** A format of predictions, for the JSON service, its documentation and the command line. */
-export interface ResultForm {
+interface ResultForm {
   contentType: string;
   /** Other media types that an Accept header may use for it. */
   aliases: readonly string[];

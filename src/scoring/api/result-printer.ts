@@ -6,7 +6,7 @@ import { HEADER_ROW, printRows } from "./result-rows.ts";
 import type { Scored } from "../batch/score.ts";
 
 /** A format for a series of predictions. */
-export interface ResultPrinter {
+interface ResultPrinter {
   head: string;
   print(scored: Scored): string;
   tail: string;

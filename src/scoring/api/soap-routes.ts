@@ -18,7 +18,7 @@ import type { MotifClasses } from "../corpus/motif-classes.ts";
 import { endpointPage } from "./endpoint-page.ts";
 import type { Handlers } from "./handlers.ts";
 
-export interface SoapOptions {
+interface SoapOptions {
   handlers: Handlers;
   classes: MotifClasses;
   log: Log;

@@ -6,7 +6,7 @@ import type { MotifClasses } from "../corpus/motif-classes.ts";
 import type { JobSubmission } from "./handlers.ts";
 import type { Submission } from "./json-schemas.ts";
 
-export interface SubmissionContext {
+interface SubmissionContext {
   /** The corpus in use, in which accessions are looked up. */
   corpus: () => Corpus;
   classes: MotifClasses;

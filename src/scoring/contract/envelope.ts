@@ -60,7 +60,7 @@ export function readWholeEnvelope(bytes: Uint8Array, options: EnvelopeOptions): 
 }
 
 /** Reads the bytes of one message piece by piece. */
-export interface EnvelopeReader {
+interface EnvelopeReader {
   push(bytes: Uint8Array): void;
   /** Ends the message with an error of the transport. */
   fail(error: unknown): void;

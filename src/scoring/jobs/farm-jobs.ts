@@ -41,7 +41,7 @@ export interface FarmDependencies {
 }
 
 /** An unfinished job. */
-export interface FarmJob {
+interface FarmJob {
   rid: number;
   id: string;
   client: string;

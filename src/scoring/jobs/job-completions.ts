@@ -1,7 +1,7 @@
 import type { Database } from "../../platform/sqlite.ts";
 
 /** The end of a job. Times are milliseconds since 1970-01-01 UTC. */
-export interface JobCompletion {
+interface JobCompletion {
   /** Position in the order of commits. */
   seq: number;
   /** Row of the job. */

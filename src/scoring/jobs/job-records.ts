@@ -3,10 +3,7 @@ import type { State } from "./job.ts";
 import type { JobView } from "./store.ts";
 
 /** A job for administrators: its client, and of the request only name and size. */
-export interface JobRecord extends Pick<
-  JobView,
-  "id" | "state" | "submitted" | "started" | "ended" | "failure"
-> {
+interface JobRecord extends Pick<JobView, "id" | "state" | "submitted" | "started" | "ended" | "failure"> {
   /** A user or a network address. */
   client: string;
   attempts: number;

@@ -63,7 +63,7 @@ interface Slot {
 }
 
 /** The state of one worker. */
-export interface WorkerStatus {
+interface WorkerStatus {
   /** Whether it has been started. */
   alive: boolean;
   /** The job that it scores, and the one whose search it helps with. */
