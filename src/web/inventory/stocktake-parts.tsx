@@ -161,7 +161,7 @@ export const ScanLog = (props: {
     {props.scans.map(({ code, verdict, record, again, matches }) => {
       const [words, tone] = VERDICTS[verdict];
       return (
-        <li key={code} class="row">
+        <li key={code}>
           <Tag tone={tone}>{words}</Tag> {record?.name ?? <code>{code}</code>}
           {again && <small>scanned before</small>}
           {matches.map(({ id, name }) => (
