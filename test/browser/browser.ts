@@ -196,6 +196,9 @@ export async function checkPage({ page, faults }: Opened, name: string): Promise
   for (const look of LOOKS) {
     await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: look.scheme }]);
     await page.setViewport({ width: look.width, height: 900 });
+    // With the whole page in the window, fixed bars cover nothing.
+    const height = await page.evaluate(() => document.documentElement.scrollHeight);
+    await page.setViewport({ width: look.width, height: Math.max(900, height + 60) });
     const { violations } = await page.evaluate(
       (rules) =>
         (globalThis as unknown as { axe: { run(...of: object[]): Promise<AxeResults> } }).axe.run(

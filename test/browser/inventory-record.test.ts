@@ -114,6 +114,6 @@ browserTest("shows a public record without signing in, and offers no writes", as
   const buttons = await page.$$eval("main button", (all) =>
     all.map((button) => button.ariaLabel ?? button.innerText),
   );
-  expect(buttons).toEqual(["More", "Keyboard shortcuts"]);
+  expect(buttons).toEqual(["Keyboard shortcuts", "More"]);
   await checkPage(opened, "inventory-record-anonymous");
 });

@@ -55,7 +55,7 @@ browserTest(
     await page.goto(`${opened.url}/inventory/labels?list=places&sheet=25x10&symbol=code128`);
     await seeText(page, " labels");
     await press(page, "button", "Create labels");
-    await seeText(page, "is too small for the bars");
+    await seeText(page, "is too small for a readable barcode");
   },
   300_000,
 );

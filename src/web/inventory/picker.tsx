@@ -86,10 +86,11 @@ export function Picker(props: PickerProps) {
   const id = useId();
   const [text, setText] = useState<string | null>(null);
   const [isOpen, setOpen] = useState(false);
-  const [active, setActive] = useState(-1);
   const [name, setName] = useState("");
   const { options, error } = useOptions(to, text, isOpen);
-  useEffect(() => setActive(-1), [options]);
+  // A choice among earlier options does not count.
+  const [highlight, setHighlight] = useState({ options, index: -1 });
+  const active = highlight.options === options ? highlight.index : -1;
   useEffect(() => {
     setName(props.name ?? value);
     if (value !== "" && props.name === undefined && to.printed === "id")
@@ -116,7 +117,7 @@ export function Picker(props: PickerProps) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) {
       if (!isOpen) setOpen(true);
-      else setActive((at) => nextIndex(at, step, options.length));
+      else setHighlight({ options, index: nextIndex(active, step, options.length) });
     } else if (event.key === "Enter" && isOpen && active >= 0) choose(options[active]);
     else if (event.key === "Escape" && isOpen) {
       event.stopPropagation();
