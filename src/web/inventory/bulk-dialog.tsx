@@ -109,7 +109,7 @@ function EditDialog(props: BulkProps & { onReady: (values: Record<string, unknow
             </Button>
           )}
         </div>
-        <FormError of={form} />
+        <FormError of={form} shown={[]} />
         <div class="actions">
           <Button look="primary" type="submit">
             Preview

@@ -78,7 +78,7 @@ export function ShareForm(props: {
       <Button type="submit" busy={form.busy} disabled={name === ""}>
         {props.submit}
       </Button>
-      <FormError of={form} />
+      <FormError of={form} shown={[]} />
     </form>
   );
 }

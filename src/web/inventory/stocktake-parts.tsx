@@ -157,20 +157,22 @@ export const ScanLog = (props: {
   placeName: string;
   onChoose: (code: string, id: string) => void;
 }) => (
-  <ul role="status" class="stack" aria-label={`Scans in ${props.placeName}`}>
-    {props.scans.map(({ code, verdict, record, again, matches }) => {
-      const [words, tone] = VERDICTS[verdict];
-      return (
-        <li key={code}>
-          <Tag tone={tone}>{words}</Tag> {record?.name ?? <code>{code}</code>}
-          {again && <small>scanned before</small>}
-          {matches.map(({ id, name }) => (
-            <Button key={id} small onClick={() => props.onChoose(code, id)}>
-              Choose {name}
-            </Button>
-          ))}
-        </li>
-      );
-    })}
-  </ul>
+  <div role="status">
+    <ul class="stack" aria-label={`Scans in ${props.placeName}`}>
+      {props.scans.map(({ code, verdict, record, again, matches }) => {
+        const [words, tone] = VERDICTS[verdict];
+        return (
+          <li key={code}>
+            <Tag tone={tone}>{words}</Tag> {record?.name ?? <code>{code}</code>}
+            {again && <small>scanned before</small>}
+            {matches.map(({ id, name }) => (
+              <Button key={id} small onClick={() => props.onChoose(code, id)}>
+                Choose {name}
+              </Button>
+            ))}
+          </li>
+        );
+      })}
+    </ul>
+  </div>
 );

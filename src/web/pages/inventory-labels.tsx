@@ -129,7 +129,7 @@ function LabelForm({ segment }: { segment: string }) {
           onChange={(dpi) => set({ dpi })}
         />
       )}
-      <FormError of={form} focus />
+      <FormError of={form} shown={[]} focus />
       <div class="actions">
         <Button type="submit" look="primary" icon="printer" busy={form.busy} disabled={total === 0}>
           Create labels
