@@ -114,7 +114,8 @@ describe("twins", () => {
       expect.stringMatching(/identical job.*Too slow\.$/),
       expect.stringMatching(/identical job.*Too slow\.$/),
     ]);
-    // Asked again, it is tried again.
+    expect(store.get(ids[1]).started).toBeNull();
+    // A new job tries again.
     const again = await store.insert(request("SAME"), "a");
     expect(store.lease(1)!.id).toBe(again);
   });

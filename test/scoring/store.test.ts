@@ -323,6 +323,7 @@ describe("results are computed once", () => {
     const ids = [...(await ask()), await store.insert(request("OTHER"))];
     store.finish(store.lease(1000)!, SCORING_VERSION, PREDICTION);
     expect(ids.map((id) => store.get(id).state)).toEqual(["finished", "finished", "finished", "queued"]);
+    expect(ids.map((id) => store.get(id).started)).toEqual([1_000_000, 1_000_000, 1_000_000, null]);
     expect(store.prediction(ids[2])).toEqual(JSON.parse(PREDICTION));
 
     scoringVersion.corpus = "second";
@@ -368,6 +369,17 @@ describe("recovery at start", () => {
     expect(store.get(first).failure).toContain("ended 10 times");
     expect(store.get(second).state).toBe("queued");
     expect(store.recover()).toEqual({ requeued: 0, failed: 0 });
+  });
+
+  test("recover precedes the first lease if the disk was full at start", async () => {
+    const { store, database } = open();
+    const id = await store.insert(request());
+    store.lease(1000);
+    database.run("PRAGMA query_only = 1");
+    expect(() => store.recover()).toThrow();
+    database.run("PRAGMA query_only = 0");
+    expect(store.lease(1000)).toMatchObject({ id, attempts: 1 });
+    expect(database.query("SELECT interruptions FROM job").get()).toEqual({ interruptions: 1 });
   });
 });
 
