@@ -93,7 +93,7 @@ test("id and type of custom property types", async () => {
   expect(await list("custompropertytypes/?type=JSON")).toEqual([]);
 });
 
-test("who asks by whom or when records were deleted means deleted ones", async () => {
+test("filters by deleted_by and deleted_date include deleted records", async () => {
   const total = async (query: string) =>
     (await lab.ask("GET", `locations/?${query}`, { as: "admin" })).body.total;
   const expression = (category: string, operator: string, value: string) =>
@@ -110,7 +110,7 @@ test("who asks by whom or when records were deleted means deleted ones", async (
   expect(await total("deleted_by=alice")).toBe(0);
 });
 
-test("types can be found by the groups for whose records they are mandatory", async () => {
+test("filters types by the groups whose records require them", async () => {
   const send = async (method: string, path: string, body: unknown) =>
     lab.ask(method, path, { as: "admin", body });
   const path = `annotationtypes/${IDS.organ}/`;

@@ -34,7 +34,7 @@ const labels = async (): Promise<Json> =>
     Object.values(record as object).join("|"),
   );
 
-describe("by the filter of the list", () => {
+describe("by a filter", () => {
   const EXPECTED = ["Box a|", "Box b|new", "Box c|new", "Box d|"];
   test.each<[string, string, unknown]>([
     ["in the address", "locations/?label__gte=Box b&label__lt=Box d", { description: "new" }],
@@ -78,7 +78,7 @@ describe("by the filter of the list", () => {
     expect(await labels()).toEqual(EXPECTED);
   });
 
-  test("deletes too, by address and by body, and nothing where nothing is found", async () => {
+  test("deletes by filter, in the URL or the body, and nothing if nothing matches", async () => {
     const none = await ask("DELETE", "locations/bulk_delete/?label=none");
     expect(none.body).toEqual({ deleted: 0, ids: [] });
     expect((await ask("DELETE", "locations/bulk_delete/?label__gte=Box c&name=Box")).body).toEqual({
@@ -89,7 +89,7 @@ describe("by the filter of the list", () => {
     expect(rest.body.ids).toEqual(ids.slice(0, 2));
   });
 
-  test("wants a filter, no page, and known names", async () => {
+  test("requires a filter, no page, and known names", async () => {
     for (const [method, path, body, key] of [
       ["PATCH", "locations/", { filters: {}, label: "x" }, "filters"],
       ["PATCH", "locations/", { label: "x" }, "non_field_errors"],
@@ -114,7 +114,7 @@ describe("by the filter of the list", () => {
     }
   });
 
-  test("takes the records of others for what they are: refused, one by one", async () => {
+  test("refuses records of others, one by one", async () => {
     const answer = await ask("PATCH", "locations/?deleted=false", { description: "mine" });
     expect(answer.status).toBe(403);
     // Three public ones, and the one of alice's group that belongs to the program.
@@ -132,7 +132,7 @@ describe("by the filter of the list", () => {
 });
 
 describe("verdicts", () => {
-  test("name every record that is refused, with why", async () => {
+  test("list every refused record with the reason", async () => {
     const unknown = "00000000-0000-4000-8000-00000000ffff";
     const answer = await ask("PATCH", "locations/", [
       { id: ids[0], label: "fine" },
@@ -177,7 +177,7 @@ describe("verdicts", () => {
 
 describe("dry runs", () => {
   const path = "locations/?name=Box";
-  test("change nothing and tell what would change", async () => {
+  test("write nothing and return what would change", async () => {
     const before = await all();
     const dry = await ask("PATCH", `${path}&dry_run=1`, { label: "Case" });
     expect({ status: dry.status, body: dry.body }).toMatchObject({
@@ -217,7 +217,7 @@ describe("dry runs", () => {
     expect(history.body.total).toBe(1);
   });
 
-  test("are confirmed: exactly that is done, or nothing where anything has changed", async () => {
+  test("with confirm, writes exactly what the dry run showed, or nothing if records have changed", async () => {
     const body = { label: "Case" };
     const { confirm } = (await ask("PATCH", `${path}&dry_run=1`, body)).body;
     const go = (what: unknown = body, as = "alice") =>
@@ -250,7 +250,7 @@ describe("dry runs", () => {
     expect((await ask("POST", `${undo}?confirm=${String(tried.body.confirm)}`)).status).toBe(200);
   });
 
-  test("a client that wants no body gets none", async () => {
+  test("returns no body if the client prefers minimal answers", async () => {
     const answer = await ask("PATCH", path, { label: "Case" }, { headers: { Prefer: "return=minimal" } });
     expect({ status: answer.status, text: answer.text }).toEqual({ status: 204, text: "" });
     expect(answer.headers.get("preference-applied")).toBe("return=minimal");
@@ -258,7 +258,7 @@ describe("dry runs", () => {
   });
 });
 
-test("2,000 records are made, changed by filter, deleted and brought back, each in a second or so", async () => {
+test("creates, changes, deletes and restores 2,000 records, each in about a second", async () => {
   const big = Array.from({ length: 2_000 }, (_, i) => ({ label: `Tube ${i}`, place: IDS.a101 }));
   const timed = async (work: () => Promise<Answered>): Promise<Answered> => {
     const started = process.cpuUsage();

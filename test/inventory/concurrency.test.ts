@@ -20,7 +20,7 @@ const add = async (): Promise<Answered> => ask("POST", "locations/", { body: { l
 const total = async (path: string): Promise<unknown> => (await ask("GET", path, { as: "admin" })).body.total;
 
 describe("entity tags", () => {
-  test("of a record name its version, change with every write, and tell forms apart", async () => {
+  test("of a record contain its version, change with every write, and differ by format", async () => {
     const made = await add();
     const path = `locations/${made.body.id}/`;
     const tag = made.headers.get("etag")!;
@@ -33,7 +33,7 @@ describe("entity tags", () => {
     expect((await ask("GET", path)).headers.get("etag")).toBe(changed.headers.get("etag"));
   });
 
-  test("spare a reader what it has: 304 to If-None-Match, for records and lists, until something is written", async () => {
+  test("answer 304 to If-None-Match until something is written", async () => {
     const made = await add();
     for (const path of [
       `locations/${made.body.id}/`,
@@ -57,7 +57,7 @@ describe("entity tags", () => {
     expect((await ask("GET", "locations/")).headers.get("etag")).toStartWith("W/");
   });
 
-  test("a name behind a reference changes the tag of a record that shows it, not its version", async () => {
+  test("renaming a referenced record changes the tag of a record that shows it, not its version", async () => {
     const made = await ask("POST", "locations/", { body: { label: "Box", place: IDS.a101 } });
     const path = `locations/${made.body.id}/?response_format=nested`;
     const first = await ask("GET", path);
@@ -88,14 +88,14 @@ describe("entity tags", () => {
     },
   );
 
-  test("If-Match * asks for any version, If-None-Match * for none", async () => {
+  test("If-Match * matches any version, If-None-Match * none", async () => {
     const path = `locations/${(await add()).body.id}/`;
     const body = { label: "Case" };
     expect((await ask("PATCH", path, { body, headers: { "If-None-Match": "*" } })).status).toBe(412);
     expect((await ask("PATCH", path, { body, headers: { "If-Match": "*" } })).status).toBe(200);
   });
 
-  test("of two writers who have read the same, one is told", async () => {
+  test("the second of two concurrent writers gets 412", async () => {
     const made = await add();
     const path = `locations/${made.body.id}/`;
     const headers = { "If-Match": made.headers.get("etag")! };
@@ -110,7 +110,7 @@ describe("entity tags", () => {
 describe("Idempotency-Key", () => {
   const headers = { "Idempotency-Key": "order 66" };
 
-  test("gives the same answer again, and does nothing again", async () => {
+  test("replays the answer without writing again", async () => {
     for (const [path, body] of [
       ["locations/", { label: "Once" }],
       ["locations/", [{ label: "Once" }, { label: "Once" }]],
@@ -130,7 +130,7 @@ describe("Idempotency-Key", () => {
     }
   });
 
-  test("is refused with another body or address, is one user's own, and is kept for a day", async () => {
+  test("is refused with another body or URL, belongs to one user, and expires after a day", async () => {
     const body = { label: "Once" };
     await ask("POST", "locations/", { body, headers });
     const other = await ask("POST", "locations/", { body: { label: "Twice" }, headers });
@@ -151,14 +151,14 @@ describe("Idempotency-Key", () => {
     expect(await total("locations/?label=Once")).toBe(3);
   });
 
-  test("a refusal is not kept, for nothing was done", async () => {
+  test("does not store errors", async () => {
     expect((await ask("POST", "locations/", { body: { label: "" }, headers })).status).toBe(400);
     expect((await ask("POST", "locations/", { body: { label: "Now" }, headers })).status).toBe(201);
     const wrong = { body: { label: "x" }, headers: { "Idempotency-Key": "x".repeat(256) } };
     expect((await ask("POST", "locations/", wrong)).status).toBe(400);
   });
 
-  test("is for answers that can be given again: no files", async () => {
+  test("is refused for files, which cannot be replayed", async () => {
     const answer = await ask("POST", "locations/?format=xlsx", { body: { label: "File" }, headers });
     expect({ status: answer.status, total: await total("locations/?label=File") }).toEqual({
       status: 406,
@@ -186,7 +186,7 @@ describe("JSON Patch on a record", () => {
   const patch = (path: string, body: unknown, type = "application/json-patch+json") =>
     ask("PATCH", path, { body, headers: { "Content-Type": type } });
 
-  test("adds, replaces, removes, moves, copies and tests, into lists too", async () => {
+  test("adds, replaces, removes, moves, copies and tests, also inside lists", async () => {
     const made = await ask("POST", "annotationtypes/", {
       body: {
         name: "dose",

@@ -77,7 +77,7 @@ function holds(expression: Expression, record: Shown): boolean {
   return typeof stored === "string" && MEANINGS[operator](stored, value);
 }
 
-test("random expressions find what they say", async () => {
+test("random expressions find the expected records", async () => {
   let telling = 0;
   for (let i = 0; i < 400; i++) {
     const series = Array.from({ length: 1 + random.below(2) }, () => randomExpression(random, 3));
@@ -92,7 +92,7 @@ test("random expressions find what they say", async () => {
   expect(telling).toBeGreaterThan(150);
 });
 
-test("words of a search are looked up by their trigrams, short ones by reading", async () => {
+test("finds words by trigrams, and short ones by scanning", async () => {
   for (const words of [
     "freezer",
     "FREEZER box",
@@ -118,7 +118,7 @@ test("words of a search are looked up by their trigrams, short ones by reading",
   }
 });
 
-test("the index follows changes, deletions and what is taken back", async () => {
+test("the trigram index follows changes and deletions", async () => {
   const total = async (word: string): Promise<Json> =>
     (await lab.ask("GET", `locations/?deleted=all&query=${word}`, { as: "admin" })).body.total;
   const made = await lab.ask("POST", "locations/", { as: "alice", body: { label: "quagmire" } });

@@ -25,7 +25,7 @@ const moment = (): string => {
 };
 
 describe("the history of a record", () => {
-  test("tells who did what, when, with which token, the last first", async () => {
+  test("lists changes with author, time and token, the last first", async () => {
     const id = await add();
     const changed = await send("PATCH", `locations/${id}/`, { label: "Case", place: IDS.a101 });
     await send("DELETE", `locations/${id}/`);
@@ -51,7 +51,7 @@ describe("the history of a record", () => {
     expect(rows(second).map(({ version }) => version)).toEqual([1]);
   });
 
-  test("is there for those who may view the record, and the token for its owner", async () => {
+  test("is shown to those who may view the record, and the token only to its owner", async () => {
     const id = await add();
     expect((await lab.ask("GET", `locations/${id}/history/`, { as: "bob" })).status).toBe(404);
     expect((await lab.ask("GET", `locations/${id}/history/`)).status).toBe(404);
@@ -62,7 +62,7 @@ describe("the history of a record", () => {
 });
 
 describe("batches", () => {
-  test("are listed with what they did, as far as the caller may view it", async () => {
+  test("are listed with their changes, limited to records that the caller may view", async () => {
     const made = await send("POST", "locations/", [{ label: "a" }, { label: "b", public: true }]);
     const id = made.headers.get("batch-id")!;
     const mine = await lab.ask("GET", `batches/${id}/`, { as: "alice" });
@@ -89,7 +89,7 @@ describe("batches", () => {
 });
 
 describe("as_of", () => {
-  test("gives records and lists as they were, with filters, orders and spans of then", async () => {
+  test("returns records and lists as they were, with filters, orderings and spans of that time", async () => {
     const id = await add("Box");
     const before = await lab.ask("GET", `locations/${id}/?fields=*`, { as: "alice" });
     const then = moment();
@@ -119,7 +119,7 @@ describe("as_of", () => {
     expect((await lab.ask("GET", `locations/${id}/?as_of=${moment()}`, { as: "alice" })).status).toBe(404);
   });
 
-  test("is searched like the present: inside texts, without case, by other tables, in all forms", async () => {
+  test("supports the same filters and formats as the present", async () => {
     const id = await add("Büchse");
     await send("PATCH", `locations/${id}/`, {
       description: "Grüne Würfel",
@@ -155,7 +155,7 @@ describe("as_of", () => {
       }
   });
 
-  test("is read under the rights of today", async () => {
+  test("applies the rights of today", async () => {
     const id = await add("Box");
     await send("PATCH", `locations/${id}/`, { public: true });
     const open = moment();
@@ -168,7 +168,7 @@ describe("as_of", () => {
     expect((await lab.ask("GET", `${path}&can_change=false`, { as: "alice" })).body.total).toBe(0);
   });
 
-  test("every list can be read as it was, and what is no time is refused", async () => {
+  test("reads every list as of a time, and refuses a malformed time", async () => {
     const now = moment();
     const root = await lab.ask("GET", "", { as: "admin" });
     for (const segment of Object.keys(root.body).filter(

@@ -40,7 +40,7 @@ const FIELDS =
     " ",
   );
 
-describe("as a value of", () => {
+describe("as the value of", () => {
   test.each(FIELDS)("%s", async (field) => {
     for (const value of HOSTILE) {
       const { status, body } = await lab.ask("GET", `locations/?${field}=${encodeURIComponent(value)}`);
@@ -56,7 +56,7 @@ describe("as a value of", () => {
   });
 });
 
-describe("as a name of", () => {
+describe("as the name of", () => {
   test.each([
     ["a parameter", (value: string) => `locations/?${encodeURIComponent(value)}=1`],
     ["an ordering", (value: string) => `locations/?ordering=${encodeURIComponent(value)}`],
@@ -83,7 +83,7 @@ describe("as a name of", () => {
   });
 });
 
-test("fields leave out what is not a field", async () => {
+test("fields ignores unknown names", async () => {
   for (const value of [
     ...HOSTILE,
     "rid",
@@ -103,14 +103,14 @@ test("fields leave out what is not a field", async () => {
   }
 });
 
-test("names of objects are no fields", async () => {
+test("refuses names of object members as fields", async () => {
   for (const name of ["__proto__", "constructor", "toString", "hasOwnProperty", "place__constructor"]) {
     expect((await lab.ask("GET", `locations/?${name}=1`)).status).toBe(400);
     expect((await lab.ask("GET", `locations/?ordering=${name}`)).status).toBe(400);
   }
 });
 
-test("random parameters never make the server fail", async () => {
+test("random parameters never cause a server error", async () => {
   const random = seeded(21);
   const parameters = [
     ...FIELDS,
@@ -138,7 +138,7 @@ test("random parameters never make the server fail", async () => {
   expect(snapshot()).toBe(before);
 });
 
-test("random bodies never make the server fail", async () => {
+test("random bodies never cause a server error", async () => {
   const random = seeded(22);
   const values: unknown[] = [
     null,

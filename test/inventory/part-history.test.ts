@@ -40,7 +40,7 @@ const contents = async (more = "", as = "alice") =>
     ({ content }) => content,
   );
 
-test("a note has versions, tags, a past, and comes back", async () => {
+test("a note has versions, entity tags and a past, and can be restored", async () => {
   const made = await good("POST", `${fish}notes/`, { content: "one" });
   const note = `${fish}notes/${made.body.id}/`;
   const first = made.headers.get("batch-id");
@@ -103,7 +103,7 @@ test("a note has versions, tags, a past, and comes back", async () => {
   expect((await changesOf(fish)).map(({ resource }) => resource)).toEqual(["stocks/specimen"]);
 });
 
-test("one value for each type, also after undoing; what can only be read is not brought back", async () => {
+test("allows one value for each type, also after undo, and does not restore read-only values", async () => {
   const first = await good(
     "POST",
     `${fish}annotations/`,
@@ -127,7 +127,7 @@ test("one value for each type, also after undoing; what can only be read is not 
   expect((await ask("DELETE", path, undefined, "admin")).status).toBe(204);
 });
 
-test("a dry run changes nothing, and a key is done once", async () => {
+test("a dry run writes nothing, and an idempotency key is used once", async () => {
   const tried = await good("POST", `${fish}notes/?dry_run=1`, { content: "x" });
   expect([tried.body.count, await contents()]).toEqual([1, []]);
   await good("POST", `${fish}notes/?confirm=${tried.body.confirm}`, { content: "x" });
@@ -138,7 +138,7 @@ test("a dry run changes nothing, and a key is done once", async () => {
   expect(await contents()).toEqual(["x", "y"]);
 });
 
-test("bytes of files stay while any version refers to them", async () => {
+test("keeps the bytes of files while any version refers to them", async () => {
   const kept = () =>
     Number(lab.database.query("SELECT count(*) AS n FROM attachment_content").values()[0][0]);
   const id = fish.split("/")[1];
@@ -175,7 +175,7 @@ test("bytes of files stay while any version refers to them", async () => {
     expect(lab.database.query(`SELECT count(*) AS n FROM ${table}`).values()).toEqual([[0]]);
 });
 
-test("rights have a history for those who may share, and nobody gives back what it could not give", async () => {
+test("shows the history of rights to those who may share, and restores only rights that the caller could grant", async () => {
   const share = (users: Named[], as = "alice") => ask("PATCH", `${fish}permissions/`, { users }, as);
   const given = await share([{ user: "bob", change: true, delete: true }]);
   const [{ grant }] = given.body.users as Named[];
@@ -214,7 +214,7 @@ test("rights have a history for those who may share, and nobody gives back what 
   );
 });
 
-test("memberships have a history; what was given by one ends and returns with it", async () => {
+test("memberships have a history; the rights of a membership end and return with it", async () => {
   const hidden = `specimens/${(await good("POST", "specimens/", { name: "group's" })).body.id}/`;
   const joined = await good("PUT", "groups/Genomics/members/bob/", {}, "admin");
   expect((await ask("GET", hidden, undefined, "bob")).status).toBe(200);
@@ -255,7 +255,7 @@ test("memberships have a history; what was given by one ends and returns with it
   expect((await ask("POST", `batches/${short.headers.get("batch-id")}/undo/`, {}, "admin")).status).toBe(409);
 });
 
-test("a record that is deleted keeps its notes, and has them when it lives again", async () => {
+test("a deleted record keeps its notes, and shows them after it is restored", async () => {
   await good("POST", `${fish}notes/`, { content: "one" });
   await good("DELETE", fish);
   expect((await ask("GET", `${fish}notes/`)).status).toBe(404);
@@ -267,7 +267,7 @@ test("a record that is deleted keeps its notes, and has them when it lives again
   expect(await contents()).toEqual(["one"]);
 });
 
-test("bodies say what is wrong with them, and what was read can be sent back", async () => {
+test("reports errors of bodies, and accepts an answer unchanged", async () => {
   const { body } = await good("POST", `${fish}notes/`, { content: "one" });
   const note = `${fish}notes/${body.id}/`;
   expect((await good("PUT", note, body)).body).toEqual(body);
@@ -285,7 +285,7 @@ test("bodies say what is wrong with them, and what was read can be sent back", a
     expect((await ask("POST", `${note}restore/`, sent)).status).toBe(400);
 });
 
-test("in a browser, histories and what belongs to a record are pages", async () => {
+test("shows histories and sub-resources as pages in a browser", async () => {
   const { body } = await good("POST", `${fish}notes/`, { content: "<b>" });
   const html = { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
   for (const path of [

@@ -15,7 +15,7 @@ const get = (path: string, as?: string) => lab.ask("GET", path, as === undefined
 const results = async (path: string, as: string) =>
   (await get(path, as)).body.results as Record<string, Json>[];
 
-test("whoever is signed in sees names; addresses for mail only the account itself and administrators", async () => {
+test("signed-in users see names; only the user and administrators see the e-mail address", async () => {
   for (const path of ["users/", "groups/", "users/alice/", "groups/Genomics", "groups/Genomics/members/"])
     expect((await get(path)).status).toBe(401);
   const mail = async (as: string) =>
@@ -32,7 +32,7 @@ test("whoever is signed in sees names; addresses for mail only the account itsel
   });
 });
 
-test("no answer holds a hash or a token, and no parameter reaches what is not shown", async () => {
+test("no answer contains a hash or a token, and no parameter reaches hidden fields", async () => {
   for (const look of [
     "",
     "fields=*",
@@ -57,7 +57,7 @@ test("no answer holds a hash or a token, and no parameter reaches what is not sh
   }
 });
 
-test("lists of accounts are lists: filters, order, pages, forms", async () => {
+test("lists of accounts support filters, ordering, pages and formats", async () => {
   const names = async (query: string) =>
     (await results(`users/?${query}`, "bob")).map(({ username }) => username);
   expect(await names("ordering=-username")).toEqual(["system", "bob", "alice", "admin"]);
@@ -76,7 +76,7 @@ test("lists of accounts are lists: filters, order, pages, forms", async () => {
   expect(root).toMatchObject({ users: "http://lab/api/v2/users/", groups: "http://lab/api/v2/groups/" });
 });
 
-test("everybody changes the own name, address and password, and nothing else", async () => {
+test("users may change their own name, e-mail address and password, and nothing else", async () => {
   const as = "alice";
   const own = async (body: unknown, name = "alice") => lab.ask("PATCH", `users/${name}/`, { as, body });
   expect((await own({ full_name: "Alice B. Archer", email: "a@b.example" })).body).toMatchObject({
@@ -125,7 +125,7 @@ test("everybody changes the own name, address and password, and nothing else", a
   expect((await signIn("a new password")).status).toBe(200);
 });
 
-test("administrators make, change and disable accounts", async () => {
+test("administrators create, change and disable accounts", async () => {
   const as = "admin";
   const made = await lab.ask("POST", "users/", {
     as,
@@ -183,7 +183,7 @@ test("administrators make, change and disable accounts", async () => {
   );
 });
 
-test("membership decides at once what is seen", async () => {
+test("membership takes effect at once", async () => {
   const as = "admin";
   const secret = async () => (await get("locations/?name=Secret", "bob")).body.total;
   const members = async () =>
@@ -206,7 +206,7 @@ test("membership decides at once what is seen", async () => {
   expect((await lab.ask("PUT", "groups/Genomics/members/nobody/", { as })).status).toBe(404);
 });
 
-test("groups are made, renamed and deleted while nothing needs them", async () => {
+test("creates, renames and deletes groups that are not in use", async () => {
   const as = "admin";
   const made = await lab.ask("POST", "groups/", { as, body: { name: "Yeast", members: ["bob"] } });
   expect([made.status, made.body.name]).toEqual([201, "Yeast"]);
@@ -230,7 +230,7 @@ test("groups are made, renamed and deleted while nothing needs them", async () =
   expect((await lab.ask("PATCH", "groups/SYSTEM_GROUP/", { as, body: { name: "x" } })).status).toBe(400);
 });
 
-test("accounts and groups have no history besides memberships, and explanations tell nobody's secrets", async () => {
+test("accounts and groups have no history except memberships, and explanations reveal no secrets", async () => {
   for (const segment of ["users", "groups"]) {
     expect((await get(`${segment}/?as_of=2026-01-01`, "bob")).status).toBe(400);
     const explained = await get(`${segment}/?explain=1&name=a`, "bob");
@@ -246,7 +246,7 @@ test("accounts and groups have no history besides memberships, and explanations 
     expect((await get(path)).status).toBe(401);
 });
 
-test("OPTIONS tells who may write what", async () => {
+test("OPTIONS lists the methods that the caller may use", async () => {
   const actions = async (path: string, as: string) =>
     Object.keys(((await lab.ask("OPTIONS", path, { as })).body.actions ?? {}) as object);
   expect(await actions("users/", "admin")).toEqual(["POST"]);

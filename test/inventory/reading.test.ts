@@ -28,7 +28,7 @@ const expression = (...items: [category: string, operator: string, value: Json][
   )}`;
 
 describe("the envelope", () => {
-  test("has its members, in order, and the headers of the specification", async () => {
+  test("has the members and headers of the specification, in order", async () => {
     const { status, headers, body } = await get("locations/");
     expect(status).toBe(200);
     expect(headers.get("content-type")).toBe("application/json");
@@ -53,7 +53,7 @@ describe("the envelope", () => {
     expect(results(last)).toBeArrayOfSize(2);
   });
 
-  test("following next gives every record once", async () => {
+  test("following next returns every record once", async () => {
     const seen: Json[] = [];
     let next: Json = "http://lab/api/v2/vocabularies/terms/?page_size=1";
     while (typeof next === "string") {
@@ -88,7 +88,7 @@ describe("the envelope", () => {
     },
   );
 
-  test("both slash forms and the public address", async () => {
+  test("serves URLs with and without a slash, and uses the public URL in links", async () => {
     expect((await get("locations")).body.total).toBe(3);
     expect((await get("stocks/equipment")).body.total).toBe(2);
     const behind = await openLab({
@@ -103,7 +103,7 @@ describe("the envelope", () => {
   });
 });
 
-test("deep pages are the same however often they are asked for, and follow what is written", async () => {
+test("deep pages are the same on repeated requests, and current after a write", async () => {
   const own = await openLab();
   const labels = Array.from({ length: 1200 }, (_, i) => `box ${(i * 37) % 1200}`);
   await own.ask("POST", "locations/", { as: "alice", body: labels.map((label) => ({ label })) });
@@ -289,7 +289,7 @@ describe("query_expression:", () => {
   });
 });
 
-describe("refusals name the parameter and the choices:", () => {
+describe("errors name the parameter and the choices:", () => {
   test.each([
     ["locations/?labl=x", "labl", "Did you mean label"],
     ["locations/?place__rom=x", "place__rom", "Did you mean place__room"],
@@ -323,7 +323,7 @@ describe("refusals name the parameter and the choices:", () => {
     expect(body.message).toBe(`${name}: ${(body[name] as string[])[0]}`);
   });
 
-  test("paths, references and lists have bounds, within which SQLite still answers", async () => {
+  test("limits paths, references and lists to what SQLite can answer", async () => {
     const deep = (hops: number) => `${"parent__".repeat(hops)}label`;
     expect((await get(`locations/?${deep(5)}=x`)).status).toBe(200);
     expect((await get(`locations/?${deep(6)}=x`)).status).toBe(400);
@@ -365,7 +365,7 @@ describe("refusals name the parameter and the choices:", () => {
     expect((await get(`locations/?query=${"a+".repeat(60)}`)).status).toBe(400);
   });
 
-  test("a name that is no plain word is not repeated", async () => {
+  test("does not repeat hostile names", async () => {
     const { status, text, body } = await get("locations/?%3Cscript%3E=1");
     expect(status).toBe(400);
     expect(text).not.toContain("script>");
@@ -374,7 +374,7 @@ describe("refusals name the parameter and the choices:", () => {
 });
 
 describe("renderings:", () => {
-  test("fields gives only these, in record order, and hidden and spanned ones too", async () => {
+  test("fields selects fields in record order, including hidden and spanned ones", async () => {
     const only = await get(`locations/?fields=label,id,nothing&id=${IDS.drawer}`);
     expect(only.text).toContain(`"results":[{"id":"${IDS.drawer}","label":"drawer"}]`);
     const more = await get(`locations/?fields=label,parent,place__building,place__address&id=${IDS.drawer}`);
@@ -386,7 +386,7 @@ describe("renderings:", () => {
     expect(Object.keys(results(all)[0])).not.toContain("rid");
   });
 
-  test("created and modified are objects as specified, plain where flat, and properties where nested", async () => {
+  test("created and modified are objects by default, plain in flat and properties in nested format", async () => {
     const path = `locations/${IDS.shelf}/`;
     const at = "2026-01-01T00:00:00.000000+00:00";
     expect((await get(path)).body.created).toEqual({ name: "created", value: at, category: "property" });
@@ -417,7 +417,7 @@ describe("renderings:", () => {
     expect(nested.parent).toEqual({ name: "parent", value: null, category: "property" });
   });
 
-  test("a record of every kind, whole", async () => {
+  test("shows all fields of records of the specification", async () => {
     const { body } = await get(`annotationtypes/${IDS.weight}/`);
     expect(body).toEqual({
       url: `http://lab/api/v2/annotationtypes/${IDS.weight}/?format=api`,
@@ -465,7 +465,7 @@ describe("renderings:", () => {
     expect((await get("addresses/1/")).body).toMatchObject({ id: 1, name: "Institute", city: "Heidelberg" });
   });
 
-  test("links to choices work, and keep what was asked for", async () => {
+  test("links to choices work, and keep the format", async () => {
     const types = results(await get("annotationtypes/?format=json"));
     expect(types[0].url).toEndWith("/?format=json");
     const linked = types
@@ -480,7 +480,7 @@ describe("renderings:", () => {
     ]);
   });
 
-  test("format=api is a page without scripts, with links that work", async () => {
+  test("format=api returns a page without scripts whose links work", async () => {
     const { status, headers, text } = await get("locations/?format=api&page_size=2");
     expect(status).toBe(200);
     expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
@@ -494,7 +494,7 @@ describe("renderings:", () => {
       expect({ link, status: (await get(link)).status }).toEqual({ link, status: 200 });
   });
 
-  test("what records say is text on the page, whatever it looks like", async () => {
+  test("escapes values on pages", async () => {
     const own = await openLab();
     const label = `<img src=x onerror="alert(1)"> https://evil.example/"onclick="x`;
     await own.ask("POST", "locations/", { as: "alice", body: { label } });
@@ -505,20 +505,20 @@ describe("renderings:", () => {
     own.database.close();
   });
 
-  test("csv has a line of names and a line per record", async () => {
+  test("CSV has a header line and a line per record", async () => {
     const { headers, text } = await get("locations/?format=csv&fields=label,equipment,public,created");
     expect(headers.get("content-type")).toBe("text/csv; charset=utf-8");
     expect(text.split("\r\n")[0]).toBe("created,label,equipment,public");
     expect(text).toContain(`2026-01-01T00:00:00.000000+00:00,drawer,${IDS.freezer},true\r\n`);
   });
 
-  test("csv of one record", async () => {
+  test("returns one record as CSV", async () => {
     const { headers, text } = await get(`locations/${IDS.shelf}/?format=csv&fields=label,public`);
     expect(headers.get("content-disposition")).toBe('attachment; filename="locations.csv"');
     expect(text).toBe("label,public\r\nShelf 1,true\r\n");
   });
 
-  test("cells that a spreadsheet would run are made inert, and separators are quoted", async () => {
+  test("escapes formulas and quotes separators in CSV", async () => {
     const own = await openLab();
     await own.ask("POST", "locations/", { as: "alice", body: [{ label: '=1+"2"' }, { label: "a,b\nc" }] });
     const { text } = await own.ask("GET", "locations/?format=csv&fields=label&owner=alice", { as: "alice" });
@@ -540,7 +540,7 @@ describe("renderings:", () => {
     expect(headers.get("content-type")).toBe(type);
   });
 
-  test("what cannot be given", async () => {
+  test("refuses unacceptable formats and can_view", async () => {
     const image = await lab.ask("GET", "locations/", { headers: { Accept: "image/png" } });
     expect(image.status).toBe(406);
     expect(image.body.detail).toStartWith("Could not satisfy the request Accept header.");
@@ -553,7 +553,7 @@ describe("renderings:", () => {
 });
 
 describe("HEAD and OPTIONS:", () => {
-  test("HEAD is GET without its body", async () => {
+  test("HEAD answers as GET without the body", async () => {
     const whole = await get("locations/");
     const head = await lab.ask("HEAD", "locations/");
     expect({ status: head.status, text: head.text }).toEqual({ status: 200, text: "" });
@@ -564,7 +564,7 @@ describe("HEAD and OPTIONS:", () => {
     expect((await lab.ask("HEAD", "locations/?page=9")).status).toBe(404);
   });
 
-  test("OPTIONS tells what can be sent, to those who may send it", async () => {
+  test("OPTIONS describes bodies to those who may send them", async () => {
     const nobody = await lab.ask("OPTIONS", "locations/");
     expect(nobody.headers.get("allow")).toBe("GET, POST, PUT, PATCH, HEAD, OPTIONS");
     expect(nobody.body).toMatchObject({ name: "locations", parses: ["application/json"] });
@@ -586,7 +586,7 @@ describe("HEAD and OPTIONS:", () => {
   });
 });
 
-test("the root lists the addresses, each of which answers", async () => {
+test("the root lists URLs that all answer", async () => {
   const { body } = await get("");
   expect(Object.keys(body)).toEqual([...RESOURCES.map(({ segment }) => segment), "users", "groups"]);
   // Who there is, nobody learns without credentials.

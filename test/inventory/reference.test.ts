@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab.database.close());
 
-test("every operation has a name, a summary, a tag and described answers, and no address is there twice", () => {
+test("every operation has an id, a summary, a tag and described responses, and none occurs twice", () => {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
   expect(operations.length).toBe(24 * RESOURCES.length + 19 * RESOURCES.filter(isGuarded).length + 56);
   expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
@@ -63,7 +63,7 @@ describe("lists:", () => {
   }
 });
 
-test("the accepted filters of the specification are all described", () => {
+test("describes all accepted filters of the specification", () => {
   const types =
     "id created modified name description query owner owned_by public type label created_by modified_by model_name model_type";
   const specified: Record<string, string> = {
@@ -90,7 +90,7 @@ test("the accepted filters of the specification are all described", () => {
   }
 });
 
-test("every record answers as described, and a body made of described fields is accepted", async () => {
+test("records match their schema, and a body of all described fields is accepted", async () => {
   for (const resource of RESOURCES) {
     const { get, patch } = paths[`/api/v2/${resource.segment}/{id}/`];
     const list = await lab.ask("GET", `${resource.segment}/`);

@@ -17,7 +17,7 @@ const TABLES = [
   "user_group",
 ];
 
-test("loading twice adds nothing, and brings back nothing that was changed or deleted", async () => {
+test("loading a sample twice adds nothing and reverts nothing", async () => {
   const lab = await openLab();
   const snapshot = () => TABLES.map((table) => lab.database.query(`SELECT * FROM ${table}`).all());
   await lab.ask("PATCH", `locations/${IDS.bench}/`, { as: "admin", body: { label: "Mine" } });
@@ -28,7 +28,7 @@ test("loading twice adds nothing, and brings back nothing that was changed or de
   lab.database.close();
 });
 
-test("ids that a sample does not give are the same in every installation", () => {
+test("generates the same ids for a sample in every installation", () => {
   const ids = () => {
     const database = openDatabase(":memory:", MIGRATIONS);
     const added = loadInventory(database, fixedClock(), SAMPLE, "system");
@@ -42,7 +42,7 @@ test("ids that a sample does not give are the same in every installation", () =>
   expect(ids()).toEqual(ids());
 });
 
-test("what was read before a sample was loaded is not what is read afterwards", async () => {
+test("loading a sample drops cached lists", async () => {
   const lab = await openLab();
   expect((await lab.ask("GET", "locations/")).body.total).toBe(3);
   const more = { ...SAMPLE, locations: [...SAMPLE.locations, { label: "New" }] };
@@ -51,7 +51,7 @@ test("what was read before a sample was loaded is not what is read afterwards", 
   lab.database.close();
 });
 
-test("a sample that breaks a rule is refused whole, and the record is named", () => {
+test("refuses the whole sample if a record breaks a rule, and names the record", () => {
   const database = openDatabase(":memory:", MIGRATIONS);
   const load = (part: object) => () =>
     loadInventory(database, fixedClock(), { ...SAMPLE, ...part }, "system");
@@ -66,7 +66,7 @@ test("a sample that breaks a rule is refused whole, and the record is named", ()
   database.close();
 });
 
-test("what a sample says of its records is there once, and stays as people left it", async () => {
+test("adds annotations and notes of a sample once, and keeps later changes", async () => {
   const lab = await openLab();
   const more = {
     ...SAMPLE,

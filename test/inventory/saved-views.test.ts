@@ -18,7 +18,7 @@ const names = async (as: string) =>
   );
 const save = (body: object) => lab.ask("POST", "views/", { as: "alice", body });
 
-test("a view is seen by nobody else until it is shared with a group", async () => {
+test("only the owner sees a view until it is shared with a group", async () => {
   const made = await save({
     name: "Mine",
     list: "locations",
@@ -36,13 +36,13 @@ test("a view is seen by nobody else until it is shared with a group", async () =
   expect((await lab.ask("DELETE", `views/${id}/`, { as: "alice" })).status).toBe(204);
 });
 
-test("what a view asks for is what its list answers", async () => {
+test("a view returns the records of its list", async () => {
   const { body } = await lab.ask("GET", `views/${IDS.view}/`);
   const list = await lab.ask("GET", `${String(body.list)}/?${String(body.query)}`);
   expect((list.body.results as { label: string }[]).map(({ label }) => label)).toEqual(["drawer", "Shelf 1"]);
 });
 
-test("a view of no list, or of one page, is refused", async () => {
+test("refuses a view of an unknown list or of one page", async () => {
   const wrong = await save({ name: "X", list: "nothing" });
   expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining("Choices: locations")]);
   expect((await save({ name: "X", list: "locations", query: "page=2" })).body.query).toEqual([

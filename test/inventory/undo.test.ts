@@ -29,7 +29,7 @@ const add = async (body: object = { label: "Box" }): Promise<string> =>
   String((await send("POST", "locations/", body)).body.id);
 
 describe("undo of a batch", () => {
-  test("of creating, changing, deleting: the state before, each time, and undo can be undone", async () => {
+  test("undoes creating, changing and deleting, and undo itself", async () => {
     const ids = [await add({ label: "a" }), await add({ label: "b" })];
     const steps: (() => Promise<Answered>)[] = [
       () => send("POST", "locations/", [{ label: "x" }, { label: "y", parent: ids[0] }]),
@@ -62,7 +62,7 @@ describe("undo of a batch", () => {
     expect((batch.body.results as Json[])[0]).toMatchObject({ undone_by: null, changes: { locations: 1 } });
   });
 
-  test("is refused, record by record, where later changes would be lost; other fields do not matter", async () => {
+  test("is refused for each record with later changes to the same fields", async () => {
     const ids = [await add(), await add(), await add()];
     const batch = await send("PATCH", "locations/?name=Box", { label: "Case" });
     await send("PATCH", `locations/${ids[0]}/`, { label: "Later" });
@@ -92,7 +92,7 @@ describe("undo of a batch", () => {
     ]);
   });
 
-  test("what a batch made and others use by now, or was made and changed, stays", async () => {
+  test("refuses to undo the creation of a record that is used or was changed", async () => {
     const made = await send("POST", "locations/", { label: "Rack" });
     await send("POST", "locations/", { label: "Slot", parent: made.body.id });
     const used = await undo(made);
@@ -107,7 +107,7 @@ describe("undo of a batch", () => {
     expect((await lab.ask("GET", `locations/${other.body.id}/`, { as: "alice" })).status).toBe(404);
   });
 
-  test("a deleted tree comes back in one piece, but not without what it hangs on", async () => {
+  test("restores a deleted tree as a whole, but no record without its parent", async () => {
     const rack = await add({ label: "Rack" });
     const slot = await add({ label: "Slot", parent: rack });
     const slotGone = await send("DELETE", `locations/${slot}/`);
@@ -127,7 +127,7 @@ describe("undo of a batch", () => {
     expect((await state()).length).toBe(before.length);
   });
 
-  test("names that went from one record to another go back the same way", async () => {
+  test("undoes names that moved from one record to another", async () => {
     const make = async (name: string) =>
       String((await send("POST", "vocabularies/categories/", { name })).body.id);
     const [one, two] = [await make("one"), await make("two")];
@@ -148,7 +148,7 @@ describe("undo of a batch", () => {
     });
   });
 
-  test("takes the rights that the changes themselves take, and tells nobody of the rest", async () => {
+  test("requires the rights of the changes themselves, and reveals nothing else", async () => {
     const batch = await send("POST", "locations/", [{ label: "open", public: true }, { label: "closed" }]);
     const theirs = await undo(batch, undefined, "bob");
     expect({ status: theirs.status, told: "rows" in theirs.body }).toEqual({ status: 403, told: false });
@@ -164,7 +164,7 @@ describe("undo of a batch", () => {
 });
 
 describe("restore", () => {
-  test("gives a record the values of a version, as a new one", async () => {
+  test("restores the values of a version as a new version", async () => {
     const id = await add({ label: "one", description: "first", place: IDS.a101 });
     await send("PATCH", `locations/${id}/`, { label: "two", place: null });
     await send("PATCH", `locations/${id}/`, { label: "three", description: "" });
@@ -185,7 +185,7 @@ describe("restore", () => {
       expect((await send("POST", `locations/${id}/restore/`, body)).status).toBe(status);
   });
 
-  test("gives a deleted record life, to those who may delete it", async () => {
+  test("restores a deleted record for those who may delete it", async () => {
     const id = await add({ label: "one", public: true });
     await send("DELETE", `locations/${id}/`);
     expect((await send("POST", `locations/${id}/restore/`, {}, "bob")).status).toBe(403);
@@ -202,7 +202,7 @@ describe("restore", () => {
     ]);
   });
 
-  test("is refused where the version refers to what is deleted", async () => {
+  test("is refused if the version refers to a deleted record", async () => {
     const place = (await send("POST", "places/", { room: "7", address: 1 })).body.id;
     const id = await add({ label: "one", place });
     await send("PATCH", `locations/${id}/`, { place: null });
@@ -216,7 +216,7 @@ describe("restore", () => {
 });
 
 describe("purge", () => {
-  test("removes a deleted record and its history, by administrators", async () => {
+  test("lets administrators remove a deleted record and its history", async () => {
     const id = await add({ label: "Gone for good", public: true });
     expect((await send("POST", `locations/${id}/purge/`, undefined, "admin")).status).toBe(409);
     const removed = await send("DELETE", `locations/${id}/`);
@@ -243,7 +243,7 @@ describe("purge", () => {
     expect((await lab.ask("GET", "batches/?kind=purge", { as: "alice" })).body.total).toBe(0);
   });
 
-  test("is refused while any record, deleted or not, refers to it", async () => {
+  test("is refused while any record refers to it, even a deleted one", async () => {
     const rack = await add({ label: "Rack" });
     const slot = await add({ label: "Slot", parent: rack });
     await send("DELETE", `locations/bulk_delete/?id=${rack},${slot}`);
@@ -261,7 +261,7 @@ describe("the feed of changes", () => {
   const feed = async (since: Json, more = "", as = "alice") =>
     (await lab.ask("GET", `changes/?since=${String(since)}${more}`, { as })).body;
 
-  test("is followed by cursors, in the order of commits, without gaps", async () => {
+  test("is read by cursor, in the order of commits, without gaps", async () => {
     const { cursor } = await feed(0, "&page_size=max");
     const id = await add();
     await send("PATCH", `locations/${id}/`, { label: "Case" });

@@ -519,7 +519,7 @@ async function shuffle(): Promise<void> {
     }
 }
 
-test("what anybody sees, through whatever address, is what the rules say, whatever changes", async () => {
+test("every caller sees exactly the records that the rules allow, after every change", async () => {
   let [some, none] = [0, 0];
   for (let round = 0; round < 3; round++) {
     for (const who of callers()) {

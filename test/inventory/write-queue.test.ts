@@ -23,7 +23,7 @@ function queueOn(path: string) {
   return { database, statements, queue, insert, stored, undone: () => undone };
 }
 
-test("what arrives together is one transaction, answered after its commit", async () => {
+test("concurrent writes share one transaction and are answered after its commit", async () => {
   const directory = mkdtempSync(join(tmpdir(), "labd-queue-"));
   const { database, queue, insert, undone } = queueOn(join(directory, "a.sqlite"));
   const other = openDatabase(join(directory, "a.sqlite"), MIGRATIONS);
@@ -44,7 +44,7 @@ test("what arrives together is one transaction, answered after its commit", asyn
   rmSync(directory, { recursive: true });
 });
 
-test("one that is refused takes back its own and nothing of the others", async () => {
+test("rolls back a refused write and none of the others", async () => {
   const { statements, queue, insert, stored, undone } = queueOn(":memory:");
   const refused = () =>
     statements.writing(() => {
@@ -73,7 +73,7 @@ test("one that is refused takes back its own and nothing of the others", async (
   expect(undone()).toBe(1);
 });
 
-test("while somebody else has the turn, writes wait and reads do not", async () => {
+test("while another writer holds the lock, writes wait and reads do not", async () => {
   const { database, queue, insert, stored } = queueOn(":memory:");
   const turn = writeLockOf(database);
   const other = Promise.withResolvers<void>();
@@ -89,7 +89,7 @@ test("while somebody else has the turn, writes wait and reads do not", async () 
   expect(database.query("PRAGMA busy_timeout").get()).toEqual({ timeout: 500 });
 });
 
-test("requests that write at once are answered each for itself", async () => {
+test("answers concurrent writes separately", async () => {
   const lab = await openLab();
   const bodies = [
     { label: "together a" },

@@ -21,7 +21,7 @@ const total = async (path: string, as = "admin"): Promise<Json> =>
   (await lab.ask("GET", path, { as })).body.total;
 
 describe("creating", () => {
-  test("answers with the record, its address, and its owners set", async () => {
+  test("returns the record, its address and its owners", async () => {
     const { status, headers, body } = await send("POST", "locations/", { label: "  Box  ", place: IDS.a101 });
     expect(status).toBe(201);
     expect(headers.get("location")).toBe(`http://lab/api/v2/locations/${body.id}/`);
@@ -61,7 +61,7 @@ describe("creating", () => {
     expect((await send("POST", "locations/", { label: "Box", ...part })).body.place).toBe(IDS.a101);
   });
 
-  test("users, groups, numbers and equipment are referred to likewise", async () => {
+  test("accepts the same forms for users, groups and addresses", async () => {
     const admin = await send(
       "POST",
       "locations/?fields=owner,owned_by",
@@ -76,7 +76,7 @@ describe("creating", () => {
       });
   });
 
-  test("the wrapping of the flat form, in and out", async () => {
+  test("accepts and returns the wrapper of the flat format", async () => {
     const { status, body } = await send("POST", "locations/?format=json&response_format=flat", {
       results: { label: "Box" },
     });
@@ -86,7 +86,7 @@ describe("creating", () => {
     });
   });
 
-  test("a list makes all of them or none", async () => {
+  test("a list creates all records or none", async () => {
     const good = await send("POST", "locations/", [{ label: "a" }, { label: "b" }]);
     expect(good.status).toBe(201);
     expect((good.body as unknown as { label: string }[]).map(({ label }) => label)).toEqual(["a", "b"]);
@@ -195,7 +195,7 @@ describe("field errors:", () => {
     expect(await total(path)).toBe(before);
   });
 
-  test("all wrong fields are told at once", async () => {
+  test("reports all wrong fields at once", async () => {
     const { body } = await send("POST", "custompropertytypes/", { name: "", type: "X", mandatory: 7 });
     expect(Object.keys(body).sort()).toEqual([
       "mandatory",
@@ -207,7 +207,7 @@ describe("field errors:", () => {
     ]);
   });
 
-  test("names like those of objects are only names", async () => {
+  test("treats __proto__ and constructor as plain names", async () => {
     const { status, body } = await send(
       "POST",
       "locations/",
@@ -223,7 +223,7 @@ describe("the rules of types:", () => {
   const create = (body: object, path = "annotationtypes/"): Promise<Answered> =>
     send("POST", `${path}?fields=*`, { name: "x", type: "TEXT", ...body });
 
-  test("mandatory brings its validation, and takes it away", async () => {
+  test("mandatory adds its validation and removes it", async () => {
     const made = await create({ mandatory: true, label: "Dose" });
     expect(made.body.validations).toEqual([
       { name: "required", arguments: [], error_message: "Dose is required." },
@@ -242,7 +242,7 @@ describe("the rules of types:", () => {
     expect((await create({ validations: [own[1]] })).body.validations).toEqual([]);
   });
 
-  test("a default is there exactly where has_default is true", async () => {
+  test("has a default if and only if has_default is true", async () => {
     expect((await create({ has_default: false, default: "a" })).body).toMatchObject({
       has_default: false,
       default: "",
@@ -253,7 +253,7 @@ describe("the rules of types:", () => {
     expect(wrong.body).toMatchObject({ default: ["This field may not be blank if has_default is true."] });
   });
 
-  test("VOCABULARYTERM needs its category, and no other type has one", async () => {
+  test("VOCABULARYTERM requires a category, and other types have none", async () => {
     expect((await create({ type: "VOCABULARYTERM" })).body).toMatchObject({
       cv_category: ["This field is required if type is VOCABULARYTERM."],
     });
@@ -275,7 +275,7 @@ describe("the rules of types:", () => {
     });
   });
 
-  test("NUMBERUNIT has its widgets, its list of units, and is not searchable unless told", async () => {
+  test("NUMBERUNIT sets its widgets, links to its units, and is not searchable by default", async () => {
     const made = await create({ type: "NUMBERUNIT", unit_category: "Mass", preferred_view_widget: "TEXT" });
     expect(made.body).toMatchObject({
       searchable: false,
@@ -294,7 +294,7 @@ describe("the rules of types:", () => {
     });
   });
 
-  test("OBJECT has the list of its target", async () => {
+  test("OBJECT links to the list of its target", async () => {
     const made = await create({
       type: "OBJECT",
       choices_target: "stocks/consumables?type=ANTIBODY",
@@ -305,7 +305,7 @@ describe("the rules of types:", () => {
     );
   });
 
-  test("labels follow from the name, and the field meta is the common one", async () => {
+  test("labels default to the name, and the field meta to the default one", async () => {
     expect((await create({ label: "Dose" })).body).toMatchObject({ label: "Dose", choice_label: "Dose" });
     expect((await create({})).body).toMatchObject({
       label: "x",
@@ -316,7 +316,7 @@ describe("the rules of types:", () => {
 });
 
 describe("changing", () => {
-  test("PATCH changes what it names", async () => {
+  test("PATCH changes the given fields only", async () => {
     const id = await add({ label: "Box", place: "A 101", description: "old" });
     lab.clock.set(START + 1500);
     const { status, headers, body } = await send("PATCH", `locations/${id}/`, { label: "Case" });
@@ -336,7 +336,7 @@ describe("changing", () => {
     expect(await total("locations/?name=case", "alice")).toBe(1);
   });
 
-  test("PUT wants the required fields; read-only ones are ignored; what it got can be sent back", async () => {
+  test("PUT requires required fields, ignores read-only ones, and accepts an answer unchanged", async () => {
     const id = await add({ label: "Box", place: "A 101", description: "old" });
     expect((await send("PUT", `locations/${id}/`, { place: null })).body).toMatchObject({
       label: ["This field is required."],
@@ -360,7 +360,7 @@ describe("changing", () => {
     });
   });
 
-  test("every record of the sample can be sent back as it was shown", async () => {
+  test("accepts every record of the sample unchanged", async () => {
     for (const segment of [
       "annotationtypes",
       "custompropertytypes",
@@ -387,7 +387,7 @@ describe("changing", () => {
     }
   });
 
-  test("a reference to what the writer may not view stays, but cannot be made", async () => {
+  test("keeps a reference to a record that the writer may not view, but refuses a new one", async () => {
     const id = String((await send("POST", "locations/", { label: "x", place: "Cellar" }, "alice")).body.id);
     lab.database.run(
       `INSERT INTO object_permission (object_kind, object_rid, user_rid, can_view, can_change)
@@ -401,7 +401,7 @@ describe("changing", () => {
     expect(back.body).toMatchObject({ place: [`Invalid pk "${IDS.cellar}" - object does not exist.`] });
   });
 
-  test("a location is not inside itself", async () => {
+  test("refuses a location inside itself", async () => {
     const [a, b] = [await add({ label: "a" }), await add({ label: "b" })];
     expect((await send("PATCH", `locations/${b}/`, { parent: a })).status).toBe(200);
     for (const [of, parent] of [
@@ -413,14 +413,14 @@ describe("changing", () => {
       });
   });
 
-  test("a name that several have does not tell which is meant", async () => {
+  test("refuses an ambiguous name", async () => {
     await add({ label: "same" });
     await add({ label: "same" });
     const { body } = await send("POST", "locations/", { label: "x", parent: "same" });
     expect(body).toMatchObject({ parent: ["Several objects have this label; give the id of one."] });
   });
 
-  test("several at once, all or none", async () => {
+  test("changes several records or none", async () => {
     const [a, b] = [await add({ label: "a" }), await add({ label: "b" })];
     const done = await send("PATCH", "locations/", [
       { id: b, label: "B" },
@@ -474,7 +474,7 @@ describe("operations on several records", () => {
   const labels = ({ body }: Answered): Json[] =>
     (body as unknown as { label: Json }[]).map(({ label }) => label);
 
-  test("are those of a JSON Patch, with the id in the path", async () => {
+  test("may be a JSON Patch with ids in the paths", async () => {
     const [a, b] = ids;
     const patch = [
       { op: "test", path: `/${a}/label`, value: "a" },
@@ -496,7 +496,7 @@ describe("operations on several records", () => {
     });
   });
 
-  test("may be the same for all", async () => {
+  test("may be the same for all records", async () => {
     const patch = [{ op: "replace", path: "/label", value: "same" }];
     expect(labels(await send("PATCH", "locations/", { ids, patch }))).toEqual(["same", "same"]);
     expect(labels(await send("PATCH", "locations/", { items: ids, label: "other" }))).toEqual([
@@ -505,7 +505,7 @@ describe("operations on several records", () => {
     ]);
   });
 
-  test("are undone where one is refused", async () => {
+  test("are rolled back if one is refused", async () => {
     const [a, b] = ids;
     const change = { op: "replace", path: `/${a}/label`, value: "A" };
     const refusals: [unknown, number, string][] = [
@@ -531,7 +531,7 @@ describe("operations on several records", () => {
 });
 
 describe("deleting", () => {
-  test("takes a record from the lists and keeps it", async () => {
+  test("hides a record from lists and keeps it", async () => {
     const id = await add();
     const before = await total("locations/");
     lab.clock.set(START + 1000);
@@ -562,14 +562,14 @@ describe("deleting", () => {
     expect(await total(`locations/?query_expression=${expression}`, "alice")).toBe(1);
   });
 
-  test("what others refer to stays", async () => {
+  test("refuses to delete a record that others refer to", async () => {
     const { status, body } = await send("DELETE", `places/${IDS.a102}/`, undefined, "admin");
     expect(status).toBe(409);
     expect(body.detail).toContain("it is the place of records in locations");
     expect((await send("GET", `places/${IDS.a102}/`)).status).toBe(200);
   });
 
-  test("several at once, in all the spellings, all or none", async () => {
+  test("deletes several records or none, in every accepted form", async () => {
     const make = async (): Promise<string[]> => [await add({ label: "a" }), await add({ label: "b" })];
     const forms: [string, string, (ids: string[]) => string, (ids: string[]) => unknown][] = [
       ["DELETE", "as specified", ([a, b]) => `bulk_delete/?id=${a},id=${b}`, () => undefined],
@@ -605,7 +605,7 @@ describe("deleting", () => {
     for (const id of [a, b]) expect((await send("GET", `locations/${id}/`)).status).toBe(200);
   });
 
-  test("a location goes together with what is inside it", async () => {
+  test("deletes a location together with the locations inside it", async () => {
     const outer = await add({ label: "outer" });
     const inner = await add({ label: "inner", parent: outer });
     expect((await send("DELETE", `locations/${outer}/`)).status).toBe(409);
@@ -613,7 +613,7 @@ describe("deleting", () => {
   });
 });
 
-describe("who may not write:", () => {
+describe("writes without permission:", () => {
   test.each([
     ["POST", "locations/"],
     ["PUT", "locations/"],
@@ -656,7 +656,7 @@ describe("who may not write:", () => {
     expect(headers.has("allow")).toBe(wanted === 405);
   });
 
-  test("a wrong token is refused, also for reading", async () => {
+  test("refuses a wrong token, also for reading", async () => {
     const wrong = await lab.ask("GET", "locations/", { headers: { Authorization: "Token wrong" } });
     expect({ status: wrong.status, detail: wrong.body.detail }).toEqual({
       status: 401,
@@ -668,7 +668,7 @@ describe("who may not write:", () => {
     ).toBe(200);
   });
 
-  test("where nobody may read without credentials, nothing is read", async () => {
+  test("requires credentials for reading if anonymous reading is off", async () => {
     const closed = await openLab({ anonymousRead: false });
     for (const path of ["", "locations/", `locations/${IDS.shelf}/`])
       expect((await closed.ask("GET", path)).status).toBe(401);
@@ -677,7 +677,7 @@ describe("who may not write:", () => {
   });
 });
 
-describe("bodies that are none:", () => {
+describe("malformed bodies:", () => {
   test.each([
     ["text/csv", "label\nx", 415, 'Unsupported media type "text/csv" in request. Send application/json.'],
     ["<b>/x", "{}", 415, "Unsupported media type of this name in request. Send application/json."],
@@ -700,7 +700,7 @@ describe("bodies that are none:", () => {
     });
   });
 
-  test("an answer that cannot be given is refused before anything is written", async () => {
+  test("refuses an unacceptable format before anything is written", async () => {
     const before = await total("locations/");
     const { status } = await lab.ask("POST", "locations/", {
       as: "alice",
@@ -713,7 +713,7 @@ describe("bodies that are none:", () => {
   });
 });
 
-test("units of a type come from a category of units", async () => {
+test("refuses a category of units that is not one", async () => {
   const lab = await openLab();
   const make = (unit_category: string) =>
     lab.ask("POST", "annotationtypes/", {

@@ -40,7 +40,7 @@ test("constants fold away", () => {
   expect(and(and(part, part), part)).toEqual({ kind: "and", parts: [part, part, part] });
 });
 
-test("a condition tells what it looks at", () => {
+test("mentions finds the fields of a condition", () => {
   const condition = or(not(compare(["deleted"], "==", 1)), compare(["place", "room"], "==", "1"));
   expect(mentions(condition, "deleted")).toBe(true);
   expect(mentions(condition, "place")).toBe(true);
@@ -145,7 +145,7 @@ function randomCondition(random: Random, rows: readonly Row[], depth: number): C
   return compare(path, random.pick(usable), typeof value === "string" ? value.toWellFormed() : value);
 }
 
-test("random conditions hold of the same rows in SQL and in memory", () => {
+test("random conditions match the same rows in SQL and in memory", () => {
   const random = seeded(7);
   const rows = fill(random, 60);
   let some = 0;

@@ -44,7 +44,7 @@ test.each([
   expect(parseInstant(typed)).toBeUndefined();
 });
 
-test("every microsecond is printed as it is read", () => {
+test("prints every parsed microsecond", () => {
   const random = seeded(3);
   for (let i = 0; i < 500; i++) {
     const micros = Math.floor((random.real() - 0.2) * 4e15);
@@ -52,7 +52,7 @@ test("every microsecond is printed as it is read", () => {
   }
 });
 
-test("UUIDs are read in all their usual forms", () => {
+test("parses UUIDs in all usual forms", () => {
   const plain = "0f8fad5b-d9cb-469f-a165-70867728950e";
   for (const form of [
     plain,
@@ -103,7 +103,7 @@ test.each([
   expect(KINDS.integer.decode(value, prose(""))).toEqual(decoded);
 });
 
-test("what a client typed is shown back only where it is short and plain", () => {
+test("repeats client input only if it is short and plain", () => {
   expect(quoted("label")).toBe('"label"');
   for (const hostile of ["<script>", "a b", "x".repeat(61), "\u202e", ""])
     expect(quoted(hostile)).toBe("The given text");

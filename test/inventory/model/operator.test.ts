@@ -19,12 +19,12 @@ test("the operators are those of the specification", () => {
   expect(Object.keys(OPERATORS)).toEqual(specified.split(", "));
 });
 
-test("every lookup leads to an operator that has it", () => {
+test("every lookup names an operator", () => {
   for (const [lookup, name] of LOOKUPS) expect(OPERATORS[name].lookup).toBe(lookup);
   expect(LOOKUPS.size).toBe(12);
 });
 
-test("text folds in memory as it does in SQL", () => {
+test("folds text in memory as in SQL", () => {
   const random = seeded(1);
   const fold = database.prepare("SELECT fold(?) AS folded");
   for (let i = 0; i < 500; i++) {
@@ -33,7 +33,7 @@ test("text folds in memory as it does in SQL", () => {
   }
 });
 
-test("values order in memory as they do in SQL", () => {
+test("orders values in memory as in SQL", () => {
   const random = seeded(2);
   const less = database.prepare("SELECT ? < ? AS less");
   for (let i = 0; i < 1000; i++) {
@@ -71,7 +71,7 @@ describe("an operator means the same in SQL and in memory:", () => {
   }
 });
 
-test("beginnings are ranges, so that an index serves", () => {
+test("startswith compiles to a range, which an index serves", () => {
   const { sql } = OPERATORS.startswith;
   expect(sql({ plain: "c", folded: "f" }, "ab")).toEqual({ text: "c >= ? AND c < ?", args: ["ab", "ac"] });
   expect(sql({ plain: "c", folded: "f" }, "a\u{10ffff}")).toEqual({

@@ -20,7 +20,7 @@ afterAll(() => database.close());
 const runs = ({ text, args }: { text: string; args: (string | number | null)[] }) =>
   database.prepare(text).all(...args);
 
-test("a filter and an ordering over the same reference share its join", () => {
+test("a filter and an ordering over the same reference share one join", () => {
   const condition = and(compare(["deleted"], "==", 0), compare(["place", "building"], "==", "A"));
   const order = [
     { path: ["place", "room"], descending: true },
@@ -40,7 +40,7 @@ test("a filter and an ordering over the same reference share its join", () => {
   expect(runs(sql)).toEqual([]);
 });
 
-test("a join reaches only what the caller may view", () => {
+test("a join reaches only records that the caller may view", () => {
   const condition = compare(["place", "building"], "==", "A");
   const sql = countStatement(location, condition, plan(DECLARED, location, NOBODY));
   expect(sql).toEqual({
@@ -77,7 +77,7 @@ test("equality with an id or a username needs no join", () => {
   expect(runs(sql)).toEqual([{ total: 0 }]);
 });
 
-test("two resources of one table are told apart, and negation is two-valued", () => {
+test("separates two resources of one table, and negation is two-valued", () => {
   const condition = not(compare(["name"], "icontains", "A"));
   const sql = countStatement(annotationType, condition, plan(DECLARED, annotationType, ADMIN));
   expect(sql).toEqual({
@@ -105,7 +105,7 @@ test("every field of every resource can be compared and ordered by", () => {
   expect(tried).toBeGreaterThan(150);
 });
 
-test("plain lists are read from an index, without sorting and without touching the table", () => {
+test("reads plain lists from a covering index without sorting", () => {
   for (const resource of [location, annotationType]) {
     const listed = and(compare(["deleted"], "==", 0), compare(["public"], "==", 1));
     const order = resource.defaultOrder.map((name) => ({ path: [name], descending: false }));

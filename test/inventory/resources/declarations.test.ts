@@ -8,11 +8,11 @@ import { openDatabase } from "../../../src/platform/sqlite.ts";
 const database = openDatabase(":memory:", MIGRATIONS);
 afterAll(() => database.close());
 
-test("the declarations fit together", () => {
+test("the declarations are consistent", () => {
   expect(validateDeclarations(DECLARED)).toEqual([]);
 });
 
-test("a declaration that does not fit is found", () => {
+test("reports errors in a declaration", () => {
   const location = DECLARED.get("location")!;
   const broken = { ...location, table: "location; --", key: "nothing", nameFields: ["place__nothing"] };
   expect(validateDeclarations(new Map([...DECLARED, ["location", broken]]))).toEqual([
@@ -35,7 +35,7 @@ const columnsOf = (table: string): Map<string, Column> =>
     ]),
   );
 
-test("every declared column is in the database, of the right type, and none is left over", () => {
+test("the declared columns are exactly those of the database, with the right types", () => {
   const types: Record<string, string> = { text: "TEXT", uuid: "TEXT", json: "TEXT", number: "REAL" };
   const declared = new Map<string, Set<string>>();
   for (const resource of DECLARED.values()) {
@@ -69,7 +69,7 @@ test("every declared column is in the database, of the right type, and none is l
   }
 });
 
-test("nothing of an account can be reached but who it is", () => {
+test("only id, username and full name of an account can be reached over a reference", () => {
   const user = DECLARED.get("user")!;
   const reached = Object.keys(user.fields).filter((name) => fieldAt(DECLARED, user, [name]));
   expect(reached).toEqual(["id", "username", "full_name"]);
@@ -81,7 +81,7 @@ test("nothing of an account can be reached but who it is", () => {
   ]);
 });
 
-describe("records have the fields of the specification, and no others:", () => {
+describe("records have exactly the fields of the specification:", () => {
   const common = ["id", "created_by", "modified_by", "created", "modified"];
   const typeFields =
     "name choice_label description public permissions unit_choices_api type label help_text default has_default multiple is_protocol_parameter autocomplete searchable readonly sortable cv_category mandatory validations visibility edit_visibility list_visibility value_choices choices_value choices_label choices_api preferred_view_widget preferred_edit_widget preferred_list_widget field_meta".split(
@@ -100,7 +100,7 @@ describe("records have the fields of the specification, and no others:", () => {
   });
 });
 
-test("an explanation tells fields, parameters and the SQL of a list", () => {
+test("an explanation lists fields, parameters and the SQL of a list", () => {
   for (const resource of RESOURCES) {
     const text = explain(resource);
     for (const name of Object.keys(resource.fields)) expect(text).toContain(`\n  ${name} `);
