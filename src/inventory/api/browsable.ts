@@ -11,7 +11,7 @@ export interface Link {
 }
 
 /** A page around a response. */
-export interface BrowsablePage {
+interface BrowsablePage {
   title: string;
   summary: string;
   method: string;

@@ -34,7 +34,7 @@ export interface Call {
 
 type OpenedCall = Omit<Call, "allow">;
 
-export interface CallOptions {
+interface CallOptions {
   store: Store;
   /** @throws Problem unauthenticated */
   authenticate: (request: Request) => Actor;

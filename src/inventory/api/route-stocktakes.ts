@@ -7,23 +7,21 @@ import {
   readReport,
   removeScan,
   type Report,
+  RESULTS,
+  SCAN_RESULT,
   STOCKTAKE,
-  VERDICTS,
 } from "../labels/stocktake.ts";
 import type { Json } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { writeBatch } from "./batch.ts";
 import { type Call, findChangeable, noContent, respond, respondJson } from "./call.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
-import { nullable } from "../model/schema.ts";
 import { type Api, content } from "./operation-plugin.ts";
 import { showValue } from "./render.ts";
 import { readableParent } from "./route-sub-resources.ts";
 
 const MAX_CODES = 1000;
 
-const RECORD = Type.Object({ segment: Type.String(), id: Type.String(), name: Type.String() });
-const RESULTS = ["found", "misplaced", "missing", "unknown", "other", "places"] as const;
 const REPORT = Type.Object({
   location: Type.Object({ id: Type.String(), name: Type.String() }),
   counts: Type.Object(Object.fromEntries(["expected", ...RESULTS].map((name) => [name, Type.Integer()]))),
@@ -78,19 +76,7 @@ export function addStocktakes(api: Api): void {
     summary: "Add scanned codes to a stocktake",
     description: `At most ${MAX_CODES} codes in one request. A repeated code is stored once. Several devices may scan at the same time.`,
     body: SCANS,
-    returns: content(
-      Type.Object({
-        results: Type.Array(
-          Type.Object({
-            code: Type.String(),
-            verdict: Type.Enum([...VERDICTS]),
-            again: Type.Boolean({ description: "Whether the code had been scanned before." }),
-            record: nullable(RECORD),
-            matches: Type.Array(RECORD, { description: "All candidates for an ambiguous code." }),
-          }),
-        ),
-      }),
-    ),
+    returns: content(Type.Object({ results: Type.Array(SCAN_RESULT) })),
     async run({ call, params, body }) {
       const codes = body.codes ?? (body.code === undefined ? [] : [body.code]);
       if (codes.length === 0) throw parameterProblem("codes", "This field is required.");

@@ -1,9 +1,11 @@
+import { Type } from "typebox";
 import type { Actor } from "../model/access.ts";
 import { ALIVE } from "../model/condition.ts";
 import type { Json } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { selectVisible } from "../model/plan.ts";
 import { columnOf } from "../model/resource.ts";
+import { nullable } from "../model/schema.ts";
 import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
@@ -33,8 +35,8 @@ export type MissingAction = (typeof MISSING)[number];
 const MISSING_STATUS = "MISSING";
 
 /** `place`: a location inside the counted one; `other`: a record that is not stored in locations. */
-export const VERDICTS = ["found", "misplaced", "place", "unknown", "other"] as const;
-export type Verdict = (typeof VERDICTS)[number];
+const VERDICTS = ["found", "misplaced", "place", "unknown", "other"] as const;
+type Verdict = (typeof VERDICTS)[number];
 
 /** A record with its recorded location. */
 interface Item {
@@ -66,30 +68,25 @@ interface Comparison {
 }
 type Tree = ReadonlyMap<number, number | null>;
 
-const RESULTS = ["expected", "found", "misplaced", "missing", "unknown", "other", "places"] as const;
-type Lists = Record<Exclude<(typeof RESULTS)[number], "expected">, Json[]>;
+export const RESULTS = ["found", "misplaced", "missing", "unknown", "other", "places"] as const;
+type Lists = Record<(typeof RESULTS)[number], Json[]>;
 
 /** The report of a stocktake. */
 export interface Report extends Lists {
   location: { id: string; name: string };
-  counts: Record<(typeof RESULTS)[number], number>;
+  counts: Record<"expected" | (typeof RESULTS)[number], number>;
 }
 
-interface RecordName {
-  segment: string;
-  id: string;
-  name: string;
-}
+const RECORD = Type.Object({ segment: Type.String(), id: Type.String(), name: Type.String() });
 
-export interface ScanResult {
-  code: string;
-  verdict: Verdict;
-  /** Whether the code had been scanned before. */
-  again: boolean;
-  record: RecordName | null;
-  /** All candidates for an ambiguous code. */
-  matches: RecordName[];
-}
+export const SCAN_RESULT = Type.Object({
+  code: Type.String(),
+  verdict: Type.Enum([...VERDICTS]),
+  again: Type.Boolean({ description: "Whether the code had been scanned before." }),
+  record: nullable(RECORD),
+  matches: Type.Array(RECORD, { description: "All candidates for an ambiguous code." }),
+});
+export type ScanResult = Type.Static<typeof SCAN_RESULT>;
 
 const stateOf = ({ statements }: Store, rid: number) =>
   statements.get({ text: "SELECT location, state, report FROM stocktake WHERE rid = ?", args: [rid] })!;
@@ -253,7 +250,7 @@ function reportOf(
     other: linesOf("other"),
     places: linesOf("place"),
   };
-  const counts = RESULTS.map((name) => [name, name === "expected" ? expected.length : lists[name].length]);
+  const counts = [["expected", expected.length], ...RESULTS.map((name) => [name, lists[name].length])];
   return {
     location: { id: root.id, name: root.name },
     counts: Object.fromEntries(counts) as Report["counts"],
@@ -303,7 +300,7 @@ export function addScans(
   });
 }
 
-const nameOf = ({ resource, id, name }: ScannedRecord): RecordName => ({
+const nameOf = ({ resource, id, name }: ScannedRecord) => ({
   segment: resource.segment,
   id,
   name,
