@@ -5,39 +5,33 @@ import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { LABD, labd, serve } from "./labd.ts";
 import { type Host, type Hosts, makeHosts } from "./network-hosts.ts";
 
-/**
- * A server, Redis and two workers, each on a machine of its own (network-hosts.ts), and what is asked of them: jobs that
- * go on being submitted while parts are killed and cut off, and a ledger of what became of each.
- */
+/** A server, Redis and two workers, each on its own machine (network-hosts.ts), while parts are killed and cut off. */
 
 export type Part = "server" | "redis" | "worker1" | "worker2";
-const PARTS: readonly Part[] = ["server", "redis", "worker1", "worker2"];
+const PARTS: readonly Part[] = ["redis", "server", "worker1", "worker2"];
 const WORKERS: readonly Part[] = ["worker1", "worker2"];
 const PORT = 8480;
-/** File with what workers show to the server for its corpus. */
-const TOKEN = "worker.token";
 
 export interface StageOptions {
-  /** Holds everything that the parts write. */
+  /** Holds the files of all parts. */
   directory: string;
-  /** Whether the server's own pool works: setting queue_local. */
+  /** Setting queue_local. */
   local: "away" | "always" | "never";
-  /** Whether Redis writes down what it has. */
+  /** Whether Redis persists its data. */
   redisKeeps: boolean;
   /** FASTA file for the corpus; by default the sample. */
   proteins?: string;
-  /** Jobs at a time, of each worker. */
+  /** Concurrent jobs of each worker. */
   concurrency?: number;
 }
 
-/** One job to be asked for. */
 export interface Question {
   identifier: string;
   querySequence: string;
   patterns: string[];
 }
 
-/** So many questions, no two alike: proteins of the sample with expressions that differ from round to round. */
+/** Different questions: proteins of the sample with expressions that differ from round to round. */
 export function questionsOf(count: number): Question[] {
   const records = proteins.split(/^>/m).slice(1);
   return Array.from({ length: count }, (_, i) => {
@@ -51,19 +45,12 @@ export function questionsOf(count: number): Question[] {
   });
 }
 
-/** What was heard of the jobs' ends. */
-export interface Heard {
-  /** `webhook-id` and job of each delivery, repetitions left out. */
-  ends: Map<string, string>;
-  deliveries: number;
-}
-
-/** What became of the jobs: all but the first and `besides` have to be 0. */
+/** The fate of all jobs: everything but `accepted` and `besides` must be 0. */
 export interface Account {
   accepted: number;
-  /** Accepted, and not there. */
+  /** Accepted, but not in the database. */
   lost: number;
-  /** There, and nobody heard that it was accepted. */
+  /** In the database, but their acceptance was not received. */
   besides: number;
   unfinished: number;
   endedTwice: number;
@@ -72,9 +59,26 @@ export interface Account {
   differing: number;
 }
 
+const postJson = (url: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(url, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", ...headers },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(5000),
+  });
+
+/** Polls until a condition holds. @throws after so many seconds, with what was waited for */
+async function until(what: () => string, seconds: number, condition: () => boolean | Promise<boolean>) {
+  for (let i = 0; !(await condition()); i++) {
+    if (i > seconds * 20) throw new Error(what());
+    await Bun.sleep(50);
+  }
+}
+
 export class FarmStage implements AsyncDisposable {
   readonly #running = new Map<Part, Bun.Subprocess>();
-  readonly heard: Heard = { ends: new Map(), deliveries: 0 };
+  /** `webhook-id` and job of each delivery without repetitions. */
+  readonly heard = { ends: new Map<string, string>(), deliveries: 0 };
   readonly #receiver: Bun.Server<undefined>;
 
   private constructor(
@@ -95,71 +99,55 @@ export class FarmStage implements AsyncDisposable {
   }
 
   static async open(options: StageOptions): Promise<FarmStage> {
-    const { directory, proteins } = options;
+    const { directory, proteins = "--sample" } = options;
     for (const part of PARTS) mkdirSync(join(directory, part), { recursive: true });
-    const what = proteins === undefined ? ["--sample"] : [proteins];
     const env = { LABD_DATA_DIR: join(directory, "server") };
-    const added = await labd(["corpus", "add", ...what], { env });
+    const added = await labd(["corpus", "add", proteins], { env });
     if (added.code !== 0) throw new Error(added.stderr);
-    await labd(["user", "add", "farm", "--password-stdin"], { env, stdin: "a long password\n" });
-    const token = await labd(["token", "add", "farm"], { env });
-    writeFileSync(join(directory, TOKEN), token.stdout, { mode: 0o600 });
+    await labd(["user", "add", "farm", "--admin"], { env });
+    const token = (await labd(["token", "add", "farm"], { env })).stdout;
+    writeFileSync(join(directory, "worker.token"), token, { mode: 0o600 });
     const stage = new FarmStage(options, await makeHosts(PARTS));
     try {
-      for (const part of ["redis", "server", ...WORKERS] as Part[]) stage.start(part);
+      for (const part of PARTS) stage.start(part);
       await stage.untilAnswers();
-      await stage.#register();
+      const events = ["job.finished", "job.failed", "job.cancelled"];
+      const webhook = { url: stage.#receiver.url.href, events };
+      const authorization = { Authorization: `Token ${token.trim()}` };
+      const registered = await postJson(`${stage.url}/api/webhooks/`, webhook, authorization);
+      if (!registered.ok) throw new Error(await registered.text());
       for (const worker of WORKERS) await stage.untilTakesWork(worker);
       return stage;
     } catch (error) {
-      const said = stage.log();
+      const log = stage.log();
       await stage[Symbol.asyncDispose]();
-      throw new Error(said, { cause: error });
+      throw new Error(log, { cause: error });
     }
   }
 
   get url(): string {
-    return `http://${this.#host("server").address}:${PORT}`;
-  }
-  get queue(): string {
-    return `redis://${this.#host("redis").address}:6379/0`;
+    return `http://${this.hosts.host("server").address}:${PORT}`;
   }
 
-  #host(part: Part): Host {
-    return this.hosts.host(part);
-  }
-
-  /** Starts a part, or starts it again after it was killed. */
+  /** Starts a part, also again after it was killed. */
   start(part: Part): void {
     const { directory, local, redisKeeps, concurrency = 1 } = this.options;
-    const { address } = this.#host(part);
+    const { address } = this.hosts.host(part);
+    const queue = `redis://${this.hosts.host("redis").address}:6379/0`;
     const data = join(directory, part);
     const network = this.hosts.address.replace(/\.\d+$/, ".0/24");
-    const work =
-      `${LABD} worker --queue ${this.queue} --concurrency ${concurrency} --data-dir ${data} --from ${this.url} ` +
-      `--token-file ${join(directory, TOKEN)}`;
+    const worker = `${LABD} worker --queue ${queue} --concurrency ${concurrency} --data-dir ${data} --from ${this.url} --token-file ${join(directory, "worker.token")}`;
     const commands: Record<Part, string> = {
-      redis:
-        `redis-server --bind ${address} --port 6379 --protected-mode no --dir ${data} ` +
-        `--save '' --appendonly ${redisKeeps ? "yes" : "no"} --maxmemory-policy noeviction`,
-      server:
-        `${LABD} serve --host ${address} --port ${PORT} --data-dir ${data} --queue ${this.queue} --queue-local ${local} ` +
-        `--workers 1 --backup-hours 0 --log problems --webhook-allow ${network}`,
-      worker1: work,
-      worker2: work,
+      redis: `redis-server --bind ${address} --port 6379 --protected-mode no --dir ${data} --save '' --appendonly ${redisKeeps ? "yes" : "no"} --maxmemory-policy noeviction`,
+      server: `${LABD} serve --host ${address} --port ${PORT} --data-dir ${data} --queue ${queue} --queue-local ${local} --workers 1 --backup-hours 0 --log problems --webhook-allow ${network}`,
+      worker1: worker,
+      worker2: worker,
     };
-    const env = { LABD_ADMIN_PASSWORD: "correct horse battery", HOME: directory };
-    this.#running.set(
-      part,
-      this.#host(part).start(
-        commands[part].split(" ").map((word) => (word === "''" ? "" : word)),
-        this.#logFile(part),
-        env,
-      ),
-    );
+    const words = commands[part].split(" ").map((word) => (word === "''" ? "" : word));
+    const started = this.hosts.host(part).start(words, this.#logFile(part), { HOME: directory });
+    this.#running.set(part, started);
   }
 
-  /** Ends a part without a word. */
   async kill(part: Part): Promise<void> {
     const process = this.#running.get(part)!;
     if (process.exitCode !== null) throw new Error(`${part} had ended by itself: ${this.log()}`);
@@ -167,97 +155,63 @@ export class FarmStage implements AsyncDisposable {
     await process.exited;
   }
 
-  /** Takes away what a worker has on its disk, as if it came on a new machine. */
+  /** Deletes the data of a worker, as if it started on a new machine. */
   wipe(worker: Part): void {
     rmSync(join(this.options.directory, worker), { recursive: true });
   }
 
   cut(part: Part, how: Parameters<Host["cut"]>[0]): Promise<void> {
-    return this.#host(part).cut(how);
+    return this.hosts.host(part).cut(how);
   }
   heal(part: Part): Promise<void> {
-    return this.#host(part).heal();
+    return this.hosts.host(part).heal();
   }
 
   #logFile = (part: Part): string => join(this.options.directory, `${part}.log`);
 
-  get #database(): string {
-    return join(this.options.directory, "server/labd.sqlite");
-  }
-
-  /** The last that each part said. */
+  /** The last log lines of each part. */
   log(): string {
-    return PARTS.map((part) => {
-      const file = this.#logFile(part);
-      return existsSync(file) ? `--- ${part}\n${readFileSync(file, "utf8").slice(-3000)}` : "";
-    }).join("\n");
+    return PARTS.map(this.#logFile)
+      .filter((file) => existsSync(file))
+      .map((file) => `--- ${file}\n${readFileSync(file, "utf8").slice(-3000)}`)
+      .join("\n");
   }
 
-  async untilAnswers(): Promise<void> {
-    for (let i = 0; i < 600; i++) {
-      const answer = await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(1000) }).catch(
-        () => null,
-      );
-      if (answer?.ok) return;
-      await Bun.sleep(50);
-    }
-    throw new Error(`the server does not answer: ${this.log()}`);
-  }
-
-  /** Waits until a worker, the so-manieth that was started there, has said that it takes work. */
-  async untilTakesWork(worker: Part, times = 1): Promise<void> {
-    const said = (): number => readFileSync(this.#logFile(worker), "utf8").split('"takes work"').length - 1;
-    for (let i = 0; said() < times; i++) {
-      if (i === 2400) throw new Error(`${worker} takes no work: ${this.log()}`);
-      await Bun.sleep(100);
-    }
-  }
-
-  /** Has itself told of the end of each job. */
-  async #register(): Promise<void> {
-    const post = async (path: string, body: unknown, headers: Record<string, string> = {}) => {
-      const answer = await fetch(`${this.url}${path}`, {
-        method: "POST",
-        headers: { "Content-Type": "application/json", ...headers },
-        body: JSON.stringify(body),
-      });
-      if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-      return (await answer.json()) as { token?: string };
-    };
-    const { token } = await post("/api/v2/token-auth/", {
-      username: "admin",
-      password: "correct horse battery",
-    });
-    await post(
-      "/api/webhooks/",
-      { url: this.#receiver.url.href, events: ["job.finished", "job.failed", "job.cancelled"] },
-      { Authorization: `Token ${token}` },
+  untilAnswers(): Promise<void> {
+    return until(
+      () => `the server does not answer: ${this.log()}`,
+      30,
+      () =>
+        fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(1000) }).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
     );
   }
 
-  /**
-   * Submits a question until it is accepted, whatever is away meanwhile. Where an answer was lost, the job that it told of may
-   * be there besides.
-   */
+  /** Waits until a worker has logged so many times that it takes work. */
+  untilTakesWork(worker: Part, times = 1): Promise<void> {
+    const logged = (): number => readFileSync(this.#logFile(worker), "utf8").split('"takes work"').length - 1;
+    return until(
+      () => `${worker} takes no work: ${this.log()}`,
+      240,
+      () => logged() >= times,
+    );
+  }
+
+  /** Submits a question until it is accepted. A job whose acceptance was lost on the way may exist besides. */
   async submit(question: Question): Promise<string> {
     for (;;) {
-      const answer = await fetch(`${this.url}/api/scoring/jobs`, {
-        method: "POST",
-        headers: { "Content-Type": "application/json" },
-        body: JSON.stringify(question),
-        signal: AbortSignal.timeout(5000),
-      }).catch(() => null);
-      if (answer?.status === 202) {
-        const job = (await answer.json().catch(() => null)) as { id: string } | null;
-        if (job) return job.id;
-      } else if (answer && answer.status < 500 && answer.status !== 429) {
-        throw new Error(`${answer.status}: ${await answer.text()}`);
-      }
+      const response = await postJson(`${this.url}/api/scoring/jobs`, question).catch(() => null);
+      const job = response?.ok ? ((await response.json().catch(() => null)) as { id: string } | null) : null;
+      if (job) return job.id;
+      if (response && response.status >= 400 && response.status < 500 && response.status !== 429)
+        throw new Error(`${response.status}: ${await response.text()}`);
       await Bun.sleep(100);
     }
   }
 
-  /** Submits all, some at a time. @returns the identifier of each */
+  /** Submits all, four at a time. @returns the identifiers in order */
   async submitAll(questions: readonly Question[], pause = 0): Promise<string[]> {
     const ids: string[] = [];
     const left = [...questions.entries()];
@@ -271,74 +225,61 @@ export class FarmStage implements AsyncDisposable {
     return ids;
   }
 
-  /** Number of jobs by state, as the database has them. */
-  counts(): Record<string, number> {
-    using database = new Database(this.#database, { readonly: true });
-    const rows = database.query("SELECT state, count(*) AS n FROM job GROUP BY state").all();
-    return Object.fromEntries((rows as { state: string; n: number }[]).map(({ state, n }) => [state, n]));
+  #query<Row>(sql: string): Row[] {
+    using database = new Database(join(this.options.directory, "server/labd.sqlite"), { readonly: true });
+    return database.query(sql).all() as Row[];
   }
 
-  /**
-   * Who has scored how many of those that are finished. A question whose answer to the client was lost with the server is
-   * asked again, and may be answered without a worker.
-   */
+  /** Finished jobs by worker; those answered from an earlier result have no attempts. */
   byWorker(): Record<string, number> {
-    using database = new Database(this.#database, { readonly: true });
-    const rows = database
-      .query(
-        "SELECT coalesce(substr(worker, 1, 30), 'pool') AS who, count(*) AS n FROM job WHERE state = 'finished' AND attempts > 0 GROUP BY who",
-      )
-      .all();
-    return Object.fromEntries((rows as { who: string; n: number }[]).map(({ who, n }) => [who, n]));
+    const rows = this.#query<{ worker: string; n: number }>(
+      "SELECT coalesce(substr(worker, 1, 30), 'pool') AS worker, count(*) AS n FROM job WHERE state = 'finished' AND attempts > 0 GROUP BY 1",
+    );
+    return Object.fromEntries(rows.map(({ worker, n }) => [worker, n]));
   }
 
   /** Waits until so many workers have each finished a job. */
-  async untilHandedIn(workers: number): Promise<void> {
-    for (let i = 0; Object.keys(this.byWorker()).length < workers; i++) {
-      if (i === 4800) throw new Error(`only ${JSON.stringify(this.byWorker())}: ${this.log()}`);
-      await Bun.sleep(50);
-    }
+  untilHandedIn(workers: number): Promise<void> {
+    const finishers = (): number => Object.keys(this.byWorker()).length;
+    return until(
+      () => `only ${JSON.stringify(this.byWorker())}: ${this.log()}`,
+      240,
+      () => finishers() >= workers,
+    );
   }
 
   /** Waits until no job waits or runs. @throws after so many seconds without the end of a job */
   async untilDone(patience = 200): Promise<void> {
-    let best = "";
+    let best = Infinity;
     for (let since = performance.now(); ; await Bun.sleep(100)) {
-      const { queued = 0, running = 0, ...ended } = this.counts();
-      if (queued + running === 0) return;
-      if (JSON.stringify(ended) !== best) since = performance.now();
-      best = JSON.stringify(ended);
+      const [{ n }] = this.#query<{ n: number }>(
+        "SELECT count(*) AS n FROM job WHERE state IN ('queued', 'running')",
+      );
+      if (n === 0) return;
+      if (n !== best) since = performance.now();
+      best = n;
       if (performance.now() - since > patience * 1000)
-        throw new Error(`${queued} queued, ${running} running, nothing ends: ${this.log()}`);
+        throw new Error(`${n} jobs remain, and none ends: ${this.log()}`);
     }
   }
 
-  /** Result of a job, as its owner gets it. */
-  async result(id: string): Promise<string> {
-    const answer = await fetch(`${this.url}/api/scoring/jobs/${id}/result`);
-    if (answer.status !== 200) throw new Error(`${id}: ${answer.status} ${await answer.text()}`);
-    return answer.text();
-  }
-
-  /** Waits until the end of every job was told, and a little longer for what should not come. */
-  async untilTold(jobs: number): Promise<void> {
-    for (let i = 0; i < 4800 && this.heard.ends.size < jobs; i++) await Bun.sleep(50);
-    await Bun.sleep(1500);
-  }
-
   /**
-   * Holds what became of the jobs against what was accepted, what was told, and what one machine says.
-   * @param ids of the jobs, in the order of what is expected
+   * Compares the jobs with what was accepted, what was delivered, and the results of one machine.
+   * @param ids in the order of `expected`
    */
   async account(ids: readonly string[], expected: readonly string[]): Promise<Account> {
-    using database = new Database(this.#database, { readonly: true });
-    const jobs = database.query("SELECT id, state FROM job").all() as { id: string; state: string }[];
-    await this.untilTold(jobs.length);
+    const jobs = this.#query<{ id: string; state: string }>("SELECT id, state FROM job");
+    for (let i = 0; i < 4800 && this.heard.ends.size < jobs.length; i++) await Bun.sleep(50);
+    // Time for deliveries that should not come.
+    await Bun.sleep(1500);
     const known = new Set(jobs.map(({ id }) => id));
     const told = new Map<string, number>();
     for (const job of this.heard.ends.values()) told.set(job, (told.get(job) ?? 0) + 1);
-    const differing: string[] = [];
-    for (const [i, id] of ids.entries()) if ((await this.result(id)) !== expected[i]) differing.push(id);
+    let differing = 0;
+    for (const [i, id] of ids.entries()) {
+      const response = await fetch(`${this.url}/api/scoring/jobs/${id}/result`);
+      if ((await response.text()) !== expected[i]) differing++;
+    }
     return {
       accepted: new Set(ids).size,
       lost: ids.filter((id) => !known.has(id)).length,
@@ -346,7 +287,7 @@ export class FarmStage implements AsyncDisposable {
       unfinished: jobs.filter(({ state }) => state !== "finished").length,
       endedTwice: [...told.values()].filter((times) => times > 1).length,
       endUntold: jobs.filter(({ id }) => !told.has(id)).length,
-      differing: differing.length,
+      differing,
     };
   }
 
@@ -356,32 +297,25 @@ export class FarmStage implements AsyncDisposable {
   }
 }
 
-/** What one machine says to the same questions: a server without a queue, on a copy of the same corpus. */
+/** The results of one machine for the same questions: a server without a queue, on a copy of the corpus. */
 export async function resultsOfOne(
   directory: string,
   questions: readonly Question[],
-  proteins?: string,
+  proteins = "--sample",
 ): Promise<string[]> {
   mkdirSync(directory, { recursive: true });
-  const what = proteins === undefined ? ["--sample"] : [proteins];
-  await labd(["corpus", "add", ...what], { env: { LABD_DATA_DIR: directory } });
+  await labd(["corpus", "add", proteins], { env: { LABD_DATA_DIR: directory } });
   await using server = await serve(directory, ["--log", "problems", "--backup-hours", "0"]);
-  const results: { events: string; result: string }[] = [];
+  const links: { events: string; result: string }[] = [];
   for (const question of questions) {
-    const answer = await fetch(`${server.url}/api/scoring/jobs`, {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(question),
-    });
-    if (answer.status !== 202) throw new Error(`${question.identifier}: ${await answer.text()}`);
-    results.push(((await answer.json()) as { links: { events: string; result: string } }).links);
+    const response = await postJson(`${server.url}/api/scoring/jobs`, question);
+    if (!response.ok) throw new Error(`${question.identifier}: ${await response.text()}`);
+    links.push(((await response.json()) as { links: { events: string; result: string } }).links);
   }
-  const texts: string[] = [];
-  for (const { events, result } of results) {
+  const results: string[] = [];
+  for (const { events, result } of links) {
     await (await fetch(events)).text();
-    const answer = await fetch(result);
-    if (answer.status !== 200) throw new Error(`${result}: ${await answer.text()}`);
-    texts.push(await answer.text());
+    results.push(await (await fetch(result)).text());
   }
-  return texts;
+  return results;
 }
