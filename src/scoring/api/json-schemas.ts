@@ -68,7 +68,7 @@ export const JobSchema = object(
   {
     id: text("Identifies the job, also in GetStatus and GetResult.", { format: "uuid" }),
     identifier: nullable(text("The client's own name of the query.")),
-    state: oneOf<State>(STATES, "State of the job; docs/jobs.md lists the states."),
+    state: oneOf<State>(STATES, "State of the job."),
     stage: nullable(
       Type.Unsafe<"start" | "homologs" | "tree" | "scores">({
         type: "string",
@@ -76,7 +76,7 @@ export const JobSchema = object(
         description: "What a running job is doing; null otherwise.",
       }),
     ),
-    fraction: nullable(fraction("Completed part of the stage; null unless running.")),
+    fraction: nullable(fraction("Completed fraction of the stage; null unless running.")),
     place: nullable(count("Place in the queue, 1 for the next; null unless queued.")),
     submitted: instant("When it was accepted."),
     started: nullable(instant("When a worker took it.")),

@@ -142,7 +142,7 @@ const POSITION: ComplexType<{ number: number; residue: string; conservation: num
       type: "double",
       occurs: "optional",
       meaning:
-        "Weighted part of the homologs that keep it, 0 to 1; missing at wildcards and without homologs.",
+        "Weighted fraction of the homologs that keep it, 0 to 1; missing at wildcards and without homologs.",
       read: ({ conservation }) => (conservation === null ? [] : [conservation]),
     },
   ],

@@ -56,10 +56,10 @@ export const HomologSchema = object(
     description: text("Its description in the corpus."),
     organism: nullable(text("Organism or species code, if known.")),
     identity: fraction("Identical residues per aligned pair of residues, 0 to 1."),
-    coverage: fraction("Part of the query that is aligned to its residues, 0 to 1."),
+    coverage: fraction("Fraction of the query that is aligned to its residues, 0 to 1."),
     bitScore: nullable(number("Score of the local alignment in bits.")),
     eValue: nullable(number("Hits with this score expected by chance.")),
-    weight: fraction("Its weight in the tree: near-identical proteins share one."),
+    weight: fraction("Its weight by the tree: nearly identical proteins share one."),
   },
   "A homologous protein of the corpus that contributes to the scores.",
 );
@@ -81,15 +81,15 @@ const ContributionsSchema = object(
   {
     offset: number("The same for all matches."),
     retention: number("Retention in the homologs beyond expectation."),
-    lossRate: number("How slowly the match was lost along the tree."),
-    divergence: number("How fast the flanking residues change."),
+    lossRate: number("Low rate of loss of the match along the tree."),
+    divergence: number("Rate at which the flanking residues change."),
     disorder: number("Disorder of the homologs around the match."),
     chain: number("Order of the whole chain, against which a disordered match stands out."),
     burial: number("Absence of a hydrophobic segment, such as of a membrane or a core."),
     charge: number("Negative net charge of the region."),
-    serThrFraction: number("Serine and threonine in the region."),
-    terminusProximity: number("Distance to the nearest end of the chain."),
-    abundance: number("Number of matches against that expected by chance."),
+    serThrFraction: number("Fraction of serine and threonine in the region."),
+    terminusProximity: number("Proximity to an end of the chain."),
+    abundance: number("Number of matches, compared with chance."),
   } satisfies Record<keyof NonNullable<MatchScore["contributions"]>, TSchema>,
   "What each kind of evidence adds to z, which is their sum. Missing if the data are insufficient.",
 );
@@ -106,16 +106,16 @@ export const MatchSchema = object(
       ),
     ),
     expected: nullable(
-      fraction("The score to expect if the match changed as fast as the flanking residues, 0 to 1."),
+      fraction("The expected score if the match changed as fast as the flanking residues, 0 to 1."),
     ),
     z: nullable(
       number(
         "Evidence for the match in standard deviations: conservation beyond expectation, and the context.",
       ),
     ),
-    pValue: nullable(fraction("Part of comparable random matches that score as well or better, 0 to 1.")),
+    pValue: nullable(fraction("Fraction of comparable random matches that score as well or better, 0 to 1.")),
     pValueIs: nullable(
-      choice("PValueKind", "Whether pValue is an estimate, or a bound where the simulation ends."),
+      choice("PValueKind", "Whether pValue is an estimate or a bound at the end of the simulated range."),
     ),
     homologs: count("Homologs that count at this match."),
     effectiveHomologs: number("Number of independent homologs they are equivalent to."),
@@ -124,7 +124,7 @@ export const MatchSchema = object(
     conservation: list(
       nullable(
         fraction(
-          "Weighted part of the homologs that keep the residue; null at wildcards and without homologs.",
+          "Weighted fraction of the homologs that keep the residue; null at wildcards and without homologs.",
         ),
       ),
       "Per residue of the match.",
@@ -156,7 +156,9 @@ const AlignmentSchema = object(
       "Per homolog; it does not reach the gaps at both ends.",
     ),
     conservation: list(
-      nullable(fraction("Weighted part of the homologs with the same residue, among those that reach it.")),
+      nullable(
+        fraction("Weighted fraction of the homologs with the same residue, among those that reach it."),
+      ),
       "Per residue of the query, in hundredths; null where no homolog reaches.",
     ),
     disorder: list(

@@ -1,13 +1,13 @@
 import type { Database } from "../../platform/sqlite.ts";
 import { type JobRequest, transitionSql } from "./job.ts";
 
-/** A job in the hands of a worker. */
+/** A job that is leased to a worker. */
 export interface Lease {
   rid: number;
   id: string;
   request: JobRequest;
   digest: string;
-  /** 1 the first time. */
+  /** Number of this attempt, from 1. */
   attempts: number;
   /** Time limit of the worker. */
   deadline: number;

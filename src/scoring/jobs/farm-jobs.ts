@@ -59,7 +59,7 @@ export interface RemoteLease {
   id: string;
   /** Name of the worker. */
   worker: string;
-  /** 1 the first time. */
+  /** Number of this attempt, from 1. */
   attempts: number;
 }
 
@@ -74,7 +74,7 @@ const requeueFor = (worker: "NULL" | "''"): string =>
 
 /**
  * The jobs that remote workers may take, have taken or finish. The database is the source of truth: every message of a
- * worker or of the job queue ends in a transition of job.ts, or in none, so that who finishes an ended job gets `false`.
+ * worker or of the job queue ends in a transition of job.ts, or in none, so that finishing an ended job returns `false`.
  */
 export class FarmJobs {
   readonly #scheduler: FairScheduler;
@@ -141,7 +141,7 @@ export class FarmJobs {
 
   /**
    * Records that remote workers have started jobs, in one transaction.
-   * @returns for each false if it has ended, or the pool has it
+   * @returns for each whether it could be started: false if it has ended, or the pool has it
    */
   begin(taken: readonly RemoteLease[], milliseconds: number): boolean[] {
     return this.#inFastTransaction(() => taken.map((one) => this.#begin(one, milliseconds)));

@@ -85,7 +85,7 @@ interface Running {
 
 /** Milliseconds between checks of the memory. */
 const MEMORY_INTERVAL = 250;
-/** Smaller corpora are searched faster than others can be told of it. */
+/** Sharing the search of a smaller corpus takes longer than the search itself. */
 const MIN_SHARED_SEQUENCES = 32_768;
 const DEFECT = "The scoring failed because of a defect of the program; the server's log has the cause.";
 

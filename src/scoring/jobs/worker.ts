@@ -61,10 +61,10 @@ export type DrawReport =
 
 declare const self: Worker;
 
-/** Lowers the priority of this thread, so that the one that answers requests comes first. */
+/** Added to the niceness of this thread, so that the one that answers requests comes first. */
 const NICENESS = 5;
 try {
-  // Elsewhere than on Linux it would be that of the whole process.
+  // On other systems it would apply to the whole process.
   if (process.platform === "linux") setPriority(Math.min(getPriority() + NICENESS, 19));
 } catch {
   // A service manager or a container may forbid it.
