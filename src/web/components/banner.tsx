@@ -58,7 +58,6 @@ export function ErrorBanner({
 const here = (): string | undefined =>
   typeof location === "undefined" ? undefined : location.pathname + location.search;
 
-const CONFLICT = "Somebody else has changed it. Reload the page to see the current version.";
 const CORRECT = "Correct it and try again.";
 
 const NEXT_STEPS: Readonly<Record<number, string>> = {
@@ -67,9 +66,10 @@ const NEXT_STEPS: Readonly<Record<number, string>> = {
   401: "You return here afterwards.",
   403: "Ask an administrator for access.",
   404: "It may have been deleted, or the link may be incomplete.",
-  409: CONFLICT,
+  // The message says why.
+  409: "",
   410: "It has expired. Create it again.",
-  412: CONFLICT,
+  412: "Somebody else has changed it. Reload the page to see the current version.",
   413: CORRECT,
   415: CORRECT,
 };

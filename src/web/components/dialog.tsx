@@ -18,6 +18,7 @@ export function Dialog({ title, onClose, children, actions, wide }: DialogProps)
   useEffect(() => {
     const opened = dialog.current;
     opened?.showModal();
+    opened?.querySelector<HTMLElement>(".dialog-body :is(input, select, textarea)")?.focus();
     return () => opened?.close();
   }, []);
   return (

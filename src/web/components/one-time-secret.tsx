@@ -21,23 +21,25 @@ export function OneTimeSecret({ label, value, note }: { label: string; value: st
   useEffect(() => field.current?.select(), [value]);
   return (
     <Banner tone="warn">
-      <label class="field secret">
-        <strong>{label}</strong>
-        <input class="input mono" readOnly ref={field} value={value} />
-      </label>
-      <p>{note}</p>
-      <div class="row">
-        <Button
-          small
-          icon="copy"
-          onClick={() => {
-            field.current?.select();
-            copy();
-          }}
-        >
-          Copy
-        </Button>
-        <span role="status">{status}</span>
+      <div class="stack">
+        <label class="field secret">
+          <strong>{label}</strong>
+          <input class="input mono" readOnly ref={field} value={value} />
+        </label>
+        <p>{note}</p>
+        <div class="row">
+          <Button
+            small
+            icon="copy"
+            onClick={() => {
+              field.current?.select();
+              copy();
+            }}
+          >
+            Copy
+          </Button>
+          <span role="status">{status}</span>
+        </div>
       </div>
     </Banner>
   );
