@@ -18,7 +18,7 @@ test("checks a running server, a stopped one, a damaged corpus, and a missing di
   expect([none.code, none.of("permissions")[0].state]).toEqual([2, "problem"]);
   await labd(["corpus", "add", "--sample", "--data-dir", data]);
   const store = (await examine("--backup-dir", "s3://backups")).of("backup").map(({ found }) => found);
-  expect(store).toContainEqual(expect.stringContaining("there are no keys"));
+  expect(store).toContainEqual(expect.stringContaining("no keys"));
   chmodSync(data, 0o750);
   {
     await using server = await serveHere(data);

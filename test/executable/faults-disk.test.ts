@@ -182,9 +182,7 @@ test.skipIf(!CAN_FAIL)(
     const started = await labd(["serve", "--port", "0"], { env: lab.env });
     expect([started.code, started.stderr]).toEqual([
       74,
-      expect.stringMatching(
-        /The data directory \S+ cannot be written: .+ See to the disk, its mount options/,
-      ),
+      expect.stringMatching(/The data directory \S+ cannot be written: .+ Check the disk, its mount options/),
     ]);
     expect(disk.repair()).toBe(true);
     expect(existsSync(data)).toBe(true);

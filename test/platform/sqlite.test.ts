@@ -11,6 +11,7 @@ import {
   openDatabase,
   openWriter,
   pendingMigrations,
+  withoutSync,
 } from "../../src/platform/sqlite.ts";
 
 const FIRST = [{ name: "0001-a.sql", sql: "CREATE TABLE a (x INTEGER) STRICT;" }];
@@ -145,4 +146,17 @@ test("a start waits for another process that has the whole database for a moment
   for await (const chunk of child.stdout) if (new TextDecoder().decode(chunk).includes("held")) break;
   openDatabase(path, MIGRATIONS).close();
   expect(await child.exited).toBe(0);
+});
+
+test("withoutSync writes without waiting for the disk, and waits again afterwards, also after an error", () => {
+  const database = openDatabase(path, MIGRATIONS);
+  const level = () => (database.query("PRAGMA synchronous").get() as { synchronous: number }).synchronous;
+  const [normal, full] = [1, 2];
+  expect([level(), withoutSync(database, level), level()]).toEqual([full, normal, full]);
+  const fail = (): never => {
+    throw new Error("on purpose");
+  };
+  expect(() => withoutSync(database, fail)).toThrow("on purpose");
+  expect(level()).toBe(full);
+  closeDatabase(database);
 });
