@@ -100,72 +100,49 @@ test("counts the values of a field with the filters of the list", async () => {
     expect((await lab.ask("GET", `stocks/consumables/values/?${query}`)).status).toBe(400);
 });
 
-test("browses the location tree down and up", async () => {
-  const tree = async (of: string, as?: string) => {
-    const { path, contents, levels } = await get(`locations/tree/?of=${of}`, as);
-    return {
-      path: (path as { name: string }[]).map(({ name }) => name),
-      contents,
-      levels: (
-        levels as { segment: string; results: { name: string; inside: number; contents: number }[] }[]
-      ).map(({ segment, results }) => [
-        segment,
-        results.map((node) => [node.name, node.inside, node.contents]),
-      ]),
-    };
-  };
-  expect(await tree("")).toEqual({
-    path: [],
-    contents: [],
-    levels: [
-      [
-        "places",
-        [
-          ["A 101", 1, 0],
-          ["A 102", 2, 0],
-        ],
-      ],
-    ],
-  });
-  expect((await tree("", "alice")).levels).toEqual([
-    [
-      "places",
-      [
-        ["Cellar", 1, 0],
-        ["A 101", 1, 0],
-        ["A 102", 2, 0],
-      ],
-    ],
-  ]);
-  expect(await tree(`places/${IDS.a102}`)).toEqual({
-    path: ["A 102"],
-    contents: [],
-    levels: [
-      ["equipment", [["Cabinet", 0, 0]]],
-      ["locations", [["Bench ÄÖ", 0, 0]]],
-    ],
-  });
-  expect((await tree(`equipment/${IDS.freezer}`)).levels).toEqual([["locations", [["Shelf 1", 1, 0]]]]);
-  expect(await tree(`locations/${IDS.drawer}`, "alice")).toEqual({
-    path: ["A 101", "Freezer 1", "Shelf 1", "drawer"],
-    contents: [{ segment: "stocks/consumables", field: "location", total: 2 }],
-    levels: [],
-  });
-  expect((await tree(`locations/${IDS.shelf}`, "alice")).levels).toEqual([["locations", [["drawer", 0, 2]]]]);
-  expect((await lab.send("bob", "GET", `locations/tree/?of=locations/${IDS.secret}`)).status).toBe(404);
-  expect((await lab.ask("GET", "locations/tree/?of=terms/1")).status).toBe(400);
+interface Level {
+  segment: string;
+  results: { name: string; inside: number; contents: number }[];
+}
+/** The levels of the tree: `segment: name inside/contents, …`. */
+const levelsOf = (body: Record<string, Json>): string[] =>
+  (body.levels as unknown as Level[]).map(
+    ({ segment, results }) =>
+      `${segment}: ${results.map(({ name, inside, contents }) => `${name} ${inside}/${contents}`).join(", ")}`,
+  );
+
+test.each<[string, string | undefined, string[], string[]]>([
+  ["", undefined, [], ["places: A 101 1/0, A 102 2/0"]],
+  ["", "alice", [], ["places: Cellar 1/0, A 101 1/0, A 102 2/0"]],
+  [`places/${IDS.a102}`, undefined, ["A 102"], ["equipment: Cabinet 0/0", "locations: Bench ÄÖ 0/0"]],
+  [`equipment/${IDS.freezer}`, undefined, ["A 101", "Freezer 1"], ["locations: Shelf 1 1/0"]],
+  [`locations/${IDS.shelf}`, "alice", ["A 101", "Freezer 1", "Shelf 1"], ["locations: drawer 0/2"]],
+  [`locations/${IDS.drawer}`, "alice", ["A 101", "Freezer 1", "Shelf 1", "drawer"], []],
+])("browses the tree of %p as %s", async (of, as, path, levels) => {
+  const body = await get(`locations/tree/?of=${of}`, as);
+  expect((body.path as { name: string }[]).map(({ name }) => name)).toEqual(path);
+  expect(levelsOf(body)).toEqual(levels);
+  const tubes = [{ segment: "stocks/consumables", field: "location", total: 2 }];
+  expect(body.contents).toEqual(path.includes("drawer") ? tubes : []);
+});
+
+test.each<[string, string | undefined, number]>([
+  [`of=locations/${IDS.secret}`, "bob", 404],
+  ["of=terms/1", undefined, 400],
+  ["page=0", undefined, 400],
+  ["page_size=1001", undefined, 400],
+  ["page_size=1000", undefined, 200],
+])("GET locations/tree/?%s as %s is %d", async (query, as, status) => {
+  expect((await lab.ask("GET", `locations/tree/?${query}`, as ? { as } : {})).status).toBe(status);
 });
 
 test("shows a location inside an invisible one at the top level", async () => {
   const inner = { label: "Inner", parent: IDS.secret, public: true };
   expect((await lab.send("admin", "POST", "locations/", inner)).status).toBe(201);
-  const names = async (as: string) => {
-    const { levels } = await get("locations/tree/", as);
-    const found = levels as { segment: string; results: { name: string }[] }[];
-    return found.find(({ segment }) => segment === "locations")?.results.map(({ name }) => name) ?? [];
-  };
-  expect(await names("bob")).toEqual(["Inner"]);
-  expect(await names("alice")).toEqual([]);
+  const locations = async (as: string) =>
+    levelsOf(await get("locations/tree/", as)).filter((level) => level.startsWith("locations"));
+  expect(await locations("bob")).toEqual(["locations: Inner 0/0"]);
+  expect(await locations("alice")).toEqual([]);
 });
 
 test("returns the metadata for forms and filters to every caller", async () => {
