@@ -66,7 +66,7 @@ function addResolver(api: Api): void {
     }),
   );
   const find = ({ actor, store }: Call, typed: string, byName: boolean): Response =>
-    respondJson(resolve(store.reader, RESOURCES, typed, actor, byName));
+    respondJson(resolve(store.statements, { resources: DECLARED, actor }, RESOURCES, typed, byName));
   api.add("GET", "resolver/", {
     summary: "Find a record by id or name",
     query: Type.Object({
