@@ -72,12 +72,12 @@ function compileProgram(
   return arrange(builder, compile(builder, root, accept, accept));
 }
 
-function emit(builder: Builder, node: Node, op: number, first: number, second = -1, mask = 0): number {
+function emit(builder: Builder, node: Node, op: number, first: number, second = -1): number {
   if (builder.op.length >= MAX_PATTERN_NODES) throw tooLarge(node);
   builder.op.push(op);
   builder.first.push(first);
   builder.second.push(second);
-  builder.mask.push(mask);
+  builder.mask.push(op === SET && node.kind === "set" ? node.mask : 0);
   return builder.op.length - 1;
 }
 
@@ -97,7 +97,7 @@ function compile(builder: Builder, node: Node, idle: number, moved: number): num
   if (--builder.steps.left < 0) throw tooLarge(node);
   switch (node.kind) {
     case "set":
-      return emit(builder, node, SET, moved, -1, node.mask);
+      return emit(builder, node, SET, moved);
     case "start":
     case "end":
       return emit(builder, node, node.kind === "start" ? START : END, idle);

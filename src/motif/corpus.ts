@@ -253,74 +253,92 @@ export function packCorpus(
   return bytes;
 }
 
-/**
- * Opens a packed corpus where it lies. Checked here: header, sections, offsets, species; the hash and the residues
- * themselves only by `verify`, since that reads everything. Throws CorpusError.
- */
-export function openCorpus(bytes: Uint8Array): Corpus {
-  if (bytes.length < HEADER_BYTES) throw new CorpusError(`cut short: ${bytes.length} bytes hold no header`);
-  // Tables are read as 32-bit words in place, which needs an aligned start; a mapped file always has one.
-  const data = bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
-  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
-  if (text(data.subarray(0, 8)) !== MAGIC) throw new CorpusError("the file does not begin as a corpus does");
-  const version = view.getUint32(8, true);
-  if (version !== CORPUS_VERSION) {
-    throw new CorpusError(`format version ${version} is not known here; ${CORPUS_VERSION} is`);
-  }
-  const size = Number(view.getBigUint64(32, true));
-  if (size > data.length) throw new CorpusError(`cut short: ${data.length} of ${size} bytes are there`);
-  if (size < data.length) throw new CorpusError(`altered: ${data.length - size} bytes stand after its end`);
-  if (view.getUint32(12, true) !== SECTIONS.length) throw new CorpusError("altered: number of sections");
-  const sequenceCount = view.getUint32(16, true);
-  const speciesCount = view.getUint32(20, true);
-  const residueCount = Number(view.getBigUint64(24, true));
+/** The sections of a packed corpus, each checked for its place, length and order. */
+class Sections {
+  readonly data: Uint8Array;
+  readonly sequenceCount: number;
+  readonly speciesCount: number;
+  readonly residueCount: number;
+  readonly #view: DataView;
+  readonly #size: number;
 
-  const section = (name: Section, expected?: number): Uint8Array => {
+  /** @throws CorpusError for a header that is truncated, altered or of another version */
+  constructor(bytes: Uint8Array) {
+    if (bytes.length < HEADER_BYTES)
+      throw new CorpusError(`truncated: ${bytes.length} bytes contain no header`);
+    // Tables are read as 32-bit words in place, which needs an aligned start; a mapped file always has one.
+    const data = bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
+    const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+    if (text(data.subarray(0, 8)) !== MAGIC) throw new CorpusError("not a corpus file");
+    const version = view.getUint32(8, true);
+    if (version !== CORPUS_VERSION)
+      throw new CorpusError(`format version ${version} is not supported; expected ${CORPUS_VERSION}`);
+    const size = Number(view.getBigUint64(32, true));
+    if (size > data.length) throw new CorpusError(`truncated: ${data.length} of ${size} bytes are there`);
+    if (size < data.length) throw new CorpusError(`altered: ${data.length - size} bytes after its end`);
+    if (view.getUint32(12, true) !== SECTIONS.length) throw new CorpusError("altered: number of sections");
+    this.data = data;
+    this.#view = view;
+    this.#size = size;
+    this.sequenceCount = view.getUint32(16, true);
+    this.speciesCount = view.getUint32(20, true);
+    this.residueCount = Number(view.getBigUint64(24, true));
+  }
+
+  bytes(name: Section, expected?: number): Uint8Array {
     const i = SECTIONS.indexOf(name);
-    const at = Number(view.getBigUint64(TABLE_AT + i * 16, true));
-    const length = Number(view.getBigUint64(TABLE_AT + i * 16 + 8, true));
-    const fits = at >= HEADER_BYTES && at % 8 === 0 && at + length <= size;
-    if (!fits || (expected !== undefined && length !== expected)) {
-      throw new CorpusError(`altered: section ${name} has no valid place or length`);
-    }
-    return data.subarray(at, at + length);
-  };
-  const words = (name: Section, count: number): Uint32Array => {
-    const part = section(name, count * 4);
+    const at = Number(this.#view.getBigUint64(TABLE_AT + i * 16, true));
+    const length = Number(this.#view.getBigUint64(TABLE_AT + i * 16 + 8, true));
+    const fits = at >= HEADER_BYTES && at % 8 === 0 && at + length <= this.#size;
+    if (!fits || (expected !== undefined && length !== expected))
+      throw new CorpusError(`altered: section ${name} has an invalid place or length`);
+    return this.data.subarray(at, at + length);
+  }
+
+  words(name: Section, count: number): Uint32Array {
+    const part = this.bytes(name, count * 4);
     return new Uint32Array(part.buffer, part.byteOffset, count);
-  };
-  const offsetsInto = (name: Section, count: number, length: number): Uint32Array => {
-    const offsets = words(name, count + 1);
+  }
+
+  offsets(name: Section, count: number, length: number): Uint32Array {
+    const offsets = this.words(name, count + 1);
     let valid = offsets[0] === 0 && offsets[count] === length;
     for (let i = 0; i < count && valid; i++) valid = offsets[i] <= offsets[i + 1];
-    if (!valid) throw new CorpusError(`altered: ${name} do not ascend to the end of what they divide`);
+    if (!valid) throw new CorpusError(`altered: ${name} do not ascend to the end of their section`);
     return offsets;
-  };
+  }
 
-  const residues = section("residues", residueCount);
-  const offsets = offsetsInto("offsets", sequenceCount, residueCount);
-  const accessions = section("accessions");
-  const accessionOffsets = offsetsInto("accessionOffsets", sequenceCount, accessions.length);
-  const descriptions = section("descriptions");
-  const descriptionOffsets = offsetsInto("descriptionOffsets", sequenceCount, descriptions.length);
-  const organisms = section("organisms");
-  const organismOffsets = offsetsInto("organismOffsets", speciesCount, organisms.length);
-  const keys = section("speciesKeys");
-  const keyOffsets = offsetsInto("speciesKeyOffsets", speciesCount, keys.length);
-  const byAccession = words("byAccession", sequenceCount);
-  const speciesWords = words("species", sequenceCount);
+  /** Texts of one section, by number. */
+  texts(name: Section, offsetsName: Section, count: number): (index: number) => string {
+    const bytes = this.bytes(name);
+    const offsets = this.offsets(offsetsName, count, bytes.length);
+    return (index) => text(bytes.subarray(offsets[index], offsets[index + 1]));
+  }
+}
+
+/**
+ * Opens a packed corpus in place. Header, sections, offsets and species are checked here; hash and residues only by
+ * `verify`, which reads everything. @throws CorpusError
+ */
+export function openCorpus(packed: Uint8Array): Corpus {
+  const sections = new Sections(packed);
+  const { data, sequenceCount, speciesCount, residueCount } = sections;
+  const residues = sections.bytes("residues", residueCount);
+  const offsets = sections.offsets("offsets", sequenceCount, residueCount);
+  const accession = sections.texts("accessions", "accessionOffsets", sequenceCount);
+  const description = sections.texts("descriptions", "descriptionOffsets", sequenceCount);
+  const organism = sections.texts("organisms", "organismOffsets", speciesCount);
+  const speciesKey = sections.texts("speciesKeys", "speciesKeyOffsets", speciesCount);
+  const byAccession = sections.words("byAccession", sequenceCount);
+  const speciesWords = sections.words("species", sequenceCount);
   const species = new Int32Array(speciesWords.buffer, speciesWords.byteOffset, sequenceCount);
   for (let i = 0; i < sequenceCount; i++) {
     if (species[i] < -1 || species[i] >= speciesCount) throw new CorpusError("altered: species out of range");
     if (byAccession[i] >= sequenceCount) throw new CorpusError("altered: accession order out of range");
   }
   const hash = toHex(data.subarray(HASH_AT, HEADER_BYTES));
-  const piece = (block: Uint8Array, at: Uint32Array, i: number): string =>
-    text(block.subarray(at[i], at[i + 1]));
-  const accession = (index: number): string => piece(accessions, accessionOffsets, index);
-
   return {
-    name: text(section("name")),
+    name: text(sections.bytes("name")),
     hash,
     sequenceCount,
     residueCount,
@@ -328,13 +346,10 @@ export function openCorpus(bytes: Uint8Array): Corpus {
     offsets,
     speciesCount,
     accession,
-    description: (index) => piece(descriptions, descriptionOffsets, index),
+    description,
     species: (index) => species[index],
-    speciesKey: (index) => (species[index] < 0 ? null : piece(keys, keyOffsets, species[index])),
-    organism(index) {
-      const id = species[index];
-      return id < 0 ? null : piece(organisms, organismOffsets, id) || null;
-    },
+    speciesKey: (index) => (species[index] < 0 ? null : speciesKey(species[index])),
+    organism: (index) => (species[index] < 0 ? null : organism(species[index]) || null),
     findAccession(wanted) {
       let low = 0;
       let high = sequenceCount;
@@ -351,7 +366,8 @@ export function openCorpus(bytes: Uint8Array): Corpus {
       for (let at = HEADER_BYTES; at < data.length; at += CHUNK_BYTES) {
         running.update(data.subarray(at, Math.min(at + CHUNK_BYTES, data.length)));
       }
-      if (running.digest("hex") !== hash) throw new CorpusError("altered: its contents do not have its hash");
+      if (running.digest("hex") !== hash)
+        throw new CorpusError("altered: the content does not match its hash");
       for (let i = 0; i < residues.length; i++) {
         if (residues[i] > MAX_CODE) throw new CorpusError(`residue code ${residues[i]} is above ${MAX_CODE}`);
       }

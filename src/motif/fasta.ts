@@ -1,18 +1,18 @@
 import { codeOfByte, X } from "./alphabet.ts";
 
-/** What a FASTA header says, as far as its form is known. */
+/** A FASTA header, parsed as far as its form is known. */
 export interface FastaHeader {
   /** The header line without `>`. */
   header: string;
-  /** The identifier alone: `P04637` of `sp|P04637|P53_HUMAN`, otherwise the first word. */
+  /** The identifier: `P04637` of `sp|P04637|P53_HUMAN`, otherwise the first word. */
   accession: string;
   /** The protein's name, without accession, organism and database fields; may be empty. */
   description: string;
-  /** Organism as the header writes it, or its species mnemonic, or null. */
+  /** Organism or species mnemonic as in the header, or null. */
   organism: string | null;
   /**
-   * What "the same species" means among headers of one source: `ox:9606`, else `os:homo sapiens`, else
-   * `id:HUMAN` (UniProt mnemonic), else `ensembl:ENSMUS` (prefix of a stable identifier), else null.
+   * Equal for proteins of one species among headers of one source: `ox:9606`, else `os:homo sapiens`, else `id:HUMAN`
+   * (UniProt mnemonic), else `ensembl:ENSMUS` (prefix of a stable identifier), else null.
    */
   speciesKey: string | null;
 }
@@ -24,17 +24,7 @@ export interface FastaEntry extends FastaHeader {
   line: number;
 }
 
-/** A reader of FASTA that is fed the bytes of a file piece by piece, cut anywhere. */
-export interface FastaReader {
-  /** Takes the next bytes; gives the entries that are complete by now. */
-  feed(bytes: Uint8Array): FastaEntry[];
-  /** Call once at the end of the file: gives the last entry. */
-  finish(): FastaEntry[];
-  /** The record that is not complete: how many of the bytes fed belong to it, from its `>` on, and the line of that. */
-  readonly pending: { bytes: number; line: number };
-}
-
-/** FASTA that has no meaning as protein sequences. The text names line and reason. */
+/** Invalid FASTA. The message names line and reason. */
 export class FastaError extends Error {
   /** Counted from 1. */
   readonly line: number;
@@ -45,148 +35,176 @@ export class FastaError extends Error {
   }
 }
 
-/** Longer headers are refused, so that a file without line ends cannot fill the memory as one header. */
+/** Longer headers are rejected, so that a file without line ends cannot fill the memory. */
 export const MAX_HEADER_BYTES = 65_536;
 
 const NEWLINE = 10;
 const RETURN = 13;
+const TAB = 9;
 const SPACE = 32;
 const STAR = 42;
 const SEMICOLON = 59;
 const GREATER = 62;
 
 /**
- * Reads FASTA (Pearson & Lipman, PNAS 1988, 85:2444) of proteins as a stream. Lines end in LF, CRLF or CR;
- * blank lines, lines that begin with `;`, and spaces and tabs within sequences are skipped; letters may be of
- * either case. A `*` at the end of a record is dropped, one inside (a stop codon read through) becomes X. Any
- * other character, residues before the first header and a record without residues are a FastaError.
- *
- * @param line number of the first line that is fed
+ * Reads FASTA (Pearson & Lipman, PNAS 1988, 85:2444) of proteins in chunks, split anywhere. Lines end in LF, CRLF or CR.
+ * Skips blank lines, lines that start with `;`, and spaces and tabs within sequences; letters may be of either case. A `*`
+ * at the end of a record is dropped, one inside (a stop codon read through) becomes X. Any other character, residues
+ * before the first header and a record without residues are a FastaError.
  */
-export function fastaReader(line = 1): FastaReader {
-  const decoder = new TextDecoder();
-  let fed = 0;
-  let recordAt = 0;
-  let recordLine = line;
-  let atLineStart = true;
-  let previous = 0;
-  let mode: "sequence" | "header" | "comment" = "sequence";
-  let head = new Uint8Array(256);
-  let headLength = 0;
-  let current: (FastaHeader & { line: number }) | null = null;
-  let residues = new Uint8Array(1024);
-  let length = 0;
-  let stars = 0;
+export class FastaReader {
+  #fed = 0;
+  #recordAt = 0;
+  #recordLine: number;
+  #atLineStart = true;
+  #previous = 0;
+  #mode: "sequence" | "header" | "comment" = "sequence";
+  #head = new Uint8Array(256);
+  #headLength = 0;
+  #current: (FastaHeader & { line: number }) | null = null;
+  #residues = new Uint8Array(1024);
+  #length = 0;
+  /** Stars since the last residue. */
+  #stars = 0;
+  #out: FastaEntry[] = [];
 
-  const complete = (out: FastaEntry[]): void => {
-    if (current === null) return;
-    if (length === 0) throw new FastaError(current.line, "the record has no residues");
-    out.push({ ...current, residues: residues.slice(0, length) });
-    current = null;
-  };
-  const append = (code: number): void => {
-    if (length === residues.length) {
-      const longer = new Uint8Array(length * 2);
-      longer.set(residues);
-      residues = longer;
-    }
-    residues[length++] = code;
-  };
-  const endHeader = (): void => {
-    const text = decoder.decode(head.subarray(0, headLength));
-    const header = readHeader(text);
-    if (header.accession === "") throw new FastaError(line, "the header has no identifier");
-    current = { ...header, line };
-    length = 0;
-    stars = 0;
-  };
+  /** @param line number of the first line */
+  constructor(private line = 1) {
+    this.#recordLine = line;
+  }
 
-  const take = (byte: number, at: number, out: FastaEntry[]): void => {
-    if (byte === NEWLINE || byte === RETURN) {
-      if (byte === NEWLINE && previous === RETURN) return;
-      if (mode === "header") endHeader();
-      mode = "sequence";
-      atLineStart = true;
-      line++;
-      return;
-    }
-    if (atLineStart) {
-      atLineStart = false;
-      if (byte === GREATER) {
-        complete(out);
-        mode = "header";
-        headLength = 0;
-        recordAt = fed + at;
-        recordLine = line;
-        return;
+  /** The incomplete record: how many of the bytes so far belong to it, from its `>`, and the line of that. */
+  get pending(): { bytes: number; line: number } {
+    return { bytes: this.#fed - this.#recordAt, line: this.#recordLine };
+  }
+
+  /** Takes the next bytes and returns the entries that are complete. */
+  feed(bytes: Uint8Array): FastaEntry[] {
+    for (let i = 0; i < bytes.length; i++) {
+      if (!this.#atLineStart && this.#mode === "sequence" && this.#current !== null && this.#stars === 0) {
+        i = this.#takeResidues(bytes, i);
+        if (i === bytes.length) {
+          this.#previous = bytes[i - 1];
+          break;
+        }
       }
-      if (byte === SEMICOLON) mode = "comment";
+      this.#take(bytes[i], i);
+      this.#previous = bytes[i];
     }
-    if (mode === "comment") return;
-    if (mode === "header") {
-      if (headLength === MAX_HEADER_BYTES) {
-        throw new FastaError(line, `the header is longer than ${MAX_HEADER_BYTES} bytes`);
-      }
-      if (headLength === head.length) {
-        const longer = new Uint8Array(headLength * 2);
-        longer.set(head);
-        head = longer;
-      }
-      head[headLength++] = byte;
-      return;
+    this.#fed += bytes.length;
+    return this.#drain();
+  }
+
+  /** Returns the last entry, at the end of the file. */
+  finish(): FastaEntry[] {
+    if (this.#mode === "header") this.#endHeader();
+    this.#mode = "sequence";
+    this.#complete();
+    return this.#drain();
+  }
+
+  #drain(): FastaEntry[] {
+    const entries = this.#out;
+    this.#out = [];
+    return entries;
+  }
+
+  /** Takes residues from `i` on in a tight loop, since they are nearly all of a file, and returns where they end. */
+  #takeResidues(bytes: Uint8Array, i: number): number {
+    let length = this.#length;
+    let residues = this.#residues;
+    let code: number;
+    while (i < bytes.length && (code = codeOfByte(bytes[i])) !== 255) {
+      if (length === residues.length) residues = this.#residues = doubled(residues);
+      residues[length++] = code;
+      i++;
     }
-    if (byte === SPACE || byte === 9) return;
-    if (current === null) throw new FastaError(line, "residues stand before the first header line (`>`)");
+    this.#length = length;
+    return i;
+  }
+
+  #take(byte: number, at: number): void {
+    if (byte === NEWLINE || byte === RETURN) return this.#endLine(byte);
+    if (this.#atLineStart) {
+      this.#atLineStart = false;
+      if (byte === GREATER) return this.#startRecord(at);
+      if (byte === SEMICOLON) this.#mode = "comment";
+    }
+    if (this.#mode === "header") this.#takeHeader(byte);
+    else if (this.#mode === "sequence") this.#takeSequence(byte);
+  }
+
+  #endLine(byte: number): void {
+    if (byte === NEWLINE && this.#previous === RETURN) return;
+    if (this.#mode === "header") this.#endHeader();
+    this.#mode = "sequence";
+    this.#atLineStart = true;
+    this.line++;
+  }
+
+  #startRecord(at: number): void {
+    this.#complete();
+    this.#mode = "header";
+    this.#headLength = 0;
+    this.#recordAt = this.#fed + at;
+    this.#recordLine = this.line;
+  }
+
+  #takeHeader(byte: number): void {
+    if (this.#headLength === MAX_HEADER_BYTES)
+      throw new FastaError(this.line, `the header is longer than ${MAX_HEADER_BYTES} bytes`);
+    if (this.#headLength === this.#head.length) this.#head = doubled(this.#head);
+    this.#head[this.#headLength++] = byte;
+  }
+
+  #takeSequence(byte: number): void {
+    if (byte === SPACE || byte === TAB) return;
+    if (this.#current === null)
+      throw new FastaError(this.line, "expected a header that starts with > before the first residues");
     if (byte === STAR) {
-      stars++;
+      this.#stars++;
       return;
     }
     const code = codeOfByte(byte);
-    if (code === 255) {
-      throw new FastaError(line, `${printable(byte)} is no residue; letters A-Z are, and * at the end`);
-    }
-    for (; stars > 0; stars--) append(X);
-    append(code);
-  };
+    if (code === 255)
+      throw new FastaError(
+        this.line,
+        `${printable(byte)} is not a residue; expected letters A-Z, or * at the end`,
+      );
+    for (; this.#stars > 0; this.#stars--) this.#append(X);
+    this.#append(code);
+  }
 
-  return {
-    get pending() {
-      return { bytes: fed - recordAt, line: recordLine };
-    },
-    feed(bytes) {
-      const out: FastaEntry[] = [];
-      for (let i = 0; i < bytes.length; i++) {
-        // The long middle of a sequence line, in a tight loop: it is nearly all of a file.
-        if (!atLineStart && mode === "sequence" && current !== null && stars === 0) {
-          let code: number;
-          while (i < bytes.length && (code = codeOfByte(bytes[i])) !== 255) {
-            append(code);
-            i++;
-          }
-          if (i === bytes.length) {
-            previous = bytes[i - 1];
-            break;
-          }
-        }
-        take(bytes[i], i, out);
-        previous = bytes[i];
-      }
-      fed += bytes.length;
-      return out;
-    },
-    finish() {
-      const out: FastaEntry[] = [];
-      if (mode === "header") endHeader();
-      mode = "sequence";
-      complete(out);
-      return out;
-    },
-  };
+  #append(code: number): void {
+    if (this.#length === this.#residues.length) this.#residues = doubled(this.#residues);
+    this.#residues[this.#length++] = code;
+  }
+
+  #endHeader(): void {
+    const header = readHeader(new TextDecoder().decode(this.#head.subarray(0, this.#headLength)));
+    if (header.accession === "") throw new FastaError(this.line, "the header has no identifier");
+    this.#current = { ...header, line: this.line };
+    this.#length = 0;
+    this.#stars = 0;
+  }
+
+  #complete(): void {
+    if (this.#current === null) return;
+    if (this.#length === 0) throw new FastaError(this.#current.line, "the record has no residues");
+    this.#out.push({ ...this.#current, residues: this.#residues.slice(0, this.#length) });
+    this.#current = null;
+  }
 }
 
-/** All entries of a FASTA file at hand. */
+function doubled(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  const longer = new Uint8Array(bytes.length * 2);
+  longer.set(bytes);
+  return longer;
+}
+
+/** All entries of FASTA in memory. */
 export function readFasta(bytes: Uint8Array | string): FastaEntry[] {
-  const reader = fastaReader();
+  const reader = new FastaReader();
   const entries = reader.feed(typeof bytes === "string" ? new TextEncoder().encode(bytes) : bytes);
   return entries.concat(reader.finish());
 }
@@ -203,7 +221,7 @@ const ENTRY_NAME = /^[A-Z0-9]{1,11}_([A-Z0-9]{2,5})$/;
 const ENSEMBL = /^(ENS[A-Z]{0,4}?)(?:FM|GT|[EGPRT])\d{11}(?:\.\d+)?$/;
 
 /**
- * A FASTA header taken apart. Known are UniProt (`sp|P04637|P53_HUMAN Name OS=… OX=…`), UniProt's accession and
+ * Parses a FASTA header. Known forms: UniProt (`sp|P04637|P53_HUMAN Name OS=… OX=…`), UniProt's accession and
  * entry name as separate words (`Q02843 GAG_SIVG1 OS=…`), NCBI (`NP_000537.3 name [Homo sapiens]`, also with
  * `gi|…|ref|…|`), Ensembl (`ENSP00000269305.9 pep … description:… [Source:…]`) and bare accessions.
  */
@@ -226,37 +244,34 @@ export function readHeader(header: string): FastaHeader {
       rest = rest.slice(word.length).trim();
     }
   }
-  // UniProt's mnemonics that begin with 9 stand for groups of organisms, not for a species.
+  // UniProt mnemonics that start with 9 stand for groups of organisms.
   if (mnemonic?.startsWith("9")) mnemonic = null;
 
   const ensembl = ENSEMBL.exec(accession)?.[1] ?? null;
-  let bracketed: string | null = null;
-  if (ensembl !== null) {
-    const named = /(?:^|\s)description:(.*)$/.exec(rest);
-    if (named !== null) rest = named[1];
-    rest = rest.replace(/\s*\[Source:[^\]]*\]\s*$/, "");
-  } else if (os === null) {
-    const bracket = lastBracket(rest);
-    if (bracket !== null) {
-      bracketed = bracket.inside;
-      rest = bracket.before;
-    }
-  }
+  const bracket = ensembl === null && os === null ? lastBracket(rest) : null;
+  if (ensembl !== null) rest = ensemblDescription(rest);
+  else if (bracket !== null) rest = bracket.before;
+  const bracketed = bracket?.inside ?? null;
+  const keys = [
+    ["ox", ox],
+    ["os", os?.toLowerCase()],
+    ["id", mnemonic],
+    ["os", bracketed?.toLowerCase()],
+    ["ensembl", ensembl],
+  ];
+  const [kind, value] = keys.find(([, known]) => known !== null && known !== undefined) ?? [];
+  return {
+    header: text,
+    accession,
+    description: rest,
+    organism: os ?? bracketed ?? mnemonic,
+    speciesKey: kind === undefined ? null : `${kind}:${value}`,
+  };
+}
 
-  const organism = os ?? bracketed ?? mnemonic;
-  const key =
-    ox !== null
-      ? `ox:${ox}`
-      : os !== null
-        ? `os:${os.toLowerCase()}`
-        : mnemonic !== null
-          ? `id:${mnemonic}`
-          : bracketed !== null
-            ? `os:${bracketed.toLowerCase()}`
-            : ensembl !== null
-              ? `ensembl:${ensembl}`
-              : null;
-  return { header: text, accession, description: rest, organism, speciesKey: key };
+function ensemblDescription(text: string): string {
+  const named = /(?:^|\s)description:(.*)$/.exec(text)?.[1] ?? text;
+  return named.replace(/\s*\[Source:[^\]]*\]\s*$/, "");
 }
 
 /** The first word of a header: `db|accession|name`, NCBI's longer chains, or the accession itself. */

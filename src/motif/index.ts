@@ -49,7 +49,7 @@ export type { Tree } from "./tree.ts";
 /** Protein collections: FASTA in, an immutable block of bytes out, opened where it lies. */
 export { CorpusBuilder, openCorpus, packCorpus } from "./corpus.ts";
 export type { Corpus, PackedCorpus } from "./corpus.ts";
-export { fastaReader, readFasta, readHeader } from "./fasta.ts";
+export { FastaReader, readFasta, readHeader } from "./fasta.ts";
 export type { FastaEntry } from "./fasta.ts";
 
 /** An empirical null of a corpus's own: random matches in drawn proteins, and what they make; `Corpus.calibration` takes it. */

@@ -55,7 +55,7 @@ export function predict(
     found.map(({ row }) => row),
   );
   const aligned = found.map((hit, k) => ({ source: hit, homolog: measure(query, rows[k]) }));
-  return assemble(request, query, patterns, aligned, options, report, {
+  return assemble({ request, query, patterns, options, report }, aligned, {
     calibration: corpus.calibration ?? null,
     corpus: {
       name: corpus.name,
@@ -88,7 +88,7 @@ export function predictFromAlignment(
   const { query, rows } = readAlignment(request.rows);
   const patterns = readPatterns(request.patterns);
   const aligned = rows.map((row, i) => ({ source: request.rows[i + 1], homolog: measure(query, row) }));
-  return assemble(request, query, patterns, aligned, options, report, {
+  return assemble({ request, query, patterns, options, report }, aligned, {
     calibration: null,
     corpus: null,
     describe: ({ name, description }) => ({
@@ -102,7 +102,6 @@ export function predictFromAlignment(
 }
 
 interface Origin<Source> {
-  /** The corpus's own null, where it has one that holds for the method. */
   calibration: Calibration | null;
   corpus: Prediction["corpus"];
   describe: (
@@ -110,14 +109,18 @@ interface Origin<Source> {
   ) => Pick<Homolog, "accession" | "description" | "organism" | "bitScore" | "eValue">;
 }
 
-/** From homologs on, wherever they come from. */
+interface Job {
+  request: Wanted;
+  query: Uint8Array;
+  patterns: Pattern[];
+  options: Readonly<Options>;
+  report: Report;
+}
+
+/** Tree, weights and scores, whatever the source of the homologs. */
 function assemble<Source>(
-  { model, patterns: requests }: Wanted,
-  query: Uint8Array,
-  patterns: Pattern[],
+  { request: { model, patterns: requests }, query, patterns, options, report }: Job,
   aligned: { source: Source; homolog: AlignedHomolog }[],
-  options: Readonly<Options>,
-  report: Report,
   { calibration, corpus, describe }: Origin<Source>,
 ): Prediction {
   report("tree", 0);

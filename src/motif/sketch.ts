@@ -120,8 +120,8 @@ class WordList {
     const length = this.#length;
     const [found, places, otherFound, otherPlaces] = space;
     // Words have 22 bits: two passes of a sort by 11 each, which leaves equal words in the order they came in.
-    sortByDigit(found, places, length, 0, otherFound, otherPlaces);
-    sortByDigit(otherFound, otherPlaces, length, DIGIT_BITS, found, places);
+    sortByDigit([found, places], length, 0, [otherFound, otherPlaces]);
+    sortByDigit([otherFound, otherPlaces], length, DIGIT_BITS, [found, places]);
     let distinct = 0;
     let single = 0;
     for (let k = 0, end = 0; k < length; k = end, distinct++) {
@@ -146,14 +146,14 @@ class WordList {
 
 const DIGIT_BITS = 11;
 
-/** Words and their places in order of one digit of the words, equal ones in the order they had. */
+type WordsAndPlaces = readonly [words: Uint32Array, places: Uint32Array];
+
+/** Stable counting sort of words and their places by one digit of the words. */
 function sortByDigit(
-  words: Uint32Array,
-  places: Uint32Array,
+  [words, places]: WordsAndPlaces,
   length: number,
   shift: number,
-  sortedWords: Uint32Array,
-  sortedPlaces: Uint32Array,
+  [sortedWords, sortedPlaces]: WordsAndPlaces,
 ): void {
   const mask = (1 << DIGIT_BITS) - 1;
   const next = new Uint32Array(mask + 2);

@@ -41,10 +41,11 @@ export function neighbourJoining(matrix: Float64Array, size: number): Tree {
   const ids = Int32Array.from({ length: size }, (_, i) => i);
   const sums = new Float64Array(size);
   const slack = TIE * size * d.reduce((most, distance) => Math.max(most, distance), 0);
+  const joining = { d, size, sums, ids, slack };
   let inner = size;
   for (let live = size; live > 3; live--) {
     if ((size - live) % REFRESH === 0) sumRows(d, size, live, sums);
-    const [i, j] = closestPair(d, size, live, sums, ids, slack);
+    const [i, j] = closestPair(joining, live);
     const between = d[i * size + j];
     const toI = 0.5 * between + (sums[i] - sums[j]) / (2 * (live - 2));
     attach(tree, ids[i], inner, toI);
@@ -90,23 +91,27 @@ function sumRows(d: Float64Array, stride: number, live: number, sums: Float64Arr
   }
 }
 
-/** The slots of the pair to join, the lower-numbered node first; criteria within `slack` tie. */
-function closestPair(
-  d: Float64Array,
-  stride: number,
-  live: number,
-  sums: Float64Array,
-  ids: Int32Array,
-  slack: number,
-): [number, number] {
+interface Joining {
+  /** Distances of `size` × `size` slots. */
+  d: Float64Array;
+  size: number;
+  sums: Float64Array;
+  /** Node in each slot. */
+  ids: Int32Array;
+  /** Criteria that differ less are tied. */
+  slack: number;
+}
+
+/** The slots of the pair to join, the lower-numbered node first. */
+function closestPair({ d, size, sums, ids, slack }: Joining, live: number): [number, number] {
   const factor = live - 2;
   let best = Infinity;
   let bestI = 0;
   let bestJ = 1;
   for (let i = 0; i < live; i++) {
-    const row = i * stride;
+    const row = i * size;
     const sum = sums[i];
-    // Most pairs are out of the question: one comparison, with room for rounding, tells.
+    // One comparison, with room for rounding, excludes most pairs.
     let limit = best + 2 * slack + sum;
     for (let j = i + 1; j < live; j++) {
       if (factor * d[row + j] - sums[j] > limit) continue;

@@ -93,7 +93,7 @@ describe("damage is noticed", () => {
   test("every length short of the whole, and one beyond", () => {
     const bytes = packed();
     for (let length = 0; length < bytes.length; length++) {
-      expect(() => openCorpus(bytes.slice(0, length))).toThrow(/cut short/);
+      expect(() => openCorpus(bytes.slice(0, length))).toThrow(/truncated/);
     }
     const longer = new Uint8Array(bytes.length + 1);
     longer.set(bytes);
@@ -110,7 +110,7 @@ describe("damage is noticed", () => {
   });
 
   test("other files and other versions are told apart", () => {
-    expect(() => openCorpus(new TextEncoder().encode(FASTA.repeat(10)))).toThrow(/does not begin/);
+    expect(() => openCorpus(new TextEncoder().encode(FASTA.repeat(10)))).toThrow(/not a corpus file/);
     const newer = packed();
     newer[8] = 2;
     expect(() => openCorpus(newer)).toThrow(/version 2/);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { decode } from "../../src/motif/alphabet.ts";
 import {
   FastaError,
-  fastaReader,
+  FastaReader,
   MAX_HEADER_BYTES,
   readFasta,
   readHeader,
@@ -116,7 +116,7 @@ describe("records", () => {
     expect(whole).toHaveLength(3);
     expect(whole[0].header).toContain("n\u00e4me");
     for (let size = 1; size < 12; size++) {
-      const reader = fastaReader();
+      const reader = new FastaReader();
       const got: FastaEntry[] = [];
       for (let at = 0; at < bytes.length; at += size) got.push(...reader.feed(bytes.subarray(at, at + size)));
       got.push(...reader.finish());
@@ -135,13 +135,13 @@ describe("records", () => {
   });
 });
 
-describe("what has no meaning is refused by line", () => {
+describe("rejects invalid FASTA, naming the line", () => {
   const cases: [string, string, number, RegExp][] = [
     ["a gap", ">A\nMK\nM-K\n", 3, /"-"/],
     ["a digit", ">A\nMK1\n", 2, /"1"/],
     ["a control character", ">A\nM\u0000K\n", 2, /byte 0x00/],
     ["text outside ASCII", ">A\nM\u00e4K\n", 2, /byte 0xc3/],
-    ["residues before a header", "\nMKVL\n>A\nMK\n", 2, /before the first header/],
+    ["residues before a header", "\nMKVL\n>A\nMK\n", 2, /before the first residues/],
     ["an empty record", ">A\n>B\nMK\n", 1, /no residues/],
     ["an empty record at the end", ">A\nMK\n>B", 3, /no residues/],
     ["a stop alone", ">A\n*\n", 1, /no residues/],

@@ -4,7 +4,7 @@ import {
   CorpusBuilder,
   CorpusError,
   type FastaEntry,
-  fastaReader,
+  FastaReader,
   looksLikeNucleotides,
   openCorpus,
   packCorpus,
@@ -102,7 +102,7 @@ class Packing {
   /** End of the last segment of an interrupted attempt. */
   readonly #resumed: SegmentEnd | null;
   readonly #hasher = sha256();
-  #reader = fastaReader();
+  #reader = new FastaReader();
   #read = 0;
   #sinceSegment = 0;
   /** Records that are in no segment yet. */
@@ -150,7 +150,7 @@ class Packing {
       if (this.#hasher.copy().digest("hex") !== end.digest) return null;
       const count = this.#builder.sequenceCount.toLocaleString("en");
       this.request.tell?.(`Continuing after the ${count} sequences that were packed before.`);
-      this.#reader = fastaReader(end.line);
+      this.#reader = new FastaReader(end.line);
       this.#feed(Buffer.from(end.rest, "base64"));
     }
     return chunk.subarray(known.length);
