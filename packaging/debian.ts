@@ -16,7 +16,7 @@ import { join, resolve } from "node:path";
 import { $ } from "bun";
 import manifest from "../package.json";
 import { helpOf } from "../src/commands/help.ts";
-import { ACCOUNT, layout } from "../src/operations/install/layout.ts";
+import { ACCOUNT, layout } from "../src/commands/install-layout.ts";
 import { COMMANDS } from "../src/main.ts";
 
 const MAINTAINER = "labd maintainers <labd@lab.example>";

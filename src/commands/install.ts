@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { ACCOUNT, type InstalledFile, layout, type Layout } from "../operations/install/layout.ts";
+import { ACCOUNT, type InstalledFile, layout, type Layout } from "./install-layout.ts";
 import { Problem } from "../problem.ts";
 import type { Call, Command, Flags } from "./command.ts";
 

@@ -1,4 +1,4 @@
-import { SECTIONS } from "../../config.ts";
+import { SECTIONS } from "../config.ts";
 import { serviceUnit } from "./service-unit.ts";
 
 /** A file of an installation: `labd install` writes it, and the Debian package contains it. */
