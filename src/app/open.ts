@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
-import { administrationRoutes, Tasks, UPLOADS } from "../operations/administration/index.ts";
+import { administrationRoutes } from "../operations/administration/administration-routes.ts";
+import { UPLOADS } from "../operations/administration/corpus-routes.ts";
+import { Tasks } from "../operations/administration/tasks.ts";
 import type { Config } from "../config.ts";
 import { openIdentity } from "../accounts/external/index.ts";
 import { registerFarmMetrics } from "../farm/index.ts";

@@ -5,9 +5,6 @@ import { corpusRoutes, motifClassRoutes } from "./corpus-routes.ts";
 import { backupRoutes, healthRoutes, jobRoutes, taskRoutes } from "./service-routes.ts";
 import { sweepUploads } from "./upload.ts";
 
-export { UPLOADS } from "./corpus-routes.ts";
-export { Tasks } from "./tasks.ts";
-
 /** Corpora, motif classes, jobs, backups, health and tasks, for administrators. */
 export function administrationRoutes(context: AdministrationContext) {
   sweepUploads(join(context.dataDirectory, "uploads"));
