@@ -50,6 +50,7 @@ export function documentation(
       })
       .onAfterHandle({ as: "scoped" }, ({ path, request, response }) => {
         if (path !== JSON_PATH || response instanceof Response) return undefined;
+        withJsonBodies(response as OpenApi);
         const base = baseOf(request);
         const text = JSON.stringify(base ? { ...(response as object), servers: [{ url: base }] } : response);
         const made = { text, tag: `W/"${Bun.hash(text).toString(36)}"` };
@@ -72,6 +73,16 @@ export function documentation(
 }
 
 const HIDE = { detail: { hide: true } } as const;
+
+/** Removes the other content types that the plugin assumes for bodies which a parser of ours reads as JSON. */
+function withJsonBodies({ paths }: OpenApi): void {
+  for (const { requestBody } of Object.values(paths).flatMap((methods) => Object.values(methods))) {
+    const content = requestBody?.content ?? {};
+    if (!("application/json" in content && "text/plain" in content)) continue;
+    delete content["multipart/form-data"];
+    delete content["text/plain"];
+  }
+}
 
 const searchOf = (request: Request): string => new URL(request.url).searchParams.get("q") ?? "";
 

@@ -83,7 +83,8 @@ test("documents ten operations, each with a name, a summary, a tag and responses
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
   expect(operations.length).toBe(10);
   expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(10);
-  for (const { summary, tags, responses, parameters = [] } of operations) {
+  for (const { summary, tags, responses, parameters = [], requestBody } of operations) {
+    if (requestBody) expect(Object.keys(requestBody.content!)).toEqual(["application/json"]);
     expect(summary).toMatch(/\S/);
     expect(tags).toEqual(["scoring"]);
     for (const { description } of [...Object.values(responses), ...parameters])
