@@ -39,6 +39,24 @@ async function enterPassword(page: Page, password: string): Promise<void> {
   await page.keyboard.press("Enter");
 }
 
+const send = (url: string, path: string, body: object, headers: Record<string, string> = {}) =>
+  fetch(url + path, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
+
+/** Sets up a second factor for somebody else. */
+async function enrol(url: string, username: string): Promise<void> {
+  const session = await send(url, "/api/v2/session/", { username, password: PASSWORD });
+  const { csrf_token } = (await session.json()) as { csrf_token: string };
+  const headers = { Cookie: session.headers.get("set-cookie")!.split(";")[0], "X-CSRFToken": csrf_token };
+  const enrolment = await send(url, "/api/account/second-factor", {}, headers);
+  const { secret } = (await enrolment.json()) as { secret: string };
+  const body = { code: shownCode(secret) };
+  expect((await send(url, "/api/account/second-factor/confirm", body, headers)).status).toBe(200);
+}
+
 /** The text of the QR code on the page. */
 async function readQrCode(page: Page): Promise<string> {
   const picture = await (await page.waitForSelector("svg.qr"))!.screenshot();
@@ -190,15 +208,7 @@ browserTest(
     await seeText(page, "10 recovery codes left.");
 
     // Somebody else has lost the phone.
-    const headers: Record<string, string> = { "Content-Type": "application/json" };
-    const send = (path: string, body: object) =>
-      fetch(server.url + path, { method: "POST", headers, body: JSON.stringify(body) });
-    const session = await send("/api/v2/session/", { username: "kim", password: PASSWORD });
-    headers.Cookie = session.headers.get("set-cookie")!.split(";")[0];
-    headers["X-CSRFToken"] = ((await session.json()) as { csrf_token: string }).csrf_token;
-    const enrolment = (await (await send("/api/account/second-factor", {})).json()) as { secret: string };
-    const code = shownCode(enrolment.secret);
-    expect((await send("/api/account/second-factor/confirm", { code })).status).toBe(200);
+    await enrol(server.url, "kim");
     await page.goto(`${server.url}/administration/users`);
     await pressInMenu(page, "Reset second factor", "kim");
     await checkPage(opened, "second-factor-reset");
@@ -210,8 +220,8 @@ browserTest(
     await press(page, "button", "Reset second factor");
     await enterPassword(page, PASSWORD);
     await seeText(page, "Reset the second factor of kim.");
-    delete headers.Cookie;
-    expect((await send("/api/v2/token-auth/", { username: "kim", password: PASSWORD })).status).toBe(200);
+    const credentials = { username: "kim", password: PASSWORD };
+    expect((await send(server.url, "/api/v2/token-auth/", credentials)).status).toBe(200);
   },
   300_000,
 );

@@ -25,7 +25,7 @@ const SECTIONS = {
   backups: "Backups",
   audit: "Audit log",
 } as const;
-export type Section = keyof typeof SECTIONS;
+type Section = keyof typeof SECTIONS;
 
 const pathOf = (section: Section): string =>
   section === "health" ? "/administration" : `/administration/${section}`;
@@ -48,7 +48,7 @@ export interface AdministrationContext<Data> {
 }
 
 /** A button at the end of a row. */
-export interface RowAction<Data, Row> {
+interface RowAction<Data, Row> {
   label: string;
   /** The rows that have it; all unless given. */
   applies?: (row: Row, data: Data) => boolean;

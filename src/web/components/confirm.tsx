@@ -5,7 +5,7 @@ import { FormError, useSubmission } from "./form.tsx";
 import { showToast } from "./toast.tsx";
 
 /** An act that needs confirmation first. */
-export interface Confirmation {
+interface Confirmation {
   title: string;
   /** The consequences. */
   text: string;

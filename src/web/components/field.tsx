@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 
-export interface FieldProps {
+interface FieldProps {
   label: string;
   /** How to fill it in. */
   hint?: ComponentChildren;

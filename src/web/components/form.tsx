@@ -15,7 +15,7 @@ import {
 } from "./field.tsx";
 
 /** A form sent by a button: once at a time, with its error until it succeeds. */
-export interface Submission {
+interface Submission {
   submit: (event?: Event) => void;
   busy: boolean;
   /** Messages by field. */
