@@ -38,23 +38,6 @@ const list = async (path: string): Promise<Shown[]> => {
 };
 const ids = (records: Shown[]): string[] => records.map(({ id }) => String(id)).sort();
 
-const TYPES =
-  "id created modified name description query owner owned_by public type label created_by modified_by model_name model_type";
-test.each([
-  [
-    "locations",
-    "id created modified modified_by created_by deleted deleted_date deleted_by public owner owned_by label equipment place name description query",
-  ],
-  ["places", "name description query deleted"],
-  ["annotationtypes", TYPES],
-  ["custompropertytypes", `${TYPES} mandatory`],
-])("%s accepts the filters of the specification", async (segment, filters) => {
-  for (const filter of filters.split(" ")) {
-    const { text } = await lab.ask("GET", `${segment}/?${filter}=x`, { as: "admin" });
-    expect({ filter, unknown: text.includes("is not a parameter") }).toEqual({ filter, unknown: false });
-  }
-});
-
 test.each<[string, string, string[]]>([
   ["locations", "created=2026-02-02", ["Archive box 1"]],
   ["locations", `created=${encodeURIComponent(LATER)}`, ["Archive box 1"]],

@@ -1,16 +1,14 @@
 import { searchFilters } from "./filter.ts";
-import { LIST_PARAMETERS } from "./listing.ts";
-import { plan } from "./plan.ts";
+import { LIST_PARAMETERS, parseListing } from "./listing.ts";
+import { plan, visibleOnly } from "./plan.ts";
 import { recordPrinter } from "./record-printer.ts";
 import { columnOf, type Resource, type Resources } from "./resource.ts";
 import { countStatement, pageStatement } from "./sql.ts";
-import { visible } from "./access.ts";
-import { parseListing } from "./listing.ts";
 
-/** Someone with no special rights, for the statements that an explanation shows. */
+/** An ordinary user, for the statements of an explanation. */
 const SOMEONE = { user: 2, username: "someone", superuser: false, groups: [1], primaryGroup: 1 };
 
-/** What a declaration became: addresses, fields with their columns, parameters, and the SQL of a plain list. */
+/** Describes a declaration: URLs, fields with their columns, parameters, and the SQL of a plain list. */
 export function explain(resources: Resources, resource: Resource): string {
   const fields = Object.entries(resource.fields).map(([name, field]) => [
     name,
@@ -22,10 +20,7 @@ export function explain(resources: Resources, resource: Resource): string {
     field.nullable ? "nullable" : "",
   ]);
   const listing = parseListing(resources, resource, new URLSearchParams(), SOMEONE);
-  const condition = {
-    kind: "and",
-    parts: [listing.condition, visible(resource, SOMEONE)],
-  } as const;
+  const condition = visibleOnly(resource, SOMEONE, listing.condition);
   const someone = () => plan(resources, resource, SOMEONE);
   const where = Object.entries(resource.where ?? {}).map(([column, value]) => ` where ${column} is ${value}`);
   return [
@@ -34,7 +29,7 @@ export function explain(resources: Resources, resource: Resource): string {
     `table: ${resource.table}${where.join("")}`,
     `known by: ${resource.key}; references print its ${resource.shownAs === "key" ? resource.key : "id"}`,
     `order: ${resource.defaultOrder.join(", ")}, id`,
-    `rules on write: ${resource.rules ? "yes" : "none besides those of the fields"}`,
+    `rules on write: ${resource.rules ? "yes" : "only those of the fields"}`,
     "fields (kind, column, folded copy, shown, write):",
     ...table(fields),
     "parameters besides fields, spans and lookups:",

@@ -81,12 +81,9 @@ export class Bulk {
     tests: BulkChange["tests"],
     actor: Actor,
   ): void {
-    const representation = { format: undefined, shape: "flat" } as const;
-    const links = { base: "", format: undefined };
     for (const [field, value] of tests) {
       const known = Object.hasOwn(resource.fields, field) && resource.fields[field].shown !== "internal";
-      const fields = { ...representation, fields: known ? [field] : [] };
-      const [record] = this.reader.records(resource, fields, actor, [rid], links).values;
+      const [record] = this.reader.values(resource, known ? [field] : [], actor, [rid]);
       if (!known || !Bun.deepEquals(record[field], value))
         throw new Problem("conflict", `${quoted(field)} of ${quoted(id)} is not the tested value.`);
     }

@@ -152,9 +152,7 @@ export class LocationTree {
   }
 
   #nodes(resource: RoutedResource, rids: readonly number[], actor: Actor): TreeNode[] {
-    const representation = { format: undefined, shape: "flat", fields: ["id", resource.key] } as const;
-    const links = { base: "", format: undefined };
-    const { values } = this.reader.records(resource, representation, actor, rids, links);
+    const values = this.reader.values(resource, ["id", resource.key], actor, rids);
     return values.map((record) => ({
       segment: resource.segment,
       id: String(record.id),
