@@ -88,6 +88,7 @@ describe("settings", () => {
     expect(options.allowed).toEqual(["a", "b c"]);
     expect([["B C"], ["x"], []].map((groups) => isAllowed(options, groups))).toEqual([true, false, false]);
     expect(isAllowed({ ...options, allowed: [] }, [])).toBe(true);
+    expect(membershipsBy(options.map, ["genomics"]).get("Genomics")).toBe(true);
     expect([...membershipsBy(options.map, ["SEQUENCING", "other"])]).toEqual([
       ["Genomics", true],
       ["Imaging", false],
