@@ -228,44 +228,49 @@ const ENSEMBL = /^(ENS[A-Z]{0,4}?)(?:FM|GT|[EGPRT])\d{11}(?:\.\d+)?$/;
 export function readHeader(header: string): FastaHeader {
   const text = header.trim();
   const first = text.split(/\s/, 1)[0];
-  let rest = text.slice(first.length).trim();
   const { accession, entryName } = readIdentifier(first);
-  let mnemonic = ENTRY_NAME.exec(entryName)?.[1] ?? null;
-
-  const os = field(rest, "OS");
-  const ox = /^\d+/.exec(field(rest, "OX") ?? "")?.[0] ?? null;
-  const fieldsFrom = rest.search(/(^|\s)(OS|OX|GN|PE|SV)=/);
-  if (fieldsFrom >= 0) rest = rest.slice(0, fieldsFrom).trim();
-  if (mnemonic === null) {
-    const word = rest.split(/\s/, 1)[0];
-    const name = ENTRY_NAME.exec(word);
-    if (name !== null) {
-      mnemonic = name[1];
-      rest = rest.slice(word.length).trim();
-    }
-  }
-  // UniProt mnemonics that start with 9 stand for groups of organisms.
-  if (mnemonic?.startsWith("9")) mnemonic = null;
-
-  const ensembl = ENSEMBL.exec(accession)?.[1] ?? null;
-  const bracket = ensembl === null && os === null ? lastBracket(rest) : null;
-  if (ensembl !== null) rest = ensemblDescription(rest);
-  else if (bracket !== null) rest = bracket.before;
-  const bracketed = bracket?.inside ?? null;
+  const fields = readFields(text.slice(first.length).trim());
+  const named = readMnemonic(entryName, fields.rest);
+  const ensembl = ENSEMBL.exec(accession)?.[1];
+  const bracket = ensembl === undefined && fields.os === undefined ? lastBracket(named.rest) : null;
+  const description =
+    ensembl === undefined ? (bracket?.before ?? named.rest) : ensemblDescription(named.rest);
   const keys = [
-    ["ox", ox],
-    ["os", os?.toLowerCase()],
-    ["id", mnemonic],
-    ["os", bracketed?.toLowerCase()],
+    ["ox", fields.ox],
+    ["os", fields.os?.toLowerCase()],
+    ["id", named.mnemonic],
+    ["os", bracket?.inside.toLowerCase()],
     ["ensembl", ensembl],
   ];
-  const [kind, value] = keys.find(([, known]) => known !== null && known !== undefined) ?? [];
+  const key = keys.find(([, value]) => value !== undefined);
   return {
     header: text,
     accession,
-    description: rest,
-    organism: os ?? bracketed ?? mnemonic,
-    speciesKey: kind === undefined ? null : `${kind}:${value}`,
+    description,
+    organism: fields.os ?? bracket?.inside ?? named.mnemonic ?? null,
+    speciesKey: key ? key.join(":") : null,
+  };
+}
+
+/** UniProt's ` XY=value` fields, and the text before them. */
+function readFields(text: string): { os: string | undefined; ox: string | undefined; rest: string } {
+  const from = text.search(/(^|\s)(OS|OX|GN|PE|SV)=/);
+  return {
+    os: field(text, "OS"),
+    ox: /^\d+/.exec(field(text, "OX") ?? "")?.[0],
+    rest: from >= 0 ? text.slice(0, from).trim() : text,
+  };
+}
+
+/** The species mnemonic of the entry name, which is in the identifier or the first word behind it. */
+function readMnemonic(entryName: string, rest: string): { mnemonic: string | undefined; rest: string } {
+  const word = rest.split(/\s/, 1)[0];
+  const own = ENTRY_NAME.exec(entryName)?.[1];
+  const mnemonic = own ?? ENTRY_NAME.exec(word)?.[1];
+  return {
+    // UniProt mnemonics that start with 9 stand for groups of organisms.
+    mnemonic: mnemonic?.startsWith("9") ? undefined : mnemonic,
+    rest: own === undefined && mnemonic !== undefined ? rest.slice(word.length).trim() : rest,
   };
 }
 
@@ -284,10 +289,10 @@ function readIdentifier(word: string): { accession: string; entryName: string } 
   return { accession: chain[1] || chain[2] || word, entryName: chain[2] ?? "" };
 }
 
-/** The value of ` XY=value` up to the next such field, or null. */
-function field(text: string, key: string): string | null {
-  const found = new RegExp(`(?:^|\\s)${key}=(.*?)(?=\\s+[A-Z]{2}=|$)`).exec(text);
-  return found === null || found[1].trim() === "" ? null : found[1].trim();
+/** The value of ` XY=value` up to the next such field. */
+function field(text: string, key: string): string | undefined {
+  const value = new RegExp(`(?:^|\\s)${key}=(.*?)(?=\\s+[A-Z]{2}=|$)`).exec(text)?.[1].trim();
+  return value === "" ? undefined : value;
 }
 
 /** The last `[…]` that ends the text, brackets nested inside it included. */
