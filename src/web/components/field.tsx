@@ -1,24 +1,26 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 
-interface FieldProps {
+export interface FieldProps {
   label: string;
   /** How to fill it in. */
   hint?: ComponentChildren;
   /** Messages about the value. */
   errors?: readonly string[] | undefined;
   optional?: boolean | undefined;
+  /** Hides the label from sight. */
+  hideLabel?: boolean | undefined;
 }
 
 /** Label, hint and errors of a control, which gets the attributes that tie them to it for screen readers. */
-function Field(props: FieldProps & { children: (attributes: { id: string }) => ComponentChildren }) {
+export function Field(props: FieldProps & { children: (attributes: { id: string }) => ComponentChildren }) {
   const { label, hint, errors = [], optional, children } = props;
   const id = useId();
   const notes = { hint, error: errors.length > 0 ? capital(errors.join(" ")) : undefined };
   const shown = (["hint", "error"] as const).filter((kind) => notes[kind] !== undefined);
   return (
     <div class="field">
-      <label for={id}>
+      <label for={id} class={props.hideLabel ? "unseen" : undefined}>
         {label} {optional && <small>optional</small>}
       </label>
       {children({

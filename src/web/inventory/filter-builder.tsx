@@ -247,8 +247,7 @@ function ConditionValue(props: {
   value: string;
   onChange: (value: string) => void;
 }) {
-  const { segment, name, field, operator, value, onChange } = props;
-  const id = useId();
+  const { field, operator, value, onChange } = props;
   if (field?.reference && operator === "exact")
     return <Picker to={field.reference} label="Value" hideLabel value={value} onChoose={onChange} />;
   const choices = field?.choices ?? (field?.kind === "flag" ? ["true", "false"] : null);
@@ -268,15 +267,28 @@ function ConditionValue(props: {
         ))}
       </select>
     );
+  return <ConditionText {...props} />;
+}
+
+function ConditionText({
+  segment,
+  name,
+  field,
+  operator,
+  value,
+  onChange,
+}: Parameters<typeof ConditionValue>[0]) {
+  const id = useId();
+  const { kind } = field ?? {};
   const hasWords = isConstant(field) && operator === "exact";
-  const suggests = field?.kind === "text" && operator === "exact";
+  const suggests = kind === "text" && operator === "exact";
   return (
     <>
       <input
         class="input"
         aria-label="Value"
-        type={field?.kind === "instant" ? "date" : "text"}
-        inputMode={field?.kind === "number" || field?.kind === "integer" ? "decimal" : undefined}
+        type={kind === "instant" ? "date" : "text"}
+        inputMode={kind === "number" || kind === "integer" ? "decimal" : undefined}
         list={suggests ? id : undefined}
         defaultValue={hasWords && value !== "" ? wordsOf(value) : value}
         onInput={({ currentTarget }) =>

@@ -1,4 +1,5 @@
 import { useEffect, useId, useState } from "preact/hooks";
+import { Field, type FieldProps } from "../components/field.tsx";
 import { get } from "../request.ts";
 import { api, type Reference } from "./declaration.ts";
 import { readName } from "./record.tsx";
@@ -67,22 +68,17 @@ function useOptions(to: Reference, text: string | null, isOpen: boolean) {
   return found;
 }
 
-interface PickerProps {
+interface PickerProps extends FieldProps {
   to: Reference;
-  label: string;
-  hideLabel?: boolean;
-  hint?: string | undefined;
   value: string;
   /** Name of the value, if known. */
   name?: string | undefined;
-  errors?: readonly string[] | undefined;
-  optional?: boolean;
   onChoose: (value: string, name: string) => void;
 }
 
 /** Chooses a record by part of its name: a combobox with a list (WAI-ARIA 1.2). */
 export function Picker(props: PickerProps) {
-  const { to, value, errors = [], hint, label } = props;
+  const { to, value, label } = props;
   const id = useId();
   const [text, setText] = useState<string | null>(null);
   const [isOpen, setOpen] = useState(false);
@@ -125,67 +121,57 @@ export function Picker(props: PickerProps) {
     } else return;
     event.preventDefault();
   };
-  const described = [hint && `${id}-hint`, errors.length > 0 && `${id}-error`].filter(Boolean).join(" ");
   return (
-    <div class="field picker">
-      <label for={id} class={props.hideLabel ? "unseen" : undefined}>
-        {label} {props.optional && <small>optional</small>}
-      </label>
-      <input
-        id={id}
-        class="input"
-        type="text"
-        role="combobox"
-        autocomplete="off"
-        spellcheck={false}
-        aria-expanded={isOpen}
-        aria-controls={`${id}-list`}
-        aria-autocomplete="list"
-        aria-activedescendant={isOpen && active >= 0 ? `${id}-${active}` : undefined}
-        aria-describedby={described || undefined}
-        aria-invalid={errors.length > 0 ? "true" : undefined}
-        placeholder="Type part of the name"
-        value={text ?? name}
-        onInput={(event) => {
-          setText(event.currentTarget.value);
-          setOpen(true);
-        }}
-        onClick={() => setOpen(true)}
-        onBlur={onBlur}
-        onKeyDown={onKeyDown}
-      />
-      <ul id={`${id}-list`} role="listbox" aria-label={`Choices: ${label}`} hidden={!isOpen}>
-        {options.map((option, i) => (
-          <li
-            key={option.value}
-            id={`${id}-${i}`}
-            role="option"
-            aria-selected={i === active}
-            // Before the input loses the focus.
-            onMouseDown={(event) => {
-              event.preventDefault();
-              choose(option);
-            }}
-          >
-            {option.name || "(no name)"} <small>{option.context}</small>
-          </li>
-        ))}
-        {options.length === 0 && (
-          <li role="option" aria-disabled="true" aria-selected="false">
-            <small>{error ?? "No matches"}</small>
-          </li>
+    <div class="picker">
+      <Field {...props}>
+        {(attributes) => (
+          <>
+            <input
+              {...attributes}
+              class="input"
+              type="text"
+              role="combobox"
+              autocomplete="off"
+              spellcheck={false}
+              aria-expanded={isOpen}
+              aria-controls={`${id}-list`}
+              aria-autocomplete="list"
+              aria-activedescendant={isOpen && active >= 0 ? `${id}-${active}` : undefined}
+              placeholder="Type part of the name"
+              value={text ?? name}
+              onInput={(event) => {
+                setText(event.currentTarget.value);
+                setOpen(true);
+              }}
+              onClick={() => setOpen(true)}
+              onBlur={onBlur}
+              onKeyDown={onKeyDown}
+            />
+            <ul id={`${id}-list`} role="listbox" aria-label={`Choices: ${label}`} hidden={!isOpen}>
+              {options.map((option, i) => (
+                <li
+                  key={option.value}
+                  id={`${id}-${i}`}
+                  role="option"
+                  aria-selected={i === active}
+                  // Before the input loses the focus.
+                  onMouseDown={(event) => {
+                    event.preventDefault();
+                    choose(option);
+                  }}
+                >
+                  {option.name || "(no name)"} <small>{option.context}</small>
+                </li>
+              ))}
+              {options.length === 0 && (
+                <li role="option" aria-disabled="true" aria-selected="false">
+                  <small>{error ?? "No matches"}</small>
+                </li>
+              )}
+            </ul>
+          </>
         )}
-      </ul>
-      {hint && (
-        <p class="hint" id={`${id}-hint`}>
-          {hint}
-        </p>
-      )}
-      {errors.length > 0 && (
-        <p class="error" id={`${id}-error`}>
-          {errors.join(" ")}
-        </p>
-      )}
+      </Field>
     </div>
   );
 }

@@ -21,7 +21,7 @@ export function ValueInput(props: {
   onChange: (value: string) => void;
 }) {
   const { segment, name, field, value, onChange, errors } = props;
-  const { kind, choices, max_length } = field;
+  const { kind, choices } = field;
   const hint =
     props.hint ?? (field.rule && !isConstant(field) ? `${field.help_text} ${field.rule}.` : field.help_text);
   const optional = field.write !== "required";
@@ -56,13 +56,20 @@ export function ValueInput(props: {
         onChange={onChange}
       />
     );
+  return (
+    <TextInput {...labelled} segment={segment} name={name} field={field} value={value} onInput={onChange} />
+  );
+}
+
+type TextInputProps = Parameters<typeof TextField>[0] & { segment: string; name: string; field: FieldInfo };
+
+function TextInput({ segment, name, field, ...text }: TextInputProps) {
+  const { kind, max_length } = field;
   if (kind === "json" || (max_length ?? 0) > LINE)
-    return <TextArea {...labelled} rows={3} code={kind === "json"} value={value} onInput={onChange} />;
+    return <TextArea {...text} rows={3} code={kind === "json"} />;
   const isNumber = kind === "integer" || kind === "number";
   const input = {
-    ...labelled,
-    value,
-    onInput: onChange,
+    ...text,
     autocomplete: "off" as const,
     ...(isNumber ? { inputMode: "decimal" as const } : {}),
     ...(max_length === null ? {} : { maxLength: max_length }),

@@ -53,7 +53,8 @@ function InventoryImport() {
 /** Bytes of a file whose cells are shown. */
 const MOST_SHOWN = 5_000_000;
 
-function Wizard({ of }: { of: Declaration }) {
+/** A file, the options of its import, and the import itself. */
+function useWizard(of: Declaration) {
   const [query, setQuery] = useQuery();
   const [file, setFile] = useState<File | null>(null);
   const [cells, setCells] = useState<string[][]>([]);
@@ -89,7 +90,25 @@ function Wizard({ of }: { of: Declaration }) {
     setOptions({ ...options, ...changes });
     if (file) void start(file, changes);
   };
-  const tried = !isRunning && status?.dry_run ? status.report : null;
+  const isDone = !isRunning && status !== undefined;
+  return {
+    file,
+    cells,
+    options,
+    status,
+    isRunning,
+    isDone,
+    error: error ?? statusError,
+    choose,
+    change,
+    start,
+  };
+}
+
+function Wizard({ of }: { of: Declaration }) {
+  const wizard = useWizard(of);
+  const { file, cells, options, status, isRunning, isDone, error, change } = wizard;
+  const tried = isDone && status?.dry_run ? status.report : null;
   const changed = tried ? tried.created + tried.updated : 0;
   return (
     <div class="stack">
@@ -102,7 +121,7 @@ function Wizard({ of }: { of: Declaration }) {
           <FileField
             label="File to import"
             accept=".csv,.tsv,.txt,.xlsx"
-            onChange={(chosen) => void choose(chosen)}
+            onChange={(chosen) => void wizard.choose(chosen)}
           />
           <LinkButton icon="download" href={href(api(of.name, "import/"))} download="">
             Template
@@ -114,7 +133,7 @@ function Wizard({ of }: { of: Declaration }) {
           onChange={(addsAll) => change({ addsAll })}
         />
       </Card>
-      {(error ?? statusError) !== undefined && <ErrorBanner error={error ?? statusError} />}
+      {error !== undefined && <ErrorBanner error={error} />}
       {isRunning && <ImportProgress status={status} />}
       {tried && (
         <>
@@ -130,7 +149,7 @@ function Wizard({ of }: { of: Declaration }) {
             <ImportReport report={tried} cells={cells} />
             {file && tried.errors.length === 0 && changed > 0 && (
               <div>
-                <Button look="primary" onClick={() => void start(file, { isDryRun: false })}>
+                <Button look="primary" onClick={() => void wizard.start(file, { isDryRun: false })}>
                   Import {countOf(changed, "record")}
                 </Button>
               </div>
@@ -138,7 +157,7 @@ function Wizard({ of }: { of: Declaration }) {
           </Card>
         </>
       )}
-      {!isRunning && status && !tried && <ImportResult of={of} status={status} cells={cells} />}
+      {isDone && status && !tried && <ImportResult of={of} status={status} cells={cells} />}
     </div>
   );
 }

@@ -43,6 +43,33 @@ function InventoryLabels() {
   );
 }
 
+/** The options of the labels in the address. */
+function readOptions(query: URLSearchParams, sheets: Sheets | undefined) {
+  const format = query.get("printer") === "zpl" ? "zpl" : "pdf";
+  const offered = (sheets?.results ?? []).filter((each) => format === "pdf" || each.per_page === 1);
+  const name = query.get("sheet") ?? (format === "zpl" ? "50x25" : "a4-3x8");
+  const sheet = offered.find((each) => each.name === name) ?? offered[0];
+  const perPage = sheet?.per_page ?? 1;
+  const skip = perPage > 1 ? Number(query.get("skip")) || 0 : 0;
+  return {
+    most: sheets?.most ?? Infinity,
+    format,
+    offered,
+    sheet,
+    perPage,
+    skip,
+    symbol: query.get("symbol") ?? "qr",
+    dpi: query.get("dpi") ?? "203",
+  };
+}
+
+function summaryOf(total: number, skip: number, perPage: number, most: number): string {
+  const sheets = perPage > 1 ? ` on ${countOf(Math.ceil((total + skip) / perPage), "sheet")}` : "";
+  const limit =
+    total > most ? `. At most ${formatCount(most)} can be printed at once: narrow the filter` : "";
+  return countOf(total, "label") + sheets + limit;
+}
+
 function LabelForm({ segment }: { segment: string }) {
   const [query, setQuery] = useQuery();
   const filters = new URLSearchParams([...query].filter(([name]) => !OPTIONS.has(name)));
@@ -52,23 +79,17 @@ function LabelForm({ segment }: { segment: string }) {
     get<{ total: number }>(api(segment), { ...found, page_size: "1", fields: "id" }, signal),
   );
   const set = (changes: Record<string, string | null>): void => setQuery(changes, { replace: true });
-  const format = query.get("printer") === "zpl" ? "zpl" : "pdf";
-  const offered = (sheets.value?.results ?? []).filter((each) => format === "pdf" || each.per_page === 1);
-  const usual = format === "zpl" ? "50x25" : "a4-3x8";
-  const sheet = offered.find(({ name }) => name === (query.get("sheet") ?? usual)) ?? offered[0];
+  const { format, offered, sheet, perPage, skip, symbol, dpi, most } = readOptions(query, sheets.value);
   const total = counted.value?.total ?? 0;
-  const perPage = sheet?.per_page ?? 1;
-  const skip = perPage > 1 ? Number(query.get("skip") ?? 0) || 0 : 0;
-  const most = sheets.value?.most ?? total;
   const form = useSubmission(async () => {
     const response = await send("GET", api(segment, "labels/"), {
       query: {
         ...found,
         format,
         sheet: sheet.name,
-        symbol: query.get("symbol") ?? "qr",
+        symbol,
         skip: skip || undefined,
-        dpi: format === "zpl" ? (query.get("dpi") ?? "203") : undefined,
+        dpi: format === "zpl" ? dpi : undefined,
       },
       headers: { Accept: "*/*" },
     });
@@ -78,11 +99,7 @@ function LabelForm({ segment }: { segment: string }) {
   return (
     <form class="form" onSubmit={form.submit}>
       {error !== undefined && <ErrorBanner error={error} />}
-      <p role="status">
-        {counted.value && sheet && countOf(total, "label")}
-        {perPage > 1 && ` on ${countOf(Math.ceil((total + skip) / perPage), "sheet")}`}
-        {total > most && `. At most ${formatCount(most)} can be printed at once: narrow the filter`}
-      </p>
+      <p role="status">{counted.value && sheet && summaryOf(total, skip, perPage, most)}</p>
       <SelectField
         label="Printer"
         value={format}
@@ -101,7 +118,7 @@ function LabelForm({ segment }: { segment: string }) {
       />
       <SelectField
         label="Code"
-        value={query.get("symbol") ?? "qr"}
+        value={symbol}
         choices={[
           { value: "qr", name: "QR code: phones open the record" },
           { value: "code128", name: "Code 128: for simple barcode scanners" },
@@ -114,14 +131,14 @@ function LabelForm({ segment }: { segment: string }) {
           type="number"
           min={0}
           max={perPage - 1}
-          value={query.get("skip") ?? "0"}
+          value={String(skip)}
           onInput={(typed) => set({ skip: typed === "0" ? null : typed })}
         />
       )}
       {format === "zpl" && (
         <SelectField
           label="Resolution"
-          value={query.get("dpi") ?? "203"}
+          value={dpi}
           choices={(sheets.value?.resolutions ?? []).map((dpi) => ({
             value: String(dpi),
             name: `${dpi} dpi`,

@@ -1,10 +1,9 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { href } from "../address.ts";
-import { ErrorBanner } from "../components/banner.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
 import { PageHead } from "../components/layout.tsx";
-import { Loaded, Skeleton, useLoaded } from "../components/loaded.tsx";
+import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { BulkDialog, type Task } from "../inventory/bulk-dialog.tsx";
 import {
   type Declaration,
@@ -76,9 +75,10 @@ function List({ of }: { of: Declaration }) {
     if (active >= 0) document.querySelector("tr.active")?.scrollIntoView({ block: "nearest" });
   }, [active]);
   const step = (by: number): void => setActive((at) => Math.max(0, Math.min(rows.length - 1, at + by)));
+  const { current, total, total_pages } = value ?? { current: 1, total: 0, total_pages: 1 };
   const turn = (by: number): void => {
-    const to = (value?.current ?? 1) + by;
-    if (to < 1 || to > (value?.total_pages ?? 1)) return;
+    const to = current + by;
+    if (to < 1 || to > total_pages) return;
     setQuery({ page: to === 1 ? null : to });
     scrollTo({ top: 0 });
   };
@@ -132,29 +132,29 @@ function List({ of }: { of: Declaration }) {
               onClose={() => setFiltering(false)}
             />
           )}
-          {page.error !== undefined && <ErrorBanner error={page.error} retry={page.reload} />}
-          {!value && page.error === undefined && <Skeleton />}
-          {value && page.error === undefined && (
-            <div class="card dense" aria-busy={page.busy}>
-              {rows.length === 0 ? (
-                <NoRecords of={of} isFiltered={Object.keys(filters).length > 0} />
-              ) : (
-                <ListTable
-                  of={of}
-                  columns={columns}
-                  rows={rows}
-                  selection={selection}
-                  active={rows[active]?.id}
-                  onSaved={saved}
-                  onUndone={page.reload}
-                />
-              )}
-              <Pager page={value} onTurn={turn}>
-                <Shortcuts shortcuts={shortcuts} />
-              </Pager>
-            </div>
-          )}
-          <BulkBar of={of} selection={selection} total={value?.total ?? 0} onTask={setTask} />
+          <Loaded of={page}>
+            {(value) => (
+              <div class="card dense" aria-busy={page.busy}>
+                {rows.length === 0 ? (
+                  <NoRecords of={of} isFiltered={Object.keys(filters).length > 0} />
+                ) : (
+                  <ListTable
+                    of={of}
+                    columns={columns}
+                    rows={rows}
+                    selection={selection}
+                    active={rows[active]?.id}
+                    onSaved={saved}
+                    onUndone={page.reload}
+                  />
+                )}
+                <Pager page={value} onTurn={turn}>
+                  <Shortcuts shortcuts={shortcuts} />
+                </Pager>
+              </div>
+            )}
+          </Loaded>
+          <BulkBar of={of} selection={selection} total={total} onTask={setTask} />
         </div>
       </div>
       {task && (

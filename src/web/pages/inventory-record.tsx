@@ -178,21 +178,7 @@ function RecordHead({ of, row, onSaved }: RecordProps) {
               Label
             </LinkButton>
           )}
-          <Menu label="More">
-            {IN_TREE.has(of.name) && (
-              <a href={treeAddress({ segment: of.name, id: row.id })}>Show in the tree</a>
-            )}
-            {of.name === "locations" && (
-              <a href={href("/inventory/stocktake", { location: row.id })}>Stocktake</a>
-            )}
-            {mayEdit && <a href={href(`${pageOf(of.name)}/new`, { copy: row.id })}>Copy</a>}
-            <a href={href(api(of.name, `${row.id}/`), { format: "api" })}>View as JSON</a>
-            {row.mayDelete && values.deleted !== true && (
-              <button type="button" onClick={remove}>
-                Delete
-              </button>
-            )}
-          </Menu>
+          <RecordMenu of={of} row={row} onDelete={remove} />
           {mayEdit && (
             <Button look="primary" icon="pencil" onClick={edit}>
               Edit
@@ -215,6 +201,23 @@ function RecordHead({ of, row, onSaved }: RecordProps) {
         />
       </div>
     </PageHead>
+  );
+}
+
+function RecordMenu({ of, row, onDelete }: { of: Declaration; row: Row; onDelete: () => void }) {
+  const isDeleted = row.values.deleted === true;
+  return (
+    <Menu label="More">
+      {IN_TREE.has(of.name) && <a href={treeAddress({ segment: of.name, id: row.id })}>Show in the tree</a>}
+      {of.name === "locations" && <a href={href("/inventory/stocktake", { location: row.id })}>Stocktake</a>}
+      {row.mayChange && !isDeleted && <a href={href(`${pageOf(of.name)}/new`, { copy: row.id })}>Copy</a>}
+      <a href={href(api(of.name, `${row.id}/`), { format: "api" })}>View as JSON</a>
+      {row.mayDelete && !isDeleted && (
+        <button type="button" onClick={onDelete}>
+          Delete
+        </button>
+      )}
+    </Menu>
   );
 }
 

@@ -61,9 +61,11 @@ function ResultPage() {
         {result.value && <Facts result={result.value} job={job!} />}
       </PageHead>
       {error !== null && <ErrorBanner error={error} />}
-      {job && job.ended === null && <JobProgress job={job} />}
-      {job?.ended && !isFinished && <NoResult job={job} />}
-      {isFinished && <Loaded of={result}>{(value) => <ResultView job={job} result={value} />}</Loaded>}
+      {isFinished ? (
+        <Loaded of={result}>{(value) => <ResultView job={job} result={value} />}</Loaded>
+      ) : (
+        job && (job.ended === null ? <JobProgress job={job} /> : <NoResult job={job} />)
+      )}
     </>
   );
 }

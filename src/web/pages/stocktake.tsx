@@ -4,7 +4,7 @@ import { ErrorBanner } from "../components/banner.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Form } from "../components/form.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
-import { useLoaded, usePolling } from "../components/loaded.tsx";
+import { Loaded, useLoaded, usePolling } from "../components/loaded.tsx";
 import { withErrorToast } from "../components/toast.tsx";
 import { formatDate, formatTime } from "../format.tsx";
 import { api, pageOf } from "../inventory/declaration.ts";
@@ -53,10 +53,7 @@ function NewStocktake({ location }: { location: string }) {
   const label = place.value?.results.label;
   return (
     <div class="stack">
-      <PageHead
-        title={label === undefined ? "Stocktake" : `Stocktake of ${label}`}
-        crumbs={[{ name: "Stocktakes", href: href(pageOf(LIST)) }]}
-      >
+      <PageHead title={label === undefined ? "Stocktake" : `Stocktake of ${label}`} crumbs={crumbs()}>
         Scan everything in a location, then correct the records in one step.
       </PageHead>
       {place.error !== undefined && <ErrorBanner error={place.error} retry={place.reload} />}
@@ -105,80 +102,98 @@ function NewStocktake({ location }: { location: string }) {
   );
 }
 
-/** Milliseconds between updates: others may scan too. */
+/** Others may scan too. */
 const UPDATE_SECONDS = 15;
 
 function OpenStocktake({ id }: { id: string }) {
-  const path = (rest: string): string => api(LIST, `${id}/${rest}`);
   const loaded = useLoaded(id, async (signal) => {
     const [{ results: stocktake }, count] = await Promise.all([
-      get<{ results: Stocktake }>(path(""), { fields: FIELDS, response_format: "flat" }, signal),
-      get<Count>(path("count/"), {}, signal),
+      get<{ results: Stocktake }>(api(LIST, `${id}/`), { fields: FIELDS, response_format: "flat" }, signal),
+      get<Count>(api(LIST, `${id}/count/`), {}, signal),
     ]);
     return { stocktake, count };
   });
-  const { stocktake, count } = loaded.value ?? {};
-  useTitle(stocktake?.name);
-  const isOpen = stocktake?.state === "OPEN";
-  usePolling(() => isOpen && loaded.reload(), UPDATE_SECONDS);
+  useTitle(loaded.value?.stocktake.name);
+  usePolling(() => loaded.value?.stocktake.state === "OPEN" && loaded.reload(), UPDATE_SECONDS);
+  return (
+    <>
+      {!loaded.value && <PageHead title="Stocktake" crumbs={crumbs()} />}
+      <Loaded of={loaded}>{(value) => <StocktakeView {...value} onChanged={loaded.reload} />}</Loaded>
+    </>
+  );
+}
+
+function StocktakeView(props: { stocktake: Stocktake; count: Count; onChanged: () => void }) {
+  const { stocktake, count, onChanged } = props;
+  const { id, name, state } = stocktake;
+  const isOpen = state === "OPEN";
+  const path = (rest: string): string => api(LIST, `${id}/${rest}`);
   const [isApplying, setApplying] = useState(false);
   const forget = (code: string): Promise<void> =>
     withErrorToast(async () => {
       await send("DELETE", path("scans/"), { query: { code } });
-      loaded.reload();
+      onChanged();
     });
-  const actions = (
-    <>
-      <LinkButton icon="download" href={href(path("count/"), { format: "csv" })} download="stocktake.csv">
-        CSV
-      </LinkButton>
-      <Button icon="printer" onClick={() => print()}>
-        Print
-      </Button>
-      <LinkButton icon="file-text" href={href(pageOf(LIST, id))}>
-        Record
-      </LinkButton>
-      {isOpen && (
-        <Button look="primary" onClick={() => setApplying(true)}>
-          Apply
-        </Button>
-      )}
-    </>
-  );
   return (
-    <>
+    <div class="stack">
       <PageHead
-        title={stocktake?.name ?? "Stocktake"}
-        crumbs={[{ name: "Stocktakes", href: href(pageOf(LIST)) }]}
-        actions={stocktake && actions}
+        title={name}
+        crumbs={crumbs()}
+        actions={<Actions id={id} onApply={isOpen ? () => setApplying(true) : undefined} />}
       >
-        {stocktake &&
-          `${count!.location.name}. Started by ${stocktake.created_by} on ${formatTime(stocktake.created)}` +
-            (isOpen ? "." : `, applied by ${stocktake.modified_by} on ${formatTime(stocktake.modified)}.`)}
+        {summaryOf(stocktake, count)}
       </PageHead>
-      {loaded.error !== undefined && <ErrorBanner error={loaded.error} retry={loaded.reload} />}
-      {stocktake && count && (
-        <div class="stack">
-          <Answer count={count} />
-          <div class={isOpen ? "with-panel" : ""}>
-            <CountLists count={count} isOpen={isOpen} onForget={isOpen ? forget : undefined} />
-            {isOpen && (
-              <Scanning stocktake={stocktake} count={count} path={path("scans/")} onScan={loaded.reload} />
-            )}
-          </div>
-        </div>
-      )}
-      {isApplying && count && (
+      <Answer count={count} />
+      <div class={isOpen ? "with-panel" : ""}>
+        <CountLists count={count} isOpen={isOpen} onForget={isOpen ? forget : undefined} />
+        {isOpen && <Scanning stocktake={stocktake} count={count} path={path("scans/")} onScan={onChanged} />}
+      </div>
+      {isApplying && (
         <ApplyDialog
           path={path("apply/")}
           count={count}
           onClose={() => setApplying(false)}
-          onDone={loaded.reload}
+          onDone={onChanged}
         />
       )}
-    </>
+    </div>
   );
 }
+
+const crumbs = () => [{ name: "Stocktakes", href: href(pageOf(LIST)) }];
+
+function summaryOf(
+  { state, created, created_by, modified, modified_by }: Stocktake,
+  { location }: Count,
+): string {
+  const started = `${location.name}. Started by ${created_by} on ${formatTime(created)}`;
+  return state === "OPEN"
+    ? `${started}.`
+    : `${started}, applied by ${modified_by} on ${formatTime(modified)}.`;
+}
+
+const Actions = ({ id, onApply }: { id: string; onApply: (() => void) | undefined }) => (
+  <>
+    <LinkButton
+      icon="download"
+      href={href(api(LIST, `${id}/count/`), { format: "csv" })}
+      download="stocktake.csv"
+    >
+      CSV
+    </LinkButton>
+    <Button icon="printer" onClick={() => print()}>
+      Print
+    </Button>
+    <LinkButton icon="file-text" href={href(pageOf(LIST, id))}>
+      Record
+    </LinkButton>
+    {onApply && (
+      <Button look="primary" onClick={onApply}>
+        Apply
+      </Button>
+    )}
+  </>
+);
 
 function CountLists(props: {
   count: Count;
