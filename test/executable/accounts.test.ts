@@ -1,7 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { type Ended, LABD, labd, scratch, serve } from "./labd.ts";
 
-// A busy machine takes its time.
 setDefaultTimeout(300_000);
 
 const INVALID = 65;

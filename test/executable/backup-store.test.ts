@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => store[Symbol.asyncDispose]());
 
-test("killed while it uploads, the same command makes a whole one, which is restored elsewhere", async () => {
+test("completes a backup to a store after a kill during the upload", async () => {
   using place = scratch();
   const [data, other] = ["data", "other"].map((name) => join(place.directory, name));
   const address = store.address();
@@ -50,7 +50,7 @@ test("killed while it uploads, the same command makes a whole one, which is rest
   expect(finding).toMatchObject({ state: "ok", found: expect.stringContaining(`in ${address}.`) });
 });
 
-test("a server with backup_dir = s3://… makes and verifies them, counts them, and tells nobody its keys", async () => {
+test("a server with backup_dir = s3://… makes and verifies backups without showing its keys", async () => {
   using place = scratch();
   const address = store.address();
   const settings = join(place.directory, "labd.toml");

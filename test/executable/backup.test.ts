@@ -14,14 +14,13 @@ import { join } from "node:path";
 import type { Manifest } from "../../src/operations/backup/manifest.ts";
 import { E7, labd, scratch, serve } from "./labd.ts";
 
-// A busy machine takes its time.
 setDefaultTimeout(300_000);
 
-/** The drill: back up a server under writes, restore elsewhere, and look for everything that it had accepted. */
+/** Backs up a server during writes, restores elsewhere, and looks for everything that was accepted. */
 
 const WRITERS = 6;
 
-test("a backup under writes has everything that was accepted before it began, and of each writer no gap", async () => {
+test("a backup during writes contains everything accepted before it began", async () => {
   using place = scratch();
   const [data, other, to] = ["data", "other", "backups"].map((name) => join(place.directory, name));
   await labd(["corpus", "add", "--sample", "--data-dir", data]);
@@ -115,7 +114,7 @@ test("a backup under writes has everything that was accepted before it began, an
 });
 
 test.skipIf(process.getuid?.() !== 0)(
-  "what root adds, backs up and restores belongs to the account of the data directory (SKIPPED without root)",
+  "files that root writes belong to the owner of the data directory (SKIPPED without root)",
   async () => {
     using place = scratch();
     const [data, to] = ["data", "backups"].map((name) => join(place.directory, name));
@@ -141,7 +140,7 @@ test.skipIf(process.getuid?.() !== 0)(
   },
 );
 
-test("what is damaged or not whole is refused with its name, and nothing is changed", async () => {
+test("rejects damaged and incomplete backups by name without changing anything", async () => {
   using place = scratch();
   const [data, to, broken] = ["data", "backups", "broken"].map((name) => join(place.directory, name));
   await labd(["corpus", "add", "--sample", "--data-dir", data]);
@@ -151,7 +150,7 @@ test("what is damaged or not whole is refused with its name, and nothing is chan
   const { stdout } = await labd(["backup", "--data-dir", data, "--to", to]);
   const name = stdout.split("\n")[0].split("/").at(-1)!;
   const packed = name.replace(".json", ".sqlite.zst");
-  const spoilt: [string, () => void, string][] = [
+  const damaged: [string, () => void, string][] = [
     [
       "a bit",
       () => {
@@ -170,7 +169,7 @@ test("what is damaged or not whole is refused with its name, and nothing is chan
     ["the manifest", () => rmSync(join(broken, name)), "no file"],
     ["the corpus", () => rmSync(join(broken, "corpora"), { recursive: true }), "corpora/"],
     [
-      "a null that lies elsewhere",
+      "a calibration outside",
       () => {
         const manifest = JSON.parse(readFileSync(join(broken, name), "utf8")) as Manifest;
         manifest.calibrations![0].file = "corpora/../../x.null";
@@ -190,9 +189,9 @@ test("what is damaged or not whole is refused with its name, and nothing is chan
   ];
   const files = (): string[] => readdirSync(data, { recursive: true, encoding: "utf8" }).sort();
   const former = [files(), readFileSync(join(data, "labd.sqlite")).toString("base64")];
-  for (const [what, spoil, said] of spoilt) {
+  for (const [what, damage, said] of damaged) {
     cpSync(to, broken, { recursive: true });
-    spoil();
+    damage();
     for (const words of [["--check"], ["--data-dir", data]]) {
       if (what === "the corpus" && words[0] !== "--check") continue;
       const { code, stderr } = await labd(["restore", join(broken, name), ...words]);
@@ -201,7 +200,7 @@ test("what is damaged or not whole is refused with its name, and nothing is chan
     rmSync(broken, { recursive: true });
   }
   expect([files(), readFileSync(join(data, "labd.sqlite")).toString("base64")]).toEqual(former);
-  // And what is whole takes the place, while the former stays beside.
+  // An intact backup replaces the database, which is kept.
   const corpus = join(
     data,
     "corpora",

@@ -15,7 +15,6 @@ import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { labd, LABD } from "./labd.ts";
 import { startSlurm, whyNoSlurm } from "./slurm-cluster.ts";
 
-// A busy machine takes its time.
 setDefaultTimeout(300_000);
 
 /** The examples of packaging/batches as they stand, with the programs that they are for. */
@@ -101,7 +100,7 @@ test.skipIf(!hasParallel)(
   },
 );
 
-test("Nextflow's tasks, by a shell: Nextflow itself is not run", async () => {
+test("the tasks of the Nextflow script work in a shell", async () => {
   const [score, merge] = [
     ...readFileSync(join(EXAMPLES, "score.nf"), "utf8").matchAll(/"""\n([\s\S]*?)"""/g),
   ];
@@ -125,7 +124,7 @@ test("Nextflow's tasks, by a shell: Nextflow itself is not run", async () => {
 });
 
 test.skipIf(whyNoSlurm !== null)(
-  `Slurm: an array of four, of which one is put back and one is killed${whyNoSlurm === null ? "" : ` (SKIPPED: ${whyNoSlurm})`}`,
+  `a Slurm array of four continues after a requeued and a killed task${whyNoSlurm === null ? "" : ` (SKIPPED: ${whyNoSlurm})`}`,
   async () => {
     const place = join(directory, "slurm");
     mkdirSync(place);
@@ -161,7 +160,7 @@ test.skipIf(whyNoSlurm !== null)(
     writeFileSync(join(directory, "released"), "");
     await inSlurm("scontrol", "requeue", `${array}_2`);
     await inSlurm("scancel", `${array}_3`);
-    await until("only the one that was put back left", async () =>
+    await until("only the requeued task left", async () =>
       Bun.deepEquals(await states(array), ["2 PENDING"]),
     );
     const [before, killed] = [done(2), done(3)];

@@ -3,7 +3,6 @@ import { FarmStage, questionsOf, resultsOfOne } from "./farm-stage.ts";
 import { scratch } from "./labd.ts";
 import { whyNoHosts } from "./network-hosts.ts";
 
-// A busy machine takes its time.
 setDefaultTimeout(300_000);
 
 /**
@@ -17,7 +16,7 @@ const why =
     : await whyNoHosts();
 
 test.skipIf(why !== null)(
-  `every job ends once, with the results of one machine, whatever is killed or cut off${why === null ? "" : ` (SKIPPED: ${why})`}`,
+  `every job ends once with the right result, whatever is killed or cut off${why === null ? "" : ` (SKIPPED: ${why})`}`,
   async () => {
     using place = scratch();
     const questions = questionsOf(100);

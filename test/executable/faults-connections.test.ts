@@ -46,7 +46,7 @@ const until = async (isSo: () => boolean): Promise<void> => {
   while (!isSo()) await Bun.sleep(2);
 };
 
-test("1,000 connections that rest take little, others are served beside them, and all end", async () => {
+test("1,000 idle connections use little memory and delay no one", async () => {
   for (let i = 0; i < 20; i++) await (await get("/api/v2/locations/")).text();
   const [filesBefore, memoryBefore] = [files(), memory()];
   const sockets: Socket[] = Array.from({ length: 1000 }, () => dial(server.url));
@@ -65,7 +65,7 @@ test("1,000 connections that rest take little, others are served beside them, an
   await until(() => files() - filesBefore < 20);
 });
 
-test("200 wrong sign-ins at once: forty of an address are looked at, reads and jobs go on, memory is bounded", async () => {
+test("200 simultaneous failed sign-ins are limited by address, while reads and jobs go on", async () => {
   const before = memory();
   const seen = { most: 0, reads: 0, jobs: 0 };
   /** What goes on while somebody at an address of their own tries passwords. */
@@ -116,7 +116,7 @@ test("200 wrong sign-ins at once: forty of an address are looked at, reads and j
   expect(right.status).toBe(200);
 }, 300_000);
 
-test("killed while a corpus is packed beside it, the service starts, and the same file is added", async () => {
+test("a server killed while it adds a corpus starts again and adds it", async () => {
   const next = random(7);
   const fasta = Array.from(
     { length: 30_000 },
@@ -165,7 +165,7 @@ const SPACE = `labd-${process.pid}`;
 const CAN_SPLIT = IS_LINUX && IS_LONG && quietly("ip", "netns", "add", SPACE);
 
 test.skipIf(!CAN_SPLIT)(
-  `peers whose network is gone without a word are let go of (LABD_SLOW=1${IS_LONG && !CAN_SPLIT ? "; SKIPPED: no network of its own can be made here" : ""})`,
+  `connections of vanished peers are closed (LABD_SLOW=1${IS_LONG && !CAN_SPLIT ? "; SKIPPED: no network of its own can be made here" : ""})`,
   async () => {
     const run = (...words: string[]): void => {
       if (!quietly(...words)) throw new Error(words.join(" "));

@@ -11,7 +11,7 @@ const mayTrace =
   Bun.which("strace") !== null && Bun.spawnSync(strace("-e", "trace=none", "true")).exitCode === 0;
 
 test.skipIf(!mayTrace)(
-  `scoring goes on where priorities may not be changed${mayTrace ? "" : " (SKIPPED: strace is missing or may not trace)"}`,
+  `scoring works where priorities may not be changed${mayTrace ? "" : " (SKIPPED: strace is missing or may not trace)"}`,
   async () => {
     const forbidden = ["-e", "trace=setpriority", "-e", "inject=setpriority:error=EPERM"];
     const run = Bun.spawn(strace(...forbidden, LABD, "demo", "--once"), {

@@ -10,7 +10,7 @@ const SETTINGS = "etc/labd/labd.toml";
 const UNIT = "usr/lib/systemd/system/labd.service";
 
 test.skipIf(!onLinux)(
-  "install writes executable, settings and unit; again it keeps the settings; uninstall removes",
+  "install writes executable, settings and unit, keeps existing settings, and uninstall removes them",
   async () => {
     using place = scratch();
     const root = place.directory;
@@ -42,7 +42,7 @@ test.skipIf(!onLinux)(
   },
 );
 
-test.skipIf(!onLinux)("a dry run prints the files and writes nothing; an odd prefix is refused", async () => {
+test.skipIf(!onLinux)("a dry run writes nothing, and an invalid prefix is rejected", async () => {
   const run = await labd(["install", "--systemd", "--dry-run"]);
   expect(run.code).toBe(0);
   expect(run.stdout).toContain("==> /etc/systemd/system/labd.service (0644)");
@@ -53,20 +53,17 @@ test.skipIf(!onLinux)("a dry run prints the files and writes nothing; an odd pre
 
 const ANALYZE = Bun.which("systemd-analyze");
 
-test.skipIf(ANALYZE === null)(
-  "the unit is as closed as systemd-analyze can tell (SKIPPED without it)",
-  async () => {
-    using place = scratch();
-    await labd(["install", "--systemd", "--root", place.directory, "--prefix", "/usr"]);
-    const run = Bun.spawnSync([
-      ANALYZE!,
-      "security",
-      "--offline=true",
-      "--no-pager",
-      join(place.directory, UNIT),
-    ]);
-    const level = /Overall exposure level for labd\.service: ([\d.]+)/.exec(run.stdout.toString())?.[1];
-    // Older versions cannot look at a file.
-    if (level !== undefined) expect(Number(level)).toBeLessThan(2);
-  },
-);
+test.skipIf(ANALYZE === null)("systemd-analyze rates the unit as secure (SKIPPED without it)", async () => {
+  using place = scratch();
+  await labd(["install", "--systemd", "--root", place.directory, "--prefix", "/usr"]);
+  const run = Bun.spawnSync([
+    ANALYZE!,
+    "security",
+    "--offline=true",
+    "--no-pager",
+    join(place.directory, UNIT),
+  ]);
+  const level = /Overall exposure level for labd\.service: ([\d.]+)/.exec(run.stdout.toString())?.[1];
+  // Older versions cannot look at a file.
+  if (level !== undefined) expect(Number(level)).toBeLessThan(2);
+});

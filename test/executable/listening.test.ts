@@ -7,7 +7,7 @@ import { labd, LABD, scratch, serve } from "./labd.ts";
 
 /** Base path, Unix socket, and TLS whose certificate is renewed, in the executable. */
 
-test("under a base path every address of an answer begins with it, and both forms are answered", async () => {
+test("all links contain the base path, with and without which requests are answered", async () => {
   using data = scratch();
   await using server = await serve(data.directory, ["--public-url", "http://lab.example/lab/labd"]);
   const { url } = server;
@@ -41,7 +41,7 @@ test("under a base path every address of an answer begins with it, and both form
   expect(locations).toBe(`${outside}/lab/labd/api/v2/locations/`);
 });
 
-test("the cookie of a session is for the base path", async () => {
+test("the session cookie is limited to the base path", async () => {
   using data = scratch();
   const added = await labd(["user", "add", "ada", "--password-stdin", "--data-dir", data.directory], {
     stdin: "correct horse\n",
@@ -59,7 +59,7 @@ test("the cookie of a session is for the base path", async () => {
 });
 
 test.skipIf(process.platform === "win32")(
-  "a Unix socket: mode, what a killed process left, one at a time",
+  "a Unix socket has mode 0660, replaces a stale one, and excludes a second server",
   async () => {
     using data = scratch();
     const path = join(data.directory, "labd.sock");
@@ -110,7 +110,7 @@ test.skipIf(process.platform === "win32")(
 );
 
 test.skipIf(OPENSSL === null || process.platform === "win32")(
-  "a renewed certificate is shown after SIGHUP, one that cannot be used is not, and running requests are answered",
+  "SIGHUP loads a renewed certificate, keeps the old one instead of an invalid one, and drops no request",
   async () => {
     using data = scratch();
     const [certificate, key] = ["lab.crt", "lab.key"].map((name) => join(data.directory, name));

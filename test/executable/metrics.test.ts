@@ -3,13 +3,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ask, E7, element, ended, labd, post, runJobMessage, scratch, serve } from "./labd.ts";
 
-// A busy machine takes its time.
 setDefaultTimeout(300_000);
 
 const TOKEN = "0123456789abcdefgh";
 const PROMTOOL = Bun.which("promtool");
 
-test("the figures tell of what was done, promtool reads them, and the dashboard asks for none that is not there", async () => {
+test("metrics count requests and jobs, and have everything that the dashboard shows", async () => {
   using place = scratch();
   const env = { LABD_DATA_DIR: place.directory };
   await labd(["corpus", "add", "--sample"], { env });
@@ -53,7 +52,7 @@ test("the figures tell of what was done, promtool reads them, and the dashboard 
   }
 });
 
-test("they are for this machine, or for who has the token; a proxy's callers are not of this machine", async () => {
+test("metrics need the token, except on this machine without a proxy", async () => {
   using place = scratch();
   const status = async (url: string, headers: Record<string, string> = {}): Promise<number> =>
     (await fetch(`${url}/metrics`, { headers })).status;

@@ -24,7 +24,7 @@ async function shell(script: string, cwd: string): Promise<{ code: number; stdou
   return { code, stdout, stderr };
 }
 
-test.skipIf(!Bun.which("curl"))("one call per face (SKIPPED without curl)", async () => {
+test.skipIf(!Bun.which("curl"))("one call per service (SKIPPED without curl)", async () => {
   using place = scratch();
   await labd(["demo", "--once", "--port", "0", "--data-dir", place.directory]);
   await using server = await serve(place.directory);

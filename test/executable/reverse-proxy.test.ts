@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { OPENSSL, selfSigned } from "./certificate.ts";
 import { ask, E7, element, ended, labd, post, runJobMessage, scratch, serve } from "./labd.ts";
 
-// A busy machine takes its time.
 setDefaultTimeout(300_000);
 
 /** The examples of packaging/ behind which SOAP, JSON, events, REST and pages work, with the servers themselves. */

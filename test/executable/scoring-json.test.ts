@@ -5,7 +5,6 @@ import { COLUMNS } from "../../src/scoring/api/result-rows.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import { E7, LABD, labd, scratch, serve, type Server } from "./labd.ts";
 
-// A busy machine takes its time.
 setDefaultTimeout(300_000);
 
 /** The JSON service of the executable, called as docs/scoring-api.md says, and the forms of `labd score`. */

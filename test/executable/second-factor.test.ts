@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { shownCode } from "../fixtures/authenticator.ts";
 import { labd, scratch, type Server, serve } from "./labd.ts";
 
-// A busy machine takes its time.
 setDefaultTimeout(300_000);
 
 const PASSWORD = "a long password";

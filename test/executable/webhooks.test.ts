@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { isSigned, openReceiver } from "../webhooks/receiver.ts";
 import { E7, labd, scratch, serve } from "./labd.ts";
 
-// A busy machine takes its time.
 setDefaultTimeout(300_000);
 
 const until = async (what: () => boolean): Promise<void> => {

@@ -14,7 +14,7 @@ const at = (time: number, reason: Reason = "schedule") => ({
 const daysOf = (kept: Iterable<{ manifest: { created: string } }>): string[] =>
   [...kept].map(({ manifest }) => manifest.created.slice(0, 10)).sort();
 
-test("of 400 daily backups the last of each day, week and month stay", () => {
+test("keeps the last backup of each day, week and month", () => {
   const backups = Array.from({ length: 400 }, (_, i) => at(TODAY - (399 - i) * DAY));
   const kept = daysOf(keepers(backups, { days: 3, weeks: 3, months: 4 }));
   expect(kept).toEqual(
@@ -32,19 +32,19 @@ test("of 400 daily backups the last of each day, week and month stay", () => {
   );
 });
 
-test("of a day's backups the last stays; after a pause the days before count; the newest always stays", () => {
+test("keeps the last backup of a day, skips days without any, and always keeps the newest", () => {
   const backups = [TODAY - 90 * DAY, TODAY - 60 * DAY, TODAY - 2, TODAY - 1].map((time) => at(time));
   const two = keepers(backups, { days: 2, weeks: 0, months: 0 });
   expect([...two].map((backup) => backups.indexOf(backup)).sort()).toEqual([1, 3]);
   expect([...keepers(backups, { days: 0, weeks: 0, months: 0 })]).toEqual([backups[3]]);
 });
 
-test("the last three before an upgrade stay besides", () => {
+test("also keeps the last three backups before an upgrade", () => {
   const backups = [1, 2, 3, 4, 5].map((n) => at(TODAY - (10 - n) * DAY, n < 5 ? "upgrade" : "schedule"));
   expect(keepers(backups, { days: 1, weeks: 0, months: 0 })).toEqual(new Set(backups.slice(1)));
 });
 
-test("corpora go with the last backup that names them, and nothing else in the directory does", () => {
+test("removes corpora with their last backup, and no other file", () => {
   const directory = mkdtempSync(join(tmpdir(), "labd-thin-"));
   try {
     const write = (name: string, text = ""): void => writeFileSync(join(directory, name), text);

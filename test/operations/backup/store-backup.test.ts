@@ -78,7 +78,7 @@ const restore = async (path: string): Promise<string> => {
   return to;
 };
 
-test("in parts, read back, corpora once; known here without asking, restored through cuts", async () => {
+test("uploads in parts, reads back, sends corpora once, and restores through cut connections", async () => {
   fill();
   const { path, manifest } = await backUp();
   expect(path).toMatch(/^s3:\/\/lab\/p\d+\/deep\/labd-\d{8}T\d{6}Z\.json$/);
@@ -122,7 +122,7 @@ test.each([
   ["the store fails", { when: isDatabase, status: 500 }],
   ["the keys may not write", { when: isDatabase, status: 403, code: "AccessDenied" }],
 ])(
-  "%s for good: a clear error, no backup, nothing left here, and the next is whole",
+  "after permanent %s the backup fails clearly, and the next one succeeds",
   async (_what, fault) => {
     // The others are refused at the first byte.
     if ("cutRequest" in fault) fill();
@@ -141,14 +141,14 @@ test.each([
   300_000,
 );
 
-test("what is altered on its way is no backup", async () => {
+test("rejects a backup that was altered during the upload", async () => {
   server.faults.push({ when: isDatabase, alter: true });
   const { message } = await problemOf(backUp());
   expect(message).toContain("was read back and is not what was sent");
   expect((await names()).filter((name) => !name.startsWith("corpora/"))).toEqual([]);
 });
 
-test("an upload without its manifest is no backup, and goes a day after", async () => {
+test("removes uploads without a manifest after a day", async () => {
   const left = "labd-20200101T000000Z.sqlite.zst";
   await store.putText(left, "half");
   await backUp();
@@ -160,14 +160,14 @@ test("an upload without its manifest is no backup, and goes a day after", async 
   expect(await names()).not.toContain(left);
 });
 
-test("folders of processes that are gone are removed, those of others stay", async () => {
+test("removes staging folders of ended processes only", async () => {
   const outgoing = join(data, "backups-outgoing");
   for (const name of ["999999999", "1", "odd"]) mkdirSync(join(outgoing, name), { recursive: true });
   await backUp();
   expect(readdirSync(outgoing)).toEqual(["1"]);
 });
 
-test("retention is that of directories: manifests first, corpora that nobody names, copies here", async () => {
+test("applies retention to a store, its corpora and the local copies of manifests", async () => {
   const first = await backUp(NOW - 40 * DAY);
   rmSync(join(data, "corpora", CORPUS));
   const rest = [];

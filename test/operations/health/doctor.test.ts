@@ -15,7 +15,6 @@ import {
 } from "../../../src/operations/health/check-machine.ts";
 import { OPENSSL, selfSigned } from "../../executable/certificate.ts";
 
-// A busy machine takes its time.
 setDefaultTimeout(300_000);
 
 const NOW = Date.parse("2026-11-21T12:00:00Z");
