@@ -20,8 +20,8 @@ export interface Batch<Value> {
 export function runBatch<Value>(call: Call, { work, respond, ...info }: Batch<Value>): Response {
   const { actor, request, store, url } = call;
   const number = (name: string, kind: "flag" | "integer", otherwise: number): number => {
-    const typed = url.searchParams.get(name);
-    const value = typed === null ? otherwise : KINDS[kind].parse(typed);
+    const given = url.searchParams.get(name);
+    const value = given === null ? otherwise : KINDS[kind].parse(given);
     if (value === undefined || Number(value) < 0)
       throw parameterProblem(name, `Expected ${KINDS[kind].expected}.`);
     return Number(value);

@@ -38,9 +38,9 @@ export function isKnown(call: Call, tag: string): boolean {
 
 /** Checks If-Match for a value without a version. @throws Problem precondition_failed */
 export function checkTag(call: Call, tag: string): void {
-  const wanted = call.request.headers.get("if-match");
+  const ifMatch = call.request.headers.get("if-match");
   const same = (known: string) => known === "*" || opaque(known) === opaque(tag);
-  if (wanted !== null && !tagsOf(wanted).some(same))
+  if (ifMatch !== null && !tagsOf(ifMatch).some(same))
     throw new Problem(
       "precondition_failed",
       "If-Match does not name the current entity tag. Read the value again.",
@@ -52,18 +52,18 @@ export function checkTag(call: Call, tag: string): void {
 
 /** Checks If-Match and If-None-Match for a record. @throws Problem precondition_failed */
 export function checkVersion(call: Call, version: number): void {
-  const wanted = call.request.headers.get("if-match");
-  const unwanted = call.request.headers.get("if-none-match");
+  const ifMatch = call.request.headers.get("if-match");
+  const ifNoneMatch = call.request.headers.get("if-none-match");
   const holds = (header: string) =>
     tagsOf(header).some((tag) => tag === "*" || versionOf(tag) === String(version));
   const headers = { ETag: `"${version}"` };
-  if (wanted !== null && !holds(wanted))
+  if (ifMatch !== null && !holds(ifMatch))
     throw new Problem(
       "precondition_failed",
       `The record is in version ${version}, which If-Match does not name. Read it again.`,
       { headers },
     );
-  if (unwanted !== null && holds(unwanted))
+  if (ifNoneMatch !== null && holds(ifNoneMatch))
     throw new Problem(
       "precondition_failed",
       `The record is in version ${version}, which If-None-Match names.`,

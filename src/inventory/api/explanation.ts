@@ -88,15 +88,21 @@ function explainStatement(query: Query, purpose: string, { text, args }: Sql): J
 }
 
 /**
- * Why a record may or may not be viewed, changed and deleted, rule by rule. `wanted`: a true flag for the caller, or the
+ * Why a record may or may not be viewed, changed and deleted, rule by rule. `requested`: a true flag for the caller, or the
  * username of another account, for administrators only. With `past` the record is that of then, the rights are today's.
  * @throws Problem not_found, forbidden, invalid_request
  */
-export function explainRecord(call: Call, resource: Resource, id: string, wanted: string, past?: Past): Json {
+export function explainRecord(
+  call: Call,
+  resource: Resource,
+  id: string,
+  requested: string,
+  past?: Past,
+): Json {
   const { actor, store } = call;
   const rid = (past?.reader ?? store.reader).find(resource, id, ALWAYS, actor);
   if (rid === undefined) throw notFound();
-  const subject = /^(true|t|yes|y|on|1)$/i.test(wanted) ? actor : accountOf(call, wanted);
+  const subject = /^(true|t|yes|y|on|1)$/i.test(requested) ? actor : accountOf(call, requested);
   const holds = (condition: Condition, as: Actor, source: Source = store): boolean =>
     isTrueOf(source, resource, rid, as, condition);
   const isDeleted =

@@ -22,16 +22,16 @@ export const MEDIA_TYPES: Record<Format, string> = {
  * 12.5.1). A link with format=api gives JSON to programs, which accept JSON and not HTML.
  * @throws Problem not_acceptable
  */
-export function negotiate(wanted: Format | undefined, accept: string | null): Format {
-  if (accept === null || accept.trim() === "") return wanted ?? "json";
+export function negotiate(requested: Format | undefined, accept: string | null): Format {
+  if (accept === null || accept.trim() === "") return requested ?? "json";
   const ranges = parseAccept(accept);
   const quality = (format: Format): number => {
     const type = TYPES[format];
     const best = [type, type.replace(/\/.*/, "/*"), "*/*"].find((range) => ranges.has(range));
     return best === undefined ? 0 : ranges.get(best)!;
   };
-  if (wanted === "api" && quality("api") === 0 && quality("json") > 0) return "json";
-  if (wanted) return wanted;
+  if (requested === "api" && quality("api") === 0 && quality("json") > 0) return "json";
+  if (requested) return requested;
   const offered = Object.keys(TYPES) as Format[];
   const best = offered.reduce((best, format) => (quality(format) > quality(best) ? format : best));
   if (quality(best) > 0) return best;

@@ -67,18 +67,18 @@ export function listRecords(call: Call, resource: RoutedResource): Response {
 export function readRecord(call: Call, resource: RoutedResource, id: string): Response {
   const { actor, store } = call;
   const { searchParams } = call.url;
-  const wanted = explained(call);
+  const requested = explained(call);
   const past = searchParams.has("as_of") ? store.past(resource, searchParams, actor) : undefined;
-  if (wanted !== undefined) return respondJson(explainRecord(call, resource, id, wanted, past));
+  if (requested !== undefined) return respondJson(explainRecord(call, resource, id, requested, past));
   const reader = past?.reader ?? store.reader;
   return showRecord(call, resource, findRequested(call, resource, id, reader), 200, reader);
 }
 
 /** The value of `explain`, which needs credentials. */
 function explained(call: Call): string | undefined {
-  const wanted = parseExplain(call.url.searchParams);
-  if (wanted !== undefined && call.actor.user === null) throw missingCredentials();
-  return wanted;
+  const requested = parseExplain(call.url.searchParams);
+  if (requested !== undefined && call.actor.user === null) throw missingCredentials();
+  return requested;
 }
 
 const representationOf = ({ store, url }: Call, resource: Resource): Representation =>

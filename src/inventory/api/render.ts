@@ -131,12 +131,14 @@ export function showValue(
 }
 
 function wantsPage({ method, request, url }: Call): boolean {
-  const typed = url.searchParams.get("format");
-  const wanted = typed === "api" || typed === "json" ? typed : undefined;
+  const given = url.searchParams.get("format");
+  const requested = given === "api" || given === "json" ? given : undefined;
   const accept = request.headers.get("accept") ?? "";
   const isRead = method === "GET" || method === "HEAD";
   return (
-    isRead && (wanted !== undefined || accept.includes("text/html")) && negotiate(wanted, accept) === "api"
+    isRead &&
+    (requested !== undefined || accept.includes("text/html")) &&
+    negotiate(requested, accept) === "api"
   );
 }
 

@@ -21,7 +21,7 @@ import { type Api, binary, content, inQuery, type Operation, UPLOAD } from "./op
 import { notModified, showValue } from "./render.ts";
 import { readUpload } from "./request-body.ts";
 import { addHistoryOf } from "./route-history.ts";
-import { isWanted, presentOf, readableParent, recordsOf, shownSchema } from "./route-sub-resources.ts";
+import { matchesFilter, presentOf, readableParent, recordsOf, shownSchema } from "./route-sub-resources.ts";
 
 const FILE = shownSchema(attachment);
 const PARENT = [
@@ -117,7 +117,7 @@ function addDownload(api: Api, files: Attachments): void {
       const { rid, parent } = files.find(params.id);
       const source = readableParent(call, parent.resource, parent.id);
       const shown = recordsOf(call).show(attachment, rid, source, call.base);
-      if (!shown || !isWanted(shown, source)) throw notFound();
+      if (!shown || !matchesFilter(shown, source)) throw notFound();
       const name = encodeURIComponent(String(shown.name)).replaceAll("'", "%27");
       const headers = {
         ETag: `"${String(shown.version)}-${String(shown.sha256).slice(0, 16)}"`,

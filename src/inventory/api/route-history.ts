@@ -285,9 +285,9 @@ function paged(
 ): Response {
   const { searchParams } = call.url;
   const size = sizeOf(searchParams, DEFAULT_PAGE_SIZE);
-  const typed = searchParams.get("page") ?? "1";
-  if (!/^[1-9]\d{0,9}$/.test(typed)) throw invalidPage();
-  const current = Number(typed);
+  const given = searchParams.get("page") ?? "1";
+  if (!/^[1-9]\d{0,9}$/.test(given)) throw invalidPage();
+  const current = Number(given);
   const { total, results } = call.store.statements.reading(() =>
     size === "max" ? read(-1, 0) : read(size, (current - 1) * size),
   );
@@ -300,7 +300,7 @@ function paged(
 }
 
 function sizeOf(parameters: URLSearchParams, otherwise: number): number | "max" {
-  const typed = parameters.get("page_size");
-  if (typed === "max" || typed === "all") return "max";
-  return typed !== null && /^[1-9]\d{0,8}$/.test(typed) ? Number(typed) : otherwise;
+  const given = parameters.get("page_size");
+  if (given === "max" || given === "all") return "max";
+  return given !== null && /^[1-9]\d{0,8}$/.test(given) ? Number(given) : otherwise;
 }

@@ -86,9 +86,9 @@ export function addImports(api: Api, imports: Imports): void {
 }
 
 function show(call: Call, status: ImportStatus): Response {
-  const typed = call.url.searchParams.get("format");
-  const wanted = typed === "api" || typed === "json" ? typed : undefined;
-  const format = negotiate(wanted, call.request.headers.get("accept"));
+  const given = call.url.searchParams.get("format");
+  const requested = given === "api" || given === "json" ? given : undefined;
+  const format = negotiate(requested, call.request.headers.get("accept"));
   const headers = { "Cache-Control": "no-store" };
   if (format === "api") return importPage(call, status, headers);
   const poll: Record<string, string> = status.ended === null ? { "Retry-After": "1" } : {};

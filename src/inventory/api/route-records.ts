@@ -39,8 +39,8 @@ function addRoot(api: Api): void {
     returns: content(Type.Record(Type.String(), Type.String())),
     run({ call }) {
       const { base, request, url } = call;
-      const wanted = url.searchParams.get("format") === "api" ? "api" : undefined;
-      const isPage = negotiate(wanted, request.headers.get("accept")) === "api";
+      const requested = url.searchParams.get("format") === "api" ? "api" : undefined;
+      const isPage = negotiate(requested, request.headers.get("accept")) === "api";
       const lists = segments.map((segment) => [segment, `${base}${segment}/${isPage ? "?format=api" : ""}`]);
       const value = Object.fromEntries(lists) as Record<string, string>;
       return isPage ? showRoot(call, value) : respondJson(value);
@@ -57,7 +57,7 @@ function addRoot(api: Api): void {
   });
 }
 
-/** What clients of LabID look up by an id alone. */
+/** Finds records by id or name, as clients of LabID do. */
 function addResolver(api: Api): void {
   const members = ["id", "name", "model_type", "model_name", "app_name"];
   const returns = content(
@@ -65,8 +65,8 @@ function addResolver(api: Api): void {
       description: "All members are null if nothing is found.",
     }),
   );
-  const find = ({ actor, store }: Call, typed: string, byName: boolean): Response =>
-    respondJson(resolve(store.statements, { resources: DECLARED, actor }, RESOURCES, typed, byName));
+  const find = ({ actor, store }: Call, given: string, byName: boolean): Response =>
+    respondJson(resolve(store.statements, { resources: DECLARED, actor }, RESOURCES, given, byName));
   api.add("GET", "resolver/", {
     summary: "Find a record by id or name",
     query: Type.Object({

@@ -160,14 +160,16 @@ function showOne(
   source?: ReadableParent,
 ): Response {
   const shown = recordsOf(call).show(sub, rid, source ?? presentOf(call), call.base);
-  if (!shown || (source && !isWanted(shown, source))) throw notFound();
+  if (!shown || (source && !matchesFilter(shown, source))) throw notFound();
   const isFlat = call.url.searchParams.get("response_format") === "flat";
   return showValue(call, isFlat ? { results: shown } : shown, { status, version: Number(shown.version) });
 }
 
 /** Whether the parameter `deleted` selects a record as it is shown. */
-export const isWanted = ({ deleted }: { [name: string]: Json }, { deletedFilter }: ReadableParent): boolean =>
-  deletedFilter === "all" || deleted === (deletedFilter === "deleted");
+export const matchesFilter = (
+  { deleted }: { [name: string]: Json },
+  { deletedFilter }: ReadableParent,
+): boolean => deletedFilter === "all" || deleted === (deletedFilter === "deleted");
 
 export const presentOf = ({ actor, store }: Call): RecordSource => ({
   statements: store.statements,
@@ -176,10 +178,10 @@ export const presentOf = ({ actor, store }: Call): RecordSource => ({
 });
 
 function deletedFilterOf({ url }: Call): DeletedFilter {
-  const typed = url.searchParams.get("deleted") ?? "";
-  if (typed === "") return "living";
-  if (typed.toLowerCase() === "all") return "all";
-  const deleted = KINDS.flag.parse(typed);
+  const given = url.searchParams.get("deleted") ?? "";
+  if (given === "") return "living";
+  if (given.toLowerCase() === "all") return "all";
+  const deleted = KINDS.flag.parse(given);
   if (deleted === undefined) throw parameterProblem("deleted", "Expected true, false or all.");
   return deleted === 1 ? "deleted" : "living";
 }

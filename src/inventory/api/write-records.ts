@@ -161,7 +161,7 @@ function parametersOf(filters: { [name: string]: Json }): URLSearchParams {
  * with `id=` in front (`?id=<id_1>,id=<id_2>`, as in the specification); or a body that is a list or {"ids": […]}.
  */
 function idsOf(parameters: URLSearchParams, body: Json): string[] {
-  const typed = [...parameters.getAll("id"), ...parameters.getAll("ids")].flatMap((value) =>
+  const fromQuery = [...parameters.getAll("id"), ...parameters.getAll("ids")].flatMap((value) =>
     value.split(","),
   );
   const listed = membersOf(body)?.ids ?? body;
@@ -169,7 +169,7 @@ function idsOf(parameters: URLSearchParams, body: Json): string[] {
     const members = membersOf(item);
     return String(members ? (members.id ?? "") : item);
   });
-  const ids = [...typed, ...given].map((id) =>
+  const ids = [...fromQuery, ...given].map((id) =>
     id
       .trim()
       .replace(/^ids?=/, "")

@@ -58,10 +58,10 @@ function idInUrl(text: string): string | null | undefined {
 export function scan(
   reader: RecordReader,
   resources: readonly RoutedResource[],
-  typed: string,
+  scanned: string,
   actor: Actor,
 ): ScannedRecord[] {
-  const code = typed.trim();
+  const code = scanned.trim();
   if (code === "" || KINDS.text.parse(code) === undefined) return [];
   const find = (
     by: ScannedRecord["by"],

@@ -279,8 +279,8 @@ export function addScans(
   if (Number(stored?.total) + codes.length > MAX_SCANS)
     throw new Problem("too_large", `A stocktake holds at most ${MAX_SCANS} codes.`);
   const now = Math.round(store.clock.now() * 1000);
-  return codes.map((typed) => {
-    const code = typed.trim().slice(0, MAX_CODE_LENGTH);
+  return codes.map((scanned) => {
+    const code = scanned.trim().slice(0, MAX_CODE_LENGTH);
     const matches = scan(reader, RESOURCES, code, actor);
     // Of several candidates, the only one that can be stored in a location.
     const storable = matches.filter(({ resource }) => LOCATION_FIELDS.has(resource.name));
@@ -313,8 +313,8 @@ const isScanned = ({ statements }: Store, rid: number, code: string): boolean =>
   }) !== null;
 
 /** @throws Problem not_found if the code was not scanned */
-export function removeScan(store: Store, rid: number, typed: string): void {
-  const code = typed.trim();
+export function removeScan(store: Store, rid: number, scanned: string): void {
+  const code = scanned.trim();
   requireOpen(store, rid);
   if (!isScanned(store, rid, code)) throw new Problem("not_found", "This code was not scanned.");
   store.statements.run({
