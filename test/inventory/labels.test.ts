@@ -154,28 +154,26 @@ test("escapes text in ZPL and uses the resolution of the printer", async () => {
   `);
 });
 
-test("rejects labels that scanners could not read", async () => {
-  const refused = async (query: string, list?: string) => {
-    const { status, bytes } = await make(query, undefined, list);
-    return [status, (JSON.parse(new TextDecoder().decode(bytes)) as { message: string }).message];
-  };
-  expect(await refused("sheet=25x10&symbol=code128")).toEqual([
-    400,
-    expect.stringContaining("25x10 is too small for a readable barcode of"),
-  ]);
-  expect(await refused("format=zpl&sheet=38x25&symbol=code128")).toEqual([
-    400,
-    expect.stringContaining("at 203 dpi. Use larger labels, or symbol=qr."),
-  ]);
-  expect(await refused("sheet=a5")).toEqual([400, expect.stringContaining("Choices: a4-3x8")]);
-  expect(await refused("format=zpl&sheet=a4-3x8")).toEqual([400, expect.stringContaining("such as 50x25")]);
-  expect(await refused("skip=24")).toEqual([400, expect.stringContaining("0 to 23")]);
-  expect(await refused("sheet=25x10&skip=1")).toEqual([400, expect.stringContaining("no used labels")]);
-  expect(await refused("symbol=aztec")).toEqual([400, expect.stringContaining("qr, code128")]);
-  expect(await refused("format=png")).toEqual([400, expect.stringContaining("pdf, zpl")]);
-  expect(await refused("nam=x")).toEqual([400, expect.stringContaining("not a parameter of this list")]);
-  expect(await refused("name=nothing")).toEqual([404, expect.stringContaining("No record matches")]);
-  expect(await refused("as_of=2026-01-01")).toEqual([400, expect.stringContaining("as they are now")]);
+test.each([
+  ["sheet=25x10&symbol=code128", 400, "25x10 is too small for a readable barcode of"],
+  ["format=zpl&sheet=38x25&symbol=code128", 400, "at 203 dpi. Use larger labels, or symbol=qr."],
+  ["sheet=a5", 400, "Choices: a4-3x8"],
+  ["sheet=14.9x8", 400, "a size from 15x8 to 150x150"],
+  ["sheet=15x7.9", 400, "a size from 15x8 to 150x150"],
+  ["sheet=150.1x20", 400, "a size from 15x8 to 150x150"],
+  ["format=zpl&sheet=a4-3x8", 400, "such as 50x25"],
+  ["skip=24", 400, "0 to 23"],
+  ["skip=-1", 400, "skip:"],
+  ["sheet=25x10&skip=1", 400, "no used labels"],
+  ["symbol=aztec", 400, "qr, code128"],
+  ["format=png", 400, "pdf, zpl"],
+  ["nam=x", 400, "not a parameter of this list"],
+  ["name=nothing", 404, "No record matches"],
+  ["as_of=2026-01-01", 400, "as they are now"],
+])("rejects labels for %s with %d", async (query, status, message) => {
+  const answer = await make(query);
+  const body = JSON.parse(new TextDecoder().decode(answer.bytes)) as { message: string };
+  expect([answer.status, body.message]).toEqual([status, expect.stringContaining(message)]);
 });
 
 const scanned = async (code: string, as?: string) => {
