@@ -43,8 +43,6 @@ const RESERVE = 512 * 1024 ** 2;
 /** Milliseconds between attempts to take the lock of another process's download. */
 const LOCK_INTERVAL = 250;
 
-/** Running downloads of this process by path and calibration, shared by all callers. */
-const running = new Map<string, Promise<string>>();
 /** Files that this process has verified, with inode, size and time. */
 const verified = new Map<string, string>();
 
@@ -68,28 +66,14 @@ export async function fetchCorpus(
       `${hash} is not the hash of a corpus. Expected 64 hexadecimal digits.`,
     );
   const path = corpusPath(dataDirectory, hash);
-  const key = `${path} ${options.calibration}`;
-  const known = running.get(key);
-  if (known) return known;
-  const download = provide(path, hash, servers, options).finally(() => running.delete(key));
-  running.set(key, download);
-  return download;
-}
-
-async function provide(
-  path: string,
-  hash: string,
-  addresses: readonly string[],
-  options: FetchOptions,
-): Promise<string> {
   if (isVerified(path, hash, options) && hasCalibration(path, options.calibration)) return path;
-  const servers = addresses.map((address) => new CorpusServer(address, options.token));
+  const sources = servers.map((address) => new CorpusServer(address, options.token));
   mkdirSync(dirname(path), { recursive: true });
   const lock = await takeLock(path, options);
   try {
     const reasons: Problem[] = [];
-    if (servers.length === 0) reasons.push(new Problem("bad_corpus", "There is no server to fetch it from."));
-    for (const server of servers) {
+    if (sources.length === 0) reasons.push(new Problem("bad_corpus", "There is no server to fetch it from."));
+    for (const server of sources) {
       try {
         if (!isVerified(path, hash, options)) await fetchFile(server, path, hash, options);
         else await fetchCalibration(server, path, hash, options);
@@ -97,7 +81,7 @@ async function provide(
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
         reasons.push(error);
-        if (servers.length > 1) options.tell?.(`${error.message} Trying the next server.`);
+        if (sources.length > 1) options.tell?.(`${error.message} Trying the next server.`);
       }
     }
     const [first] = reasons;
@@ -112,12 +96,12 @@ async function provide(
   }
 }
 
-/** Waits until no other process fetches this corpus. */
+/** Waits until nobody else on this machine fetches this corpus. */
 async function takeLock(path: string, { tell }: FetchOptions): Promise<{ release(): void }> {
   for (let told = false; ; told = true) {
     const lock = lockFile(`${path}.lock`);
     if (lock) return lock;
-    if (!told) tell?.("Another process fetches this corpus: waiting for it.");
+    if (!told) tell?.("Waiting for another download of this corpus.");
     await Bun.sleep(LOCK_INTERVAL);
   }
 }

@@ -149,7 +149,7 @@ test("discards a wrong file and asks the next server", async () => {
   expect(isWhole(await fetchFrom(good.url))).toBe(true);
 });
 
-test("shares one download, and waits for that of another process", async () => {
+test("downloads once, however many ask", async () => {
   using host = new CorpusHost();
   const paths = await Promise.all(Array.from({ length: 8 }, () => fetchFrom(host.url)));
   expect([new Set(paths).size, host.ranges.length]).toEqual([1, 1]);
@@ -157,7 +157,7 @@ test("shares one download, and waits for that of another process", async () => {
   const lock = lockFile(`${paths[0]}.lock`)!;
   const waiting = fetchFrom(host.url);
   await Bun.sleep(50);
-  expect(told).toEqual(["Another process fetches this corpus: waiting for it."]);
+  expect(told.at(-1)).toBe("Waiting for another download of this corpus.");
   writeFileSync(paths[0], bytes);
   lock.release();
   expect(await waiting).toBe(paths[0]);
