@@ -109,15 +109,3 @@ describe("expressions find what they were written for", () => {
     expect(peptide).not.toMatch(new RegExp(expressionOf(name)));
   });
 });
-
-test("docs/motif-classes.md prints the table", () => {
-  // The formatter pads the cells of tables.
-  const page = readFileSync(join(ROOT, "docs/motif-classes.md"), "utf8").replaceAll(/ {2,}/g, " ");
-  expect(page).toContain(`The ${CLASSES.length} classes`);
-  for (const { name, aliases, expression, description, citation } of CLASSES) {
-    const shown = `\`${expression.replaceAll("|", "\\|")}\``;
-    const row = `| ${[name, aliases.join(", "), shown, description, citation].join(" | ")} |`;
-    expect(page).toContain(row.replaceAll(/ {2,}/g, " "));
-  }
-  expect(page.split("\n").filter((line) => line.startsWith("| ")).length).toBe(CLASSES.length + 2);
-});
