@@ -239,6 +239,7 @@ test("memberships have a history; the rights of a membership end and return with
     "groups",
     "groups",
   ]);
+  await good("POST", "groups/Genomics/members/alice/restore/", { version: 1 }, "admin");
   const undo = `batches/${left.headers.get("batch-id")}/undo/`;
   expect((await ask("POST", undo, {}, "bob")).status).toBe(403);
   await good("POST", undo, {}, "admin");

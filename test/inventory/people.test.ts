@@ -255,3 +255,12 @@ test("OPTIONS lists the methods that the caller may use", async () => {
   expect(await actions("users/alice/", "bob")).toEqual([]);
   expect(await actions("groups/Imaging/", "bob")).toEqual([]);
 });
+
+test("moves a user to another primary group, and refuses to leave it behind", async () => {
+  const send = (body: unknown) => lab.ask("PATCH", "users/mover/", { as: "admin", body });
+  await lab.ask("POST", "users/", { as: "admin", body: { username: "mover", groups: ["Imaging"] } });
+  const refused = await send({ groups: ["Genomics"] });
+  expect([refused.status, Object.keys(refused.body)]).toEqual([400, ["groups", "message"]]);
+  const moved = await send({ groups: ["Genomics"], primary_group: "Genomics" });
+  expect(moved.body).toMatchObject({ primary_group: { name: "Genomics" }, groups: [{ name: "Genomics" }] });
+});

@@ -245,6 +245,7 @@ describe("ordering:", () => {
     ["locations/?ordering=-owner", ["Shelf 1", "drawer", "Bench ÄÖ"]],
     ["places/", ["101", "102"]],
     ["places/?ordering=-building,-room", ["102", "101"]],
+    [`places/?ordering=-room${",building".repeat(9)}`, ["102", "101"]],
     ["annotationtypes/?ordering=type", ["dilution", "settings", "weight", "stored_in", "Note", "organ"]],
   ])("%s", async (path, found) => {
     expect(await names(path)).toEqual(found);
@@ -301,6 +302,7 @@ describe("errors name the parameter and the choices:", () => {
       "owner__password_hash__startswith",
       "is not a parameter",
     ],
+    [`locations/?ordering=${"label,".repeat(11)}`, "ordering", "More than 10 terms."],
     ["locations/?ordering=nothing", "ordering", "Choices: id, created_by"],
     ["locations/?ordering=owner__password_hash", "ordering", "is not a field"],
     ["locations/?ordering=label;drop", "ordering", "The given text is not a field"],

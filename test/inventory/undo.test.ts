@@ -100,6 +100,9 @@ describe("undo of a batch", () => {
       status: 409,
       message: expect.stringContaining("cannot be deleted: it is the parent of records in locations"),
     });
+    const touched = await send("POST", "locations/", { label: "Touched" });
+    await send("PATCH", `locations/${touched.body.id}/`, {});
+    expect((await undo(touched)).body.message).toEndWith("was changed later (deleted).");
     const other = await send("POST", "locations/", { label: "Rack" });
     await send("PATCH", `locations/${other.body.id}/`, { label: "Used" });
     expect((await undo(other)).status).toBe(409);

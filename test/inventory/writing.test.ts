@@ -395,6 +395,8 @@ describe("changing", () => {
     );
     const got = await send("GET", `locations/${id}/`, undefined, "bob");
     expect(got.body.place).toBe(IDS.cellar);
+    const whole = await send("GET", `locations/${id}/?fields=*`, undefined, "bob");
+    expect((await send("PUT", `locations/${id}/`, whole.body, "bob")).status).toBe(200);
     expect((await send("PUT", `locations/${id}/`, got.body, "bob")).body.place).toBe(IDS.cellar);
     expect((await send("PATCH", `locations/${id}/`, { place: "A 101" }, "bob")).body.place).toBe(IDS.a101);
     const back = await send("PATCH", `locations/${id}/`, { place: IDS.cellar }, "bob");
@@ -517,6 +519,7 @@ describe("operations on several records", () => {
       [{ op: "replace", path: `/${b}/__proto__`, value: {} }, 400, "is not a field of location."],
       [{ op: "copy", path: `/${b}/label` }, 400, "[1].op: Choices: add, replace, remove, test."],
       [{ op: "replace", path: "label", value: "x" }, 400, "[1].path: Expected /<id>/<field>."],
+      [{ op: "replace", path: `/${b}/`, value: "x" }, 400, "[1].path: Expected /<id>/<field>."],
       [{ op: "replace", path: `/${b}/label` }, 400, "[1].value: This field is required."],
       [{ op: "replace", path: `/${IDS.shelf}/label`, value: "x" }, 403, "permission"],
       [{ op: "replace", path: `/${IDS.secret}x/label`, value: "x" }, 404, "Not found"],
@@ -710,6 +713,26 @@ describe("malformed bodies:", () => {
     expect(status).toBe(406);
     expect((await send("POST", "locations/?format=xml", { label: "x" })).status).toBe(404);
     expect(await total("locations/")).toBe(before);
+  });
+});
+
+test.each([
+  [1000, 200],
+  [1001, 400],
+])("a JSON Patch of %i operations is %i", async (length, status) => {
+  const id = await add();
+  const patch = Array.from({ length }, () => ({ op: "test", path: "/label", value: "Box" }));
+  expect((await send("PATCH", `locations/${id}/`, patch)).status).toBe(status);
+});
+
+test("a stocktake can be changed after its location was deleted", async () => {
+  const location = await add();
+  const stocktake = await add({ name: "Count", location }, "stocktakes/");
+  await send("DELETE", `locations/${location}/`);
+  const body = { name: "Counted", location };
+  expect((await send("PATCH", `stocktakes/${stocktake}/`, body)).body).toMatchObject(body);
+  expect((await send("POST", "stocktakes/", { name: "New", location })).body).toMatchObject({
+    location: [`Invalid pk "${location}" - object does not exist.`],
   });
 });
 
