@@ -56,3 +56,11 @@ export function LinkButton(props: Appearance & { href: string; download?: string
     </a>
   );
 }
+
+/** A small button with an icon, which needs a label for screen readers. */
+export const IconButton = ({
+  label,
+  ...rest
+}: { icon: IconName; label: string } & Pick<ButtonProps, "onClick" | "disabled">) => (
+  <Button look="quiet" small aria-label={label} {...rest} />
+);

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { Button } from "../components/button.tsx";
+import { Button, IconButton } from "../components/button.tsx";
 import { SelectField, TextArea, TextField } from "../components/field.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { Card } from "../components/layout.tsx";
@@ -83,11 +83,9 @@ export function Annotations(props: SubResourceProps) {
                 <dd key={`${id}=`} class="row">
                   <span class="grow">{annotationText(value)}</span>
                   {row.mayChange && (
-                    <Button
-                      look="quiet"
-                      small
+                    <IconButton
                       icon="x"
-                      aria-label={`Remove ${labels.get(annotation_type_id) ?? name}`}
+                      label={`Remove ${labels.get(annotation_type_id) ?? name}`}
                       onClick={() => void write(() => send("DELETE", `${path}${id}/`), "Removed.", reload)}
                     />
                   )}

@@ -1,6 +1,6 @@
 import { useRef, useState } from "preact/hooks";
 import { href } from "../address.ts";
-import { Button, LinkButton } from "../components/button.tsx";
+import { Button, IconButton, LinkButton } from "../components/button.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Card } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
@@ -70,11 +70,9 @@ export function Files({ of, row, onChanged }: SubResourceProps) {
                   download={name}
                 />
                 {row.mayChange && (
-                  <Button
-                    look="quiet"
-                    small
+                  <IconButton
                     icon="trash-2"
-                    aria-label={`Delete ${name}`}
+                    label={`Delete ${name}`}
                     onClick={() =>
                       void write(() => send("DELETE", `${PATH}${id}/`), `Deleted ${name}.`, reload)
                     }

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { Banner } from "../components/banner.tsx";
-import { Button } from "../components/button.tsx";
+import { Button, IconButton } from "../components/button.tsx";
 import { TextArea } from "../components/field.tsx";
 import { Card } from "../components/layout.tsx";
 import type { SetQuery } from "../page.tsx";
@@ -35,7 +35,7 @@ export function FilterPanel(props: {
     >
       <Card
         title="Filter"
-        actions={<Button look="quiet" small icon="x" aria-label="Close the filter" onClick={onClose} />}
+        actions={<IconButton icon="x" label="Close the filter" onClick={onClose} />}
         foot={
           <>
             <Button look="primary" type="submit">

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { href } from "../address.ts";
-import { Button } from "../components/button.tsx";
+import { Button, IconButton } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { Checkbox, TextField } from "../components/field.tsx";
 import { FormDialog } from "../components/form.tsx";
@@ -61,11 +61,9 @@ export function ColumnsDialog(props: {
               onChange={(on) => choose(on ? [...columns, name] : columns.filter((each) => each !== name))}
             />
             {columns.indexOf(name) > 1 && (
-              <Button
-                look="quiet"
-                small
+              <IconButton
                 icon="arrow-up"
-                aria-label={`Move ${columnTitle(of, name)} to the left`}
+                label={`Move ${columnTitle(of, name)} to the left`}
                 onClick={() => moveLeft(name)}
               />
             )}

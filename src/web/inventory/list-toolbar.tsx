@@ -1,6 +1,6 @@
 import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Button } from "../components/button.tsx";
+import { Button, IconButton } from "../components/button.tsx";
 import { Icon } from "../components/icon.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { countOf, formatCount } from "../format.tsx";
@@ -163,7 +163,7 @@ export function BulkBar(props: {
             {task}
           </Button>
         ))}
-      <Button look="quiet" small icon="x" aria-label="Clear the selection" onClick={selection.clear} />
+      <IconButton icon="x" label="Clear the selection" onClick={selection.clear} />
     </section>
   );
 }

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { Button } from "../components/button.tsx";
+import { IconButton } from "../components/button.tsx";
 import { Form } from "../components/form.tsx";
 import { Card } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
@@ -65,18 +65,10 @@ export function Notes({ of, row, onChanged }: SubResourceProps) {
                     </small>
                     {row.mayChange && (
                       <>
-                        <Button
-                          look="quiet"
-                          small
-                          icon="pencil"
-                          aria-label="Edit the note"
-                          onClick={() => setEditing(note.id)}
-                        />
-                        <Button
-                          look="quiet"
-                          small
+                        <IconButton icon="pencil" label="Edit the note" onClick={() => setEditing(note.id)} />
+                        <IconButton
                           icon="trash-2"
-                          aria-label="Delete the note"
+                          label="Delete the note"
                           onClick={() =>
                             void write(() => send("DELETE", `${path}${note.id}/`), "Note deleted.", reload)
                           }

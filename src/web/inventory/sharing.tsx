@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { Button } from "../components/button.tsx";
+import { Button, IconButton } from "../components/button.tsx";
 import { Checkbox, SelectField } from "../components/field.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { KeyValues } from "../components/layout.tsx";
@@ -179,11 +179,9 @@ function Share(props: {
           </option>
         ))}
       </select>
-      <Button
-        look="quiet"
-        small
+      <IconButton
         icon="x"
-        aria-label={`Remove ${name}`}
+        label={`Remove ${name}`}
         onClick={() => void change(shareRequest(kind, name, null), `Removed ${name}.`)}
       />
     </li>

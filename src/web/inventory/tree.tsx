@@ -1,6 +1,6 @@
 import { createContext } from "preact";
 import { useContext, useState } from "preact/hooks";
-import { Button } from "../components/button.tsx";
+import { Button, IconButton } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { SelectField } from "../components/field.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
@@ -121,15 +121,7 @@ function TreeNode({ node }: { node: Level["results"][number] }) {
         <a href={treeAddress(node)}>{node.name || "(no name)"}</a>
         <small>{node.segment === "places" ? "room" : singularOf(node.segment)}</small>
         {node.contents > 0 && <span class="tag">{formatCount(node.contents)} in stock</span>}
-        {isMovable && (
-          <Button
-            look="quiet"
-            small
-            icon="move"
-            aria-label={`Move ${node.name}`}
-            onClick={() => setMoving(true)}
-          />
-        )}
+        {isMovable && <IconButton icon="move" label={`Move ${node.name}`} onClick={() => setMoving(true)} />}
       </div>
       {isOpen && branch.value && <Tree branch={branch.value} />}
       {isMoving && <MoveDialog node={node} onClose={() => setMoving(false)} onMoved={onMoved} />}

@@ -10,7 +10,7 @@ import {
   unpackBatch,
 } from "../batch/batch.ts";
 import { RunningBatch } from "../batch/running-batch.tsx";
-import { Button, LinkButton } from "../components/button.tsx";
+import { Button, IconButton, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
@@ -121,11 +121,9 @@ function StoredBatches() {
                 .join(", ")}
             </a>
             <small>{formatTime(created)}</small>
-            <Button
-              look="quiet"
-              small
+            <IconButton
               icon="trash-2"
-              aria-label={`Remove the batch of ${formatTime(created)}`}
+              label={`Remove the batch of ${formatTime(created)}`}
               onClick={() => {
                 forgetBatch(id);
                 setBatches(storedBatches());

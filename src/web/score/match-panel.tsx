@@ -1,6 +1,6 @@
 import type { MatchScore } from "../../scoring/index.ts";
 import { Banner } from "../components/banner.tsx";
-import { Button } from "../components/button.tsx";
+import { IconButton } from "../components/button.tsx";
 import {
   decimal,
   insufficientText,
@@ -47,22 +47,13 @@ export function MatchPanel(props: {
             {start}–{end}
           </span>
         </h2>
-        <Button
-          look="quiet"
-          small
+        <IconButton
           icon="arrow-up"
-          aria-label="Previous match"
+          label="Previous match"
           disabled={!props.onPrevious}
           onClick={props.onPrevious}
         />
-        <Button
-          look="quiet"
-          small
-          icon="arrow-down"
-          aria-label="Next match"
-          disabled={!props.onNext}
-          onClick={props.onNext}
-        />
+        <IconButton icon="arrow-down" label="Next match" disabled={!props.onNext} onClick={props.onNext} />
       </div>
       <div class="card-body">
         <p class="hint">

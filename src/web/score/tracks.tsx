@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { Button } from "../components/button.tsx";
+import { Button, IconButton } from "../components/button.tsx";
 import { Picture, useWidth } from "./picture.tsx";
 import {
   decimal,
@@ -73,15 +73,8 @@ export function ProteinTracks(props: TracksProps) {
       fileName={`${props.fileName}-protein`}
       actions={
         <>
-          <Button look="quiet" small icon="plus" aria-label="Zoom in" onClick={() => view.zoom(0.5)} />
-          <Button
-            look="quiet"
-            small
-            icon="minus"
-            aria-label="Zoom out"
-            disabled={isWhole}
-            onClick={() => view.zoom(2)}
-          />
+          <IconButton icon="plus" label="Zoom in" onClick={() => view.zoom(0.5)} />
+          <IconButton icon="minus" label="Zoom out" disabled={isWhole} onClick={() => view.zoom(2)} />
           <Button look="quiet" small disabled={isWhole} onClick={() => props.onSpan(null)}>
             Whole protein
           </Button>
