@@ -188,3 +188,25 @@ export const FileField = (props: FieldProps & { accept: string; onChange: (file:
     )}
   </Field>
 );
+
+/** One of a few options, in a place that needs no visible label. */
+export const Select = (props: {
+  label: string;
+  value: string;
+  choices: readonly (readonly [value: string, name: string])[];
+  onChange: (value: string) => void;
+  small?: boolean;
+}) => (
+  <select
+    class={props.small ? "input select-small" : "input"}
+    aria-label={props.label}
+    value={props.value}
+    onChange={(event) => props.onChange(event.currentTarget.value)}
+  >
+    {props.choices.map(([value, name]) => (
+      <option key={value} value={value}>
+        {name}
+      </option>
+    ))}
+  </select>
+);

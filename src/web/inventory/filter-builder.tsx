@@ -1,5 +1,6 @@
 import { useId } from "preact/hooks";
 import { Button } from "../components/button.tsx";
+import { Select } from "../components/field.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import {
   constantOf,
@@ -29,6 +30,12 @@ const LOOKUPS: Readonly<Record<string, string>> = {
   endswith: "ends with (exact case)",
 };
 const NEGATED: Readonly<Record<string, string>> = { exact: "is not", icontains: "does not contain" };
+const GROUPS = [
+  ["and", "All conditions apply"],
+  ["or", "Any condition applies"],
+  ["not and", "Not all conditions apply"],
+  ["not or", "No condition applies"],
+] as const;
 /** References that a path may cross. */
 const MOST_REFERENCES = 4;
 const MOST_DEPTH = 3;
@@ -48,20 +55,16 @@ export function FilterBuilder(props: {
   return (
     <fieldset class="filter-group">
       <legend>
-        <select
-          class="input select-small"
-          aria-label="How conditions are combined"
+        <Select
+          small
+          label="How conditions are combined"
           value={`${group.not ? "not " : ""}${group.kind}`}
-          onChange={(event) => {
-            const [kind, not] = event.currentTarget.value.split(" ").reverse();
+          choices={GROUPS}
+          onChange={(chosen) => {
+            const [kind, not] = chosen.split(" ").reverse();
             onChange({ ...group, kind: kind as Group["kind"], not: not === "not" });
           }}
-        >
-          <option value="and">All conditions apply</option>
-          <option value="or">Any condition applies</option>
-          <option value="not and">Not all conditions apply</option>
-          <option value="not or">No condition applies</option>
-        </select>
+        />
       </legend>
       {group.parts.map((part, i) => {
         const common = { of, onChange: (changed: Form) => replace(i, changed), onRemove: () => replace(i) };
@@ -160,22 +163,19 @@ function FieldSelect(props: {
   onChange: (name: string) => void;
 }) {
   const { of, isNested, value } = props;
-  const fields = Object.entries(of.fields).filter(([, { lookups }]) => lookups.length > 0);
+  const own = Object.entries(of.fields)
+    .filter(([, { lookups }]) => lookups.length > 0)
+    .map(([name, { label }]): [string, string] => [name, isNested ? `’s ${label.toLowerCase()}` : label]);
+  const itself: [string, string][] = isNested ? [["", "itself"]] : [];
+  const unknown: [string, string][] =
+    value === "" || value in of.fields ? [] : [[value, `${value}: unknown`]];
   return (
-    <select
-      class="input"
-      aria-label={props.label}
+    <Select
+      label={props.label}
       value={value}
-      onChange={(event) => props.onChange(event.currentTarget.value)}
-    >
-      {isNested && <option value="">itself</option>}
-      {value !== "" && !(value in of.fields) && <option value={value}>{value}: unknown</option>}
-      {fields.map(([name, { label }]) => (
-        <option key={name} value={name}>
-          {isNested ? `’s ${label.toLowerCase()}` : label}
-        </option>
-      ))}
-    </select>
+      choices={[...itself, ...unknown, ...own]}
+      onChange={props.onChange}
+    />
   );
 }
 
@@ -188,33 +188,17 @@ function OperatorSelect(props: {
   const { field, condition, isUnset } = props;
   const { operator, not } = condition;
   const lookups = lookupsOf(field);
-  const offered = [
-    ...(lookups.length > 0 ? lookups : [operator]).map((name) => [name, LOOKUPS[name] ?? name]),
-    ...Object.entries(NEGATED)
-      .filter(([name]) => lookups.includes(name))
-      .map(([name, words]) => [`not ${name}`, words]),
-    ...(not && !isUnset && !(operator in NEGATED) ? [[`not ${operator}`, `not: ${LOOKUPS[operator]}`]] : []),
-    ...(field?.nullable
-      ? [
-          ["unset", "is not set"],
-          ["set", "is set"],
-        ]
-      : []),
-  ];
-  return (
-    <select
-      class="input"
-      aria-label="Comparison"
-      value={isUnset ? (not ? "set" : "unset") : `${not ? "not " : ""}${operator}`}
-      onChange={(event) => props.onChange(event.currentTarget.value)}
-    >
-      {offered.map(([value, words]) => (
-        <option key={value} value={value}>
-          {words}
-        </option>
-      ))}
-    </select>
-  );
+  const offered: [string, string][] = (lookups.length > 0 ? lookups : [operator]).map((name) => [
+    name,
+    LOOKUPS[name] ?? name,
+  ]);
+  for (const [name, words] of Object.entries(NEGATED))
+    if (lookups.includes(name)) offered.push([`not ${name}`, words]);
+  if (not && !isUnset && !(operator in NEGATED))
+    offered.push([`not ${operator}`, `not: ${LOOKUPS[operator]}`]);
+  if (field?.nullable) offered.push(["unset", "is not set"], ["set", "is set"]);
+  const value = isUnset ? (not ? "set" : "unset") : `${not ? "not " : ""}${operator}`;
+  return <Select label="Comparison" value={value} choices={offered} onChange={props.onChange} />;
 }
 
 /** The lookups of a field in their order; references, flags and choices start with "is". */
@@ -239,6 +223,8 @@ function usePath(of: Declaration, path: readonly string[]): readonly Declaration
   return value ?? [of];
 }
 
+const FLAGS: Readonly<Record<string, string>> = { true: "yes", false: "no" };
+
 function ConditionValue(props: {
   segment: string;
   name: string;
@@ -253,19 +239,15 @@ function ConditionValue(props: {
   const choices = field?.choices ?? (field?.kind === "flag" ? ["true", "false"] : null);
   if (choices)
     return (
-      <select
-        class="input"
-        aria-label="Value"
+      <Select
+        label="Value"
         value={value}
-        onChange={(event) => onChange(event.currentTarget.value)}
-      >
-        <option value="">choose</option>
-        {choices.map((choice) => (
-          <option key={choice} value={choice}>
-            {choice === "true" ? "yes" : choice === "false" ? "no" : wordsOf(choice)}
-          </option>
-        ))}
-      </select>
+        choices={[
+          ["", "choose"],
+          ...choices.map((choice): [string, string] => [choice, FLAGS[choice] ?? wordsOf(choice)]),
+        ]}
+        onChange={onChange}
+      />
     );
   return <ConditionText {...props} />;
 }

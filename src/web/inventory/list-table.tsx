@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { href } from "../address.ts";
 import { Button } from "../components/button.tsx";
+import { Select } from "../components/field.tsx";
 import { type Column, Table } from "../components/table.tsx";
 import { formatCount } from "../format.tsx";
 import { useQuery } from "../page.tsx";
@@ -104,22 +105,13 @@ export function Pager({
         {rows.length === 0 ? "0" : `${formatCount(first + 1)}–${formatCount(first + rows.length)}`} of{" "}
         {formatCount(total)}
       </span>
-      <label class="row screen">
-        Rows
-        <select
-          class="input select-small"
-          value={String(size)}
-          onChange={({ currentTarget }) =>
-            setQuery({ page_size: currentTarget.value === "50" ? null : currentTarget.value, page: null })
-          }
-        >
-          {sizes.map((each) => (
-            <option key={each} value={String(each)}>
-              {each}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select
+        small
+        label="Rows per page"
+        value={String(size)}
+        choices={sizes.map((each) => [String(each), `${each} rows`])}
+        onChange={(chosen) => setQuery({ page_size: chosen === "50" ? null : chosen, page: null })}
+      />
       {children}
       <nav class="row end screen" aria-label="Pages">
         <Button small disabled={current <= 1} onClick={() => onTurn(-1)}>

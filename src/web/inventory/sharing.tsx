@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { Button, IconButton } from "../components/button.tsx";
-import { Checkbox, SelectField } from "../components/field.tsx";
+import { Checkbox, Select, SelectField } from "../components/field.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { KeyValues } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
@@ -162,23 +162,15 @@ function Share(props: {
       <span class="grow">
         {name} <small>{kind === "group" ? "group" : title}</small>
       </span>
-      <select
-        class="input select-small"
-        aria-label={`Permission of ${name}`}
+      <Select
+        small
+        label={`Permission of ${name}`}
         value={levelOf(rights)}
-        onChange={({ currentTarget }) =>
-          void change(
-            shareRequest(kind, name, currentTarget.value as Level),
-            `Changed the permission of ${name}.`,
-          )
+        choices={LEVELS.map((level) => [level.value, level.name])}
+        onChange={(level) =>
+          void change(shareRequest(kind, name, level as Level), `Changed the permission of ${name}.`)
         }
-      >
-        {LEVELS.map((level) => (
-          <option key={level.value} value={level.value}>
-            {level.name}
-          </option>
-        ))}
-      </select>
+      />
       <IconButton
         icon="x"
         label={`Remove ${name}`}

@@ -3,6 +3,7 @@ import { href } from "../address.ts";
 import { Banner, ErrorBanner } from "../components/banner.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
+import { Select } from "../components/field.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { Progress } from "../components/progress.tsx";
@@ -218,17 +219,16 @@ function Matches(props: {
       count={shown.length === matches.length ? matches.length : `${shown.length} of ${matches.length}`}
       actions={
         result.patterns.length > 1 && (
-          <select
-            class="input select-small screen"
-            aria-label="Pattern"
+          <Select
+            small
+            label="Pattern"
             value={filter.pattern}
-            onChange={(event) => setQuery({ pattern: event.currentTarget.value }, { replace: true })}
-          >
-            <option value="">All motifs</option>
-            {result.patterns.map((pattern) => (
-              <option key={nameOf(pattern)}>{nameOf(pattern)}</option>
-            ))}
-          </select>
+            choices={[
+              ["", "All motifs"],
+              ...result.patterns.map((each): [string, string] => [nameOf(each), nameOf(each)]),
+            ]}
+            onChange={(pattern) => setQuery({ pattern }, { replace: true })}
+          />
         )
       }
       foot={<ColumnHelp />}
