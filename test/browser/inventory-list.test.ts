@@ -21,7 +21,7 @@ const recordOf = async (page: import("puppeteer-core").Page, list: string, filte
 
 browserTest("shows the lists of the inventory", async () => {
   await using opened = await openPage("/inventory", { signedIn: true });
-  await seeText(opened.page, "Antibodies that can be had");
+  await seeText(opened.page, "Available antibodies");
   await checkPage(opened, "inventory");
 });
 
