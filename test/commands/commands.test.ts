@@ -19,7 +19,7 @@ test.each<[string[], number, string]>([
   [["score"], 64, "needs --fasta FILE"],
   [["score", "--fasta", "nowhere.fa", "--pattern", "P..P"], 66, "no file nowhere.fa"],
   [["score", "--fasta", "/", "--pattern", "P..P"], 64, "/ is a directory; expected a file."],
-  [["corpus", "add", "/dev/null"], 65, "holds no sequence"],
+  [["corpus", "add", "/dev/null"], 65, "contains no sequence"],
   [["corpus", "ad", "x"], 64, "Did you mean add?"],
   [["corpus", "add", "nowhere.fa"], 66, "no file nowhere.fa"],
   [["check", "--explain", "location"], 64, "Did you mean locations?"],
