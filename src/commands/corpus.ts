@@ -143,7 +143,7 @@ function calibrate(call: Call): Promise<void> {
     const corpus = name === undefined ? corpora.active() : corpora.find(name);
     if (!corpus) throw new Problem("not_found", NONE.trim());
     const progress = progressLine(call.streams.stderr);
-    const { proteins, looked, matches } = await calibrateCorpus({
+    const { proteins, examined, matches } = await calibrateCorpus({
       corpus,
       patterns: classes.classes,
       workers,
@@ -154,7 +154,7 @@ function calibrate(call: Call): Promise<void> {
     });
     progress.clear();
     await call.print(
-      `${corpus.name}: ${matches.toLocaleString("en")} random matches in ${proteins} of ${looked} proteins. P values now come from this corpus.\n`,
+      `${corpus.name}: ${matches.toLocaleString("en")} random matches in ${proteins} of ${examined} proteins. P values now come from this corpus.\n`,
     );
     const detail = name === undefined ? {} : { name };
     opened.accounts.audit.log.record({ action: "corpus.calibrate", detail });

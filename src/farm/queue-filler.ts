@@ -9,7 +9,7 @@ export const BATCH = 256;
 const PER_SLOT = 32;
 /** The least; with the server's pool working too no more, or the pool would have nothing to do. */
 const LEAST_PER_SLOT = 2;
-/** With so many, a full reconciliation delays the server's responses by some 0.3 s (test/bench/farm-crowd.ts). */
+/** With so many, a full reconciliation delays the server's responses by some 0.3 s. */
 const MOST = 32_768;
 
 /** How many jobs should wait in the queue for so many slots. */

@@ -1,7 +1,7 @@
 import {
   type Band,
-  bandPlain,
-  checkpoints,
+  bandScalar,
+  checkpointCount,
   type Edge,
   emptyBand,
   scoreLong,
@@ -9,9 +9,9 @@ import {
   traceLong,
 } from "./long.ts";
 import { MODULE } from "./module.ts";
-import { walk, type Path } from "./path.ts";
-import type { ScanLimits, Words } from "./words.ts";
-import { bestEnd, type Scoring, tracePlain } from "./plain.ts";
+import { traceback, type Path } from "./path.ts";
+import type { ScanLimits, WordTable } from "./words.ts";
+import { bestEnd, type Scoring, traceScalar } from "./scalar.ts";
 
 /** The functions of assembly/index.ts, whose comments say what they take. */
 interface Exports {
@@ -182,7 +182,7 @@ export class Kernel {
     /** One large pair takes as long in 32 bits as in lanes that stand empty, and need not be begun again there. */
     const alone = ([k, ...others]: readonly number[]): boolean => {
       if (others.length > 0 || query.length * subjects[k].length < LARGE_PAIR) return false;
-      scores[k] = scoreLong(query, subjects[k], this.bands);
+      scores[k] = scoreLong(query, subjects[k], this.computeBand);
       return true;
     };
     for (let from = 0; from < narrow.length; from += 16) {
@@ -206,7 +206,7 @@ export class Kernel {
         batch.map((k) => subjects[k]),
       );
       for (const [lane, k] of batch.entries()) {
-        scores[k] = got[lane] < 0 ? scoreLong(query, subjects[k], this.bands) : got[lane];
+        scores[k] = got[lane] < 0 ? scoreLong(query, subjects[k], this.computeBand) : got[lane];
       }
     }
     return scores;
@@ -234,8 +234,8 @@ export class Kernel {
         (length + 3) * query.length * 4 <= MAX_STEP_BYTES;
       if (fits) fitting.push(k);
       else if (query.length === 0 || length === 0)
-        paths[k] = tracePlain(query, subjects[k], this.#scoring, local);
-      else paths[k] = traceLong(query, subjects[k], this.#scoring, local, this.bands);
+        paths[k] = traceScalar(query, subjects[k], this.#scoring, local);
+      else paths[k] = traceLong(query, subjects[k], this.#scoring, local, this.computeBand);
     }
     for (let from = 0; from < fitting.length; from += 8) {
       const batch = fitting.slice(from, from + 8);
@@ -299,7 +299,7 @@ export class Kernel {
       // Lanes 0-3 are the low halves of the four bytes of a cell, lanes 4-7 the high halves.
       const at = stepsAt + (lane & 3);
       const shift = lane < 4 ? 0 : 4;
-      return walk(
+      return traceback(
         rows,
         end.score,
         end.row,
@@ -310,7 +310,7 @@ export class Kernel {
   }
 
   /** The rows of a band, four at a time; what is left of them the plain way. */
-  readonly bands = (rows: Uint8Array, subject: Uint8Array, above: Edge, local: boolean): Band => {
+  readonly computeBand = (rows: Uint8Array, subject: Uint8Array, above: Edge, local: boolean): Band => {
     const columns = subject.length;
     const whole = rows.length & ~3;
     const band = emptyBand(rows.length, columns);
@@ -321,7 +321,7 @@ export class Kernel {
       (columns + 32) * 4,
       (columns + 8) * 4,
       (columns + 8) * 4,
-      checkpoints(columns) * 8 * rows.length,
+      checkpointCount(columns) * 8 * rows.length,
       32,
     ]);
     const bytes = this.#bytes;
@@ -350,12 +350,12 @@ export class Kernel {
       gapNext,
       local ? 1 : 0,
     );
-    band.marks.set(new Int32Array(bytes.buffer, marksAt, band.marks.length));
+    band.checkpoints.set(new Int32Array(bytes.buffer, marksAt, band.checkpoints.length));
     const [score, row, column] = new Int32Array(bytes.buffer, bestAt, 3);
     band.best = { score, row, column };
     above.h.set(h);
     above.f.set(f);
-    return whole === rows.length ? band : bandPlain(rows, subject, above, local, this.#scoring, whole, band);
+    return whole === rows.length ? band : bandScalar(rows, subject, above, local, this.#scoring, whole, band);
   };
 
   /**
@@ -370,7 +370,7 @@ export class Kernel {
    */
   scan(
     query: Uint8Array,
-    words: Words,
+    words: WordTable,
     limits: ScanLimits,
     residues: Uint8Array,
     offsets: Uint32Array,
@@ -446,8 +446,8 @@ export class Kernel {
       diagonalsAt,
       slots - 1,
       hitsAt,
-      limits.drop,
-      limits.promise,
+      limits.xDrop,
+      limits.minSeedScore,
       Math.min(limits.minLength, MAX_INT),
       Math.min(limits.maxLength, MAX_INT),
       ownersAt,

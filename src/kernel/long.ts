@@ -3,8 +3,8 @@
  * band of rows at a time, and only the edges of square tiles are kept; the steps are computed again for those tiles
  * alone through which the path goes. Time: all cells once; memory: 16 bytes per TILE cells.
  */
-import { bestEnd, type Cell, NEVER, type Scoring, stepColumn } from "./plain.ts";
-import { type Path, START, walk } from "./path.ts";
+import { bestEnd, type Cell, NEGATIVE_INFINITY, type Scoring, stepColumn } from "./scalar.ts";
+import { type Path, START, traceback } from "./path.ts";
 
 /** Rows and columns of a tile; a multiple of four. */
 export const TILE = 512;
@@ -18,7 +18,7 @@ export interface Edge {
 /** What is kept of a band of rows. */
 export interface Band {
   /** For each checkpoint H of the column before it in all rows, then E that enters it. */
-  marks: Int32Array;
+  checkpoints: Int32Array;
   /** The best cell above zero, first by columns, then rows; row -1 where there is none. Of local alignments only. */
   best: Cell;
 }
@@ -27,15 +27,15 @@ export interface Band {
  * Computes the rows of a band. `above` is what enters it, and is replaced by what leaves it. Checkpoints are every TILE
  * columns, and behind the last column.
  */
-export type Bands = (rows: Uint8Array, subject: Uint8Array, above: Edge, local: boolean) => Band;
+export type ComputeBand = (rows: Uint8Array, subject: Uint8Array, above: Edge, local: boolean) => Band;
 
-export const checkpoints = (columns: number): number => Math.ceil(columns / TILE);
+export const checkpointCount = (columns: number): number => Math.ceil(columns / TILE);
 
 /**
  * Goes through rows `from` on of a band in plain TypeScript: the twin of band32, and its hand for rows that are no
  * multiple of four. The band's earlier rows are in `band` already.
  */
-export function bandPlain(
+export function bandScalar(
   rows: Uint8Array,
   subject: Uint8Array,
   { h, f }: Edge,
@@ -44,12 +44,12 @@ export function bandPlain(
   from = 0,
   band: Band = emptyBand(rows.length, subject.length),
 ): Band {
-  const floor = local ? 0 : NEVER;
-  const { marks, best } = band;
+  const floor = local ? 0 : NEGATIVE_INFINITY;
+  const { checkpoints, best } = band;
   for (let i = from; i < rows.length; i++) {
     const scores = (rows[i] & 31) << 5;
     let diagonal = 0;
-    let e = NEVER;
+    let e = NEGATIVE_INFINITY;
     for (let j = 0; j < subject.length; j++) {
       const matched = (diagonal + matrix[scores + (subject[j] & 31)]) | 0;
       const cell = Math.max(Math.max(matched, e) | 0, Math.max(f[j], floor) | 0) | 0;
@@ -65,8 +65,8 @@ export function bandPlain(
       }
       if ((j + 1) % TILE === 0 || j + 1 === subject.length) {
         const at = Math.floor(j / TILE) * 2 * rows.length + i;
-        marks[at] = cell;
-        marks[at + rows.length] = e;
+        checkpoints[at] = cell;
+        checkpoints[at + rows.length] = e;
       }
     }
   }
@@ -75,18 +75,18 @@ export function bandPlain(
 
 export function emptyBand(rows: number, columns: number): Band {
   return {
-    marks: new Int32Array(checkpoints(columns) * 2 * rows),
+    checkpoints: new Int32Array(checkpointCount(columns) * 2 * rows),
     best: { score: 0, row: -1, column: -1 },
   };
 }
 
 const topOf = (columns: number): Edge => ({
   h: new Int32Array(columns),
-  f: new Int32Array(columns).fill(NEVER),
+  f: new Int32Array(columns).fill(NEGATIVE_INFINITY),
 });
 
 /** Best local score of two sequences. */
-export function scoreLong(query: Uint8Array, subject: Uint8Array, bands: Bands): number {
+export function scoreLong(query: Uint8Array, subject: Uint8Array, bands: ComputeBand): number {
   const above = topOf(subject.length);
   let best = 0;
   for (let from = 0; from < query.length; from += TILE) {
@@ -101,7 +101,7 @@ export function traceLong(
   subject: Uint8Array,
   scoring: Scoring,
   local: boolean,
-  bands: Bands,
+  bands: ComputeBand,
 ): Path {
   const rows = query.length;
   const columns = subject.length;
@@ -112,15 +112,15 @@ export function traceLong(
   let end: Cell = { score: 0, row: -1, column: -1 };
   for (let from = 0; from < rows; from += TILE) {
     edges.push({ h: above.h.slice(), f: above.f.slice() });
-    const { marks, best } = bands(query.subarray(from, from + TILE), subject, above, local);
-    kept.push(marks);
+    const { checkpoints, best } = bands(query.subarray(from, from + TILE), subject, above, local);
+    kept.push(checkpoints);
     if (best.score > end.score || (best.score === end.score && best.column < end.column)) {
       end = { ...best, row: from + best.row };
     }
   }
   const heightOf = (band: number): number => Math.min(TILE, rows - band * TILE);
   if (!local) {
-    const last = (checkpoints(columns) - 1) * 2;
+    const last = (checkpointCount(columns) - 1) * 2;
     end = bestEnd(
       rows,
       columns,
@@ -131,7 +131,7 @@ export function traceLong(
       },
     );
   }
-  if (end.row < 0) return walk(rows, 0, -1, -1, () => START);
+  if (end.row < 0) return traceback(rows, 0, -1, -1, () => START);
 
   const steps = new Uint8Array(TILE * TILE);
   const h = new Int32Array(TILE);
@@ -147,7 +147,7 @@ export function traceLong(
       const height = heightOf(band);
       if (tile === 0) {
         h.fill(0);
-        e.fill(NEVER);
+        e.fill(NEGATIVE_INFINITY);
       } else {
         const at = (tile - 1) * 2 * height;
         h.set(kept[band].subarray(at, at + height));
@@ -163,5 +163,5 @@ export function traceLong(
     }
     return steps[(j - firstColumn) * TILE + i - firstRow];
   };
-  return walk(rows, end.score, end.row, end.column, step);
+  return traceback(rows, end.score, end.row, end.column, step);
 }

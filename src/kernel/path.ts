@@ -26,15 +26,15 @@ export const DIAGONAL = 0;
 export const LEFT = 1;
 export const UP = 2;
 export const START = 3;
-export const GO_LEFT = 4;
-export const GO_UP = 8;
+export const EXTEND_LEFT = 4;
+export const EXTEND_UP = 8;
 
 /**
  * Walks back from the cell in which an alignment ends to its beginning.
  * `step(i, j)`: step bits of query residue i and subject residue j. `i`, `j`: the last cell, both from 0, or -1
  * where nothing is aligned.
  */
-export function walk(
+export function traceback(
   queryLength: number,
   score: number,
   i: number,
@@ -70,11 +70,11 @@ export function walk(
       j--;
     } else if (state === LEFT) {
       j--;
-      if (j < 0 || (step(i, j) & GO_LEFT) === 0) state = DIAGONAL;
+      if (j < 0 || (step(i, j) & EXTEND_LEFT) === 0) state = DIAGONAL;
     } else {
       before[i] = j + 1;
       i--;
-      if (i < 0 || (step(i, j) & GO_UP) === 0) state = DIAGONAL;
+      if (i < 0 || (step(i, j) & EXTEND_UP) === 0) state = DIAGONAL;
     }
   }
   // What is left of the query stands before the subject's first aligned residue.

@@ -3,7 +3,7 @@ import { positionBits } from "./information.ts";
 import { MAX_CHANCE } from "./options.ts";
 
 /** Composition of a sequence: the part of each of the twenty residues among them; all 0 where it has none. */
-export function residueShares(residues: Uint8Array): Float64Array {
+export function residueFrequencies(residues: Uint8Array): Float64Array {
   const shares = new Float64Array(STANDARD.length);
   let count = 0;
   for (const residue of residues) {
@@ -20,7 +20,7 @@ export function residueShares(residues: Uint8Array): Float64Array {
  *
  * @param path the residues admitted at each matched position, as masks.
  */
-export function chanceOfPath(path: Int32Array, shares: Float64Array): number {
+export function pathProbability(path: Int32Array, shares: Float64Array): number {
   let chance = 1;
   for (const mask of path) {
     if (positionBits(mask) === 0) continue;

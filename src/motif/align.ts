@@ -4,7 +4,7 @@ import type { Path } from "../kernel/path.ts";
 import type { Row } from "./msa.ts";
 
 /** An alignment of one homolog to the query. */
-export interface Aligned {
+export interface PairwiseAlignment {
   row: Row;
   /** Score in half bits. */
   score: number;
@@ -19,16 +19,16 @@ export interface Aligned {
  * 162:705, BLOSUM62, first gap residue 12, each further 1. Residue codes in, in the same order out. Ties are
  * broken as `tracePlain` says, so that the same sequences always give the same rows.
  */
-export function align(query: Uint8Array, subjects: readonly Uint8Array[]): Aligned[] {
+export function align(query: Uint8Array, subjects: readonly Uint8Array[]): PairwiseAlignment[] {
   return measured(query, subjects, blosumKernel().traces(query, subjects, false));
 }
 
 /** The best-scoring local alignment (Smith & Waterman 1981) of each subject, in the same form. */
-export function alignLocal(query: Uint8Array, subjects: readonly Uint8Array[]): Aligned[] {
+export function alignLocal(query: Uint8Array, subjects: readonly Uint8Array[]): PairwiseAlignment[] {
   return measured(query, subjects, blosumKernel().traces(query, subjects, true));
 }
 
-function measured(query: Uint8Array, subjects: readonly Uint8Array[], paths: Path[]): Aligned[] {
+function measured(query: Uint8Array, subjects: readonly Uint8Array[], paths: Path[]): PairwiseAlignment[] {
   return paths.map((path, k) => {
     const anchored = new Uint8Array(query.length).fill(GAP);
     let pairs = 0;

@@ -31,12 +31,12 @@ export function encode(letters: string): Uint8Array {
 }
 
 /** Shorter sequences may be peptides of these letters alone. */
-const LEAST_NUCLEOTIDES = 30;
+const MIN_NUCLEOTIDES = 30;
 const NUCLEOTIDES = encode("ACGTUN");
 
 /** Whether a sequence is one of DNA or RNA, by its letters. Thirty residues of a protein are never of these six alone. */
 export function looksLikeNucleotides(residues: Uint8Array): boolean {
-  return residues.length >= LEAST_NUCLEOTIDES && residues.every((code) => NUCLEOTIDES.includes(code));
+  return residues.length >= MIN_NUCLEOTIDES && residues.every((code) => NUCLEOTIDES.includes(code));
 }
 
 const BYTE_OF_CODE = new TextEncoder().encode(`${LETTERS}-`);

@@ -1,4 +1,4 @@
-import { ACCEPT, type Automaton, BRANCH, END, LOOK, type Program, SET, START } from "./automaton.ts";
+import { ACCEPT, type Automaton, BRANCH, END, LOOKAROUND, type Program, SET, START } from "./automaton.ts";
 import { MAX_MATCHING_STEPS } from "./options.ts";
 
 /** Positions count from 0; `end` is behind the last residue. */
@@ -14,46 +14,53 @@ export interface Match {
 export type LookaroundTable = Uint8Array[];
 
 export function lookaroundTable(automaton: Automaton, residues: Uint8Array): LookaroundTable {
-  const sight: LookaroundTable = [];
-  for (const { program, behind } of automaton.looks) sight.push(holds(program, residues, behind, sight));
-  return sight;
+  const lookarounds: LookaroundTable = [];
+  for (const { program, behind } of automaton.lookarounds)
+    lookarounds.push(evaluate(program, residues, behind, lookarounds));
+  return lookarounds;
 }
 
 /** Whether the program leads from each position to acceptance, reading forwards, or backwards where it looks behind. */
-function holds(program: Program, residues: Uint8Array, behind: boolean, sight: LookaroundTable): Uint8Array {
+function evaluate(
+  program: Program,
+  residues: Uint8Array,
+  behind: boolean,
+  lookarounds: LookaroundTable,
+): Uint8Array {
   const length = residues.length;
   const { size, op, first, second, mask, entry } = program;
   const result = new Uint8Array(length + 1);
-  let here = new Uint8Array(size);
-  let beyond = new Uint8Array(size);
+  let current = new Uint8Array(size);
+  let next = new Uint8Array(size);
   for (let step = length; step >= 0; step--) {
     const position = behind ? length - step : step;
     const residue = step === length ? -1 : residues[behind ? position - 1 : position];
     for (let node = 0; node < size; node++) {
       let value = 0;
-      if (op[node] === SET) value = residue >= 0 && (mask[node] >>> residue) & 1 ? beyond[first[node]] : 0;
-      else if (op[node] === BRANCH) value = here[first[node]] | here[second[node]];
+      if (op[node] === SET) value = residue >= 0 && (mask[node] >>> residue) & 1 ? next[first[node]] : 0;
+      else if (op[node] === BRANCH) value = current[first[node]] | current[second[node]];
       else if (op[node] === ACCEPT) value = 1;
-      else if (permits(op[node], second[node], position, length, sight)) value = here[first[node]];
-      here[node] = value;
+      else if (assertionHolds(op[node], second[node], position, length, lookarounds))
+        value = current[first[node]];
+      current[node] = value;
     }
-    result[position] = here[entry];
-    [here, beyond] = [beyond, here];
+    result[position] = current[entry];
+    [current, next] = [next, current];
   }
   return result;
 }
 
 /** Whether an assertion holds between the residues position - 1 and position. */
-function permits(
+function assertionHolds(
   op: number,
   look: number,
   position: number,
   length: number,
-  sight: LookaroundTable,
+  lookarounds: LookaroundTable,
 ): boolean {
   if (op === START) return position === 0;
   if (op === END) return position === length;
-  return sight[look][position] === (op === LOOK ? 1 : 0);
+  return lookarounds[look][position] === (op === LOOKAROUND ? 1 : 0);
 }
 
 /**
@@ -64,29 +71,35 @@ function permits(
  * preferred alternative's if that has one. One number per node and no walking, so time is sequence × nodes
  * for any pattern, whatever the lengths of the matches.
  */
-export function findMatches(automaton: Automaton, residues: Uint8Array, sight: LookaroundTable): Match[] {
+export function findMatches(
+  automaton: Automaton,
+  residues: Uint8Array,
+  lookarounds: LookaroundTable,
+): Match[] {
   const length = residues.length;
   const { size, op, first, second, mask, entry } = automaton.program;
   const matches: Match[] = [];
-  let here = new Int32Array(size);
-  let beyond = new Int32Array(size).fill(-1);
+  let current = new Int32Array(size);
+  let next = new Int32Array(size).fill(-1);
   for (let position = length; position >= 0; position--) {
     const letter = position < length ? 1 << residues[position] : 0;
     for (let node = 0; node < size; node++) {
       const kind = op[node];
       if (kind === SET) {
-        here[node] = (mask[node] & letter) !== 0 ? beyond[first[node]] : -1;
+        current[node] = (mask[node] & letter) !== 0 ? next[first[node]] : -1;
       } else if (kind === BRANCH) {
-        const end = here[first[node]];
-        here[node] = end >= 0 ? end : here[second[node]];
+        const end = current[first[node]];
+        current[node] = end >= 0 ? end : current[second[node]];
       } else if (kind === ACCEPT) {
-        here[node] = position;
+        current[node] = position;
       } else {
-        here[node] = permits(kind, second[node], position, length, sight) ? here[first[node]] : -1;
+        current[node] = assertionHolds(kind, second[node], position, length, lookarounds)
+          ? current[first[node]]
+          : -1;
       }
     }
-    if (here[entry] > position) matches.push({ start: position, end: here[entry] });
-    [here, beyond] = [beyond, here];
+    if (current[entry] > position) matches.push({ start: position, end: current[entry] });
+    [current, next] = [next, current];
   }
   return matches.reverse();
 }
@@ -99,25 +112,25 @@ export function pathOfMatch(
   automaton: Automaton,
   residues: Uint8Array,
   { start, end }: Match,
-  sight: LookaroundTable,
+  lookarounds: LookaroundTable,
 ): Int32Array | null {
   const { size, op, first, second, mask, entry } = automaton.program;
   const alive = new Uint8Array((end - start + 1) * size);
   for (let position = end; position >= start; position--) {
-    const here = (position - start) * size;
+    const current = (position - start) * size;
     for (let node = 0; node < size; node++) {
       let value = 0;
       if (op[node] === SET) {
         if (position < end && (mask[node] >>> residues[position]) & 1)
-          value = alive[here + size + first[node]];
+          value = alive[current + size + first[node]];
       } else if (op[node] === BRANCH) {
-        value = alive[here + first[node]] | alive[here + second[node]];
+        value = alive[current + first[node]] | alive[current + second[node]];
       } else if (op[node] === ACCEPT) {
         value = position === end ? 1 : 0;
-      } else if (permits(op[node], second[node], position, residues.length, sight)) {
-        value = alive[here + first[node]];
+      } else if (assertionHolds(op[node], second[node], position, residues.length, lookarounds)) {
+        value = alive[current + first[node]];
       }
-      alive[here + node] = value;
+      alive[current + node] = value;
     }
   }
   if (alive[entry] === 0) return null;
@@ -126,8 +139,8 @@ export function pathOfMatch(
   let node = entry;
   while (op[node] !== ACCEPT) {
     if (op[node] === SET) path[position++ - start] = mask[node];
-    const here = (position - start) * size;
-    node = op[node] === BRANCH && alive[here + first[node]] === 0 ? second[node] : first[node];
+    const current = (position - start) * size;
+    node = op[node] === BRANCH && alive[current + first[node]] === 0 ? second[node] : first[node];
   }
   return path;
 }
@@ -137,12 +150,12 @@ export interface Simulation {
   automaton: Automaton;
   /**
    * Nodes visited so far. Beyond MAX_MATCHING_STEPS nothing matches any more: what was asked since then has no
-   * answer, and callers must look here before they trust one.
+   * answer, and callers must look current before they trust one.
    */
   steps: number;
-  /** SET nodes that may consume the residue here, and those behind it. */
-  here: Int32Array;
-  beyond: Int32Array;
+  /** SET nodes that may consume the residue current, and those behind it. */
+  current: Int32Array;
+  next: Int32Array;
   stack: Int32Array;
   /** The round in which a node was last reached. */
   reached: Int32Array;
@@ -154,8 +167,8 @@ export function openSimulation(automaton: Automaton): Simulation {
   return {
     automaton,
     steps: 0,
-    here: new Int32Array(size),
-    beyond: new Int32Array(size),
+    current: new Int32Array(size),
+    next: new Int32Array(size),
     stack: new Int32Array(2 * size + 1),
     reached: new Int32Array(size),
     round: 0,
@@ -166,14 +179,14 @@ export function openSimulation(automaton: Automaton): Simulation {
 const ACCEPTED = -1;
 
 /** Adds the SET nodes that a node leads to without consuming to a list of `count`; the new count, or ACCEPTED. */
-function reach(
+function addReachable(
   simulation: Simulation,
   list: Int32Array,
   count: number,
   node: number,
   position: number,
   residues: Uint8Array,
-  sight: LookaroundTable,
+  lookarounds: LookaroundTable,
   mayAccept: boolean,
 ): number {
   const { op, first, second } = simulation.automaton.program;
@@ -193,7 +206,7 @@ function reach(
       stack[depth++] = first[top];
     } else if (kind === ACCEPT) {
       if (mayAccept) return ACCEPTED;
-    } else if (permits(kind, second[top], position, residues.length, sight)) {
+    } else if (assertionHolds(kind, second[top], position, residues.length, lookarounds)) {
       stack[depth++] = first[top];
     }
   }
@@ -209,10 +222,10 @@ export function matchesExactly(
   residues: Uint8Array,
   from: number,
   to: number,
-  sight: LookaroundTable,
+  lookarounds: LookaroundTable,
 ): boolean {
   const { entry, known } = simulation.automaton.program;
-  return simulate(simulation, residues, from, to, sight, entry, known, true);
+  return simulate(simulation, residues, from, to, lookarounds, entry, known, true);
 }
 
 /** Whether the pattern matches anywhere within the residues [from, to), an empty match included. */
@@ -221,10 +234,10 @@ export function matchesWithin(
   residues: Uint8Array,
   from: number,
   to: number,
-  sight: LookaroundTable,
+  lookarounds: LookaroundTable,
 ): boolean {
   const { entry, mask } = simulation.automaton.program;
-  return simulate(simulation, residues, from, to, sight, entry, mask, false);
+  return simulate(simulation, residues, from, to, lookarounds, entry, mask, false);
 }
 
 function simulate(
@@ -232,31 +245,58 @@ function simulate(
   residues: Uint8Array,
   from: number,
   to: number,
-  sight: LookaroundTable,
+  lookarounds: LookaroundTable,
   entry: number,
   mask: Int32Array,
   whole: boolean,
 ): boolean {
   const { first } = simulation.automaton.program;
   simulation.round++;
-  let count = reach(simulation, simulation.here, 0, entry, from, residues, sight, !whole || from === to);
+  let count = addReachable(
+    simulation,
+    simulation.current,
+    0,
+    entry,
+    from,
+    residues,
+    lookarounds,
+    !whole || from === to,
+  );
   for (let position = from; position < to && count !== ACCEPTED; position++) {
     if ((whole && count === 0) || simulation.steps > MAX_MATCHING_STEPS) return false;
-    const { here, beyond } = simulation;
+    const { current, next } = simulation;
     const letter = 1 << residues[position];
     const mayAccept = !whole || position + 1 === to;
     simulation.round++;
     let reached = 0;
     for (let i = 0; i < count && reached !== ACCEPTED; i++) {
-      if ((mask[here[i]] & letter) === 0) continue;
-      reached = reach(simulation, beyond, reached, first[here[i]], position + 1, residues, sight, mayAccept);
+      if ((mask[current[i]] & letter) === 0) continue;
+      reached = addReachable(
+        simulation,
+        next,
+        reached,
+        first[current[i]],
+        position + 1,
+        residues,
+        lookarounds,
+        mayAccept,
+      );
     }
     simulation.steps += count;
     if (!whole && reached !== ACCEPTED) {
-      reached = reach(simulation, beyond, reached, entry, position + 1, residues, sight, mayAccept);
+      reached = addReachable(
+        simulation,
+        next,
+        reached,
+        entry,
+        position + 1,
+        residues,
+        lookarounds,
+        mayAccept,
+      );
     }
-    simulation.here = beyond;
-    simulation.beyond = here;
+    simulation.current = next;
+    simulation.next = current;
     count = reached;
   }
   return count === ACCEPTED;

@@ -16,7 +16,7 @@ export interface Program {
   op: Uint8Array;
   /** Where to go on; for a branch the alternative preferred. */
   first: Int32Array;
-  /** For a branch the other alternative; for a look its index in `Automaton.looks`. */
+  /** For a branch the other alternative; for a lookaround its index in `Automaton.lookarounds`. */
   second: Int32Array;
   /** SET: bit c is set where code c matches as in Python: letters beyond the twenty match `.` and `[^…]`. */
   mask: Int32Array;
@@ -29,13 +29,13 @@ export const SET = 1;
 export const BRANCH = 2;
 export const START = 3;
 export const END = 4;
-export const LOOK = 5;
-const NOT_LOOK = 6;
+export const LOOKAROUND = 5;
+const NEGATIVE_LOOKAROUND = 6;
 
 export interface Automaton {
   program: Program;
-  /** Looks to either side, inner ones first. One that looks behind is written backwards. */
-  looks: { program: Program; behind: boolean }[];
+  /** Looks to either side, inner ones first. One that lookarounds behind is written backwards. */
+  lookarounds: { program: Program; behind: boolean }[];
   /** Whether `^` or `$` stands anywhere in the pattern. */
   anchored: boolean;
 }
@@ -45,8 +45,8 @@ interface Builder {
   first: number[];
   second: number[];
   mask: number[];
-  looks: Automaton["looks"];
-  /** Work done, shared with the looks within: repeats of nothing make no nodes but take time. */
+  lookarounds: Automaton["lookarounds"];
+  /** Work done, shared with the lookarounds within: repeats of nothing make no nodes but take time. */
   steps: { left: number };
   backwards: boolean;
 }
@@ -56,18 +56,18 @@ interface Builder {
  * @throws PatternError where that exceeds MAX_PATTERN_NODES; it names the repeat or element at which it did.
  */
 export function compilePattern(root: Node, anchored: boolean): Automaton {
-  const looks: Automaton["looks"] = [];
-  const program = compileProgram(root, looks, { left: 4 * MAX_PATTERN_NODES }, false);
-  return { program, looks, anchored };
+  const lookarounds: Automaton["lookarounds"] = [];
+  const program = compileProgram(root, lookarounds, { left: 4 * MAX_PATTERN_NODES }, false);
+  return { program, lookarounds, anchored };
 }
 
 function compileProgram(
   root: Node,
-  looks: Automaton["looks"],
+  lookarounds: Automaton["lookarounds"],
   steps: Builder["steps"],
   backwards: boolean,
 ): Program {
-  const builder: Builder = { op: [], first: [], second: [], mask: [], looks, steps, backwards };
+  const builder: Builder = { op: [], first: [], second: [], mask: [], lookarounds, steps, backwards };
   const accept = emit(builder, root, ACCEPT, -1);
   return arrange(builder, compile(builder, root, accept, accept));
 }
@@ -101,10 +101,16 @@ function compile(builder: Builder, node: Node, idle: number, moved: number): num
     case "start":
     case "end":
       return emit(builder, node, node.kind === "start" ? START : END, idle);
-    case "look": {
-      const program = compileProgram(node.child, builder.looks, builder.steps, node.behind);
-      builder.looks.push({ program, behind: node.behind });
-      return emit(builder, node, node.negative ? NOT_LOOK : LOOK, idle, builder.looks.length - 1);
+    case "lookaround": {
+      const program = compileProgram(node.child, builder.lookarounds, builder.steps, node.behind);
+      builder.lookarounds.push({ program, behind: node.behind });
+      return emit(
+        builder,
+        node,
+        node.negative ? NEGATIVE_LOOKAROUND : LOOKAROUND,
+        idle,
+        builder.lookarounds.length - 1,
+      );
     }
     case "group":
       return compile(builder, node.child, idle, moved);
@@ -131,9 +137,9 @@ interface Row {
   length: number;
   at: (index: number) => Node;
   /** The first item that cannot be empty: behind it nothing is idle. */
-  must: number;
+  firstRequired: number;
   /** The first item that can consume: up to it nothing has moved. */
-  may: number;
+  firstConsuming: number;
 }
 
 function rowOf(items: Node[], backwards: boolean): Row {
@@ -142,13 +148,18 @@ function rowOf(items: Node[], backwards: boolean): Row {
   return {
     length: items.length,
     at: (index) => ordered[index],
-    must: until(ordered.findIndex((item) => !item.nullable)),
-    may: until(ordered.findIndex((item) => item.consumes)),
+    firstRequired: until(ordered.findIndex((item) => !item.nullable)),
+    firstConsuming: until(ordered.findIndex((item) => item.consumes)),
   };
 }
 
 function rowOfCopies(node: Node, length: number): Row {
-  return { length, at: () => node, must: node.nullable ? length : 0, may: node.consumes ? 0 : length };
+  return {
+    length,
+    at: () => node,
+    firstRequired: node.nullable ? length : 0,
+    firstConsuming: node.consumes ? 0 : length,
+  };
 }
 
 /** Items one after the other, each compiled in front of the next for the states in which it can be entered. */
@@ -156,9 +167,9 @@ function compileRow(builder: Builder, row: Row, idle: number, moved: number): nu
   for (let i = row.length - 1; i >= 0; i--) {
     const item = row.at(i);
     const after = moved;
-    if (i > row.may) moved = compile(builder, item, after, after);
-    if (i > row.must) idle = moved;
-    else idle = i > row.may && idle === after ? moved : compile(builder, item, idle, after);
+    if (i > row.firstConsuming) moved = compile(builder, item, after, after);
+    if (i > row.firstRequired) idle = moved;
+    else idle = i > row.firstConsuming && idle === after ? moved : compile(builder, item, idle, after);
   }
   return idle;
 }
@@ -212,8 +223,8 @@ function arrange(builder: Builder, entry: number): Program {
     while (stack.length > 0) {
       const node = stack[stack.length - 1];
       const op = builder.op[node];
-      const goesOn = op !== SET && op !== ACCEPT;
-      if (goesOn && number[builder.first[node]] < 0) {
+      const continues = op !== SET && op !== ACCEPT;
+      if (continues && number[builder.first[node]] < 0) {
         stack.push(builder.first[node]);
         continue;
       }

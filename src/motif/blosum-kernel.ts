@@ -1,5 +1,5 @@
 import { Kernel } from "../kernel/kernel.ts";
-import type { Scoring } from "../kernel/plain.ts";
+import type { Scoring } from "../kernel/scalar.ts";
 import { BLOSUM62 } from "./matrix.ts";
 import { GAP_FIRST, GAP_NEXT } from "./statistics.ts";
 

@@ -1,6 +1,6 @@
 import { findMatches, pathOfMatch, lookaroundTable } from "./automaton-matches.ts";
 import type { Corpus } from "./corpus.ts";
-import { familyOf, isAdmitted, measure } from "./divergence.ts";
+import { buildFamily, passesThresholds, measureHomolog } from "./divergence.ts";
 import { evidenceOf } from "./evidence.ts";
 import { findHits, findHomologs } from "./homologs.ts";
 import { decode } from "./alphabet.ts";
@@ -12,7 +12,7 @@ import type { Pattern } from "./pattern.ts";
 import { type ScoringModel, SCORING_MODELS } from "./prediction.ts";
 import { openMotif } from "./retention.ts";
 import { residuesOf } from "./search.ts";
-import { seeded, shuffled } from "./seeded.ts";
+import { seededRandom, shuffled } from "./random.ts";
 
 /** A random match: its bin of the null, and by model how well it was kept. */
 export interface Draw {
@@ -21,7 +21,7 @@ export interface Draw {
 }
 
 /** Random matches that are drawn in one protein at most: more would rest on one family. */
-const PER_PROTEIN = 40;
+const MAX_DRAWS_PER_PROTEIN = 40;
 
 /** Longer proteins are not drawn: they would take most of the time. */
 const MAX_LENGTH = 2000;
@@ -30,7 +30,7 @@ const MAX_LENGTH = 2000;
 export const ENOUGH_DRAWS = 950;
 
 /** Random matches below which there is no null: a standard error of one per cent at P = 0.05, or more. */
-export const LEAST_DRAWS = 475;
+export const MIN_DRAWS = 475;
 
 /** The proteins of a corpus in the order in which the seed draws them; those too long to serve are left out. */
 export function drawnProteins(corpus: Corpus, seed: number): Uint32Array {
@@ -68,10 +68,12 @@ export function drawMatches(
       query,
       found.map(({ row }) => row),
     );
-    const homologs = rows.map((row) => measure(query, row)).filter((one) => isAdmitted(one, DEFAULTS));
+    const homologs = rows
+      .map((row) => measureHomolog(query, row))
+      .filter((one) => passesThresholds(one, DEFAULTS));
     if (homologs.length < MIN_HOMOLOGS) return [];
-    return drawIn(
-      familyOf(query, homologs),
+    return drawFromFamily(
+      buildFamily(query, homologs),
       patterns,
       (seed ^ Math.imul(protein + 1, 0x9e3779b1)) >>> 0,
       (i) => isKnown(protein, i),
@@ -79,24 +81,24 @@ export function drawMatches(
   });
 }
 
-function drawIn(
-  family: ReturnType<typeof familyOf>,
+function drawFromFamily(
+  family: ReturnType<typeof buildFamily>,
   patterns: readonly Pattern[],
   seed: number,
   isKnown: (pattern: number) => boolean,
 ): Draw[] {
-  const next = seeded(seed);
+  const next = seededRandom(seed);
   const draws: Draw[] = [];
   for (const i of shuffled(patterns.length, seed)) {
-    if (draws.length === PER_PROTEIN) break;
+    if (draws.length === MAX_DRAWS_PER_PROTEIN) break;
     if (isKnown(i)) continue;
     const { automaton } = patterns[i];
-    const sight = lookaroundTable(automaton, family.query);
-    const matches = findMatches(automaton, family.query, sight);
+    const lookarounds = lookaroundTable(automaton, family.query);
+    const matches = findMatches(automaton, family.query, lookarounds);
     if (matches.length === 0) continue;
     const match = matches[Math.floor(next() * matches.length)];
     if (match.end - match.start > DEFAULTS.maxMatchLength) continue;
-    const path = pathOfMatch(automaton, family.query, match, sight);
+    const path = pathOfMatch(automaton, family.query, match, lookarounds);
     if (path === null) continue;
     const numbers = SCORING_MODELS.map((model) =>
       evidenceOf(openMotif(automaton, model), family, match, path, matches.length),
@@ -135,18 +137,18 @@ export function calibrationOf(seed: number, drawn: readonly (readonly Draw[])[])
   const rowsOf = (model: ScoringModel): NullRow[] => {
     const rows = NULL_QUANTILES[model];
     const places = draws.map(({ bin, persistence }) =>
-      along(rows[bin].persistence, LOG_TAILS, persistence[model]),
+      interpolate(rows[bin].persistence, LOG_TAILS, persistence[model]),
     );
     const quantiles = quantilesOf(places);
     return rows.map(({ persistence }, bin) => ({
       matches: draws.filter((draw) => draw.bin === bin).length,
-      persistence: quantiles.map((place) => along(LOG_TAILS, persistence, place)),
+      persistence: quantiles.map((place) => interpolate(LOG_TAILS, persistence, place)),
     }));
   };
   return {
     seed,
     proteins: drawn.filter((own) => own.length > 0).length,
-    looked: drawn.length,
+    examined: drawn.length,
     matches: draws.length,
     rows: { continuous: rowsOf("continuous"), discontinuous: rowsOf("discontinuous") },
   };
@@ -155,7 +157,7 @@ export function calibrationOf(seed: number, drawn: readonly (readonly Draw[])[])
 const LOG_TAILS = LEVELS.map((level) => -Math.log(1 - level));
 
 /** The straight lines through (xs, ys) at x; the first and the last go on beyond the ends. */
-function along(xs: readonly number[], ys: readonly number[], x: number): number {
+function interpolate(xs: readonly number[], ys: readonly number[], x: number): number {
   const last = xs.findLastIndex((one) => x >= one);
   const i = Math.min(Math.max(last, 0), xs.length - 2);
   return ys[i] + ((x - xs[i]) / (xs[i + 1] - xs[i])) * (ys[i + 1] - ys[i]);

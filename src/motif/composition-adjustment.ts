@@ -1,5 +1,5 @@
 import { GAP, STANDARD } from "./alphabet.ts";
-import type { Aligned } from "./align.ts";
+import type { PairwiseAlignment } from "./align.ts";
 import { maskLowComplexity, type SegParameters } from "./complexity.ts";
 import { BLOSUM62, STRIDE } from "./matrix.ts";
 import { bitScore, compositionScale, eValue, GAP_FIRST, GAP_NEXT } from "./statistics.ts";
@@ -14,7 +14,7 @@ import { bitScore, compositionScale, eValue, GAP_FIRST, GAP_NEXT } from "./stati
 const ORDER = "ARNDCQEGHILKMFPSTWYV";
 
 /** How often residues are aligned in the blocks that BLOSUM62 was made of, in 1/10,000 (Henikoff & Henikoff 1992, "qij"). */
-const PAIRS = `
+const PAIR_COUNTS = `
   215
    23 178
    19  20 141
@@ -39,11 +39,11 @@ const PAIRS = `
 const CODES = STANDARD.length;
 
 /** ln of the frequency of each pair of codes, up to a term that is the same for all. */
-const LOG_PAIRS = new Float64Array(CODES * CODES);
+const LOG_PAIR_FREQUENCIES = new Float64Array(CODES * CODES);
 /** Frequencies of the residues in these pairs. */
 const BACKGROUND = new Float64Array(CODES);
 {
-  const rows = PAIRS.trim()
+  const rows = PAIR_COUNTS.trim()
     .split("\n")
     .map((row) => row.trim().split(/\s+/).map(Number));
   const total = rows.reduce((sum, row, i) => sum + row.reduce((s, n, j) => s + (i === j ? n : 2 * n), 0), 0);
@@ -51,7 +51,7 @@ const BACKGROUND = new Float64Array(CODES);
     for (let b = 0; b < CODES; b++) {
       const [i, j] = [ORDER.indexOf(STANDARD[a]), ORDER.indexOf(STANDARD[b])];
       const frequency = rows[Math.max(i, j)][Math.min(i, j)] / total;
-      LOG_PAIRS[a * CODES + b] = Math.log(frequency);
+      LOG_PAIR_FREQUENCIES[a * CODES + b] = Math.log(frequency);
       BACKGROUND[a] += frequency;
     }
   }
@@ -68,16 +68,16 @@ const MAX_DISTANCE = 0.16;
 const MAX_LENGTH_RATIO = 3;
 const MAX_ANGLE = (70 / 180) * Math.PI;
 /** Unless two residues make up so much of each of them. */
-const MUCH_OF_TWO = 0.4;
+const TWO_RESIDUE_FRACTION = 0.4;
 /** Low complexity of subjects, as blastp masks it. */
 const SUBJECT_SEG: SegParameters = { window: 10, trigger: 1.8, extension: 2.1 };
 /** An alignment ends where its score falls so far below its best: 25 bits of gapped scores, blastp's value, in half bits. */
-const DROP = 65;
+const X_DROP = 65;
 
 interface Composition {
   length: number;
   /** Parts of the twenty residues. */
-  parts: Float64Array;
+  frequencies: Float64Array;
   /** The same with pseudocounts. */
   smoothed: Float64Array;
 }
@@ -87,10 +87,10 @@ function compositionOf(residues: Uint8Array): Composition {
   for (const code of residues) counts[code & 31]++;
   let sum = 0;
   for (let a = 0; a < CODES; a++) sum += counts[a];
-  const parts = sum === 0 ? BACKGROUND.slice() : counts.subarray(0, CODES).map((count) => count / sum);
+  const frequencies = sum === 0 ? BACKGROUND.slice() : counts.subarray(0, CODES).map((count) => count / sum);
   const weight = PSEUDOCOUNTS / (sum + PSEUDOCOUNTS);
-  const smoothed = parts.map((part, a) => (1 - weight) * part + weight * BACKGROUND[a]);
-  return { length: residues.length, parts, smoothed };
+  const smoothed = frequencies.map((part, a) => (1 - weight) * part + weight * BACKGROUND[a]);
+  return { length: residues.length, frequencies, smoothed };
 }
 
 /** Distance of two compositions: root of their divergence from their mean (Endres & Schindelin 2003). */
@@ -104,31 +104,36 @@ function distance(p: Float64Array, q: Float64Array): number {
   return Math.sqrt(Math.max(0, sum));
 }
 
-function hasMuchOfTwo({ parts }: Composition): boolean {
-  const [first, second] = parts.toSorted((a, b) => b - a);
-  return first + second > MUCH_OF_TWO;
+function isDominatedByTwo({ frequencies }: Composition): boolean {
+  const [first, second] = frequencies.toSorted((a, b) => b - a);
+  return first + second > TWO_RESIDUE_FRACTION;
 }
 
 /** Whether the matrix is to be adjusted to a pair, and not only scaled. */
-function adjusts(query: Composition, subject: Composition): boolean {
-  if (hasMuchOfTwo(query) && hasMuchOfTwo(subject)) return true;
-  const between = distance(query.parts, subject.parts);
+function needsAdjustedMatrix(query: Composition, subject: Composition): boolean {
+  if (isDominatedByTwo(query) && isDominatedByTwo(subject)) return true;
+  const between = distance(query.frequencies, subject.frequencies);
   const ratio = Math.max(query.length, subject.length) / Math.min(query.length, subject.length);
   if (between <= MAX_DISTANCE || ratio <= MAX_LENGTH_RATIO) return true;
-  const [own, other] = [distance(query.parts, BACKGROUND), distance(subject.parts, BACKGROUND)];
-  const cosine = (own * own + other * other - between * between) / (2 * own * other);
+  const [queryComposition, subjectComposition] = [
+    distance(query.frequencies, BACKGROUND),
+    distance(subject.frequencies, BACKGROUND),
+  ];
+  const cosine =
+    (queryComposition * queryComposition + subjectComposition * subjectComposition - between * between) /
+    (2 * queryComposition * subjectComposition);
   return Math.acos(Math.min(1, Math.max(-1, cosine))) <= MAX_ANGLE;
 }
 
 /** Relative error of the residues' frequencies, and error of the entropy in nats, at which iterations end. */
 const PRECISION = 1e-4;
 const ENTROPY_PRECISION = 1e-5;
-const MOST_STEPS = 200;
-const LOWEST_POWER = 0.1;
-const HIGHEST_POWER = 8;
+const MAX_ITERATIONS = 200;
+const MIN_POWER = 0.1;
+const MAX_POWER = 8;
 
 /**
- * Log-odds scores in half bits, for codes a of the one and b of the other at `a * 20 + b`, of the pair frequencies that are
+ * Log-odds scores in half bits, for codes a of the one and b of the subjectComposition at `a * 20 + b`, of the pair frequencies that are
  * nearest to BLOSUM62's (least relative entropy) among those with the given frequencies of the residues (`p`, `q`; none
  * zero) and a relative entropy of `entropy` nats.
  *
@@ -141,8 +146,8 @@ export function adjustedScores(p: Float64Array, q: Float64Array, entropy: number
   const powers = new Float64Array(CODES * CODES);
   const scores = new Float64Array(CODES * CODES);
   const entropyAt = (t: number): number => {
-    for (let k = 0; k < powers.length; k++) powers[k] = Math.exp(t * LOG_PAIRS[k]);
-    for (let step = 0, error = 1; error > PRECISION && step < MOST_STEPS; step++) {
+    for (let k = 0; k < powers.length; k++) powers[k] = Math.exp(t * LOG_PAIR_FREQUENCIES[k]);
+    for (let step = 0, error = 1; error > PRECISION && step < MAX_ITERATIONS; step++) {
       error = 0;
       for (let a = 0; a < CODES; a++) {
         let sum = 0;
@@ -170,9 +175,9 @@ export function adjustedScores(p: Float64Array, q: Float64Array, entropy: number
   };
   let [before, t] = [1, 1.05];
   let [entropyBefore, entropyNow] = [entropyAt(before), entropyAt(t)];
-  for (let step = 0; Math.abs(entropyNow - entropy) > ENTROPY_PRECISION && step < MOST_STEPS; step++) {
+  for (let step = 0; Math.abs(entropyNow - entropy) > ENTROPY_PRECISION && step < MAX_ITERATIONS; step++) {
     const slope = (entropyNow - entropyBefore) / (t - before);
-    const next = Math.min(HIGHEST_POWER, Math.max(LOWEST_POWER, t + (entropy - entropyNow) / slope));
+    const next = Math.min(MAX_POWER, Math.max(MIN_POWER, t + (entropy - entropyNow) / slope));
     // Compositions that leave hardly any choice do not have the entropy whatever the power.
     if (!(slope > ENTROPY_PRECISION) || next === t) break;
     [before, entropyBefore] = [t, entropyNow];
@@ -182,14 +187,19 @@ export function adjustedScores(p: Float64Array, q: Float64Array, entropy: number
   return scores;
 }
 
-/** Score in half bits of the best stretch of an alignment, by scores of the twenty residues; other letters by BLOSUM62. */
-function bestStretch(query: Uint8Array, subject: Uint8Array, { row }: Aligned, scores: Float64Array): number {
+/** Score in half bits of the best stretch of an alignment, by scores of the twenty residues; subjectComposition letters by BLOSUM62. */
+function bestSegmentScore(
+  query: Uint8Array,
+  subject: Uint8Array,
+  { row }: PairwiseAlignment,
+  scores: Float64Array,
+): number {
   let best = 0;
   let peak = 0;
   let score = 0;
   let last = -1;
   const settle = (): void => {
-    if (score < 0 || score < peak - DROP) score = peak = 0;
+    if (score < 0 || score < peak - X_DROP) score = peak = 0;
     peak = Math.max(peak, score);
     best = Math.max(best, peak);
   };
@@ -218,24 +228,25 @@ export interface AdjustedScore {
 }
 
 /** For local alignments of one query (codes): their scores, as blastp's composition-based statistics have them. */
-export function adjustedTo(
+export function adjustedScorer(
   query: Uint8Array,
   residueCount: number,
-): (subject: Uint8Array, local: Aligned) => AdjustedScore {
-  const own = compositionOf(query);
+): (subject: Uint8Array, local: PairwiseAlignment) => AdjustedScore {
+  const queryComposition = compositionOf(query);
   return (subject, local) => {
     const masked = maskLowComplexity(subject, SUBJECT_SEG);
-    const other = compositionOf(masked);
+    const subjectComposition = compositionOf(masked);
     let scores: Float64Array;
-    if (adjusts(own, other)) scores = adjustedScores(own.smoothed, other.smoothed);
+    if (needsAdjustedMatrix(queryComposition, subjectComposition))
+      scores = adjustedScores(queryComposition.smoothed, subjectComposition.smoothed);
     else {
-      const scale = compositionScale(own.parts, other.parts);
+      const scale = compositionScale(queryComposition.frequencies, subjectComposition.frequencies);
       scores = Float64Array.from(
-        LOG_PAIRS,
+        LOG_PAIR_FREQUENCIES,
         (_, k) => scale * BLOSUM62[Math.floor(k / CODES) * STRIDE + (k % CODES)],
       );
     }
-    const score = bestStretch(query, masked, local, scores);
+    const score = bestSegmentScore(query, masked, local, scores);
     return { bitScore: bitScore(score), eValue: eValue(score, query.length, subject.length, residueCount) };
   };
 }

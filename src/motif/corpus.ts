@@ -86,14 +86,14 @@ const CHUNK_BYTES = 1 << 22;
 const MAX_CODE = 25;
 
 /** Bytes that grow by whole chunks, so that nothing large is ever copied. */
-interface Pile {
+interface ByteBuffer {
   chunks: Uint8Array[];
   used: number;
   length: number;
 }
-const pile = (): Pile => ({ chunks: [], used: 0, length: 0 });
+const emptyBuffer = (): ByteBuffer => ({ chunks: [], used: 0, length: 0 });
 
-function heap(to: Pile, bytes: Uint8Array): void {
+function append(to: ByteBuffer, bytes: Uint8Array): void {
   if (to.length + bytes.length > MAX_BYTES_PER_SECTION) {
     throw new CorpusError(`more than ${MAX_BYTES_PER_SECTION} bytes of residues or text do not fit into one`);
   }
@@ -111,16 +111,16 @@ function heap(to: Pile, bytes: Uint8Array): void {
   to.length += bytes.length;
 }
 
-const contents = (from: Pile): Uint8Array[] =>
+const usedChunks = (from: ByteBuffer): Uint8Array[] =>
   from.chunks.map((chunk, i) => (i === from.chunks.length - 1 ? chunk.subarray(0, from.used) : chunk));
 
 /** Collects proteins and packs them. Memory: the packed bytes and some 50 bytes per sequence. */
 export class CorpusBuilder {
   readonly #name: string;
   readonly #encoder = new TextEncoder();
-  readonly #residues = pile();
-  readonly #accessionBytes = pile();
-  readonly #descriptions = pile();
+  readonly #residues = emptyBuffer();
+  readonly #accessionBytes = emptyBuffer();
+  readonly #descriptions = emptyBuffer();
   readonly #offsets: number[] = [0];
   readonly #accessionOffsets: number[] = [0];
   readonly #descriptionOffsets: number[] = [0];
@@ -146,11 +146,11 @@ export class CorpusBuilder {
       if (code > MAX_CODE)
         throw new CorpusError(`residue code ${code} of a sequence to add is above ${MAX_CODE}`);
     }
-    heap(this.#residues, entry.residues);
+    append(this.#residues, entry.residues);
     this.#offsets.push(this.#residues.length);
-    heap(this.#accessionBytes, this.#encoder.encode(entry.accession));
+    append(this.#accessionBytes, this.#encoder.encode(entry.accession));
     this.#accessionOffsets.push(this.#accessionBytes.length);
-    heap(this.#descriptions, this.#encoder.encode(entry.description));
+    append(this.#descriptions, this.#encoder.encode(entry.description));
     this.#descriptionOffsets.push(this.#descriptions.length);
     this.#accessions.push(entry.accession);
     this.#species.push(this.#speciesOf(entry.speciesKey, entry.organism));
@@ -192,12 +192,12 @@ export class CorpusBuilder {
     const keys = packTexts([...this.#speciesIds.keys()], this.#encoder);
     const sections: Record<Section, Uint8Array[]> = {
       name: [this.#encoder.encode(this.#name)],
-      residues: contents(this.#residues),
+      residues: usedChunks(this.#residues),
       offsets: [wordBytes(this.#offsets)],
-      accessions: contents(this.#accessionBytes),
+      accessions: usedChunks(this.#accessionBytes),
       accessionOffsets: [wordBytes(this.#accessionOffsets)],
       byAccession: [new Uint8Array(byAccession.buffer)],
-      descriptions: contents(this.#descriptions),
+      descriptions: usedChunks(this.#descriptions),
       descriptionOffsets: [wordBytes(this.#descriptionOffsets)],
       species: [new Uint8Array(Int32Array.from(this.#species).buffer)],
       organisms: [organisms.bytes],
@@ -350,15 +350,15 @@ export function openCorpus(packed: Uint8Array): Corpus {
     species: (index) => species[index],
     speciesKey: (index) => (species[index] < 0 ? null : speciesKey(species[index])),
     organism: (index) => (species[index] < 0 ? null : organism(species[index]) || null),
-    findAccession(wanted) {
+    findAccession(target) {
       let low = 0;
       let high = sequenceCount;
       while (low < high) {
         const middle = (low + high) >>> 1;
-        if (accession(byAccession[middle]) < wanted) low = middle + 1;
+        if (accession(byAccession[middle]) < target) low = middle + 1;
         else high = middle;
       }
-      return low < sequenceCount && accession(byAccession[low]) === wanted ? byAccession[low] : -1;
+      return low < sequenceCount && accession(byAccession[low]) === target ? byAccession[low] : -1;
     },
     verify(createHash) {
       const running = createHash();
@@ -380,15 +380,15 @@ function wordBytes(numbers: number[]): Uint8Array {
 }
 
 function packTexts(texts: string[], encoder: TextEncoder): { bytes: Uint8Array; offsets: number[] } {
-  const into = pile();
+  const into = emptyBuffer();
   const offsets = [0];
   for (const part of texts) {
-    heap(into, encoder.encode(part));
+    append(into, encoder.encode(part));
     offsets.push(into.length);
   }
   const bytes = new Uint8Array(into.length);
   let at = 0;
-  for (const chunk of contents(into)) {
+  for (const chunk of usedChunks(into)) {
     bytes.set(chunk, at);
     at += chunk.length;
   }

@@ -1,6 +1,6 @@
 import { STANDARD } from "./alphabet.ts";
 import type { Match } from "./automaton-matches.ts";
-import { DISORDER_FLANK, TERMINUS } from "./options.ts";
+import { DISORDER_FLANK, TERMINUS_DECAY } from "./options.ts";
 
 /**
  * How much each residue promotes disorder: the TOP-IDP scale of Campen et al., Protein Pept. Lett. 2008, 15:956, from
@@ -59,5 +59,5 @@ export function disorderAround(query: Uint8Array, { start, end }: Match): number
  * and reached from outside, whatever they are made of.
  */
 export function terminusProximity(queryLength: number, { start, end }: Match): number {
-  return Math.exp(-Math.min(start, queryLength - end) / TERMINUS);
+  return Math.exp(-Math.min(start, queryLength - end) / TERMINUS_DECAY);
 }

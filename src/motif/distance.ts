@@ -19,7 +19,7 @@ export function kimuraDistance(dissimilarity: number): number {
  */
 export function distances(rows: readonly Uint8Array[]): Float64Array {
   const size = rows.length;
-  const marked = rows.map((row) => row.map((code) => (code < RESIDUES ? code : NO_RESIDUE)));
+  const marked = rows.map((row) => row.map((code) => (code < RESIDUES ? code : NON_RESIDUE)));
   const matrix = new Float64Array(size * size);
   for (let i = 0; i < size; i++) {
     for (let j = i + 1; j < size; j++) {
@@ -30,7 +30,7 @@ export function distances(rows: readonly Uint8Array[]): Float64Array {
 }
 
 /** Stands for all that is no standard residue: one bit that no residue has, so that columns are counted without branches. */
-const NO_RESIDUE = 32;
+const NON_RESIDUE = 32;
 
 function rowDistance(a: Uint8Array, b: Uint8Array): number {
   let apart = 0;

@@ -1,8 +1,8 @@
-import { residueShares } from "./abundance.ts";
+import { residueFrequencies } from "./abundance.ts";
 import { GAP, STANDARD } from "./alphabet.ts";
 import { distances } from "./distance.ts";
 import type { Row } from "./msa.ts";
-import { FLANK, IDENTITY_PRIOR, type Options } from "./options.ts";
+import { IDENTITY_FLANK, IDENTITY_PRIOR, type Options } from "./options.ts";
 import { neighbourJoining, type Tree } from "./tree.ts";
 import { treeWeights } from "./weight.ts";
 
@@ -31,11 +31,11 @@ export interface Family {
   /** Leaf 0 is the query, leaf i the homolog i − 1. */
   tree: Tree;
   /** Parts of the twenty residues in the query. */
-  shares: Float64Array;
+  composition: Float64Array;
 }
 
 /** A homolog by its row; its weight is 0 until it stands in a family. */
-export function measure(query: Uint8Array, row: Row): AlignedHomolog {
+export function measureHomolog(query: Uint8Array, row: Row): AlignedHomolog {
   const length = query.length;
   const identical = new Int32Array(length + 1);
   let first = -1;
@@ -68,12 +68,12 @@ export function measure(query: Uint8Array, row: Row): AlignedHomolog {
 }
 
 /** Whether an aligned homolog keeps the rules of coverage and identity. */
-export function isAdmitted(homolog: AlignedHomolog, options: Options): boolean {
+export function passesThresholds(homolog: AlignedHomolog, options: Options): boolean {
   return homolog.identity >= options.minIdentity && homolog.coverage >= options.minCoverage;
 }
 
 /** A family from homologs in order: their distances, tree and weights. */
-export function familyOf(query: Uint8Array, homologs: readonly AlignedHomolog[]): Family {
+export function buildFamily(query: Uint8Array, homologs: readonly AlignedHomolog[]): Family {
   const rows = [query, ...homologs.map(({ row }) => row.anchored)];
   const tree = neighbourJoining(distances(rows), rows.length);
   const weights = treeWeights(tree);
@@ -81,7 +81,7 @@ export function familyOf(query: Uint8Array, homologs: readonly AlignedHomolog[])
     query,
     homologs: homologs.map((homolog, i) => ({ ...homolog, weight: weights[i + 1] })),
     tree,
-    shares: residueShares(query),
+    composition: residueFrequencies(query),
   };
 }
 
@@ -92,8 +92,8 @@ export function familyOf(query: Uint8Array, homologs: readonly AlignedHomolog[])
 export function localIdentity(homolog: AlignedHomolog, start: number, end: number): number {
   const { identical, first, last } = homolog;
   const length = identical.length - 1;
-  const from = Math.max(0, start - FLANK);
-  const to = Math.min(length, end + FLANK);
+  const from = Math.max(0, start - IDENTITY_FLANK);
+  const to = Math.min(length, end + IDENTITY_FLANK);
   const same = identical[to] - identical[from] - (identical[end] - identical[start]);
   const seen = overlap(first, last, from, to) - overlap(first, last, start, end);
   const global = identical[length] / Math.max(overlap(first, last, 0, length), 1);

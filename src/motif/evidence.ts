@@ -1,4 +1,4 @@
-import { abundance, chanceOfPath } from "./abundance.ts";
+import { abundance, pathProbability } from "./abundance.ts";
 import { decode, GAP } from "./alphabet.ts";
 import type { Match } from "./automaton-matches.ts";
 import { disorderAround, terminusProximity } from "./disorder.ts";
@@ -8,9 +8,9 @@ import {
   DIVERGENCE_PRIOR,
   IDENTITY_DECAY,
   MAX_EXPECTATION,
-  MAX_OUTSIDE,
+  MAX_UNALIGNED,
   MIN_EXPECTATION,
-  MIN_IDENTITY_SEEN,
+  MIN_LOG_IDENTITY,
   PERSISTENCE_LOSS_RATE,
   PERSISTENCE_RETENTION,
   SCORE_OFFSET,
@@ -89,7 +89,7 @@ export function persistenceOf(terms: Terms): number {
 }
 
 /** z: the sum of all contributions. Random matches have mean 0 and standard deviation 1. */
-export function combined(terms: Terms): number {
+export function zScore(terms: Terms): number {
   return Object.values(contributionsOf(terms)).reduce((sum, part) => sum + part, 0);
 }
 
@@ -183,7 +183,8 @@ export function evidenceOf(
   let terms: Terms | null = null;
   if (isScored) {
     const divergence = Math.log(sums.localDivergence / sums.overallDivergence);
-    const rate = Math.exp(divergence) * described.substituted.reduce((sum, share) => sum + 1 - share, 0);
+    const rate =
+      Math.exp(divergence) * described.substitutionScores.reduce((sum, share) => sum + 1 - share, 0);
     terms = {
       retention: signedLog((sums.score - sums.expected) / Math.sqrt(sums.variance)),
       lossRate: signedLog(lossRateLikelihood(family.tree, observations, rate, chance)),
@@ -211,7 +212,7 @@ const OBSERVED = {
 /** The terms that describe the query and the region of the match instead of its homologs. */
 function regionTerms(
   motif: Motif,
-  { query, homologs, shares }: Family,
+  { query, homologs, composition }: Family,
   match: Match,
   path: Int32Array,
   matches: number,
@@ -224,7 +225,7 @@ function regionTerms(
     charge: regionCharge(query, match),
     serThrFraction: serThrFraction(query, match),
     terminusProximity: terminusProximity(query.length, match),
-    abundance: abundance(matches, places, chanceOfPath(path, shares)),
+    abundance: abundance(matches, places, pathProbability(path, composition)),
   };
 }
 
@@ -247,22 +248,22 @@ function scores(sums: Sums, terms: Terms | null): Pick<Evidence, "score" | "expe
   return {
     score: terms && sums.score / sums.weight,
     expected: terms && sums.expected / sums.weight,
-    z: terms && combined(terms),
+    z: terms && zScore(terms),
     persistence: terms && persistenceOf(terms),
   };
 }
 
 /** e_i: each defined position is kept, as its surroundings are, or substituted by an acceptable residue. 0..1. */
-export function expectedRetention({ substituted }: MotifMatch, identity: number): number {
+export function expectedRetention({ substitutionScores }: MotifMatch, identity: number): number {
   let expectation = 1;
-  for (const share of substituted) expectation *= identity + (1 - identity) * share;
+  for (const share of substitutionScores) expectation *= identity + (1 - identity) * share;
   return Math.min(MAX_EXPECTATION, Math.max(MIN_EXPECTATION, expectation));
 }
 
 /** Whether too much of a match lies beyond the aligned part of a homolog. */
 export function isMissing({ first, last }: AlignedHomolog, { start, end }: Match): boolean {
   const inside = overlap(first, last, start, end);
-  return (end - start - inside) / (end - start) > MAX_OUTSIDE;
+  return (end - start - inside) / (end - start) > MAX_UNALIGNED;
 }
 
 /** Retention where the homolog is aligned, else in its unaligned end; null if neither reaches the match. */
@@ -299,7 +300,7 @@ export function residuesAt(homolog: AlignedHomolog, match: Match): string {
 }
 
 function divergenceAt(identity: number): number {
-  return -Math.log(Math.max(MIN_IDENTITY_SEEN, identity));
+  return -Math.log(Math.max(MIN_LOG_IDENTITY, identity));
 }
 
 /** sign(x) · ln(1 + |x|): keeps the order and damps the tails. */

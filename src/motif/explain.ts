@@ -20,7 +20,7 @@ function phrase(node: Node): string {
       return "the protein's start";
     case "end":
       return "the protein's end";
-    case "look":
+    case "lookaround":
       return `${node.negative ? "not " : ""}${node.behind ? "preceded" : "followed"} by ${enclosed(node.child)}`;
     case "group":
       return phrase(node.child);

@@ -1,17 +1,17 @@
-import { align, alignLocal, type Aligned } from "./align.ts";
-import { adjustedTo } from "./composition-adjustment.ts";
+import { align, alignLocal, type PairwiseAlignment } from "./align.ts";
+import { adjustedScorer } from "./composition-adjustment.ts";
 import type { Corpus } from "./corpus.ts";
 import type { Row } from "./msa.ts";
 import type { Options } from "./options.ts";
 import { readQuery, SequenceError } from "./query.ts";
 import {
   type Hit,
-  inOrder,
+  sortHits,
   residuesOf,
   search,
   type SearchOptions,
-  searchParts,
-  sharedParts,
+  searchRanges,
+  claimRanges,
 } from "./search.ts";
 
 export interface FoundHomolog {
@@ -37,7 +37,7 @@ export type HomologOptions = Pick<
 >;
 
 /** Part of the work that is the search; the rest is alignment. Only the progress depends on it. */
-const SEARCH_PART = 0.8;
+const SEARCH_FRACTION = 0.8;
 /** Hits aligned at a time: full batches of the kernel, and little in vain where the limit is reached. */
 const BATCH = 32;
 
@@ -59,8 +59,8 @@ export function findHomologs(
   hitsFound?: Hit[],
 ): FoundHomolog[] {
   const hits = hitsFound
-    ? inOrder(hitsFound, corpus)
-    : search(query, corpus, searchOptions(query, options), (fraction) => report(fraction * SEARCH_PART));
+    ? sortHits(hitsFound, corpus)
+    : search(query, corpus, searchOptions(query, options), (fraction) => report(fraction * SEARCH_FRACTION));
   const represented = new Set<number>();
   const others: Hit[] = [];
   for (const hit of hits) {
@@ -69,7 +69,7 @@ export function findHomologs(
   }
 
   const found: FoundHomolog[] = [];
-  const adjusted = adjustedTo(query, corpus.residueCount);
+  const adjusted = adjustedScorer(query, corpus.residueCount);
   /** Aligns hits in order until the limit is reached, and takes those that hold; returns those left for later. */
   const take = (candidates: Hit[], oncePerSpecies: boolean): Hit[] => {
     const later: Hit[] = [];
@@ -81,7 +81,7 @@ export function findHomologs(
         if (oncePerSpecies && represented.has(species)) later.push(candidates[at]);
         else batch.push(candidates[at]);
       }
-      for (const [k, aligned] of holding(query, corpus, batch, options).entries()) {
+      for (const [k, aligned] of alignHits(query, corpus, batch, options).entries()) {
         if (aligned === null) continue;
         const hit = batch[k];
         const species = corpus.species(hit.index);
@@ -94,7 +94,7 @@ export function findHomologs(
         }
       }
       const done = Math.max(found.length / options.maxHomologs, at / candidates.length);
-      report(SEARCH_PART + (1 - SEARCH_PART) * Math.min(1, done) * 0.99);
+      report(SEARCH_FRACTION + (1 - SEARCH_FRACTION) * Math.min(1, done) * 0.99);
     }
     return later;
   };
@@ -129,33 +129,37 @@ export function findHits(
   report: (fraction: number) => void = () => {},
 ): Hit[][] {
   const requests = queries.map((text) => {
-    const query = readable(text);
+    const query = readQueryOrEmpty(text);
     return { query, options: searchOptions(query, options) };
   });
-  return searchParts(requests, corpus, sharedParts(corpus, counter), (fraction) =>
-    report(fraction * SEARCH_PART),
+  return searchRanges(requests, corpus, claimRanges(corpus, counter), (fraction) =>
+    report(fraction * SEARCH_FRACTION),
   );
 }
 
 /** Queries, and their residues, that share a pass over the corpus: more save little, and the first answer waits. */
-const GROUP = 16;
-const GROUP_RESIDUES = 16_384;
+const MAX_GROUP_QUERIES = 16;
+const MAX_GROUP_RESIDUES = 16_384;
 /**
  * Queries whose lengths are compared to form groups. Homologs have bounds of length that follow the query's, and a
  * pass reads what any query of its group admits: groups of nearly equal length read least.
  */
-const SORTED = 64;
+const SORT_WINDOW = 64;
 
 /** Which queries, of these lengths, are best given to `findHits` together: each number from 0 in one of the groups. */
 export function groupQueries(lengths: readonly number[]): number[][] {
   const groups: number[][] = [];
-  for (let from = 0; from < lengths.length; from += SORTED) {
-    const numbers = Array.from({ length: Math.min(SORTED, lengths.length - from) }, (_, i) => from + i);
+  for (let from = 0; from < lengths.length; from += SORT_WINDOW) {
+    const numbers = Array.from({ length: Math.min(SORT_WINDOW, lengths.length - from) }, (_, i) => from + i);
     numbers.sort((a, b) => lengths[a] - lengths[b] || a - b);
     let members: number[] = [];
     let residues = 0;
     for (const k of numbers) {
-      if (members.length === 0 || members.length === GROUP || residues + lengths[k] > GROUP_RESIDUES) {
+      if (
+        members.length === 0 ||
+        members.length === MAX_GROUP_QUERIES ||
+        residues + lengths[k] > MAX_GROUP_RESIDUES
+      ) {
         groups.push((members = []));
         residues = 0;
       }
@@ -166,7 +170,7 @@ export function groupQueries(lengths: readonly number[]): number[][] {
   return groups;
 }
 
-function readable(text: string): Uint8Array {
+function readQueryOrEmpty(text: string): Uint8Array {
   try {
     return readQuery(text);
   } catch (error) {
@@ -176,19 +180,19 @@ function readable(text: string): Uint8Array {
 }
 
 /** A hit's two alignments. */
-interface Held {
-  local: Aligned;
-  whole: Aligned;
+interface HitAlignments {
+  local: PairwiseAlignment;
+  whole: PairwiseAlignment;
 }
 
 /** For each hit its alignments, or null where one of them falls short of coverage or identity. */
-function holding(
+function alignHits(
   query: Uint8Array,
   corpus: Corpus,
   hits: Hit[],
   { minCoverage, minIdentity }: HomologOptions,
-): (Held | null)[] {
-  const holds = ({ coverage, identity }: Aligned): boolean =>
+): (HitAlignments | null)[] {
+  const holds = ({ coverage, identity }: PairwiseAlignment): boolean =>
     coverage >= minCoverage && identity >= minIdentity;
   const subjects = hits.map(({ index }) => residuesOf(corpus, index));
   const locally = alignLocal(query, subjects);
@@ -197,7 +201,7 @@ function holding(
     query,
     kept.map((k) => subjects[k]),
   );
-  const out: (Held | null)[] = hits.map(() => null);
+  const out: (HitAlignments | null)[] = hits.map(() => null);
   for (const [i, k] of kept.entries()) {
     if (holds(aligned[i])) out[k] = { local: locally[k], whole: aligned[i] };
   }

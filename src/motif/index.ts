@@ -5,7 +5,7 @@
 
 /** The pipeline: from a query and a corpus, or from an alignment of the user's, to scored matches. */
 export { predict, predictFromAlignment } from "./predict.ts";
-export type { PatternRequest, Report, Stage } from "./predict.ts";
+export type { PatternRequest, ProgressCallback, Stage } from "./predict.ts";
 
 /** The search alone, of several queries at once and by several threads; `predict` goes on from there. */
 export { findHits, groupQueries } from "./homologs.ts";
@@ -34,7 +34,7 @@ export type { Options } from "./options.ts";
 export { parsePattern } from "./pattern.ts";
 export type { Dialect, Pattern } from "./pattern.ts";
 export { explain } from "./explain.ts";
-export { leastBits } from "./information.ts";
+export { minBits } from "./information.ts";
 export { findMatches, lookaroundTable } from "./automaton-matches.ts";
 export type { Match } from "./automaton-matches.ts";
 
@@ -53,7 +53,7 @@ export { FastaReader, readFasta, readHeader } from "./fasta.ts";
 export type { FastaEntry } from "./fasta.ts";
 
 /** An empirical null of a corpus's own: random matches in drawn proteins, and what they make; `Corpus.calibration` takes it. */
-export { calibrationOf, drawMatches, drawnProteins, ENOUGH_DRAWS, LEAST_DRAWS } from "./calibration.ts";
+export { calibrationOf, drawMatches, drawnProteins, ENOUGH_DRAWS, MIN_DRAWS } from "./calibration.ts";
 export type { Draw } from "./calibration.ts";
 export { NULL_BINS } from "./p-value.ts";
 export type { Calibration } from "./p-value.ts";

@@ -24,21 +24,21 @@ export function pathBits(path: Int32Array): number {
 }
 
 /** Least information over all paths of a pattern, in bits: what a match tells at the very least. */
-export function leastBits(node: Node): number {
+export function minBits(node: Node): number {
   switch (node.kind) {
     case "set":
       return positionBits(node.mask);
     case "start":
     case "end":
-    case "look":
+    case "lookaround":
       return 0;
     case "group":
-      return leastBits(node.child);
+      return minBits(node.child);
     case "sequence":
-      return node.items.reduce((bits, item) => bits + leastBits(item), 0);
+      return node.items.reduce((bits, item) => bits + minBits(item), 0);
     case "choice":
-      return node.items.reduce((bits, item) => Math.min(bits, leastBits(item)), Infinity);
+      return node.items.reduce((bits, item) => Math.min(bits, minBits(item)), Infinity);
     case "repeat":
-      return node.min === 0 ? 0 : node.min * leastBits(node.child);
+      return node.min === 0 ? 0 : node.min * minBits(node.child);
   }
 }

@@ -75,7 +75,7 @@ export const MAX_MATCHING_STEPS = 400_000_000;
 export const PROFILE_BAND = 32;
 
 /** What a gap at an end of the chain costs, as a part of one within: fragments are common, loose ends are not. */
-export const END_GAP_SHARE = 0.5;
+export const END_GAP_FACTOR = 0.5;
 
 // ---- Distances, tree and weights -------------------------------------------------------------------------
 
@@ -95,13 +95,13 @@ export const WEIGHT_FLOOR = 1e-6;
  * A position with less information (bits) is a wildcard: keeps `.` and `[^P]` out of the score, and takes in
  * any set that excludes a fifth of all residues or more.
  */
-export const DEFINED_BITS = 0.3;
+export const MIN_DEFINED_BITS = 0.3;
 
 /** Bits given to a position that admits no standard residue at all, where the logarithm has no value. */
 export const MAX_POSITION_BITS = 10;
 
 /** A homolog with more than this part of the motif outside its first to last aligned residue is missing there. */
-export const MAX_OUTSIDE = 0.5;
+export const MAX_UNALIGNED = 0.5;
 
 /**
  * How far beside the aligned place the motif is looked for, and what it is worth there. Motifs lie in disordered
@@ -111,7 +111,7 @@ export const SHIFT = 10;
 export const SHIFT_RETENTION = 0.75;
 
 /** Columns on each side that tell the local divergence, and the pseudo-count by which global identity enters. */
-export const FLANK = 30;
+export const IDENTITY_FLANK = 30;
 export const IDENTITY_PRIOR = 5;
 
 /** Frequency assumed for a residue of the query that is none of the twenty. */
@@ -130,16 +130,16 @@ export const MAX_EXPECTATION = 0.99;
 export const IDENTITY_DECAY = 0.3;
 
 /** How far the ends of query and homolog may be out of step for the motif still to be looked for in a loose end. */
-export const TAIL = 60;
+export const MAX_TERMINUS_OFFSET = 60;
 
 /** Residues on each side whose disorder counts: the window of 41 in which TOP-IDP was judged, without the match. */
 export const DISORDER_FLANK = 20;
 
 /** Residues over which the nearness of an end of the chain wears off. */
-export const TERMINUS = 30;
+export const TERMINUS_DECAY = 30;
 
 /** Part of identical residues below which the logarithm of an identity is cut. */
-export const MIN_IDENTITY_SEEN = 0.05;
+export const MIN_LOG_IDENTITY = 0.05;
 
 /** Added to both sides of the ratio of local to overall divergence: with nothing diverged it is 1. */
 export const DIVERGENCE_PRIOR = 0.05;
@@ -162,7 +162,7 @@ export const FAMILY_DISORDER_FLANK = 10;
 
 /** Window for hydrophobic segments, Kyte & Doolittle's for membranes, and how far its centre may lie from a match's. */
 export const BURIAL_WINDOW = 19;
-export const BURIAL_REACH = 10;
+export const BURIAL_MAX_OFFSET = 10;
 
 /** Residues on each side that determine charge and serine/threonine fraction of a region. */
 export const REGION_FLANK = 40;
@@ -214,4 +214,4 @@ export const COMPLEXITY_WINDOW = 12;
 export const LOW_COMPLEXITY_BITS = 2.2;
 
 /** A pattern that matches at more than this part of the query's residues says little wherever it matches. */
-export const EVERYWHERE = 0.1;
+export const MAX_MATCH_DENSITY = 0.1;

@@ -16,7 +16,7 @@ export interface Calibration {
   seed: number;
   /** Proteins with enough homologs, out of those examined. */
   proteins: number;
-  looked: number;
+  examined: number;
   matches: number;
   /** Rows by depth, then by disorder. */
   rows: Record<ScoringModel, readonly NullRow[]>;
@@ -45,7 +45,7 @@ export function pValueOf(
 ): PValue | null {
   if (homologs < MIN_HOMOLOGS || persistence === null) return null;
   const rows = calibration?.rows ?? NULL_QUANTILES;
-  return tailBeyond(rows[model][binOf(homologs, disorder)].persistence, persistence);
+  return tailProbability(rows[model][binOf(homologs, disorder)].persistence, persistence);
 }
 
 /** Row of the null distribution: by depth, then by disorder, starting with shallow and ordered. */
@@ -63,18 +63,21 @@ export function describeCalibration({ proteins, matches }: Calibration): string 
 }
 
 /** Fraction of a null distribution at or above a value; between two quantiles ln p is linear. */
-export function tailBeyond(quantiles: readonly number[], value: number): PValue {
+export function tailProbability(quantiles: readonly number[], value: number): PValue {
   const last = LEVELS.length - 1;
   if (value < quantiles[0]) return { p: 1 - LEVELS[0], is: "at least" };
   if (value >= quantiles[last])
-    return { p: tail(last), is: value === quantiles[last] ? "estimate" : "at most" };
+    return { p: probabilityAbove(last), is: value === quantiles[last] ? "estimate" : "at most" };
   const i = quantiles.findLastIndex((quantile) => value >= quantile);
   const part = (value - quantiles[i]) / (quantiles[i + 1] - quantiles[i]);
-  return { p: Math.exp((1 - part) * Math.log(tail(i)) + part * Math.log(tail(i + 1))), is: "estimate" };
+  return {
+    p: Math.exp((1 - part) * Math.log(probabilityAbove(i)) + part * Math.log(probabilityAbove(i + 1))),
+    is: "estimate",
+  };
 }
 
 /** The fraction above a level, rounded so that 1 − 0.995 is 0.005. */
-function tail(level: number): number {
+function probabilityAbove(level: number): number {
   return Math.round((1 - LEVELS[level]) * 1e6) / 1e6;
 }
 

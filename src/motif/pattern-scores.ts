@@ -3,7 +3,7 @@ import { findMatches, lookaroundTable, type Match, pathOfMatch } from "./automat
 import type { Family } from "./divergence.ts";
 import { contributionsOf, type Evidence, evidenceOf } from "./evidence.ts";
 import { explain } from "./explain.ts";
-import { leastBits, pathBits } from "./information.ts";
+import { minBits, pathBits } from "./information.ts";
 import { MAX_MATCHING_STEPS, type Options } from "./options.ts";
 import { type Calibration, pValueOf, verdictOf } from "./p-value.ts";
 import type { Pattern } from "./pattern.ts";
@@ -31,18 +31,18 @@ export function scorePattern(
   const lookarounds = lookaroundTable(automaton, family.query);
   const found = findMatches(automaton, family.query, lookarounds);
   const motif = openMotif(automaton, context.model);
-  const bits = leastBits(root);
+  const bits = minBits(root);
   const score = (match: Match): MatchScore => {
     const isShort = match.end - match.start <= options.maxMatchLength;
     let path: Int32Array | null = null;
-    let evidence = NOT_SCORED;
+    let evidence = NO_EVIDENCE;
     if (isShort && motif.simulation.steps <= MAX_MATCHING_STEPS) {
       motif.simulation.steps += (match.end - match.start + 1) * automaton.program.size;
       path = pathOfMatch(automaton, family.query, match, lookarounds);
       if (path) evidence = evidenceOf(motif, family, match, path, found.length);
     }
     const isAffordable = motif.simulation.steps <= MAX_MATCHING_STEPS;
-    if (!isAffordable) evidence = NOT_SCORED;
+    if (!isAffordable) evidence = NO_EVIDENCE;
     const warnings = matchWarnings(family.query, match, evidence, { isShort, isAffordable }, options);
     return matchScore(match, evidence, path ? pathBits(path) : bits, warnings, context);
   };
@@ -90,7 +90,7 @@ function matchScore(
   };
 }
 
-const NOT_SCORED: Evidence = {
+const NO_EVIDENCE: Evidence = {
   homologs: 0,
   effectiveHomologs: 0,
   score: null,

@@ -13,7 +13,7 @@ export class PatternError extends Error {
   }
 }
 
-interface Place {
+interface NodeBase {
   /** Where it stands in the expression, from 0. */
   position: number;
   /** Whether it can match without consuming a residue, and whether it can consume one at all. */
@@ -22,7 +22,7 @@ interface Place {
 }
 
 /** One residue out of a set: a letter, `.`, `[…]` or `[^…]`. */
-export interface SetNode extends Place {
+export interface SetNode extends NodeBase {
   kind: "set";
   /** Its normal form: equal forms are equal sets written alike (`[S]` is `S`). */
   written: string;
@@ -30,30 +30,30 @@ export interface SetNode extends Place {
   /** Bit c is set where the code c (alphabet.ts, 0–25) is matched; letters beyond the twenty match `.` and `[^…]`. */
   mask: number;
 }
-export interface EdgeNode extends Place {
+export interface AnchorNode extends NodeBase {
   kind: "start" | "end";
 }
-export interface LookNode extends Place {
-  kind: "look";
+export interface LookaroundNode extends NodeBase {
+  kind: "lookaround";
   behind: boolean;
   negative: boolean;
   child: Node;
 }
-export interface GroupNode extends Place {
+export interface GroupNode extends NodeBase {
   kind: "group";
   child: Node;
   /** False for `(?:…)`, which is no more than what it holds. */
-  counted: boolean;
+  capturing: boolean;
 }
-export interface SequenceNode extends Place {
+export interface SequenceNode extends NodeBase {
   kind: "sequence";
   items: Node[];
 }
-export interface ChoiceNode extends Place {
+export interface ChoiceNode extends NodeBase {
   kind: "choice";
   items: Node[];
 }
-export interface RepeatNode extends Place {
+export interface RepeatNode extends NodeBase {
   kind: "repeat";
   child: Node;
   min: number;
@@ -61,7 +61,7 @@ export interface RepeatNode extends Place {
   max: number;
   lazy: boolean;
 }
-export type Node = SetNode | EdgeNode | LookNode | GroupNode | SequenceNode | ChoiceNode | RepeatNode;
+export type Node = SetNode | AnchorNode | LookaroundNode | GroupNode | SequenceNode | ChoiceNode | RepeatNode;
 
 /** Every letter, the six beyond the twenty included, as a mask. */
 export const ALL_LETTERS = 2 ** LETTERS.length - 1;

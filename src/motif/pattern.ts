@@ -64,12 +64,12 @@ function advance(reader: Reader): void {
   while (reader.at < reader.text.length && " \t\r\n".includes(reader.text[reader.at])) reader.at++;
 }
 
-function next(reader: Reader): string {
+function peek(reader: Reader): string {
   return reader.at < reader.text.length ? reader.text[reader.at] : "";
 }
 
 /** Every element read costs one: a megabyte of letters is refused at the first that is too many. */
-function count(reader: Reader, position: number): void {
+function countElement(reader: Reader, position: number): void {
   if (++reader.elements > MAX_PATTERN_NODES) {
     throw new PatternError(position, `The pattern is too large: at most ${MAX_PATTERN_NODES} elements.`);
   }
@@ -78,8 +78,8 @@ function count(reader: Reader, position: number): void {
 function readChoice(reader: Reader, depth: number): Node {
   const position = reader.at;
   const items = [readSequence(reader, depth)];
-  while (next(reader) === "|") {
-    count(reader, reader.at);
+  while (peek(reader) === "|") {
+    countElement(reader, reader.at);
     advance(reader);
     items.push(readSequence(reader, depth));
   }
@@ -89,15 +89,15 @@ function readChoice(reader: Reader, depth: number): Node {
 function readSequence(reader: Reader, depth: number): Node[] {
   const items: Node[] = [];
   for (;;) {
-    const character = next(reader);
+    const character = peek(reader);
     if (character === "" || character === "|" || character === ")") return items;
-    count(reader, reader.at);
+    countElement(reader, reader.at);
     if (startsRepeat(character)) {
       items.push(readRepeat(reader, items.pop()));
       continue;
     }
     const item = readItem(reader, character, depth);
-    if (item.kind !== "group" || item.counted || startsRepeat(next(reader))) items.push(item);
+    if (item.kind !== "group" || item.capturing || startsRepeat(peek(reader))) items.push(item);
     else if (item.child.kind === "sequence") items.push(...item.child.items);
     else items.push(item.child);
   }
@@ -124,13 +124,13 @@ function readItem(reader: Reader, character: string, depth: number): Node {
       return { kind: character === "^" ? "start" : "end", position, nullable: true, consumes: false };
     default:
   }
-  if (!STANDARD.includes(character)) throw new PatternError(position, complaint(character));
+  if (!STANDARD.includes(character)) throw new PatternError(position, unexpectedCharacter(character));
   advance(reader);
   return listed(character, position);
 }
 
 /** Why a character cannot stand where an element is expected. */
-function complaint(character: string): string {
+function unexpectedCharacter(character: string): string {
   const allowed = `Allowed are the residues ${STANDARD}, . [ ] ( ) | ^ $ and the repeats * + ? {n,m}.`;
   if (character >= "a" && character <= "z") return `Residues are upper-case letters. ${allowed}`;
   if (character >= "0" && character <= "9")
@@ -145,10 +145,10 @@ function complaint(character: string): string {
 function readSet(reader: Reader): SetNode {
   const position = reader.at;
   advance(reader);
-  const excluded = next(reader) === "^";
+  const excluded = peek(reader) === "^";
   if (excluded) advance(reader);
   const letters = new Set<string>();
-  for (let letter = next(reader); letter !== "]"; letter = next(reader)) {
+  for (let letter = peek(reader); letter !== "]"; letter = peek(reader)) {
     if (letter === "") throw new PatternError(position, "This [ is never closed; a set ends with ].");
     if (!STANDARD.includes(letter)) {
       throw new PatternError(reader.at, `A set [ ] lists residues only, without separators: ${STANDARD}.`);
@@ -170,16 +170,17 @@ function readGroup(reader: Reader, depth: number): Node {
     throw new PatternError(position, `Groups are nested too deeply: at most ${MAX_NESTING} levels.`);
   }
   advance(reader);
-  const counted = next(reader) !== "?";
-  const look = counted ? null : readGroupKind(reader);
+  const capturing = peek(reader) !== "?";
+  const lookaround = capturing ? null : readGroupKind(reader);
   const child = readChoice(reader, depth + 1);
-  if (next(reader) !== ")") throw new PatternError(position, "This ( is never closed; a group ends with ).");
+  if (peek(reader) !== ")") throw new PatternError(position, "This ( is never closed; a group ends with ).");
   advance(reader);
-  if (look) return { kind: "look", ...look, child, position, nullable: true, consumes: false };
-  return { kind: "group", counted, child, position, nullable: child.nullable, consumes: child.consumes };
+  if (lookaround)
+    return { kind: "lookaround", ...lookaround, child, position, nullable: true, consumes: false };
+  return { kind: "group", capturing, child, position, nullable: child.nullable, consumes: child.consumes };
 }
 
-/** What `(?` begins: a look to either side, or null for a group without number. */
+/** What `(?` begins: a lookaround to either side, or null for a group without number. */
 function readGroupKind(reader: Reader): { behind: boolean; negative: boolean } | null {
   if (reader.dialect === "soap") {
     throw new PatternError(
@@ -188,13 +189,13 @@ function readGroupKind(reader: Reader): { behind: boolean; negative: boolean } |
     );
   }
   advance(reader);
-  if (next(reader) === ":") {
+  if (peek(reader) === ":") {
     advance(reader);
     return null;
   }
-  const behind = next(reader) === "<";
+  const behind = peek(reader) === "<";
   if (behind) advance(reader);
-  const sign = next(reader);
+  const sign = peek(reader);
   if (sign !== "=" && sign !== "!") {
     throw new PatternError(reader.at, "After (? one of : = ! <= <! is expected.");
   }
@@ -215,13 +216,13 @@ function readRepeat(reader: Reader, child: Node | undefined): Node {
     throw new PatternError(position, "A repeat cannot follow a repeat; put the first into a group.");
   }
   const [min, max] = readCounts(reader);
-  const lazy = next(reader) === "?";
+  const lazy = peek(reader) === "?";
   if (lazy) advance(reader);
   return repeat(child, min, max, lazy, position);
 }
 
 function readCounts(reader: Reader): [min: number, max: number] {
-  const character = next(reader);
+  const character = peek(reader);
   const position = reader.at;
   advance(reader);
   if (character === "*") return [0, Infinity];
@@ -229,7 +230,7 @@ function readCounts(reader: Reader): [min: number, max: number] {
   if (character === "?") return [0, 1];
   const low = readNumber(reader);
   let high = low;
-  if (next(reader) === ",") {
+  if (peek(reader) === ",") {
     advance(reader);
     high = readNumber(reader) ?? Infinity;
     if (low === null && high === Infinity)
@@ -238,7 +239,7 @@ function readCounts(reader: Reader): [min: number, max: number] {
   if (low === null && high === null) {
     throw new PatternError(reader.at, "After { a number is expected, as in {3}, {2,4}, {2,} or {,4}.");
   }
-  if (next(reader) !== "}")
+  if (peek(reader) !== "}")
     throw new PatternError(reader.at, "Here } is expected: a repeat is {n} or {n,m}.");
   advance(reader);
   if (high! < (low ?? 0)) throw new PatternError(position, "The upper count is smaller than the lower one.");
@@ -248,7 +249,7 @@ function readCounts(reader: Reader): [min: number, max: number] {
 function readNumber(reader: Reader): number | null {
   const position = reader.at;
   let value: number | null = null;
-  for (let digit = next(reader); digit >= "0" && digit <= "9"; digit = next(reader)) {
+  for (let digit = peek(reader); digit >= "0" && digit <= "9"; digit = peek(reader)) {
     value = (value ?? 0) * 10 + Number(digit);
     if (value > MAX_REPEAT) throw new PatternError(position, `A count may be at most ${MAX_REPEAT}.`);
     advance(reader);

@@ -1,6 +1,6 @@
 import { type Calibration, describeCalibration } from "./p-value.ts";
 import type { Corpus } from "./corpus.ts";
-import { type AlignedHomolog, familyOf, isAdmitted, measure } from "./divergence.ts";
+import { type AlignedHomolog, buildFamily, passesThresholds, measureHomolog } from "./divergence.ts";
 import { familyAlignment } from "./family-alignment.ts";
 import { findHomologs } from "./homologs.ts";
 import { alignProgressively } from "./progressive.ts";
@@ -24,9 +24,9 @@ export interface PatternRequest {
 /** What predict is doing, in this order. */
 export type Stage = "homologs" | "tree" | "scores";
 /** Told from time to time: the stage and the part of it that is done, 0..1. */
-export type Report = (stage: Stage, fraction: number) => void;
+export type ProgressCallback = (stage: Stage, fraction: number) => void;
 
-interface Wanted {
+interface ScoringRequest {
   patterns: readonly PatternRequest[];
   model: ScoringModel;
 }
@@ -40,10 +40,10 @@ interface Wanted {
  * @throws SequenceError, PatternError before any work is done.
  */
 export function predict(
-  request: Wanted & { query: string },
+  request: ScoringRequest & { query: string },
   corpus: Corpus,
   options: Readonly<Options> = DEFAULTS,
-  report: Report = () => {},
+  report: ProgressCallback = () => {},
   hits?: Hit[],
 ): Prediction {
   const query = readQuery(request.query);
@@ -54,7 +54,7 @@ export function predict(
     query,
     found.map(({ row }) => row),
   );
-  const aligned = found.map((hit, k) => ({ source: hit, homolog: measure(query, rows[k]) }));
+  const aligned = found.map((hit, k) => ({ source: hit, homolog: measureHomolog(query, rows[k]) }));
   return assemble({ request, query, patterns, options, report }, aligned, {
     calibration: corpus.calibration ?? null,
     corpus: {
@@ -81,13 +81,16 @@ export function predict(
  * @throws SequenceError, PatternError before any work is done.
  */
 export function predictFromAlignment(
-  request: Wanted & { rows: readonly AlignedText[] },
+  request: ScoringRequest & { rows: readonly AlignedText[] },
   options: Readonly<Options> = DEFAULTS,
-  report: Report = () => {},
+  report: ProgressCallback = () => {},
 ): Prediction {
   const { query, rows } = readAlignment(request.rows);
   const patterns = readPatterns(request.patterns);
-  const aligned = rows.map((row, i) => ({ source: request.rows[i + 1], homolog: measure(query, row) }));
+  const aligned = rows.map((row, i) => ({
+    source: request.rows[i + 1],
+    homolog: measureHomolog(query, row),
+  }));
   return assemble({ request, query, patterns, options, report }, aligned, {
     calibration: null,
     corpus: null,
@@ -101,7 +104,7 @@ export function predictFromAlignment(
   });
 }
 
-interface Origin<Source> {
+interface HomologSource<Source> {
   calibration: Calibration | null;
   corpus: Prediction["corpus"];
   describe: (
@@ -110,24 +113,24 @@ interface Origin<Source> {
 }
 
 interface Job {
-  request: Wanted;
+  request: ScoringRequest;
   query: Uint8Array;
   patterns: Pattern[];
   options: Readonly<Options>;
-  report: Report;
+  report: ProgressCallback;
 }
 
 /** Tree, weights and scores, whatever the source of the homologs. */
 function assemble<Source>(
   { request: { model, patterns: requests }, query, patterns, options, report }: Job,
   aligned: { source: Source; homolog: AlignedHomolog }[],
-  { calibration, corpus, describe }: Origin<Source>,
+  { calibration, corpus, describe }: HomologSource<Source>,
 ): Prediction {
   report("tree", 0);
   const admitted = aligned
-    .filter(({ homolog }) => isAdmitted(homolog, options))
+    .filter(({ homolog }) => passesThresholds(homolog, options))
     .slice(0, options.maxHomologs);
-  const family = familyOf(
+  const family = buildFamily(
     query,
     admitted.map(({ homolog }) => homolog),
   );

@@ -3,7 +3,7 @@ import { distances } from "./distance.ts";
 import { guideTree } from "./guide-tree.ts";
 import type { Row } from "./msa.ts";
 import { PROFILE_BAND } from "./options.ts";
-import { alignProfiles, type Band, type Joined, profileOf } from "./profile.ts";
+import { alignProfiles, type Band, type ProfileAlignment, profileOf } from "./profile.ts";
 
 /** A wider band is not tried where it would have more cells than this, each of one byte. */
 const MAX_CELLS = 50_000_000;
@@ -16,7 +16,7 @@ interface Group {
 }
 
 /** What joins of groups need to know about the sequences. */
-interface Known {
+interface SequenceData {
   /** Residue codes; the query is number 0. */
   sequences: readonly Uint8Array[];
   distances: Float64Array;
@@ -39,7 +39,7 @@ export function alignProgressively(
 ): Row[] {
   if (rows.length < 2 || query.length === 0) return [...rows];
   const anchored = [query, ...rows.map((row) => row.anchored)];
-  const known: Known = {
+  const known: SequenceData = {
     sequences: [query, ...rows.map(({ residues }) => residues)],
     distances: distances(anchored),
     anchors: [Int32Array.from(query.keys()), ...rows.map(anchorsOf)],
@@ -61,7 +61,7 @@ function anchorsOf({ residues, anchored, before }: Row): Int32Array {
   return anchors;
 }
 
-function join(a: Group, b: Group, known: Known, band: number): Group {
+function join(a: Group, b: Group, known: SequenceData, band: number): Group {
   const [one, other] = [a, b].map(({ members, columns, length }) =>
     profileOf(
       members.map((k) => known.sequences[k]),
@@ -69,13 +69,13 @@ function join(a: Group, b: Group, known: Known, band: number): Group {
       length,
     ),
   );
-  const centre = centreOf(a, b, known);
-  let joined: Joined;
+  const centre = bandCentre(a, b, known);
+  let joined: ProfileAlignment;
   let width = band;
   do {
     joined = alignProfiles(one, other, bandAround(centre, b.length, width));
     width *= 4;
-  } while (joined.touched && width < 4 * b.length && 2 * width * a.length <= MAX_CELLS);
+  } while (joined.touchesBand && width < 4 * b.length && 2 * width * a.length <= MAX_CELLS);
   const { first, second, length } = joined;
   return {
     members: [...a.members, ...b.members],
@@ -91,7 +91,7 @@ function join(a: Group, b: Group, known: Known, band: number): Group {
  * For each count of columns of group a (0..length) about how many of b lie beside them: by the residues of the nearest two
  * members that the rows given align to the same residue of the query, and evenly between these.
  */
-function centreOf(a: Group, b: Group, { distances: matrix, anchors }: Known): Float64Array {
+function bandCentre(a: Group, b: Group, { distances: matrix, anchors }: SequenceData): Float64Array {
   const size = anchors.length;
   let [x, y] = [0, 0];
   let least = Infinity;

@@ -12,7 +12,7 @@ import {
 import type { AlignedHomolog } from "./divergence.ts";
 import { frequencyOf, positionBits } from "./information.ts";
 import { blosum62, STRIDE } from "./matrix.ts";
-import { DEFINED_BITS, SHIFT, SHIFT_RETENTION, UNKNOWN_FREQUENCY } from "./options.ts";
+import { MIN_DEFINED_BITS, SHIFT, SHIFT_RETENTION, UNKNOWN_FREQUENCY } from "./options.ts";
 import type { HomologState, ScoringModel } from "./prediction.ts";
 
 /** A pattern at work on one family: its automaton and what is remembered between matches. */
@@ -22,8 +22,8 @@ export interface Motif {
   simulation: Simulation;
   /** Per homolog where the pattern's looks hold; made when first asked for. */
   lookarounds: Map<AlignedHomolog, LookaroundTable>;
-  /** Per set of residues what each residue is worth there. */
-  worths: Map<number, Float64Array>;
+  /** Per set of residues what each residue is score there. */
+  residueScores: Map<number, Float64Array>;
 }
 
 export function openMotif(automaton: Automaton, model: ScoringModel): Motif {
@@ -32,54 +32,54 @@ export function openMotif(automaton: Automaton, model: ScoringModel): Motif {
     model,
     simulation: openSimulation(automaton),
     lookarounds: new Map(),
-    worths: new Map(),
+    residueScores: new Map(),
   };
 }
 
-/** A match with the worth of residues at each of its positions. */
+/** A match with the score of residues at each of its positions. */
 export interface MotifMatch extends Match {
   /** Defined positions, from 0 within the match, in order. */
   defined: Int32Array;
   /** Per defined position STRIDE numbers: v_p(a), 0..1, for every code a; 0 for a gap. */
-  worths: Float64Array[];
-  /** Per defined position the probability that a substituted residue is still worth as much as a kept one. */
-  substituted: Float64Array;
+  residueScores: Float64Array[];
+  /** Per defined position the probability that a substitutionScores residue is still score as much as a kept one. */
+  substitutionScores: Float64Array;
 }
 
 /** A match on the query whose path (a mask per position) is known. */
 export function describeMatch(motif: Motif, query: Uint8Array, match: Match, path: Int32Array): MotifMatch {
-  const defined = Int32Array.from(path.keys()).filter((p) => positionBits(path[p]) > DEFINED_BITS);
-  const worths = Array.from(defined, (p) => worthOf(motif, path[p]));
-  const substituted = Float64Array.from(defined, (p, i) => {
+  const defined = Int32Array.from(path.keys()).filter((p) => positionBits(path[p]) > MIN_DEFINED_BITS);
+  const residueScores = Array.from(defined, (p) => residueScoresFor(motif, path[p]));
+  const substitutionScores = Float64Array.from(defined, (p, i) => {
     const residue = query[match.start + p];
-    const own = residue < STANDARD.length ? BACKGROUND[residue] : UNKNOWN_FREQUENCY;
+    const background = residue < STANDARD.length ? BACKGROUND[residue] : UNKNOWN_FREQUENCY;
     let expected = 0;
-    for (let code = 0; code < STANDARD.length; code++) expected += worths[i][code] * BACKGROUND[code];
-    return Math.min(1, Math.max(0, (expected - own) / (1 - own)));
+    for (let code = 0; code < STANDARD.length; code++) expected += residueScores[i][code] * BACKGROUND[code];
+    return Math.min(1, Math.max(0, (expected - background) / (1 - background)));
   });
-  return { ...match, defined, worths, substituted };
+  return { ...match, defined, residueScores, substitutionScores };
 }
 
 /**
  * v(a) for a set of residues: 1 for its members; in the continuous model for others the best of B62(a, b) / B62(b, b)
  * over members b, not below 0; 0 for letters beyond the twenty and for a gap.
  */
-function worthOf(motif: Motif, mask: number): Float64Array {
-  const known = motif.worths.get(mask);
+function residueScoresFor(motif: Motif, mask: number): Float64Array {
+  const known = motif.residueScores.get(mask);
   if (known) return known;
-  const worth = new Float64Array(STRIDE);
+  const score = new Float64Array(STRIDE);
   for (let code = 0; code < STANDARD.length; code++) {
     if ((mask >>> code) & 1) {
-      worth[code] = 1;
+      score[code] = 1;
     } else if (motif.model === "continuous" && frequencyOf(mask) > 0) {
       for (let member = 0; member < STANDARD.length; member++) {
         if (((mask >>> member) & 1) === 0) continue;
-        worth[code] = Math.max(worth[code], blosum62(code, member) / blosum62(member, member));
+        score[code] = Math.max(score[code], blosum62(code, member) / blosum62(member, member));
       }
     }
   }
-  motif.worths.set(mask, worth);
-  return worth;
+  motif.residueScores.set(mask, score);
+  return score;
 }
 
 export interface Retention {
@@ -90,7 +90,7 @@ export interface Retention {
 
 /**
  * How far one homolog keeps a match: 1 where its residues between the outer columns match the pattern; else, where the
- * pattern matches within SHIFT residues of there, SHIFT_RETENTION; in the continuous model at least the product of the worths
+ * pattern matches within SHIFT residues of there, SHIFT_RETENTION; in the continuous model at least the product of the residueScores
  * of the aligned residues, or SHIFT_RETENTION of the best such product over the windows beside it. Patterns
  * with `^` or `$` are not looked for beside their place.
  */
@@ -98,8 +98,8 @@ export function retention(motif: Motif, match: MotifMatch, homolog: AlignedHomol
   const { row } = homolog;
   const { simulation } = motif;
   const [from, to] = spanOf(homolog, match);
-  const sight = lookaroundIn(motif, homolog);
-  if (to > from && matchesExactly(simulation, row.residues, from, to, sight)) {
+  const lookarounds = lookaroundIn(motif, homolog);
+  if (to > from && matchesExactly(simulation, row.residues, from, to, lookarounds)) {
     return { value: 1, state: "conserved" };
   }
   const graded = motif.model === "continuous";
@@ -108,7 +108,7 @@ export function retention(motif: Motif, match: MotifMatch, homolog: AlignedHomol
   if (motif.automaton.anchored) return { value: aligned, state: lost };
   const left = Math.max(0, from - SHIFT);
   const right = Math.min(row.residues.length, to + SHIFT);
-  if (matchesWithin(simulation, row.residues, left, right, sight)) {
+  if (matchesWithin(simulation, row.residues, left, right, lookarounds)) {
     return aligned > SHIFT_RETENTION
       ? { value: aligned, state: lost }
       : { value: SHIFT_RETENTION, state: "shifted" };
@@ -129,16 +129,16 @@ export function spanOf({ row }: AlignedHomolog, { start, end }: Match): [from: n
 
 /** Where the pattern's looks hold in a homolog; made when first asked for. */
 export function lookaroundIn(motif: Motif, homolog: AlignedHomolog): LookaroundTable {
-  if (motif.automaton.looks.length === 0) return [];
-  let sight = motif.lookarounds.get(homolog);
-  if (!sight) {
-    sight = lookaroundTable(motif.automaton, homolog.row.residues);
-    for (const { program } of motif.automaton.looks) {
+  if (motif.automaton.lookarounds.length === 0) return [];
+  let lookarounds = motif.lookarounds.get(homolog);
+  if (!lookarounds) {
+    lookarounds = lookaroundTable(motif.automaton, homolog.row.residues);
+    for (const { program } of motif.automaton.lookarounds) {
       motif.simulation.steps += program.size * homolog.row.residues.length;
     }
-    motif.lookarounds.set(homolog, sight);
+    motif.lookarounds.set(homolog, lookarounds);
   }
-  return sight;
+  return lookarounds;
 }
 
 function gapsIn({ row }: AlignedHomolog, { start, end }: Match): number {
@@ -147,11 +147,11 @@ function gapsIn({ row }: AlignedHomolog, { start, end }: Match): number {
   return gaps;
 }
 
-/** Product of the worths of the residues from `at` on over the defined positions; 0 as soon as it cannot exceed `floor`. */
+/** Product of the residueScores of the residues from `at` on over the defined positions; 0 as soon as it cannot exceed `floor`. */
 function product(match: MotifMatch, residues: Uint8Array, at: number, floor: number): number {
   let value = 1;
   for (let i = 0; i < match.defined.length; i++) {
-    value *= match.worths[i][residues[at + match.defined[i]]];
+    value *= match.residueScores[i][residues[at + match.defined[i]]];
     if (value <= floor) return 0;
   }
   return value;

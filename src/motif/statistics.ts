@@ -132,7 +132,7 @@ export function ungappedLambda(p: Float64Array, q: Float64Array): number {
 const STANDARD_LAMBDA = ungappedLambda(BACKGROUND, BACKGROUND);
 
 /** Corrections below this are cut: NCBI's lower bound. */
-const LEAST_SCALE = 0.5;
+const MIN_SCALE = 0.5;
 
 /**
  * By how much a score is worth less because two sequences share an uneven composition, such as many prolines:
@@ -141,5 +141,5 @@ const LEAST_SCALE = 0.5;
  */
 export function compositionScale(query: Float64Array, subject: Float64Array): number {
   const ratio = ungappedLambda(query, subject) / STANDARD_LAMBDA;
-  return Math.min(1, Math.max(LEAST_SCALE, ratio));
+  return Math.min(1, Math.max(MIN_SCALE, ratio));
 }

@@ -2,7 +2,7 @@ import { STANDARD } from "./alphabet.ts";
 import type { Match } from "./automaton-matches.ts";
 import { disorderOf } from "./disorder.ts";
 import type { AlignedHomolog } from "./divergence.ts";
-import { BURIAL_REACH, BURIAL_WINDOW, FAMILY_DISORDER_FLANK, REGION_FLANK } from "./options.ts";
+import { BURIAL_MAX_OFFSET, BURIAL_WINDOW, FAMILY_DISORDER_FLANK, REGION_FLANK } from "./options.ts";
 
 /** Hydropathy: Kyte & Doolittle, J. Mol. Biol. 1982, 157:105. */
 const HYDROPATHY: Readonly<Record<string, number>> = {
@@ -88,8 +88,8 @@ export function burial(query: Uint8Array, { start, end }: Match): number {
   const half = BURIAL_WINDOW >> 1;
   let most = -Infinity;
   for (
-    let centre = Math.max(0, middle - BURIAL_REACH);
-    centre <= Math.min(query.length - 1, middle + BURIAL_REACH);
+    let centre = Math.max(0, middle - BURIAL_MAX_OFFSET);
+    centre <= Math.min(query.length - 1, middle + BURIAL_MAX_OFFSET);
     centre++
   ) {
     const from = Math.max(0, centre - half);

@@ -1,7 +1,7 @@
 import type { Match } from "./automaton-matches.ts";
 import { matchesWithin } from "./automaton-matches.ts";
 import type { AlignedHomolog } from "./divergence.ts";
-import { SHIFT, SHIFT_RETENTION, TAIL } from "./options.ts";
+import { SHIFT, SHIFT_RETENTION, MAX_TERMINUS_OFFSET } from "./options.ts";
 import { type Motif, type Retention, lookaroundIn } from "./retention.ts";
 
 /**
@@ -61,6 +61,6 @@ function tailWindow(
     return null;
   }
   if ((isBehind || isBefore) && loose < end - start) return null;
-  if (Math.abs(byColumn - byEnd) > TAIL) byEnd = byColumn;
+  if (Math.abs(byColumn - byEnd) > MAX_TERMINUS_OFFSET) byEnd = byColumn;
   return { from: Math.min(byColumn, byEnd), to: Math.max(byColumn, byEnd) + (end - start) };
 }

@@ -13,11 +13,11 @@ export interface Chance {
 }
 
 /** Nothing is impossible by chance: keeps the logarithms finite. */
-const LEAST_CHANCE = 1e-12;
+const MIN_CHANCE = 1e-12;
 
 /** Gauss–Hermite nodes and weights for three points of a normal law. */
-const NODES = [-Math.sqrt(3), 0, Math.sqrt(3)];
-const NODE_WEIGHTS = [1 / 6, 2 / 3, 1 / 6];
+const QUADRATURE_POINTS = [-Math.sqrt(3), 0, Math.sqrt(3)];
+const QUADRATURE_WEIGHTS = [1 / 6, 2 / 3, 1 / 6];
 
 /**
  * Log of the likelihood ratio, in nats, of what the leaves show if the motif is lost more slowly than its surroundings change,
@@ -36,8 +36,8 @@ export function lossRateLikelihood(
   rate: number,
   chance: Chance,
 ): number {
-  const near = Math.min(0.5, Math.max(LEAST_CHANCE, chance.near));
-  const exact = Math.min(0.5, Math.max(LEAST_CHANCE, chance.exact));
+  const near = Math.min(0.5, Math.max(MIN_CHANCE, chance.near));
+  const exact = Math.min(0.5, Math.max(MIN_CHANCE, chance.exact));
   const seen: Record<Observation, readonly [on: number, off: number]> = {
     kept: [1 - SHIFTED_ERROR - LOST_ERROR, exact],
     shifted: [SHIFTED_ERROR, near],
@@ -47,13 +47,15 @@ export function lossRateLikelihood(
   const leaves = sightings.map((sighting, leaf) => (leaf === 0 ? ([1, 0] as const) : seen[sighting]));
   const share = Math.min(0.5, exact + near);
   const given = LOSS_RATE_FACTORS.map((slowdown) =>
-    logMean(
-      NODES.map((node) => logLikelihood(tree, leaves, slowdown * rate * Math.exp(RATE_SPREAD * node), share)),
-      NODE_WEIGHTS,
+    logSumExp(
+      QUADRATURE_POINTS.map((node) =>
+        logLikelihood(tree, leaves, slowdown * rate * Math.exp(RATE_SPREAD * node), share),
+      ),
+      QUADRATURE_WEIGHTS,
     ),
   );
   const even = given.map(() => 1 / given.length);
-  return logMean(given, even) - given[given.length - 1];
+  return logSumExp(given, even) - given[given.length - 1];
 }
 
 /**
@@ -88,7 +90,7 @@ function logLikelihood(
 }
 
 /** ln Σ weight · e^log, without overflow. */
-function logMean(logs: readonly number[], weights: readonly number[]): number {
+function logSumExp(logs: readonly number[], weights: readonly number[]): number {
   const most = Math.max(...logs);
   return most + Math.log(logs.reduce((sum, log, i) => sum + weights[i] * Math.exp(log - most), 0));
 }

@@ -14,7 +14,7 @@ export interface Tree {
 const TIE = 1e-12;
 
 /** Row sums are kept up to date join by join, and added up anew after so many, long before rounding could reach TIE. */
-const REFRESH = 16;
+const SUM_REFRESH_INTERVAL = 16;
 
 /**
  * Neighbour joining: Saitou & Nei, Mol. Biol. Evol. 1987, 4:406, with the criterion of Studier & Keppler, ibid.
@@ -44,7 +44,7 @@ export function neighbourJoining(matrix: Float64Array, size: number): Tree {
   const joining = { d, size, sums, ids, slack };
   let inner = size;
   for (let live = size; live > 3; live--) {
-    if ((size - live) % REFRESH === 0) sumRows(d, size, live, sums);
+    if ((size - live) % SUM_REFRESH_INTERVAL === 0) sumRows(d, size, live, sums);
     const [i, j] = closestPair(joining, live);
     const between = d[i * size + j];
     const toI = 0.5 * between + (sums[i] - sums[j]) / (2 * (live - 2));

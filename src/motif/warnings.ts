@@ -4,7 +4,7 @@ import type { Family } from "./divergence.ts";
 import type { Evidence } from "./evidence.ts";
 import {
   COMPLEXITY_WINDOW,
-  EVERYWHERE,
+  MAX_MATCH_DENSITY,
   FEW_HOMOLOGS,
   LOW_COMPLEXITY_BITS,
   MIN_HOMOLOGS,
@@ -39,7 +39,7 @@ export function patternWarnings(
 ): string[] {
   const warnings: string[] = [];
   if (!pattern.root.consumes) warnings.push("The pattern matches no residues at all.");
-  if (matches >= 3 && matches > EVERYWHERE * queryLength) {
+  if (matches >= 3 && matches > MAX_MATCH_DENSITY * queryLength) {
     warnings.push(
       `The pattern matches very often (${matches} times in ${queryLength} residues): a single match says little.`,
     );

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { align } from "../../src/motif/align.ts";
 import { GAP } from "../../src/motif/alphabet.ts";
 import { findMatches, pathOfMatch, lookaroundTable } from "../../src/motif/automaton-matches.ts";
-import { familyOf, measure } from "../../src/motif/divergence.ts";
+import { buildFamily, measureHomolog } from "../../src/motif/divergence.ts";
 import { evidenceOf } from "../../src/motif/evidence.ts";
 import type { Row } from "../../src/motif/msa.ts";
 import { MIN_HOMOLOGS } from "../../src/motif/options.ts";
@@ -158,9 +158,9 @@ function discrimination(): void {
     const { query } = given;
     const sequences = [query, ...given.homologs.map(({ row }) => row.residues)];
     const families = [own(sequences), oneByOne(sequences)].map((rows) =>
-      familyOf(
+      buildFamily(
         query,
-        rows.map((row) => measure(query, row)),
+        rows.map((row) => measureHomolog(query, row)),
       ),
     );
     for (const one of cases) {

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { align } from "../../src/motif/align.ts";
 import { decode, GAP } from "../../src/motif/alphabet.ts";
 import { type Corpus, openCorpus, packCorpus } from "../../src/motif/corpus.ts";
-import { type Family, familyOf, isAdmitted, measure } from "../../src/motif/divergence.ts";
+import { type Family, buildFamily, passesThresholds, measureHomolog } from "../../src/motif/divergence.ts";
 import { readFasta } from "../../src/motif/fasta.ts";
 import { findHits, findHomologs } from "../../src/motif/homologs.ts";
 import { DEFAULTS } from "../../src/motif/options.ts";
@@ -106,7 +106,7 @@ export function benchCorpus(directory: string): Corpus {
 function codeVersion(): string {
   const hash = new Bun.CryptoHasher("sha256");
   const source = join(import.meta.dir, "../../src");
-  const motif = ["homologs", "search", "sketch", "statistics", "complexity", "align", "matrix", "corpus"];
+  const motif = ["homologs", "search", "seed-index", "statistics", "complexity", "align", "matrix", "corpus"];
   for (const name of motif) hash.update(readFileSync(join(source, `motif/${name}.ts`)));
   const kernel = readdirSync(join(source, "kernel"), { recursive: true, encoding: "utf8" }).sort();
   for (const name of kernel)
@@ -155,9 +155,9 @@ export function familyIn(corpus: Corpus, accession: string, cache: string): Fami
     query,
     rows.map(({ row }) => row),
   );
-  return familyOf(
+  return buildFamily(
     query,
-    seen.map((row) => measure(query, row)).filter((homolog) => isAdmitted(homolog, DEFAULTS)),
+    seen.map((row) => measureHomolog(query, row)).filter((homolog) => passesThresholds(homolog, DEFAULTS)),
   );
 }
 
@@ -172,8 +172,10 @@ export function familyFromFile(path: string): Family | null {
       return { name: block.slice(0, line), letters: block.slice(line).replaceAll(/\s/g, "") };
     });
   const { query, rows: aligned } = readAlignment(rows);
-  const homologs = aligned.map((row) => measure(query, row)).filter((h) => isAdmitted(h, DEFAULTS));
-  return familyOf(query, homologs.slice(0, DEFAULTS.maxHomologs));
+  const homologs = aligned
+    .map((row) => measureHomolog(query, row))
+    .filter((h) => passesThresholds(h, DEFAULTS));
+  return buildFamily(query, homologs.slice(0, DEFAULTS.maxHomologs));
 }
 
 /** MAFFT's alignments, unpacked into the cache; null where they are not among the data. */

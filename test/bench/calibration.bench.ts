@@ -28,8 +28,8 @@ const classes = readClasses(directory).map(({ name, expression }) => ({
 const known = new Set(
   readCases(directory).flatMap((one) => (one.isTrue ? [`${one.accession} ${one.motifClass}`] : [])),
 );
-const { seed, looked } = calibration;
-const unseen = Array.from(drawnProteins(corpus, seed).subarray(looked, looked + Number(count)));
+const { seed, examined } = calibration;
+const unseen = Array.from(drawnProteins(corpus, seed).subarray(examined, examined + Number(count)));
 const patterns = classes.map(({ pattern }) => pattern);
 const isKnown = (protein: number, i: number): boolean =>
   known.has(`${corpus.accession(protein)} ${classes[i].name}`);

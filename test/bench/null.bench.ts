@@ -11,13 +11,13 @@ import { join } from "node:path";
 import { findMatches, pathOfMatch, lookaroundTable } from "../../src/motif/automaton-matches.ts";
 import { evidenceOf } from "../../src/motif/evidence.ts";
 import { quantilesOf } from "../../src/motif/calibration.ts";
-import { binOf, NULL_BINS, tailBeyond } from "../../src/motif/p-value.ts";
+import { binOf, NULL_BINS, tailProbability } from "../../src/motif/p-value.ts";
 import { NULL_DEPTHS, NULL_DISORDER, NULL_QUANTILES } from "../../src/motif/null-quantiles.ts";
 import { MIN_HOMOLOGS } from "../../src/motif/options.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
 import { type ScoringModel, SCORING_MODELS } from "../../src/motif/prediction.ts";
 import { openMotif } from "../../src/motif/retention.ts";
-import { seeded } from "../../src/motif/seeded.ts";
+import { seededRandom } from "../../src/motif/random.ts";
 import { random } from "../fixtures/random-protein.ts";
 import {
   benchCorpus,
@@ -74,7 +74,7 @@ function lengthOf(index: number): number {
 }
 
 function drawIn(protein: string): Drawn[] {
-  const next = seeded(SEED ^ Math.imul(corpus.findAccession(protein) + 1, 0x9e3779b1));
+  const next = seededRandom(SEED ^ Math.imul(corpus.findAccession(protein) + 1, 0x9e3779b1));
   const family = familyIn(corpus, protein, cache);
   if (family === null || family.homologs.length < MIN_HOMOLOGS) return [];
   const out: Drawn[] = [];
@@ -140,8 +140,8 @@ function check(): void {
             calls.push({
               bin,
               protein,
-              p: tailBeyond(row, persistence[model]).p,
-              builtIn: tailBeyond(NULL_QUANTILES[model][bin].persistence, persistence[model]).p,
+              p: tailProbability(row, persistence[model]).p,
+              builtIn: tailProbability(NULL_QUANTILES[model][bin].persistence, persistence[model]).p,
             });
       }
     }

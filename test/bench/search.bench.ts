@@ -12,12 +12,12 @@ import { maskLowComplexity } from "../../src/motif/complexity.ts";
 import { openCorpus, packCorpus, type Corpus } from "../../src/motif/corpus.ts";
 import { findHomologs } from "../../src/motif/homologs.ts";
 import { DEFAULTS } from "../../src/motif/options.ts";
-import { PASS_SCORE, residuesOf, search } from "../../src/motif/search.ts";
-import { sketch } from "../../src/motif/sketch.ts";
+import { MIN_EXTENSION_SCORE, residuesOf, search } from "../../src/motif/search.ts";
+import { indexSeeds } from "../../src/motif/seed-index.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
 
 const SEED = 2024;
-const OPEN = { drop: 10, promise: 27, minLength: 0, maxLength: 1e9 };
+const OPEN = { xDrop: 10, minSeedScore: 27, minLength: 0, maxLength: 1e9 };
 
 /** Least time of some runs in milliseconds, and what the last gave. */
 function timed<T>(runs: number, work: () => T): { ms: number; result: T } {
@@ -85,16 +85,16 @@ function searches(corpus: Corpus, count: number, exact: boolean): { hits: number
     const query = residuesOf(corpus, index).slice();
     if (query.length < 40 || query.length > 2500) continue;
     const masked = maskLowComplexity(query);
-    const made = timed(1, () => sketch(masked));
+    const made = timed(1, () => indexSeeds(masked));
     const scanned = timed(1, () =>
       blosumKernel().scan(
         masked,
-        made.result.words,
+        made.result.table,
         OPEN,
         corpus.residues,
         corpus.offsets,
         [[0, corpus.sequenceCount]],
-        PASS_SCORE,
+        MIN_EXTENSION_SCORE,
         () => {},
       ),
     );

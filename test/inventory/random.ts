@@ -1,4 +1,4 @@
-import { seeded as generator } from "../../src/motif/seeded.ts";
+import { seededRandom as generator } from "../../src/motif/random.ts";
 
 /** Seeded pseudo-random numbers, so that a failure can be seen again. */
 export interface Random {

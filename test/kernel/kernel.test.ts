@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { Kernel } from "../../src/kernel/kernel.ts";
-import { type Bands, bandPlain, scoreLong, traceLong } from "../../src/kernel/long.ts";
+import { type ComputeBand, bandScalar, scoreLong, traceLong } from "../../src/kernel/long.ts";
 import type { Path } from "../../src/kernel/path.ts";
-import { tracePlain, type Scoring } from "../../src/kernel/plain.ts";
-import { scorePlain } from "./plain-score.ts";
+import { traceScalar, type Scoring } from "../../src/kernel/scalar.ts";
+import { scorePlain } from "./scalar-score.ts";
 import { encode } from "../../src/motif/alphabet.ts";
 import { BLOSUM62 } from "../../src/motif/matrix.ts";
 import { mutated, randomProtein, random } from "../fixtures/random-protein.ts";
@@ -142,7 +142,7 @@ describe("alignments", () => {
       for (let round = 0; round < 300; round++) {
         const query = randomProtein(next, 1 + Math.floor(next() * 4));
         const subject = randomProtein(next, 1 + Math.floor(next() * 4));
-        const path = tracePlain(query, subject, scoring, local);
+        const path = traceScalar(query, subject, scoring, local);
         expect(path.score).toBe(bruteForce(query, subject, local));
         expect(recomputed(query, subject, path)).toBe(path.score);
       }
@@ -155,7 +155,7 @@ describe("alignments", () => {
         const subjects = Array.from({ length: 1 + Math.floor(next() * 12) }, () =>
           next() < 0.3 ? randomProtein(next, Math.floor(next() * 200)) : mutated(next, query, next() * 0.8),
         );
-        const wanted = subjects.map((subject) => tracePlain(query, subject, scoring, local));
+        const wanted = subjects.map((subject) => traceScalar(query, subject, scoring, local));
         expect(kernel.traces(query, subjects, local)).toEqual(wanted);
         for (const [k, path] of wanted.entries()) {
           expect(recomputed(query, subjects[k], path)).toBe(path.score);
@@ -170,7 +170,7 @@ describe("alignments", () => {
       for (let round = 0; round < 40; round++) {
         const query = randomProtein(next, 1 + Math.floor(next() * 60));
         const subjects = Array.from({ length: 8 }, () => mutated(next, query, 0.6));
-        const wanted = subjects.map((subject) => tracePlain(query, subject, gappy, local));
+        const wanted = subjects.map((subject) => traceScalar(query, subject, gappy, local));
         expect(cheap.traces(query, subjects, local)).toEqual(wanted);
       }
     });
@@ -183,8 +183,9 @@ describe("alignments", () => {
     let gaps = 0;
     for (let round = 0; round < 60; round++) {
       const costs = round % 2 === 0 ? scoring : gappy;
-      const simd = new Kernel(costs).bands;
-      const plain: Bands = (rows, subject, above, local) => bandPlain(rows, subject, above, local, costs);
+      const simd = new Kernel(costs).computeBand;
+      const plain: ComputeBand = (rows, subject, above, local) =>
+        bandScalar(rows, subject, above, local, costs);
       const query = randomProtein(next, some());
       const related = next() < 0.7;
       const subject = (related ? mutated(next, query, next() * 0.8) : randomProtein(next, some())).subarray(
@@ -193,7 +194,7 @@ describe("alignments", () => {
       );
       if (subject.length === 0) continue;
       for (const local of [true, false]) {
-        const wanted = tracePlain(query, subject, costs, local);
+        const wanted = traceScalar(query, subject, costs, local);
         expect(traceLong(query, subject, costs, local, simd)).toEqual(wanted);
         expect(traceLong(query, subject, costs, local, plain)).toEqual(wanted);
         gaps += wanted.paired.filter((paired) => paired === 0).length;
@@ -210,7 +211,7 @@ describe("alignments", () => {
     for (const local of [true, false]) {
       const [path] = kernel.traces(query, [subject], local);
       expect(recomputed(query, subject, path)).toBe(path.score);
-      expect(path).toEqual(tracePlain(query, subject, scoring, local));
+      expect(path).toEqual(traceScalar(query, subject, scoring, local));
     }
   });
 

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { Kernel, SCAN_BLOCK } from "../../src/kernel/kernel.ts";
-import type { Words } from "../../src/kernel/words.ts";
-import { scanPlain } from "./plain-scan.ts";
+import type { WordTable } from "../../src/kernel/words.ts";
+import { scanPlain } from "./scalar-scan.ts";
 import { encode } from "../../src/motif/alphabet.ts";
 import { BLOSUM62 } from "../../src/motif/matrix.ts";
-import { sketch } from "../../src/motif/sketch.ts";
+import { indexSeeds } from "../../src/motif/seed-index.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
 
 const kernel = new Kernel({ matrix: BLOSUM62, gapFirst: 12, gapNext: 1 });
-const open = { drop: 16, promise: 0, minLength: 0, maxLength: 1e9 };
+const open = { xDrop: 16, minSeedScore: 0, minLength: 0, maxLength: 1e9 };
 
 /** The places of a word by the definition, without the table. */
 function places(query: Uint8Array, threshold: number): (word: Uint8Array) => number[] {
@@ -28,7 +28,7 @@ function places(query: Uint8Array, threshold: number): (word: Uint8Array) => num
 
 function scan(
   query: Uint8Array,
-  words: Words,
+  words: WordTable,
   subjects: Uint8Array[],
   limits: typeof open = open,
   threshold = 1,
@@ -61,10 +61,10 @@ describe("the word scan", () => {
         if (subject.length > 9) subject[Math.floor(next() * subject.length)] = 20 + Math.floor(next() * 6);
         return subject;
       });
-      const { words, threshold } = sketch(query, 0.01 + next() / 10);
+      const { table, threshold } = indexSeeds(query, 0.01 + next() / 10);
       const placesOf = places(query, threshold);
       const wanted = subjects.map((subject) => scanPlain(query, placesOf, BLOSUM62, open, subject));
-      expect(scan(query, words, subjects).scores).toEqual(wanted);
+      expect(scan(query, table, subjects).scores).toEqual(wanted);
       positive += wanted.filter((score) => score > 0).length;
     }
     expect(positive).toBeGreaterThan(150);
@@ -73,49 +73,49 @@ describe("the word scan", () => {
   test("repeats, where diagonals crowd and extensions run far", () => {
     const query = encode("ACDEFGHIKL".repeat(12));
     const subjects = [1, 3, 9, 30].map((times) => encode("ACDEFGHIKL".repeat(times)));
-    const { words, threshold } = sketch(query, 0.1);
+    const { table, threshold } = indexSeeds(query, 0.1);
     const wanted = subjects.map((s) => scanPlain(query, places(query, threshold), BLOSUM62, open, s));
     expect(wanted.every((score) => score > 0)).toBe(true);
-    expect(scan(query, words, subjects).scores).toEqual(wanted);
+    expect(scan(query, table, subjects).scores).toEqual(wanted);
   });
 
-  test("drop, lengths and threshold decide", () => {
+  test("X-drop, lengths and threshold decide", () => {
     const next = random(22);
     const query = randomProtein(next, 200);
     const subjects = Array.from({ length: 40 }, () => mutated(next, query, 0.6));
-    const { words, threshold } = sketch(query);
+    const { table, threshold } = indexSeeds(query);
     const placesOf = places(query, threshold);
     for (const limits of [
-      { ...open, drop: 3 },
-      { ...open, promise: 27 },
-      { ...open, promise: 60 },
+      { ...open, xDrop: 3 },
+      { ...open, minSeedScore: 27 },
+      { ...open, minSeedScore: 60 },
       { ...open, minLength: 200 },
       { ...open, maxLength: 200 },
     ]) {
       const wanted = subjects.map((subject) => scanPlain(query, placesOf, BLOSUM62, limits, subject));
-      expect(scan(query, words, subjects, limits).scores).toEqual(wanted);
+      expect(scan(query, table, subjects, limits).scores).toEqual(wanted);
     }
-    const { scores } = scan(query, words, subjects);
+    const { scores } = scan(query, table, subjects);
     const middle = scores.toSorted((a, b) => a - b)[20];
-    const { order } = scan(query, words, subjects, open, middle);
+    const { order } = scan(query, table, subjects, open, middle);
     expect(order).toEqual(subjects.flatMap((_, k) => (scores[k] >= middle ? [k] : [])));
   });
 
   test("blocks do not show: many sequences, and one longer than a block", () => {
     const next = random(23);
     const query = randomProtein(next, 100);
-    const { words } = sketch(query);
+    const { table } = indexSeeds(query);
     const relative = mutated(next, query, 0.2);
     const filler = Array.from({ length: 3000 }, () => randomProtein(next, 300));
     const giant = new Uint8Array(SCAN_BLOCK + 1000).fill(24);
     giant.set(relative, giant.length - relative.length);
-    const alone = scan(query, words, [relative]).scores[0];
+    const alone = scan(query, table, [relative]).scores[0];
     expect(alone).toBeGreaterThan(100);
     const all = [relative, ...filler, relative, giant, relative];
-    const { scores } = scan(query, words, all);
+    const { scores } = scan(query, table, all);
     for (const k of [0, 3001, 3002, 3003]) expect(scores[k]).toBe(alone);
     const some = Array.from({ length: 20 }, (_, k) => 1 + k * 150);
-    expect(some.map((k) => scores[k])).toEqual(some.map((k) => scan(query, words, [all[k]]).scores[0]));
+    expect(some.map((k) => scores[k])).toEqual(some.map((k) => scan(query, table, [all[k]]).scores[0]));
   });
 
   test("no extension passes from one query into the next", () => {
@@ -125,13 +125,13 @@ describe("the word scan", () => {
     // What lies on one diagonal of both, with any residue in the place of the one between them.
     const subject = Uint8Array.from([...first, 0, ...second]);
     const owners = Uint16Array.from(joined, (_, k) => (k > first.length ? 1 : 0));
-    const { words } = sketch(joined, 0.001);
+    const { table } = indexSeeds(joined, 0.001);
     const offsets = Uint32Array.of(0, subject.length);
     const scores: number[] = [];
     const note = (_: number, score: number, query: number): void => void (scores[query] = score);
-    kernel.scan(joined, words, open, subject, offsets, [[0, 1]], 1, note, () => {}, owners);
+    kernel.scan(joined, table, open, subject, offsets, [[0, 1]], 1, note, () => {}, owners);
     expect(scores).toEqual(
-      [first, second].map((own) => scan(own, sketch(own, 0.001).words, [subject]).scores[0]),
+      [first, second].map((own) => scan(own, indexSeeds(own, 0.001).table, [subject]).scores[0]),
     );
   });
 });

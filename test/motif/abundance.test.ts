@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { abundance, chanceOfPath, residueShares } from "../../src/motif/abundance.ts";
+import { abundance, pathProbability, residueFrequencies } from "../../src/motif/abundance.ts";
 import { BACKGROUND, encode } from "../../src/motif/alphabet.ts";
 import { findMatches, pathOfMatch } from "../../src/motif/automaton-matches.ts";
 import { MAX_CHANCE } from "../../src/motif/options.ts";
@@ -13,23 +13,23 @@ function pathOf(expression: string, text: string): Int32Array {
 }
 
 test("shares add up to 1 and leave out letters beyond the twenty", () => {
-  const shares = residueShares(encode("AACXB"));
+  const shares = residueFrequencies(encode("AACXB"));
   expect(shares[0]).toBeCloseTo(2 / 3, 12);
   expect(shares[1]).toBeCloseTo(1 / 3, 12);
-  expect([...residueShares(encode("XX"))]).toEqual(Array.from({ length: 20 }, () => 0));
+  expect([...residueFrequencies(encode("XX"))]).toEqual(Array.from({ length: 20 }, () => 0));
 });
 
 test("chance is the product over positions, wildcards free, half own and half background", () => {
-  const shares = residueShares(encode("WWWW"));
+  const shares = residueFrequencies(encode("WWWW"));
   const w = 0.5 + 0.5 * BACKGROUND[18];
   const p = 0.5 * BACKGROUND[12];
-  expect(chanceOfPath(pathOf("PW.P", "PWAP"), shares)).toBeCloseTo(p * w * p, 12);
-  expect(chanceOfPath(pathOf("W", "W"), shares)).toBe(MAX_CHANCE);
+  expect(pathProbability(pathOf("PW.P", "PWAP"), shares)).toBeCloseTo(p * w * p, 12);
+  expect(pathProbability(pathOf("W", "W"), shares)).toBe(MAX_CHANCE);
 });
 
 test("in random proteins a pattern turns up as often as chance says", () => {
   const protein = randomProtein(random(81), 200_000);
-  const shares = residueShares(protein);
+  const shares = residueFrequencies(protein);
   for (const [expression, text] of [
     ["[ST]P", "SP"],
     ["P..P", "PAAP"],
@@ -38,7 +38,7 @@ test("in random proteins a pattern turns up as often as chance says", () => {
   ]) {
     const { automaton } = parsePattern(expression);
     const found = findMatches(automaton, protein, []).length;
-    const expected = protein.length * chanceOfPath(pathOf(expression, text), shares);
+    const expected = protein.length * pathProbability(pathOf(expression, text), shares);
     expect(Math.abs(found - expected)).toBeLessThan(5 * Math.sqrt(expected));
     expect(Math.abs(abundance(found, protein.length, expected / protein.length))).toBeLessThan(0.2);
   }

@@ -74,7 +74,7 @@ function drawnBy(more: number, perProtein = 27): Draw[][] {
 
 test("random matches that are kept as the built-in null says leave it nearly as it is", () => {
   const own = calibrationOf(3, [...drawnBy(0), []]);
-  expect(own).toMatchObject({ seed: 3, proteins: 60, looked: 61, matches: 1620 });
+  expect(own).toMatchObject({ seed: 3, proteins: 60, examined: 61, matches: 1620 });
   for (const [bin, { matches, persistence }] of own.rows.continuous.entries()) {
     expect(matches).toBe(180);
     // The level of P = 0.05.
@@ -123,7 +123,7 @@ test("a corpus with a null of its own gives its P values and says so", () => {
   const calibration = {
     seed: 1,
     proteins: 40,
-    looked: 50,
+    examined: 50,
     matches: 4500,
     rows: { continuous: rows, discontinuous: rows },
   };

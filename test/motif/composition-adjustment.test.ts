@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { alignLocal } from "../../src/motif/align.ts";
 import { encode } from "../../src/motif/alphabet.ts";
-import { adjustedScores, adjustedTo } from "../../src/motif/composition-adjustment.ts";
+import { adjustedScores, adjustedScorer } from "../../src/motif/composition-adjustment.ts";
 import { readFasta } from "../../src/motif/fasta.ts";
 import { BLOSUM62, STRIDE } from "../../src/motif/matrix.ts";
 import { composition } from "../../src/motif/statistics.ts";
@@ -105,7 +105,7 @@ describe("E-values of adjusted scores", () => {
   test("are blastp's: all but one of these within a factor of 10, most within 3", () => {
     const ratios = BLASTP.map(([query, subject, wanted]) => {
       const [own, other] = [entries.get(query)!, entries.get(subject)!];
-      const { eValue } = adjustedTo(own, residueCount)(other, alignLocal(own, [other])[0]);
+      const { eValue } = adjustedScorer(own, residueCount)(other, alignLocal(own, [other])[0]);
       return Math.max(eValue / wanted, wanted / eValue);
     });
     expect(ratios.filter((ratio) => ratio <= 10).length).toBeGreaterThanOrEqual(BLASTP.length - 1);
@@ -115,7 +115,7 @@ describe("E-values of adjusted scores", () => {
   test("nothing aligned, or nothing but low complexity, is no hit", () => {
     const poly = encode("Q".repeat(80));
     for (const subject of [poly, encode("")]) {
-      const { eValue } = adjustedTo(poly, 1e6)(subject, alignLocal(poly, [subject])[0]);
+      const { eValue } = adjustedScorer(poly, 1e6)(subject, alignLocal(poly, [subject])[0]);
       expect(eValue).toBeGreaterThan(1);
     }
   });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { encode } from "../../src/motif/alphabet.ts";
 import { disorderAround, terminusProximity } from "../../src/motif/disorder.ts";
-import { DISORDER_FLANK, TERMINUS } from "../../src/motif/options.ts";
+import { DISORDER_FLANK, TERMINUS_DECAY } from "../../src/motif/options.ts";
 
 test("the scale's ends and middle, as published", () => {
   const around = (letter: string): number =>
@@ -27,7 +27,7 @@ test("only the flanks count, each to its length, and letters beyond the twenty n
 test("terminusProximity is 1 at either end and wears off with the distance to the nearer", () => {
   expect(terminusProximity(100, { start: 0, end: 4 })).toBe(1);
   expect(terminusProximity(100, { start: 96, end: 100 })).toBe(1);
-  expect(terminusProximity(1000, { start: TERMINUS, end: 40 })).toBeCloseTo(Math.exp(-1), 12);
+  expect(terminusProximity(1000, { start: TERMINUS_DECAY, end: 40 })).toBeCloseTo(Math.exp(-1), 12);
   expect(terminusProximity(1000, { start: 30, end: 34 })).toBeCloseTo(
     terminusProximity(1000, { start: 966, end: 970 }),
     12,

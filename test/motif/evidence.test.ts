@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BACKGROUND, decode, STANDARD } from "../../src/motif/alphabet.ts";
 import { findMatches, pathOfMatch } from "../../src/motif/automaton-matches.ts";
-import { type Family, familyOf, isAdmitted, measure } from "../../src/motif/divergence.ts";
-import { combined, type Evidence, evidenceOf } from "../../src/motif/evidence.ts";
+import { type Family, buildFamily, passesThresholds, measureHomolog } from "../../src/motif/divergence.ts";
+import { zScore, type Evidence, evidenceOf } from "../../src/motif/evidence.ts";
 import { DEFAULTS } from "../../src/motif/options.ts";
 import { pValueOf } from "../../src/motif/p-value.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
@@ -18,8 +18,10 @@ const GOLDEN = join(import.meta.dir, "../golden/motif/scores-2.tsv");
 
 function familyFrom(texts: readonly AlignedText[]): Family {
   const { query, rows } = readAlignment(texts);
-  const homologs = rows.map((row) => measure(query, row)).filter((homolog) => isAdmitted(homolog, DEFAULTS));
-  return familyOf(query, homologs.slice(0, DEFAULTS.maxHomologs));
+  const homologs = rows
+    .map((row) => measureHomolog(query, row))
+    .filter((homolog) => passesThresholds(homolog, DEFAULTS));
+  return buildFamily(query, homologs.slice(0, DEFAULTS.maxHomologs));
 }
 
 const families = new Map([...goldenAlignments()].map(([name, rows]) => [name, familyFrom(rows)]));
@@ -123,7 +125,7 @@ test("the parts in plain terms: a twin that works on letters", () => {
     expect(ours.expected!).toBeCloseTo(expected / weights, 9);
     expect(ours.terms.retention).toBeCloseTo(Math.sign(z) * Math.log(1 + Math.abs(z)), 9);
     expect(ours.terms.divergence).toBeCloseTo(Math.log(local / overall), 9);
-    expect(ours.z!).toBe(combined(ours.terms));
+    expect(ours.z!).toBe(zScore(ours.terms));
     compared++;
   }
   expect(compared).toBeGreaterThan(350);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { BACKGROUND, encode } from "../../src/motif/alphabet.ts";
 import { findMatches, pathOfMatch } from "../../src/motif/automaton-matches.ts";
-import { frequencyOf, leastBits, pathBits, positionBits } from "../../src/motif/information.ts";
+import { frequencyOf, minBits, pathBits, positionBits } from "../../src/motif/information.ts";
 import { MAX_POSITION_BITS } from "../../src/motif/options.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
 import { random } from "../fixtures/random-protein.ts";
@@ -28,7 +28,7 @@ test.each([
   ["", 0],
   ["A{0}", 0],
 ])("the least information of %p", (expression, expected) => {
-  expect(leastBits(parsePattern(expression).root)).toBeCloseTo(expected, 10);
+  expect(minBits(parsePattern(expression).root)).toBeCloseTo(expected, 10);
 });
 
 test("no match's path has less information than its pattern", () => {
@@ -37,7 +37,7 @@ test("no match's path has less information than its pattern", () => {
   for (let i = 0; i < 2000; i++) {
     const { automaton, root } = parsePattern(write(randomForm(next, 4)));
     const residues = encode(Array.from({ length: 8 }, () => "ACD"[Math.floor(next() * 3)]).join(""));
-    const least = leastBits(root);
+    const least = minBits(root);
     for (const match of findMatches(automaton, residues, [])) {
       expect(pathBits(pathOfMatch(automaton, residues, match, [])!)).toBeGreaterThanOrEqual(least - 1e-9);
       matches++;

@@ -25,7 +25,7 @@ function outline(node: Node): string {
     case "start":
     case "end":
       return node.kind;
-    case "look":
+    case "lookaround":
       return `look${node.behind ? "-behind" : ""}${node.negative ? "-not" : ""}(${outline(node.child)})`;
     case "group":
       return `<${outline(node.child)}>`;

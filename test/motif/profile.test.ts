@@ -1,7 +1,13 @@
 import { expect, test } from "bun:test";
 import { blosum62 } from "../../src/motif/matrix.ts";
-import { END_GAP_SHARE } from "../../src/motif/options.ts";
-import { alignProfiles, type Band, type Joined, type Profile, profileOf } from "../../src/motif/profile.ts";
+import { END_GAP_FACTOR } from "../../src/motif/options.ts";
+import {
+  alignProfiles,
+  type Band,
+  type ProfileAlignment,
+  type Profile,
+  profileOf,
+} from "../../src/motif/profile.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
 
 const everything = (rows: number, columns: number): Band => ({
@@ -27,7 +33,8 @@ function worth(a: Profile, b: Profile, moves: string): number {
   for (const { 0: run } of moves.matchAll(/B|F+|S+/g)) {
     if (run === "B") {
       for (let p = 0; p < 20; p++)
-        for (let q = 0; q < 20; q++) sum += a.shares[i * 20 + p] * b.shares[j * 20 + q] * blosum62(p, q);
+        for (let q = 0; q < 20; q++)
+          sum += a.frequencies[i * 20 + p] * b.frequencies[j * 20 + q] * blosum62(p, q);
       i++;
       j++;
       continue;
@@ -35,7 +42,7 @@ function worth(a: Profile, b: Profile, moves: string): number {
     const [own, at, other, otherLength] = run.startsWith("F")
       ? [a, i, j, b.length]
       : ([b, j, i, a.length] as const);
-    const share = other === 0 || other === otherLength ? END_GAP_SHARE : 1;
+    const share = other === 0 || other === otherLength ? END_GAP_FACTOR : 1;
     const last = at + run.length - 1;
     let cost = own.open[at] + own.close[last];
     for (let c = at; c <= last; c++) cost += own.next[c];
@@ -46,7 +53,7 @@ function worth(a: Profile, b: Profile, moves: string): number {
   return sum;
 }
 
-function movesOf({ first, second, length }: Joined): string {
+function movesOf({ first, second, length }: ProfileAlignment): string {
   const [a, b] = [new Set(first), new Set(second)];
   return Array.from({ length }, (_, c) => (a.has(c) ? (b.has(c) ? "B" : "F") : "S")).join("");
 }
@@ -88,6 +95,6 @@ test("a path that runs along the edge of its band says so", () => {
     [tight.low[i], tight.high[i]] = [Math.max(0, i - 1), i];
     [wide.low[i], wide.high[i]] = [Math.max(0, i - 3), Math.min(40, i + 3)];
   }
-  expect(alignProfiles(profile, profile, tight).touched).toBe(true);
-  expect(alignProfiles(profile, profile, wide)).toMatchObject({ touched: false, length: 40 });
+  expect(alignProfiles(profile, profile, tight).touchesBand).toBe(true);
+  expect(alignProfiles(profile, profile, wide)).toMatchObject({ touchesBand: false, length: 40 });
 });

@@ -1,7 +1,13 @@
 import { expect, test } from "bun:test";
 import { decode, encode } from "../../src/motif/alphabet.ts";
 import { findMatches, type Match, pathOfMatch, lookaroundTable } from "../../src/motif/automaton-matches.ts";
-import { type Family, familyOf, isAdmitted, localIdentity, measure } from "../../src/motif/divergence.ts";
+import {
+  type Family,
+  buildFamily,
+  passesThresholds,
+  localIdentity,
+  measureHomolog,
+} from "../../src/motif/divergence.ts";
 import { type Evidence, evidenceOf, expectedRetention, isMissing } from "../../src/motif/evidence.ts";
 import { pathBits } from "../../src/motif/information.ts";
 import { DEFAULTS } from "../../src/motif/options.ts";
@@ -14,8 +20,10 @@ import { goldenAlignments, goldenScores } from "./golden.ts";
 
 function familyFrom(texts: readonly AlignedText[]): Family {
   const { query, rows } = readAlignment(texts);
-  const homologs = rows.map((row) => measure(query, row)).filter((homolog) => isAdmitted(homolog, DEFAULTS));
-  return familyOf(query, homologs.slice(0, DEFAULTS.maxHomologs));
+  const homologs = rows
+    .map((row) => measureHomolog(query, row))
+    .filter((homolog) => passesThresholds(homolog, DEFAULTS));
+  return buildFamily(query, homologs.slice(0, DEFAULTS.maxHomologs));
 }
 
 function familyOfLetters(...letters: string[]): Family {

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { encode } from "../../src/motif/alphabet.ts";
 import { openCorpus, packCorpus, type Corpus } from "../../src/motif/corpus.ts";
 import { maskLowComplexity } from "../../src/motif/complexity.ts";
-import { inOrder, search, searchParts, sharedParts, type SearchOptions } from "../../src/motif/search.ts";
+import { sortHits, search, searchRanges, claimRanges, type SearchOptions } from "../../src/motif/search.ts";
 import { SCORING } from "../../src/motif/blosum-kernel.ts";
-import { scorePlain } from "../kernel/plain-score.ts";
+import { scorePlain } from "../kernel/scalar-score.ts";
 import { composition, compositionScale, eValue } from "../../src/motif/statistics.ts";
 import { mutated, random, randomProtein } from "../fixtures/random-protein.ts";
 
@@ -85,9 +85,9 @@ describe("a search", () => {
           .filter((i) => i % threads === k)
           .map((i) => [i * 330, Math.min((i + 1) * 330, corpus.sequenceCount)] as const),
       );
-      const found = parts.map((own) => searchParts(requests, corpus, own));
+      const found = parts.map((own) => searchRanges(requests, corpus, own));
       const together = requests.map((_, k) =>
-        inOrder(
+        sortHits(
           found.flatMap((hits) => hits[k]),
           corpus,
         ),
@@ -95,8 +95,8 @@ describe("a search", () => {
       expect(together).toEqual(wanted);
     }
     const counter = new Int32Array(new SharedArrayBuffer(4));
-    const taken = Array.from(sharedParts(corpus, counter));
-    expect([...sharedParts(corpus, counter)]).toEqual([]);
+    const taken = Array.from(claimRanges(corpus, counter));
+    expect([...claimRanges(corpus, counter)]).toEqual([]);
     expect(taken[0][0]).toBe(0);
     expect(taken.at(-1)![1]).toBe(corpus.sequenceCount);
     for (const [k, [first]] of taken.entries()) if (k > 0) expect(first).toBe(taken[k - 1][1]);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { encode } from "../../src/motif/alphabet.ts";
-import { familyOf, measure } from "../../src/motif/divergence.ts";
+import { buildFamily, measureHomolog } from "../../src/motif/divergence.ts";
 import { readAlignment } from "../../src/motif/query.ts";
 import {
   burial,
@@ -36,9 +36,9 @@ test("disorder is what the homologs have there; the query's where none has a res
   const flank = (one: string, rest: string): string => `${one.repeat(10)}GGGG${rest.repeat(10)}`;
   const letters = [flank("W", "P"), flank("E", "-"), flank("K", "-"), flank("E", "-")];
   const { query, rows } = readAlignment(letters.map((text, i) => ({ name: `s${i}`, letters: text })));
-  const { homologs } = familyOf(
+  const { homologs } = buildFamily(
     query,
-    rows.map((row) => measure(query, row)),
+    rows.map((row) => measureHomolog(query, row)),
   );
   const [e, k, other] = homologs.map(({ weight }) => weight);
   const left = (0.736 * (e + other) + 0.586 * k) / (e + k + other);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { decode, encode } from "../../src/motif/alphabet.ts";
-import { type AlignedHomolog, measure } from "../../src/motif/divergence.ts";
+import { type AlignedHomolog, measureHomolog } from "../../src/motif/divergence.ts";
 import { rowFromGapped } from "../../src/motif/msa.ts";
 import { parsePattern } from "../../src/motif/pattern.ts";
 import { readAlignment } from "../../src/motif/query.ts";
@@ -22,7 +22,7 @@ function tail(
     { name: "query", letters: query },
     { name: "homolog", letters: homolog },
   ]);
-  const measured: AlignedHomolog = measure(codes, rows[0]);
+  const measured: AlignedHomolog = measureHomolog(codes, rows[0]);
   const from = start < 0 ? codes.length + start : start;
   const motif = openMotif(parsePattern(expression).automaton, "discontinuous");
   return tailRetention(motif, { start: from, end: from + (end - start) }, measured, codes.length);
@@ -54,7 +54,7 @@ test("a homolog that ends there tells nothing, and neither does one aligned ther
   expect(tail(`${CORE}GGSSGGKDEL`, `${CORE}----------`, "KDEL", -4, 0)).toBeNull();
   expect(tail(`${CORE}GGSSGGKDEL----`, `${CORE}----------RRK-`, "KDEL", -4, 0)).toBeNull();
   expect(tail(`${CORE}GGKDELGG${CORE}`, `${CORE}GGKDELGG${CORE}`, "KDEL", 62, 66)).toBeNull();
-  const gone = measure(encode("KDEL"), rowFromGapped(encode("KDEL"), new Uint8Array(4).fill(26)));
+  const gone = measureHomolog(encode("KDEL"), rowFromGapped(encode("KDEL"), new Uint8Array(4).fill(26)));
   const motif = openMotif(parsePattern("KDEL").automaton, "discontinuous");
   expect(tailRetention(motif, { start: 0, end: 4 }, gone, 4)).toBeNull();
 });

@@ -47,7 +47,7 @@ test("a corpus gets a null of its own beside it, the same on one thread and on t
   const report = (...counts: number[]): void => void seen.push(counts);
   const made = await calibrateCorpus({ corpus, patterns, workers: 2, report });
   const stored = readFileSync(calibrationPath(corpus.path), "utf8");
-  expect(made.looked).toBe(70);
+  expect(made.examined).toBe(70);
   expect(made.rows.continuous.reduce((sum, { matches }) => sum + matches, 0)).toBe(made.matches);
   expect(seen.at(-1)).toEqual([70, 70, made.matches]);
   expect(openCorpusFile(corpus.path).calibration).toEqual(made);

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { type Corpus, explain, leastBits, METHOD, parsePattern, type Pattern } from "../../motif/index.ts";
+import { type Corpus, explain, minBits, METHOD, parsePattern, type Pattern } from "../../motif/index.ts";
 import { readJson } from "../../platform/body.ts";
 import { requestPlugin } from "../../platform/http.ts";
 import { Problem } from "../../problem.ts";
@@ -249,7 +249,7 @@ const meaningOf = (expression: string, pattern: Pattern) => ({
   expression,
   explanation: explain(pattern),
   // Six decimals, as in results.
-  informationContent: Math.round(leastBits(pattern.root) * 1e6) / 1e6,
+  informationContent: Math.round(minBits(pattern.root) * 1e6) / 1e6,
 });
 
 /** @throws Problem invalid_pattern with `position`, the character that is wrong */

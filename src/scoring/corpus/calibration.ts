@@ -4,7 +4,7 @@ import {
   type Draw,
   drawnProteins,
   ENOUGH_DRAWS,
-  LEAST_DRAWS,
+  MIN_DRAWS,
   NULL_BINS,
 } from "../../motif/index.ts";
 import { Problem } from "../../problem.ts";
@@ -70,7 +70,7 @@ export async function calibrateCorpus({
     if (perBin.every((count) => count >= ENOUGH_DRAWS)) break;
   }
   const calibration = calibrationOf(seed, drawn);
-  if (calibration.matches < LEAST_DRAWS) {
+  if (calibration.matches < MIN_DRAWS) {
     throw new Problem(
       "invalid_request",
       `corpus ${info.name}: ${calibration.matches} random matches in ${calibration.proteins} proteins with enough homologs are too few for a calibration. The built-in one stays in use.`,

@@ -1,6 +1,6 @@
 /** Requests at random, valid and not, as trees that are written out in one of the many ways XML has. */
 
-export { seeded as random } from "../../../src/motif/seeded.ts";
+export { seededRandom as random } from "../../../src/motif/random.ts";
 export type Random = () => number;
 
 export const pick = <T>(next: Random, items: readonly T[]): T => items[Math.floor(next() * items.length)];

@@ -2,7 +2,7 @@
  * The kernels in plain TypeScript: what the SIMD ones are held equal to, and what takes over where a pair is too
  * long or scores too high for 16 bits.
  */
-import { DIAGONAL, GO_LEFT, GO_UP, LEFT, START, UP, walk, type Path } from "./path.ts";
+import { DIAGONAL, EXTEND_LEFT, EXTEND_UP, LEFT, START, UP, traceback, type Path } from "./path.ts";
 
 /** Costs in the units of the matrix: a gap of n residues costs first + (n - 1) next. */
 export interface Scoring {
@@ -13,7 +13,7 @@ export interface Scoring {
 }
 
 /** Below every score that can occur; room to subtract gap costs from. */
-export const NEVER = -(2 ** 30);
+export const NEGATIVE_INFINITY = -(2 ** 30);
 
 /** A cell of the recurrence: query residue `row`, subject residue `column`, from 0. */
 export interface Cell {
@@ -30,16 +30,16 @@ export interface Cell {
  *
  * Time: cells; memory: one byte per cell. long.ts finds the same where that is too much.
  */
-export function tracePlain(query: Uint8Array, subject: Uint8Array, scoring: Scoring, local: boolean): Path {
+export function traceScalar(query: Uint8Array, subject: Uint8Array, scoring: Scoring, local: boolean): Path {
   const rows = query.length;
   const columns = subject.length;
   const h = new Int32Array(rows);
-  const e = new Int32Array(rows).fill(NEVER);
+  const e = new Int32Array(rows).fill(NEGATIVE_INFINITY);
   const steps = new Uint8Array(rows * columns);
   const lastRow = new Int32Array(columns);
   let end: Cell = { score: 0, row: -1, column: -1 };
   for (let j = 0; j < columns; j++) {
-    stepColumn(query, subject[j], scoring, local, h, e, 0, NEVER, steps, j * rows);
+    stepColumn(query, subject[j], scoring, local, h, e, 0, NEGATIVE_INFINITY, steps, j * rows);
     lastRow[j] = h[rows - 1];
     if (!local) continue;
     for (let i = 0; i < rows; i++) if (h[i] > end.score) end = { score: h[i], row: i, column: j };
@@ -52,7 +52,7 @@ export function tracePlain(query: Uint8Array, subject: Uint8Array, scoring: Scor
       (i) => h[i],
     );
   }
-  return walk(rows, end.score, end.row, end.column, (i, j) => steps[j * rows + i]);
+  return traceback(rows, end.score, end.row, end.column, (i, j) => steps[j * rows + i]);
 }
 
 /**
@@ -86,8 +86,8 @@ export function stepColumn(
     const opened = (cell - gapFirst) | 0;
     const longerLeft = (left - gapNext) | 0;
     const longerUp = (f - gapNext) | 0;
-    if (longerLeft > opened) bits |= GO_LEFT;
-    if (longerUp > opened) bits |= GO_UP;
+    if (longerLeft > opened) bits |= EXTEND_LEFT;
+    if (longerUp > opened) bits |= EXTEND_UP;
     e[i] = Math.max(longerLeft, opened) | 0;
     f = Math.max(longerUp, opened) | 0;
     steps[at + i] = bits;

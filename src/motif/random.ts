@@ -1,5 +1,5 @@
 /** A generator of numbers in [0, 1) that gives the same row for the same seed (Mulberry32). */
-export function seeded(seed: number): () => number {
+export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -11,7 +11,7 @@ export function seeded(seed: number): () => number {
 
 /** The numbers 0..count − 1 in an order that the seed decides (Fisher & Yates). */
 export function shuffled(count: number, seed: number): Uint32Array {
-  const next = seeded(seed);
+  const next = seededRandom(seed);
   const out = Uint32Array.from({ length: count }, (_, i) => i);
   for (let i = count - 1; i > 0; i--) {
     const j = Math.floor(next() * (i + 1));

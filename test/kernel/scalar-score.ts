@@ -1,4 +1,4 @@
-import type { Scoring } from "../../src/kernel/plain.ts";
+import type { Scoring } from "../../src/kernel/scalar.ts";
 
 /** Best local score of two sequences (Smith & Waterman 1981 with affine gaps after Gotoh 1982); 0 if none is positive. */
 export function scorePlain(query: Uint8Array, subject: Uint8Array, scoring: Scoring): number {

@@ -1,4 +1,4 @@
-import type { Words } from "../kernel/words.ts";
+import type { WordTable } from "../kernel/words.ts";
 import { BACKGROUND } from "./alphabet.ts";
 import { BLOSUM62, STRIDE } from "./matrix.ts";
 
@@ -6,21 +6,21 @@ import { BLOSUM62, STRIDE } from "./matrix.ts";
  * Residues of a word. One word of five finds more relatives than two of four on a diagonal do, with a twentieth of the
  * chance hits (docs/search.md); six would find a little more still, but their table does not stay in the processor's cache.
  */
-export const WORD = 5;
+export const WORD_LENGTH = 5;
 
 /**
  * Chance word hits per residue of the corpus that a sketch may cause. The threshold of the neighbourhood is the
  * lowest that keeps to it: short queries, which have few words, get wide neighbourhoods, long ones narrow ones.
  */
-export const HITS_PER_RESIDUE = 0.007;
-const LEAST_THRESHOLD = 14;
-const GREATEST_THRESHOLD = 24;
+export const MAX_HITS_PER_RESIDUE = 0.007;
+const MIN_THRESHOLD = 14;
+const MAX_THRESHOLD = 24;
 const CODES = 20;
 const HIGHEST = 11;
 const LOWEST = -4;
 
-export interface Sketch {
-  words: Words;
+export interface SeedIndex {
+  table: WordTable;
   /** Words score at least this against a word of the query. */
   threshold: number;
   /** Chance hits per residue of a corpus of average composition. */
@@ -28,7 +28,7 @@ export interface Sketch {
 }
 
 /** The residues in order of their score against each residue, best first, and those scores. */
-const BEST_FIRST = Array.from({ length: CODES }, (_, a) => {
+const RANKED_RESIDUES = Array.from({ length: CODES }, (_, a) => {
   const order = Array.from({ length: CODES }, (_, b) => b).sort(
     (b, c) => BLOSUM62[a * STRIDE + c] - BLOSUM62[a * STRIDE + b] || b - c,
   );
@@ -39,24 +39,24 @@ const BEST_FIRST = Array.from({ length: CODES }, (_, a) => {
  * The words of five residues that score `threshold` or more (BLOSUM62) against a word of the query (Altschul et
  * al. 1990, the neighbourhood), and where. Words with a letter that is none of the twenty, such as a masked X, have none.
  */
-export function sketch(query: Uint8Array, hitsPerResidue: number = HITS_PER_RESIDUE): Sketch {
+export function indexSeeds(query: Uint8Array, hitsPerResidue: number = MAX_HITS_PER_RESIDUE): SeedIndex {
   const found = new WordList();
   const { threshold, expectedHits } = addWords(found, query, 0, hitsPerResidue);
-  return { words: found.tabulate(), threshold, expectedHits };
+  return { table: found.tabulate(), threshold, expectedHits };
 }
 
 /** Queries one behind the other, with the words of all of them, as `Kernel.scan` takes them. */
-export interface JoinedSketch {
+export interface JointSeedIndex {
   query: Uint8Array;
   owners: Uint16Array;
-  words: Words;
+  table: WordTable;
 }
 
 /** Between joined queries: a code that scores far below zero against all. */
 const BARRIER = 31;
 
 /** The sketches of several queries as one: each has the words that it has alone. At most 65,536 queries. */
-export function sketchTogether(queries: readonly Uint8Array[]): JoinedSketch {
+export function indexSeedsTogether(queries: readonly Uint8Array[]): JointSeedIndex {
   const length = queries.reduce((sum, one) => sum + one.length + 1, 0);
   const query = new Uint8Array(length).fill(BARRIER);
   const owners = new Uint16Array(length);
@@ -65,10 +65,10 @@ export function sketchTogether(queries: readonly Uint8Array[]): JoinedSketch {
   for (const [number, one] of queries.entries()) {
     query.set(one, at);
     owners.fill(number, at, at + one.length + 1);
-    addWords(found, one, at, HITS_PER_RESIDUE);
+    addWords(found, one, at, MAX_HITS_PER_RESIDUE);
     at += one.length + 1;
   }
-  return { query, owners, words: found.tabulate() };
+  return { query, owners, table: found.tabulate() };
 }
 
 /** Adds the neighbourhood of a query whose first residue has the place `start`. */
@@ -77,16 +77,17 @@ function addWords(
   query: Uint8Array,
   start: number,
   hitsPerResidue: number,
-): Omit<Sketch, "words"> {
+): Omit<SeedIndex, "table"> {
   const { threshold, expectedHits } = chooseThreshold(query, hitsPerResidue);
-  const rest = new Int32Array(WORD + 1);
-  for (let i = 0; i + WORD <= query.length; i++) {
-    if (!standard(query, i)) continue;
-    for (let k = WORD - 1; k >= 0; k--) rest[k] = rest[k + 1] + BEST_FIRST[query[i + k]].scores[0];
+  const rest = new Int32Array(WORD_LENGTH + 1);
+  for (let i = 0; i + WORD_LENGTH <= query.length; i++) {
+    if (!isStandardWord(query, i)) continue;
+    for (let k = WORD_LENGTH - 1; k >= 0; k--)
+      rest[k] = rest[k + 1] + RANKED_RESIDUES[query[i + k]].scores[0];
     const go = (k: number, score: number, word: number): void => {
-      const { codes, scores } = BEST_FIRST[query[i + k]];
+      const { codes, scores } = RANKED_RESIDUES[query[i + k]];
       for (let b = 0; b < CODES && score + scores[b] + rest[k + 1] >= threshold; b++) {
-        if (k === WORD - 1) found.add(word * CODES + codes[b], start + i);
+        if (k === WORD_LENGTH - 1) found.add(word * CODES + codes[b], start + i);
         else go(k + 1, score + scores[b], word * CODES + codes[b]);
       }
     };
@@ -95,30 +96,30 @@ function addWords(
   return { threshold, expectedHits };
 }
 
-function standard(query: Uint8Array, at: number): boolean {
-  for (let k = 0; k < WORD; k++) if (query[at + k] >= CODES) return false;
+function isStandardWord(query: Uint8Array, at: number): boolean {
+  for (let k = 0; k < WORD_LENGTH; k++) if (query[at + k] >= CODES) return false;
   return true;
 }
 
 const HIGHEST_BIT = 0x8000_0000;
 
 /** Words, their places, and room to sort both: kept, since they are too large to be allocated for every query. */
-let space = Array.from({ length: 4 }, () => new Uint32Array(1 << 15));
+let sortBuffers = Array.from({ length: 4 }, () => new Uint32Array(1 << 15));
 
 /** Words (numbers of base 20) and the places they come from. One at a time is in use. */
 class WordList {
   #length = 0;
 
   add(word: number, place: number): void {
-    if (this.#length === space[0].length) space = space.map(doubled);
-    space[0][this.#length] = word;
-    space[1][this.#length++] = place;
+    if (this.#length === sortBuffers[0].length) sortBuffers = sortBuffers.map(doubled);
+    sortBuffers[0][this.#length] = word;
+    sortBuffers[1][this.#length++] = place;
   }
 
   /** In the form that the scan reads. Words ascend, and so do the places of each where they were added so. */
-  tabulate(): Words {
+  tabulate(): WordTable {
     const length = this.#length;
-    const [found, places, otherFound, otherPlaces] = space;
+    const [found, places, otherFound, otherPlaces] = sortBuffers;
     // Words have 22 bits: two passes of a sort by 11 each, which leaves equal words in the order they came in.
     sortByDigit([found, places], length, 0, [otherFound, otherPlaces]);
     sortByDigit([otherFound, otherPlaces], length, DIGIT_BITS, [found, places]);
@@ -177,7 +178,7 @@ function chooseThreshold(
   query: Uint8Array,
   hitsPerResidue: number,
 ): { threshold: number; expectedHits: number } {
-  const span = (HIGHEST - LOWEST) * WORD + 1;
+  const span = (HIGHEST - LOWEST) * WORD_LENGTH + 1;
   // Chance of every score of a random residue against each residue.
   const single = Array.from({ length: CODES }, (_, a) => {
     const chance = new Float64Array(HIGHEST - LOWEST + 1);
@@ -189,8 +190,8 @@ function chooseThreshold(
     (pairs[a * CODES + b] ??= convolve(single[a], single[b]));
   const total = new Float64Array(span);
   const four = new Float64Array((HIGHEST - LOWEST) * 4 + 1);
-  for (let i = 0; i + WORD <= query.length; i++) {
-    if (!standard(query, i)) continue;
+  for (let i = 0; i + WORD_LENGTH <= query.length; i++) {
+    if (!isStandardWord(query, i)) continue;
     // Two pairs, convolved with each other and with the last residue: pairs are kept, since there are only 400.
     convolve(pair(query[i], query[i + 1]), pair(query[i + 2], query[i + 3]), four);
     const last = single[query[i + 4]];
@@ -199,14 +200,14 @@ function chooseThreshold(
     }
   }
   let expectedHits = 0;
-  for (let threshold = HIGHEST * WORD; threshold >= LEAST_THRESHOLD; threshold--) {
-    const more = expectedHits + total[threshold - LOWEST * WORD];
-    if (more > hitsPerResidue && threshold < GREATEST_THRESHOLD) {
+  for (let threshold = HIGHEST * WORD_LENGTH; threshold >= MIN_THRESHOLD; threshold--) {
+    const more = expectedHits + total[threshold - LOWEST * WORD_LENGTH];
+    if (more > hitsPerResidue && threshold < MAX_THRESHOLD) {
       return { threshold: threshold + 1, expectedHits };
     }
     expectedHits = more;
   }
-  return { threshold: LEAST_THRESHOLD, expectedHits };
+  return { threshold: MIN_THRESHOLD, expectedHits };
 }
 
 function convolve(

@@ -16,7 +16,7 @@ export function scanPlain(
   query: Uint8Array,
   placesOf: (word: Uint8Array) => readonly number[],
   matrix: Int8Array,
-  { drop, promise, minLength, maxLength }: ScanLimits,
+  { xDrop, minSeedScore, minLength, maxLength }: ScanLimits,
   subject: Uint8Array,
 ): number {
   if (subject.length < Math.max(WORD, minLength) || subject.length > maxLength) return 0;
@@ -31,10 +31,10 @@ export function scanPlain(
         const near = subject.subarray(place - NEAR, place + WORD + NEAR);
         const own = Array.from(near, (_, k) => query[inQuery - NEAR + k] ?? BARRIER);
         const ahead = reach(own, near, matrix, Infinity, NEAR, NEAR, 1).score;
-        if (ahead + reach(own, near, matrix, Infinity, NEAR - 1, NEAR - 1, -1).score < promise) continue;
+        if (ahead + reach(own, near, matrix, Infinity, NEAR - 1, NEAR - 1, -1).score < minSeedScore) continue;
       }
-      const right = reach(query, subject, matrix, drop, inQuery, place, 1);
-      const left = reach(query, subject, matrix, drop, inQuery - 1, place - 1, -1);
+      const right = reach(query, subject, matrix, xDrop, inQuery, place, 1);
+      const left = reach(query, subject, matrix, xDrop, inQuery - 1, place - 1, -1);
       best = Math.max(best, right.score + left.score);
       covered.set(diagonal, Math.max(place, place + right.residues - WORD));
     }

@@ -1,20 +1,20 @@
 import { describe, expect, test } from "bun:test";
 import { BACKGROUND, encode, X } from "../../src/motif/alphabet.ts";
 import { BLOSUM62 } from "../../src/motif/matrix.ts";
-import { HITS_PER_RESIDUE, sketch } from "../../src/motif/sketch.ts";
+import { MAX_HITS_PER_RESIDUE, indexSeeds } from "../../src/motif/seed-index.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
 
 const HIGHEST = 0x8000_0000;
 
 /** The places that a sketch gives to each of its words, read as assembly/scan.ts says. */
-function placesByWord({ words }: ReturnType<typeof sketch>): Map<number, number[]> {
+function placesByWord({ table }: ReturnType<typeof indexSeeds>): Map<number, number[]> {
   const found = new Map<number, number[]>();
-  expect(words.words).toEqual(words.words.toSorted());
-  for (const [k, word] of words.words.entries()) {
+  expect(table.words).toEqual(table.words.toSorted());
+  for (const [k, word] of table.words.entries()) {
     expect(found.has(word)).toBe(false);
     const places: number[] = [];
-    for (let entry = words.heads[k], at = entry; ; at++) {
-      if (entry < HIGHEST) entry = words.positions[at];
+    for (let entry = table.heads[k], at = entry; ; at++) {
+      if (entry < HIGHEST) entry = table.positions[at];
       places.push(entry % HIGHEST);
       if (entry >= HIGHEST) break;
     }
@@ -26,7 +26,7 @@ function placesByWord({ words }: ReturnType<typeof sketch>): Map<number, number[
 describe("a sketch", () => {
   test("has exactly the words that score enough, and where: all 3,200,000 looked at", () => {
     const query = encode("MKVLAWXRRPSSLLMKVLAWBGD");
-    const made = sketch(query, 0.001);
+    const made = indexSeeds(query, 0.001);
     const wanted = new Map<number, number[]>();
     let chance = 0;
     for (let i = 0; i + 5 <= query.length; i++) {
@@ -54,8 +54,8 @@ describe("a sketch", () => {
   test("the threshold follows the length, so that chance hits stay within bounds", () => {
     const next = random(31);
     const thresholds = [20, 100, 400, 2000, 10_000].map((length) => {
-      const made = sketch(randomProtein(next, length));
-      if (made.threshold < 24) expect(made.expectedHits).toBeLessThanOrEqual(HITS_PER_RESIDUE);
+      const made = indexSeeds(randomProtein(next, length));
+      if (made.threshold < 24) expect(made.expectedHits).toBeLessThanOrEqual(MAX_HITS_PER_RESIDUE);
       return made.threshold;
     });
     expect(thresholds).toEqual(thresholds.toSorted((a, b) => a - b));
@@ -64,8 +64,8 @@ describe("a sketch", () => {
 
   test("nothing to look for", () => {
     for (const query of [encode(""), encode("MKV"), new Uint8Array(50).fill(X), encode("BZUOJX")]) {
-      const { words, expectedHits } = sketch(query);
-      expect(words.words).toHaveLength(0);
+      const { table, expectedHits } = indexSeeds(query);
+      expect(table.words).toHaveLength(0);
       expect(expectedHits).toBe(0);
     }
   });
