@@ -187,7 +187,7 @@ describe("every operation responds as documented:", () => {
   });
 });
 
-test("refuses submissions that the schema forbids", async () => {
+test("accepts exactly the submissions that the schema allows", async () => {
   const { schema } = paths["/api/scoring/jobs"].post.requestBody!.content!["application/json"];
   const good = { querySequence: "MKLT", patterns: ["K.T"] };
   const bodies: [object, boolean][] = [
@@ -202,6 +202,12 @@ test("refuses submissions that the schema forbids", async () => {
       },
       true,
     ],
+    ...["identifier", "accession", "scoringModel", "patterns", "motifClasses"].map(
+      (field): [object, boolean] => [{ ...good, [field]: null }, true],
+    ),
+    [{ ...good, querySequence: null, accession: "P04637" }, true],
+    [{ ...good, patterns: [null] }, false],
+    [{ ...good, model: null }, false],
     [{ ...good, scoringModel: "best" }, false],
     [{ ...good, patterns: ["K", "K", "K", "K", "K", "K"] }, false],
     [{ ...good, motifClasses: [1] }, false],

@@ -210,6 +210,7 @@ describe("a submission is refused with errors by field for", () => {
   const six = Array<string>(6).fill("K");
   test.each<[string, unknown, Record<string, string>, string?]>([
     ["no query", {}, { querySequence: "either querySequence or accession" }],
+    ["two null queries", { querySequence: null, accession: null }, { querySequence: "one of the two" }],
     ["two queries", { ...good, accession: "P04637" }, { querySequence: "one of the two" }],
     ["an unknown accession", { accession: "P0" }, { accession: "no protein" }],
     ["a number as accession", { accession: 7 }, { accession: "Must be a string." }],

@@ -17,6 +17,7 @@ import {
   type JobObject,
   MotifClassParameters,
   NoParameters,
+  omitNulls,
   PatternRequest,
   ResultParameters,
   Submission,
@@ -64,7 +65,13 @@ export function jsonRoutes(options: JsonOptions) {
         set.headers.Location = job.links.self;
         return status(202, job);
       },
-      { parse: "scoringJson", body: Submission, query: NoParameters, detail: operations.SUBMIT },
+      {
+        parse: "scoringJson",
+        transform: ({ body }) => omitNulls(body),
+        body: Submission,
+        query: NoParameters,
+        detail: operations.SUBMIT,
+      },
     )
     .get(`${API}/jobs/:id`, ({ params, requestContext }) => show(params.id, requestContext.baseUrl), {
       params: JobId,

@@ -22,33 +22,32 @@ const oneOf = <Value extends string>(choices: readonly Value[], description: str
 const instant = (description: string) => text(description, { format: "date-time" });
 const uri = (description: string) => text(description, { format: "uri" });
 
+/** Clients may send null for an absent field: see omitNulls. */
+const OPTIONAL = { nullable: true };
+
+const motifs = (item: string, description: string) =>
+  Type.Optional(Type.Array(text(item), { description, maxItems: MAX_PATTERNS, ...OPTIONAL }));
+
 export const Submission = schema(
   Type.Object(
     {
       identifier: Type.Optional(
-        text("The client's own name of the query, returned with the result. Default: the accession."),
+        text(
+          "The client's own name of the query, returned with the result. Default: the accession.",
+          OPTIONAL,
+        ),
       ),
-      querySequence: Type.Optional(text("The protein in letters A to Z; white space is ignored.")),
-      accession: Type.Optional(text("A protein of the corpus in use, instead of a sequence.")),
+      querySequence: Type.Optional(text("The protein in letters A to Z; white space is ignored.", OPTIONAL)),
+      accession: Type.Optional(text("A protein of the corpus in use, instead of a sequence.", OPTIONAL)),
       scoringModel: Type.Optional(
         oneOf<ScoringModel>(
           SCORING_MODELS,
           "continuous: every homolog counts by how far it keeps the match; discontinuous: all or nothing.",
-          { default: SCORING_MODELS[0] },
+          { default: SCORING_MODELS[0], ...OPTIONAL },
         ),
       ),
-      patterns: Type.Optional(
-        Type.Array(text("An expression."), {
-          description: "Motifs as regular expressions over residues.",
-          maxItems: MAX_PATTERNS,
-        }),
-      ),
-      motifClasses: Type.Optional(
-        Type.Array(text("A name or alias."), {
-          description: "Motif classes, by name.",
-          maxItems: MAX_PATTERNS,
-        }),
-      ),
+      patterns: motifs("An expression.", "Motifs as regular expressions over residues."),
+      motifClasses: motifs("A name or alias.", "Motif classes, by name."),
     },
     {
       description: "A query and the motifs to look for. Give either querySequence or accession.",
@@ -63,6 +62,12 @@ export const Submission = schema(
     },
   ),
 );
+
+/** Removes the fields of a submission that are null, before it is validated. */
+export function omitNulls(body: unknown): void {
+  const fields = body as Record<string, unknown> | null;
+  for (const name of Object.keys(Submission.properties)) if (fields?.[name] === null) delete fields[name];
+}
 
 export const JobSchema = object(
   {
