@@ -5,7 +5,7 @@ import { Icon, type IconName } from "./icon.tsx";
 export function Empty(props: { title: string; icon?: IconName; children: ComponentChildren }) {
   return (
     <section class="empty">
-      <Icon name={props.icon ?? "search-x"} />
+      {props.icon && <Icon name={props.icon} />}
       <h2>{props.title}</h2>
       {props.children}
     </section>

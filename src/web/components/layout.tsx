@@ -9,7 +9,7 @@ export function PageHead(props: {
   actions?: ComponentChildren;
 }) {
   return (
-    <>
+    <header>
       {props.crumbs && (
         <nav aria-label="Breadcrumbs">
           <ol class="crumbs">
@@ -28,7 +28,7 @@ export function PageHead(props: {
         </div>
         {props.actions && <div class="actions">{props.actions}</div>}
       </div>
-    </>
+    </header>
   );
 }
 

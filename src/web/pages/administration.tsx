@@ -96,6 +96,7 @@ function SystemCheck() {
       actions={
         <Button
           look="primary"
+          small
           busy={tasks[0]?.state === "running"}
           onClick={() => startTask("/api/admin/health/examination")}
         >

@@ -180,7 +180,7 @@ function NoRecords({ of, isFiltered }: { of: Declaration; isFiltered: boolean })
   const plural = titleOf(of.name).toLowerCase();
   if (isFiltered)
     return (
-      <Empty title={`No ${plural} found`}>
+      <Empty title={`No ${plural} found`} icon="search-x">
         <p>None of those that you can view match the filter.</p>
         <Button
           onClick={() =>
