@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DECLARED } from "../../src/inventory/resources/index.ts";
-import { type ImportRequest, Imports } from "../../src/inventory/imports/imports.ts";
+import { Imports } from "../../src/inventory/imports/imports.ts";
+import type { ImportRequest } from "../../src/inventory/imports/import-thread.ts";
 import type { Json } from "../../src/inventory/model/field.ts";
 import { type Answered, type Lab, openLab } from "./harness.ts";
 

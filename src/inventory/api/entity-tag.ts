@@ -41,14 +41,11 @@ export function checkTag(call: Call, tag: string): void {
   const ifMatch = call.request.headers.get("if-match");
   const same = (known: string) => known === "*" || opaque(known) === opaque(tag);
   if (ifMatch !== null && !tagsOf(ifMatch).some(same))
-    throw new Problem(
-      "precondition_failed",
-      "If-Match does not name the current entity tag. Read the value again.",
-      {
-        headers: { ETag: tag },
-      },
-    );
+    throw failed("If-Match does not name the current entity tag. Read the value again.", tag);
 }
+
+const failed = (message: string, ETag: string): Problem =>
+  new Problem("precondition_failed", message, { headers: { ETag } });
 
 /** Checks If-Match and If-None-Match for a record. @throws Problem precondition_failed */
 export function checkVersion(call: Call, version: number): void {
@@ -56,19 +53,9 @@ export function checkVersion(call: Call, version: number): void {
   const ifNoneMatch = call.request.headers.get("if-none-match");
   const holds = (header: string) =>
     tagsOf(header).some((tag) => tag === "*" || versionOf(tag) === String(version));
-  const headers = { ETag: `"${version}"` };
+  const current = `The record is in version ${version}, which`;
   if (ifMatch !== null && !holds(ifMatch))
-    throw new Problem(
-      "precondition_failed",
-      `The record is in version ${version}, which If-Match does not name. Read it again.`,
-      { headers },
-    );
+    throw failed(`${current} If-Match does not name. Read it again.`, `"${version}"`);
   if (ifNoneMatch !== null && holds(ifNoneMatch))
-    throw new Problem(
-      "precondition_failed",
-      `The record is in version ${version}, which If-None-Match names.`,
-      {
-        headers,
-      },
-    );
+    throw failed(`${current} If-None-Match names.`, `"${version}"`);
 }

@@ -6,7 +6,7 @@ import { LIST_PARAMETERS, type Listing } from "../model/listing.ts";
 import type { Query, Sql } from "../model/operator.ts";
 import { plan } from "../model/plan.ts";
 import { recordPrinter } from "../model/record-printer.ts";
-import { columnOf, type Resource, type Resources } from "../model/resource.ts";
+import { columnOf, type Resource } from "../model/resource.ts";
 import { compile, countStatement, pageStatement } from "../model/sql.ts";
 import { type NameOf, wording } from "../model/wording.ts";
 import type { Store } from "../records/store.ts";
@@ -61,18 +61,11 @@ export function explainListing(
       "id",
     ],
     total: reader.list(declared, { ...listing, page: 1, size: 1 }, actor).total,
-    statements: [
-      explainStatement(statements, "count", countStatement(declared, condition, from())),
-      explainStatement(
-        statements,
-        "row numbers of the page",
-        pageStatement(declared, condition, listing.order, from(), { limit, offset }),
-      ),
-      explainStatement(statements, "records of these row numbers", {
-        ...records,
-        args: ["[]", ...records.args],
-      }),
-    ],
+    statements: Object.entries({
+      count: countStatement(declared, condition, from()),
+      "row numbers of the page": pageStatement(declared, condition, listing.order, from(), { limit, offset }),
+      "records of these row numbers": { ...records, args: ["[]", ...records.args] },
+    }).map(([purpose, statement]) => explainStatement(statements, purpose, statement)),
   };
 }
 
@@ -138,10 +131,7 @@ function asOf({ statements }: Store, past: Past | undefined): { as_of?: Json } {
   return { as_of: row && { batch: row.id, at: printInstant(Number(row.at)) } };
 }
 
-interface Source {
-  resources: Resources;
-  statements: Query;
-}
+type Source = Pick<Past, "resources" | "statements">;
 
 function isTrueOf(source: Source, resource: Resource, rid: number, actor: Actor, part: Condition): boolean {
   const from = plan(source.resources, resource, actor);

@@ -1,10 +1,11 @@
 import { Elysia } from "elysia";
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 import { DEFAULT_PAGE_SIZE } from "../model/listing.ts";
-import { nullable, PROBLEM_SCHEMA } from "../model/schema.ts";
+import { PROBLEM_SCHEMA } from "../model/schema.ts";
 import type { RoutedResource } from "../resources/index.ts";
 import { type Call, missingCredentials, ROOT, unwrap } from "./call.ts";
 import { readJson } from "./request-body.ts";
+import { type Content, content, COUNT, TEXT } from "./schema.ts";
 import { requestPlugin } from "../../platform/http.ts";
 import type { RequestContext } from "../../platform/request-context.ts";
 import { schema, textSchema } from "../../platform/schema.ts";
@@ -13,7 +14,6 @@ import { PROBLEMS } from "../../problem.ts";
 /** Registers the operations of the API together with their OpenAPI descriptions. */
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
-type Content = Record<string, { schema: object }>;
 
 export interface Parameter {
   name: string;
@@ -95,40 +95,9 @@ const ERRORS: Record<number, string> = {
 
 /** Response to a dry run. */
 const PREVIEW = Type.Object(
-  {
-    dry_run: Type.Boolean(),
-    count: Type.Integer(),
-    confirm: Type.String(),
-    changes: Type.Array(Type.Object({})),
-  },
+  { dry_run: Type.Boolean(), count: COUNT, confirm: TEXT, changes: Type.Array(Type.Object({})) },
   { description: "What would change, record by record, with values before and after." },
 );
-
-export const INSTANT = Type.String({ format: "date-time" });
-
-/** A body in JSON of this schema. */
-export const content = (schema: object): Content => ({ "application/json": { schema } });
-
-/** Bytes of these media types. */
-export const binary = (...types: string[]): Content =>
-  Object.fromEntries(types.map((type) => [type, { schema: { type: "string", format: "binary" } }]));
-
-/** A form with a file. */
-export const UPLOAD: Content = {
-  "multipart/form-data": { schema: Type.Object({ file: Type.String({ format: "binary" }) }) },
-};
-
-/** The envelope of a list whose results have this schema. */
-export const pageOf = (results: TSchema, before: Record<string, TSchema> = {}): TObject =>
-  Type.Object({
-    ...before,
-    previous: nullable(Type.String()),
-    next: nullable(Type.String()),
-    current: Type.Integer(),
-    total: Type.Integer(),
-    total_pages: Type.Integer(),
-    results: Type.Array(results),
-  });
 
 interface Context<Query extends TObject, Body extends TSchema> {
   call: Call;

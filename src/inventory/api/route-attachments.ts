@@ -17,11 +17,12 @@ import {
   respondJson,
 } from "./call.ts";
 import { checkVersion, isKnown } from "./entity-tag.ts";
-import { type Api, binary, content, inQuery, type Operation, UPLOAD } from "./operation-plugin.ts";
+import { type Api, inQuery, type Operation } from "./operation-plugin.ts";
 import { notModified, showValue } from "./render.ts";
 import { readUpload } from "./request-body.ts";
 import { addHistoryOf } from "./route-history.ts";
 import { matchesFilter, presentOf, readableParent, recordsOf, shownSchema } from "./route-sub-resources.ts";
+import { binary, content, UPLOAD } from "./schema.ts";
 
 const FILE = shownSchema(attachment);
 const PARENT = [
@@ -179,10 +180,7 @@ function addWrites(api: Api, files: Attachments): void {
   });
   addWrite(
     "DELETE",
-    {
-      summary: "Delete a file",
-      description: "It stays in the database; lists with `deleted=true` show it.",
-    },
+    { summary: "Delete a file", description: "It stays in the database; lists with `deleted=true` show it." },
     async ({ actor }) =>
       (writer, rid) =>
         writer.markDeleted(attachment, rid, actor),

@@ -8,54 +8,54 @@ import type { HistoryPage } from "../records/history.ts";
 import { forbidden } from "../records/record-writer.ts";
 import { DECLARED, PEOPLE, RESOURCES, SUB_RESOURCES } from "../resources/index.ts";
 import { runBatch, writeBatch, writeOnce } from "./batch.ts";
-import { type Call, findAny, here, noContent, notFound, respondJson } from "./call.ts";
+import { type Call, findAny, here, noContent, notFound, respondJson, withParameter } from "./call.ts";
 import { withIdempotencyKey } from "./idempotency.ts";
-import { type Api, content, INSTANT, pageOf, type Path } from "./operation-plugin.ts";
+import { type Api, type Path } from "./operation-plugin.ts";
 import { showRecord } from "./read-records.ts";
 import { showValue } from "./render.ts";
+import { closed, content, COUNT, INSTANT, optional, pageOf, TEXT } from "./schema.ts";
 
 /** Changes in one response of the feed. */
 const FEED_SIZE = 1000;
 const MAX_FEED_SIZE = 10_000;
 
-const text = Type.String();
-const count = Type.Integer();
-const ID = Type.Union([text, count]);
-const VALUES = Type.Record(text, Type.Unknown());
+const ID = Type.Union([TEXT, COUNT]);
+const VALUES = Type.Record(TEXT, Type.Unknown());
 
 const ORIGIN = {
   at: INSTANT,
-  user: text,
+  user: TEXT,
   token: nullable(
-    Type.Object({ name: text, prefix: text }, { description: "The API token, if one was used." }),
+    Type.Object({ name: TEXT, prefix: TEXT }, { description: "The API token, if one was used." }),
   ),
 };
 const CHANGE = Type.Object(
   {
-    cursor: text,
-    resource: text,
+    cursor: TEXT,
+    resource: TEXT,
     id: ID,
     of: nullable(
-      Type.Object({ resource: text, id: nullable(ID) }, { description: "The parent; null for a record." }),
+      Type.Object({ resource: TEXT, id: nullable(ID) }, { description: "The parent; null for a record." }),
     ),
     op: Type.Enum(["create", "update", "delete", "restore"]),
-    version: count,
+    version: COUNT,
     ...ORIGIN,
-    batch: text,
+    batch: TEXT,
     before: nullable({ ...VALUES, description: "Previous values of changed fields; null for a new record." }),
     after: nullable({ ...VALUES, description: "New values of changed fields; all values of a new record." }),
   },
   { description: "One write of one record." },
 );
+const FEED = Type.Object({ cursor: TEXT, more: Type.Boolean(), next: TEXT, results: Type.Array(CHANGE) });
 const BATCH = {
-  id: text,
-  kind: text,
+  id: TEXT,
+  kind: TEXT,
   ...ORIGIN,
-  changes: Type.Record(text, count, {
+  changes: Type.Record(TEXT, COUNT, {
     description: "Number of changes by list, of records that the caller may view.",
   }),
-  undoes: nullable(text),
-  undone_by: nullable(text),
+  undoes: nullable(TEXT),
+  undone_by: nullable(TEXT),
 };
 
 /** Whose history is shown. */
@@ -106,10 +106,7 @@ export function addHistoryOf(api: Api, { name, resource, path, restored, find, s
     summary: `Restore a version of ${name}`,
     description: "Without a version, restores what was deleted.",
     accepts: ["dryRun", "once"],
-    body: Type.Object(
-      { version: Type.Optional(Type.Union([count, Type.Null()])) },
-      { additionalProperties: false },
-    ),
+    body: closed({ version: Type.Optional(Type.Union([COUNT, Type.Null()])) }),
     returns: content(restored),
     run: ({ call, params, body }) =>
       writeOnce(call, body as Json, {
@@ -141,16 +138,13 @@ function addBatches(api: Api): void {
     summary: "List batches",
     description:
       "Every request that writes is one batch. Lists those with a change that the caller may view, the latest first.",
-    query: Type.Object(
-      {
-        user: Type.Optional(Type.String({ description: "Username of the author." })),
-        kind: Type.Optional(Type.String({ description: "Kind of batch, as in the response." })),
-        page: Type.Optional(Type.String({ description: "Page number from 1." })),
-        page_size: Type.Optional(Type.String({ description: "Batches on a page; max returns all." })),
-        format: Type.Optional(text),
-      },
-      { additionalProperties: false },
-    ),
+    query: closed({
+      user: optional("Username of the author."),
+      kind: optional("Kind of batch, as in the response."),
+      page: optional("Page number from 1."),
+      page_size: optional("Batches on a page; max returns all."),
+      format: Type.Optional(TEXT),
+    }),
     returns: content(pageOf(Type.Object(BATCH))),
     signedIn: true,
     run({ call, query: { user, kind } }) {
@@ -228,15 +222,9 @@ function addFeed(api: Api): void {
         }),
       ),
       resource: Type.Optional(Type.Enum([...kinds.keys()], { description: "Segment of a list." })),
-      page_size: Type.Optional(
-        Type.String({
-          description: `Maximum number of changes: ${FEED_SIZE} by default, at most ${MAX_FEED_SIZE}.`,
-        }),
-      ),
+      page_size: optional(`Maximum number of changes: ${FEED_SIZE} by default, at most ${MAX_FEED_SIZE}.`),
     }),
-    returns: content(
-      Type.Object({ cursor: text, more: Type.Boolean(), next: text, results: Type.Array(CHANGE) }),
-    ),
+    returns: content(FEED),
     run({ call, query }) {
       const { actor, store, url } = call;
       const size = sizeOf(url.searchParams, FEED_SIZE);
@@ -245,14 +233,8 @@ function addFeed(api: Api): void {
       const { cursor, more, results } = store.statements.reading(() =>
         store.history.since(Number(query.since ?? 0), actor, kind, limit),
       );
-      const next = new URLSearchParams(url.searchParams);
-      next.set("since", String(cursor));
-      return showValue(call, {
-        cursor: String(cursor),
-        more,
-        next: `${here(call)}?${next.toString()}`,
-        results,
-      });
+      const next = withParameter(call, "since", String(cursor));
+      return showValue(call, { cursor: String(cursor), more, next, results });
     },
   });
 }
@@ -292,11 +274,7 @@ function paged(
     size === "max" ? read(-1, 0) : read(size, (current - 1) * size),
   );
   if (current > pageCount(total, size)) throw invalidPage();
-  return showValue(call, {
-    ...before,
-    ...pageInfo(here(call), searchParams, current, total, size),
-    results,
-  });
+  return showValue(call, { ...before, ...pageInfo(here(call), searchParams, current, total, size), results });
 }
 
 function sizeOf(parameters: URLSearchParams, otherwise: number): number | "max" {

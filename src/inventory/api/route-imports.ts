@@ -9,21 +9,17 @@ import { parseJson } from "../model/parse-json.ts";
 import { RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, here, membersOf, respond, respondJson } from "./call.ts";
 import { MEDIA_TYPES, negotiate } from "./negotiation.ts";
-import { type Api, binary, content, UPLOAD } from "./operation-plugin.ts";
+import { type Api } from "./operation-plugin.ts";
 import { isForm, readFields, readUpload } from "./request-body.ts";
+import { binary, closed, content, optional, TEXT, UPLOAD } from "./schema.ts";
 import { Problem } from "../../problem.ts";
 
 /** Maximum size of the form that cancels an import. */
 const FORM_BYTES = 10_000;
 
-const text = Type.String();
-
-const RESPONSE = Type.Object({
-  ...REPORT.properties,
-  message: Type.Optional(text),
-  code: Type.Optional(text),
-});
-const IMPORT = Type.Object({ ...STATUS.properties, url: text, list: text });
+const REFUSAL = { message: Type.Optional(TEXT), code: Type.Optional(TEXT) };
+const RESPONSE = Type.Object({ ...REPORT.properties, ...REFUSAL });
+const IMPORT = Type.Object({ ...STATUS.properties, url: TEXT, list: TEXT });
 
 const DESCRIPTION =
   "Sends CSV or XLSX, as the body or as the file of a form. The first row names the fields. A row with an id updates that " +
@@ -31,21 +27,17 @@ const DESCRIPTION =
   "are written or none. `progress=1` streams JSON lines, the last of which has the report; `background=1` (or `Prefer: " +
   "respond-async`) responds at once with the URL of the import.";
 
-const flag = (description: string) => Type.Optional(Type.String({ description }));
-const OPTIONS = Type.Object(
-  {
-    dry_run: flag("1: write nothing and report what would happen."),
-    match: Type.Optional(
-      Type.Enum(["name", "none"], { description: "How rows without an id find records; name by default." }),
-    ),
-    mapping: flag("A JSON object from headers to fields, with null for columns to ignore."),
-    progress: flag("1: stream the progress as JSON lines."),
-    background: flag("1: respond at once."),
-    format: Type.Optional(text),
-    response_format: Type.Optional(text),
-  },
-  { additionalProperties: false },
-);
+const OPTIONS = closed({
+  dry_run: optional("1: write nothing and report what would happen."),
+  match: Type.Optional(
+    Type.Enum(["name", "none"], { description: "How rows without an id find records; name by default." }),
+  ),
+  mapping: optional("A JSON object from headers to fields, with null for columns to ignore."),
+  progress: optional("1: stream the progress as JSON lines."),
+  background: optional("1: respond at once."),
+  format: Type.Optional(TEXT),
+  response_format: Type.Optional(TEXT),
+});
 
 /** `<segment>/import/` takes a file; `imports/<id>/` is an import that was started. */
 export function addImports(api: Api, imports: Imports): void {
@@ -55,10 +47,10 @@ export function addImports(api: Api, imports: Imports): void {
     description: "Current imports and those of the last days, the newest first. Administrators see all.",
     returns: content(Type.Object({ results: Type.Array(IMPORT) })),
     signedIn: true,
-    run: ({ call }) =>
-      respondJson({
-        results: imports.list(call.actor).map((status) => importJson(call, { ...status, report: null })),
-      }),
+    run({ call }) {
+      const found = imports.list(call.actor).map((status) => importJson(call, { ...status, report: null }));
+      return respondJson({ results: found });
+    },
   });
   api.add("GET", "imports/:id/", {
     summary: "Get the progress or result of an import",
@@ -115,7 +107,7 @@ function addImport(api: Api, imports: Imports, resource: RoutedResource): void {
     description: DESCRIPTION,
     query: OPTIONS,
     sends: { ...binary("text/csv", MEDIA_TYPES.xlsx), ...UPLOAD },
-    returns: { ...content(RESPONSE), "application/x-ndjson": { schema: text } },
+    returns: { ...content(RESPONSE), "application/x-ndjson": { schema: TEXT } },
     responses: { 202: { description: "Accepted; `Location` is the import.", content: content(IMPORT) } },
     errors: [503],
     run: ({ call, query }) => importFile(call, imports, resource, query),
@@ -193,16 +185,9 @@ function progressOf(run: ImportRun): ReadableStream<Uint8Array> {
         if (isOpen) sink.enqueue(encoder.encode(`${JSON.stringify(line)}\n`));
       };
       run.onChange = () => {
-        const {
-          state: phase,
-          rows,
-          rows_read: read,
-          rows_checked: checked,
-          rows_written: written,
-          ended,
-        } = run.status;
-        if (ended !== null) return;
-        send(phase === "writing" ? { phase, rows, checked, written } : { phase, rows: read });
+        const { state: phase, rows, rows_checked: checked, rows_written: written, ...status } = run.status;
+        if (status.ended !== null) return;
+        send(phase === "writing" ? { phase, rows, checked, written } : { phase, rows: status.rows_read });
       };
       try {
         send({ report: await run.done });

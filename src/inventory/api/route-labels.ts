@@ -7,7 +7,8 @@ import { parseListing } from "../model/listing.ts";
 import { listParameters } from "../model/schema.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, respond, respondJson, ROOT } from "./call.ts";
-import { type Api, binary, content } from "./operation-plugin.ts";
+import { type Api } from "./operation-plugin.ts";
+import { binary, content, COUNT, optional, TEXT } from "./schema.ts";
 import { Problem } from "../../problem.ts";
 
 const MAX_LABELS = 2000;
@@ -21,11 +22,7 @@ const OPTIONS = Type.Object({
   format: Type.Optional(
     Type.Enum(["pdf", "zpl"], { description: "pdf (default), or zpl for label printers." }),
   ),
-  sheet: Type.Optional(
-    Type.String({
-      description: `Sheet or roll: ${SHEET_NAMES}, or the size of roll labels in millimetres, such as 40x20.`,
-    }),
-  ),
+  sheet: optional(`Sheet or roll: ${SHEET_NAMES}, or the size of roll labels in millimetres, such as 40x20.`),
   symbol: Type.Optional(
     Type.Enum(["qr", "code128"], {
       description:
@@ -40,6 +37,14 @@ const OPTIONS = Type.Object({
   ),
 });
 type Options = Type.Static<typeof OPTIONS>;
+
+const LABELS = Type.Object({
+  results: Type.Array(
+    Type.Object({ name: TEXT, about: TEXT, width: Type.Number(), height: Type.Number(), per_page: COUNT }),
+  ),
+  most: Type.Integer({ description: "Maximum number of labels in a file." }),
+  resolutions: Type.Array(COUNT, { description: "Printer resolutions in dots per inch." }),
+});
 
 /** Parameters of lists that do not apply to labels. */
 const NOT_ACCEPTED = ["as_of", "explain"];
@@ -68,48 +73,26 @@ export function addLabels(api: Api): void {
   api.add("GET", "labels/", {
     summary: "List label sheets and rolls",
     description: "Lengths are in millimetres.",
-    returns: content(
-      Type.Object({
-        results: Type.Array(
-          Type.Object({
-            name: Type.String(),
-            about: Type.String(),
-            width: Type.Number(),
-            height: Type.Number(),
-            per_page: Type.Integer(),
-          }),
-        ),
-        most: Type.Integer({ description: "Maximum number of labels in a file." }),
-        resolutions: Type.Array(Type.Integer(), { description: "Printer resolutions in dots per inch." }),
-      }),
-    ),
+    returns: content(LABELS),
     run() {
-      const results = SHEETS.map(({ name, about, label, grid }) => ({
-        name,
-        about,
-        ...label,
-        per_page: grid ? grid.columns * grid.rows : 1,
-      }));
+      const results = SHEETS.map((sheet) => {
+        const { name, about, label } = sheet;
+        return { name, about, ...label, per_page: positionsOf(sheet) };
+      });
       return respondJson({ results, most: MAX_LABELS, resolutions: RESOLUTIONS.map(Number) });
     },
   });
 }
 
-interface Print {
-  format: "pdf" | "zpl";
-  sheet: Sheet;
-  symbol: Symbology;
-  skip: number;
-  dpi: number;
-}
+const positionsOf = ({ grid }: Sheet): number => (grid ? grid.columns * grid.rows : 1);
 
 /** @throws Problem invalid_request */
-function printOf({ format = "pdf", symbol = "qr", skip = 0, dpi = "203", ...query }: Options): Print {
+function printOf({ format = "pdf", symbol = "qr", skip = 0, dpi = "203", ...query }: Options) {
   const sheet = sheetNamed(query.sheet || (format === "zpl" ? "50x25" : SHEETS[0].name));
   if (!sheet) throw parameterProblem("sheet", `Choices: ${SHEET_NAMES}, or a size from 15x8 to 150x150.`);
   if (format === "zpl" && sheet.grid)
     throw parameterProblem("sheet", "ZPL prints on rolls. Give a size such as 50x25.");
-  const most = sheet.grid ? sheet.grid.columns * sheet.grid.rows - 1 : 0;
+  const most = positionsOf(sheet) - 1;
   if (skip > most)
     throw parameterProblem(
       "skip",
@@ -118,7 +101,7 @@ function printOf({ format = "pdf", symbol = "qr", skip = 0, dpi = "203", ...quer
   return { format, sheet, symbol, skip, dpi: Number(dpi) };
 }
 
-/** Labels for all records that the list parameters select. @throws Problem not_found, too_large */
+/** @throws Problem not_found, too_large */
 function labelsFor(call: Call, resource: RoutedResource, tables: readonly string[]): Label[] {
   const { actor, base, store, url } = call;
   const parameters = new URLSearchParams(url.searchParams);
@@ -143,7 +126,7 @@ function labelsFor(call: Call, resource: RoutedResource, tables: readonly string
 async function makeFile(
   { segment }: RoutedResource,
   labels: readonly Label[],
-  { format, sheet, symbol, skip, dpi }: Print,
+  { format, sheet, symbol, skip, dpi }: ReturnType<typeof printOf>,
 ): Promise<Response> {
   const name = `${segment.replaceAll("/", "-")}-labels`;
   const headers = { "Content-Disposition": `attachment; filename="${name}.${format}"` };

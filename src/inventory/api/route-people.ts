@@ -1,19 +1,21 @@
 import { type TProperties, Type } from "typebox";
 import type { Json } from "../model/field.ts";
 import { parameterProblem } from "../model/filter.ts";
-import { bodySchema, listParameters, listSchema, metadata, recordSchema } from "../model/schema.ts";
+import { bodySchema, listParameters, listSchema, recordSchema } from "../model/schema.ts";
 import { type Kind, People, type PersonWrite } from "../records/people.ts";
 import type { Store } from "../records/store.ts";
 import { DECLARED, PEOPLE, SUB_RESOURCES } from "../resources/index.ts";
 import { writeBatch } from "./batch.ts";
 import { type Call, mayChange, missingCredentials, noContent, readBody, respondJson } from "./call.ts";
-import { type Api, content, pageOf, type Parameter } from "./operation-plugin.ts";
+import { type Api } from "./operation-plugin.ts";
 import { checkRepresentation, listRecords, showRecord } from "./read-records.ts";
 import { addHistoryOf, addMembershipHistory } from "./route-history.ts";
+import { addOptions, parametersOf } from "./route-records.ts";
+import { content, optional, pageOf, singlePage, TEXT } from "./schema.ts";
 import { modeOf } from "./write-records.ts";
 import type { Accounts } from "../../accounts/accounts.ts";
 
-const NOUNS = { user: "account", group: "group" } as const;
+const NOUNS = { user: "an account", group: "a group" } as const;
 
 /** Accounts, groups and memberships: read like all resources, written by their own rules. */
 export function addPeople(api: Api, store: Store, accounts: Accounts): void {
@@ -30,13 +32,9 @@ export function addPeople(api: Api, store: Store, accounts: Accounts): void {
 const confirmation = (accounts: Accounts, call: Call) => (password: string) =>
   accounts.confirmations.require(call.request, call.actor, password);
 
-const RENDERINGS = new Set(["format", "response_format", "fields"]);
-
-const parametersOf = (kind: Kind): Parameter[] =>
-  listParameters(DECLARED, PEOPLE[kind]).filter(({ name }) => name !== "as_of");
-
-const renderingsOf = (kind: Kind): Parameter[] =>
-  parametersOf(kind).filter(({ name }) => RENDERINGS.has(name));
+function rejectPast({ url }: Call): void {
+  if (url.searchParams.has("as_of")) throw parameterProblem("as_of", "Accounts and groups keep no history.");
+}
 
 const PASSWORDS = {
   password: "At least 8 characters. A new password ends the sessions of the account.",
@@ -60,44 +58,41 @@ function addPeopleList(api: Api, kind: Kind, people: People, accounts: Accounts)
   api.add("GET", path, {
     summary: `List ${resource.segment}`,
     description: resource.summary,
-    parameters: parametersOf(kind),
+    parameters: listParameters(DECLARED, resource).filter(({ name }) => name !== "as_of"),
     returns: content(listSchema(DECLARED, resource)),
     errors: [406],
     signedIn: true,
     run({ call }) {
-      if (call.url.searchParams.has("as_of"))
-        throw parameterProblem("as_of", "Accounts and groups keep no history.");
+      rejectPast(call);
       return listRecords(call, resource);
     },
   });
   api.add("POST", path, {
-    summary: kind === "user" ? "Create an account" : "Create a group",
+    summary: `Create ${NOUNS[kind]}`,
     description: "For administrators.",
-    parameters: renderingsOf(kind),
+    parameters: parametersOf(resource),
     sends: sentBy(kind, false),
     status: 201,
     returns: content(recordSchema(DECLARED, resource)),
     errors: [406],
     async run({ call }) {
-      if (call.url.searchParams.has("as_of"))
-        throw parameterProblem("as_of", "Accounts and groups keep no history.");
+      rejectPast(call);
       checkRepresentation(call, resource);
       const confirm = confirmation(accounts, call);
       const written = await people.create(kind, await readBody(call), call.actor, confirm);
       return showPerson(call, kind, written, 201);
     },
   });
-  addOptions(api, path, kind, (call) => (call.actor.superuser ? ["POST"] : []));
+  addOptions(api, path, resource, ({ actor }) => (actor.superuser ? ["POST"] : []));
 }
 
 function addPerson(api: Api, kind: Kind, people: People, accounts: Accounts): void {
   const resource = PEOPLE[kind];
   const path = `${resource.segment}/:name/`;
-  const noun = NOUNS[kind];
   const returns = content(recordSchema(DECLARED, resource));
-  const parameters = renderingsOf(kind);
+  const parameters = parametersOf(resource);
   api.add("GET", path, {
-    summary: `Get ${noun === "account" ? "an" : "a"} ${noun}`,
+    summary: `Get ${NOUNS[kind]}`,
     parameters,
     returns,
     errors: [406],
@@ -113,7 +108,7 @@ function addPerson(api: Api, kind: Kind, people: People, accounts: Accounts): vo
     ["PATCH", "Update"],
   ] as const)
     api.add(method, path, {
-      summary: `${verb} ${noun === "account" ? "an" : "a"} ${noun}`,
+      summary: `${verb} ${NOUNS[kind]}`,
       description:
         kind === "user"
           ? "Users may change full_name, email and password of their own account; administrators may change everything."
@@ -125,14 +120,8 @@ function addPerson(api: Api, kind: Kind, people: People, accounts: Accounts): vo
       async run({ call, params }) {
         const rid = people.find(kind, params.name);
         checkRepresentation(call, resource);
-        const confirm = confirmation(accounts, call);
-        const written = await people.update(
-          { kind, rid },
-          await readBody(call),
-          modeOf(call),
-          call.actor,
-          confirm,
-        );
+        const [body, confirm] = [await readBody(call), confirmation(accounts, call)];
+        const written = await people.update({ kind, rid }, body, modeOf(call), call.actor, confirm);
         return showPerson(call, kind, written, 200);
       },
     });
@@ -147,7 +136,7 @@ function addPerson(api: Api, kind: Kind, people: People, accounts: Accounts): vo
       return noContent();
     },
   });
-  addOptions(api, path, kind, (call, name) =>
+  addOptions(api, path, resource, (call, { name }) =>
     mayChange(call, resource, people.find(kind, name)) ? ["PUT"] : [],
   );
 }
@@ -158,33 +147,19 @@ function showPerson(call: Call, kind: Kind, { rid, batch }: PersonWrite, status:
   return response;
 }
 
-function addOptions(
-  api: Api,
-  path: string,
-  kind: Kind,
-  methodsFor: (call: Call, name: string) => string[] = () => [],
-): void {
-  api.add("OPTIONS", path, {
-    signedIn: true,
-    run: ({ call, params }) => respondJson(metadata(DECLARED, PEOPLE[kind], methodsFor(call, params.name))),
-  });
-}
-
-const MEMBERS = pageOf(Type.Object({ id: Type.String(), username: Type.String(), full_name: Type.String() }));
+const MEMBERS = pageOf(Type.Object({ id: TEXT, username: TEXT, full_name: TEXT }));
 
 function addMembers(api: Api, people: People): void {
   const path = "groups/:name/members/";
   api.add("GET", path, {
     summary: "List the members of a group",
     description: "All members are in one page.",
-    query: Type.Object({
-      as_of: Type.Optional(Type.String({ description: "A time or a batch id: the members at that time." })),
-    }),
+    query: Type.Object({ as_of: optional("A time or a batch id: the members at that time.") }),
     returns: content(MEMBERS),
     signedIn: true,
     run: ({ call, params }) => showMembers(call, people, people.find("group", params.name)),
   });
-  const accounts = Type.Array(Type.String(), { description: "Usernames or ids." });
+  const accounts = Type.Array(TEXT, { description: "Usernames or ids." });
   for (const [method, summary] of [
     ["PUT", "Replace the members of a group"],
     ["POST", "Add members to a group"],
@@ -199,16 +174,11 @@ function addMembers(api: Api, people: People): void {
         const value = await readBody(call);
         const list: Json = method === "POST" && !Array.isArray(value) ? [value] : value;
         const named = people.readList("user", "members", list);
-        return setMembers(
-          call,
-          people,
-          group,
-          (before) => (method === "PUT" ? named : before.union(named)),
-          () => showMembers(call, people, group),
-        );
+        const change = (before: ReadonlySet<number>) => (method === "PUT" ? named : before.union(named));
+        return setMembers(call, people, group, change, () => showMembers(call, people, group));
       },
     });
-  addOptions(api, path, "group");
+  addOptions(api, path, PEOPLE.group);
   for (const [method, summary] of [
     ["PUT", "Add a member to a group"],
     ["DELETE", "Remove a member from a group"],
@@ -224,7 +194,7 @@ function addMembers(api: Api, people: People): void {
         return setMembers(call, people, group, change, () => noContent());
       },
     });
-  addOptions(api, `${path}:member/`, "group");
+  addOptions(api, `${path}:member/`, PEOPLE.group);
   addHistoryOf(api, {
     name: "a membership",
     resource: SUB_RESOURCES.membership,
@@ -257,6 +227,5 @@ function showMembers({ actor, store, url }: Call, people: People, group: number)
   const past = searchParams.has("as_of") ? store.past(PEOPLE.group, searchParams, actor) : undefined;
   const fields = ["id", "username", "full_name"];
   const values = store.reader.values(PEOPLE.user, fields, actor, people.members(group, past?.statements));
-  const page = { previous: null, next: null, current: 1, total: values.length, total_pages: 1 };
-  return respondJson({ ...page, results: values });
+  return respondJson(singlePage(values));
 }

@@ -14,10 +14,11 @@ import { DECLARED, PEOPLE, RESOURCES, type RoutedResource } from "../resources/i
 import { type Call, findRequested, mayChange, respondJson } from "./call.ts";
 import { redirectOfFilterForm, submitListForm, submitRecordForm } from "./form-request.ts";
 import { negotiate } from "./negotiation.ts";
-import { type Api, content, inQuery, type Operation, type Parameter } from "./operation-plugin.ts";
+import { type Api, inQuery, type Operation, type Parameter, type Path } from "./operation-plugin.ts";
 import { listRecords, readRecord } from "./read-records.ts";
 import { showRoot } from "./render.ts";
 import { isForm } from "./request-body.ts";
+import { content, optional } from "./schema.ts";
 import { createRecords, deleteRecords, updateRecords, writeRecord } from "./write-records.ts";
 import { Problem } from "../../problem.ts";
 
@@ -69,11 +70,7 @@ function addResolver(api: Api): void {
     respondJson(resolve(store.statements, { resources: DECLARED, actor }, RESOURCES, given, byName));
   api.add("GET", "resolver/", {
     summary: "Find a record by id or name",
-    query: Type.Object({
-      query: Type.Optional(
-        Type.String({ description: "An id, or a whole name, which is looked up list by list." }),
-      ),
-    }),
+    query: Type.Object({ query: optional("An id, or a whole name, which is looked up list by list.") }),
     returns,
     run: ({ call, query }) => find(call, query.query ?? "", true),
   });
@@ -84,18 +81,19 @@ function addResolver(api: Api): void {
   });
 }
 
-const RENDERINGS = new Set(["format", "response_format", "fields"]);
-const RECORD_PARAMETERS = new Set([...RENDERINGS, "deleted", "strict", "explain", "as_of"]);
+const RENDERINGS = ["format", "response_format", "fields"];
+const RECORD_PARAMETERS = [...RENDERINGS, "deleted", "strict", "explain", "as_of"];
 
-const parametersOf = (resource: RoutedResource, names: ReadonlySet<string>): Parameter[] =>
-  listParameters(DECLARED, resource).filter(({ name }) => names.has(name));
+/** List parameters of these names; by default those that every response with records accepts. */
+export const parametersOf = (resource: RoutedResource, names: readonly string[] = RENDERINGS): Parameter[] =>
+  listParameters(DECLARED, resource).filter(({ name }) => names.includes(name));
 
 function addCollection(api: Api, resource: RoutedResource): void {
   const { segment, summary } = resource;
   const record = recordSchema(DECLARED, resource);
   const changes = bodySchema(DECLARED, resource, true);
   const id = valueSchema(DECLARED, "id", resource.fields.id);
-  const renderings = parametersOf(resource, RENDERINGS);
+  const renderings = parametersOf(resource);
   api.add("GET", [resource, ""], {
     summary: `List ${segment}`,
     description: `${summary} ${LOOKUP_NOTE}`,
@@ -133,14 +131,14 @@ function addCollection(api: Api, resource: RoutedResource): void {
       errors: [406],
       run: ({ call }) => updateRecords(call, resource),
     });
-  addOptions(api, [resource, ""], ({ actor }) => (actor.user === null ? [] : ["POST"]));
+  addOptions(api, [resource, ""], resource, ({ actor }) => (actor.user === null ? [] : ["POST"]));
 }
 
 function addItem(api: Api, resource: RoutedResource): void {
   const { segment } = resource;
   const path = [resource, ":id/"] as const;
   const returns = content(recordSchema(DECLARED, resource));
-  const renderings = parametersOf(resource, RENDERINGS);
+  const renderings = parametersOf(resource);
   const changes = content(bodySchema(DECLARED, resource, true));
   api.add("GET", path, {
     summary: `Get a record in ${segment}`,
@@ -182,7 +180,7 @@ function addItem(api: Api, resource: RoutedResource): void {
       throw new Problem("method_not_allowed", `Method "POST" not allowed. Allowed: ${allow}.`, { allow });
     },
   });
-  addOptions(api, path, (call, id) =>
+  addOptions(api, path, resource, (call, { id }) =>
     mayChange(call, resource, findRequested(call, resource, id, call.store.reader)) ? ["PUT"] : [],
   );
 }
@@ -200,19 +198,21 @@ function addBulkDelete(api: Api, resource: RoutedResource): void {
   const { run } = remove;
   api.add("DELETE", [resource, "bulk_delete/"], remove);
   api.add("POST", [resource, "bulk_delete/"], { run });
-  addOptions(api, [resource, "bulk_delete/"], () => []);
+  addOptions(api, [resource, "bulk_delete/"], resource);
   // The specification appends "/bulk_delete/" to the URL of the list, which may already end in a slash.
   for (const method of ["DELETE", "POST"] as const) api.add(method, [resource, "/bulk_delete/"], { run });
 }
 
 /** Metadata in response to OPTIONS, with the fields for the methods that the caller may use. */
-function addOptions(
+export function addOptions(
   api: Api,
-  path: readonly [RoutedResource, string],
-  methodsFor: (call: Call, id: string) => string[],
+  path: Path,
+  resource: RoutedResource,
+  methodsFor: (call: Call, params: Record<string, string>) => string[] = () => [],
 ): void {
   api.add("OPTIONS", path, {
-    run: ({ call, params }) => respondJson(metadata(DECLARED, path[0], methodsFor(call, params.id))),
+    signedIn: typeof path === "string",
+    run: ({ call, params }) => respondJson(metadata(DECLARED, resource, methodsFor(call, params))),
   });
 }
 

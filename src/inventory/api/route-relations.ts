@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { ALIVE, and, compare } from "../model/condition.ts";
-import { type Json, KINDS } from "../model/field.ts";
+import { KINDS } from "../model/field.ts";
 import { parameterProblem, parsePath } from "../model/filter.ts";
 import { LIST_PARAMETERS, type Listing, parseListing } from "../model/listing.ts";
 import { listParameters, nullable } from "../model/schema.ts";
@@ -9,7 +9,8 @@ import { LocationTree } from "../records/location-tree.ts";
 import { annotatedWith, countReferring, fieldsReferringTo } from "../records/references.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { type Call, findRecord, respondJson } from "./call.ts";
-import { type Api, content } from "./operation-plugin.ts";
+import { type Api } from "./operation-plugin.ts";
+import { content, COUNT, optional, TEXT } from "./schema.ts";
 
 /** Records named for each referring field. */
 const MAX_NAMED = 5;
@@ -19,40 +20,23 @@ const MAX_VALUES = 100;
 const DEFAULT_NODES = 200;
 const MAX_NODES = 1000;
 
+const NODE = { segment: TEXT, id: TEXT, name: TEXT };
+
+const described = (description: string) => Type.String({ description });
 /** Records of one list that refer to a record by one field, or by annotations of one type. */
-interface ReferenceSummary {
-  segment: string;
-  field: string | null;
-  annotation: string | null;
-  total: number;
-  list: string | null;
-  records: Json;
-}
-
-const text = Type.String();
-const count = Type.Integer();
-const NODE = { segment: text, id: text, name: text };
-
-const REFERENCES = Type.Object({
-  total: count,
-  results: Type.Array(
-    Type.Object({
-      segment: text,
-      field: nullable(Type.String({ description: "The referring field; null for annotations." })),
-      annotation: nullable(Type.String({ description: "Name of the annotation type; null for fields." })),
-      total: count,
-      list: nullable(
-        Type.String({
-          description: `URL of all referring records; null for over ${MAX_LISTED} annotated ones.`,
-        }),
-      ),
-      records: Type.Array(Type.Object({ id: Type.Union([text, count]), name: text })),
-    }),
-  ),
+const SUMMARY = Type.Object({
+  segment: TEXT,
+  field: nullable(described("The referring field; null for annotations.")),
+  annotation: nullable(described("Name of the annotation type; null for fields.")),
+  total: COUNT,
+  list: nullable(described(`URL of all referring records; null for over ${MAX_LISTED} annotated ones.`)),
+  records: Type.Array(Type.Object({ id: Type.Union([TEXT, COUNT]), name: TEXT })),
 });
+type ReferenceSummary = Type.Static<typeof SUMMARY>;
+const REFERENCES = Type.Object({ total: COUNT, results: Type.Array(SUMMARY) });
 
 const VALUES = Type.Object({
-  field: text,
+  field: TEXT,
   more: Type.Boolean({ description: "Whether the field has further values." }),
   results: Type.Array(
     Type.Object({
@@ -61,21 +45,21 @@ const VALUES = Type.Object({
         description:
           "Name of the referenced record; null if the caller may not view it. Otherwise the value.",
       }),
-      total: count,
+      total: COUNT,
     }),
   ),
 });
 
 const TREE = Type.Object({
   path: Type.Array(Type.Object(NODE), { description: "From the outermost node to the requested one." }),
-  contents: Type.Array(Type.Object({ segment: text, field: text, total: count }), {
+  contents: Type.Array(Type.Object({ segment: TEXT, field: TEXT, total: COUNT }), {
     description: "Other records stored in it, by list and field.",
   }),
   levels: Type.Array(
     Type.Object({
-      segment: text,
-      total: count,
-      results: Type.Array(Type.Object({ ...NODE, inside: count, contents: count })),
+      segment: TEXT,
+      total: COUNT,
+      results: Type.Array(Type.Object({ ...NODE, inside: COUNT, contents: COUNT })),
     }),
   ),
 });
@@ -105,11 +89,8 @@ export function addRelations(api: Api): void {
     summary: "Browse the location tree",
     description: "Places contain equipment and locations; equipment and locations contain further locations.",
     query: Type.Object({
-      of: Type.Optional(
-        Type.String({
-          description:
-            "`<list>/<id>` of a place, a piece of equipment or a location; by default the outermost level.",
-        }),
+      of: optional(
+        "`<list>/<id>` of a place, a piece of equipment or a location; by default the outermost level.",
       ),
       page: Type.Optional(Type.Integer({ minimum: 1, description: "Page number of each level, from 1." })),
       page_size: Type.Optional(
@@ -146,10 +127,10 @@ const isFilter = (name: string): boolean =>
   ["query_expression", "deleted", "can_change", "can_delete"].includes(name);
 
 /** Ids and names of the first of these records. */
-const named = ({ store, actor }: Call, resource: RoutedResource, rids: readonly number[]): Json =>
+const named = ({ store, actor }: Call, resource: RoutedResource, rids: readonly number[]) =>
   store.reader
     .values(resource, ["id", resource.key], actor, rids.slice(0, MAX_NAMED))
-    .map((record) => ({ id: record.id, name: record[resource.key] }));
+    .map((record) => ({ id: record.id as string | number, name: record[resource.key] as string }));
 
 function byField(call: Call, to: RoutedResource, id: string): ReferenceSummary[] {
   const { actor, base, store } = call;
@@ -184,14 +165,8 @@ function byAnnotation(call: Call, to: RoutedResource, id: string): ReferenceSumm
     // No filter searches annotations, so the URL lists the ids themselves.
     const ids = values.map((record) => String(record.id)).join("&id=");
     const list = values.length > MAX_LISTED ? null : `${base}${segment}/?id=${ids}`;
-    return {
-      segment,
-      field: null,
-      annotation,
-      total: rids.length,
-      list,
-      records: named(call, resource, rids),
-    };
+    const records = named(call, resource, rids);
+    return { segment, field: null, annotation, total: rids.length, list, records };
   });
 }
 

@@ -2,7 +2,10 @@ import { Type } from "typebox";
 import { scan } from "../labels/scan.ts";
 import { RESOURCES } from "../resources/index.ts";
 import { respondJson } from "./call.ts";
-import { type Api, content } from "./operation-plugin.ts";
+import { type Api } from "./operation-plugin.ts";
+import { content, COUNT, TEXT } from "./schema.ts";
+
+const RESULT = Type.Object({ segment: TEXT, id: TEXT, name: TEXT, by: Type.Enum(["id", "barcode"]) });
 
 export function addScan(api: Api): void {
   api.add("GET", "scan/", {
@@ -13,27 +16,10 @@ export function addScan(api: Api): void {
     query: Type.Object({
       code: Type.String({ maxLength: 1000, pattern: "\\S", description: "The scanned text." }),
     }),
-    returns: content(
-      Type.Object({
-        code: Type.String(),
-        total: Type.Integer(),
-        results: Type.Array(
-          Type.Object({
-            segment: Type.String(),
-            id: Type.String(),
-            name: Type.String(),
-            by: Type.Enum(["id", "barcode"]),
-          }),
-        ),
-      }),
-    ),
+    returns: content(Type.Object({ code: TEXT, total: COUNT, results: Type.Array(RESULT) })),
     run({ call: { actor, store }, query: { code } }) {
-      const results = scan(store.reader, RESOURCES, code, actor).map(({ resource, id, name, by }) => ({
-        segment: resource.segment,
-        id,
-        name,
-        by,
-      }));
+      const found = scan(store.reader, RESOURCES, code, actor);
+      const results = found.map(({ resource: { segment }, id, name, by }) => ({ segment, id, name, by }));
       return respondJson({ code: code.trim(), total: results.length, results });
     },
   });

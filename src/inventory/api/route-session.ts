@@ -5,8 +5,9 @@ import type { Store } from "../records/store.ts";
 import { PEOPLE } from "../resources/index.ts";
 import { membersOf, noContent, notFound, respondJson, ROOT } from "./call.ts";
 import { nullable } from "../model/schema.ts";
-import { type Api, content, INSTANT, type Operation, pageOf } from "./operation-plugin.ts";
+import { type Api, type Operation } from "./operation-plugin.ts";
 import { isForm, readPairs } from "./request-body.ts";
+import { closed, content, INSTANT, optional, pageOf, singlePage, TEXT } from "./schema.ts";
 import type { Accounts } from "../../accounts/accounts.ts";
 import type { Session } from "../../accounts/session.ts";
 import type { Credentials } from "../../accounts/sign-in.ts";
@@ -17,15 +18,12 @@ import { Problem } from "../../problem.ts";
 
 const NO_STORE = { "Cache-Control": "no-store" };
 const DAY = 86_400_000;
-const text = Type.String();
 
 const CREDENTIALS = content(
   Type.Object({
-    username: text,
+    username: TEXT,
     password: Type.String({ format: "password" }),
-    code: Type.Optional(
-      Type.String({ description: "Code of the second factor: six digits, or a recovery code." }),
-    ),
+    code: optional("Code of the second factor: six digits, or a recovery code."),
   }),
 );
 
@@ -63,7 +61,7 @@ export function addSignIn(api: Api, store: Store, accounts: Accounts): void {
     summary: "Get a token for a username and password",
     description: "Send the token as `Authorization: Token <token>`.",
     sends: CREDENTIALS,
-    returns: content(Type.Object({ token: text })),
+    returns: content(Type.Object({ token: TEXT })),
     errors: [429],
     async run({ call }) {
       const credentials = credentialsOf(await readPairs(call.request, call.maxBytes));
@@ -75,15 +73,11 @@ export function addSignIn(api: Api, store: Store, accounts: Accounts): void {
   api.add("POST", "/api/token-auth/", { run: getToken.run });
 
   const show = (session: Session, headers: Record<string, string> = {}): Response => {
-    const { user } = session;
-    const [record] = store.reader.values(PEOPLE.user, undefined, accounts.actorOf(user), [user]);
-    const shown = {
-      user: record,
-      csrf_token: session.csrfToken,
-      expires: printInstant(session.expires * 1000),
-      needs_second_factor: accounts.mustSetUpSecondFactor(session),
-      vouched: session.external,
-    };
+    const { user: rid, csrfToken, external: vouched } = session;
+    const [user] = store.reader.values(PEOPLE.user, undefined, accounts.actorOf(rid), [rid]);
+    const expires = printInstant(session.expires * 1000);
+    const needed = accounts.mustSetUpSecondFactor(session);
+    const shown = { user, csrf_token: csrfToken, expires, needs_second_factor: needed, vouched };
     return respondJson(shown, { ...NO_STORE, ...headers });
   };
   /** Redirects a form to the page that it names, if that is one of this server. */
@@ -131,8 +125,8 @@ export function addSignIn(api: Api, store: Store, accounts: Accounts): void {
 }
 
 const TOKEN = {
-  id: text,
-  name: text,
+  id: TEXT,
+  name: TEXT,
   prefix: Type.String({ description: "First characters of the token." }),
   scope: Type.Enum([...SCOPES]),
   created: INSTANT,
@@ -140,33 +134,23 @@ const TOKEN = {
   last_used: nullable(Type.String({ format: "date-time", description: "To the minute." })),
 };
 
-const printToken = ({ id, name, prefix, scope, created, expires, last_used: used }: TokenRecord) => {
+function printToken({ id, name, prefix, scope, created, expires, last_used: used }: TokenRecord) {
   const instant = (at: number | null): string | null => (at === null ? null : printInstant(at * 1000));
-  return {
-    id,
-    name,
-    prefix,
-    scope,
-    created: instant(created),
-    expires: instant(expires),
-    last_used: instant(used),
-  };
-};
+  const times = { created: instant(created), expires: instant(expires), last_used: instant(used) };
+  return { id, name, prefix, scope, ...times };
+}
 
-const NEW_TOKEN = Type.Object(
-  {
-    name: Type.String({ description: "Purpose of the token." }),
-    scope: Type.Optional(Type.Enum([...SCOPES])),
-    expires: Type.Optional(Type.Union([INSTANT, Type.Null()])),
-    days: Type.Optional(
-      Type.Union([Type.Integer({ minimum: 1, maximum: 36_500 }), Type.Null()], {
-        description: "Days until the token expires, instead of `expires`.",
-      }),
-    ),
-    current_password: Type.Optional(Type.String({ maxLength: 1024, format: "password" })),
-  },
-  { additionalProperties: false },
-);
+const NEW_TOKEN = closed({
+  name: Type.String({ description: "Purpose of the token." }),
+  scope: Type.Optional(Type.Enum([...SCOPES])),
+  expires: Type.Optional(Type.Union([INSTANT, Type.Null()])),
+  days: Type.Optional(
+    Type.Union([Type.Integer({ minimum: 1, maximum: 36_500 }), Type.Null()], {
+      description: "Days until the token expires, instead of `expires`.",
+    }),
+  ),
+  current_password: Type.Optional(Type.String({ maxLength: 1024, format: "password" })),
+});
 
 /** Milliseconds at which a new token expires; null for never. @throws Problem invalid_request */
 function expiryOf(
@@ -189,8 +173,7 @@ export function addTokens(api: Api, { tokens, confirmations }: Accounts): void {
     signedIn: true,
     run({ call: { actor } }) {
       const results = tokens.list({ user: actor.user! }).map(printToken);
-      const page = { previous: null, next: null, current: 1, total: results.length, total_pages: 1 };
-      return respondJson({ ...page, results }, NO_STORE);
+      return respondJson(singlePage(results), NO_STORE);
     },
   });
   api.add("POST", "tokens/", {
@@ -198,7 +181,7 @@ export function addTokens(api: Api, { tokens, confirmations }: Accounts): void {
     description: "The token is shown only once.",
     body: NEW_TOKEN,
     status: 201,
-    returns: content(Type.Object({ ...TOKEN, token: text })),
+    returns: content(Type.Object({ ...TOKEN, token: TEXT })),
     async run({ call: { actor, request, store }, body }) {
       const { name, scope = "write", current_password: password = "" } = body;
       const expires = expiryOf(body, store.clock.now());

@@ -18,10 +18,11 @@ import {
   respondJson,
 } from "./call.ts";
 import { checkTag, listTag } from "./entity-tag.ts";
-import { type Api, content } from "./operation-plugin.ts";
+import { type Api } from "./operation-plugin.ts";
 import { showValue } from "./render.ts";
 import { addHistoryOf } from "./route-history.ts";
 import { readableParent } from "./route-sub-resources.ts";
+import { content } from "./schema.ts";
 import { modeOf } from "./write-records.ts";
 import { Problem } from "../../problem.ts";
 

@@ -16,9 +16,10 @@ import { parameterProblem } from "../model/filter.ts";
 import { writeBatch } from "./batch.ts";
 import { type Call, findChangeable, noContent, respond, respondJson } from "./call.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
-import { type Api, content } from "./operation-plugin.ts";
+import { type Api } from "./operation-plugin.ts";
 import { showValue } from "./render.ts";
 import { readableParent } from "./route-sub-resources.ts";
+import { content } from "./schema.ts";
 
 const MAX_CODES = 1000;
 

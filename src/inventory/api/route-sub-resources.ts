@@ -25,9 +25,10 @@ import {
   respondJson,
 } from "./call.ts";
 import { checkVersion } from "./entity-tag.ts";
-import { type Api, content, INSTANT } from "./operation-plugin.ts";
+import { type Api } from "./operation-plugin.ts";
 import { showValue } from "./render.ts";
 import { addHistoryOf } from "./route-history.ts";
+import { content, INSTANT } from "./schema.ts";
 
 /** Fields of every sub-resource after its own. */
 const RECORD_INFO = {

@@ -53,9 +53,7 @@ export async function readTable(bytes: Uint8Array, onProgress: (rows: number) =>
     }
   } catch (cause) {
     if (cause instanceof Problem) throw cause;
-    throw new Problem("malformed", "The file must be CSV or XLSX.", {
-      cause,
-    });
+    throw new Problem("malformed", "The file must be CSV or XLSX.", { cause });
   }
   if (chunk.length > 0) {
     chunks.push(compress(chunk));

@@ -5,10 +5,7 @@ import { DECLARED, type RoutedResource } from "../resources/index.ts";
 import type { ImportStatus } from "./imports.ts";
 import { type Html, markup } from "../../platform/html.ts";
 
-/** Pages for importing files, without scripts. The page of a running import reloads itself. */
-
-/** Seconds after which the page of a running import reloads. */
-const REFRESH = "1";
+/** Pages for importing files, without scripts. */
 
 /** An import as the API returns it. */
 export function importJson(
@@ -20,7 +17,6 @@ export function importJson(
   return { ...urls, ...status } as unknown as { [name: string]: Json };
 }
 
-/** The page with the upload form. */
 export function uploadPage(call: Call, { segment }: RoutedResource): Response {
   const url = here(call);
   const button = (dryRun: string, name: string): Html =>
@@ -40,7 +36,6 @@ ${button("&dry_run=1", "Dry run")}${button("", "Import")}</form>`;
 
 const importsOf = ({ base }: Call) => ({ name: "imports", url: `${base}imports/?format=api` });
 
-/** The page of one import. */
 export function importPage(call: Call, status: ImportStatus, headers: Record<string, string>): Response {
   const json = importJson(call, status);
   const { rows, rows_checked: checked, ended } = status;
@@ -49,7 +44,8 @@ export function importPage(call: Call, status: ImportStatus, headers: Record<str
   return respondPage(call, JSON.stringify(json), {
     title: `Import: ${status.state}`,
     summary: progressOf(status),
-    headers: { ...headers, ...(ended === null ? { Refresh: REFRESH } : {}) },
+    // In seconds.
+    headers: { ...headers, ...(ended === null ? { Refresh: "1" } : {}) },
     trail: [importsOf(call), { name: status.id, url: here(call) }],
     links: [
       { name: "JSON", url: `${here(call)}?format=json` },
@@ -59,19 +55,11 @@ export function importPage(call: Call, status: ImportStatus, headers: Record<str
   });
 }
 
-function progressOf({
-  state,
-  rows,
-  rows_read: read,
-  rows_checked: checked,
-  ended,
-  message,
-  report,
-}: ImportStatus) {
+function progressOf({ state, rows, ended, message, report, ...done }: ImportStatus): string {
   const number = (count: number | null): string => (count ?? 0).toLocaleString("en");
   if (state === "writing")
-    return `${number(checked)} of ${number(rows)} rows written. They take effect when all are written.`;
-  if (state === "reading") return `${number(read)} rows read.`;
+    return `${number(done.rows_checked)} of ${number(rows)} rows written. They take effect when all are written.`;
+  if (state === "reading") return `${number(done.rows_read)} rows read.`;
   if (ended === null) return "Waiting for other imports.";
   if (message !== null || !report) return message ?? "";
   const { dry_run: isDryRun, created, updated, unchanged, errors, locations_made: locations } = report;

@@ -9,16 +9,20 @@ import { workerUrlOf } from "../../platform/worker-address.ts";
 export const IMPORT_WORKER = "src/inventory/imports/import-worker.ts";
 export const importWorkerUrl = (): string => workerUrlOf(import.meta.url, IMPORT_WORKER.replace("src/", ""));
 
-/** The first message; any second one lets the thread write. */
-export interface ImportTask {
-  /** File of the database. */
-  path: string;
+export interface ImportRequest {
   /** Name of the resource. */
   resource: string;
   options: ImportOptions;
   actor: Actor;
-  origin: Origin | undefined;
+  /** Of the current request by default. */
+  origin?: Origin | undefined;
   bytes: Uint8Array;
+}
+
+/** The first message; any second one lets the thread write. */
+export interface ImportTask extends ImportRequest {
+  /** File of the database. */
+  path: string;
   /** Id in the table import_file, if the import is stored there. */
   stored: string | null;
   /** A 32-bit number; other than 0 it cancels the import. */
@@ -26,10 +30,9 @@ export interface ImportTask {
 }
 
 export type ImportMessage =
-  | { kind: "read"; rows: number }
+  | { kind: "progress"; status: { rows_read: number } | { rows_checked: number; rows_written: number } }
   /** The file is read; the thread waits until it may write. */
   | { kind: "ready"; rows: number }
-  | { kind: "wrote"; checked: number; written: number }
   | { kind: "done"; report: ImportReport }
   | { kind: "failed"; code: string; message: string; cause: string | undefined };
 

@@ -40,7 +40,7 @@ async function work(task: ImportTask): Promise<void> {
   };
   const table = await readTable(task.bytes, (rows) => {
     pause(rows);
-    send({ kind: "read", rows });
+    send({ kind: "progress", status: { rows_read: rows } });
   });
   send({ kind: "ready", rows: table.count });
   await turn.promise;
@@ -52,7 +52,7 @@ async function work(task: ImportTask): Promise<void> {
       onRow({ created, updated }, rows) {
         if (rows % PROGRESS_ROWS !== 0) return;
         pause(rows);
-        send({ kind: "wrote", checked: rows, written: created + updated });
+        send({ kind: "progress", status: { rows_checked: rows, rows_written: created + updated } });
       },
       onWritten(written) {
         if (task.stored === null) return;

@@ -2,26 +2,22 @@ import { Type } from "typebox";
 import { type ImportOptions, type ImportReport, REPORT, runImport } from "./import.ts";
 import { nullable } from "../model/schema.ts";
 import { readTable } from "./import-file.ts";
-import { type ImportMessage, type ImportTask, importWorkerUrl, type Outcome } from "./import-thread.ts";
+import {
+  type ImportMessage,
+  type ImportRequest,
+  type ImportTask,
+  importWorkerUrl,
+  type Outcome,
+} from "./import-thread.ts";
 import type { Actor } from "../model/access.ts";
 import { openStore } from "../records/store.ts";
 import { DECLARED } from "../resources/index.ts";
 import { type Code, Problem } from "../../problem.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { causeOf, type Log } from "../../platform/log.ts";
-import { currentOrigin, type Origin, withinOrigin } from "../../platform/request-context.ts";
+import { currentOrigin, withinOrigin } from "../../platform/request-context.ts";
 import type { Database } from "../../platform/sqlite.ts";
 import { type WriteLock, writeLockOf } from "../../platform/write-lock.ts";
-
-export interface ImportRequest {
-  /** Name of the resource. */
-  resource: string;
-  options: ImportOptions;
-  actor: Actor;
-  /** Of the current request by default. */
-  origin?: Origin | undefined;
-  bytes: Uint8Array;
-}
 
 const INSTANT = Type.String({ format: "date-time" });
 
@@ -106,23 +102,20 @@ export class Imports {
   /** The same, but the import survives the end of the process. @throws Problem busy */
   async accept(request: ImportRequest): Promise<ImportStatus> {
     await this.#lock.free();
-    const { resource, options, actor, bytes } = request;
+    const { database } = this;
+    const { resource, actor, bytes } = request;
     const [id, now, origin] = [this.clock.newId(), this.clock.now(), currentOrigin()];
-    const stored: StoredRequest = {
-      resource,
-      actor,
-      origin,
-      options: { ...options, mapping: [...options.mapping] },
-    };
+    const options = { ...request.options, mapping: [...request.options.mapping] };
+    const stored: StoredRequest = { resource, actor, origin, options };
+    const expire = database.query("DELETE FROM import_file WHERE created < ? AND outcome IS NOT NULL");
+    const insert = database.query(
+      "INSERT INTO import_file (id, user_rid, request, created, file) VALUES (?, ?, ?, ?, ?)",
+    );
     this.#checkCapacity();
-    this.database
+    database
       .transaction(() => {
-        this.database
-          .query("DELETE FROM import_file WHERE created < ? AND outcome IS NOT NULL")
-          .run(now - KEPT);
-        this.database
-          .query("INSERT INTO import_file (id, user_rid, request, created, file) VALUES (?, ?, ?, ?, ?)")
-          .run(id, actor.user, JSON.stringify(stored), now, bytes);
+        expire.run(now - KEPT);
+        insert.run(id, actor.user, JSON.stringify(stored), now, bytes);
       })
       .immediate();
     return this.#start(id, now, { ...request, origin }, true).status;
@@ -205,13 +198,18 @@ export class Imports {
       const report = await this.#work(entry, request);
       const isRefused = report.errors.length > 0 && !report.dry_run;
       const message = isRefused ? firstErrorOf(report) : null;
-      await this.#end(entry, isRefused ? "refused" : "finished", message, report);
+      await this.#end(entry, { state: isRefused ? "refused" : "finished", message, report });
       return report;
     } catch (error) {
       const problem = Problem.from(error);
       const cause = causeOf(problem);
       if (cause) this.log?.problem("import", { import: entry.status.id, cause });
-      await this.#end(entry, problem.code === "import_cancelled" ? "cancelled" : "failed", problem.message);
+      const { code, message } = problem;
+      await this.#end(entry, {
+        state: code === "import_cancelled" ? "cancelled" : "failed",
+        message,
+        report: null,
+      });
       throw problem;
     }
   }
@@ -231,34 +229,19 @@ export class Imports {
     }
     change(entry, { state: "reading" });
     if (this.#path === null) return this.#runHere(entry, request);
-    const { resource, options, actor, origin } = request;
     // A copy, whose memory moves to the thread.
     const bytes = new Uint8Array(request.bytes);
     const stored = entry.stored ? id : null;
-    return this.#runInThread(entry, {
-      path: this.#path,
-      resource,
-      options,
-      actor,
-      origin,
-      bytes,
-      stored,
-      cancelled,
-    });
+    return this.#runInThread(entry, { ...request, path: this.#path, bytes, stored, cancelled });
   }
 
   #runInThread(entry: Entry, task: ImportTask): Promise<ImportReport> {
     const { promise, resolve, reject } = Promise.withResolvers<ImportReport>();
     // A small heap is collected instead of growing; all of it is freed with the thread.
     const worker = new Worker(importWorkerUrl(), { smol: true });
-    const ended = promise.then(
-      () => {},
-      () => {},
-    );
-    const onMessage = (message: ImportMessage): void => {
-      if (message.kind === "read") change(entry, { rows_read: message.rows });
-      else if (message.kind === "wrote")
-        change(entry, { rows_checked: message.checked, rows_written: message.written });
+    const ended = promise.catch(() => {});
+    worker.addEventListener("message", ({ data: message }: MessageEvent<ImportMessage>) => {
+      if (message.kind === "progress") change(entry, message.status);
       else if (message.kind === "done") resolve(message.report);
       else if (message.kind === "failed")
         reject(new Problem(message.code as Code, message.message, { cause: message.cause }));
@@ -271,8 +254,7 @@ export class Imports {
           return ended;
         });
       }
-    };
-    worker.addEventListener("message", ({ data }: MessageEvent<ImportMessage>) => onMessage(data));
+    });
     worker.addEventListener("error", (event) => {
       // Otherwise the error would end this process.
       event.preventDefault();
@@ -296,17 +278,11 @@ export class Imports {
     );
   }
 
-  async #end(
-    entry: Entry,
-    state: Outcome["state"],
-    message: string | null,
-    report: ImportReport | null = null,
-  ): Promise<void> {
-    const outcome: Outcome = { state, ended: this.clock.now(), report, message };
-    const ended = new Date(outcome.ended).toISOString();
-    change(entry, { state, message, report, ended, ...(report ? rowsOf(report) : {}) });
+  async #end(entry: Entry, result: Omit<Outcome, "ended">): Promise<void> {
+    const outcome: Outcome = { ...result, ended: this.clock.now() };
+    change(entry, resultOf(outcome));
     // The next process resumes what is cancelled because this one stops.
-    if (!entry.stored || (this.#closed && state === "cancelled")) return;
+    if (!entry.stored || (this.#closed && result.state === "cancelled")) return;
     await this.#lock.free();
     this.database
       .query("UPDATE import_file SET file = NULL, outcome = ? WHERE id = ? AND outcome IS NULL")
@@ -324,10 +300,12 @@ export function firstErrorOf({ errors: [{ row, column, message }] }: ImportRepor
   return `Row ${row}${column === null ? "" : `, ${column}`}: ${message}`;
 }
 
-const rowsOf = ({ rows, created, updated }: ImportReport) => ({
-  rows_checked: rows,
-  rows_written: created + updated,
-});
+/** The status of an import that has ended. */
+function resultOf({ state, ended, report, message }: Outcome): Partial<ImportStatus> {
+  const { rows, created, updated } = report ?? { rows: 0, created: 0, updated: 0 };
+  const counts = report ? { rows, rows_read: rows, rows_checked: rows, rows_written: created + updated } : {};
+  return { state, message, report, ended: new Date(ended).toISOString(), ...counts };
+}
 
 /** A row of import_file. */
 interface StoredImport {
@@ -370,9 +348,7 @@ function newStatus(
   };
 }
 
-function statusOf(row: StoredImport): ImportStatus {
-  const { state, ended, report, message } = JSON.parse(row.outcome!) as Outcome;
-  const rows = report ? { rows: report.rows, rows_read: report.rows, ...rowsOf(report) } : {};
-  const result = { state, message, report, ended: new Date(ended).toISOString(), ...rows };
-  return { ...newStatus(row.id, row.created, requestOf(row)), ...result };
-}
+const statusOf = (row: StoredImport): ImportStatus => ({
+  ...newStatus(row.id, row.created, requestOf(row)),
+  ...resultOf(JSON.parse(row.outcome!) as Outcome),
+});

@@ -300,11 +300,7 @@ export function addScans(
   });
 }
 
-const nameOf = ({ resource, id, name }: ScannedRecord) => ({
-  segment: resource.segment,
-  id,
-  name,
-});
+const nameOf = ({ resource, id, name }: ScannedRecord) => ({ segment: resource.segment, id, name });
 
 const isScanned = ({ statements }: Store, rid: number, code: string): boolean =>
   statements.get({
