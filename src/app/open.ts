@@ -210,7 +210,7 @@ const serviceRoutes = (
 ): HttpOptions["services"] => [
   metricsRoutes(metrics, config.metrics_token),
   scoring.routes,
-  inventoryRoutes({
+  ...inventoryRoutes({
     database,
     imports,
     clock,

@@ -1,4 +1,3 @@
-import { wsdl as wsdlDocument } from "../scoring/contract/wsdl.ts";
 import { ENDPOINT } from "../scoring/index.ts";
 import type { Command } from "./command.ts";
 
@@ -7,9 +6,10 @@ export const wsdl: Command = {
   summary: "Print the WSDL of the SOAP service, as ?wsdl serves it.",
   settings: ["soap_namespace", "public_url", "host", "port"],
   example: "labd wsdl --public-url https://lab.example > ConservationScorer.wsdl",
-  run(call) {
+  async run(call) {
     const { config } = call.configuration();
     const base = config.public_url || `http://${config.host}:${config.port}`;
+    const { wsdl: wsdlDocument } = await import("../scoring/contract/wsdl.ts");
     return call.print(wsdlDocument(config.soap_namespace, `${base}${ENDPOINT}`));
   },
 };

@@ -1,4 +1,3 @@
-import { swagger } from "@elysiajs/swagger";
 import { type AnyElysia, Elysia } from "elysia";
 import { Problem } from "../problem.ts";
 import { indexPage, type OpenApi, operationPage } from "./reference-page.ts";
@@ -26,50 +25,60 @@ interface Served {
 }
 
 /**
- * `/docs`, the reference as pages without scripts, and `/docs/json`, OpenAPI for programs: both from the routes themselves.
- * `fetchSelf` asks the application that has all routes.
+ * `/docs`, the reference as pages without scripts, and `/docs/json`, OpenAPI for programs: both from the routes of `app`,
+ * which are read at the first request.
  */
-export function documentation(
-  options: Documentation,
-  fetchSelf: (request: Request) => Response | Promise<Response>,
-) {
+export function documentation(options: Documentation, app: AnyElysia) {
   const served = new Map<string, Served>();
-  const baseOf = (request: Request): string => options.baseOf?.(request) ?? "";
-  let parsed: Promise<OpenApi> | undefined;
-  const document = (): Promise<OpenApi> =>
-    (parsed ??= (async () => {
-      const response = await fetchSelf(new Request(`http://localhost${JSON_PATH}`));
-      return (await response.json()) as OpenApi;
-    })());
+  let made: Promise<OpenApi> | undefined;
+  const document = (): Promise<OpenApi> => (made ??= describe(options, app));
+  const serve = async (base: string): Promise<Served> => {
+    const known = served.get(base);
+    if (known) return known;
+    const text = JSON.stringify({ ...(await document()), ...(base ? { servers: [{ url: base }] } : {}) });
+    const result = { text, tag: `W/"${Bun.hash(text).toString(36)}"` };
+    if (served.size < MAX_DOCUMENTS) served.set(base, result);
+    return result;
+  };
   const basePath = (): string => currentRequest()?.basePath ?? "";
-  return (
-    new Elysia({ name: "documentation" })
-      .onBeforeHandle({ as: "scoped" }, ({ path, request }) => {
-        const known = path === JSON_PATH ? served.get(baseOf(request)) : undefined;
-        return known && answer(request, known);
-      })
-      .onAfterHandle({ as: "scoped" }, ({ path, request, response }) => {
-        if (path !== JSON_PATH || response instanceof Response) return undefined;
-        withJsonBodies(response as OpenApi);
-        const base = baseOf(request);
-        const text = JSON.stringify(base ? { ...(response as object), servers: [{ url: base }] } : response);
-        const made = { text, tag: `W/"${Bun.hash(text).toString(36)}"` };
-        if (served.size < MAX_DOCUMENTS) served.set(base, made);
-        return answer(request, made);
-      })
-      .use(swagger({ path: PATH, documentation: about(options) }) as AnyElysia)
-      // In the place of the plugin's own page, which loads a viewer from elsewhere.
-      .get(PATH, async ({ request }) => indexPage(await document(), searchOf(request), basePath()), HIDE)
-      .get(
-        `${PATH}/operations/:operation`,
-        async ({ params }) => {
-          const page = operationPage(await document(), params.operation, basePath());
-          if (!page) throw new Problem("not_found", "Not found. /docs lists all operations.");
-          return page;
-        },
-        HIDE,
-      )
-  );
+  return new Elysia({ name: "documentation" })
+    .get(
+      JSON_PATH,
+      async ({ request }) => answer(request, await serve(options.baseOf?.(request) ?? "")),
+      HIDE,
+    )
+    .get(PATH, async ({ request }) => indexPage(await document(), searchOf(request), basePath()), HIDE)
+    .get(
+      `${PATH}/operations/:operation`,
+      async ({ params }) => {
+        const page = operationPage(await document(), params.operation, basePath());
+        if (!page) throw new Problem("not_found", "Not found. /docs lists all operations.");
+        return page;
+      },
+      HIDE,
+    );
+}
+
+/** `detail` of a route whose description takes memory and is made only for the document. */
+export interface DeferredDetail {
+  describe(): object;
+}
+
+function withDetail(route: AnyElysia["routes"][number]): typeof route {
+  const { describe } = (route.hooks.detail ?? {}) as Partial<DeferredDetail>;
+  return describe ? { ...route, hooks: { ...route.hooks, detail: describe() } } : route;
+}
+
+/** The document of the routes of `app`. */
+async function describe(options: Documentation, app: AnyElysia): Promise<OpenApi> {
+  // Loaded at first use, because it brings megabytes of a viewer that is not shown.
+  const { swagger } = await import("@elysiajs/swagger");
+  const plugin = swagger({ path: PATH, documentation: about(options) }) as AnyElysia;
+  Object.assign(plugin, { getGlobalRoutes: () => app.routes.map(withDetail) });
+  const response = await plugin.fetch(new Request(`http://localhost${JSON_PATH}`));
+  const document = (await response.json()) as OpenApi;
+  withJsonBodies(document);
+  return document;
 }
 
 const HIDE = { detail: { hide: true } } as const;

@@ -152,7 +152,7 @@ function openApp(options: HttpOptions) {
       },
     });
   for (const service of options.services) app.use(service);
-  app.use(documentation(options.documentation, (request) => app.fetch(request)));
+  app.use(documentation(options.documentation, app));
   completeMethods(app);
   return app;
 }

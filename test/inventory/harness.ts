@@ -106,7 +106,7 @@ export async function openLab(
     clock: { now: clock.now, newId: () => "request" },
     reach: options.reach ?? DIRECT,
     admit: (request) => accounts.verifyBasic(request),
-    services: [inventoryRoutes({ database, clock, accounts, anonymousRead: options.anonymousRead ?? true })],
+    services: inventoryRoutes({ database, clock, accounts, anonymousRead: options.anonymousRead ?? true }),
   });
   const lab: Lab = {
     database,

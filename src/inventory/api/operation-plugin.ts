@@ -1,4 +1,4 @@
-import { Elysia } from "elysia";
+import { type AnyElysia, Elysia } from "elysia";
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 import { DEFAULT_PAGE_SIZE } from "../model/listing.ts";
 import { PROBLEM_SCHEMA } from "../model/schema.ts";
@@ -7,6 +7,7 @@ import { type Call, missingCredentials, ROOT, unwrap } from "./call.ts";
 import { readJson } from "./request-body.ts";
 import { type Content, content, COUNT, TEXT } from "./schema.ts";
 import { requestPlugin } from "../../platform/http.ts";
+import type { DeferredDetail } from "../../platform/documentation.ts";
 import type { RequestContext } from "../../platform/request-context.ts";
 import { schema, textSchema } from "../../platform/schema.ts";
 import { PROBLEMS } from "../../problem.ts";
@@ -165,15 +166,26 @@ const allowOf = (known: ReadonlySet<Method>): string =>
     ", ",
   );
 
-/** The operations of the API as one plugin. */
+/** The operations of the API. */
 export class Api {
-  readonly plugin: ReturnType<typeof createPlugin>;
+  readonly #open: OpenCall;
+  readonly #maxBytes: number;
+  readonly #routes: { method: Method; path: string; run: unknown; hook: object }[] = [];
   readonly #methods = new Map<string, Set<Method>>();
   /** The header Allow, by path. */
   readonly #allowed = new Map<string, string>();
 
   constructor(open: OpenCall, maxBytes: number) {
-    this.plugin = createPlugin(open, maxBytes, this.#allowed);
+    this.#open = open;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** All operations as one plugin. It is not kept: with its copies of 1,400 routes it takes several megabytes. */
+  plugin(): AnyElysia {
+    const plugin = createPlugin(this.#open, this.#maxBytes, this.#allowed);
+    for (const { method, path, run, hook } of this.#routes.splice(0))
+      plugin.route(method, path, run as never, hook as never);
+    return plugin;
   }
 
   add<Query extends TObject, Body extends TSchema>(
@@ -204,18 +216,21 @@ export class Api {
           operation.run({ call, params: decoded(params), query, body })
       : ({ call, params, body }: Context<Query, Body>) =>
           operation.run({ call, params: decoded(params), body, query: none });
-    this.plugin.route(
+    this.#routes.push({
       method,
-      full,
-      run as never,
-      {
+      path: full,
+      run,
+      hook: {
         parse: body ? "unwrappedJson" : "none",
         ...(query ? { query: textSchema(query), transform: rawQuery } : {}),
         ...(body ? { body: schema(body) } : {}),
         ...(signedIn ? { signedIn: true } : {}),
-        detail: summary === undefined ? { hide: true } : detailOf(method, path, operation),
-      } as never,
-    );
+        detail:
+          summary === undefined
+            ? { hide: true }
+            : ({ describe: () => detailOf(method, path, operation) } satisfies DeferredDetail),
+      },
+    });
   }
 }
 

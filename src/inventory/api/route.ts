@@ -1,4 +1,4 @@
-import { Elysia } from "elysia";
+import type { AnyElysia } from "elysia";
 import type { Actor } from "../model/access.ts";
 import { openStore } from "../records/store.ts";
 import { Imports } from "../imports/imports.ts";
@@ -35,7 +35,8 @@ export interface InventoryOptions {
 const MAX_MESSAGE_BYTES = 10_000_000;
 
 /** The REST API below /api/v2/. Handlers throw Problems. */
-export function inventoryRoutes({ database, clock, accounts, anonymousRead, ...options }: InventoryOptions) {
+export function inventoryRoutes(given: InventoryOptions): AnyElysia[] {
+  const { database, clock, accounts, anonymousRead, ...options } = given;
   const maxBytes = options.maxMessageBytes ?? MAX_MESSAGE_BYTES;
   const store = openStore(database, clock);
   const shared = { store, maxBytes };
@@ -59,5 +60,5 @@ export function inventoryRoutes({ database, clock, accounts, anonymousRead, ...o
   // Signing in takes no credentials, not even invalid ones.
   const open = new Api((request, context) => openAnonymousCall(shared, request, context), maxBytes);
   addSignIn(open, store, accounts);
-  return new Elysia({ name: "inventory" }).use(api.plugin).use(open.plugin);
+  return [api.plugin(), open.plugin()];
 }
