@@ -11,6 +11,7 @@ import { spawn } from "bun";
 const SAMPLE = new Set([
   "test/executable/service.test.ts",
   "test/executable/rest-pages.test.ts",
+  "test/executable/rest-process.test.ts",
   "test/executable/soap-golden.test.ts",
   "test/executable/readme.test.ts",
   "test/browser/score.test.ts",
