@@ -138,22 +138,80 @@ test("wsdl and openapi print their documents", async () => {
   }
 });
 
-test("adds users and tokens beside a running server", async () => {
+const UTF_16 = Uint8Array.from([0xff, 0xfe, ...Buffer.from("long enough")]);
+test.each<[string, string | Uint8Array<ArrayBuffer>, number, string]>([
+  ["user add kim --password-stdin", "short", 65, "password: Expected at least 8 characters."],
+  ["user add kim --password-stdin", "two lines\nof words", 65, "password: Expected one line"],
+  ["user add kim --password-stdin", UTF_16, 65, "is not UTF-8"],
+  ["user add kim --email nonsense", "", 65, "email: Expected an e-mail address."],
+  ["user add a,b", "", 65, "username: expected 1 to 150 letters"],
+  ["user add system", "", 75, "there is already a user system"],
+  ["user ad kim", "", 64, "Did you mean add?"],
+  ["user disable system", "", 75, "The system account cannot sign in."],
+  ["user disable ada", "", 75, "only active administrator"],
+  ["user totp kim", "", 66, "There is no user kim."],
+  ["token add kim", "", 66, "There is no active user kim."],
+  ["token add ada --name ", "", 65, "name: "],
+  [`token add ada --name ${"x".repeat(256)}`, "", 65, "name: "],
+  ["token revoke labd_x", "", 66, "no valid token"],
+  ["token revoke", "", 64, "needs an ID"],
+])("labd %s with %p as input ends with %d: %s", async (line, stdin, code, text) => {
+  using place = scratch();
+  const env = { LABD_DATA_DIR: place.directory };
+  await labd(["user", "add", "ada", "--admin"], { env });
+  const ended = await labd(line.split(" "), { env, stdin });
+  expect([ended.code, ended.stderr]).toEqual([code, expect.stringContaining(text)]);
+  const { stdout } = await labd(["user", "list", "--json"], { env });
+  const users = JSON.parse(stdout) as { username: string; is_active: boolean }[];
+  expect(users.map(({ username }) => username)).toEqual(["ada", "system"]);
+});
+
+test("labd user and labd token manage accounts beside a running server", async () => {
   using place = scratch();
   await using server = await serveHere(place.directory);
-  const env = { LABD_DATA_DIR: place.directory };
-  const added = await labd(["user", "add", "kim", "--password-stdin"], { env, stdin: "a long password\n" });
-  expect(added).toMatchObject({ code: 0, stderr: "" });
-  expect((await labd(["user", "add", "kim"], { env })).code).toBe(75);
-  const token = (await labd(["token", "add", "kim", "--days", "1"], { env })).stdout.trim();
-  const made = await fetch(`${server.url}/api/v2/places/`, { headers: { authorization: `Token ${token}` } });
-  expect(made.status).toBe(200);
-  const signedIn = await fetch(`${server.url}/api/v2/token-auth/`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ username: "kim", password: "a long password" }),
-  });
-  expect([signedIn.status, Object.keys((await signedIn.json()) as object)]).toEqual([200, ["token"]]);
+  const run = async (line: string, stdin = ""): Promise<string> => {
+    const ended = await labd(line.split(" "), { env: { LABD_DATA_DIR: place.directory }, stdin });
+    if (ended.code !== 0) throw new Error(`labd ${line}: ${ended.stderr}`);
+    return ended.stdout;
+  };
+  const ask = async (path: string, token: string, body?: object): Promise<number> => {
+    const headers = { "Content-Type": "application/json", ...(token && { Authorization: `Token ${token}` }) };
+    const init = body ? { method: "POST", body: JSON.stringify(body) } : {};
+    return (await fetch(`${server.url}/api/v2/${path}/`, { headers, ...init })).status;
+  };
+  const signIn = (password: string) => ask("token-auth", "", { username: "ada", password });
+
+  await run("user add ada --admin --full-name Ada --email ada@lab --password-stdin", "a long password\r\n");
+  expect(await signIn("a long password")).toBe(200);
+  expect((await fetch(server.setUp!)).status).toBe(404);
+  const token = (await run("token add ada --name cron --days 30")).trim();
+  const reading = (await run("token add ada --read-only")).trim();
+  expect([token, reading].map((one) => /^labd_[\w-]{43}$/.test(one))).toEqual([true, true]);
+  expect([await ask("users", token), await ask("users", reading)]).toEqual([200, 200]);
+  expect(await ask("projects", token, { name: "a" })).toBe(201);
+  expect(await ask("projects", reading, { name: "b" })).toBe(403);
+  const listed = JSON.parse(await run("token list ada --json")) as { name: string; scope: string }[];
+  expect(listed.map(({ name, scope }) => `${name} ${scope}`)).toEqual([
+    "command line read",
+    "cron write",
+    "token-auth write",
+  ]);
+  const table = await run("token list");
+  expect([table.includes(token.slice(0, 12)), table.includes(token.slice(0, 16))]).toEqual([true, false]);
+  await run(`token revoke ${token.slice(0, 12)}`);
+  expect([await ask("users", token), await ask("users", reading)]).toEqual([401, 200]);
+  expect(await run("token revoke --user ada")).toContain("Revoked 2 tokens of ada.");
+  expect(await ask("users", reading)).toBe(401);
+  expect(await run("token list")).not.toContain("labd_");
+  expect(await run("token list --all")).toContain(token.slice(0, 12));
+
+  await run("user password ada --password-stdin", "another password");
+  expect([await signIn("a long password"), await signIn("another password")]).toEqual([401, 200]);
+  await run("user add kim");
+  await run("user disable kim");
+  expect(await run("user list")).toMatch(/^kim .* disabled /m);
+  await run("user enable kim");
+  expect(await run("user list")).toMatch(/^kim .* active /m);
 });
 
 test("demo refuses a data directory with other records", async () => {

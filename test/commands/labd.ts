@@ -15,7 +15,7 @@ export interface Outcome {
 /** Runs a command line in this process, as the executable would. */
 export async function labd(
   words: readonly string[],
-  { env = {}, stdin = "" }: { env?: Record<string, string>; stdin?: string } = {},
+  { env = {}, stdin = "" }: { env?: Record<string, string>; stdin?: string | Uint8Array<ArrayBuffer> } = {},
 ): Promise<Outcome> {
   const written = { stdout: "", stderr: "" };
   const stream = (name: keyof typeof written) => ({

@@ -152,18 +152,18 @@ test.skipIf(why !== null)(
       await directory.set(`CN=lab-staff,CN=Users,${BASE}`, "member", inner, ...others, other);
       expect(await signIn("kim")).toStartWith("forbidden");
 
-      // Who is disabled, expired or gone is shut out by the next look, and let in again.
+      // A recheck disables accounts that are disabled, expired or deleted, and enables them again.
       await directory.set(people.olga, "accountExpires", windowsTime(Date.now() - 60_000));
       await directory.set(people.lee, "userAccountControl", "514");
       const recheck = async (): Promise<string> => (await labd(["user", "recheck", ...config])).stdout;
       const seen = await recheck();
       expect(seen).toMatch(/^kim +kept$/m);
-      expect(seen).toMatch(/^lee +shut out +not in the directory, or not by ldap_user_filter$/m);
-      expect(seen).toMatch(/^olga +shut out +disabled in the directory, or expired$/m);
+      expect(seen).toMatch(/^lee +disabled +not in the directory, or excluded by ldap_user_filter$/m);
+      expect(seen).toMatch(/^olga +disabled +disabled or expired in the directory$/m);
       await directory.set(people.olga, "accountExpires", "0");
-      expect(await recheck()).toMatch(/^olga +let in/m);
+      expect(await recheck()).toMatch(/^olga +enabled/m);
       await directory.remove(people.olga);
-      expect(await recheck()).toMatch(/^olga +shut out +not in the directory/m);
+      expect(await recheck()).toMatch(/^olga +disabled +not in the directory/m);
     }
 
     // Without TLS a controller takes no password: that is said, with what to set. StartTLS will do, too.

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { freePort, hasRedis, RedisServer } from "../farm/redis-server.ts";
-import { farmDirectories, finishedJobs, jobsOf, startWorker, submitJobs, until } from "./farm-worker.ts";
+import { farmDirectories, finishedJobs, startWorker, submitJobs, until } from "./farm-worker.ts";
 import { E7, labd, scratch, serve } from "./labd.ts";
 
 /** Redis with few rights, without persistence, as replica and as Sentinel. */
@@ -41,30 +41,6 @@ withRedis(
     expect(server.log() + hand.log()).not.toContain("NOPERM");
   },
   60_000,
-);
-
-withRedis(
-  `a hundred jobs end once although Redis forgets them twice${NAME}`,
-  async () => {
-    using place = scratch();
-    const home = await farmDirectories(place.directory, ["worker"]);
-    const worker = join(place.directory, "worker");
-    await using redis = await RedisServer.start(place.directory, ["--appendonly", "no"]);
-    await using server = await serve(home, ["--queue", redis.url, "--queue-local", "never"]);
-    await using hand = startWorker(worker, redis.url, ["--concurrency", "2"]);
-    await hand.logs("takes work");
-    await submitJobs(server.url, 0, 100);
-    for (const least of [10, 30]) {
-      await until(`${least} finish`, () => finishedJobs(home) >= least);
-      await redis.end();
-      await redis.restart();
-      expect((await redis.command("KEYS", "labd:*:events")) as string[]).toBeArray();
-    }
-    await until("all finish", () => finishedJobs(home) === 100);
-    expect(jobsOf(home).length).toBe(100);
-    expect(server.log()).toContain("lost from the queue");
-  },
-  120_000,
 );
 
 withRedis(

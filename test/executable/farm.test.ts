@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
-import { cpSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { labd, scratch, serve } from "./labd.ts";
 import type { FarmStatus } from "../../src/farm/index.ts";
+import { certify, OPENSSL } from "./certificate.ts";
 import { freePort, hasRedis, RedisServer } from "../farm/redis-server.ts";
 import {
   farmDirectories,
@@ -129,23 +130,6 @@ withRedis(
   300_000,
 );
 
-const OPENSSL = Bun.which("openssl");
-
-/** A certificate for this machine, signed by an authority of the test's own. */
-function certify(directory: string): { ca: string; words: string[] } {
-  const at = (name: string): string => join(directory, name);
-  const run = (words: string): void => {
-    const { exitCode, stderr } = Bun.spawnSync([OPENSSL!, ...words.split(" ")], { cwd: directory });
-    if (exitCode !== 0) throw new Error(stderr.toString());
-  };
-  run("req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -days 2 -subj /CN=authority");
-  run("req -newkey rsa:2048 -nodes -keyout own.key -out own.csr -subj /CN=localhost");
-  writeFileSync(at("names"), "subjectAltName=DNS:localhost,IP:127.0.0.1");
-  run("x509 -req -in own.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out own.pem -days 2 -extfile names");
-  const words = `--tls-cert-file ${at("own.pem")} --tls-key-file ${at("own.key")} --tls-ca-cert-file ${at("ca.pem")} --tls-auth-clients no`;
-  return { ca: at("ca.pem"), words: words.split(" ") };
-}
-
 (OPENSSL === null ? test.skip : withRedis)(
   `queues over TLS and a socket, and a badly configured one${NAME}${OPENSSL === null ? " (SKIPPED without openssl)" : ""}`,
   async () => {
@@ -153,21 +137,15 @@ function certify(directory: string): { ca: string; words: string[] } {
     const { directory } = place;
     const port = await freePort();
     const socket = join(directory, "redis.sock");
-    const { ca, words } = certify(directory);
-    const more = [
-      "--tls-port",
-      String(port),
-      ...words,
-      "--unixsocket",
-      socket,
-      "--maxmemory-policy",
-      "allkeys-lru",
-    ];
-    await using redis = await RedisServer.start(directory, more);
+    certify(directory, "own");
+    const at = (name: string): string => join(directory, `own-${name}.pem`);
+    const more = `--tls-port ${port} --tls-cert-file ${at("cert")} --tls-key-file ${at("key")} --tls-auth-clients no`;
+    const words = `${more} --tls-ca-cert-file ${at("ca")} --unixsocket ${socket} --maxmemory-policy allkeys-lru`;
+    await using redis = await RedisServer.start(directory, words.split(" "));
     const status = (queue: string, more: Record<string, string> = {}): ReturnType<typeof labd> =>
       labd(["farm", "status"], { env: { LABD_QUEUE: queue, ...more } });
     const secure = `rediss://:farm-secret@localhost:${port}/0`;
-    const there = await status(secure, { LABD_CA_FILE: ca });
+    const there = await status(secure, { LABD_CA_FILE: at("ca") });
     expect([there.code, there.stdout]).toEqual([
       0,
       expect.stringContaining(`queue    rediss://localhost:${port}/0`),
@@ -177,7 +155,7 @@ function certify(directory: string): { ca: string; words: string[] } {
       69,
       expect.stringMatching(/cannot be used: .*certificate/),
     ]);
-    const unknown = await status(secure.replace("farm-secret", "guess"), { LABD_CA_FILE: ca });
+    const unknown = await status(secure.replace("farm-secret", "guess"), { LABD_CA_FILE: at("ca") });
     expect([unknown.code, unknown.stderr]).toEqual([69, expect.stringContaining("WRONGPASS")]);
     expect(there.stdout + stranger.stderr + unknown.stderr).not.toMatch(/farm-secret|guess/);
     const local = await status(`unix://:farm-secret@${socket}?db=1`);

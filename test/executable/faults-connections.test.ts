@@ -6,14 +6,12 @@ import { decode } from "../../src/motif/index.ts";
 import { random, randomProtein } from "../fixtures/random-protein.ts";
 import { E7, element, ended, labd, post, runJobMessage, scratch, serve, type Server } from "./labd.ts";
 import { dial } from "./raw-http.ts";
-import { quietly } from "./small-disk.ts";
 
 /**
- * Connections without a word on them, peers that vanish, many sign-ins at once, and a kill while a command runs beside.
- * `test/bench/starvation.bench.ts` measures how long others wait meanwhile. `LABD_SLOW=1` adds what takes a minute.
+ * Idle connections, many sign-ins at once, and a kill while a command runs. `test/bench/starvation.bench.ts` measures how
+ * long other clients wait meanwhile.
  */
 
-const IS_LONG = process.env.LABD_SLOW === "1";
 const IS_LINUX = process.platform === "linux";
 const PASSWORD = "a password";
 
@@ -160,70 +158,3 @@ test("a server killed while it adds a corpus starts again and adds it", async ()
   const left = readdirSync(join(place.directory, "corpora")).filter((name) => !/\.(labc|source)$/.test(name));
   expect(left).toEqual([]);
 }, 300_000);
-
-const SPACE = `labd-${process.pid}`;
-const CAN_SPLIT = IS_LINUX && IS_LONG && quietly("ip", "netns", "add", SPACE);
-
-test.skipIf(!CAN_SPLIT)(
-  `connections of vanished peers are closed (LABD_SLOW=1${IS_LONG && !CAN_SPLIT ? "; SKIPPED: no network of its own can be made here" : ""})`,
-  async () => {
-    const run = (...words: string[]): void => {
-      if (!quietly(...words)) throw new Error(words.join(" "));
-    };
-    const [here, there] = [`a${process.pid}`, `b${process.pid}`];
-    try {
-      run("ip", "link", "add", here, "type", "veth", "peer", "name", there);
-      run("ip", "link", "set", there, "netns", SPACE);
-      run("ip", "addr", "add", "10.213.7.1/24", "dev", here);
-      run("ip", "link", "set", here, "up");
-      run("ip", "netns", "exec", SPACE, "ip", "addr", "add", "10.213.7.2/24", "dev", there);
-      run("ip", "netns", "exec", SPACE, "ip", "link", "set", there, "up");
-      using other = scratch();
-      await using remote = await serve(other.directory, [
-        "--host",
-        "10.213.7.1",
-        "--workers",
-        "1",
-        "--log",
-        "off",
-      ]);
-      const count = (): number => readdirSync(`/proc/${remote.process.pid}/fd`).length;
-      const before = count();
-      const clients = Bun.spawn(
-        ["ip", "netns", "exec", SPACE, process.execPath, "-e", HALF_OPEN, new URL(remote.url).port],
-        { stdout: "pipe" },
-      );
-      await clients.stdout.getReader().read();
-      const open = count() - before;
-      expect(open).toBeGreaterThan(250);
-      // Neither FIN nor RST comes through any more.
-      run("ip", "link", "set", here, "down");
-      clients.kill("SIGKILL");
-      const begun = performance.now();
-      while (count() - before > 5) {
-        expect(performance.now() - begun).toBeLessThan(180_000);
-        await Bun.sleep(500);
-      }
-      process.stderr.write(
-        `${open} half-open connections were gone after ${Math.round((performance.now() - begun) / 1000)} s\n`,
-      );
-    } finally {
-      quietly("ip", "netns", "del", SPACE);
-      quietly("ip", "link", "del", here);
-    }
-  },
-  300_000,
-);
-
-/** A hundred connections each: at rest after an answer, amid a head, amid a body. */
-const HALF_OPEN = `
-  const { connect } = require("node:net");
-  const texts = [
-    "GET /healthz HTTP/1.1\\r\\nHost: lab\\r\\n\\r\\n",
-    "GET /healthz HTTP/1.1\\r\\nHo",
-    "POST /soap/ConservationScorer HTTP/1.1\\r\\nHost: lab\\r\\nContent-Type: text/xml\\r\\nContent-Length: 5000\\r\\n\\r\\n<a",
-  ];
-  for (let i = 0; i < 300; i++) connect(Number(process.argv[1]), "10.213.7.1").on("error", () => {}).write(texts[i % 3]);
-  setTimeout(() => console.log("open"), 2000);
-  setInterval(() => {}, 1000);
-`;

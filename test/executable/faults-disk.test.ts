@@ -177,7 +177,10 @@ test.skipIf(!CAN_FAIL)(
     const job = await lab.ask("POST", "/api/scoring/jobs", { querySequence: E7, patterns: ["L.C.E"] });
     expect([job.status, JSON.parse(job.text).code]).toEqual([503, "busy"]);
     const token = await labd(["token", "add", "ada"], { env: lab.env });
-    expect([token.code, token.stderr]).toEqual([74, expect.stringContaining("takes no writes")]);
+    expect([token.code, token.stderr]).toEqual([
+      74,
+      expect.stringContaining("The data disk cannot be written"),
+    ]);
     await lab.server.end("SIGKILL");
     const started = await labd(["serve", "--port", "0"], { env: lab.env });
     expect([started.code, started.stderr]).toEqual([

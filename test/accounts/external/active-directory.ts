@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Attribute, Change, Client } from "ldapts";
 import { type Hosts, makeHosts, whyNoHosts } from "../../executable/network-hosts.ts";
-import { certify } from "./slapd.ts";
+import { certify } from "../../executable/certificate.ts";
 
 /**
  * A real domain controller of Active Directory of the test's own: Samba (samba, samba-dsdb-modules and
@@ -78,7 +78,7 @@ export async function openActiveDirectory(): Promise<ActiveDirectory> {
       env,
     );
     mkdirSync(at("tls"));
-    await certify(at("tls"), "dc", host.address);
+    certify(at("tls"), "dc", host.address);
     chmodSync(at("tls/dc-key.pem"), 0o600);
     const own = Object.entries({
       "log file": at("dc/log"),

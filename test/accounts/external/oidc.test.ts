@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { DIRECT } from "../../../src/platform/origin.ts";
 import { openOddProvider, USUAL } from "./odd-provider.ts";
 import { CALLBACK, LAB, open, openWith, withOdd } from "./oidc-lab.ts";
-import { certify } from "./slapd.ts";
+import { certify } from "../../executable/certificate.ts";
 import { browse, Jar, openProvider, passProvider } from "./provider.ts";
 
 /** Signing in by a provider, in an installation as the program composes it. */
@@ -266,7 +266,7 @@ test("uses the public URL and the base path", () =>
 test.skipIf(Bun.which("openssl") === null)("trusts the certificate authorities of ca_file only", async () => {
   const directory = mkdtempSync(join(tmpdir(), "labd-oidc-"));
   using _ = { [Symbol.dispose]: () => rmSync(directory, { recursive: true }) };
-  await Promise.all(["own", "stranger"].map((name) => certify(directory, name)));
+  for (const name of ["own", "stranger"]) certify(directory, name);
   const at = (file: string): string => join(directory, file);
   const read = (file: string): string => readFileSync(at(file), "utf8");
   using odd = await openOddProvider({ cert: read("own-cert.pem"), key: read("own-key.pem") });

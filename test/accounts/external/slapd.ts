@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "bun:test";
+import { certify } from "../../executable/certificate.ts";
 
 /** A real slapd of the test's own: mdb in a scratch folder, ldap, ldaps, ldapi and StartTLS on free ports. */
 
@@ -129,25 +130,12 @@ export function freePort(): number {
   return port;
 }
 
-/** A self-made authority and a certificate for localhost and an address by it, in files that begin with a name. */
-export async function certify(directory: string, name: string, address = "127.0.0.1"): Promise<void> {
-  const openssl = (words: string): Promise<void> =>
-    run(["openssl", ...words.split(" ").map((word) => word.replace(/^@/, `${directory}/${name}-`))]);
-  const curve = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
-  writeFileSync(join(directory, `${name}-ext`), `subjectAltName=DNS:localhost,IP:${address}\n`);
-  await openssl(`req -x509 ${curve} -keyout @ca.key -out @ca.pem -days 2 -subj /CN=${name}-authority`);
-  await openssl(`req ${curve} -keyout @key.pem -out @req.pem -subj /CN=localhost`);
-  await openssl(
-    "x509 -req -in @req.pem -CA @ca.pem -CAkey @ca.key -CAcreateserial -days 2 -extfile @ext -out @cert.pem",
-  );
-}
-
 /** Starts one, with what `tree` says in it. */
 export async function openDirectory(): Promise<Directory> {
   const directory = mkdtempSync(join(tmpdir(), "labd-slapd-"));
   const at = (file: string): string => join(directory, file);
   mkdirSync(at("db"));
-  await Promise.all([certify(directory, "own"), certify(directory, "stranger")]);
+  for (const name of ["own", "stranger"]) certify(directory, name);
   const schemas = ["core", "cosine", "inetorgperson"].map((name) => `include ${SCHEMAS}/${name}.schema`);
   writeFileSync(
     at("slapd.conf"),
