@@ -21,18 +21,22 @@ const TARGETS = [
   "windows-x64",
 ] as const;
 
-/** Scripts and styles of the pages, which the executable holds. */
-const pages = JSON.stringify(await makeBundle());
+/** Scripts and styles of the pages, as a file in the executable (src/web/bundle.ts reads it). */
+const PAGES = `${OUT}/pages.bundle`;
 
 async function compile(outfile: string, version: string, target?: (typeof TARGETS)[number]): Promise<void> {
   const result = await Bun.build({
-    entrypoints: ["src/main.ts", ...WORKER_ENTRYPOINTS, IMPORT_WORKER],
-    minify: true,
-    sourcemap: "linked",
+    entrypoints: ["src/main.ts", ...WORKER_ENTRYPOINTS, IMPORT_WORKER, PAGES],
+    // Addresses of workers are relative to it (src/platform/worker-address.ts).
+    root: "src",
+    // Names of functions stay for stack traces, which have no source map to go by.
+    minify: { whitespace: true, syntax: true, identifiers: true, keepNames: true },
+    // What is imported dynamically is loaded at first use only.
+    splitting: true,
     bytecode: true,
     // Without esm, bytecode reports success and the executable dies at start.
     format: "esm",
-    define: { LABD_VERSION: JSON.stringify(version), LABD_BUNDLE: pages },
+    define: { LABD_VERSION: JSON.stringify(version) },
     compile: {
       outfile,
       ...(target ? { target: `bun-${target}` as Bun.Build.CompileTarget } : {}),
@@ -70,6 +74,7 @@ async function report(path: string): Promise<void> {
 const all = process.argv.includes("--all");
 mkdirSync(OUT, { recursive: true });
 const version = await buildVersion();
+await Bun.write(PAGES, JSON.stringify(await makeBundle()));
 const own = `${OUT}/labd${process.platform === "win32" ? ".exe" : ""}`;
 await compile(own, version);
 await report(own);

@@ -1,15 +1,15 @@
 import type { Bundle } from "./make-bundle.ts";
 
-/** Set by the build. */
-declare const LABD_BUNDLE: Bundle | undefined;
+/** The name that the build gives the file it adds to the executable. */
+const BUILT = /^pages\b.*\.bundle$/;
 
 let made: Promise<Bundle> | undefined;
 
 /** Scripts and styles of the pages: in the executable those that the build made, otherwise made at first use. */
 export function bundle(): Promise<Bundle> {
-  made ??=
-    typeof LABD_BUNDLE === "undefined"
-      ? import("./make-bundle.ts").then(({ makeBundle }) => makeBundle())
-      : Promise.resolve(LABD_BUNDLE);
+  const built = Bun.embeddedFiles.find((file) => BUILT.test((file as File).name));
+  made ??= built
+    ? (built.json() as Promise<Bundle>)
+    : import("./make-bundle.ts").then(({ makeBundle }) => makeBundle());
   return made;
 }

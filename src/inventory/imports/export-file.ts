@@ -1,4 +1,3 @@
-import { writeXlsxStream } from "hucre/xlsx";
 import type { Json } from "../model/field.ts";
 import { csvLine } from "../model/page.ts";
 
@@ -27,15 +26,16 @@ export function streamOf(texts: Iterable<string>): ReadableStream<Uint8Array> {
 
 /** The same stream, letting other requests run between its pieces. `end` is called once it ends or is cancelled. */
 export function unhurried(
-  stream: ReadableStream<Uint8Array>,
+  stream: ReadableStream<Uint8Array> | Promise<ReadableStream<Uint8Array>>,
   end = (): void => {},
 ): ReadableStream<Uint8Array> {
-  const reader = stream.getReader();
+  const opened = Promise.resolve(stream).then((stream) => stream.getReader());
   return new ReadableStream(
     {
       async pull(sink) {
         await new Promise(setImmediate);
         try {
+          const reader = await opened;
           const { done, value } = await reader.read();
           if (!done) return sink.enqueue(value);
           end();
@@ -46,7 +46,7 @@ export function unhurried(
         }
       },
       async cancel(reason) {
-        await reader.cancel(reason).finally(end);
+        await opened.then((reader) => reader.cancel(reason)).finally(end);
       },
     },
     { highWaterMark: 0 },
@@ -73,7 +73,8 @@ export function csvFile({ names, chunks }: Sheet): ReadableStream<Uint8Array> {
 const CELL_LENGTH = 32_767;
 
 /** Office Open XML. Text stays text, whatever it starts with; objects and lists are JSON. */
-export function xlsxFile({ title, names, chunks }: Sheet): ReadableStream<Uint8Array> {
+export async function xlsxFile({ title, names, chunks }: Sheet): Promise<ReadableStream<Uint8Array>> {
+  const { writeXlsxStream } = await import("hucre/xlsx");
   const cell = (value: Json): string | number | boolean | null => {
     if (value === null || typeof value === "number" || typeof value === "boolean") return value;
     return (typeof value === "string" ? value : JSON.stringify(value)).slice(0, CELL_LENGTH);

@@ -1,5 +1,3 @@
-import { streamCsvRows } from "hucre/csv";
-import { streamXlsxRows } from "hucre/xlsx";
 import { csvValue } from "../model/page.ts";
 import { toStreamable } from "./zip-layout.ts";
 import { Problem } from "../../problem.ts";
@@ -79,13 +77,15 @@ const compress = (rows: readonly Row[]): Uint8Array =>
 const decompress = (bytes: Uint8Array): Row[] =>
   JSON.parse(new TextDecoder().decode(Bun.zstdDecompressSync(bytes as Uint8Array<ArrayBuffer>))) as Row[];
 
-function* csvRows(text: string): Generator<Row> {
+async function* csvRows(text: string): AsyncGenerator<Row> {
+  const { streamCsvRows } = await import("hucre/csv");
   let number = 0;
   for (const row of streamCsvRows(text))
     yield { number: ++number, cells: row.map((cell) => csvValue(String(cell ?? ""))) };
 }
 
 async function* xlsxRows(bytes: Uint8Array): AsyncGenerator<Row> {
+  const { streamXlsxRows } = await import("hucre/xlsx");
   const row = { inUse: false };
   // hucre 1.0.0 reads ahead without limit; it gets no more input while a row is being handled.
   const idle = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-import { colToLetter, type DataValidation, writeXlsx } from "hucre/xlsx";
+import type { DataValidation } from "hucre/xlsx";
 import type { Actor } from "../model/access.ts";
 import { ALIVE, and } from "../model/condition.ts";
 import type { Field } from "../model/field.ts";
@@ -29,7 +29,8 @@ interface List {
  * A spreadsheet to fill in for an import: a header, drop-down lists of choices and of the names of records that the
  * actor may view, and a sheet that explains the columns. Instead of names, ids can be entered.
  */
-export function importTemplate(store: Store, resource: Resource, actor: Actor): Promise<Uint8Array> {
+export async function importTemplate(store: Store, resource: Resource, actor: Actor): Promise<Uint8Array> {
+  const { colToLetter, writeXlsx } = await import("hucre/xlsx");
   const fields = writableFields(resource);
   const own = resource.name === "location" ? ["id", PATH] : resource.fields.id.kind === "uuid" ? ["id"] : [];
   const names = [...own, ...fields.map(([name]) => name)];
@@ -41,7 +42,9 @@ export function importTemplate(store: Store, resource: Resource, actor: Actor): 
   const longest = Math.max(0, ...lists.map(({ choices }) => choices.length));
   const header = { rows: [names], freezePane: { rows: 1 } };
   const columns = names.map((name) => ({ width: Math.max(12, name.length + 2) }));
-  const dataValidations = lists.flatMap((list, i) => validationOf(list, names.indexOf(list.name), i));
+  const dataValidations = lists.flatMap((list, i) =>
+    validationOf(list, colToLetter(names.indexOf(list.name)), colToLetter(i)),
+  );
   const choices = [
     lists.map(({ name }) => name),
     ...Array.from({ length: longest }, (_, row) => lists.map((list) => list.choices[row] ?? null)),
@@ -70,15 +73,14 @@ function namesFor({ statements, resources }: Store, field: Field, actor: Actor):
   return statements.all(sql).map(({ name }) => String(name));
 }
 
-/** The drop-down list of a column; its choices are in a column of the sheet "choices". */
-function validationOf({ name, choices, strict }: List, column: number, from: number): DataValidation[] {
+/** The drop-down list of a column; its choices are in the column `source` of the sheet "choices". */
+function validationOf({ name, choices, strict }: List, column: string, source: string): DataValidation[] {
   if (choices.length === 0) return [];
-  const [at, source] = [colToLetter(column), colToLetter(from)];
   return [
     {
       type: "list",
       formula1: `choices!$${source}$2:$${source}$${choices.length + 1}`,
-      range: `${at}2:${at}${ROWS + 1}`,
+      range: `${column}2:${column}${ROWS + 1}`,
       allowBlank: true,
       showErrorMessage: true,
       errorStyle: strict ? "stop" : "warning",
