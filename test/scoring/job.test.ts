@@ -1,14 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  hasEnded,
-  jobId,
-  STATES,
-  type State,
-  TRANSITIONS,
-  transitionSql,
-} from "../../src/scoring/jobs/job.ts";
+import { hasEnded, jobId, STATES, TRANSITIONS } from "../../src/scoring/jobs/job.ts";
 
 test("the transitions are exactly these", () => {
   const rows = Object.entries(TRANSITIONS).flatMap(([event, { from, to }]) =>
@@ -29,23 +22,8 @@ test("the transitions are exactly these", () => {
   ]);
 });
 
-test("a transition in SQL starts only from its states", () => {
-  expect(transitionSql("lease")).toEqual({ set: "state = 'running'", where: "state = 'queued'" });
-  expect(transitionSql("cancel").where).toBe("state IN ('queued', 'running')");
-});
-
 test("a job has ended in every state but queued and running", () => {
   expect(STATES.filter((state) => !hasEnded(state))).toEqual(["queued", "running"]);
-});
-
-test("every state can be reached from queued", () => {
-  const reached = new Set<State>(["queued"]);
-  for (let size = 0; size !== reached.size;) {
-    size = reached.size;
-    for (const { from, to } of Object.values(TRANSITIONS))
-      if (from.some((state) => reached.has(state))) reached.add(to);
-  }
-  expect([...reached].sort()).toEqual([...STATES].sort());
 });
 
 test("the database allows exactly these states", () => {

@@ -4,54 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MIGRATIONS } from "../../db/index.ts";
 import { digestOf, type JobRequest, MAX_INTERRUPTIONS } from "../../src/scoring/jobs/job.ts";
-import { JobStore, type StoreOptions } from "../../src/scoring/jobs/store.ts";
+import { JobStore } from "../../src/scoring/jobs/store.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 import { type Database, openDatabase } from "../../src/platform/sqlite.ts";
 import { writeLockOf } from "../../src/platform/write-lock.ts";
+import { openQueue, PREDICTION, request, START, VERSION } from "./job-queue.ts";
 import { rejection } from "./rejection.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "labd-store-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
-
-function request(query = "MEEPQSDPSV"): JobRequest {
-  return {
-    identifier: "my query",
-    query,
-    model: "continuous",
-    patterns: [{ expression: "S.P", name: null, dialect: "soap" }],
-  };
-}
-
-function open(options: Partial<StoreOptions> = {}) {
-  let time = 1_000_000;
-  let ids = 0;
-  const clock = { now: () => time, newId: () => `job-${++ids}` };
-  const database = openDatabase(":memory:", MIGRATIONS);
-  const scoringVersion = { ...SCORING_VERSION };
-  const store = new JobStore({ database, clock, scoringVersion: () => scoringVersion, ...options });
-  return { store, database, scoringVersion, pass: (milliseconds: number) => (time += milliseconds) };
-}
-
-const SCORING_VERSION = { corpus: "c0ffee", method: "test-1" };
-const PREDICTION = JSON.stringify({ method: "test-1", warnings: ["a"] });
-
-/** Asks and answers `request()`. */
-async function answered(store: JobStore): Promise<void> {
-  await store.insert(request());
-  store.finish(store.lease(1000)!, SCORING_VERSION, PREDICTION);
-}
-
-test("jobs are accepted once another writer has finished", async () => {
-  const { store, database } = open();
-  const other = Promise.withResolvers<void>();
-  const held = writeLockOf(database).hold(() => other.promise);
-  let accepted = 0;
-  const jobs = [1, 2].map(() => store.insert(request()).then(() => accepted++));
-  await Bun.sleep(5);
-  expect([accepted, store.counts().queued]).toEqual([0, 0]);
-  other.resolve();
-  await Promise.all([held, ...jobs]);
-  expect([accepted, store.counts().queued]).toEqual([2, 2]);
-});
 
 /** Counts the transactions of a database from now on. */
 function countCommits(database: Database): () => number {
@@ -66,93 +27,99 @@ function countCommits(database: Database): () => number {
 
 describe("finishInGroup", () => {
   test("shares a transaction with submissions, and finishes identical ones", async () => {
-    const { store, database } = open();
-    const asked = await Promise.all(["A", "C", "D"].map((query) => store.insert(request(query))));
-    const leases = asked.map(() => store.lease(1000)!);
+    const { store, database, insert, states } = openQueue();
+    const leases = (await insert("a A", "a C", "a D")).map(() => store.lease(1000)!);
     const commits = countCommits(database);
-    const [same] = await Promise.all([
-      store.insert(request("A")),
-      ...leases.map((lease) => store.finishInGroup(lease, SCORING_VERSION, PREDICTION)),
-      store.insert(request("E")),
+    const [[same]] = await Promise.all([
+      insert("a A"),
+      ...leases.map((lease) => store.finishInGroup(lease, VERSION, PREDICTION)),
+      insert("a E"),
     ]);
     expect(commits()).toBe(1);
     expect(store.counts()).toMatchObject({ queued: 1, running: 0, finished: 4 });
-    expect(store.get(same as string).state).toBe("finished");
+    expect(states([same])).toEqual(["finished"]);
   });
 
-  test("lets a twin be leased if the corpus has changed", async () => {
-    const { store, scoringVersion } = open();
-    await store.insert(request(), "anna");
-    await store.insert(request(), "bert");
+  test("lets an identical job be leased if the corpus has changed", async () => {
+    const { store, version, insert } = openQueue();
+    await insert("anna A", "bert A");
     const lease = store.lease(1000)!;
-    // The other's waits for the same answer.
     expect(store.lease(1000)).toBeNull();
-    // On another corpus the answer is not the one that it needs.
-    scoringVersion.corpus = "decaf";
-    await store.finishInGroup(lease, SCORING_VERSION, PREDICTION);
+    version.corpus = "decaf";
+    await store.finishInGroup(lease, VERSION, PREDICTION);
     expect(store.lease(1000)).not.toBeNull();
   });
 
   test("changes no job that has ended, and writes immediately once the store is closed", async () => {
-    const { store } = open();
-    const [one, two] = await Promise.all(["A", "C"].map((query) => store.insert(request(query))));
+    const { store, insert, states } = openQueue();
+    const [one, two] = await insert("a A", "a C");
     const leases = [store.lease(1000)!, store.lease(1000)!];
-    const handed = store.finishInGroup(leases[0], SCORING_VERSION, PREDICTION);
+    const finishing = store.finishInGroup(leases[0], VERSION, PREDICTION);
     store.cancel(one);
-    await handed;
-    expect(store.get(one).state).toBe("cancelled");
+    await finishing;
     store.close();
-    void store.finishInGroup(leases[1], SCORING_VERSION, PREDICTION);
-    expect(store.get(two).state).toBe("finished");
+    void store.finishInGroup(leases[1], VERSION, PREDICTION);
+    expect(states([one, two])).toEqual(["cancelled", "finished"]);
   });
 
   test("rejects with the error of the database, and can be repeated", async () => {
-    const { store, database } = open();
-    const id = await store.insert(request());
+    const { store, database, insert, states } = openQueue();
+    const ids = await insert("a A");
     const lease = store.lease(1000)!;
     database.run(
       "CREATE TEMP TRIGGER refuse BEFORE INSERT ON result BEGIN SELECT RAISE(ABORT, 'no room'); END",
     );
-    const { message } = await rejection(store.finishInGroup(lease, SCORING_VERSION, PREDICTION));
+    const { message } = await rejection(store.finishInGroup(lease, VERSION, PREDICTION));
     expect(message).toBe("no room");
-    expect(store.get(id).state).toBe("running");
+    expect(states(ids)).toEqual(["running"]);
     database.run("DROP TRIGGER refuse");
-    await store.finishInGroup(lease, SCORING_VERSION, PREDICTION);
-    expect(store.get(id).state).toBe("finished");
+    await store.finishInGroup(lease, VERSION, PREDICTION);
+    expect(states(ids)).toEqual(["finished"]);
   });
 });
 
 test("ending a job reads identical jobs, not the whole queue", async () => {
-  const { store, database } = open();
-  for (const query of ["A", "C", "D"]) await store.insert(request(query));
-  const asked = new Set<string>();
+  const { store, database, insert, finishNext } = openQueue();
+  await insert("a A", "a C", "a D");
+  const statements = new Set<string>();
   const original = database.query.bind(database);
   database.query = ((sql: string) => {
-    asked.add(sql);
+    statements.add(sql);
     return original(sql);
   }) as typeof database.query;
-  store.finish(store.lease(1000)!, SCORING_VERSION, PREDICTION);
+  finishNext();
   store.fail(store.lease(1000)!.rid, "No.");
   store.cancel(store.lease(1000)!.id);
-  const plans = [...asked].flatMap((sql) => {
-    const places = new Set(sql.match(/\?\d*/g)).size === 1 ? (sql.match(/\?/g) ?? []).length : 2;
-    return original(`EXPLAIN QUERY PLAN ${sql}`).all(...Array.from({ length: places }, () => null)) as {
-      detail: string;
-    }[];
+  const details = [...statements].flatMap((sql) => {
+    const count = new Set(sql.match(/\?\d*/g)).size === 1 ? sql.match(/\?/g)!.length : 2;
+    const plan = original(`EXPLAIN QUERY PLAN ${sql}`).all(...Array.from({ length: count }, () => null));
+    return (plan as { detail: string }[]).map(({ detail }) => detail);
   });
-  const details = plans.map(({ detail }) => detail);
   expect(details.some((detail) => detail.includes("job_question"))).toBe(true);
   expect(details.filter((detail) => /job_state|SCAN (job|result)/.test(detail))).toEqual([]);
 });
 
 describe("insert", () => {
   test("shares a transaction, with an identifier for each job", async () => {
-    const { store, database } = open();
+    const { store, database, insert } = openQueue();
     const commits = countCommits(database);
-    const ids = await Promise.all(Array.from({ length: 50 }, () => store.insert(request())));
+    const ids = await insert(...Array<string>(50).fill("a A"));
     expect(new Set(ids).size).toBe(50);
     expect(commits()).toBe(1);
     expect(store.counts()).toMatchObject({ queued: 50, running: 0, finished: 0 });
+  });
+
+  test("waits for another writer", async () => {
+    const { store, database, insert } = openQueue();
+    const other = Promise.withResolvers<void>();
+    const held = writeLockOf(database).hold(() => other.promise);
+    let accepted = 0;
+    const jobs = ["a A", "a A"].map((job) => insert(job).then(() => accepted++));
+    await Bun.sleep(5);
+    expect([accepted, store.counts().queued]).toEqual([0, 0]);
+    other.resolve();
+    await Promise.all([held, ...jobs]);
+    expect([accepted, store.counts().queued]).toEqual([2, 2]);
   });
 
   test("is durable: a job is there after the process is killed when insert returns", async () => {
@@ -163,57 +130,52 @@ describe("insert", () => {
     child.kill("SIGKILL");
     await child.exited;
     const database = openDatabase(path, MIGRATIONS);
-    const clock = { now: Date.now, newId: () => "unused" };
-    const store = new JobStore({ database, clock, scoringVersion: () => SCORING_VERSION });
+    const store = new JobStore({ database, clock: systemClock, scoringVersion: () => VERSION });
     const id = new TextDecoder().decode(value).trim();
     expect(store.get(id).state).toBe("queued");
     expect(store.request(id)!.query).toBe("MKILLED");
     database.close();
   });
 
-  test("refuses jobs with Retry-After while the queue is full", async () => {
-    const { store } = open({ maxQueued: 2 });
-    const answers = await Promise.allSettled([1, 2, 3].map(() => store.insert(request())));
-    expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
-    const refused = await rejection(store.insert(request()));
-    expect(refused).toMatchObject({ code: "busy", headers: { "Retry-After": "60" } });
-    store.lease(1000);
-    expect(await store.insert(request())).toStartWith("job-");
-  });
-
-  test("limits the jobs of each client", async () => {
-    const { store } = open({ maxQueued: 10, maxQueuedPerClient: 2 });
-    const answers = await Promise.allSettled(
-      ["a", "a", "a", "b"].map((who) => store.insert(request(who), who)),
-    );
-    expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected", "fulfilled"]);
-    const refused = await rejection(store.insert(request("NEW"), "a"));
-    expect(refused).toMatchObject({ code: "busy", message: expect.stringContaining("per client") });
-    store.lease(1000);
-    expect(await store.insert(request("NEW"), "a")).toStartWith("job-");
-  });
-
-  test("finishes known jobs also while the queue is full", async () => {
-    const { store } = open({ maxQueued: 1 });
-    await answered(store);
-    await store.insert(request("WAITS"));
-    expect((await rejection(store.insert(request("MORE")))).code).toBe("busy");
-    expect(store.get(await store.insert(request())).state).toBe("finished");
-  });
+  test.each([
+    ["the queue is full", { maxQueued: 2 }, ["a A", "b C", "c D"], 2, "The queue is full: 2 jobs wait."],
+    [
+      "a client has too many",
+      { maxQueued: 10, maxQueuedPerClient: 2 },
+      ["b B", "a A", "a C", "a D"],
+      3,
+      "The limit of 2 queued jobs per client",
+    ],
+  ])(
+    "refuses jobs with Retry-After while %s, unless their result is known",
+    async (_, limits, jobs, refused, words) => {
+      const { store, insert, finishNext } = openQueue(limits);
+      await insert("a KNOWN");
+      finishNext();
+      const answers = await Promise.allSettled(jobs.map((job) => insert(job)));
+      expect(answers.map(({ status }) => status === "rejected")).toEqual(jobs.map((_, i) => i === refused));
+      const { message, ...problem } = await rejection(insert("a MORE"));
+      expect(message).toStartWith(words);
+      expect(problem).toMatchObject({ code: "busy", headers: { "Retry-After": "60" } });
+      expect(store.get((await insert("a KNOWN"))[0]).state).toBe("finished");
+      while (store.lease(1000));
+      expect(await insert("a MORE")).toEqual([expect.stringMatching(/^job-/)]);
+    },
+  );
 
   test("writes pending jobs on close, and refuses later ones", async () => {
-    const { store } = open();
-    const id = store.insert(request());
+    const { store, insert, states } = openQueue();
+    const pending = insert("a A");
     store.close();
-    expect(store.get(await id).state).toBe("queued");
-    expect((await rejection(store.insert(request()))).code).toBe("busy");
+    expect(states(await pending)).toEqual(["queued"]);
+    expect((await rejection(insert("a A"))).code).toBe("busy");
     expect(store.queued()).toBe(1);
   });
 
   test("rejects if the database is read-only", async () => {
-    const { store, database } = open();
+    const { store, database, insert } = openQueue();
     database.run("PRAGMA query_only = 1");
-    expect((await rejection(store.insert(request()))).code).toBe("busy");
+    expect((await rejection(insert("a A"))).code).toBe("busy");
     database.run("PRAGMA query_only = 0");
     expect(store.queued()).toBe(0);
   });
@@ -221,28 +183,21 @@ describe("insert", () => {
 
 describe("lease", () => {
   test("takes the oldest job once, with a deadline", async () => {
-    const { store } = open();
-    const first = await store.insert(request("AAA"));
-    const second = await store.insert(request("CCC"));
+    const { store, insert } = openQueue();
+    const [first, second] = await insert("a AAA", "a CCC");
     expect(store.get(second).place).toBe(2);
-    const lease = store.lease(5000)!;
-    expect(lease).toMatchObject({
-      id: first,
-      attempts: 1,
-      deadline: 1_005_000,
-      digest: digestOf(request("AAA")),
-    });
-    expect(lease.request).toEqual(request("AAA"));
-    expect(store.get(first)).toMatchObject({ state: "running", started: 1_000_000, place: null });
+    const digest = digestOf(request("AAA"));
+    const lease = { id: first, attempts: 1, deadline: START + 5000, digest, request: request("AAA") };
+    expect(store.lease(5000)).toMatchObject(lease);
+    expect(store.get(first)).toMatchObject({ state: "running", started: START, place: null });
     expect(store.get(second).place).toBe(1);
     expect(store.lease(5000)!.id).toBe(second);
     expect(store.lease(5000)).toBeNull();
   });
 
   test("takes a released job again; only a counted release keeps the attempt", async () => {
-    const { store } = open();
-    const first = await store.insert(request());
-    await store.insert(request());
+    const { store, insert } = openQueue();
+    const [first] = await insert("a A", "a A");
     store.release(store.lease(1000)!.rid, false);
     expect(store.get(first)).toMatchObject({ state: "queued", place: 1, started: null });
     const again = store.lease(1000)!;
@@ -250,89 +205,91 @@ describe("lease", () => {
     store.release(again.rid, true);
     expect(store.lease(1000)!).toMatchObject({ id: first, attempts: 2 });
   });
+
+  test("counts attempts: the second failed one ends the job", async () => {
+    const { store, insert } = openQueue();
+    const [id] = await insert("a A");
+    const states = [1, 2].map((attempts) => store.retry(store.lease(1000)!.rid, attempts, "Too slow."));
+    expect(states).toEqual(["queued", "failed"]);
+    expect(store.get(id).failure).toBe("Too slow.");
+  });
 });
 
-describe("ends", () => {
-  test("by finish store the prediction, and are final", async () => {
-    const { store, pass } = open();
-    const id = await store.insert(request());
+describe("the end of a job", () => {
+  test.each(["finish", "fail"] as const)("by %s is final", async (event) => {
+    const { store, pass, insert } = openQueue();
+    const [id] = await insert("a A");
     expect(store.prediction(id)).toBeNull();
-    const { rid, digest } = store.lease(1000)!;
+    const lease = store.lease(1000)!;
     pass(250);
-    expect(store.finish({ rid, digest }, SCORING_VERSION, PREDICTION)).toBe(true);
-    expect(store.get(id)).toMatchObject({ state: "finished", ended: 1_000_250, failure: null });
-    expect(store.prediction(id)).toEqual(JSON.parse(PREDICTION));
-    expect(store.finish({ rid, digest }, SCORING_VERSION, "{}")).toBe(false);
-    expect(store.fail(rid, "late")).toBe(false);
-    expect(store.release(rid, true)).toBe(false);
-    expect(store.prediction(id)).toEqual(JSON.parse(PREDICTION));
+    const prediction = event === "finish" ? JSON.parse(PREDICTION) : null;
+    if (event === "finish") expect(store.finish(lease, VERSION, PREDICTION)).toBe(true);
+    else expect(store.fail(lease.rid, "Too slow.")).toBe(true);
+    expect(store.finish(lease, VERSION, "{}")).toBe(false);
+    expect(store.fail(lease.rid, "late")).toBe(false);
+    expect(store.release(lease.rid, true)).toBe(false);
+    expect(store.get(id)).toMatchObject({
+      state: event === "finish" ? "finished" : "failed",
+      started: START,
+      ended: START + 250,
+      failure: event === "finish" ? null : "Too slow.",
+    });
+    expect(store.prediction(id)).toEqual(prediction);
   });
 
-  test("by fail keep the reason, and are final", async () => {
-    const { store } = open();
-    const id = await store.insert(request());
-    const { rid, digest } = store.lease(1000)!;
-    store.fail(rid, "Too slow.");
-    expect(store.get(id)).toMatchObject({ state: "failed", failure: "Too slow." });
-    expect(store.finish({ rid, digest }, SCORING_VERSION, PREDICTION)).toBe(false);
-    expect(store.get(id).state).toBe("failed");
-    expect(store.prediction(id)).toBeNull();
-  });
-
-  test("do not apply to queued jobs", async () => {
-    const { store, database } = open();
-    const id = await store.insert(request());
+  test("does not come before its lease", async () => {
+    const { store, database, insert, states } = openQueue();
+    const ids = await insert("a A");
     const { rid, digest } = database.query("SELECT rid, digest FROM job").get() as {
       rid: number;
       digest: string;
     };
-    expect(store.finish({ rid, digest }, SCORING_VERSION, PREDICTION)).toBe(false);
+    expect(store.finish({ rid, digest }, VERSION, PREDICTION)).toBe(false);
     expect(store.fail(rid, "no")).toBe(false);
-    expect(store.get(id).state).toBe("queued");
+    expect(states(ids)).toEqual(["queued"]);
   });
 });
 
 describe("results are computed once", () => {
   test("for a new identical job", async () => {
-    const { store, database } = open();
-    await answered(store);
-    const same = await store.insert({ ...request(), identifier: "another name" });
-    expect(store.get(same)).toMatchObject({ state: "finished", started: 1_000_000, ended: 1_000_000 });
+    const { store, database, insert, finishNext } = openQueue();
+    await insert("a A");
+    finishNext();
+    const same = await store.insert({ ...request("A"), identifier: "another name" });
+    expect(store.get(same)).toMatchObject({ state: "finished", started: START, ended: START });
     expect(store.prediction(same)).toEqual(JSON.parse(PREDICTION));
     expect(store.request(same)!.identifier).toBe("another name");
     expect(database.query("SELECT count(*) AS n FROM result").get()).toEqual({ n: 1 });
-    const other = await store.insert(request("OTHER"));
-    expect(store.get(other).state).toBe("queued");
   });
 
   test.each(["corpus", "method"] as const)("not if the %s differs", async (part) => {
-    const { store, scoringVersion } = open();
-    await answered(store);
-    scoringVersion[part] = "other";
-    const id = await store.insert(request());
-    expect(store.get(id).state).toBe("queued");
-    // It is scored anew, and both results are kept.
-    store.finish(store.lease(1000)!, scoringVersion, '{"method":"new"}');
-    expect(store.prediction(id)).toEqual({ method: "new" } as never);
-    expect(store.prediction("job-1")).toEqual(JSON.parse(PREDICTION));
+    const { store, version, insert, states, finishNext } = openQueue();
+    const [old] = await insert("a A");
+    finishNext();
+    version[part] = "other";
+    const ids = await insert("a A");
+    expect(states(ids)).toEqual(["queued"]);
+    // Both results are kept.
+    store.finish(store.lease(1000)!, version, '{"method":"new"}');
+    expect(store.prediction(ids[0])).toEqual({ method: "new" } as never);
+    expect(store.prediction(old)).toEqual(JSON.parse(PREDICTION));
   });
 
   test("for waiting identical jobs, unless the corpus has changed", async () => {
-    const { store, scoringVersion } = open();
-    const ask = (): Promise<string[]> => Promise.all([1, 2, 3].map(() => store.insert(request())));
-    const ids = [...(await ask()), await store.insert(request("OTHER"))];
-    store.finish(store.lease(1000)!, SCORING_VERSION, PREDICTION);
-    expect(ids.map((id) => store.get(id).state)).toEqual(["finished", "finished", "finished", "queued"]);
-    expect(ids.map((id) => store.get(id).started)).toEqual([1_000_000, 1_000_000, 1_000_000, null]);
+    const { store, version, insert, states, finishNext } = openQueue();
+    const ids = await insert("a A", "a A", "a A", "a OTHER");
+    finishNext();
+    expect(states(ids)).toEqual(["finished", "finished", "finished", "queued"]);
+    expect(ids.map((id) => store.get(id).started)).toEqual([START, START, START, null]);
     expect(store.prediction(ids[2])).toEqual(JSON.parse(PREDICTION));
 
-    scoringVersion.corpus = "second";
+    version.corpus = "second";
     store.fail(store.lease(1000)!.rid, "out of the way");
-    const later = await ask();
+    const later = await insert("a A", "a A", "a A");
     const lease = store.lease(1000)!;
-    scoringVersion.corpus = "third";
-    store.finish(lease, { ...SCORING_VERSION, corpus: "second" }, PREDICTION);
-    expect(later.map((id) => store.get(id).state)).toEqual(["finished", "queued", "queued"]);
+    version.corpus = "third";
+    store.finish(lease, { ...VERSION, corpus: "second" }, PREDICTION);
+    expect(states(later)).toEqual(["finished", "queued", "queued"]);
   });
 
   test("by query, model and patterns in order, whatever the client's identifier", () => {
@@ -353,15 +310,13 @@ describe("results are computed once", () => {
 });
 
 describe("recovery at start", () => {
-  test("recover requeues running jobs in their old place, and fails them the tenth time", async () => {
-    const { store } = open();
-    const first = await store.insert(request("AAA"));
-    const second = await store.insert(request("CCC"));
+  test("requeues running jobs in their old place, and fails them the tenth time", async () => {
+    const { store, insert } = openQueue();
+    const [first, second] = await insert("a AAA", "a CCC");
     for (let interruptions = 1; interruptions < MAX_INTERRUPTIONS; interruptions++) {
       expect(store.lease(1000)).toMatchObject({ id: first, attempts: 1 });
       expect(store.recover()).toEqual({ requeued: 1, failed: 0 });
-      expect(store.get(first)).toMatchObject({ state: "queued", place: 1 });
-      expect(store.get(second).place).toBe(2);
+      expect([first, second].map((id) => store.get(id).place)).toEqual([1, 2]);
     }
     store.lease(1000);
     expect(store.recover()).toEqual({ requeued: 0, failed: 1 });
@@ -371,9 +326,9 @@ describe("recovery at start", () => {
     expect(store.recover()).toEqual({ requeued: 0, failed: 0 });
   });
 
-  test("recover precedes the first lease if the disk was full at start", async () => {
-    const { store, database } = open();
-    const id = await store.insert(request());
+  test("precedes the first lease if the disk was full at start", async () => {
+    const { store, database, insert } = openQueue();
+    const [id] = await insert("a A");
     store.lease(1000);
     database.run("PRAGMA query_only = 1");
     expect(() => store.recover()).toThrow();
@@ -386,10 +341,9 @@ describe("recovery at start", () => {
 test.each(["", "job-2", "JOB-1", "job-1 ", "%", "job-_", "' OR 1=1 --", "__proto__", "\0"])(
   "%p is unknown",
   async (id) => {
-    const { store } = open();
-    await store.insert(request());
-    for (const read of [() => store.get(id), () => store.prediction(id), () => store.request(id)]) {
+    const { store, insert } = openQueue();
+    await insert("a A");
+    for (const read of [() => store.get(id), () => store.prediction(id), () => store.request(id)])
       expect(read).toThrow(expect.objectContaining({ code: "unknown_job" }));
-    }
   },
 );
