@@ -6,7 +6,7 @@ import { readFasta } from "../../src/motif/index.ts";
 import proteins from "../../src/sample/proteins.fasta" with { type: "text" };
 import type { Scoring } from "../../src/scoring/index.ts";
 import { scoreParallel } from "../../src/scoring/batch/score-parallel.ts";
-import { openScoringAlone, scoreDirectly, type ScoringAlone } from "./scoring-harness.ts";
+import { openScoringAlone, P53, scoreDirectly, type ScoringAlone } from "./scoring-harness.ts";
 
 // A busy machine takes its time.
 setDefaultTimeout(300_000);
@@ -17,13 +17,11 @@ let alone: ScoringAlone;
 let scoring: Scoring;
 
 beforeAll(async () => {
-  alone = await openScoringAlone({ maxQueryLength: 400 });
+  alone = await openScoringAlone({ maxQueryLength: 400, corpus: true });
   ({ scoring } = alone);
-  await scoring.corpora.add({ name: "sample", bytes: proteins });
 });
 afterAll(() => alone.close());
 
-const P53 = proteins.split(">P04637")[1].split("\n>")[0].split("\n").slice(1).join("");
 const P53_RECORD = `>P04637\n${P53}`;
 const model = { scoringModel: "continuous" as const };
 const batch = (table: string, workers = 1) =>
@@ -52,12 +50,12 @@ describe("a batch", () => {
     expect(own.matches[0].score).toBeGreaterThan(0.5);
   });
 
-  test("a first line may say where the columns are", async () => {
+  test("may name its columns in the first line", async () => {
     const [{ accession, prediction }] = await batch("n\tPattern\tQUERY\n1\tP..P\tP04637\n");
     expect([accession, prediction.patterns[0].expression]).toEqual(["P04637", "P..P"]);
   });
 
-  test("what reads as an expression is one, although a class has that name", async () => {
+  test("reads a valid expression as such, although a class has that name", async () => {
     const [{ prediction }] = await batch("P04637\tITAM\n");
     expect(prediction.patterns[0]).toMatchObject({ expression: "ITAM", name: null });
   });
@@ -89,12 +87,12 @@ describe("a batch", () => {
     expect(four).toEqual(one);
   });
 
-  test("bytes that are no text are refused", () => {
+  test("refuses bytes that are not UTF-8", () => {
     expect(() => scoring.readBatch(new Uint8Array([0x41, 0xff]))).toThrow(/UTF-8/);
   });
 });
 
-test("sequences on threads have the numbers and the order of one after the other", async () => {
+test("threads score sequences as one thread does, in the same order", async () => {
   const records = proteins.split("\n>").filter((record) => record.length < 400);
   const fasta = records
     .slice(0, 9)
@@ -124,7 +122,6 @@ test("sequences on threads have the numbers and the order of one after the other
     expect(await onThreads(P53_RECORD, workers)).toEqual(scoreDirectly(scoring, one));
   }
   expect(await onThreads(fasta, 1, 7)).toEqual(alone.slice(7));
-  expect(() => scoring.readSequences({ ...request, fasta: "" })).toThrow(/no sequence/);
 }, 300_000);
 
 test("options of the method reach every way of scoring", async () => {
@@ -139,6 +136,19 @@ test("options of the method reach every way of scoring", async () => {
     scoring.scoreAlignment({ alignment, ...wanted }),
   ];
   expect(scored.map(({ prediction }) => prediction.homologs.length)).toEqual([3, 3, 3]);
+});
+
+test.each([
+  [{ fasta: "" }, "invalid_request", "no sequence"],
+  [{ fasta: ">a\nM1" }, "invalid_request", "line 2"],
+  [{ fasta: `>a\nM\n>long\n${"A".repeat(401)}` }, "invalid_request", "long: 401 residues"],
+  [{ regularExpression: ["A", "("] }, "invalid_pattern", "regularExpression 2"],
+  [{ elmIdentifierName: ["NO"] }, "unknown_motif_class", "elmIdentifierName 1"],
+])("readSequences refuses %p", (request, code, words) => {
+  const base = { fasta: ">a\nM", regularExpression: ["A"], elmIdentifierName: [] };
+  expect(() => scoring.readSequences({ ...base, ...request })).toThrow(
+    expect.objectContaining({ code, message: expect.stringContaining(words) }),
+  );
 });
 
 describe("threads", () => {

@@ -29,6 +29,7 @@ export interface ScoringAlone {
   scoring: Scoring;
   database: Database;
   directory: string;
+  settings: ScoringOptions;
   send(request: Request): Promise<Response>;
   /** Sends a request to the JSON service; a response in JSON is parsed. */
   ask(method: string, path: string, options?: Asked): Promise<Answered>;
@@ -67,6 +68,7 @@ export async function openScoringAlone({
     scoring,
     database,
     directory,
+    settings,
     send,
     ask: (method, path, asked) => ask(send, method, path, asked),
     async close() {
