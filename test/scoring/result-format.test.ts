@@ -83,11 +83,11 @@ describe("the form that Accept prefers", () => {
     ["application/json;q=0, */*", "tsv"],
     ["text/xml", "xml"],
     ["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "json"],
-  ])("is for %p %s", (accept, form) => {
+  ])("for %p is %s", (accept, form) => {
     expect(chooseForm(accept)).toBe(form as never);
   });
 
-  test.each(["image/png", "application/json;q=0", "text/x-gff3;q=2"])("is none for %s", (accept) => {
+  test.each(["image/png", "application/json;q=0", "text/x-gff3;q=2"])("does not exist for %s", (accept) => {
     expect(() => chooseForm(accept)).toThrow(expect.objectContaining({ code: "not_acceptable" }));
   });
 });
@@ -148,14 +148,7 @@ function read(script: string, text: string): unknown {
   return JSON.parse(stdout.toString());
 }
 
-const MATCH_ROWS = [
-  ["p53__50____", "F.S..DW"],
-  ["P02340", "F.SgpDW"],
-  ["P02340_2", "FaS..-L"],
-  ["odd_name_1-2", "-.-..--"],
-];
-
-test.skipIf(!runs("import json"))("GFF3 is read by another's rules (SKIPPED without python3)", () => {
+test.skipIf(!runs("import json"))("Python reads GFF3 (SKIPPED without python3)", () => {
   const script = `
 import sys, json
 from urllib.parse import unquote
@@ -181,63 +174,36 @@ print(json.dumps(out))`;
   ]);
 });
 
-describe.skipIf(!runs("import Bio"))("Biopython reads (SKIPPED without python3 and Biopython)", () => {
-  test("Stockholm: every alignment, its rows and notes", () => {
-    const script = `
-import sys, json
-from Bio import AlignIO
-print(json.dumps([[[r.id, str(r.seq), r.annotations.get("accession"), r.annotations.get("organism")] for r in a] for a in AlignIO.parse(sys.stdin, "stockholm")]))`;
-    const read1 = read(script, RESULT_FORMS.stockholm.print(SAMPLE)) as string[][][];
-    expect(read1.length).toBe(2);
-    expect(read1[0].map(([name, text]) => [name, text])).toEqual([
-      ["p53__50____/19-22", "F-S--DW"],
-      // Biopython has one sign for gaps.
-      ...MATCH_ROWS.slice(1).map(([name, text]) => [name, text.replaceAll(".", "-")]),
-    ]);
-    expect(read1[0][1].slice(2)).toEqual(["P02340", "Mus musculus"]);
-    expect(read1[1].map(([, text]) => text)).toEqual(["W", "-", "-", "-"]);
-  });
-
-  test("Stockholm and Newick of real predictions: every match, every homolog", () => {
+test.skipIf(!runs("import Bio"))(
+  "Biopython reads Stockholm, FASTA and Newick (SKIPPED without python3 and Biopython)",
+  () => {
     const script = `
 import sys, json, io
-from Bio import AlignIO, Phylo
-out = []
-for sto, nwk in json.load(sys.stdin):
-    shapes = [[len(a), a.get_alignment_length(), str(a[0].seq).replace("-", "")] for a in AlignIO.parse(io.StringIO(sto), "stockholm")]
-    out.append([shapes, len(Phylo.read(io.StringIO(nwk), "newick").get_terminals())])
-print(json.dumps(out))`;
-    const printed = REPORTS.map((report) => [
-      RESULT_FORMS.stockholm.print(report),
-      RESULT_FORMS.newick.print(report),
+from Bio import AlignIO, Phylo, SeqIO
+rows = lambda records: [[r.id, str(r.seq)] for r in records]
+print(json.dumps([{
+    "stockholm": [rows(a) for a in AlignIO.parse(io.StringIO(stockholm), "stockholm")],
+    "fasta": rows(SeqIO.parse(io.StringIO(fasta), "fasta")),
+    "leaves": len(Phylo.read(io.StringIO(newick), "newick").get_terminals()),
+} for stockholm, fasta, newick in json.load(sys.stdin)]))`;
+    const { stockholm, fasta, newick } = RESULT_FORMS;
+    const all = [SAMPLE, EMPTY, ...REPORTS];
+    const printed = all.map((report) => [
+      stockholm.print(report),
+      fasta.print(report, 1),
+      newick.print(report),
     ]);
-    const wanted = REPORTS.map((report) => [
-      alignmentsOf(report).map(({ rows, reference, match }) => [rows.length, reference.length, match.text]),
-      1 + report.prediction.homologs.length,
-    ]);
-    expect(read(script, JSON.stringify(printed))).toEqual(wanted);
-  });
-
-  test("FASTA: the alignment of one match", () => {
-    const script = `
-import sys, json
-from Bio import AlignIO
-print(json.dumps([[r.id, str(r.seq)] for r in AlignIO.read(sys.stdin, "fasta")]))`;
-    expect(read(script, RESULT_FORMS.fasta.print(SAMPLE, 1))).toEqual(
-      MATCH_ROWS.map(([name, text]) => [name, text.toUpperCase().replaceAll(".", "-")]),
-    );
-  });
-
-  test("Newick: leaves, lengths, and the leaf alone", () => {
-    const script = `
-import sys, json
-from Bio import Phylo
-t = Phylo.read(sys.stdin, "newick")
-print(json.dumps([[l.name for l in t.get_terminals()], round(t.total_branch_length(), 6)]))`;
-    expect(read(script, RESULT_FORMS.newick.print(SAMPLE))).toEqual([
-      ["query", "P02340", "P02340", "odd name/1-2"],
-      1.05,
-    ]);
-    expect(read(script, RESULT_FORMS.newick.print(EMPTY))).toEqual([["query"], 0]);
-  });
-});
+    // Biopython has one sign for gaps.
+    const plain = (text: string): string => text.replaceAll(".", "-");
+    const expected = all.map((report) => ({
+      stockholm: alignmentsOf(report).map(({ rows, match: { start, end } }) =>
+        rows.map(({ name, text, homolog }) => [homolog ? name : `${name}/${start}-${end}`, plain(text)]),
+      ),
+      fasta: alignmentsOf(report, 1).flatMap(({ rows }) =>
+        rows.map(({ name, text }) => [name, plain(text).toUpperCase()]),
+      ),
+      leaves: 1 + report.prediction.homologs.length,
+    }));
+    expect(read(script, JSON.stringify(printed))).toEqual(expected);
+  },
+);
