@@ -425,6 +425,10 @@ describe("a directory", () => {
     const { accounts, directory } = await opened();
     expect(await attempt(accounts, { username: "lee", password: PASSWORD })).toBe("ok");
     expect(directory.asked).toEqual([]);
+    // A local name takes as long to refuse as an unknown one.
+    for (const username of ["lee", "nobody"])
+      expect(await attempt(accounts, { username, password: "wrong" })).toBe("unauthenticated");
+    expect(directory.asked).toEqual(["lee", "nobody"]);
     expect(await attempt(accounts, { username: "KIM", password: "theirs" })).toBe("ok");
     expect(await attempt(accounts, { username: "kim", password: "wrong" })).toBe("unauthenticated");
     const [refused, signedIn] = accounts.audit.log.latest({ action: "sign_in" }, 2);

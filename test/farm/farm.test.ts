@@ -63,7 +63,6 @@ withRedis(
     const farm = lab.serve();
     await lab.addWorker();
     const [told, hidden] = [await lab.submit("fail-with"), await lab.submit("fail")];
-    farm.wake();
     await until(() => lab.state(told) === "failed" && lab.state(hidden) === "failed");
     expect(lab.store.get(told).failure).toBe("The corpus is gone.");
     expect(lab.store.get(hidden).failure).toContain("defect of the program");
@@ -75,13 +74,12 @@ withRedis(
 
 withRedis("a job whose thread dies is tried once more", async () => {
   await using lab = open();
-  const farm = lab.serve();
+  lab.serve();
   await lab.addWorker({ concurrency: 2 });
   const [dead, once] = [
     await lab.submit("throw"),
     await lab.submit(`die-once ${join(lab.directory, "died")}`),
   ];
-  farm.wake();
   await until(() => lab.state(dead) === "failed" && lab.state(once) === "finished");
   expect(lab.store.get(dead).failure).toContain("ended 2 times");
   expect(lab.row(once).attempts).toBe(2);
@@ -89,17 +87,16 @@ withRedis("a job whose thread dies is tried once more", async () => {
 
 withRedis("the server's deadline stops an endless job, and the next one runs", async () => {
   await using lab = open();
-  const farm = lab.serve({ timeout: 300 });
+  lab.serve({ timeout: 300 });
   await lab.addWorker();
   const spun = await lab.submit("spin");
-  farm.wake();
   // On a busy machine the next one, too, may take longer than that.
   for (;;) {
     const next = await lab.submit("finish");
     await until(() => ["finished", "failed"].includes(lab.state(next)));
     if (lab.state(next) === "finished") break;
   }
-  await until(() => lab.state(spun) === "failed");
+  await lab.reaches(spun, "failed");
   expect(lab.store.get(spun).failure).toContain("after 0.3 seconds");
 });
 
@@ -112,32 +109,30 @@ withRedis("progress is reported, and a cancelled job makes room for the next", a
     await lab.submit("finish"),
     await lab.submit("finish"),
   ];
-  farm.wake();
   await until(() => farm.progress(slow)?.stage === "homologs");
   expect(farm.progress(slow)).toEqual({ stage: "homologs", fraction: 0.25 });
   for (const id of [slow, never]) {
     lab.store.cancel(id);
     farm.drop(id);
   }
-  await until(() => lab.state(next) === "finished");
+  await lab.reaches(next);
   expect([lab.state(slow), lab.state(never)]).toEqual(["cancelled", "cancelled"]);
   await until(() => farm.progress(slow) === null);
 });
 
 withRedis("a cancelled job that is still in the queue is found", async () => {
   await using lab = open();
-  const farm = lab.serve();
+  lab.serve();
   await lab.addWorker();
   const [slow, waiting, next] = [
     await lab.submit("wait"),
     await lab.submit("wait"),
     await lab.submit("finish"),
   ];
-  farm.wake();
-  await until(() => lab.state(slow) === "running");
+  await lab.reaches(slow, "running");
   lab.store.cancel(slow);
   lab.store.cancel(waiting);
-  await until(() => lab.state(next) === "finished");
+  await lab.reaches(next);
 });
 
 /** A job whose worker has disappeared. */
@@ -165,7 +160,7 @@ withRedis("the job of a lost worker goes to another without counting as an attem
   lab.serve();
   await using lost = await loseWorker(lab);
   const good = await lab.addWorker({ lock: 500 });
-  await until(() => lab.state(lost.id) === "finished");
+  await lab.reaches(lost.id);
   expect(lab.row(lost.id)).toEqual({ worker: good.name, attempts: 1 });
 });
 
@@ -176,7 +171,7 @@ withRedis("a job whose worker was lost ten times fails", async () => {
   // BullMQ counts here how often; this is the tenth time.
   await lab.command("HSET", `${PREFIX}:${lost.queue}:${lost.id}`, "stc", "9");
   await lab.addWorker({ lock: 500 });
-  await until(() => lab.state(lost.id) === "failed");
+  await lab.reaches(lost.id, "failed");
   expect(lab.store.get(lost.id).failure).toBe(
     "The worker's process ended 10 times while it scored this job.",
   );
@@ -225,24 +220,22 @@ withRedis("a second result of a job changes nothing", async () => {
 
 withRedis("a stored prediction is collected although its worker is gone", async () => {
   await using lab = open();
-  const farm = lab.serve();
+  lab.serve();
   const id = await lab.submit("wait");
   const name = queueName({ version: VERSION, scoringVersion: lab.corpora.scoringVersion() });
   const packed = packPrediction('{"kept":1}');
   await lab.command("HSET", resultsKey(name), id, encodeResult({ worker: "w", attempts: 1, packed }));
   await lab.addWorker();
-  farm.wake();
-  await until(() => lab.state(id) === "finished");
+  await lab.reaches(id);
   expect(lab.store.prediction(id) as unknown).toEqual({ kept: 1 });
 });
 
 withRedis("jobs are offered again after the queue was emptied, and each ends once", async () => {
   await using lab = open();
-  const farm = lab.serve();
+  lab.serve();
   await lab.addWorker({ concurrency: 2 });
   const ids: string[] = [];
   for (let i = 0; i < 60; i++) ids.push(await lab.submit("finish", `client ${i % 3}`));
-  farm.wake();
   for (const at of [10, 30]) {
     await until(() => lab.store.counts().finished > at);
     await lab.command("FLUSHDB");
@@ -262,7 +255,6 @@ withRedis("a draining worker returns jobs that take too long", async () => {
   const farm = lab.serve();
   const first = await lab.addWorker({ concurrency: 2 });
   const [slow, quick] = [await lab.submit("wait"), await lab.submit("finish")];
-  farm.wake();
   await until(() => lab.state(slow) === "running" && lab.state(quick) === "finished");
   expect(await first.drain(50)).toBe(true);
   const second = await lab.addWorker();
@@ -286,8 +278,7 @@ withRedis("a worker of another version takes no jobs, and the pool does the work
   expect(refusalOf(farm.state())).toContain("install the same labd on both");
   expect(farm.state().workers).toMatchObject([{ fits: false, queue: null }]);
   const id = await lab.submit("finish");
-  farm.wake();
-  await until(() => lab.state(id) === "finished");
+  await lab.reaches(id);
   expect(lab.row(id).worker).toBeNull();
 });
 
@@ -315,7 +306,7 @@ withRedis("a worker without the right corpus takes no jobs until it has it", asy
   const second = await lab.addWorker({ from: [`http://127.0.0.1:${store.port}`], retryAfter: 300 });
   await until(() => lab.logged.some((line) => line.includes("is not that corpus")));
   const id = await lab.submit("finish");
-  await until(() => lab.state(id) === "finished");
+  await lab.reaches(id);
   expect(farm.state().workers.find(({ name }) => name === second.name)?.corpora).toEqual([hash]);
   expect(lab.row(id).worker).toBe(second.name);
   expect(asked).toBe(2);
@@ -323,30 +314,25 @@ withRedis("a worker without the right corpus takes no jobs until it has it", asy
 
 withRedis("after a change of corpus waiting jobs use the new one, running jobs the old one", async () => {
   await using lab = open();
-  const farm = lab.serve();
+  lab.serve();
   const go = join(lab.directory, "go");
   // One that is held to be lost because the machine is slow would be scored anew, on the new one.
   await lab.addWorker({ lock: 60_000 });
   const before = lab.corpora.scoringVersion();
   const slow = await lab.submit(`until ${go}`);
   const waiting = await lab.submit("finish");
-  farm.wake();
-  await until(() => lab.state(slow) === "running");
+  await lab.reaches(slow, "running");
   const bytes = new Blob([">P1 one\nMKVLAARNDC\n"]).stream();
   const { path, hash } = await lab.corpora.add({ name: "one", bytes });
-  farm.wake();
   await until(async () => `${await lab.command("GET", `${PREFIX}:server`)}`.includes(hash));
   const dataDirectory = join(lab.directory, "theirs");
   mkdirSync(join(dataDirectory, "corpora"), { recursive: true });
   writeFileSync(corpusPath(dataDirectory, hash), new Uint8Array(await Bun.file(path).arrayBuffer()));
   await lab.addWorker({ dataDirectory });
-  await until(
-    () => lab.state(waiting) === "finished",
-    () => [farm.state(), lab.logged],
-  );
+  await lab.reaches(waiting);
   expect(lab.state(slow)).toBe("running");
   writeFileSync(go, "");
-  await until(() => lab.state(slow) === "finished");
+  await lab.reaches(slow);
   const basisOf = (id: string) =>
     lab.database
       .query("SELECT r.corpus FROM job AS j JOIN result AS r ON r.rid = j.result WHERE j.id = ?")
@@ -364,8 +350,7 @@ withRedis("a second server leaves the queue alone and scores by itself", async (
   await until(() => second.state().state === "taken");
   expect(second.state().cause).toContain("each needs one of its own");
   const id = await other.submit("finish");
-  second.wake();
-  await until(() => other.state(id) === "finished");
+  await other.reaches(id);
   expect(first.state().state).toBe("there");
 });
 
@@ -380,11 +365,7 @@ withRedis(
     await configure("1");
     try {
       const id = await lab.submit("finish");
-      farm.wake();
-      await until(
-        () => lab.state(id) === "finished",
-        () => farm.state(),
-      );
+      await lab.reaches(id);
       expect(lab.row(id).worker).toBeNull();
       expect(farm.state()).toMatchObject({ state: "refuses" });
     } finally {
@@ -392,8 +373,7 @@ withRedis(
     }
     await until(() => farm.state().state === "there" && !farm.poolMayWork());
     const id = await lab.submit("finish");
-    farm.wake();
-    await until(() => lab.state(id) === "finished");
+    await lab.reaches(id);
     expect(lab.row(id).worker).not.toBeNull();
   },
   test,
@@ -406,7 +386,6 @@ withRedis("a worker that lost Redis while verifying its corpus works when Redis 
   const farm = lab.serve();
   await until(() => farm.state().state === "there");
   await lab.corpora.add({ name: "one", bytes: `>P1\n${"MKLTACDEFGHIKLMNPQRSTVWY".repeat(4)}\n` });
-  farm.wake();
   let isGone = false;
   await lab.addWorker({
     provide: async (hash) => {
@@ -420,9 +399,6 @@ withRedis("a worker that lost Redis while verifying its corpus works when Redis 
   // The worker opens its queue in the meantime.
   await Bun.sleep(500);
   await own.restart();
-  await until(
-    () => lab.state(job) === "finished",
-    () => farm.state(),
-  );
+  await lab.reaches(job);
   rmSync(directory, { recursive: true, force: true });
 });

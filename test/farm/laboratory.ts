@@ -143,6 +143,14 @@ export class Laboratory implements AsyncDisposable {
     return this.store.get(id).state;
   }
 
+  /** Waits for a state of a job. */
+  async reaches(id: string, state = "finished"): Promise<void> {
+    await until(
+      () => this.state(id) === state,
+      () => [this.#dispatchers.map((one) => one.state()), this.logged],
+    );
+  }
+
   row(id: string): { worker: string | null; attempts: number } {
     return this.database.query("SELECT worker, attempts FROM job WHERE id = ?").get(id) as {
       worker: string | null;

@@ -1,18 +1,17 @@
-import { callerOfRequest } from "../../fixtures/request.ts";
 import { afterAll, beforeAll, expect } from "bun:test";
-import { resolveConfig } from "../../../src/config.ts";
+import type { Accounts } from "../../../src/accounts/accounts.ts";
 import {
   checkDirectory,
   lookUp,
-  openIdentity,
   readLdapOptions,
   recheckDirectory,
 } from "../../../src/accounts/external/index.ts";
-import { openMemberships } from "../../../src/inventory/index.ts";
+import { resolveConfig } from "../../../src/config.ts";
 import type { Json } from "../../../src/inventory/model/field.ts";
-import type { Problem } from "../../../src/problem.ts";
-import { openLog } from "../../../src/platform/log.ts";
-import { openLab } from "../../inventory/harness.ts";
+import { Problem } from "../../../src/problem.ts";
+import { callerOfRequest } from "../../fixtures/request.ts";
+import { basicHeader, problemOf, request, tokenHeader } from "../stage.ts";
+import { LAB, openIdentityLab } from "./identity-lab.ts";
 import {
   BASE,
   type Directory,
@@ -42,27 +41,16 @@ const usual = (): Record<string, string> => ({
 });
 
 async function open(settings: Record<string, string> = {}) {
-  const lab = await openLab();
-  await lab.accounts.addUser({ username: "local", password: "local's password" });
-  const { config } = resolveConfig({ flags: { ...usual(), ...settings }, environment: {} });
-  const { database, clock, accounts } = lab;
-  const memberships = openMemberships(database, clock);
-  const { identities } = openIdentity({
-    settings: config,
-    database,
-    clock,
-    accounts,
-    memberships,
-    log: openLog("off", () => {}, clock.now),
-  });
+  const lab = await openIdentityLab({ ...usual(), ...settings });
+  const { accounts } = lab;
+  await accounts.addUser({ username: "local", password: "local's password" });
+  /** The username that somebody signs in as, or the code of the problem and its reason. */
   const signIn = async (username: string, password = `${username}'s password`): Promise<string> => {
     try {
-      const token = await accounts.signIn({ username, password });
-      const request = new Request("http://lab/", { headers: { authorization: `Token ${token}` } });
-      return accounts.authenticate(request).username!;
+      return callerByToken(accounts, await accounts.signIn({ username, password }));
     } catch (error) {
-      const { code, message, more } = error as Problem;
-      return `${code}${more?.reason === undefined ? "" : ` ${more.reason}`}${code === undefined ? message : ""}`;
+      if (!(error instanceof Problem)) throw error;
+      return [error.code, error.more.reason].filter(Boolean).join(" ");
     }
   };
   const userOf = async (name: string) =>
@@ -72,40 +60,15 @@ async function open(settings: Record<string, string> = {}) {
     >;
   const groupsOf = async (name: string): Promise<string[]> =>
     ((await userOf(name)).groups as { name: string }[]).map(({ name }) => name).sort();
-  return { ...lab, identities, signIn, userOf, groupsOf };
+  return { ...lab, signIn, userOf, groupsOf };
 }
 
-ldapTest("asks the directory as often for a local name as for an unknown one", async () => {
-  // A relay counts the connections.
-  const { hostname, port } = new URL(directory.plain);
-  let connections = 0;
-  using relay = Bun.listen<{ upstream: Promise<Bun.Socket<unknown>> }>({
-    hostname: "127.0.0.1",
-    port: 0,
-    socket: {
-      open(socket) {
-        connections++;
-        const back = {
-          data: (_: unknown, chunk: Buffer) => void socket.write(chunk),
-          close: () => void socket.end(),
-        };
-        socket.data = { upstream: Bun.connect({ hostname, port: Number(port), socket: back }) };
-      },
-      async data(socket, chunk) {
-        const copy = Buffer.from(chunk);
-        (await socket.data.upstream).write(copy);
-      },
-      close: async (socket) => void (await socket.data.upstream).end(),
-    },
-  });
-  const { signIn } = await open({ ldap_url: `ldap://127.0.0.1:${relay.port}` });
-  for (const name of ["nobody", "local"]) {
-    connections = 0;
-    expect([name, await signIn(name, "wrong"), connections]).toEqual([name, "unauthenticated", 1]);
-  }
-  connections = 0;
-  expect([await signIn("local"), connections]).toEqual(["local", 0]);
-});
+const callerByToken = (accounts: Accounts, token: string): string =>
+  accounts.authenticate(new Request(LAB, { headers: { authorization: `Token ${token}` } })).username!;
+const callerByBasic = (accounts: Accounts, username: string) =>
+  callerOfRequest(accounts, request(basicHeader(`${username}:${username}'s password`)));
+const optionsOf = (settings: Record<string, string> = {}) =>
+  readLdapOptions(resolveConfig({ flags: { ...usual(), ...settings }, environment: {} }).config)!;
 
 const members = (group: string, ...uids: string[]): Promise<void> =>
   directory.modify(
@@ -120,33 +83,17 @@ ldapTest("signs in by every method, creates accounts, and leaves local ones alon
     email: "kim@lab.example",
     is_superuser: false,
   });
-  // However the name is written, it is the same person.
   expect(await signIn("KIM", "kim's password")).toBe("kim");
   expect(await signIn("local")).toBe("local");
   expect(await signIn("müller")).toBe("müller");
-  const header = `Basic ${Buffer.from("kim:kim's password").toString("base64")}`;
-  const request = new Request("http://lab/", { headers: { authorization: header } });
-  expect(await callerOfRequest(accounts, request)).toMatchObject({ username: "kim", via: "basic" });
-  const { session } = await accounts.openSession(
-    { username: "lee", password: "lee's password" },
-    new Request("http://lab/"),
-  );
+  expect(await callerByBasic(accounts, "kim")).toMatchObject({ username: "kim", via: "basic" });
+  const credentials = { username: "lee", password: "lee's password" };
+  const { session } = await accounts.openSession(credentials, new Request(LAB));
   expect(accounts.actorOf(session.user).username).toBe("lee");
-  // Nothing of a password is kept.
-  expect(
-    database
-      .query(
-        "SELECT count(*) AS n FROM user_account WHERE username IN ('kim', 'lee') AND password_hash IS NOT NULL",
-      )
-      .get(),
-  ).toEqual({ n: 0 });
-  expect(accounts.audit.log.latest({ action: "account.link" }, 9).map(({ detail }) => detail)).toContainEqual(
-    {
-      username: "kim",
-      provider: "ldap",
-      label: dnOf("kim"),
-    },
-  );
+  const hashes = database.query("SELECT username FROM user_account WHERE password_hash IS NOT NULL").values();
+  for (const name of ["kim", "lee"]) expect(hashes.flat()).not.toContain(name);
+  const linked = accounts.audit.log.latest({ action: "account.link" }, 9).map(({ detail }) => detail);
+  expect(linked).toContainEqual({ username: "kim", provider: "ldap", label: dnOf("kim") });
 });
 
 ldapTest("refuses wrong passwords, unknown names, and names with filter syntax", async () => {
@@ -166,16 +113,10 @@ ldapTest("refuses wrong passwords, unknown names, and names with filter syntax",
     [dnOf("kim"), "kim's password"],
   ])
     expect([name, await signIn(name, password)]).toEqual([name, "unauthenticated"]);
-  // Found in spite of its name, whose parentheses no account may have here.
+  // The entry is found, but no account may have parentheses in its name.
   expect(await signIn("o'brien(x)*")).toBe("forbidden name_unusable");
-  // Its groups are found by its DN, whatever signs that has.
-  const { config } = resolveConfig({ flags: usual(), environment: {} });
   for (const name of ["o'brien(x)*", "smith, j"])
-    expect([name, (await lookUp(readLdapOptions(config)!, name))?.person.groups]).toEqual([
-      name,
-      ["genomics"],
-    ]);
-  // An account without a password here is nobody's in the directory.
+    expect((await lookUp(optionsOf(), name))?.person.groups).toEqual(["genomics"]);
   expect(accounts.list().map(({ username }) => username)).not.toContain("kim");
   const empty = await ask("POST", "token-auth/", { body: { username: "kim", password: "" } });
   expect(empty.status).toBe(400);
@@ -187,12 +128,10 @@ ldapTest("signs in to a local account of the same name only once it is linked", 
   expect(await signIn("kim")).toBe("unauthenticated");
   expect(await signIn("Kim", "kim's password")).toBe("unauthenticated");
   expect(await signIn("Kim", "quite another password")).toBe("Kim");
-  // Nor one without a password, which signs in by tokens only.
   await accounts.addUser({ username: "lee" });
   expect(await signIn("lee")).toBe("unauthenticated");
 
-  const { config } = resolveConfig({ flags: usual(), environment: {} });
-  const found = (await lookUp(readLdapOptions(config)!, "kim"))!;
+  const found = (await lookUp(optionsOf(), "kim"))!;
   identities.link(kim, found.person);
   expect(() => identities.link(kim, { ...found.person, subject: "other" })).toThrow("Unlink it first");
   expect(() => identities.link(accounts.userId("lee"), found.person)).toThrow("already linked to Kim");
@@ -200,8 +139,7 @@ ldapTest("signs in to a local account of the same name only once it is linked", 
   expect(await signIn("Kim", "quite another password")).toBe("Kim");
   // The password of the directory sets none here.
   const set = { password: "a new password", current_password: "kim's password" };
-  const token = accounts.addToken("Kim", "test");
-  const headers = { Authorization: `Token ${token}` };
+  const headers = tokenHeader(accounts.addToken("Kim", "test"));
   expect((await ask("PATCH", "users/Kim/", { body: set, headers })).status).toBe(400);
   identities.unlink(kim, "ldap");
   expect(await signIn("kim")).toBe("unauthenticated");
@@ -221,7 +159,7 @@ ldapTest("derives access, administrators and memberships from groups", async () 
   expect(await userOf("kim")).toMatchObject({ primary_group: { name: "Genomics" }, is_superuser: false });
   expect(await groupsOf("lee")).toEqual(["Keepers"]);
   expect(await userOf("lee")).toMatchObject({ is_superuser: true });
-  // Given here by hand, and none of the directory's business.
+  // The directory does not manage this membership.
   await ask("PUT", "groups/Imaging/members/kim/", { as: "admin" });
   try {
     await members("genomics", "lee");
@@ -238,7 +176,6 @@ ldapTest("derives access, administrators and memberships from groups", async () 
       "delete",
     ]);
     expect(accounts.audit.log.latest({ action: "membership" }, 1)[0].detail).toMatchObject({ count: 2 });
-    // No group of those that follow: the primary group is that of newcomers.
     await members("labd-admins", "max");
     expect(await signIn("kim")).toBe("kim");
     expect(await groupsOf("kim")).toEqual(["Imaging", "Newcomers"]);
@@ -259,15 +196,10 @@ ldapTest("derives access, administrators and memberships from groups", async () 
 ldapTest("refuses disabled accounts, and without new_accounts those without a link", async () => {
   const first = await open();
   expect(await first.signIn("kim")).toBe("kim");
-  const header = `Basic ${Buffer.from("kim:kim's password").toString("base64")}`;
-  const ask = async () => {
-    const request = new Request("http://lab/", { headers: { authorization: header } });
-    return (await callerOfRequest(first.accounts, request)).username;
-  };
-  expect(await ask()).toBe("kim");
+  expect(await callerByBasic(first.accounts, "kim")).toMatchObject({ username: "kim" });
   first.accounts.setActive(first.accounts.userId("kim"), false);
   expect(await first.signIn("kim")).toBe("forbidden disabled");
-  await expect(ask()).rejects.toMatchObject({ code: "forbidden" });
+  await expect(callerByBasic(first.accounts, "kim")).rejects.toMatchObject({ code: "forbidden" });
   const second = await open({ new_accounts: "off" });
   expect(await second.signIn("kim")).toBe("forbidden no_account");
 });
@@ -277,7 +209,7 @@ ldapTest("throttles by name and by entry", async () => {
   expect(await signIn("kim")).toBe("kim");
   for (let i = 0; i < 10; i++) expect(await signIn("kim", "wrong")).toBe("unauthenticated");
   expect(await signIn("kim")).toBe("throttled");
-  // Directories find the same entry with spaces around the name, which the name that was typed does not show.
+  // Directories ignore spaces around a name.
   expect(await signIn(" kim", "kim's password")).toBe("throttled");
   expect(accounts.audit.log.latest({ action: "sign_in" }, 1)[0].outcome).toBe("throttled");
 });
@@ -301,7 +233,7 @@ ldapTest("uses ldaps, StartTLS and ldapi with trusted certificates only", async 
 });
 
 ldapTest("reports an unavailable directory, and signs in local accounts meanwhile", async () => {
-  const { signIn, accounts } = await open({});
+  const { signIn } = await open();
   await signIn("kim");
   directory.freeze();
   try {
@@ -313,7 +245,7 @@ ldapTest("reports an unavailable directory, and signs in local accounts meanwhil
   expect(await signIn("kim")).toBe("kim");
   await directory.kill();
   try {
-    // Nor does it count as one.
+    // An unavailable directory is no failed attempt.
     for (let i = 0; i < 12; i++) expect(await signIn("kim")).toBe("identity_unavailable");
     expect(await signIn("local")).toBe("local");
     expect(await signIn("local", "wrong")).toBe("unauthenticated");
@@ -323,32 +255,23 @@ ldapTest("reports an unavailable directory, and signs in local accounts meanwhil
   expect(await signIn("kim")).toBe("kim");
   const wrong = await open({ ldap_bind_password: "not the reader's" });
   expect(await wrong.signIn("kim")).toBe("identity_unavailable");
-  const thrown = await wrong.accounts
-    .signIn({ username: "kim", password: "kim's password" })
-    .catch((error: unknown) => error as Problem);
-  expect(String((thrown as Problem).cause)).toContain(`bind as ${READER_DN}`);
-  expect(JSON.stringify([thrown, String((thrown as Problem).cause)])).not.toContain("not the reader's");
-  expect(accounts.list().length).toBeGreaterThan(0);
+  const credentials = { username: "kim", password: "kim's password" };
+  const problem = await problemOf(() => wrong.accounts.signIn(credentials));
+  expect(String(problem.cause)).toContain(`bind as ${READER_DN}`);
+  expect(JSON.stringify([problem, String(problem.cause)])).not.toContain("not the reader's");
 });
 
 ldapTest("disables people who left when it rechecks the directory, and enables them again", async () => {
   const settings = { groups_allowed: "labd-users", group_map: "genomics=Genomics" };
   const { signIn, identities, database, accounts, groupsOf } = await open(settings);
-  const { config } = resolveConfig({ flags: { ...usual(), ...settings }, environment: {} });
-  const options = readLdapOptions(config)!;
-  const recheck = async () =>
-    Object.fromEntries(
-      (await recheckDirectory({ options, identities, accounts, database })).map((one) => [
-        one.username,
-        one.outcome,
-      ]),
-    );
+  const recheck = async () => {
+    const all = await recheckDirectory({ options: optionsOf(settings), identities, accounts, database });
+    return Object.fromEntries(all.map(({ username, outcome }) => [username, outcome]));
+  };
   await signIn("kim");
   await signIn("lee");
   const token = accounts.addToken("kim", "test");
-  const byToken = (): string | null =>
-    accounts.authenticate(new Request("http://lab/", { headers: { authorization: `Token ${token}` } }))
-      .username;
+  const byToken = (): string => callerByToken(accounts, token);
   expect(await recheck()).toEqual({ kim: "kept", lee: "kept" });
   try {
     await members("labd-users", "lee");
@@ -359,7 +282,7 @@ ldapTest("disables people who left when it rechecks the directory, and enables t
     expect(await signIn("kim")).toBe("forbidden not_allowed");
     const [disabled] = accounts.audit.log.latest({ action: "account.disable" }, 1);
     expect(disabled.detail).toEqual({ by: "ldap", reason: "not_allowed", username: "kim" });
-    // Back again, by the next look or by a sign-in.
+    // A recheck or a sign-in enables the account again.
     await members("labd-users", "kim", "lee");
     expect(await recheck()).toEqual({ kim: "enabled", lee: "kept" });
     expect(byToken()).toBe("kim");
@@ -367,7 +290,7 @@ ldapTest("disables people who left when it rechecks the directory, and enables t
     await recheck();
     await members("labd-users", "kim", "lee");
     expect(await signIn("kim")).toBe("kim");
-    // Who was disabled here stays out, whatever the directory says.
+    // An account that an administrator disabled stays disabled.
     await members("labd-users", "lee");
     await recheck();
     accounts.setActive(accounts.userId("kim"), false);
@@ -389,7 +312,7 @@ ldapTest("disables people who left when it rechecks the directory, and enables t
     await renamed("kira", "kim");
     await members("labd-users", "kim", "lee");
     expect(await recheck()).toEqual({ kim: "enabled", lee: "kept" });
-    // Where most would be shut out nobody is.
+    // Nothing happens if most accounts would be disabled.
     const all = Array.from({ length: 5 }, (_, i) => `u${i}`);
     for (const uid of all)
       await directory.modify(person(uid, uid, "").replace("objectClass", "changetype: add\nobjectClass"));
@@ -404,8 +327,6 @@ ldapTest("disables people who left when it rechecks the directory, and enables t
 });
 
 ldapTest("doctor checks the searches of a sign-in", async () => {
-  const read = (changed: Record<string, string>) =>
-    readLdapOptions(resolveConfig({ flags: { ...usual(), ...changed }, environment: {} }).config);
   for (const [changed, state, said] of [
     [{}, "ok", `can be searched as ${READER_DN}`],
     [{ ldap_bind_password: "another" }, "problem", `bind as ${READER_DN}`],
@@ -413,11 +334,8 @@ ldapTest("doctor checks the searches of a sign-in", async () => {
     [{ ldap_user_filter: "(uid={username})(x)" }, "problem", "search below"],
     [{ ldap_url: "ldap://127.0.0.1:1" }, "problem", "ldap://127.0.0.1:1"],
   ] as const) {
-    const [found, more] = await checkDirectory(read(changed)!);
-    expect([changed, found]).toEqual([
-      changed,
-      expect.objectContaining({ state, found: expect.stringContaining(said) }),
-    ]);
+    const [found, more] = await checkDirectory(optionsOf(changed));
+    expect({ changed, ...found }).toMatchObject({ changed, state, found: expect.stringContaining(said) });
     expect(more.found).toContain("Everybody that ldap_user_filter finds");
   }
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { USUAL } from "./odd-provider.ts";
-import { LAB, openWith, withOdd } from "./oidc-lab.ts";
+import { LAB, openWith, withOdd } from "./identity-lab.ts";
 import { browse, Jar } from "./provider.ts";
 
 const ENDED = "200 no-store";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DIRECT } from "../../../src/platform/origin.ts";
 import { openOddProvider, USUAL } from "./odd-provider.ts";
-import { CALLBACK, LAB, open, openWith, withOdd } from "./oidc-lab.ts";
+import { CALLBACK, LAB, open, openWith, withOdd } from "./identity-lab.ts";
 import { certify } from "../../executable/certificate.ts";
 import { browse, Jar, openProvider, passProvider } from "./provider.ts";
 

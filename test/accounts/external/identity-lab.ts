@@ -13,31 +13,31 @@ import { browse, CLIENT, Jar } from "./provider.ts";
 export const LAB = "http://lab.example";
 export const CALLBACK = `${LAB}/api/oidc/callback`;
 
-export async function open(
-  settings: Record<string, string>,
-  reach: PublicUrlOptions = DIRECT,
-  network: (request: Request) => Promise<Response> = fetch,
-) {
+/** The inventory with people from a directory or a provider. Problems are logged into a list. */
+export async function openIdentityLab(flags: Record<string, string>) {
   const lab = await openLab();
   const { database, clock, accounts } = lab;
-  // Tokens tell the time.
-  clock.set(Date.now());
   const problems: string[] = [];
   const log: Log = {
     info() {},
     problem: (event, fields) => void problems.push(JSON.stringify([event, fields])),
   };
-  const usual = { oidc_client_id: CLIENT.id, oidc_client_secret: CLIENT.secret, new_accounts: "oidc" };
-  const { config } = resolveConfig({ flags: { ...usual, ...settings }, environment: {} });
+  const settings = resolveConfig({ flags, environment: {} }).config;
   const memberships = openMemberships(database, clock);
-  const { routes, identities } = openIdentity({
-    settings: config,
-    database,
-    clock,
-    accounts,
-    memberships,
-    log,
-  });
+  const opened = openIdentity({ settings, database, clock, accounts, memberships, log });
+  return { ...lab, ...opened, log, problems };
+}
+
+export async function open(
+  settings: Record<string, string>,
+  reach: PublicUrlOptions = DIRECT,
+  network: (request: Request) => Promise<Response> = fetch,
+) {
+  const usual = { oidc_client_id: CLIENT.id, oidc_client_secret: CLIENT.secret, new_accounts: "oidc" };
+  const lab = await openIdentityLab({ ...usual, ...settings });
+  const { accounts, routes, log } = lab;
+  // Tokens tell the time.
+  lab.clock.set(Date.now());
   const { answer } = openService(accounts, [routes], { log, reach });
   /** Our own addresses go to the installation, all others to the network. */
   const visit = async (request: Request): Promise<Response> => {
@@ -65,7 +65,7 @@ export async function open(
     const kept = response.headers.get("cache-control");
     return `${response.status} ${kept}${said === "" ? "" : ` ${(JSON.parse(said) as { error: string }).error}`}`;
   };
-  return { ...lab, tell, visit, answer, whoIs, pass, identities, problems };
+  return { ...lab, tell, visit, answer, whoIs, pass };
 }
 
 /** An installation whose provider is the odd one. */
