@@ -11,7 +11,7 @@ export interface Link {
 }
 
 /** A page around a response. */
-interface BrowsablePage {
+export interface BrowsablePage {
   title: string;
   summary: string;
   method: string;
@@ -136,19 +136,16 @@ export function linksOf(resource: RoutedResource, base: string): NonNullable<Bro
 export function browsableProblem(problem: Problem, resource: RoutedResource, list: string): Response {
   const { message, code, status, fields } = problem;
   const value = { ...(fields ?? { detail: message }), message, code } as Json;
-  const page = browsablePage(
-    {
-      title: "Not saved",
-      summary: `${message} Nothing was changed. Go back to correct the form.`,
-      method: "POST",
-      url: list,
-      status: String(status),
-      headers: { "Content-Type": "application/json" },
-      trail: [{ name: resource.segment, url: `${list}?format=api` }],
-      links: [],
-    },
-    value,
-  );
+  const page = {
+    title: "Not saved",
+    summary: `${message} Nothing was changed. Go back to correct the form.`,
+    method: "POST",
+    url: list,
+    status: String(status),
+    headers: { "Content-Type": "application/json" },
+    trail: [{ name: resource.segment, url: `${list}?format=api` }],
+    links: [],
+  };
   const headers = { ...problem.headers, "Content-Type": MEDIA_TYPES.api, "Cache-Control": "no-store" };
-  return new Response(page, { status, headers });
+  return new Response(browsablePage(page, value), { status, headers });
 }

@@ -151,8 +151,8 @@ export const mayChange = ({ store, actor }: Call, resource: Resource, rid: numbe
   store.reader.rights(resource, actor, [rid]).get(rid)?.change === true;
 
 /** Row number of a record that the caller may change. @throws Problem not_found, forbidden */
-export function findChangeable(call: Call, resource: Resource, id: string): number {
-  const rid = findRecord(call, resource, id);
+export function findChangeable(call: Call, resource: Resource, id: string, condition = ALIVE): number {
+  const rid = findRecord(call, resource, id, condition);
   if (!mayChange(call, resource, rid)) throw forbidden();
   return rid;
 }

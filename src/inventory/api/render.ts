@@ -1,6 +1,6 @@
 import type { Json } from "../model/field.ts";
 import type { RoutedResource } from "../resources/index.ts";
-import { browsablePage, type Link, linksOf } from "./browsable.ts";
+import { type BrowsablePage, browsablePage, linksOf } from "./browsable.ts";
 import { bulkForm, createForm, filterForm, recordForms, sessionForm } from "./browsable-forms.ts";
 import { type Call, here, respond, ROOT, withParameter } from "./call.ts";
 import { isKnown, listTag, recordTag } from "./entity-tag.ts";
@@ -9,15 +9,10 @@ import { type Html, markup } from "../../platform/html.ts";
 
 /** Responses as JSON or, for browsers, as pages. */
 
-interface Page {
-  title: string;
+interface Page extends Pick<BrowsablePage, "title" | "trail" | "links" | "forms" | "linkOf"> {
   summary?: string;
   status?: number;
   headers: Record<string, string>;
-  trail: readonly Link[];
-  links: readonly Link[];
-  forms?: readonly Html[];
-  linkOf?: (key: string, value: string | number) => string | undefined;
 }
 
 /** JSON text as a page. It shows the caller's name, so that caches must tell callers apart. */
@@ -102,10 +97,7 @@ export const formOf = (call: Call, format: Format): string =>
 /** Keys whose values are ids of batches. */
 const BATCH_KEYS = new Set(["batch", "undoes", "undone_by"]);
 
-/**
- * A value that is not a record of a list, such as a history or a sub-resource: JSON, or a page for browsers.
- * `version`: that of a sub-resource, for its entity tag.
- */
+/** A value that is not a record of a list, such as a history. `version`: of a sub-resource, for its entity tag. */
 export function showValue(
   call: Call,
   value: Json,

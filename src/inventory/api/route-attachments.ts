@@ -16,13 +16,20 @@ import {
   respond,
   respondJson,
 } from "./call.ts";
-import { checkVersion, isKnown } from "./entity-tag.ts";
+import { isKnown } from "./entity-tag.ts";
 import { type Api, inQuery, type Operation } from "./operation-plugin.ts";
 import { notModified, showValue } from "./render.ts";
 import { readUpload } from "./request-body.ts";
 import { addHistoryOf } from "./route-history.ts";
-import { matchesFilter, presentOf, readableParent, recordsOf, shownSchema } from "./route-sub-resources.ts";
-import { binary, content, UPLOAD } from "./schema.ts";
+import {
+  checkCurrent,
+  matchesFilter,
+  presentOf,
+  readableParent,
+  recordsOf,
+  shownSchema,
+} from "./route-sub-resources.ts";
+import { binary, content, TEXT, UPLOAD } from "./schema.ts";
 
 const FILE = shownSchema(attachment);
 const PARENT = [
@@ -31,6 +38,8 @@ const PARENT = [
   inQuery("object_id", "Id of the record."),
 ];
 const SENT = { ...UPLOAD, ...binary("application/octet-stream") };
+
+const PARSES = ["multipart/form-data", "*/*"];
 
 const LIST = "attachments/";
 const FILE_PATH = `${LIST}:id/`;
@@ -46,10 +55,7 @@ export function addAttachments(api: Api, store: Store): void {
     [FILE_PATH, "A file of a record.", "*/*"],
   ])
     api.add("OPTIONS", path, {
-      run: () => {
-        const parses = ["multipart/form-data", "*/*"];
-        return respondJson({ name: "attachments", description, renders: [type], parses });
-      },
+      run: () => respondJson({ name: "attachments", description, renders: [type], parses: PARSES }),
     });
   addHistoryOf(api, {
     name: "a file",
@@ -131,58 +137,49 @@ function addDownload(api: Api, files: Attachments): void {
   });
 }
 
+type Write = (writer: RecordWriter, rid: number) => void;
+
 function addWrites(api: Api, files: Attachments): void {
-  /** `read`: reads the body before the transaction; returns the write. */
+  /** `read` reads the body before the transaction and returns the write. */
   const addWrite = (
     method: "PUT" | "PATCH" | "DELETE",
-    about: Pick<Operation, "summary" | "description" | "sends">,
-    read: (call: Call) => Promise<(writer: RecordWriter, rid: number) => void>,
-  ): void => {
-    const isDelete = method === "DELETE";
+    about: Partial<Operation>,
+    read: (call: Call) => Promise<Write>,
+  ): void =>
     api.add(method, FILE_PATH, {
       ...about,
       accepts: ["dryRun", "match"],
-      ...(isDelete ? {} : { returns: content(FILE) }),
       async run({ call, params }) {
         const { rid, parent } = files.find(params.id);
         findChangeable(call, parent.resource, parent.id);
         const write = await read(call);
         return writeBatch(call, {
-          kind: isDelete ? "delete" : "update",
+          kind: method === "DELETE" ? "delete" : "update",
           work(writer) {
             findChangeable(call, parent.resource, parent.id);
-            const { deleted, version } = writer.current(attachment, rid);
-            if (deleted === 1) throw notFound();
-            checkVersion(call, Number(version));
+            checkCurrent(call, writer, attachment, rid);
             write(writer, rid);
           },
-          respond: () => (isDelete ? noContent() : showFile(call, rid)),
+          respond: () => (method === "DELETE" ? noContent() : showFile(call, rid)),
         });
       },
     });
-  };
-  addWrite(
-    "PUT",
-    {
-      summary: "Replace a file",
-      description: "Stores a new version; the bytes of earlier versions stay.",
-      sends: SENT,
-    },
-    async ({ request, maxBytes, actor }) => {
-      const upload = await readUpload(request, maxBytes);
-      return (writer, rid) => files.replace(writer, rid, upload, actor);
-    },
-  );
-  const named = content(Type.Object({ name: Type.String() }));
-  addWrite("PATCH", { summary: "Rename a file", sends: named }, async (call) => {
+  const [summary, description] = [
+    "Replace a file",
+    "Stores a new version; the bytes of earlier versions stay.",
+  ];
+  const returns = content(FILE);
+  addWrite("PUT", { summary, description, sends: SENT, returns }, async ({ request, maxBytes, actor }) => {
+    const upload = await readUpload(request, maxBytes);
+    return (writer, rid) => files.replace(writer, rid, upload, actor);
+  });
+  const named = content(Type.Object({ name: TEXT }));
+  addWrite("PATCH", { summary: "Rename a file", sends: named, returns }, async (call) => {
     const body = await readBody(call);
     return (writer, rid) => files.rename(writer, rid, body, call.actor);
   });
-  addWrite(
-    "DELETE",
-    { summary: "Delete a file", description: "It stays in the database; lists with `deleted=true` show it." },
-    async ({ actor }) =>
-      (writer, rid) =>
-        writer.markDeleted(attachment, rid, actor),
-  );
+  const stays = "It stays in the database; lists with `deleted=true` show it.";
+  addWrite("DELETE", { summary: "Delete a file", description: stays }, async ({ actor }) => {
+    return (writer, rid) => writer.markDeleted(attachment, rid, actor);
+  });
 }

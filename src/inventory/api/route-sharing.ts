@@ -1,6 +1,7 @@
 import { type TProperties, Type } from "typebox";
 import { type Json, parseUuid, quoted } from "../model/field.ts";
 import { invalidField } from "../model/parse-body.ts";
+import { and } from "../model/condition.ts";
 import { forbidden } from "../records/record-writer.ts";
 import { Sharing, parseSharing, showSharing } from "../records/sharing.ts";
 import type { Query } from "../model/operator.ts";
@@ -22,37 +23,28 @@ import { type Api } from "./operation-plugin.ts";
 import { showValue } from "./render.ts";
 import { addHistoryOf } from "./route-history.ts";
 import { readableParent } from "./route-sub-resources.ts";
-import { content } from "./schema.ts";
+import { content, TEXT } from "./schema.ts";
 import { modeOf } from "./write-records.ts";
 import { Problem } from "../../problem.ts";
 
 /** Records that can be shared in one request. */
 const MAX_RECORDS = 10_000;
 
-const text = Type.String();
 const RIGHTS = { view: Type.Boolean(), change: Type.Boolean(), delete: Type.Boolean() };
 const grantees = (properties: TProperties) => Type.Array(Type.Object({ ...properties, ...RIGHTS }));
 const GRANTS = Type.Object({
-  owner: text,
-  owned_by: text,
+  owner: TEXT,
+  owned_by: TEXT,
   public: Type.Boolean(),
-  users: grantees({ id: text, username: text, full_name: text, grant: text }),
-  groups: grantees({ id: text, name: text, grant: text }),
+  users: grantees({ id: TEXT, username: TEXT, full_name: TEXT, grant: TEXT }),
+  groups: grantees({ id: TEXT, name: TEXT, grant: TEXT }),
 });
-const requested = (name: "user" | "group") =>
-  Type.Optional(
-    Type.Array(
-      Type.Intersect([
-        Type.Object({ [name]: Type.String({ description: "Name or id." }) }),
-        Type.Partial(Type.Object(RIGHTS)),
-      ]),
-    ),
-  );
-const SHARING = {
-  public: Type.Optional(Type.Boolean()),
-  users: requested("user"),
-  groups: requested("group"),
-};
+function requested(name: "user" | "group") {
+  const grantee = Type.Object({ [name]: Type.String({ description: "Name or id." }) });
+  return Type.Optional(Type.Array(Type.Intersect([grantee, Type.Partial(Type.Object(RIGHTS))])));
+}
+const flag = Type.Optional(Type.Boolean());
+const SHARING = { public: flag, users: requested("user"), groups: requested("group") };
 const VERBS = [
   ["PUT", "Replace", "The given lists replace the existing ones."],
   ["PATCH", "Update", "Changes only the named users and groups; one without any right is removed."],
@@ -132,8 +124,8 @@ function addBulkSharing(api: Api, resource: RoutedResource): void {
       summary: `${verb} grants on several records in ${resource.segment}`,
       description: `${description} Applies to all of the records or none.`,
       accepts: ["dryRun"],
-      sends: content(Type.Object({ ids: Type.Array(text), ...SHARING })),
-      returns: content(Type.Object({ shared: Type.Integer(), ids: Type.Array(text) })),
+      sends: content(Type.Object({ ids: Type.Array(TEXT), ...SHARING })),
+      returns: content(Type.Object({ shared: Type.Integer(), ids: Type.Array(TEXT) })),
       async run({ call }) {
         const { actor, store } = call;
         const body = await readBody(call);
@@ -167,8 +159,7 @@ function findNamed(call: Call, resource: RoutedResource, id: string): number {
 
 /** Row number of a grant, also of a removed one. @throws Problem not_found, forbidden */
 function findGrant(call: Call, resource: RoutedResource, id: string, grant: string): number {
-  const rid = findAny(call, resource, id);
-  if (!mayChange(call, resource, rid)) throw forbidden();
+  const rid = findChangeable(call, resource, id, and());
   const row = call.store.statements.get({
     text: "SELECT rid FROM object_permission WHERE object_kind = ? AND object_rid = ? AND id = ?",
     args: [resource.name, rid, parseUuid(grant) ?? ""],

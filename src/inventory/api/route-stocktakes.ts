@@ -19,39 +19,33 @@ import { MEDIA_TYPES } from "./negotiation.ts";
 import { type Api } from "./operation-plugin.ts";
 import { showValue } from "./render.ts";
 import { readableParent } from "./route-sub-resources.ts";
-import { content } from "./schema.ts";
+import { closed, content, COUNT, TEXT } from "./schema.ts";
 
 const MAX_CODES = 1000;
 
 const REPORT = Type.Object({
-  location: Type.Object({ id: Type.String(), name: Type.String() }),
-  counts: Type.Object(Object.fromEntries(["expected", ...RESULTS].map((name) => [name, Type.Integer()]))),
+  location: Type.Object({ id: TEXT, name: TEXT }),
+  counts: Type.Object(Object.fromEntries(["expected", ...RESULTS].map((name) => [name, COUNT]))),
   ...Object.fromEntries(RESULTS.map((name) => [name, Type.Array(Type.Object({}))])),
 });
 const code = Type.String({ pattern: "^[^\\0]*[^\\0\\s][^\\0]*$", description: "The scanned text." });
-const SCANS = Type.Object(
-  {
-    code: Type.Optional(code),
-    codes: Type.Optional(Type.Array(code, { minItems: 1, maxItems: MAX_CODES })),
-    place: Type.Optional(
-      Type.Union([Type.String(), Type.Null()], {
-        description: "Id of the location inside the counted one in which they were scanned.",
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
-const APPLY = Type.Object(
-  {
-    missing: Type.Optional(
-      Type.Enum([...MISSING], {
-        description:
-          "What to do with missing items. keep: nothing; status: set their status to MISSING; clear: clear their location.",
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+const SCANS = closed({
+  code: Type.Optional(code),
+  codes: Type.Optional(Type.Array(code, { minItems: 1, maxItems: MAX_CODES })),
+  place: Type.Optional(
+    Type.Union([TEXT, Type.Null()], {
+      description: "Id of the location inside the counted one in which they were scanned.",
+    }),
+  ),
+});
+const APPLY = closed({
+  missing: Type.Optional(
+    Type.Enum([...MISSING], {
+      description:
+        "What to do with missing items. keep: nothing; status: set their status to MISSING; clear: clear their location.",
+    }),
+  ),
+});
 
 /** Scanning, counting and applying a stocktake. The stocktakes themselves are an ordinary resource. */
 export function addStocktakes(api: Api): void {
@@ -68,9 +62,8 @@ export function addStocktakes(api: Api): void {
       const { rid } = readableParent(call, STOCKTAKE, params.id);
       const report = readReport(call.store, rid, call.actor);
       if (format !== "csv") return showValue(call, report as unknown as Json);
-      return respond(csvOf(report), 200, MEDIA_TYPES.csv, {
-        "Content-Disposition": 'attachment; filename="stocktake.csv"',
-      });
+      const headers = { "Content-Disposition": 'attachment; filename="stocktake.csv"' };
+      return respond(csvOf(report), 200, MEDIA_TYPES.csv, headers);
     },
   });
   api.add("POST", `${path}scans/`, {
@@ -123,30 +116,12 @@ function csvOf(report: Report): string {
   const columns = ["result", "list", "id", "name", "barcode", "code", "recorded_in", "found_in", "done"];
   const nameIn = (value: Json | undefined): Json =>
     (value as { name: string } | null | undefined)?.name ?? null;
+  const empty = Object.fromEntries(columns.map((column) => [column, null]));
   const rows = RESULTS.filter((result) => result !== "places").flatMap((result) =>
-    report[result].map((line) => {
-      const {
-        segment = null,
-        id = null,
-        name = null,
-        barcode = null,
-        code = null,
-        done = null,
-        at,
-        to,
-      } = line as Record<string, Json | undefined>;
-      return {
-        result,
-        list: segment,
-        id,
-        name,
-        barcode,
-        code,
-        recorded_in: nameIn(at),
-        found_in: nameIn(to),
-        done,
-      };
+    (report[result] as Record<string, Json>[]).map(({ segment = null, at, to, ...line }) => {
+      const found = { recorded_in: nameIn(at), found_in: nameIn(to) };
+      return Object.assign({}, empty, line, found, { result, list: segment });
     }),
   );
-  return csvText(columns, rows as Record<string, Json>[]);
+  return csvText(columns, rows);
 }

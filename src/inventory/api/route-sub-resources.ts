@@ -10,6 +10,7 @@ import {
   type RecordSource,
   SubResourceRecords,
 } from "../records/sub-resources.ts";
+import type { RecordWriter } from "../records/record-writer.ts";
 import type { Store } from "../records/store.ts";
 import { DECLARED, RESOURCES, type RoutedResource } from "../resources/index.ts";
 import { membersOf, type SubResource } from "../resources/sub-resource.ts";
@@ -28,17 +29,17 @@ import { checkVersion } from "./entity-tag.ts";
 import { type Api } from "./operation-plugin.ts";
 import { showValue } from "./render.ts";
 import { addHistoryOf } from "./route-history.ts";
-import { content, INSTANT } from "./schema.ts";
+import { content, INSTANT, TEXT } from "./schema.ts";
 
 /** Fields of every sub-resource after its own. */
 const RECORD_INFO = {
   created: INSTANT,
-  created_by: Type.String(),
+  created_by: TEXT,
   modified: INSTANT,
-  modified_by: Type.String(),
+  modified_by: TEXT,
   deleted: Type.Boolean(),
   deleted_date: nullable(INSTANT),
-  deleted_by: nullable(Type.String()),
+  deleted_by: nullable(TEXT),
   version: Type.Integer({ description: "Number of times it was written." }),
 };
 
@@ -109,27 +110,19 @@ function addOne(api: Api, parent: RoutedResource, sub: SubResource): void {
   ] as const)
     api.add(method, path, {
       summary: `${verb} ${name}`,
+      accepts: [...(mode ? (["flat"] as const) : []), "dryRun", "match"],
       ...(mode
-        ? { accepts: ["flat", "dryRun", "match"], sends: content(sentSchema(sub, true)), returns }
-        : {
-            description: "It stays in the database; `deleted=true` shows it.",
-            accepts: ["dryRun", "match"],
-          }),
+        ? { sends: content(sentSchema(sub, true)), returns }
+        : { description: "It stays in the database; `deleted=true` shows it." }),
       async run({ call, params }) {
         findChangeable(call, parent, params.id);
         const body = mode ? await readBody(call) : null;
         return writeBatch(call, {
           kind: mode ? "update" : "delete",
           work(writer) {
-            const rid = recordsOf(call).find(
-              sub,
-              parent,
-              findChangeable(call, parent, params.id),
-              params.sub_id,
-            );
-            const { deleted, version } = writer.current(sub, rid);
-            if (deleted === 1) throw notFound();
-            checkVersion(call, Number(version));
+            const owner = findChangeable(call, parent, params.id);
+            const rid = recordsOf(call).find(sub, parent, owner, params.sub_id);
+            checkCurrent(call, writer, sub, rid);
             if (mode) recordsOf(call).change(writer, sub, rid, body, { actor: call.actor, mode });
             else writer.markDeleted(sub, rid, call.actor);
             return rid;
@@ -150,6 +143,13 @@ function addOne(api: Api, parent: RoutedResource, sub: SubResource): void {
   });
 }
 
+/** Checks that a record of a sub-resource exists in a requested version. @throws Problem */
+export function checkCurrent(call: Call, writer: RecordWriter, sub: SubResource, rid: number): void {
+  const { deleted, version } = writer.current(sub, rid);
+  if (deleted === 1) throw notFound();
+  checkVersion(call, Number(version));
+}
+
 export const recordsOf = ({ store }: Call): SubResourceRecords => new SubResourceRecords(store);
 
 /** One as it is stored, wrapped if the client requests it. `source`: where it was read from, with its filter. */
@@ -167,14 +167,12 @@ function showOne(
 }
 
 /** Whether the parameter `deleted` selects a record as it is shown. */
-export const matchesFilter = (
-  { deleted }: { [name: string]: Json },
-  { deletedFilter }: ReadableParent,
-): boolean => deletedFilter === "all" || deleted === (deletedFilter === "deleted");
+export const matchesFilter = (shown: { [name: string]: Json }, { deletedFilter }: ReadableParent): boolean =>
+  deletedFilter === "all" || shown.deleted === (deletedFilter === "deleted");
 
-export const presentOf = ({ actor, store }: Call): RecordSource => ({
-  statements: store.statements,
-  reader: store.reader,
+export const presentOf = ({ actor, store: { statements, reader } }: Call): RecordSource => ({
+  statements,
+  reader,
   actor,
 });
 
@@ -193,19 +191,17 @@ export function readableParent(call: Call, resource: Resource, id: string): Read
   const deletedFilter = deletedFilterOf(call);
   const past = url.searchParams.has("as_of") ? store.past(resource, url.searchParams, actor) : undefined;
   const source = past ? { ...past, actor: past.everyone } : presentOf(call);
-  const rid = source.reader.find(resource, id, deletedFilter === "living" ? ALIVE : and(), source.actor);
+  const { statements, reader, actor: as } = source;
+  const rid = reader.find(resource, id, deletedFilter === "living" ? ALIVE : and(), as);
   if (rid === undefined) throw notFound();
-  return { statements: source.statements, reader: source.reader, actor: source.actor, rid, deletedFilter };
+  return { statements, reader, actor: as, rid, deletedFilter };
 }
 
 /** A record of a sub-resource in responses. */
 export function shownSchema(sub: SubResource): TSchema {
-  const members = Object.entries(membersOf(DECLARED, sub)).map(([name, { schema, doc }]) => [
-    name,
-    { ...schema, description: doc },
-  ]);
-  const own = Object.fromEntries(members) as TProperties;
-  return Type.Object({ id: Type.String(), ...own, ...RECORD_INFO });
+  const members = Object.entries(membersOf(DECLARED, sub));
+  const own = members.map(([name, { schema, doc }]) => [name, { ...schema, description: doc }]);
+  return Type.Object({ id: TEXT, ...(Object.fromEntries(own) as TProperties), ...RECORD_INFO });
 }
 
 const writable = (sub: SubResource) =>

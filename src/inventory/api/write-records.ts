@@ -148,10 +148,7 @@ function parametersOf(filters: { [name: string]: Json }): URLSearchParams {
   for (const [name, value] of Object.entries(filters)) {
     const values = Array.isArray(value) && name !== "query_expression" ? value : [value];
     for (const item of values)
-      parameters.append(
-        name,
-        item !== null && typeof item === "object" ? JSON.stringify(item) : String(item),
-      );
+      parameters.append(name, typeof item === "object" ? JSON.stringify(item) : String(item));
   }
   return parameters;
 }
@@ -161,21 +158,14 @@ function parametersOf(filters: { [name: string]: Json }): URLSearchParams {
  * with `id=` in front (`?id=<id_1>,id=<id_2>`, as in the specification); or a body that is a list or {"ids": […]}.
  */
 function idsOf(parameters: URLSearchParams, body: Json): string[] {
-  const fromQuery = [...parameters.getAll("id"), ...parameters.getAll("ids")].flatMap((value) =>
-    value.split(","),
-  );
+  const fromQuery = ["id", "ids"].flatMap((name) => parameters.getAll(name)).join(",");
   const listed = membersOf(body)?.ids ?? body;
   const given = (Array.isArray(listed) ? listed : []).map((item) => {
     const members = membersOf(item);
     return String(members ? (members.id ?? "") : item);
   });
-  const ids = [...fromQuery, ...given].map((id) =>
-    id
-      .trim()
-      .replace(/^ids?=/, "")
-      .toLowerCase(),
-  );
-  return [...new Set(ids.filter((id) => id !== ""))];
+  const ids = [...fromQuery.split(","), ...given].map((id) => id.trim().replace(/^ids?=/, ""));
+  return [...new Set(ids.map((id) => id.toLowerCase()).filter((id) => id !== ""))];
 }
 
 /** The body with the model type that the parameter `type` names, where it names none itself. */

@@ -76,18 +76,11 @@ function namesFor({ statements, resources }: Store, field: Field, actor: Actor):
 /** The drop-down list of a column; its choices are in the column `source` of the sheet "choices". */
 function validationOf({ name, choices, strict }: List, column: string, source: string): DataValidation[] {
   if (choices.length === 0) return [];
-  return [
-    {
-      type: "list",
-      formula1: `choices!$${source}$2:$${source}$${choices.length + 1}`,
-      range: `${column}2:${column}${ROWS + 1}`,
-      allowBlank: true,
-      showErrorMessage: true,
-      errorStyle: strict ? "stop" : "warning",
-      errorTitle: name,
-      errorMessage: strict
-        ? "Choose a value from the list."
-        : "This name is not in the list. An id is allowed.",
-    },
-  ];
+  const range = `${column}2:${column}${ROWS + 1}`;
+  const formula1 = `choices!$${source}$2:$${source}$${choices.length + 1}`;
+  const errorMessage = strict
+    ? "Choose a value from the list."
+    : "This name is not in the list. An id is allowed.";
+  const error = { errorTitle: name, errorMessage, errorStyle: strict ? "stop" : "warning" } as const;
+  return [{ type: "list", formula1, range, allowBlank: true, showErrorMessage: true, ...error }];
 }

@@ -62,11 +62,8 @@ export function toStreamable(
     end.setUint32(0, 0x06054b50, true);
     end.setUint16(8, entries.length, true);
     end.setUint16(10, entries.length, true);
-    end.setUint32(
-      12,
-      directory.reduce((sum, part) => sum + part.length, 0),
-      true,
-    );
+    const size = directory.reduce((sum, part) => sum + part.length, 0);
+    end.setUint32(12, size, true);
     end.setUint32(16, offset, true);
     yield new Uint8Array(end.buffer);
   }

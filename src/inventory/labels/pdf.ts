@@ -124,21 +124,20 @@ function drawMatrix(
 /** The name in the largest font in which all of it fits, then type and place, then the code. */
 function writeText(document: Document, label: Label, area: Area): void {
   const below = [label.about, label.code].filter((line) => line !== "");
+  const fitsAt = (size: number) => (line: string) => widthOf(document, line, size) <= area.width;
+  const roomAt = (size: number): number =>
+    Math.floor((area.height - below.length * smallOf(size) * LINE) / (size * LINE));
   for (let size = SIZES.most; size >= SIZES.least; size -= SIZES.step) {
-    const fits = (line: string): boolean => widthOf(document, line, size) <= area.width;
-    const room = Math.floor((area.height - below.length * smallOf(size) * LINE) / (size * LINE));
-    const lines = wrap(label.name, fits);
-    if (lines.length <= room && lines.every(fits))
-      return writeLines(document, label, { names: lines, below, size }, area);
+    const names = wrap(label.name, fitsAt(size));
+    if (names.length <= roomAt(size) && names.every(fitsAt(size)))
+      return writeLines(document, label, { names, below, size }, area);
   }
   const size = SIZES.least;
-  const fits = (line: string): boolean => widthOf(document, line, size) <= area.width;
-  const room = Math.floor((area.height - below.length * size * LINE) / (size * LINE));
-  if (room >= 1)
-    return writeLines(document, label, { names: cut(label.name, room, fits), below, size }, area);
+  const hasRoom = roomAt(size) >= 1;
   // The smallest labels have room for the name and the code only.
-  const rows = Math.max(1, Math.floor(area.height / (size * LINE)) - 1);
-  writeLines(document, label, { names: cut(label.name, rows, fits), below: [label.code], size }, area);
+  const rows = hasRoom ? roomAt(size) : Math.max(1, Math.floor(area.height / (size * LINE)) - 1);
+  const names = cut(label.name, rows, fitsAt(size));
+  writeLines(document, label, { names, below: hasRoom ? below : [label.code], size }, area);
 }
 
 /** Font size of the lines below the name. */
@@ -157,15 +156,11 @@ function writeLines(
   };
   for (const line of names) write(line, size);
   const small = smallOf(size);
-  for (const text of below) {
+  const fits = (line: string): boolean => widthOf(document, line, small) <= width;
+  for (const text of below)
     // The code is never cut off, but set in a smaller font.
     if (text === code) write(text, Math.min(small, (small * width) / widthOf(document, text, small)));
-    else
-      write(
-        shortened(text, "start", (line) => widthOf(document, line, small) <= width),
-        small,
-      );
-  }
+    else write(shortened(text, "start", fits), small);
 }
 
 const widthOf = (document: Document, text: string, size: number): number =>
