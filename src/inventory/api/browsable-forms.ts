@@ -34,7 +34,6 @@ interface Filter {
 
 const FLAGS = ["true", "false"];
 
-/** The filters of a list that have an input. */
 function filtersOf(resource: RoutedResource): { search: Filter[]; fields: Filter[] } {
   const search = searchFilters(resource).map(({ name, doc }) => ({ name, doc }));
   const taken = new Set(search.map(({ name }) => name));

@@ -10,12 +10,10 @@ export interface Link {
   url: string | null;
 }
 
-/** A page around a response. */
 export interface BrowsablePage {
   title: string;
   summary: string;
   method: string;
-  /** URL of the request. */
   url: string;
   status: string;
   headers: Readonly<Record<string, string>>;
@@ -23,7 +21,6 @@ export interface BrowsablePage {
   trail: readonly Link[];
   /** Related pages, such as the next one. */
   links: readonly Link[];
-  /** Sign-in or sign-out. */
   session?: Html;
   /** The first is shown above the response, the others below. */
   forms?: readonly Html[];

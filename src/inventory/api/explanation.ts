@@ -100,7 +100,6 @@ export function explainRecord(
     isTrueOf(source, resource, rid, as, condition);
   const isDeleted =
     "deleted" in resource.fields && holds(compare(["deleted"], "==", 1), past?.everyone ?? actor, past);
-  /** Each alternative of a rule, and whether it holds. */
   const verdict = (rule: Condition): Json => {
     const alternatives = rule.kind === "or" ? rule.parts : [rule];
     const because = alternatives.map((part) => ({ rule: words(part), holds: holds(part, subject) }));
@@ -152,7 +151,6 @@ const namesIn =
     return row === null ? undefined : String(row.name);
   };
 
-/** Another account as an actor. */
 function accountOf({ actor, store: { statements } }: Call, username: string): Actor {
   if (username === actor.username) return actor;
   if (!actor.superuser)

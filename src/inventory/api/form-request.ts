@@ -75,7 +75,6 @@ const notAForm = (): Problem =>
     allow: METHODS.join(", "),
   });
 
-/** The call of a program with this JSON body. */
 function withJson(call: Call, method: string, body: string): Call {
   const headers = new Headers(call.request.headers);
   headers.set("Content-Type", "application/json");

@@ -41,7 +41,6 @@ export function negotiate(requested: Format | undefined, accept: string | null):
   );
 }
 
-/** Quality by media range. */
 function parseAccept(accept: string): Map<string, number> {
   const ranges = new Map<string, number>();
   for (const part of accept.split(",").slice(0, 50)) {

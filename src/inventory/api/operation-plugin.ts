@@ -94,7 +94,6 @@ const ERRORS: Record<number, string> = {
   503: "The server is busy; try again later.",
 };
 
-/** Response to a dry run. */
 const PREVIEW = Type.Object(
   { dry_run: Type.Boolean(), count: COUNT, confirm: TEXT, changes: Type.Array(Type.Object({})) },
   { description: "What would change, record by record, with values before and after." },
@@ -124,7 +123,6 @@ export interface Operation<Query extends TObject = TObject, Body extends TSchema
   returns?: Content;
   /** 200 by default. */
   status?: 201 | 202;
-  /** Other responses. */
   responses?: Record<number, { description: string; content?: Content }>;
   /** Error statuses besides the usual ones. */
   errors?: readonly number[];
@@ -172,7 +170,6 @@ export class Api {
   readonly #maxBytes: number;
   readonly #routes: { method: Method; path: string; run: unknown; hook: object }[] = [];
   readonly #methods = new Map<string, Set<Method>>();
-  /** The header Allow, by path. */
   readonly #allowed = new Map<string, string>();
 
   constructor(open: OpenCall, maxBytes: number) {
@@ -281,7 +278,6 @@ function detailOf(method: Method, path: string, about: Operation): object {
   };
 }
 
-/** Validated parameters as the document describes them. */
 function documented(query: TObject | undefined): Parameter[] {
   return Object.entries(query?.properties ?? {}).map(([name, property]) => {
     const { description = "", ...schema } = property as TSchema & { description?: string };

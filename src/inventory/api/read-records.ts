@@ -28,7 +28,6 @@ import { openSnapshotFor, streamList } from "./list-stream.ts";
 import { MEDIA_TYPES, negotiate } from "./negotiation.ts";
 import { formOf, notModified, show } from "./render.ts";
 
-/** Records of a file that are read at a time. */
 const EXPORT_CHUNK = 500;
 
 /** GET of a list. */
@@ -74,7 +73,6 @@ export function readRecord(call: Call, resource: RoutedResource, id: string): Re
   return showRecord(call, resource, findRequested(call, resource, id, reader), 200, reader);
 }
 
-/** The value of `explain`, which needs credentials. */
 function explained(call: Call): string | undefined {
   const requested = parseExplain(call.url.searchParams);
   if (requested !== undefined && call.actor.user === null) throw missingCredentials();

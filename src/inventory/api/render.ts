@@ -75,7 +75,6 @@ export function show(
   });
 }
 
-/** Forms for a list or a record; those that write only for callers with credentials. */
 function formsFor(call: Call, resource: RoutedResource, value: Json): Html[] {
   const isSignedIn = call.actor.user !== null;
   const list = `${call.base}${resource.segment}/`;

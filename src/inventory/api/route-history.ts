@@ -7,9 +7,8 @@ import { nullable, recordSchema } from "../model/schema.ts";
 import type { HistoryPage } from "../records/history.ts";
 import { forbidden } from "../records/record-writer.ts";
 import { DECLARED, PEOPLE, RESOURCES, SUB_RESOURCES } from "../resources/index.ts";
-import { runBatch, writeBatch, writeOnce } from "./batch.ts";
+import { runBatch, withIdempotencyKey, writeBatch, writeOnce } from "./batch.ts";
 import { type Call, findAny, here, noContent, notFound, respondJson, withParameter } from "./call.ts";
-import { withIdempotencyKey } from "./idempotency.ts";
 import { type Api, type Path } from "./operation-plugin.ts";
 import { showRecord } from "./read-records.ts";
 import { showValue } from "./render.ts";
@@ -58,7 +57,6 @@ const BATCH = {
   undone_by: nullable(TEXT),
 };
 
-/** Whose history is shown. */
 export interface Subject {
   /** Completes sentences: "a record in places". */
   name: string;
@@ -259,7 +257,6 @@ export function addMembershipHistory(api: Api, kind: "user" | "group", find: (na
   });
 }
 
-/** One page of a history, in the envelope of a list. */
 function paged(
   call: Call,
   read: (limit: number, offset: number) => HistoryPage,

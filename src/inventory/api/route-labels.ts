@@ -1,7 +1,7 @@
 import { Type } from "typebox";
-import { type Label, labelsOf } from "../labels/label.ts";
+import { type Label, labelsOf, type Symbology } from "../labels/label.ts";
+import { scan } from "../labels/scan.ts";
 import { type Sheet, SHEETS, sheetNamed } from "../labels/sheet.ts";
-import type { Symbology } from "../labels/symbol.ts";
 import { parameterProblem } from "../model/filter.ts";
 import { parseListing } from "../model/listing.ts";
 import { listParameters } from "../model/schema.ts";
@@ -150,3 +150,24 @@ const tooSmall = ({ name }: Sheet, symbol: Symbology, record: string): Problem =
       ? `${name} is too small for a readable QR code of ${record}. Use larger labels.`
       : `${name} is too small for a readable barcode of ${record}. Use larger labels, or symbol=qr.`,
   );
+
+const RESULT = Type.Object({ segment: TEXT, id: TEXT, name: TEXT, by: Type.Enum(["id", "barcode"]) });
+
+/** Looks up the codes of labels and barcodes. */
+export function addScan(api: Api): void {
+  api.add("GET", "scan/", {
+    summary: "Look up a scanned code",
+    description:
+      "Returns the records with this barcode. If there are none, returns the record with this id, with an id that begins " +
+      "with at least 8 of these digits (hyphens are optional), or named by the URL on a label.",
+    query: Type.Object({
+      code: Type.String({ maxLength: 1000, pattern: "\\S", description: "The scanned text." }),
+    }),
+    returns: content(Type.Object({ code: TEXT, total: COUNT, results: Type.Array(RESULT) })),
+    run({ call: { actor, store }, query: { code } }) {
+      const found = scan(store.reader, RESOURCES, code, actor);
+      const results = found.map(({ resource: { segment }, id, name, by }) => ({ segment, id, name, by }));
+      return respondJson({ code: code.trim(), total: results.length, results });
+    },
+  });
+}

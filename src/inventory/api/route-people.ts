@@ -221,7 +221,6 @@ const setMembers = (
     respond,
   });
 
-/** All members, in the envelope of a list. */
 function showMembers({ actor, store, url }: Call, people: People, group: number): Response {
   const { searchParams } = url;
   const past = searchParams.has("as_of") ? store.past(PEOPLE.group, searchParams, actor) : undefined;

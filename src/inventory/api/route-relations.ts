@@ -23,7 +23,6 @@ const MAX_NODES = 1000;
 const NODE = { segment: TEXT, id: TEXT, name: TEXT };
 
 const described = (description: string) => Type.String({ description });
-/** Records of one list that refer to a record by one field, or by annotations of one type. */
 const SUMMARY = Type.Object({
   segment: TEXT,
   field: nullable(described("The referring field; null for annotations.")),

@@ -31,7 +31,6 @@ import { showValue } from "./render.ts";
 import { addHistoryOf } from "./route-history.ts";
 import { content, INSTANT, TEXT } from "./schema.ts";
 
-/** Fields of every sub-resource after its own. */
 const RECORD_INFO = {
   created: INSTANT,
   created_by: TEXT,

@@ -102,7 +102,6 @@ function changesOf(call: Call, resource: Resource, value: Json): () => BulkChang
   return () => idsFound(call, resource, parameters).map((id) => ({ id, body, tests }));
 }
 
-/** Ids of all records that the filters select. */
 function idsFound({ actor, store }: Call, resource: Resource, parameters: URLSearchParams): string[] {
   for (const name of ["page", "page_size"])
     if (parameters.has(name)) throw parameterProblem(name, "Bulk operations apply to all pages.");
@@ -115,7 +114,6 @@ function idsFound({ actor, store }: Call, resource: Resource, parameters: URLSea
   return store.reader.values(resource, ["id"], actor, rids).map(({ id }) => String(id));
 }
 
-/** The fields that a JSON Patch changes. */
 function patched(
   { actor, store }: Call,
   resource: Resource,
@@ -142,7 +140,6 @@ const matchesAll = ([name, value]: [string, string]): boolean =>
   value.trim() === "" &&
   /^(name|description|query|query_expression)$|__i?(contains|startswith|endswith)$/.test(name);
 
-/** Filters in a body as parameters. */
 function parametersOf(filters: { [name: string]: Json }): URLSearchParams {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(filters)) {

@@ -7,7 +7,6 @@ import { type Html, markup } from "../../platform/html.ts";
 
 /** Pages for importing files, without scripts. */
 
-/** An import as the API returns it. */
 export function importJson(
   { base }: Call,
   { resource, id, ...status }: ImportStatus,

@@ -7,7 +7,6 @@ import { columnOf, type Resource, targetOf } from "../model/resource.ts";
 import type { Store } from "../records/store.ts";
 import { PATH, writableFields } from "./import-mapping.ts";
 
-/** Names in a drop-down list. */
 const MAX_CHOICES = 5000;
 /** Rows with drop-down lists. */
 const ROWS = 10_000;
@@ -63,7 +62,6 @@ export async function importTemplate(store: Store, resource: Resource, actor: Ac
   });
 }
 
-/** Names of the records that a field can refer to. */
 function namesFor({ statements, resources }: Store, field: Field, actor: Actor): string[] {
   const far = targetOf(resources, field);
   const key = `t.${columnOf(far, far.key)}`;

@@ -41,6 +41,5 @@ export interface Outcome {
   state: "finished" | "refused" | "failed" | "cancelled";
   ended: number;
   report: ImportReport | null;
-  /** What went wrong. */
   message: string | null;
 }

@@ -133,7 +133,6 @@ function addErrors(report: ImportReport, row: number, error: unknown): void {
   }
 }
 
-/** Writes single rows. */
 class RowImporter {
   readonly paths: LocationPaths;
   readonly #writer: RecordWriter;
@@ -216,7 +215,6 @@ class RowImporter {
     return found.length === 0 ? undefined : Number(found[0].rid);
   }
 
-  /** The values that a row changes. */
   #bodyOf(cells: ReadonlyMap<string, Cell>, rid: number | undefined): { [name: string]: Json } {
     const { reader } = this.store;
     const fields = [...this.#names, ...this.#spans.values()];

@@ -47,7 +47,6 @@ export interface ImportStatus extends Type.Static<typeof STATUS> {
 /** An import that was started. */
 export interface ImportRun {
   status: ImportStatus;
-  /** Called whenever `status` has changed. */
   onChange: (() => void) | undefined;
   /** @throws Problem for an unreadable file, import_cancelled, internal */
   done: Promise<ImportReport>;
@@ -295,7 +294,6 @@ function change(entry: Entry, status: Partial<ImportStatus>): void {
   entry.onChange?.();
 }
 
-/** The first error in a file, with its position. */
 export function firstErrorOf({ errors: [{ row, column, message }] }: ImportReport): string {
   return `Row ${row}${column === null ? "" : `, ${column}`}: ${message}`;
 }
@@ -307,7 +305,6 @@ function resultOf({ state, ended, report, message }: Outcome): Partial<ImportSta
   return { state, message, report, ended: new Date(ended).toISOString(), ...counts };
 }
 
-/** A row of import_file. */
 interface StoredImport {
   id: string;
   request: string;

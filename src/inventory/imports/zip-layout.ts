@@ -5,9 +5,7 @@ interface Entry {
   name: string;
   /** Offset of its header. */
   at: number;
-  /** In bytes. */
   nameLength: number;
-  /** Compressed data. */
   data: Uint8Array;
   /** Uncompressed size in bytes. */
   size: number;

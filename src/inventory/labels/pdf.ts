@@ -1,8 +1,7 @@
 import fontFile from "dejavu-fonts-ttf/ttf/DejaVuSansCondensed.ttf" with { type: "file" };
 import PDFDocument from "pdfkit";
-import type { Label } from "./label.ts";
+import { type Label, code128Widths, moduleOn, modulesOf, QUIET, type Symbology } from "./label.ts";
 import type { Sheet } from "./sheet.ts";
-import { code128Widths, moduleOn, modulesOf, QUIET, type Symbology } from "./symbol.ts";
 import { type Matrix, qrMatrix } from "../../platform/qr-code.ts";
 
 /** Labels as PDF: text in an embedded subset of one font, symbols as vector shapes. */
@@ -28,7 +27,6 @@ interface Area {
   height: number;
 }
 
-/** Whether scanners can read the symbol of this label. */
 export const fitsPdf = (label: Label, sheet: Sheet, symbol: Symbology): boolean =>
   moduleOn(sheet.label, symbol, modulesOf(label, symbol)) >= NARROWEST[symbol];
 
@@ -140,7 +138,6 @@ function writeText(document: Document, label: Label, area: Area): void {
   writeLines(document, label, { names, below: hasRoom ? below : [label.code], size }, area);
 }
 
-/** Font size of the lines below the name. */
 const smallOf = (size: number): number => Math.max(SIZES.least, size * 0.75);
 
 function writeLines(

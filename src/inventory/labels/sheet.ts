@@ -1,7 +1,6 @@
 /** A sheet or a roll of labels. Lengths are in millimetres. */
 export interface Sheet {
   name: string;
-  /** Description of the product. */
   about: string;
   label: { width: number; height: number };
   /** The layout of a page. Each label of a roll is its own page. */

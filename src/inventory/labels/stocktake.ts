@@ -38,7 +38,6 @@ const MISSING_STATUS = "MISSING";
 const VERDICTS = ["found", "misplaced", "place", "unknown", "other"] as const;
 type Verdict = (typeof VERDICTS)[number];
 
-/** A record with its recorded location. */
 interface Item {
   resource: RoutedResource;
   rid: number;
@@ -55,7 +54,6 @@ interface ScannedItem {
   code: string;
   item: Item | undefined;
   verdict: Verdict;
-  /** The location in which it was scanned. */
   place: number | null;
 }
 
@@ -128,7 +126,6 @@ function treeOf(store: Store, stocktake: number, actor: Actor): Tree {
   return found;
 }
 
-/** Whether `inner` is `outer` or lies inside it. */
 function isWithin(tree: Tree, inner: number | null, outer: number): boolean {
   for (let at = inner; at !== null; at = tree.get(at) ?? null) if (at === outer) return true;
   return false;
@@ -155,7 +152,6 @@ function itemsOf(store: Store, resource: RoutedResource, rids: readonly number[]
   });
 }
 
-/** Row numbers of the recorded locations of records. */
 function locationsOf(
   { statements }: Store,
   resource: RoutedResource,

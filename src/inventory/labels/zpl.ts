@@ -1,6 +1,5 @@
-import type { Label } from "./label.ts";
+import { type Label, moduleOn, modulesOf, QUIET, type Symbology } from "./label.ts";
 import type { Sheet } from "./sheet.ts";
-import { moduleOn, modulesOf, QUIET, type Symbology } from "./symbol.ts";
 
 /** Labels in ZPL II, the language of Zebra and compatible label printers (ZPL II Programming Guide). */
 
