@@ -76,7 +76,7 @@ function InventoryRecord() {
 }
 
 /** Fields that repeat others. */
-const HIDDEN = new Set(["type", "unit"]);
+const SHOWN_ELSEWHERE = new Set(["type", "unit"]);
 const IN_TREE = new Set(["locations", "equipment", "places"]);
 
 function Record(props: RecordProps) {
@@ -92,7 +92,7 @@ function Record(props: RecordProps) {
       ? { segment: "locations", id: String(values.location.id) }
       : undefined;
   const own = Object.keys(of.fields).filter(
-    (name) => !isCommon(name) && name !== of.key && !HIDDEN.has(name),
+    (name) => !isCommon(name) && name !== of.key && !SHOWN_ELSEWHERE.has(name),
   );
   const showsAccess = of.guarded && row.mayChange && !isDeleted;
   const details =
