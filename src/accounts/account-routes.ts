@@ -10,6 +10,7 @@ import {
   list,
   listSchema,
   NO_CONTENT,
+  OptionalInput,
   timestamp,
   timestampOrNull,
 } from "./responses.ts";
@@ -35,7 +36,6 @@ export function linkPurpose(accounts: Accounts, key: string): "set-up" | "passwo
 const Text = Type.String();
 const NullableText = nullable(Text);
 const Input = Type.String({ minLength: 1, maxLength: 1024 });
-const OptionalInput = Type.Optional(Type.String({ maxLength: 1024 }));
 
 const SetUp = bodySchema({
   key: Input,
@@ -117,19 +117,20 @@ function passwordRoutes(accounts: Accounts) {
   return guardedRoutes("passwords", "administration", accounts)
     .post(
       "/api/setup",
-      async ({ request, body: { key, username, password, full_name = "", email = "" }, set }) => {
+      async ({ request, body: { key, username, password, ...about }, set }) => {
+        const [fullName, email] = [about.full_name ?? "", about.email ?? ""];
         sessions.requireSameOrigin(request);
-        await accounts.setUp(key, { username, password, fullName: full_name, email });
+        await accounts.setUp(key, { username, password, fullName, email });
         return reply(set, username, await accounts.openSession({ username, password }, request));
       },
       { parse: "jsonBody", body: SetUp, ...answers(SET_UP, { 200: SignedIn }, 400, 403, 404) },
     )
     .post(
       "/api/account/password",
-      async ({ request, body: { key = "", password, current_password = "" }, set }) => {
-        if (key !== "") return setByLink(request, key, password, set);
+      async ({ request, body: { key, password, current_password }, set }) => {
+        if (key) return setByLink(request, key, password, set);
         const { user, username } = requireUser(accounts, request);
-        const wrong = await accounts.passwordError(username, current_password);
+        const wrong = await accounts.passwordError(username, current_password ?? "");
         if (wrong !== undefined)
           throw new Problem("invalid_request", wrong, { fields: { current_password: [wrong] } });
         await accounts.setPassword(user, password);

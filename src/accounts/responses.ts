@@ -1,5 +1,5 @@
 import { type TProperties, Type } from "typebox";
-import { schema } from "../platform/schema.ts";
+import { nullable, schema } from "../platform/schema.ts";
 
 const MEANINGS = {
   400: "A field is invalid; the answer names it.",
@@ -41,6 +41,9 @@ export const answerSchema = <P extends TProperties>(description: string, propert
   schema(Type.Object(properties, { description }));
 export const bodySchema = <P extends TProperties>(properties: P) =>
   schema(Type.Object(properties, { additionalProperties: false }));
+
+/** A field of a body that may be left out or null. */
+export const OptionalInput = Type.Optional(nullable(Type.String({ maxLength: 1024 })));
 
 /** The schema of a whole list, and the list. */
 export const listSchema = <P extends TProperties>(description: string, item: P) =>

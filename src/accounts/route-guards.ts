@@ -53,8 +53,8 @@ export function guards(accounts: Accounts) {
     administrator: supply((request) => requireAdministrator(accounts, request)),
     confirmed: {
       async beforeHandle({ request, body }: { request: Request; body: unknown }) {
-        const { current_password: password } = (body ?? {}) as { current_password?: string };
-        await accounts.confirmations.require(request, accounts.authenticate(request), password);
+        const { current_password: password } = (body ?? {}) as { current_password?: string | null };
+        await accounts.confirmations.require(request, accounts.authenticate(request), password ?? "");
       },
     },
   });

@@ -11,6 +11,7 @@ import {
   list,
   listSchema,
   NO_CONTENT,
+  OptionalInput,
   timestamp,
   timestampOrNull,
 } from "./responses.ts";
@@ -20,7 +21,7 @@ const PATH = "/api/account/second-factor";
 
 const Input = Type.String({ minLength: 1, maxLength: 1024, description: "Of the app, or a recovery code." });
 const Code = bodySchema({ code: Input });
-const Begin = bodySchema({ current_password: Type.Optional(Type.String({ maxLength: 1024 })) });
+const Begin = bodySchema({ current_password: OptionalInput });
 const State = answerSchema("Your second factor.", {
   on: Type.Boolean(),
   since: nullable(Type.String()),
@@ -86,7 +87,7 @@ function ownRoutes(accounts: Accounts) {
       PATH,
       async ({ actor, request, body, requestContext }) => {
         requireBrowser(actor);
-        await confirmations.require(request, actor, body.current_password);
+        await confirmations.require(request, actor, body.current_password ?? undefined);
         const issuer = `labd ${new URL(requestContext.baseUrl).hostname}`;
         const { secret, uri } = secondFactors.begin(actor.user, actor.username, issuer);
         return { secret, uri, qr: await qrRows(uri) };

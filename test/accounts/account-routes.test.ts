@@ -168,6 +168,18 @@ describe("links", () => {
   });
 });
 
+test.each([
+  ["setup", { username: "root", password: PASSWORD, full_name: null, email: null }, 404, "not_found"],
+  ["account/password", { password: PASSWORD, current_password: null }, 400, "invalid_request"],
+  ["account/password", { password: PASSWORD, current_password: PASSWORD, key: null }, 200, undefined],
+  ["account/second-factor", { current_password: null }, 200, undefined],
+])("/api/%s reads null as an empty text: %j", async (path, input, status, code) => {
+  const body = path === "setup" ? { key: "unknown", ...input } : input;
+  const got = await call("POST", path, signIn("kim"), body);
+  expect([got.status, got.body.code]).toEqual([status, code]);
+  if (status === 400) expect(got.body.current_password).toEqual(["This is not the password of the account."]);
+});
+
 test("a password is changed with the current one, which ends the other sessions", async () => {
   const [here, there] = [signIn("kim"), signIn("kim")];
   const change = (current_password: string, password = "another password") =>
