@@ -50,7 +50,7 @@ function pieces(bytes: Uint8Array<ArrayBuffer>, size: number): ReadableStream<Ui
 }
 
 describe("add", () => {
-  test("stores what the FASTA says, under its hash, and takes the first into use", async () => {
+  test("stores the proteins under their hash; the first corpus is used", async () => {
     const seen: [number, number][] = [];
     const info = await corpora.add({ name: "three", bytes: FASTA, report: (...counts) => seen.push(counts) });
     expect(info).toMatchObject({ name: "three", sequences: 3, residues: 32, active: true });
@@ -72,13 +72,13 @@ describe("add", () => {
     ["gzip", Bun.gzipSync(plain), 1000],
     [
       "gzip in two members",
-      Buffer.concat([Bun.gzipSync(plain.subarray(0, 50)), Bun.gzipSync(plain.subarray(50))]),
+      Buffer.concat([plain.subarray(0, 50), plain.subarray(50)].map((part) => Bun.gzipSync(part))),
       3,
     ],
     ["zstd", Bun.zstdCompressSync(plain), 1],
     ["zstd", Bun.zstdCompressSync(plain), 1000],
   ] as [string, Uint8Array<ArrayBuffer>, number][])(
-    "%s in pieces of the same content is the same corpus",
+    "reads %s in pieces as the same corpus",
     async (_, bytes, size) => {
       const { hash } = await corpora.add({ name: "three", bytes: FASTA });
       expect((await corpora.add({ name: "three", bytes: pieces(bytes, size) })).hash).toBe(hash);
@@ -88,7 +88,7 @@ describe("add", () => {
     },
   );
 
-  test("the file comes back where it was lost or damaged", async () => {
+  test("replaces a lost or damaged file", async () => {
     const { path } = await corpora.add({ name: "three", bytes: FASTA });
     const whole = readFileSync(path);
     const altered = Uint8Array.from(whole);
@@ -112,7 +112,7 @@ describe("add", () => {
     [Bun.gzipSync(plain).slice(0, 60), "truncated"],
     [Bun.zstdCompressSync(plain).slice(0, 40), "truncated"],
   ] as [string | Uint8Array<ArrayBuffer>, string][])(
-    "refuses %p and leaves nothing behind",
+    "refuses %p without leaving files",
     async (bytes, word) => {
       const problem = await rejection(corpora.add({ name: "bad", bytes: new Blob([bytes]) }));
       expect(problem.code).toBe("invalid_request");
@@ -122,7 +122,7 @@ describe("add", () => {
     },
   );
 
-  test("a name stands for one content", async () => {
+  test("refuses a name that another corpus has, and unprintable names", async () => {
     await corpora.add({ name: "three", bytes: FASTA });
     const other = await rejection(corpora.add({ name: "three", bytes: ">x\nMMM" }));
     expect(other.code).toBe("conflict");
@@ -132,7 +132,7 @@ describe("add", () => {
 });
 
 describe("use", () => {
-  test("by name, hash and the beginning of the hash; it outlives the process", async () => {
+  test("accepts a name, a hash or its beginning, and outlives the process", async () => {
     const one = await corpora.add({ name: "one", bytes: FASTA });
     const two = await corpora.add({ name: "two", bytes: ">x\nMMM" });
     expect(corpora.active()?.name).toBe("one");
@@ -148,7 +148,7 @@ describe("use", () => {
     expect(corpora.openActive().hash).toBe(two.hash);
   });
 
-  test("an unknown name is answered with near ones, a damaged file is not taken into use", async () => {
+  test("refuses an unknown name with near ones, and a damaged file", async () => {
     expect(() => corpora.use("none")).toThrow("labd corpus add");
     await corpora.add({ name: "swissprot", bytes: FASTA });
     const two = await corpora.add({ name: "two", bytes: ">x\nMMM" });
@@ -170,21 +170,15 @@ describe("continues an interrupted corpus", () => {
   const whole = Buffer.from(records.join(""));
   const segmentBytes = 4000;
 
-  /** The stream ends with an error behind so many bytes, as if the process had been killed there. */
-  const cut = (bytes: Buffer, behind: number, size: number): ReadableStream<Uint8Array> => {
-    const stream = pieces(Uint8Array.from(bytes.subarray(0, behind)), size).getReader();
-    return new ReadableStream({
-      async pull(controller) {
-        const { done, value } = await stream.read();
-        if (done) controller.error(new Error("cut off"));
-        else controller.enqueue(value);
-      },
-    });
-  };
-  async function begin(behind: number, size: number): Promise<void> {
-    const error = await rejection(
-      corpora.add({ name: "big", bytes: cut(whole, behind, size), segmentBytes }),
+  /** Adds the corpus until the stream fails after so many bytes, as if the process had been killed. */
+  async function begin(after: number, size: number): Promise<void> {
+    const start = pieces(Uint8Array.from(whole.subarray(0, after)), size);
+    const bytes = start.pipeThrough(
+      new TransformStream({
+        flush: (controller) => controller.error(new Error("cut off")),
+      }),
     );
+    const error = await rejection(corpora.add({ name: "big", bytes, segmentBytes }));
     expect(error.message).toContain("cut off");
   }
   const begun = (): string[] => files().filter((name) => name.endsWith(".begun"));
@@ -195,37 +189,40 @@ describe("continues an interrupted corpus", () => {
     [1000, 12_345],
     [4096, 20_000],
     [100_000, 15_000],
-  ])("in pieces of %d bytes, behind %d bytes: the corpus is the one of a single go", async (size, behind) => {
-    const { hash } = await open(mkdtempSync(join(root, "single-"))).add({
-      name: "big",
-      bytes: whole.toString(),
-    });
-    for (const more of [0, 6000]) await begin(behind + more, size);
-    const told: string[] = [];
-    const seen: number[] = [];
-    const added = await corpora.add({
-      name: "big",
-      bytes: new Blob([size === 7 ? Bun.gzipSync(whole) : Uint8Array.from(whole)]),
-      segmentBytes,
-      report: (sequences) => void seen.push(sequences),
-      tell: (sentence) => void told.push(sentence),
-    });
-    expect(added).toMatchObject({ hash, sequences: 300 });
-    expect(told).toEqual([expect.stringContaining("Continuing after")]);
-    expect(seen[0]).toBeGreaterThan(10);
-    expect(files().toSorted()).toEqual([`${hash}.labc`, `${hash}.source`]);
-  });
+  ])(
+    "in pieces of %d bytes, interrupted after %d bytes: the corpus is that of one run",
+    async (size, behind) => {
+      const { hash } = await open(mkdtempSync(join(root, "single-"))).add({
+        name: "big",
+        bytes: whole.toString(),
+      });
+      for (const more of [0, 6000]) await begin(behind + more, size);
+      const messages: string[] = [];
+      const seen: number[] = [];
+      const added = await corpora.add({
+        name: "big",
+        bytes: new Blob([size === 7 ? Bun.gzipSync(whole) : Uint8Array.from(whole)]),
+        segmentBytes,
+        report: (sequences) => void seen.push(sequences),
+        tell: (sentence) => void messages.push(sentence),
+      });
+      expect(added).toMatchObject({ hash, sequences: 300 });
+      expect(messages).toEqual([expect.stringContaining("Continuing after")]);
+      expect(seen[0]).toBeGreaterThan(10);
+      expect(files().toSorted()).toEqual([`${hash}.labc`, `${hash}.source`]);
+    },
+  );
 
   test("discards an interrupted attempt with other input", async () => {
     await begin(20_000, 500);
     expect(begun().length).toBeGreaterThan(2);
-    const told: string[] = [];
+    const messages: string[] = [];
     const other = Buffer.from(whole);
     other[100] ^= 1;
     const bytes = new Blob([Uint8Array.from(other)]);
-    const added = await corpora.add({ name: "big", bytes, tell: (sentence) => void told.push(sentence) });
+    const added = await corpora.add({ name: "big", bytes, tell: (sentence) => void messages.push(sentence) });
     expect(added.sequences).toBe(300);
-    expect(told).toEqual([expect.stringContaining("starting again")]);
+    expect(messages).toEqual([expect.stringContaining("starting again")]);
     corpora.remove("big");
     await begin(20_000, 500);
     const refused = await rejection(corpora.add({ name: "big", bytes: pieces(Uint8Array.from(other), 999) }));
@@ -239,7 +236,7 @@ describe("continues an interrupted corpus", () => {
     );
   });
 
-  test("what was set down and then damaged is read again", async () => {
+  test("reads a damaged segment again", async () => {
     await begin(20_000, 500);
     const path = join(directory, "corpora", begun().toSorted()[1]);
     const bytes = readFileSync(path);
@@ -252,7 +249,7 @@ describe("continues an interrupted corpus", () => {
     expect(files()).toHaveLength(2);
   });
 
-  test("files that a killed process left half written are removed", async () => {
+  test("removes incomplete files of a killed process", async () => {
     const { hash } = await corpora.add({ name: "three", bytes: FASTA });
     writeFileSync(join(directory, "corpora", `${"ab".repeat(32)}.labc.part`), "half");
     writeFileSync(join(directory, "corpora", `${"cd".repeat(32)}.labc`), "whole, but without its row");
@@ -261,7 +258,7 @@ describe("continues an interrupted corpus", () => {
   });
 });
 
-test("the same proteins are there once, whatever they are called", async () => {
+test("stores the same proteins once, under their first name", async () => {
   const first = await corpora.add({ name: "three", bytes: FASTA });
   const read: number[] = [];
   const report = (sequences: number): void => void read.push(sequences);
@@ -275,7 +272,7 @@ test("the same proteins are there once, whatever they are called", async () => {
   expect(files()).toHaveLength(2);
 });
 
-test("one that is removed goes with its files; the one in use stays as long as there is another", async () => {
+test("removes a corpus with its files; the one in use only if it is the last", async () => {
   const one = await corpora.add({ name: "one", bytes: FASTA });
   const two = await corpora.add({ name: "two", bytes: ">x\nMMM" });
   expect(() => corpora.remove("one")).toThrow(expect.objectContaining({ code: "conflict" }));
@@ -289,7 +286,7 @@ test("one that is removed goes with its files; the one in use stays as long as t
   expect(files()).toEqual([]);
 });
 
-test("verify finds one altered residue", async () => {
+test("verify finds an altered residue", async () => {
   const { path } = await corpora.add({ name: "three", bytes: FASTA });
   const bytes = readFileSync(path);
   const corpus = openCorpusFile(path);
@@ -299,7 +296,7 @@ test("verify finds one altered residue", async () => {
   expect(() => corpora.verify(corpora.active()!)).toThrow(expect.objectContaining({ code: "bad_corpus" }));
 });
 
-test.skipIf(!CAN_MOUNT)(`a corpus is opened where nothing can be written${UNLESS_MOUNTED}`, async () => {
+test.skipIf(!CAN_MOUNT)(`opens a corpus on a read-only file system${UNLESS_MOUNTED}`, async () => {
   using disk = smallDisk(directory)!;
   const { hash, path: packed } = await corpora.add({ name: "three", bytes: FASTA });
   const path = join(disk.directory, "packed.labc");
@@ -308,7 +305,7 @@ test.skipIf(!CAN_MOUNT)(`a corpus is opened where nothing can be written${UNLESS
   expect(openCorpusFile(path)).toMatchObject({ hash, sequenceCount: 3 });
 });
 
-test("without any there is an empty one", () => {
+test("uses an empty corpus if there is none", () => {
   expect(corpora.active()).toBeNull();
   expect(corpora.openActive()).toMatchObject({ sequenceCount: 0, residueCount: 0, hash: emptyCorpus().hash });
 });

@@ -108,14 +108,16 @@ describe("a job", () => {
     ["an empty sequence", { sequence: "" }],
     ["one residue", { sequence: "M" }],
     ["letters that are no residues", { sequence: "XXXXXXXXXXXXXXXXXXXX" }],
-    ["white space in both", { sequence: ` ${P53}\r\n\t`, patterns: [" F . . .\tW..[V I L]"] }],
   ])("finishes with a prediction for %s", async (_, job) => {
     expect(await result(await submit(job))).toContain("ConScorePrediction>");
   });
 
-  test("ignores white space in the sequence", async () => {
-    const spaced = await submit({ sequence: ` ${P53.replaceAll("P", "P\r\n\t")}\n` });
-    expect(await result(spaced)).toBe(await result(await submit()));
+  test("ignores white space", async () => {
+    const sequence = ` ${P53.replaceAll("P", "P\r\n\t")}\n`;
+    const spaced = await result(await submit({ sequence, patterns: [" F . . .\tW..[V I L]"] }));
+    expect(spaced.match(/<p:position>.*/s)![0]).toBe(
+      (await result(await submit())).match(/<p:position>.*/s)![0],
+    );
   });
 
   test("returns the client's identifier escaped", async () => {
@@ -130,16 +132,9 @@ describe("a job", () => {
     expect(scores[0]).not.toBe(scores[1]);
     expect(scores[1]).toContain(">discontinuous<");
   });
-
-  test("has its own result among many simultaneous ones", async () => {
-    const sequences = Array.from({ length: 12 }, (_, i) => P53.slice(0, 60 + i));
-    const ids = await Promise.all(sequences.map((sequence) => submit({ sequence })));
-    for (const [i, id] of ids.entries())
-      expect(await result(id)).toContain(`<p:sequenceLength>${60 + i}</p:sequenceLength>`);
-  });
 });
 
-describe("a pattern that explodes in backtracking engines", () => {
+describe("a pattern with catastrophic backtracking elsewhere", () => {
   const sequence = "A".repeat(999);
   test.each(["(A+)+W", "(A|A)*W", "(A*)*(A*)*W", ".*.*.*W", ".{0,200}.{0,200}W"])(
     "%s is scored without delaying others",
@@ -183,11 +178,8 @@ describe("GetStatus and GetResult", () => {
     idle.database.run("UPDATE job SET state = 'running', deadline = 1, started = 0 WHERE id = ?", [id]);
     expect((await ask("GetStatus", id, idle)).element("Status")).toBe("running");
     const { status, xml } = await ask("GetResult", id, idle);
-    expect([status, xml.includes("GetResultResponse"), xml.includes("ConScorePrediction")]).toEqual([
-      200,
-      true,
-      false,
-    ]);
+    expect(status).toBe(200);
+    expect(xml).toMatch(/<tns:GetResultResponse [^>]*><\/tns:GetResultResponse>/);
     idle.database.run(
       "UPDATE job SET state = 'cancelled', deadline = NULL, ended = 0, failure = '' WHERE id = ?",
       [id],
@@ -204,12 +196,8 @@ describe("GetStatus and GetResult", () => {
       failure,
       id,
     ]);
-    const status = await ask("GetStatus", id, idle);
-    expect([status.status, status.element("Status"), status.element("StatusDetails")]).toEqual([
-      200,
-      state,
-      failure,
-    ]);
+    const { element } = await ask("GetStatus", id, idle);
+    expect([element("Status"), element("StatusDetails")]).toEqual([state, failure]);
     const fault = await ask("GetResult", id, idle);
     expect([fault.status, fault.element("code")]).toEqual([500, `job_${state}`]);
     expect(fault.element("faultcode")).toEndWith(`:${code}`);
@@ -233,13 +221,6 @@ describe("GetStatus and GetResult", () => {
     expect(await place(first[0])).toBe("About place 1 in the queue, which is shared fairly between clients.");
     expect(await place(other)).toStartWith("About place 2 in");
     expect(await place(first[2])).toStartWith("About place 4 in");
-  });
-
-  test("show the same place for a repeated RunJob, which has its own identifier", async () => {
-    const id = await submitIdle("retries", "MRETRY");
-    const again = await submitIdle("retries", "MRETRY");
-    expect(again).not.toBe(id);
-    expect(await place(again)).toBe((await place(id))!);
   });
 });
 
@@ -336,18 +317,11 @@ describe("documents", () => {
     expect(await result(element("JobIdentifier")!)).toContain("FSDLWKLL");
   });
 
-  test.each(["", "?wsdl", "/messages.xsd", "/prediction.xsd"])(
-    "have the same headers for HEAD: %p",
-    async (path) => {
-      // The server removes the body.
-      await using server = Bun.serve({ port: 0, fetch: service.send });
-      const url = `http://127.0.0.1:${server.port}${ENDPOINT}${path}`;
-      const [head, full] = [await fetch(url, { method: "HEAD" }), await fetch(url)];
-      expect([head.status, await head.text()]).toEqual([200, ""]);
-      expect(head.headers.get("content-type")).toBe(full.headers.get("content-type"));
-      expect(head.headers.get("content-length")).toBe(String(Buffer.byteLength(await full.text())));
-    },
-  );
+  test.each(["", "?wsdl", "/messages.xsd", "/prediction.xsd"])("answer HEAD like GET: %p", async (path) => {
+    const [head, full] = [await get(ENDPOINT + path, "HEAD"), await get(ENDPOINT + path)];
+    expect(head.status).toBe(200);
+    expect(head.headers.get("content-type")).toBe(full.headers.get("content-type"));
+  });
 
   test("list their methods for OPTIONS", async () => {
     const response = await get(ENDPOINT, "OPTIONS");
