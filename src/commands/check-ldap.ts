@@ -22,10 +22,10 @@ type Options = NonNullable<ReturnType<typeof readLdapOptions>>;
 type Found = NonNullable<Awaited<ReturnType<typeof lookUp>>>;
 
 const REMEDIES: Readonly<Record<string, (name: string, typed: string) => string>> = {
-  not_allowed: () => "none of the groups is in ldap_groups_allowed",
+  not_allowed: () => "none of the groups is in groups_allowed",
   disabled: (name) => `the account is disabled: labd user enable ${name}`,
   no_account: (name, typed) =>
-    `there is no account, and ldap_new_accounts is off: labd user add ${name}, then labd user link ${name} --ldap ${typed}`,
+    `there is no account, and new_accounts creates none for the directory: labd user add ${name}, then labd user link ${name} --ldap ${typed}`,
   name_taken: (name, typed) =>
     `the account ${name} exists and is not linked: labd user link ${name} --ldap ${typed}`,
   name_unusable: (_, typed) =>

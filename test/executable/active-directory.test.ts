@@ -90,7 +90,7 @@ test.skipIf(why !== null)(
       /account +expired\npassword +refused: the account has expired\n(.*\n)*signs in +no: the directory has closed/,
     );
     expect(await check("mustchange", PASSWORD)).toMatch(
-      /password +refused: the password has to be changed before/,
+      /password +refused: the password must be changed first/,
     );
 
     {
@@ -166,11 +166,11 @@ test.skipIf(why !== null)(
       expect(await recheck()).toMatch(/^olga +disabled +not in the directory/m);
     }
 
-    // Without TLS a controller takes no password: that is said, with what to set. StartTLS will do, too.
+    // Without TLS a controller refuses passwords, and doctor says which setting to change.
     const plain = (settings: string): string => settings.replace(directory.secure, directory.plain);
     await write((settings) => `${plain(settings)}ldap_tls = "off"\n`);
     expect((await labd(["doctor", ...config])).stdout).toMatch(
-      /^problem +ldap +.*takes passwords by TLS alone: write ldaps:\/\/ in ldap_url, or set ldap_tls to starttls/m,
+      /^problem +ldap +.*requires TLS: use ldaps:\/\/ in ldap_url, or set ldap_tls to starttls/m,
     );
     await write((settings) => `${plain(settings)}ldap_tls = "starttls"\n`);
     expect(await check("kahn", PASSWORD)).toMatch(/password +correct\n(.*\n)*signs in +yes, as kim/);
