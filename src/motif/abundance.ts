@@ -1,32 +1,26 @@
 import { BACKGROUND, STANDARD } from "./alphabet.ts";
 import { positionBits } from "./information.ts";
 import { MAX_CHANCE } from "./options.ts";
+import { composition } from "./statistics.ts";
 
-/** Composition of a sequence: the part of each of the twenty residues among them; all 0 where it has none. */
+/** Frequencies of the twenty residues in a sequence; all 0 if it has none of them. */
 export function residueFrequencies(residues: Uint8Array): Float64Array {
-  const shares = new Float64Array(STANDARD.length);
-  let count = 0;
-  for (const residue of residues) {
-    if (residue >= STANDARD.length) continue;
-    shares[residue]++;
-    count++;
-  }
-  return count > 0 ? shares.map((n) => n / count) : shares;
+  return composition(residues, new Float64Array(STANDARD.length));
 }
 
 /**
- * Probability that a random place shows a match's path: every position admits a residue of its set, drawn half from the
- * sequence's own composition, half from the background's. At most MAX_CHANCE.
+ * Probability that a match's path occurs at a random position, for residues drawn half from the composition
+ * of the sequence and half from the background. At most MAX_CHANCE.
  *
- * @param path the residues admitted at each matched position, as masks.
+ * @param path admitted residues at each matched position, as masks.
  */
-export function pathProbability(path: Int32Array, shares: Float64Array): number {
+export function pathProbability(path: Int32Array, frequencies: Float64Array): number {
   let chance = 1;
   for (const mask of path) {
     if (positionBits(mask) === 0) continue;
     let admitted = 0;
     for (let code = 0; code < STANDARD.length; code++) {
-      if ((mask >>> code) & 1) admitted += 0.5 * shares[code] + 0.5 * BACKGROUND[code];
+      if ((mask >>> code) & 1) admitted += 0.5 * frequencies[code] + 0.5 * BACKGROUND[code];
     }
     chance *= Math.min(1, admitted);
   }
@@ -34,11 +28,11 @@ export function pathProbability(path: Int32Array, shares: Float64Array): number 
 }
 
 /**
- * ln of the pattern's matches in the query against those that chance alone would give, one added to both. Low where a
- * long protein holds a loose pattern by chance, high where matches are rare or heaped beyond chance.
+ * ln of observed over expected matches of the pattern in the query, with a pseudocount of 1. Low for a loose
+ * pattern in a long protein, high for a rare or clustered one.
  *
- * @param places where a match could begin: the query's length, or 1 for a pattern bound to an end.
+ * @param positions possible start positions: the query's length, or 1 for an anchored pattern.
  */
-export function abundance(matches: number, places: number, chance: number): number {
-  return Math.log((matches + 1) / (places * chance + 1));
+export function abundance(matches: number, positions: number, chance: number): number {
+  return Math.log((matches + 1) / (positions * chance + 1));
 }

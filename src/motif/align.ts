@@ -8,27 +8,26 @@ export interface PairwiseAlignment {
   row: Row;
   /** Score in half bits. */
   score: number;
-  /** Identical pairs per aligned pair of standard residues, 0..1; 0 where there is none. */
+  /** Identical fraction of the aligned pairs of standard residues, 0..1; 0 without such pairs. */
   identity: number;
-  /** Part of the query's residues that have a residue aligned to them, 0..1. */
+  /** Fraction of the query's residues aligned to a residue, 0..1. */
   coverage: number;
 }
 
 /**
- * Each subject aligned to the query from end to end with free ends (rule 2 of the method): Gotoh, J. Mol. Biol. 1982,
- * 162:705, BLOSUM62, first gap residue 12, each further 1. Residue codes in, in the same order out. Ties are
- * broken as `tracePlain` says, so that the same sequences always give the same rows.
+ * Global alignment of each subject with the query, end gaps free: Gotoh, J. Mol. Biol. 1982, 162:705, with
+ * BLOSUM62, first gap residue 12, each further 1. Results in order of the subjects; ties as in `traceScalar`.
  */
 export function align(query: Uint8Array, subjects: readonly Uint8Array[]): PairwiseAlignment[] {
-  return measured(query, subjects, blosumKernel().traces(query, subjects, false));
+  return summarize(query, subjects, blosumKernel().traces(query, subjects, false));
 }
 
-/** The best-scoring local alignment (Smith & Waterman 1981) of each subject, in the same form. */
+/** Best local alignment of each subject with the query: Smith & Waterman 1981. */
 export function alignLocal(query: Uint8Array, subjects: readonly Uint8Array[]): PairwiseAlignment[] {
-  return measured(query, subjects, blosumKernel().traces(query, subjects, true));
+  return summarize(query, subjects, blosumKernel().traces(query, subjects, true));
 }
 
-function measured(query: Uint8Array, subjects: readonly Uint8Array[], paths: Path[]): PairwiseAlignment[] {
+function summarize(query: Uint8Array, subjects: readonly Uint8Array[], paths: Path[]): PairwiseAlignment[] {
   return paths.map((path, k) => {
     const anchored = new Uint8Array(query.length).fill(GAP);
     let pairs = 0;

@@ -1,56 +1,66 @@
 import { ACCEPT, type Automaton, BRANCH, END, LOOKAROUND, type Program, SET, START } from "./automaton.ts";
 import { MAX_MATCHING_STEPS } from "./options.ts";
 
-/** Positions count from 0; `end` is behind the last residue. */
+/** Positions are 0-based; `end` is exclusive. */
 export interface Match {
   start: number;
   end: number;
 }
 
 /**
- * Where each look of an automaton holds: per look one byte per position 0..n of the sequence.
- * It depends on the sequence alone, so callers keep it per sequence.
+ * For each lookaround of an automaton one byte per position 0..n: whether it holds there. Depends only on the
+ * sequence.
  */
 export type LookaroundTable = Uint8Array[];
 
 export function lookaroundTable(automaton: Automaton, residues: Uint8Array): LookaroundTable {
-  const lookarounds: LookaroundTable = [];
-  for (const { program, behind } of automaton.lookarounds)
-    lookarounds.push(evaluate(program, residues, behind, lookarounds));
-  return lookarounds;
+  const table: LookaroundTable = [];
+  for (const { program, behind } of automaton.lookarounds) {
+    table.push(Uint8Array.from(matchEnds(program, residues, behind, table), (end) => (end >= 0 ? 1 : 0)));
+  }
+  return table;
 }
 
-/** Whether the program leads from each position to acceptance, reading forwards, or backwards where it looks behind. */
-function evaluate(
+/**
+ * For each position the end of the preferred match that starts there, -1 without one. `behind` reads
+ * backwards, so that a match ends at the position. Evaluates each node once per position: time is sequence ×
+ * nodes.
+ */
+function matchEnds(
   program: Program,
   residues: Uint8Array,
   behind: boolean,
   lookarounds: LookaroundTable,
-): Uint8Array {
+): Int32Array {
   const length = residues.length;
   const { size, op, first, second, mask, entry } = program;
-  const result = new Uint8Array(length + 1);
-  let current = new Uint8Array(size);
-  let next = new Uint8Array(size);
+  const ends = new Int32Array(length + 1);
+  let current = new Int32Array(size);
+  let next = new Int32Array(size).fill(-1);
   for (let step = length; step >= 0; step--) {
     const position = behind ? length - step : step;
-    const residue = step === length ? -1 : residues[behind ? position - 1 : position];
+    const letter = step === length ? 0 : 1 << residues[behind ? position - 1 : position];
     for (let node = 0; node < size; node++) {
-      let value = 0;
-      if (op[node] === SET) value = residue >= 0 && (mask[node] >>> residue) & 1 ? next[first[node]] : 0;
-      else if (op[node] === BRANCH) value = current[first[node]] | current[second[node]];
-      else if (op[node] === ACCEPT) value = 1;
-      else if (assertionHolds(op[node], second[node], position, length, lookarounds))
-        value = current[first[node]];
-      current[node] = value;
+      const kind = op[node];
+      if (kind === SET) {
+        current[node] = (mask[node] & letter) !== 0 ? next[first[node]] : -1;
+      } else if (kind === BRANCH) {
+        const end = current[first[node]];
+        current[node] = end >= 0 ? end : current[second[node]];
+      } else if (kind === ACCEPT) {
+        current[node] = position;
+      } else {
+        const holds = assertionHolds(kind, second[node], position, length, lookarounds);
+        current[node] = holds ? current[first[node]] : -1;
+      }
     }
-    result[position] = current[entry];
+    ends[position] = current[entry];
     [current, next] = [next, current];
   }
-  return result;
+  return ends;
 }
 
-/** Whether an assertion holds between the residues position - 1 and position. */
+/** Whether an assertion holds before the residue at `position`. */
 function assertionHolds(
   op: number,
   look: number,
@@ -64,49 +74,24 @@ function assertionHolds(
 }
 
 /**
- * All matches, overlapping ones included, as `re.finditer('(?=(…))')` of Python gives them: for each start the one
- * match that a backtracking matcher would find first; empty matches are dropped. Order of start.
- *
- * From the last position to the first, each node gets the end of the match that it leads to: a branch takes over its
- * preferred alternative's if that has one. One number per node and no walking, so time is sequence × nodes
- * for any pattern, whatever the lengths of the matches.
+ * All matches, overlapping ones included, as Python's `re.finditer('(?=(…))')` gives them: for each start the
+ * preferred match. Empty matches are dropped.
  */
 export function findMatches(
   automaton: Automaton,
   residues: Uint8Array,
   lookarounds: LookaroundTable,
 ): Match[] {
-  const length = residues.length;
-  const { size, op, first, second, mask, entry } = automaton.program;
   const matches: Match[] = [];
-  let current = new Int32Array(size);
-  let next = new Int32Array(size).fill(-1);
-  for (let position = length; position >= 0; position--) {
-    const letter = position < length ? 1 << residues[position] : 0;
-    for (let node = 0; node < size; node++) {
-      const kind = op[node];
-      if (kind === SET) {
-        current[node] = (mask[node] & letter) !== 0 ? next[first[node]] : -1;
-      } else if (kind === BRANCH) {
-        const end = current[first[node]];
-        current[node] = end >= 0 ? end : current[second[node]];
-      } else if (kind === ACCEPT) {
-        current[node] = position;
-      } else {
-        current[node] = assertionHolds(kind, second[node], position, length, lookarounds)
-          ? current[first[node]]
-          : -1;
-      }
-    }
-    if (current[entry] > position) matches.push({ start: position, end: current[entry] });
-    [current, next] = [next, current];
+  for (const [start, end] of matchEnds(automaton.program, residues, false, lookarounds).entries()) {
+    if (end > start) matches.push({ start, end });
   }
-  return matches.reverse();
+  return matches;
 }
 
 /**
- * The residues admitted at each position of a match, as masks (bit c for code c), along the first path, in the order of
- * preference, that ends exactly at `end`; null where there is none. Memory is match length × nodes.
+ * Residues admitted at each position of a match, as masks (bit c for code c), along the preferred path that
+ * ends at `end`; null if there is no such path. Memory is match length × nodes.
  */
 export function pathOfMatch(
   automaton: Automaton,
@@ -145,19 +130,16 @@ export function pathOfMatch(
   return path;
 }
 
-/** The moving parts of a simulation, kept between calls so that the inner loop allocates nothing. */
+/** Buffers of a simulation, reused between calls. */
 export interface Simulation {
   automaton: Automaton;
-  /**
-   * Nodes visited so far. Beyond MAX_MATCHING_STEPS nothing matches any more: what was asked since then has no
-   * answer, and callers must look current before they trust one.
-   */
+  /** Nodes visited so far. Beyond MAX_MATCHING_STEPS nothing matches: check this before using a result. */
   steps: number;
-  /** SET nodes that may consume the residue current, and those behind it. */
+  /** SET nodes that can consume the residue at the current position and at the next. */
   current: Int32Array;
   next: Int32Array;
   stack: Int32Array;
-  /** The round in which a node was last reached. */
+  /** Round in which each node was last reached. */
   reached: Int32Array;
   round: number;
 }
@@ -175,19 +157,24 @@ export function openSimulation(automaton: Automaton): Simulation {
   };
 }
 
-/** What `reach` answers when acceptance was reached. */
+/** Returned by `addReachable` once the accepting node is reached. */
 const ACCEPTED = -1;
 
-/** Adds the SET nodes that a node leads to without consuming to a list of `count`; the new count, or ACCEPTED. */
+/** The residues [from, to) of a sequence with its lookaround table. */
+interface Segment {
+  residues: Uint8Array;
+  from: number;
+  to: number;
+  lookarounds: LookaroundTable;
+}
+
+/** Adds the SET nodes reachable from `node` without consuming to a list of `count`; the new count, or ACCEPTED. */
 function addReachable(
   simulation: Simulation,
+  { residues, lookarounds }: Segment,
   list: Int32Array,
   count: number,
-  node: number,
-  position: number,
-  residues: Uint8Array,
-  lookarounds: LookaroundTable,
-  mayAccept: boolean,
+  [node, position, mayAccept]: [node: number, position: number, mayAccept: boolean],
 ): number {
   const { op, first, second } = simulation.automaton.program;
   const { stack, reached, round } = simulation;
@@ -213,10 +200,7 @@ function addReachable(
   return count;
 }
 
-/**
- * Whether the residues [from, to) match as a whole. Unknown letters match `.` only: what is not known to be kept
- * is not counted as kept.
- */
+/** Whether the residues [from, to) match as a whole. Unknown letters match only `.`: they are not known to be retained. */
 export function matchesExactly(
   simulation: Simulation,
   residues: Uint8Array,
@@ -224,8 +208,7 @@ export function matchesExactly(
   to: number,
   lookarounds: LookaroundTable,
 ): boolean {
-  const { entry, known } = simulation.automaton.program;
-  return simulate(simulation, residues, from, to, lookarounds, entry, known, true);
+  return simulate(simulation, { residues, from, to, lookarounds }, true);
 }
 
 /** Whether the pattern matches anywhere within the residues [from, to), an empty match included. */
@@ -236,32 +219,15 @@ export function matchesWithin(
   to: number,
   lookarounds: LookaroundTable,
 ): boolean {
-  const { entry, mask } = simulation.automaton.program;
-  return simulate(simulation, residues, from, to, lookarounds, entry, mask, false);
+  return simulate(simulation, { residues, from, to, lookarounds }, false);
 }
 
-function simulate(
-  simulation: Simulation,
-  residues: Uint8Array,
-  from: number,
-  to: number,
-  lookarounds: LookaroundTable,
-  entry: number,
-  mask: Int32Array,
-  whole: boolean,
-): boolean {
-  const { first } = simulation.automaton.program;
+function simulate(simulation: Simulation, segment: Segment, whole: boolean): boolean {
+  const { first, entry, known, mask: all } = simulation.automaton.program;
+  const mask = whole ? known : all;
+  const { residues, from, to } = segment;
   simulation.round++;
-  let count = addReachable(
-    simulation,
-    simulation.current,
-    0,
-    entry,
-    from,
-    residues,
-    lookarounds,
-    !whole || from === to,
-  );
+  let count = addReachable(simulation, segment, simulation.current, 0, [entry, from, !whole || from === to]);
   for (let position = from; position < to && count !== ACCEPTED; position++) {
     if ((whole && count === 0) || simulation.steps > MAX_MATCHING_STEPS) return false;
     const { current, next } = simulation;
@@ -271,29 +237,12 @@ function simulate(
     let reached = 0;
     for (let i = 0; i < count && reached !== ACCEPTED; i++) {
       if ((mask[current[i]] & letter) === 0) continue;
-      reached = addReachable(
-        simulation,
-        next,
-        reached,
-        first[current[i]],
-        position + 1,
-        residues,
-        lookarounds,
-        mayAccept,
-      );
+      const target = first[current[i]];
+      reached = addReachable(simulation, segment, next, reached, [target, position + 1, mayAccept]);
     }
     simulation.steps += count;
     if (!whole && reached !== ACCEPTED) {
-      reached = addReachable(
-        simulation,
-        next,
-        reached,
-        entry,
-        position + 1,
-        residues,
-        lookarounds,
-        mayAccept,
-      );
+      reached = addReachable(simulation, segment, next, reached, [entry, position + 1, mayAccept]);
     }
     simulation.current = next;
     simulation.next = current;

@@ -2,25 +2,28 @@ import { MAX_PATTERN_NODES } from "./options.ts";
 import { ALL_LETTERS, type Node, PatternError, STANDARD_MASK } from "./pattern-tree.ts";
 
 /**
- * A pattern as a nondeterministic automaton in Thompson's manner (Comm. ACM 1968, 11:419). Its branches are
- * ordered: the first that leads to acceptance is the one that Python's `re` takes.
+ * Nondeterministic automaton of a pattern (Thompson, Comm. ACM 1968, 11:419). Branches are ordered by
+ * preference, as in Python's `re`.
  *
- * Two properties carry what automaton-matches.ts does in linear time:
- * - A repeat never goes round without consuming. A round that consumed nothing leaves the repeat, which is
- *   Python's rule; hence branches form no cycle unless a residue is consumed on it.
- * - Nodes are numbered so that every branch leads to lower numbers: one pass upwards settles a position.
+ * Matching in linear time rests on two properties:
+ * - An iteration that consumes nothing leaves its repeat (Python's rule), so every cycle of branches consumes
+ *   a residue.
+ * - Branches lead to lower node numbers, so one pass in ascending order evaluates all nodes at a position.
  */
 export interface Program {
   size: number;
   entry: number;
   op: Uint8Array;
-  /** Where to go on; for a branch the alternative preferred. */
+  /** Successor; of a branch, the preferred alternative. */
   first: Int32Array;
-  /** For a branch the other alternative; for a lookaround its index in `Automaton.lookarounds`. */
+  /** Of a branch, the other alternative; of a lookaround, its index in `Automaton.lookarounds`. */
   second: Int32Array;
-  /** SET: bit c is set where code c matches as in Python: letters beyond the twenty match `.` and `[^…]`. */
+  /** SET: bit c for each matching code c; letters beyond the twenty match `.` and `[^…]`, as in Python. */
   mask: Int32Array;
-  /** SET: the same without letters beyond the twenty, except for `.`: what is unknown proves no retention. */
+  /**
+   * SET: the same without letters beyond the twenty, except for `.`: an unknown residue is no evidence of
+   * retention.
+   */
   known: Int32Array;
 }
 
@@ -34,9 +37,9 @@ const NEGATIVE_LOOKAROUND = 6;
 
 export interface Automaton {
   program: Program;
-  /** Looks to either side, inner ones first. One that lookarounds behind is written backwards. */
+  /** Inner ones first. Lookbehinds are compiled backwards. */
   lookarounds: { program: Program; behind: boolean }[];
-  /** Whether `^` or `$` stands anywhere in the pattern. */
+  /** Whether the pattern contains `^` or `$`. */
   anchored: boolean;
 }
 
@@ -46,14 +49,14 @@ interface Builder {
   second: number[];
   mask: number[];
   lookarounds: Automaton["lookarounds"];
-  /** Work done, shared with the lookarounds within: repeats of nothing make no nodes but take time. */
+  /** Remaining work, shared with nested lookarounds: repeats of nothing add no nodes but take time. */
   steps: { left: number };
   backwards: boolean;
 }
 
 /**
- * The automaton of a pattern's tree. Time and size are linear in the pattern with its repeats written out.
- * @throws PatternError where that exceeds MAX_PATTERN_NODES; it names the repeat or element at which it did.
+ * Compiles a pattern's tree, in time and size linear in the pattern with its repeats expanded.
+ * @throws PatternError at the element that exceeds MAX_PATTERN_NODES
  */
 export function compilePattern(root: Node, anchored: boolean): Automaton {
   const lookarounds: Automaton["lookarounds"] = [];
@@ -84,14 +87,14 @@ function emit(builder: Builder, node: Node, op: number, first: number, second = 
 function tooLarge(node: Node): PatternError {
   return new PatternError(
     node.position,
-    `The pattern is too large with its repeats written out: at most ${MAX_PATTERN_NODES} elements.`,
+    `The pattern is too large: with its repeats expanded it may have at most ${MAX_PATTERN_NODES} elements.`,
   );
 }
 
 /**
- * Compiles a node in front of what follows it, and returns its entry. Two continuations: `idle` is taken where
- * the round of the innermost repeat has consumed nothing yet, `moved` where it has. They are equal outside of
- * repeats that can match nothing; only within those does anything get compiled twice.
+ * Compiles a node in front of its continuation and returns its entry. `idle` is the continuation if the
+ * current iteration of the innermost repeat has consumed nothing yet, `moved` if it has. They differ only
+ * within repeats that can match nothing, and only there a node is compiled twice.
  */
 function compile(builder: Builder, node: Node, idle: number, moved: number): number {
   if (--builder.steps.left < 0) throw tooLarge(node);
@@ -136,9 +139,9 @@ function compile(builder: Builder, node: Node, idle: number, moved: number): num
 interface Row {
   length: number;
   at: (index: number) => Node;
-  /** The first item that cannot be empty: behind it nothing is idle. */
+  /** Index of the first item that cannot be empty: after it no path is idle. */
   firstRequired: number;
-  /** The first item that can consume: up to it nothing has moved. */
+  /** Index of the first item that can consume: up to it no path has moved. */
   firstConsuming: number;
 }
 
@@ -162,7 +165,7 @@ function rowOfCopies(node: Node, length: number): Row {
   };
 }
 
-/** Items one after the other, each compiled in front of the next for the states in which it can be entered. */
+/** Compiles a sequence from its end, each item for the states in which it can be entered. */
 function compileRow(builder: Builder, row: Row, idle: number, moved: number): number {
   for (let i = row.length - 1; i >= 0; i--) {
     const item = row.at(i);
@@ -174,7 +177,7 @@ function compileRow(builder: Builder, row: Row, idle: number, moved: number): nu
   return idle;
 }
 
-/** `x*`, greedy or lazy: its entries where the enclosing round is idle and where it has moved. */
+/** Compiles `x*`; returns its entries for an enclosing iteration that is idle and one that has moved. */
 function compileLoop(
   builder: Builder,
   node: Node & { kind: "repeat" },
@@ -189,7 +192,7 @@ function compileLoop(
   return [branchTo(builder, node, compile(builder, node.child, idle, loop), idle), loop];
 }
 
-/** The optional copies of `x{n,m}`: each is entered only when the one before it was taken and consumed. */
+/** Compiles the optional copies of `x{n,m}`: each can only follow one that consumed. */
 function compileOptional(
   builder: Builder,
   node: Node & { kind: "repeat" },
@@ -212,7 +215,7 @@ function branchTo(builder: Builder, node: Node & { kind: "repeat" }, body: numbe
   return node.lazy ? emit(builder, node, BRANCH, exit, body) : emit(builder, node, BRANCH, body, exit);
 }
 
-/** Numbers the nodes that can be reached so that branches and assertions lead to lower numbers. */
+/** Numbers the reachable nodes so that branches and assertions lead to lower numbers. */
 function arrange(builder: Builder, entry: number): Program {
   const number = new Int32Array(builder.op.length).fill(-1);
   const order: number[] = [];

@@ -14,25 +14,25 @@ import { openMotif } from "./retention.ts";
 import { residuesOf } from "./search.ts";
 import { seededRandom, shuffled } from "./random.ts";
 
-/** A random match: its bin of the null, and by model how well it was kept. */
+/** A random match: its bin of the null distribution and its persistence by scoring model. */
 export interface Draw {
   bin: number;
   persistence: Record<ScoringModel, number>;
 }
 
-/** Random matches that are drawn in one protein at most: more would rest on one family. */
+/** More draws from one protein would give its family too much weight. */
 const MAX_DRAWS_PER_PROTEIN = 40;
 
-/** Longer proteins are not drawn: they would take most of the time. */
+/** Longer proteins are skipped: they would take most of the time. */
 const MAX_LENGTH = 2000;
 
-/** Random matches in every bin at which drawing may end. */
+/** Draws per bin at which sampling may stop. */
 export const ENOUGH_DRAWS = 950;
 
-/** Random matches below which there is no null: a standard error of one per cent at P = 0.05, or more. */
+/** Fewer draws per bin give no calibration: the standard error at P = 0.05 would exceed one per cent. */
 export const MIN_DRAWS = 475;
 
-/** The proteins of a corpus in the order in which the seed draws them; those too long to serve are left out. */
+/** Indexes of the proteins of at most MAX_LENGTH residues, in random order. */
 export function drawnProteins(corpus: Corpus, seed: number): Uint32Array {
   return shuffled(corpus.sequenceCount, seed).filter(
     (index) => corpus.offsets[index + 1] - corpus.offsets[index] <= MAX_LENGTH,
@@ -40,10 +40,11 @@ export function drawnProteins(corpus: Corpus, seed: number): Uint32Array {
 }
 
 /**
- * Random matches in proteins of a corpus: in each that has enough homologs there, one match each of at most PER_PROTEIN
- * patterns, drawn by the seed and the protein's number alone. Per protein its draws; none where it has too few homologs.
+ * Draws random matches in proteins: for each with enough homologs there, one match each of at most
+ * MAX_DRAWS_PER_PROTEIN patterns. The draws depend only on the seed and the protein's index. Empty for
+ * proteins with too few homologs.
  *
- * @param isKnown whether a pattern is known to be a true motif of a protein: such are left out.
+ * @param isKnown whether a pattern is a known motif of a protein, which excludes it.
  */
 export function drawMatches(
   corpus: Corpus,
@@ -113,7 +114,7 @@ function drawFromFamily(
   return draws;
 }
 
-/** Quantiles at LEVELS, to four decimals, strictly rising so that every P value has one place. */
+/** Quantiles at LEVELS, to four decimals and strictly increasing. */
 export function quantilesOf(values: readonly number[]): number[] {
   const sorted = values.toSorted((a, b) => a - b);
   let last = -Infinity;
@@ -127,27 +128,27 @@ export function quantilesOf(values: readonly number[]): number[] {
 }
 
 /**
- * The null that random matches make, protein by protein as `drawMatches` gives them: the built-in rows, moved as the random
- * matches of all bins together tell. Each has a place among the quantiles of its bin, on the scale of −ln P; the
- * quantiles of these places, put back into each bin, are its row. A row from a bin's own matches alone would be
- * noise: some of the bins have matches in a dozen families.
+ * Null distribution from the draws of each protein: the built-in rows, adjusted by all bins together. Each
+ * draw is placed among the quantiles of its built-in bin on the scale of −ln P; the quantiles of these
+ * values, mapped back into each bin, are its row. The draws of a single bin would be too noisy: some come
+ * from a dozen families.
  */
 export function calibrationOf(seed: number, drawn: readonly (readonly Draw[])[]): Calibration {
   const draws = drawn.flat();
   const rowsOf = (model: ScoringModel): NullRow[] => {
     const rows = NULL_QUANTILES[model];
-    const places = draws.map(({ bin, persistence }) =>
-      interpolate(rows[bin].persistence, LOG_TAILS, persistence[model]),
+    const logTails = draws.map(({ bin, persistence }) =>
+      interpolate(rows[bin], LOG_TAILS, persistence[model]),
     );
-    const quantiles = quantilesOf(places);
-    return rows.map(({ persistence }, bin) => ({
+    const quantiles = quantilesOf(logTails);
+    return rows.map((builtIn, bin) => ({
       matches: draws.filter((draw) => draw.bin === bin).length,
-      persistence: quantiles.map((place) => interpolate(LOG_TAILS, persistence, place)),
+      persistence: quantiles.map((logTail) => interpolate(LOG_TAILS, builtIn, logTail)),
     }));
   };
   return {
     seed,
-    proteins: drawn.filter((own) => own.length > 0).length,
+    proteins: drawn.filter((draw) => draw.length > 0).length,
     examined: drawn.length,
     matches: draws.length,
     rows: { continuous: rowsOf("continuous"), discontinuous: rowsOf("discontinuous") },
@@ -156,7 +157,7 @@ export function calibrationOf(seed: number, drawn: readonly (readonly Draw[])[])
 
 const LOG_TAILS = LEVELS.map((level) => -Math.log(1 - level));
 
-/** The straight lines through (xs, ys) at x; the first and the last go on beyond the ends. */
+/** Piecewise linear interpolation through (xs, ys) at x, extrapolated beyond both ends. */
 function interpolate(xs: readonly number[], ys: readonly number[], x: number): number {
   const last = xs.findLastIndex((one) => x >= one);
   const i = Math.min(Math.max(last, 0), xs.length - 2);

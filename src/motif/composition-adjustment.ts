@@ -5,15 +5,18 @@ import { BLOSUM62, STRIDE } from "./matrix.ts";
 import { bitScore, compositionScale, eValue, GAP_FIRST, GAP_NEXT } from "./statistics.ts";
 
 /**
- * Scores of a matrix that is adjusted to the compositions of two sequences: Yu, Wootton & Altschul, PNAS 2003, 100:15688;
- * Yu & Altschul, Bioinformatics 2005, 21:902; when to do so: Altschul et al., FEBS J. 2005, 272:5101. It is what blastp
- * does unless told otherwise, so that E-values from them compare with blastp's.
+ * Scores with a matrix adjusted to the compositions of two sequences (Yu, Wootton & Altschul, PNAS 2003,
+ * 100:15688; Yu & Altschul, Bioinformatics 2005, 21:902), under the conditions of Altschul et al., FEBS J.
+ * 2005, 272:5101. blastp does the same by default, so E-values are comparable with blastp's.
  */
 
-/** Order of the published table. */
+/** Residue order of the published table. */
 const ORDER = "ARNDCQEGHILKMFPSTWYV";
 
-/** How often residues are aligned in the blocks that BLOSUM62 was made of, in 1/10,000 (Henikoff & Henikoff 1992, "qij"). */
+/**
+ * Counts of aligned residue pairs in the blocks behind BLOSUM62, per 10,000 (Henikoff & Henikoff 1992,
+ * "qij").
+ */
 const PAIR_COUNTS = `
   215
    23 178
@@ -38,9 +41,9 @@ const PAIR_COUNTS = `
 
 const CODES = STANDARD.length;
 
-/** ln of the frequency of each pair of codes, up to a term that is the same for all. */
+/** ln of each pair's frequency, up to a constant. */
 const LOG_PAIR_FREQUENCIES = new Float64Array(CODES * CODES);
-/** Frequencies of the residues in these pairs. */
+/** Residue frequencies in these pairs. */
 const BACKGROUND = new Float64Array(CODES);
 {
   const rows = PAIR_COUNTS.trim()
@@ -57,28 +60,30 @@ const BACKGROUND = new Float64Array(CODES);
   }
 }
 
-/** Lambda of BLOSUM62 without gaps, per half bit, as NCBI has it. */
+/** Ungapped lambda of BLOSUM62 per half bit, as in NCBI BLAST. */
 const UNGAPPED_LAMBDA = 0.3176;
-/** Relative entropy in nats that the adjusted pairs have: that of BLOSUM62 in a usual context (Altschul et al. 2005). */
+/**
+ * Relative entropy of the adjusted pairs in nats: that of BLOSUM62 in its standard context (Altschul et al.
+ * 2005).
+ */
 const ENTROPY = 0.44;
-/** Residues of the background added to those of a sequence (Altschul et al. 2005). */
+/** Pseudocounts from the background added to a composition (Altschul et al. 2005). */
 const PSEUDOCOUNTS = 20;
-/** Where all three are exceeded the sequences are too different to share a matrix (Altschul et al. 2005). */
+/** The matrix is only scaled if all three are exceeded (Altschul et al. 2005) … */
 const MAX_DISTANCE = 0.16;
 const MAX_LENGTH_RATIO = 3;
 const MAX_ANGLE = (70 / 180) * Math.PI;
-/** Unless two residues make up so much of each of them. */
+/** … unless two residues make up this fraction of both sequences. */
 const TWO_RESIDUE_FRACTION = 0.4;
-/** Low complexity of subjects, as blastp masks it. */
+/** SEG parameters of blastp for subjects. */
 const SUBJECT_SEG: SegParameters = { window: 10, trigger: 1.8, extension: 2.1 };
-/** An alignment ends where its score falls so far below its best: 25 bits of gapped scores, blastp's value, in half bits. */
+/** X-drop of gapped extensions in half bits: blastp's 25 bits. */
 const X_DROP = 65;
 
 interface Composition {
   length: number;
-  /** Parts of the twenty residues. */
   frequencies: Float64Array;
-  /** The same with pseudocounts. */
+  /** Frequencies with pseudocounts. */
   smoothed: Float64Array;
 }
 
@@ -93,7 +98,7 @@ function compositionOf(residues: Uint8Array): Composition {
   return { length: residues.length, frequencies, smoothed };
 }
 
-/** Distance of two compositions: root of their divergence from their mean (Endres & Schindelin 2003). */
+/** Distance of two compositions: square root of the Jensen-Shannon divergence (Endres & Schindelin 2003). */
 function distance(p: Float64Array, q: Float64Array): number {
   let sum = 0;
   for (let a = 0; a < CODES; a++) {
@@ -109,23 +114,21 @@ function isDominatedByTwo({ frequencies }: Composition): boolean {
   return first + second > TWO_RESIDUE_FRACTION;
 }
 
-/** Whether the matrix is to be adjusted to a pair, and not only scaled. */
+/** Whether to adjust the matrix to a pair of sequences instead of scaling it. */
 function needsAdjustedMatrix(query: Composition, subject: Composition): boolean {
   if (isDominatedByTwo(query) && isDominatedByTwo(subject)) return true;
   const between = distance(query.frequencies, subject.frequencies);
   const ratio = Math.max(query.length, subject.length) / Math.min(query.length, subject.length);
   if (between <= MAX_DISTANCE || ratio <= MAX_LENGTH_RATIO) return true;
-  const [queryComposition, subjectComposition] = [
+  const [toQuery, toSubject] = [
     distance(query.frequencies, BACKGROUND),
     distance(subject.frequencies, BACKGROUND),
   ];
-  const cosine =
-    (queryComposition * queryComposition + subjectComposition * subjectComposition - between * between) /
-    (2 * queryComposition * subjectComposition);
+  const cosine = (toQuery * toQuery + toSubject * toSubject - between * between) / (2 * toQuery * toSubject);
   return Math.acos(Math.min(1, Math.max(-1, cosine))) <= MAX_ANGLE;
 }
 
-/** Relative error of the residues' frequencies, and error of the entropy in nats, at which iterations end. */
+/** Convergence limits: relative error of the residue frequencies, and error of the entropy in nats. */
 const PRECISION = 1e-4;
 const ENTROPY_PRECISION = 1e-5;
 const MAX_ITERATIONS = 200;
@@ -133,12 +136,11 @@ const MIN_POWER = 0.1;
 const MAX_POWER = 8;
 
 /**
- * Log-odds scores in half bits, for codes a of the one and b of the subjectComposition at `a * 20 + b`, of the pair frequencies that are
- * nearest to BLOSUM62's (least relative entropy) among those with the given frequencies of the residues (`p`, `q`; none
- * zero) and a relative entropy of `entropy` nats.
+ * Log-odds scores in half bits, at `a * 20 + b`, from the pair frequencies closest to BLOSUM62's (least
+ * relative entropy) with the given marginals (`p`, `q`; none zero) and a relative entropy of `entropy` nats.
  *
- * Such frequencies have the form A(a) B(b) f(a, b)^t: setting the derivative of the Lagrangian to zero gives it. For one t
- * the factors come from scaling rows and columns in turn; the entropy ascends with t, which the secant method finds.
+ * By Lagrange multipliers they are A(a) B(b) f(a, b)^t. For a given t, scaling rows and columns in turn gives
+ * the factors; the entropy increases with t, which the secant method finds.
  */
 export function adjustedScores(p: Float64Array, q: Float64Array, entropy: number = ENTROPY): Float64Array {
   const rows = new Float64Array(CODES).fill(1);
@@ -178,7 +180,7 @@ export function adjustedScores(p: Float64Array, q: Float64Array, entropy: number
   for (let step = 0; Math.abs(entropyNow - entropy) > ENTROPY_PRECISION && step < MAX_ITERATIONS; step++) {
     const slope = (entropyNow - entropyBefore) / (t - before);
     const next = Math.min(MAX_POWER, Math.max(MIN_POWER, t + (entropy - entropyNow) / slope));
-    // Compositions that leave hardly any choice do not have the entropy whatever the power.
+    // Extreme compositions cannot reach the entropy with any power.
     if (!(slope > ENTROPY_PRECISION) || next === t) break;
     [before, entropyBefore] = [t, entropyNow];
     t = next;
@@ -187,7 +189,9 @@ export function adjustedScores(p: Float64Array, q: Float64Array, entropy: number
   return scores;
 }
 
-/** Score in half bits of the best stretch of an alignment, by scores of the twenty residues; subjectComposition letters by BLOSUM62. */
+/**
+ * Score of the best segment of an alignment in half bits; letters beyond the twenty are scored by BLOSUM62.
+ */
 function bestSegmentScore(
   query: Uint8Array,
   subject: Uint8Array,
@@ -198,7 +202,7 @@ function bestSegmentScore(
   let peak = 0;
   let score = 0;
   let last = -1;
-  const settle = (): void => {
+  const update = (): void => {
     if (score < 0 || score < peak - X_DROP) score = peak = 0;
     peak = Math.max(peak, score);
     best = Math.max(best, peak);
@@ -210,24 +214,24 @@ function bestSegmentScore(
       for (const gap of [i - last - 1, j - row.before[last] - 1]) {
         if (gap > 0) score -= GAP_FIRST + (gap - 1) * GAP_NEXT;
       }
-      settle();
+      update();
     }
     const [a, b] = [query[i], subject[j]];
     score += a < CODES && b < CODES ? scores[a * CODES + b] : BLOSUM62[a * STRIDE + b];
-    settle();
+    update();
     last = i;
   }
   return best;
 }
 
-/** How good a local alignment is by scores adjusted to the two sequences. */
+/** Score of a local alignment with a matrix adjusted to both sequences. */
 export interface AdjustedScore {
   bitScore: number;
-  /** Expected number of chance hits in a corpus of so many residues that are as good. */
+  /** Expected number of chance hits in the corpus with this score or better. */
   eValue: number;
 }
 
-/** For local alignments of one query (codes): their scores, as blastp's composition-based statistics have them. */
+/** Scorer of local alignments of one query (codes) by composition-based statistics, as in blastp. */
 export function adjustedScorer(
   query: Uint8Array,
   residueCount: number,

@@ -2,47 +2,47 @@ import type { Calibration } from "./p-value.ts";
 import type { FastaEntry } from "./fasta.ts";
 
 /**
- * A collection of proteins as one immutable block of bytes that is used where it lies: a mapped file, or memory
- * shared by all workers. Nothing is copied or parsed at opening but the header.
+ * An immutable collection of proteins in one block of bytes: a mapped file, or memory shared by all workers.
+ * Opening parses only the header.
  *
- * Layout, little-endian, sections aligned to 8 bytes: magic, version, counts, a table of (offset, length) of the
- * SECTIONS, SHA-256 of everything but itself; then the sections. Texts are UTF-8 in one block with n + 1 offsets.
+ * Layout, little-endian, sections aligned to 8 bytes: magic, version, counts, table of (offset, length) of
+ * the SECTIONS, SHA-256 of everything else, sections. Texts are UTF-8 in one block with n + 1 offsets.
  */
 export interface Corpus {
   readonly name: string;
-  /** SHA-256 in hexadecimal: equal hashes are equal collections. */
+  /** SHA-256 in hexadecimal; equal for equal collections. */
   readonly hash: string;
   readonly sequenceCount: number;
   readonly residueCount: number;
-  /** Residue codes 0–25 of all sequences, end to end. */
+  /** Residue codes 0–25 of all sequences, concatenated. */
   readonly residues: Uint8Array;
-  /** n + 1 positions: sequence i is `residues.subarray(offsets[i], offsets[i + 1])`. */
+  /** n + 1 offsets: sequence i is `residues.subarray(offsets[i], offsets[i + 1])`. */
   readonly offsets: Uint32Array;
-  /** Number of species that the headers tell apart. */
+  /** Number of species distinguished by the headers. */
   readonly speciesCount: number;
   accession(index: number): string;
   description(index: number): string;
   organism(index: number): string | null;
-  /** Number of the sequence's species, or -1 where its header says none. */
+  /** Number of the sequence's species; -1 if its header names none. */
   species(index: number): number;
-  /** What tells that species from others, as `readHeader` gives it; null where its header says none. */
+  /** Key of that species as in `readHeader`; null if the header names none. */
   speciesKey(index: number): string | null;
   /** Index of the (first) sequence with this accession, or -1. */
   findAccession(accession: string): number;
-  /** Its own empirical null, where it was made and given to it: P values of labd-2 then come from it. */
+  /** Null distribution of this corpus, if calibrated; P values then come from it. */
   calibration?: Calibration;
-  /** Recomputes the hash and checks every residue: throws CorpusError where bytes were altered. */
+  /** Checks the hash and every residue. @throws CorpusError if bytes were altered */
   verify(createHash: HashFactory): void;
 }
 
-/** A running SHA-256, as `new Bun.CryptoHasher("sha256")` and node's `createHash("sha256")` are. */
+/** Incremental SHA-256, such as `new Bun.CryptoHasher("sha256")`. */
 export interface Hash {
   update(bytes: Uint8Array): unknown;
   digest(encoding: "hex"): string;
 }
 export type HashFactory = () => Hash;
 
-/** Bytes that are no corpus, or no longer the one that was written. The text says what is wrong. */
+/** Bytes that are not a valid corpus. The message states the reason. */
 export class CorpusError extends Error {
   constructor(reason: string) {
     super(`corpus: ${reason}`);
@@ -50,7 +50,7 @@ export class CorpusError extends Error {
   }
 }
 
-/** What `CorpusBuilder.finish` makes: write the chunks one after the other. */
+/** Result of `CorpusBuilder.finish`: chunks to be written in order. */
 export interface PackedCorpus {
   hash: string;
   byteLength: number;
@@ -80,12 +80,12 @@ type Section = (typeof SECTIONS)[number];
 const TABLE_AT = 40;
 const HASH_AT = TABLE_AT + SECTIONS.length * 16;
 const HEADER_BYTES = HASH_AT + 32;
-/** Offsets are 32 bits wide: so many residues, and so many bytes of descriptions, fit into one corpus. */
+/** Offsets have 32 bits, which limits each section. */
 const MAX_BYTES_PER_SECTION = 0xffff_ffff;
 const CHUNK_BYTES = 1 << 22;
 const MAX_CODE = 25;
 
-/** Bytes that grow by whole chunks, so that nothing large is ever copied. */
+/** Append-only buffer that grows by chunks, so that nothing large is copied. */
 interface ByteBuffer {
   chunks: Uint8Array[];
   used: number;
@@ -95,7 +95,9 @@ const emptyBuffer = (): ByteBuffer => ({ chunks: [], used: 0, length: 0 });
 
 function append(to: ByteBuffer, bytes: Uint8Array): void {
   if (to.length + bytes.length > MAX_BYTES_PER_SECTION) {
-    throw new CorpusError(`more than ${MAX_BYTES_PER_SECTION} bytes of residues or text do not fit into one`);
+    throw new CorpusError(
+      `more than ${MAX_BYTES_PER_SECTION} bytes of residues or text do not fit into one corpus`,
+    );
   }
   let from = 0;
   while (from < bytes.length) {
@@ -114,7 +116,7 @@ function append(to: ByteBuffer, bytes: Uint8Array): void {
 const usedChunks = (from: ByteBuffer): Uint8Array[] =>
   from.chunks.map((chunk, i) => (i === from.chunks.length - 1 ? chunk.subarray(0, from.used) : chunk));
 
-/** Collects proteins and packs them. Memory: the packed bytes and some 50 bytes per sequence. */
+/** Collects proteins into a packed corpus. Memory: the packed bytes and about 50 bytes per sequence. */
 export class CorpusBuilder {
   readonly #name: string;
   readonly #encoder = new TextEncoder();
@@ -140,11 +142,10 @@ export class CorpusBuilder {
     return this.#residues.length;
   }
 
-  /** Appends one protein; its residues are copied. Throws CorpusError where a residue code is above 25. */
+  /** Appends a copy of a protein. @throws CorpusError for a residue code above 25 */
   add(entry: Pick<FastaEntry, "accession" | "description" | "organism" | "speciesKey" | "residues">): void {
     for (const code of entry.residues) {
-      if (code > MAX_CODE)
-        throw new CorpusError(`residue code ${code} of a sequence to add is above ${MAX_CODE}`);
+      if (code > MAX_CODE) throw new CorpusError(`residue code ${code} is above ${MAX_CODE}`);
     }
     append(this.#residues, entry.residues);
     this.#offsets.push(this.#residues.length);
@@ -180,7 +181,7 @@ export class CorpusBuilder {
     return id;
   }
 
-  /** The corpus as chunks to be written in order, and its hash. The same entries give the same bytes. */
+  /** Packs the corpus. Equal entries give equal bytes. */
   finish(createHash: HashFactory): PackedCorpus {
     const count = this.#accessions.length;
     const accessions = this.#accessions;
@@ -230,12 +231,12 @@ export class CorpusBuilder {
     hash.update(header.subarray(0, HASH_AT));
     for (const chunk of chunks.slice(1)) hash.update(chunk);
     const digest = hash.digest("hex");
-    header.set(fromHex(digest), HASH_AT);
+    header.set(Uint8Array.fromHex(digest), HASH_AT);
     return { hash: digest, byteLength: at, chunks };
   }
 }
 
-/** A whole corpus in memory of its own; for large ones write the builder's chunks instead. */
+/** Packs a corpus in memory; for large ones write the chunks of CorpusBuilder. */
 export function packCorpus(
   name: string,
   entries: Iterable<Parameters<CorpusBuilder["add"]>[0]>,
@@ -244,16 +245,10 @@ export function packCorpus(
   const builder = new CorpusBuilder(name);
   for (const entry of entries) builder.add(entry);
   const packed = builder.finish(createHash);
-  const bytes = new Uint8Array(packed.byteLength);
-  let at = 0;
-  for (const chunk of packed.chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
+  return concatenate(packed.chunks, packed.byteLength);
 }
 
-/** The sections of a packed corpus, each checked for its place, length and order. */
+/** Sections of a packed corpus, checked for position, length and order. */
 class Sections {
   readonly data: Uint8Array;
   readonly sequenceCount: number;
@@ -265,8 +260,8 @@ class Sections {
   /** @throws CorpusError for a header that is truncated, altered or of another version */
   constructor(bytes: Uint8Array) {
     if (bytes.length < HEADER_BYTES)
-      throw new CorpusError(`truncated: ${bytes.length} bytes contain no header`);
-    // Tables are read as 32-bit words in place, which needs an aligned start; a mapped file always has one.
+      throw new CorpusError(`truncated: ${bytes.length} bytes are too few for a header`);
+    // Tables are read in place as 32-bit words, which needs an aligned start.
     const data = bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
     const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
     if (text(data.subarray(0, 8)) !== MAGIC) throw new CorpusError("not a corpus file");
@@ -274,9 +269,10 @@ class Sections {
     if (version !== CORPUS_VERSION)
       throw new CorpusError(`format version ${version} is not supported; expected ${CORPUS_VERSION}`);
     const size = Number(view.getBigUint64(32, true));
-    if (size > data.length) throw new CorpusError(`truncated: ${data.length} of ${size} bytes are there`);
-    if (size < data.length) throw new CorpusError(`altered: ${data.length - size} bytes after its end`);
-    if (view.getUint32(12, true) !== SECTIONS.length) throw new CorpusError("altered: number of sections");
+    if (size > data.length) throw new CorpusError(`truncated: ${data.length} of ${size} bytes are present`);
+    if (size < data.length) throw new CorpusError(`altered: ${data.length - size} extra bytes after the end`);
+    if (view.getUint32(12, true) !== SECTIONS.length)
+      throw new CorpusError("altered: wrong number of sections");
     this.data = data;
     this.#view = view;
     this.#size = size;
@@ -291,7 +287,7 @@ class Sections {
     const length = Number(this.#view.getBigUint64(TABLE_AT + i * 16 + 8, true));
     const fits = at >= HEADER_BYTES && at % 8 === 0 && at + length <= this.#size;
     if (!fits || (expected !== undefined && length !== expected))
-      throw new CorpusError(`altered: section ${name} has an invalid place or length`);
+      throw new CorpusError(`altered: section ${name} has an invalid position or length`);
     return this.data.subarray(at, at + length);
   }
 
@@ -308,7 +304,7 @@ class Sections {
     return offsets;
   }
 
-  /** Texts of one section, by number. */
+  /** Text of a section by index. */
   texts(name: Section, offsetsName: Section, count: number): (index: number) => string {
     const bytes = this.bytes(name);
     const offsets = this.offsets(offsetsName, count, bytes.length);
@@ -317,8 +313,9 @@ class Sections {
 }
 
 /**
- * Opens a packed corpus in place. Header, sections, offsets and species are checked here; hash and residues only by
- * `verify`, which reads everything. @throws CorpusError
+ * Opens a packed corpus in place. Checks header, sections, offsets and species; `verify` also checks hash and
+ * residues.
+ * @throws CorpusError
  */
 export function openCorpus(packed: Uint8Array): Corpus {
   const sections = new Sections(packed);
@@ -336,7 +333,7 @@ export function openCorpus(packed: Uint8Array): Corpus {
     if (species[i] < -1 || species[i] >= speciesCount) throw new CorpusError("altered: species out of range");
     if (byAccession[i] >= sequenceCount) throw new CorpusError("altered: accession order out of range");
   }
-  const hash = toHex(data.subarray(HASH_AT, HEADER_BYTES));
+  const hash = data.subarray(HASH_AT, HEADER_BYTES).toHex();
   return {
     name: text(sections.bytes("name")),
     hash,
@@ -379,6 +376,16 @@ function wordBytes(numbers: number[]): Uint8Array {
   return new Uint8Array(Uint32Array.from(numbers).buffer);
 }
 
+function concatenate(chunks: readonly Uint8Array[], length: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
 function packTexts(texts: string[], encoder: TextEncoder): { bytes: Uint8Array; offsets: number[] } {
   const into = emptyBuffer();
   const offsets = [0];
@@ -386,26 +393,10 @@ function packTexts(texts: string[], encoder: TextEncoder): { bytes: Uint8Array; 
     append(into, encoder.encode(part));
     offsets.push(into.length);
   }
-  const bytes = new Uint8Array(into.length);
-  let at = 0;
-  for (const chunk of usedChunks(into)) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return { bytes, offsets };
+  return { bytes: concatenate(usedChunks(into), into.length), offsets };
 }
 
-/** UTF-8 to text; copied first, because a decoder may refuse memory that is shared between workers. */
+/** Decodes UTF-8; copied first, because a decoder may refuse shared memory. */
 function text(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes.slice());
-}
-
-function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-function fromHex(digits: string): Uint8Array {
-  return Uint8Array.from({ length: digits.length / 2 }, (_, i) =>
-    parseInt(digits.slice(i * 2, i * 2 + 2), 16),
-  );
 }

@@ -8,33 +8,36 @@ import { treeWeights } from "./weight.ts";
 
 const RESIDUES = STANDARD.length;
 
-/** One homolog with what the score asks of its row again and again. */
+/** A homolog with the properties of its row that scoring needs. */
 export interface AlignedHomolog {
   row: Row;
-  /** Identical residues per aligned pair of standard residues, 0..1. */
+  /** Identical fraction of the aligned pairs of standard residues, 0..1. */
   identity: number;
-  /** Part of the query's residues that are aligned to a residue, 0..1. */
+  /** Fraction of the query's residues aligned to a residue, 0..1. */
   coverage: number;
-  /** First and last aligned residue of the query, from 0; beyond them the homolog is missing, within them gaps are loss. */
+  /**
+   * First and last aligned residue of the query, 0-based. Beyond them the homolog is missing; gaps between
+   * them are losses.
+   */
   first: number;
   last: number;
-  /** `identical[p]`: identical residues before column p; L + 1 counts. */
+  /** `identical[p]` is the number of identical residues before column p; L + 1 entries. */
   identical: Int32Array;
-  /** Share in the tree: see weight.ts. */
+  /** Tree weight (weight.ts). */
   weight: number;
 }
 
-/** What depends on query and homologs alone, once per job. */
+/** Query, homologs and their tree; the same for all patterns of a job. */
 export interface Family {
   query: Uint8Array;
   homologs: AlignedHomolog[];
-  /** Leaf 0 is the query, leaf i the homolog i − 1. */
+  /** Leaf 0 is the query, leaf i is homolog i − 1. */
   tree: Tree;
-  /** Parts of the twenty residues in the query. */
+  /** Residue frequencies of the query. */
   composition: Float64Array;
 }
 
-/** A homolog by its row; its weight is 0 until it stands in a family. */
+/** Properties of an aligned row; the weight is 0 until `buildFamily` sets it. */
 export function measureHomolog(query: Uint8Array, row: Row): AlignedHomolog {
   const length = query.length;
   const identical = new Int32Array(length + 1);
@@ -67,12 +70,12 @@ export function measureHomolog(query: Uint8Array, row: Row): AlignedHomolog {
   };
 }
 
-/** Whether an aligned homolog keeps the rules of coverage and identity. */
+/** Whether a homolog reaches the minimum coverage and identity. */
 export function passesThresholds(homolog: AlignedHomolog, options: Options): boolean {
   return homolog.identity >= options.minIdentity && homolog.coverage >= options.minCoverage;
 }
 
-/** A family from homologs in order: their distances, tree and weights. */
+/** Computes distances, tree and weights. */
 export function buildFamily(query: Uint8Array, homologs: readonly AlignedHomolog[]): Family {
   const rows = [query, ...homologs.map(({ row }) => row.anchored)];
   const tree = neighbourJoining(distances(rows), rows.length);
@@ -86,8 +89,8 @@ export function buildFamily(query: Uint8Array, homologs: readonly AlignedHomolog
 }
 
 /**
- * Identity of the surroundings of the columns [start, end): of the FLANK columns on each side that lie between the homolog's
- * first and last aligned residue, with the global identity as IDENTITY_PRIOR further columns. 0..1.
+ * Local identity around the columns [start, end), 0..1: over the IDENTITY_FLANK columns on each side between
+ * the homolog's first and last aligned residue, with the global identity as IDENTITY_PRIOR pseudocounts.
  */
 export function localIdentity(homolog: AlignedHomolog, start: number, end: number): number {
   const { identical, first, last } = homolog;
@@ -95,12 +98,12 @@ export function localIdentity(homolog: AlignedHomolog, start: number, end: numbe
   const from = Math.max(0, start - IDENTITY_FLANK);
   const to = Math.min(length, end + IDENTITY_FLANK);
   const same = identical[to] - identical[from] - (identical[end] - identical[start]);
-  const seen = overlap(first, last, from, to) - overlap(first, last, start, end);
+  const columns = overlap(first, last, from, to) - overlap(first, last, start, end);
   const global = identical[length] / Math.max(overlap(first, last, 0, length), 1);
-  return (same + IDENTITY_PRIOR * global) / (seen + IDENTITY_PRIOR);
+  return (same + IDENTITY_PRIOR * global) / (columns + IDENTITY_PRIOR);
 }
 
-/** Columns of [from, to) that lie between the first and the last aligned residue. */
+/** Number of columns of [from, to) between the first and the last aligned residue. */
 export function overlap(first: number, last: number, from: number, to: number): number {
   return first < 0 ? 0 : Math.max(0, Math.min(to, last + 1) - Math.max(from, first));
 }

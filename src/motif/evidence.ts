@@ -1,7 +1,6 @@
 import { abundance, pathProbability } from "./abundance.ts";
 import { decode, GAP } from "./alphabet.ts";
 import type { Match } from "./automaton-matches.ts";
-import { disorderAround, terminusProximity } from "./disorder.ts";
 import { type AlignedHomolog, type Family, localIdentity, overlap } from "./divergence.ts";
 import { positionBits } from "./information.ts";
 import {
@@ -35,35 +34,22 @@ import {
   type Retention,
   spanOf,
 } from "./retention.ts";
-import { burial, chainDisorder, familyDisorder, regionCharge, serThrFraction } from "./surroundings.ts";
+import {
+  burial,
+  chainDisorder,
+  disorderAround,
+  familyDisorder,
+  regionCharge,
+  serThrFraction,
+  terminusProximity,
+} from "./region.ts";
 import { tailRetention } from "./tail.ts";
 import { lossRateLikelihood, type Observation } from "./tree-likelihood.ts";
 
-/** The terms of the score. High chain, burial and charge count against a match, the others for it. */
-export interface Terms {
-  /** Retention beyond expectation, in standard deviations, on a signed logarithmic scale. */
-  retention: number;
-  /** Log-likelihood ratio of slow against ordinary loss along the tree, on the same scale. */
-  lossRate: number;
-  /** ln of local over overall divergence: motifs lie where a protein changes fast. */
-  divergence: number;
-  /** Mean TOP-IDP of the homologs beside the match. */
-  disorder: number;
-  /** Mean TOP-IDP of the whole chain. */
-  chain: number;
-  /** Hydropathy of the most hydrophobic segment near the match. */
-  burial: number;
-  /** Net charge per residue of the region. */
-  charge: number;
-  /** Fraction of serine and threonine in the region. */
-  serThrFraction: number;
-  /** Proximity to an end of the chain, 0..1. */
-  terminusProximity: number;
-  /** ln of observed over expected matches in the query. */
-  abundance: number;
-}
+/** Terms of the score, before weighting; high chain, burial and charge count against a match. */
+export type Terms = Omit<Contributions, "offset">;
 
-/** The numbers of one match. Score, expectation, z, terms and persistence are null if nothing can be scored. */
+/** Numbers of one match. Score, expectation, z, terms and persistence are null if it cannot be scored. */
 export interface Evidence {
   /** Homologs that reach the match, and their effective number (Kish, Survey Sampling, 1965). */
   homologs: number;
@@ -72,15 +58,15 @@ export interface Evidence {
   score: number | null;
   expected: number | null;
   z: number | null;
-  /** Mean identity of the surroundings; null without homologs. */
+  /** Mean local identity; null without homologs. */
   localIdentity: number | null;
   /** Per position the weighted fraction of homologs with an admitted residue; null at wildcards and without homologs. */
   conservation: (number | null)[];
   atHomologs: HomologAtMatch[];
   terms: Terms | null;
-  /** The part of z that describes conservation alone, from which P values are computed. */
+  /** The part of z that measures conservation; P values are computed from it. */
   persistence: number | null;
-  /** Mean TOP-IDP of the query around the match, by which the null distribution is divided. */
+  /** Mean TOP-IDP of the query around the match, which selects the bin of the null distribution. */
   disorder: number;
 }
 
@@ -88,7 +74,7 @@ export function persistenceOf(terms: Terms): number {
   return PERSISTENCE_RETENTION * terms.retention + PERSISTENCE_LOSS_RATE * terms.lossRate;
 }
 
-/** z: the sum of all contributions. Random matches have mean 0 and standard deviation 1. */
+/** z, the sum of all contributions; random matches have mean 0 and standard deviation 1. */
 export function zScore(terms: Terms): number {
   return Object.values(contributionsOf(terms)).reduce((sum, part) => sum + part, 0);
 }
@@ -120,10 +106,10 @@ class Sums {
   identity = 0;
   localDivergence = DIVERGENCE_PRIOR;
   overallDivergence = DIVERGENCE_PRIOR;
-  readonly kept: Float64Array;
+  readonly retained: Float64Array;
 
   constructor(positions: number) {
-    this.kept = new Float64Array(positions);
+    this.retained = new Float64Array(positions);
   }
 
   add(homolog: AlignedHomolog, value: number, expectation: number, identity: number): number {
@@ -142,8 +128,8 @@ class Sums {
 }
 
 /**
- * Evidence for one match (docs/method.md): weighted retention against an expectation from the divergence of the
- * surroundings, the rate at which the motif is lost along the tree, and properties of the region.
+ * Evidence for one match (docs/method.md): weighted retention against its expectation from the local
+ * divergence, the rate of loss along the tree, and properties of the region.
  *
  * @param path residues admitted at each matched position, as masks.
  * @param matches number of matches of the pattern in the query.
@@ -175,7 +161,7 @@ export function evidenceOf(
     const weight = sums.add(homolog, found.value, expectation, identity);
     described.defined.forEach((position, i) => {
       const residue = homolog.row.anchored[match.start + position];
-      if (residue !== GAP && (path[position] >>> residue) & 1) sums.kept[i] += weight;
+      if (residue !== GAP && (path[position] >>> residue) & 1) sums.retained[i] += weight;
     });
     return { homolog: index, state: found.state, residues, retention: found.value };
   });
@@ -209,7 +195,7 @@ const OBSERVED = {
   missing: "unknown",
 } as const satisfies Record<HomologAtMatch["state"], Observation>;
 
-/** The terms that describe the query and the region of the match instead of its homologs. */
+/** Terms of the query and the region, independent of the retention. */
 function regionTerms(
   motif: Motif,
   { query, homologs, composition }: Family,
@@ -217,7 +203,7 @@ function regionTerms(
   path: Int32Array,
   matches: number,
 ): Omit<Terms, "retention" | "lossRate" | "divergence"> {
-  const places = motif.automaton.anchored ? 1 : query.length;
+  const positions = motif.automaton.anchored ? 1 : query.length;
   return {
     disorder: familyDisorder(query, homologs, match),
     chain: chainDisorder(query),
@@ -225,7 +211,7 @@ function regionTerms(
     charge: regionCharge(query, match),
     serThrFraction: serThrFraction(query, match),
     terminusProximity: terminusProximity(query.length, match),
-    abundance: abundance(matches, places, pathProbability(path, composition)),
+    abundance: abundance(matches, positions, pathProbability(path, composition)),
   };
 }
 
@@ -235,7 +221,7 @@ function summary(
   { defined }: MotifMatch,
 ): Pick<Evidence, "homologs" | "effectiveHomologs" | "localIdentity" | "conservation"> {
   const conservation: (number | null)[] = Array.from({ length: end - start }, () => null);
-  if (sums.homologs > 0) defined.forEach((p, i) => (conservation[p] = sums.kept[i] / sums.weight));
+  if (sums.homologs > 0) defined.forEach((p, i) => (conservation[p] = sums.retained[i] / sums.weight));
   return {
     homologs: sums.homologs,
     effectiveHomologs: sums.homologs > 0 ? (sums.weight * sums.weight) / sums.squares : 0,
@@ -253,20 +239,25 @@ function scores(sums: Sums, terms: Terms | null): Pick<Evidence, "score" | "expe
   };
 }
 
-/** e_i: each defined position is kept, as its surroundings are, or substituted by an acceptable residue. 0..1. */
+/**
+ * Expected retention e_i: each defined position is conserved at the local identity or substituted by an
+ * accepted residue. 0..1.
+ */
 export function expectedRetention({ substitutionScores }: MotifMatch, identity: number): number {
   let expectation = 1;
   for (const share of substitutionScores) expectation *= identity + (1 - identity) * share;
   return Math.min(MAX_EXPECTATION, Math.max(MIN_EXPECTATION, expectation));
 }
 
-/** Whether too much of a match lies beyond the aligned part of a homolog. */
+/** Whether most of a match lies beyond the aligned part of a homolog. */
 export function isMissing({ first, last }: AlignedHomolog, { start, end }: Match): boolean {
   const inside = overlap(first, last, start, end);
   return (end - start - inside) / (end - start) > MAX_UNALIGNED;
 }
 
-/** Retention where the homolog is aligned, else in its unaligned end; null if neither reaches the match. */
+/**
+ * Retention in the aligned part of a homolog, else in its unaligned end; null if neither reaches the match.
+ */
 function retentionOf(
   motif: Motif,
   match: MotifMatch,
@@ -280,7 +271,7 @@ function retentionOf(
   return atEnd !== null && atEnd.value > found.value ? atEnd : found;
 }
 
-/** Residues aligned to a match: `-` for a gap, insertions between its columns in lower case. */
+/** Residues aligned to a match: `-` for a gap, insertions in lower case. */
 export function residuesAt(homolog: AlignedHomolog, match: Match): string {
   const { row } = homolog;
   const [from, to] = spanOf(homolog, match);
@@ -303,7 +294,7 @@ function divergenceAt(identity: number): number {
   return -Math.log(Math.max(MIN_LOG_IDENTITY, identity));
 }
 
-/** sign(x) · ln(1 + |x|): keeps the order and damps the tails. */
+/** sign(x) · ln(1 + |x|): compresses the tails. */
 function signedLog(x: number): number {
   return Math.sign(x) * Math.log1p(Math.abs(x));
 }

@@ -2,10 +2,13 @@ import { LETTERS } from "./alphabet.ts";
 import type { Node, RepeatNode, SetNode } from "./pattern-tree.ts";
 import type { Pattern } from "./pattern.ts";
 
-/** Longest explanation; what exceeds it is cut, for no one reads on. */
+/** Longer explanations are truncated. */
 const MAX_LENGTH = 2000;
 
-/** A pattern in words: `[RK].L.{0,1}[FYLIVMP]` is "R or K, any residue, L, then 0 or 1 of any residue, then one of F Y L I V M P". */
+/**
+ * A pattern in words: `[RK].L.{0,1}[FYLIVMP]` is "R or K, any residue, L, then 0 or 1 of any residue, then
+ * one of F Y L I V M P".
+ */
 export function explain({ root }: Pattern): string {
   const words = phrase(root);
   if (words === "") return "nothing";
@@ -21,13 +24,13 @@ function phrase(node: Node): string {
     case "end":
       return "the protein's end";
     case "lookaround":
-      return `${node.negative ? "not " : ""}${node.behind ? "preceded" : "followed"} by ${enclosed(node.child)}`;
+      return `${node.negative ? "not " : ""}${node.behind ? "preceded" : "followed"} by ${parenthesized(node.child)}`;
     case "group":
       return phrase(node.child);
     case "sequence":
-      return row(node.items);
+      return sequenceText(node.items);
     case "choice":
-      return `either ${node.items.map((item) => enclosed(item) || "nothing").join(" or ")}`;
+      return `either ${node.items.map((item) => parenthesized(item) || "nothing").join(" or ")}`;
     case "repeat":
       return repeated(node);
   }
@@ -40,16 +43,16 @@ function residue(node: SetNode): string {
   return letters.length <= 2 ? letters.join(" or ") : `one of ${letters.join(" ")}`;
 }
 
-/** Items in order; the same set several times on end is told once. What is more than a letter or two is led in by "then". */
-function row(items: Node[]): string {
+/** Items in order; runs of one set are combined. */
+function sequenceText(items: Node[]): string {
   let words = "";
   for (let i = 0; i < items.length && words.length <= MAX_LENGTH;) {
     const item = items[i];
     let run = 1;
     while (item.kind === "set" && i + run < items.length && sameSet(items[i + run], item)) run++;
-    const told = run > 1 ? `${run} of ${withoutOne(phrase(item))}` : inRow(item);
-    const plain = run === 1 && item.kind === "set" && !told.startsWith("one of");
-    words += words === "" ? told : `${plain ? ", " : ", then "}${told}`;
+    const text = run > 1 ? `${run} of ${withoutOne(phrase(item))}` : sequenceItem(item);
+    const plain = run === 1 && item.kind === "set" && !text.startsWith("one of");
+    words += words === "" ? text : `${plain ? ", " : ", then "}${text}`;
     i += run;
   }
   return words;
@@ -63,15 +66,15 @@ function withoutOne(words: string): string {
   return words.replace(/^one of /, "");
 }
 
-/** A phrase within a row: what has an "or" of its own is enclosed. */
-function inRow(node: Node): string {
+/** A phrase within a sequence; a choice gets parentheses. */
+function sequenceItem(node: Node): string {
   let inner = node;
   while (inner.kind === "group") inner = inner.child;
   return inner.kind === "choice" ? `(${phrase(inner)})` : phrase(inner);
 }
 
-/** A phrase in brackets unless it is one residue. */
-function enclosed(node: Node): string {
+/** A phrase in parentheses unless it is one residue. */
+function parenthesized(node: Node): string {
   let inner = node;
   while (inner.kind === "group") inner = inner.child;
   const words = phrase(inner);
@@ -88,6 +91,6 @@ function repeated({ child, min, max, lazy }: RepeatNode): string {
   else if (max === Infinity) counts = `${min} or more`;
   else if (max === min + 1) counts = `${min} or ${max}`;
   const what =
-    inner.kind === "set" ? `of ${withoutOne(residue(inner))}` : `times ${enclosed(inner) || "nothing"}`;
+    inner.kind === "set" ? `of ${withoutOne(residue(inner))}` : `times ${parenthesized(inner) || "nothing"}`;
   return `${counts} ${what}${lazy && min !== max ? ", as few as possible" : ""}`;
 }

@@ -1,9 +1,9 @@
 import { decode, GAP } from "./alphabet.ts";
-import { disorderAround } from "./disorder.ts";
+import { disorderAround } from "./region.ts";
 import type { AlignedHomolog, Family } from "./divergence.ts";
 import type { FamilyAlignment } from "./prediction.ts";
 
-/** What the scores were read from, for those who want to look: the alignment, and what it says of each residue. */
+/** Alignment behind the scores, with conservation and disorder of each residue. */
 export function familyAlignment({ query, homologs }: Family): FamilyAlignment {
   return {
     query: decode(query),
@@ -13,7 +13,7 @@ export function familyAlignment({ query, homologs }: Family): FamilyAlignment {
   };
 }
 
-/** One homolog in the notation A3M (HH-suite): a character per residue of the query, insertions in lower case behind it. */
+/** A homolog in A3M (HH-suite): one character per residue of the query, insertions after it in lower case. */
 function rowText({ row, first, last }: AlignedHomolog): string {
   const columns = decode(row.anchored);
   let text = columns.slice(0, Math.max(first, 0));
@@ -27,7 +27,7 @@ function rowText({ row, first, last }: AlignedHomolog): string {
   return text + columns.slice(last + 1);
 }
 
-/** Of the homologs that reach a residue, the part by weight that has it too; null where none reaches it. */
+/** Weighted fraction of the homologs reaching a residue that have the same one; null if none reaches it. */
 function conservationByResidue(query: Uint8Array, homologs: readonly AlignedHomolog[]): (number | null)[] {
   const same = new Float64Array(query.length);
   const all = new Float64Array(query.length);
@@ -40,5 +40,5 @@ function conservationByResidue(query: Uint8Array, homologs: readonly AlignedHomo
   return Array.from(same, (kept, column) => (all[column] > 0 ? hundredths(kept / all[column]) : null));
 }
 
-/** Enough for a picture, and a third of the characters; + 0 makes 0 of -0, which JSON does not know. */
+/** Two decimals suffice for display; `+ 0` turns -0 into 0, as JSON has no -0. */
 const hundredths = (value: number): number => Math.round(value * 100) / 100 + 0;

@@ -1,26 +1,26 @@
 import { codeOfByte, X } from "./alphabet.ts";
 
-/** A FASTA header, parsed as far as its form is known. */
+/** A parsed FASTA header. */
 export interface FastaHeader {
   /** The header line without `>`. */
   header: string;
-  /** The identifier: `P04637` of `sp|P04637|P53_HUMAN`, otherwise the first word. */
+  /** Identifier: `P04637` of `sp|P04637|P53_HUMAN`, otherwise the first word. */
   accession: string;
-  /** The protein's name, without accession, organism and database fields; may be empty. */
+  /** Name of the protein without accession, organism and database fields; may be empty. */
   description: string;
   /** Organism or species mnemonic as in the header, or null. */
   organism: string | null;
   /**
-   * Equal for proteins of one species among headers of one source: `ox:9606`, else `os:homo sapiens`, else `id:HUMAN`
+   * Equal for proteins of one species from one source: `ox:9606`, else `os:homo sapiens`, else `id:HUMAN`
    * (UniProt mnemonic), else `ensembl:ENSMUS` (prefix of a stable identifier), else null.
    */
   speciesKey: string | null;
 }
 
 export interface FastaEntry extends FastaHeader {
-  /** Residue codes of alphabet.ts, 0–25; never empty. */
+  /** Residue codes 0–25; never empty. */
   residues: Uint8Array;
-  /** Line of the header, counted from 1. */
+  /** Line number of the header, from 1. */
   line: number;
 }
 
@@ -35,7 +35,7 @@ export class FastaError extends Error {
   }
 }
 
-/** Longer headers are rejected, so that a file without line ends cannot fill the memory. */
+/** Limits headers, so that a file without line ends cannot exhaust memory. */
 export const MAX_HEADER_BYTES = 65_536;
 
 const NEWLINE = 10;
@@ -47,10 +47,10 @@ const SEMICOLON = 59;
 const GREATER = 62;
 
 /**
- * Reads FASTA (Pearson & Lipman, PNAS 1988, 85:2444) of proteins in chunks, split anywhere. Lines end in LF, CRLF or CR.
- * Skips blank lines, lines that start with `;`, and spaces and tabs within sequences; letters may be of either case. A `*`
- * at the end of a record is dropped, one inside (a stop codon read through) becomes X. Any other character, residues
- * before the first header and a record without residues are a FastaError.
+ * Streaming FASTA reader (Pearson & Lipman, PNAS 1988, 85:2444) for proteins; chunks may be split anywhere.
+ * Lines end in LF, CRLF or CR. Ignores blank lines, comment lines (`;`) and spaces and tabs within sequences.
+ * Drops a final `*`; an inner `*` (stop codon) becomes X. @throws FastaError for other characters, residues
+ * before the first header, records without residues
  */
 export class FastaReader {
   #fed = 0;
@@ -64,7 +64,7 @@ export class FastaReader {
   #current: (FastaHeader & { line: number }) | null = null;
   #residues = new Uint8Array(1024);
   #length = 0;
-  /** Stars since the last residue. */
+  /** `*` characters since the last residue. */
   #stars = 0;
   #out: FastaEntry[] = [];
 
@@ -73,12 +73,12 @@ export class FastaReader {
     this.#recordLine = line;
   }
 
-  /** The incomplete record: how many of the bytes so far belong to it, from its `>`, and the line of that. */
+  /** The incomplete record: bytes since its `>`, and its line. */
   get pending(): { bytes: number; line: number } {
     return { bytes: this.#fed - this.#recordAt, line: this.#recordLine };
   }
 
-  /** Takes the next bytes and returns the entries that are complete. */
+  /** Parses the next bytes and returns the completed entries. */
   feed(bytes: Uint8Array): FastaEntry[] {
     for (let i = 0; i < bytes.length; i++) {
       if (!this.#atLineStart && this.#mode === "sequence" && this.#current !== null && this.#stars === 0) {
@@ -95,7 +95,7 @@ export class FastaReader {
     return this.#drain();
   }
 
-  /** Returns the last entry, at the end of the file. */
+  /** Ends the input and returns the last entry. */
   finish(): FastaEntry[] {
     if (this.#mode === "header") this.#endHeader();
     this.#mode = "sequence";
@@ -109,7 +109,7 @@ export class FastaReader {
     return entries;
   }
 
-  /** Takes residues from `i` on in a tight loop, since they are nearly all of a file, and returns where they end. */
+  /** Fast path for residues from `i` on; returns the index of the first other byte. */
   #takeResidues(bytes: Uint8Array, i: number): number {
     let length = this.#length;
     let residues = this.#residues;
@@ -202,7 +202,7 @@ function doubled(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   return longer;
 }
 
-/** All entries of FASTA in memory. */
+/** Parses FASTA in memory. */
 export function readFasta(bytes: Uint8Array | string): FastaEntry[] {
   const reader = new FastaReader();
   const entries = reader.feed(typeof bytes === "string" ? new TextEncoder().encode(bytes) : bytes);
@@ -221,9 +221,9 @@ const ENTRY_NAME = /^[A-Z0-9]{1,11}_([A-Z0-9]{2,5})$/;
 const ENSEMBL = /^(ENS[A-Z]{0,4}?)(?:FM|GT|[EGPRT])\d{11}(?:\.\d+)?$/;
 
 /**
- * Parses a FASTA header. Known forms: UniProt (`sp|P04637|P53_HUMAN Name OS=… OX=…`), UniProt's accession and
- * entry name as separate words (`Q02843 GAG_SIVG1 OS=…`), NCBI (`NP_000537.3 name [Homo sapiens]`, also with
- * `gi|…|ref|…|`), Ensembl (`ENSP00000269305.9 pep … description:… [Source:…]`) and bare accessions.
+ * Parses a FASTA header of UniProt (`sp|P04637|P53_HUMAN Name OS=… OX=…`, `Q02843 GAG_SIVG1 OS=…`), NCBI
+ * (`NP_000537.3 name [Homo sapiens]`, `gi|…|ref|…|`), Ensembl (`ENSP00000269305.9 pep … description:…
+ * [Source:…]`) or a bare accession.
  */
 export function readHeader(header: string): FastaHeader {
   const text = header.trim();
@@ -252,7 +252,7 @@ export function readHeader(header: string): FastaHeader {
   };
 }
 
-/** UniProt's ` XY=value` fields, and the text before them. */
+/** UniProt's ` XY=value` fields and the text before them. */
 function readFields(text: string): { os: string | undefined; ox: string | undefined; rest: string } {
   const from = text.search(/(^|\s)(OS|OX|GN|PE|SV)=/);
   return {
@@ -262,13 +262,13 @@ function readFields(text: string): { os: string | undefined; ox: string | undefi
   };
 }
 
-/** The species mnemonic of the entry name, which is in the identifier or the first word behind it. */
+/** Species mnemonic of the entry name, in the identifier or the word after it. */
 function readMnemonic(entryName: string, rest: string): { mnemonic: string | undefined; rest: string } {
   const word = rest.split(/\s/, 1)[0];
   const own = ENTRY_NAME.exec(entryName)?.[1];
   const mnemonic = own ?? ENTRY_NAME.exec(word)?.[1];
   return {
-    // UniProt mnemonics that start with 9 stand for groups of organisms.
+    // UniProt mnemonics that start with 9 denote groups of organisms.
     mnemonic: mnemonic?.startsWith("9") ? undefined : mnemonic,
     rest: own === undefined && mnemonic !== undefined ? rest.slice(word.length).trim() : rest,
   };
@@ -279,7 +279,7 @@ function ensemblDescription(text: string): string {
   return named.replace(/\s*\[Source:[^\]]*\]\s*$/, "");
 }
 
-/** The first word of a header: `db|accession|name`, NCBI's longer chains, or the accession itself. */
+/** First word of a header: `db|accession|name`, NCBI's longer chains, or an accession. */
 function readIdentifier(word: string): { accession: string; entryName: string } {
   const parts = word.split("|");
   if (parts.length === 1) return { accession: word, entryName: word };
@@ -289,13 +289,13 @@ function readIdentifier(word: string): { accession: string; entryName: string } 
   return { accession: chain[1] || chain[2] || word, entryName: chain[2] ?? "" };
 }
 
-/** The value of ` XY=value` up to the next such field. */
+/** Value of ` XY=value` up to the next field. */
 function field(text: string, key: string): string | undefined {
   const value = new RegExp(`(?:^|\\s)${key}=(.*?)(?=\\s+[A-Z]{2}=|$)`).exec(text)?.[1].trim();
   return value === "" ? undefined : value;
 }
 
-/** The last `[…]` that ends the text, brackets nested inside it included. */
+/** Bracketed text at the end, with nested brackets. */
 function lastBracket(text: string): { before: string; inside: string } | null {
   if (!text.endsWith("]")) return null;
   let depth = 0;

@@ -1,9 +1,10 @@
 /**
- * The order in which sequences are put together: clusters by a mixture of average and least distance (UPGMA with a part of
- * single linkage, as MAFFT's guide tree: Katoh et al., Nucleic Acids Res. 2002, 30:3059). Ties by order.
+ * Guide tree of progressive alignment by a mixture of average and single linkage, as in MAFFT (Katoh et al.,
+ * Nucleic Acids Res. 2002, 30:3059). Ties by order.
  *
- * @param matrix symmetric distances, size × size, row by row; not changed.
- * @returns size − 1 joins of two clusters: sequences have the numbers below size, the k-th join makes cluster size + k.
+ * @param matrix symmetric distances, size × size.
+ * @returns size − 1 joins of two clusters: sequences are numbered below size, the k-th join makes cluster
+ * size + k.
  */
 export function guideTree(matrix: Float64Array, size: number): [number, number][] {
   const d = matrix.slice();
@@ -12,14 +13,14 @@ export function guideTree(matrix: Float64Array, size: number): [number, number][
   const live = Array.from({ length: size }, (_, i) => i);
   const joins: [number, number][] = [];
   while (live.length > 1) {
-    let least = Infinity;
+    let min = Infinity;
     let first = 0;
     let second = 1;
     for (let x = 0; x < live.length; x++) {
       const row = live[x] * size;
       for (let y = x + 1; y < live.length; y++) {
-        if (d[row + live[y]] < least) {
-          least = d[row + live[y]];
+        if (d[row + live[y]] < min) {
+          min = d[row + live[y]];
           first = x;
           second = y;
         }
@@ -27,20 +28,20 @@ export function guideTree(matrix: Float64Array, size: number): [number, number][
     }
     const [i, j] = [live[first], live[second]];
     joins.push([numbers[i], numbers[j]]);
-    const together = members[i] + members[j];
+    const merged = members[i] + members[j];
     for (const k of live) {
       if (k === i || k === j) continue;
-      const [toOne, toOther] = [d[i * size + k], d[j * size + k]];
-      const average = (toOne * members[i] + toOther * members[j]) / together;
+      const [toI, toJ] = [d[i * size + k], d[j * size + k]];
+      const average = (toI * members[i] + toJ * members[j]) / merged;
       d[i * size + k] = d[k * size + i] =
-        (1 - SINGLE_LINKAGE) * average + SINGLE_LINKAGE * Math.min(toOne, toOther);
+        (1 - SINGLE_LINKAGE) * average + SINGLE_LINKAGE * Math.min(toI, toJ);
     }
-    members[i] = together;
+    members[i] = merged;
     numbers[i] = size + joins.length - 1;
     live.splice(second, 1);
   }
   return joins;
 }
 
-/** MAFFT's mixture. */
+/** MAFFT's fraction of single linkage. */
 const SINGLE_LINKAGE = 0.1;

@@ -19,13 +19,13 @@ export interface FoundHomolog {
   index: number;
   /** Smith-Waterman score in half bits. */
   rawScore: number;
-  /** Of the local alignment, by scores adjusted to the two compositions; so is the next. */
+  /** Score of the local alignment in bits, with the matrix adjusted to both compositions. */
   bitScore: number;
-  /** Expected number of chance hits in the corpus that are as good. What decided about the hit is the search's own. */
+  /** E-value of that score; hits are selected by the E-value of the search. */
   eValue: number;
-  /** Identical pairs per aligned pair of standard residues, 0..1. */
+  /** Identical fraction of the aligned pairs of standard residues, 0..1. */
   identity: number;
-  /** Part of the query's residues that have one aligned to them, 0..1. */
+  /** Fraction of the query's residues aligned to a residue, 0..1. */
   coverage: number;
   /** The homolog aligned to the query. */
   row: Row;
@@ -36,20 +36,18 @@ export type HomologOptions = Pick<
   "maxEValue" | "minCoverage" | "minIdentity" | "maxLengthRatio" | "maxHomologs" | "exhaustive"
 >;
 
-/** Part of the work that is the search; the rest is alignment. Only the progress depends on it. */
+/** Fraction of the progress given to the search. */
 const SEARCH_FRACTION = 0.8;
-/** Hits aligned at a time: full batches of the kernel, and little in vain where the limit is reached. */
+/** Hits aligned at a time: full batches of the kernel without many wasted alignments at the limit. */
 const BATCH = 32;
 
 /**
- * The homologs of a query (residue codes) in a corpus, by rules 1 and 2 of the method: hits with at most
- * `maxEValue`, at most `maxLengthRatio` times as long as the query, with `minCoverage` and `minIdentity` both in
- * the local alignment and in the alignment from end to end; of these the best `maxHomologs`, where the best hit of
- * every species comes before second ones. Answered in order of the search's E-value, score, accession.
+ * Homologs of a query (residue codes) in a corpus: hits with at most `maxEValue` and `maxLengthRatio`, and at
+ * least `minCoverage` and `minIdentity` in both the local and the global alignment; the best `maxHomologs` of
+ * them, the best hit of each species first. Ordered by the search's E-value, score, accession.
  *
- * A sequence equal to the whole query is no homolog: it shows no residue kept through any change. Its species counts
- * as represented. `report` hears the fraction done, 0..1. Empty where query or corpus are.
- * `hitsFound`: the hits, in any order, where `findHits` has found them already.
+ * A sequence equal to the query is no homolog, but represents its species. `hitsFound`: the result of
+ * `findHits`, in any order.
  */
 export function findHomologs(
   query: Uint8Array,
@@ -70,25 +68,28 @@ export function findHomologs(
 
   const found: FoundHomolog[] = [];
   const adjusted = adjustedScorer(query, corpus.residueCount);
-  /** Aligns hits in order until the limit is reached, and takes those that hold; returns those left for later. */
-  const take = (candidates: Hit[], oncePerSpecies: boolean): Hit[] => {
-    const later: Hit[] = [];
+  /**
+   * Aligns hits in order up to the limit and keeps those that pass; returns those deferred because their
+   * species is represented.
+   */
+  const selectHits = (candidates: Hit[], oncePerSpecies: boolean): Hit[] => {
+    const deferred: Hit[] = [];
     let at = 0;
     while (at < candidates.length && found.length < options.maxHomologs) {
       const batch: Hit[] = [];
       for (; at < candidates.length && batch.length < BATCH; at++) {
         const species = corpus.species(candidates[at].index);
-        if (oncePerSpecies && represented.has(species)) later.push(candidates[at]);
+        if (oncePerSpecies && represented.has(species)) deferred.push(candidates[at]);
         else batch.push(candidates[at]);
       }
       for (const [k, aligned] of alignHits(query, corpus, batch, options).entries()) {
         if (aligned === null) continue;
         const hit = batch[k];
         const species = corpus.species(hit.index);
-        if (oncePerSpecies && represented.has(species)) later.push(hit);
+        if (oncePerSpecies && represented.has(species)) deferred.push(hit);
         else if (found.length < options.maxHomologs) {
           if (species >= 0) represented.add(species);
-          const { identity, coverage, row } = aligned.whole;
+          const { identity, coverage, row } = aligned.global;
           const { bitScore, eValue } = adjusted(residuesOf(corpus, hit.index), aligned.local);
           found.push({ index: hit.index, rawScore: hit.rawScore, bitScore, eValue, identity, coverage, row });
         }
@@ -96,9 +97,9 @@ export function findHomologs(
       const done = Math.max(found.length / options.maxHomologs, at / candidates.length);
       report(SEARCH_FRACTION + (1 - SEARCH_FRACTION) * Math.min(1, done) * 0.99);
     }
-    return later;
+    return deferred;
   };
-  take(take(others, true), false);
+  selectHits(selectHits(others, true), false);
   const rank = new Map(hits.map((hit, k) => [hit.index, k]));
   found.sort((a, b) => rank.get(a.index)! - rank.get(b.index)!);
   report(1);
@@ -109,17 +110,16 @@ function searchOptions(query: Uint8Array, options: HomologOptions): SearchOption
   return {
     maxEValue: options.maxEValue,
     exhaustive: options.exhaustive,
-    // A shorter one cannot cover enough of the query.
+    // Shorter sequences cannot reach the coverage.
     minLength: Math.ceil(options.minCoverage * query.length),
     maxLength: Math.floor(options.maxLengthRatio * query.length),
   };
 }
 
 /**
- * The hits of several queries (letters) in those parts of a corpus that fall to this one of the threads that share
- * `counter`, a zero in shared memory: all their answers together are what `predict` takes as hits, whatever the number
- * of threads. One that cannot be read has no hits here; `predict` says what is wrong with it. `report` hears the part of
- * this thread's work that is done, on the scale of `findHomologs`.
+ * Hits of several queries (letters) in the ranges of a corpus that this thread claims; the hits of all
+ * threads that share `counter` (zero at first, in shared memory) are what `predict` takes. Invalid queries
+ * have no hits; `predict` reports them.
  */
 export function findHits(
   queries: readonly string[],
@@ -137,16 +137,13 @@ export function findHits(
   );
 }
 
-/** Queries, and their residues, that share a pass over the corpus: more save little, and the first answer waits. */
+/** Limits of a group: larger groups save little and delay the first result. */
 const MAX_GROUP_QUERIES = 16;
 const MAX_GROUP_RESIDUES = 16_384;
-/**
- * Queries whose lengths are compared to form groups. Homologs have bounds of length that follow the query's, and a
- * pass reads what any query of its group admits: groups of nearly equal length read least.
- */
+/** Queries sorted by length at a time: a pass reads the lengths that any query of the group admits. */
 const SORT_WINDOW = 64;
 
-/** Which queries, of these lengths, are best given to `findHits` together: each number from 0 in one of the groups. */
+/** Groups queries of these lengths for `findHits`; each group lists indexes. */
 export function groupQueries(lengths: readonly number[]): number[][] {
   const groups: number[][] = [];
   for (let from = 0; from < lengths.length; from += SORT_WINDOW) {
@@ -179,31 +176,31 @@ function readQueryOrEmpty(text: string): Uint8Array {
   }
 }
 
-/** A hit's two alignments. */
+/** The local and the global alignment of a hit. */
 interface HitAlignments {
   local: PairwiseAlignment;
-  whole: PairwiseAlignment;
+  global: PairwiseAlignment;
 }
 
-/** For each hit its alignments, or null where one of them falls short of coverage or identity. */
+/** Alignments of each hit; null if one lacks coverage or identity. */
 function alignHits(
   query: Uint8Array,
   corpus: Corpus,
   hits: Hit[],
   { minCoverage, minIdentity }: HomologOptions,
 ): (HitAlignments | null)[] {
-  const holds = ({ coverage, identity }: PairwiseAlignment): boolean =>
+  const passes = ({ coverage, identity }: PairwiseAlignment): boolean =>
     coverage >= minCoverage && identity >= minIdentity;
   const subjects = hits.map(({ index }) => residuesOf(corpus, index));
-  const locally = alignLocal(query, subjects);
-  const kept = hits.flatMap((_, k) => (holds(locally[k]) ? [k] : []));
+  const localAlignments = alignLocal(query, subjects);
+  const passing = hits.flatMap((_, k) => (passes(localAlignments[k]) ? [k] : []));
   const aligned = align(
     query,
-    kept.map((k) => subjects[k]),
+    passing.map((k) => subjects[k]),
   );
   const out: (HitAlignments | null)[] = hits.map(() => null);
-  for (const [i, k] of kept.entries()) {
-    if (holds(aligned[i])) out[k] = { local: locally[k], whole: aligned[i] };
+  for (const [i, k] of passing.entries()) {
+    if (passes(aligned[i])) out[k] = { local: localAlignments[k], global: aligned[i] };
   }
   return out;
 }

@@ -2,7 +2,7 @@ import { BACKGROUND, STANDARD } from "./alphabet.ts";
 import { MAX_POSITION_BITS } from "./options.ts";
 import { type Node, STANDARD_MASK } from "./pattern-tree.ts";
 
-/** Background frequency of a set of residues given as a mask (bit c for code c), 0..1; other letters do not count. */
+/** Background frequency of a set of residues (mask), 0..1; letters beyond the twenty do not count. */
 export function frequencyOf(mask: number): number {
   if ((mask & STANDARD_MASK) === STANDARD_MASK) return 1;
   let frequency = 0;
@@ -10,20 +10,20 @@ export function frequencyOf(mask: number): number {
   return frequency;
 }
 
-/** Information of a position that admits a set: −log2 of its background frequency, in bits; 0 for any residue. */
+/** Information of a position that admits a set (mask): −log2 of its background frequency, in bits. */
 export function positionBits(mask: number): number {
   const frequency = frequencyOf(mask);
   return frequency > 0 ? Math.max(0, -Math.log2(frequency)) : MAX_POSITION_BITS;
 }
 
-/** Information of a path (masks per position), in bits. */
+/** Information of a path (masks), in bits. */
 export function pathBits(path: Int32Array): number {
   let bits = 0;
   for (const mask of path) bits += positionBits(mask);
   return bits;
 }
 
-/** Least information over all paths of a pattern, in bits: what a match tells at the very least. */
+/** Minimum information over all paths of a pattern, in bits. */
 export function minBits(node: Node): number {
   switch (node.kind) {
     case "set":

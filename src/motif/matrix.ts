@@ -1,6 +1,6 @@
 import { LETTERS } from "./alphabet.ts";
 
-/** Letters of the published table, in its own order. */
+/** Residue order of the published table. */
 const ORDER = "ARNDCQEGHILKMFPSTWYVBZX";
 
 /** BLOSUM62: Henikoff & Henikoff, PNAS 1992, 89:10915, in half bits, as distributed by NCBI. */
@@ -29,24 +29,26 @@ const TABLE = `
   -1  0  0  1 -3  3  4 -2  0 -3 -3  1 -1 -3 -1  0 -1 -3 -2 -2  1  4 -1
    0 -1 -1 -1 -2 -1 -1 -1 -1 -1 -1 -1 -1 -1 -2  0  0 -2 -1 -1 -1 -1 -1`;
 
-/** Side of the padded square: every code (gap included) indexes it, and a row fills two 16-byte vectors. */
+/** Row length of the padded square matrix: two 16-byte vectors. */
 export const STRIDE = 32;
 
 /**
- * BLOSUM62 as STRIDE × STRIDE signed bytes, `BLOSUM62[a * STRIDE + b]` for codes a and b.
- * U is scored as C, O as K, J as the smaller of I and L; padding and the gap score as the table's minimum, -4.
+ * BLOSUM62 as STRIDE × STRIDE signed bytes, `BLOSUM62[a * STRIDE + b]` for codes a and b. U is scored as C, O
+ * as K, J as the lower of I and L; padding and gap as -4, the minimum.
  */
 export const BLOSUM62: Int8Array = (() => {
   const rows = TABLE.trim()
     .split("\n")
     .map((line) => line.trim().split(/\s+/).map(Number));
   const published = (a: string, b: string): number => rows[ORDER.indexOf(a)][ORDER.indexOf(b)];
-  const stands = (letter: string): string[] =>
+  const substitutes = (letter: string): string[] =>
     letter === "U" ? ["C"] : letter === "O" ? ["K"] : letter === "J" ? ["I", "L"] : [letter];
   const square = new Int8Array(STRIDE * STRIDE).fill(-4);
   for (let a = 0; a < LETTERS.length; a++) {
     for (let b = 0; b < LETTERS.length; b++) {
-      const scores = stands(LETTERS[a]).flatMap((p) => stands(LETTERS[b]).map((q) => published(p, q)));
+      const scores = substitutes(LETTERS[a]).flatMap((p) =>
+        substitutes(LETTERS[b]).map((q) => published(p, q)),
+      );
       square[a * STRIDE + b] = Math.min(...scores);
     }
   }

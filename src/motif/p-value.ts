@@ -4,17 +4,17 @@ import type { ScoringModel, Verdict } from "./prediction.ts";
 
 /** One row of an empirical null distribution. */
 export interface NullRow {
-  /** Random matches on which it rests. */
+  /** Number of random matches behind the row. */
   matches: number;
   /** Quantiles of the persistence at LEVELS. */
   persistence: readonly number[];
 }
 
-/** A null distribution from random matches in one corpus. */
+/** Null distribution from random matches in one corpus. */
 export interface Calibration {
-  /** Determines which proteins and matches are drawn. */
+  /** Seed of the random draws. */
   seed: number;
-  /** Proteins with enough homologs, out of those examined. */
+  /** Proteins with enough homologs, and proteins examined. */
   proteins: number;
   examined: number;
   matches: number;
@@ -22,18 +22,18 @@ export interface Calibration {
   rows: Record<ScoringModel, readonly NullRow[]>;
 }
 
-/** Fraction of random matches below each quantile. */
+/** Level of each quantile. */
 export const LEVELS = [0.5, 0.6, 0.7, 0.78, 0.8, 0.9, 0.95, 0.975, 0.99, 0.995];
 
 export interface PValue {
   p: number;
-  /** Beyond the ends of the null distribution the value is a bound: at most 0.005, or at least 0.5. */
+  /** Beyond the ends of the null distribution the P value is a bound: at most 0.005 or at least 0.5. */
   is: "estimate" | "at most" | "at least";
 }
 
 /**
- * Fraction of random matches with as many homologs and as disordered surroundings that are conserved as well or better.
- * It rests on persistence alone, so that no match is called conserved for its location. Null below MIN_HOMOLOGS.
+ * Fraction of random matches with similar depth and disorder that are conserved as well or better. Based on
+ * persistence only, so that no match is called conserved for its location. Null below MIN_HOMOLOGS.
  *
  * @param disorder mean TOP-IDP around the match.
  * @param calibration null distribution of the corpus; by default that of Swiss-Prot.
@@ -44,11 +44,12 @@ export function pValueOf(
   calibration: Calibration | null = null,
 ): PValue | null {
   if (homologs < MIN_HOMOLOGS || persistence === null) return null;
-  const rows = calibration?.rows ?? NULL_QUANTILES;
-  return tailProbability(rows[model][binOf(homologs, disorder)].persistence, persistence);
+  const bin = binOf(homologs, disorder);
+  const quantiles = calibration?.rows[model][bin].persistence ?? NULL_QUANTILES[model][bin];
+  return tailProbability(quantiles, persistence);
 }
 
-/** Row of the null distribution: by depth, then by disorder, starting with shallow and ordered. */
+/** Index of a row: by depth, then disorder, ascending. */
 export function binOf(homologs: number, disorder: number): number {
   const depth = NULL_DEPTHS.findLastIndex((from) => homologs >= from);
   const state = NULL_DISORDER.findLastIndex((from) => disorder >= from) + 1;
@@ -57,12 +58,12 @@ export function binOf(homologs: number, disorder: number): number {
 
 export const NULL_BINS = NULL_DEPTHS.length * (NULL_DISORDER.length + 1);
 
-/** Warning that goes with P values from a calibration. */
+/** Warning that accompanies P values from a calibration. */
 export function describeCalibration({ proteins, matches }: Calibration): string {
   return `P values are calibrated on ${matches} random matches in ${proteins} proteins of this corpus.`;
 }
 
-/** Fraction of a null distribution at or above a value; between two quantiles ln p is linear. */
+/** Fraction of a null distribution at or above a value, log-linear between two quantiles. */
 export function tailProbability(quantiles: readonly number[], value: number): PValue {
   const last = LEVELS.length - 1;
   if (value < quantiles[0]) return { p: 1 - LEVELS[0], is: "at least" };
@@ -76,12 +77,12 @@ export function tailProbability(quantiles: readonly number[], value: number): PV
   };
 }
 
-/** The fraction above a level, rounded so that 1 − 0.995 is 0.005. */
+/** 1 − level, rounded so that 1 − 0.995 is 0.005. */
 function probabilityAbove(level: number): number {
   return Math.round((1 - LEVELS[level]) * 1e6) / 1e6;
 }
 
-/** The P value in words; without one the data are insufficient. */
+/** Verdict of a P value. */
 export function verdictOf(pValue: PValue | null): Verdict {
   if (pValue === null) return "insufficient data";
   if (pValue.p <= CONSERVED_P) return "conserved";

@@ -11,7 +11,7 @@ import type { Contributions, MatchScore, PatternScores, ScoringModel } from "./p
 import { openMotif } from "./retention.ts";
 import { matchWarnings, patternWarnings } from "./warnings.ts";
 
-/** How matches are scored, the same for all patterns of a job. */
+/** Shared by all patterns of a job. */
 export interface ScoringContext {
   model: ScoringModel;
   family: Family;
@@ -19,7 +19,7 @@ export interface ScoringContext {
   calibration: Calibration | null;
 }
 
-/** Scores every match of one pattern in the family's query; `report` gets the fraction done. */
+/** Scores every match of a pattern in the query; `report` gets the fraction done. */
 export function scorePattern(
   pattern: Pattern,
   name: string | null,
@@ -109,7 +109,7 @@ const allRounded = (contributions: Contributions): Contributions =>
     Object.entries(contributions).map(([name, value]) => [name, rounded(value)]),
   ) as unknown as Contributions;
 
-/** Six decimals: beyond them the logarithms of processors may differ. Never −0, which JSON does not know. */
+/** Six decimals, since logarithms may differ between processors; `+ 0` turns -0 into 0, as JSON has no -0. */
 export function rounded(value: number): number {
   return Math.round(value * 1e6) / 1e6 + 0;
 }

@@ -1,8 +1,6 @@
 import { LETTERS, STANDARD } from "./alphabet.ts";
 
-/** The tree of a pattern: what pattern.ts reads, automaton.ts compiles and explain.ts puts into words. */
-
-/** A pattern without meaning. `position` counts characters of the expression as given, from 0, white space included. */
+/** Invalid pattern. `position` is the 0-based index in the expression as given. */
 export class PatternError extends Error {
   readonly position: number;
 
@@ -14,20 +12,20 @@ export class PatternError extends Error {
 }
 
 interface NodeBase {
-  /** Where it stands in the expression, from 0. */
+  /** Index in the expression. */
   position: number;
-  /** Whether it can match without consuming a residue, and whether it can consume one at all. */
+  /** Whether it can match without consuming a residue, and whether it can consume one. */
   nullable: boolean;
   consumes: boolean;
 }
 
-/** One residue out of a set: a letter, `.`, `[…]` or `[^…]`. */
+/** One residue of a set: a letter, `.`, `[…]` or `[^…]`. */
 export interface SetNode extends NodeBase {
   kind: "set";
-  /** Its normal form: equal forms are equal sets written alike (`[S]` is `S`). */
+  /** Normal form: `[S]` is `S`. */
   written: string;
   form: "listed" | "excluded" | "any";
-  /** Bit c is set where the code c (alphabet.ts, 0–25) is matched; letters beyond the twenty match `.` and `[^…]`. */
+  /** Bit c for each matching code c; letters beyond the twenty match `.` and `[^…]`. */
   mask: number;
 }
 export interface AnchorNode extends NodeBase {
@@ -42,7 +40,7 @@ export interface LookaroundNode extends NodeBase {
 export interface GroupNode extends NodeBase {
   kind: "group";
   child: Node;
-  /** False for `(?:…)`, which is no more than what it holds. */
+  /** False for `(?:…)`. */
   capturing: boolean;
 }
 export interface SequenceNode extends NodeBase {
@@ -57,22 +55,22 @@ export interface RepeatNode extends NodeBase {
   kind: "repeat";
   child: Node;
   min: number;
-  /** Infinity where there is no upper count. */
+  /** Infinity without an upper count. */
   max: number;
   lazy: boolean;
 }
 export type Node = SetNode | AnchorNode | LookaroundNode | GroupNode | SequenceNode | ChoiceNode | RepeatNode;
 
-/** Every letter, the six beyond the twenty included, as a mask. */
+/** All letters as a mask. */
 export const ALL_LETTERS = 2 ** LETTERS.length - 1;
-/** The twenty standard residues as a mask. */
+/** The standard residues as a mask. */
 export const STANDARD_MASK = 2 ** STANDARD.length - 1;
 
 export function set(written: string, form: SetNode["form"], mask: number, position: number): SetNode {
   return { kind: "set", written, form, mask, position, nullable: false, consumes: true };
 }
 
-/** A set of listed residues; a letter written twice counts once. */
+/** A set of listed residues without repetitions. */
 export function listed(letters: string, position: number): SetNode {
   const unique = [...new Set(letters)].join("");
   return set(unique.length === 1 ? unique : `[${unique}]`, "listed", maskOf(unique), position);
@@ -85,18 +83,18 @@ export function maskOf(letters: string): number {
 }
 
 /**
- * Alternatives, normalised as Python does: what all begin with alike comes first, and where only listed
- * residues remain they become one set. Groups and repeats are never alike, as there.
+ * Alternatives, normalized as in Python: a common prefix is factored out, and single listed residues become
+ * one set. Groups and repeats are never equal, as in Python.
  */
 export function choice(items: Node[][], position: number): Node {
   const common: Node[] = [];
-  let taken = 0;
-  for (; items.every((item) => item.length > taken); taken++) {
-    const first = items[0][taken];
-    if (!items.every((item) => alike(item[taken], first))) break;
+  let prefixLength = 0;
+  for (; items.every((item) => item.length > prefixLength); prefixLength++) {
+    const first = items[0][prefixLength];
+    if (!items.every((item) => isEqual(item[prefixLength], first))) break;
     common.push(first);
   }
-  const rest = taken === 0 ? items : items.map((item) => item.slice(taken));
+  const rest = prefixLength === 0 ? items : items.map((item) => item.slice(prefixLength));
   if (rest.every((item) => item.length === 1 && item[0].kind === "set" && item[0].form === "listed")) {
     const letters = rest.map((item) => (item[0] as SetNode).written.replace(/[[\]]/g, "")).join("");
     common.push(listed(letters, rest[0][0].position));
@@ -113,7 +111,7 @@ export function choice(items: Node[][], position: number): Node {
   return sequence(common, position);
 }
 
-function alike(a: Node, b: Node): boolean {
+function isEqual(a: Node, b: Node): boolean {
   if (a.kind === "set" && b.kind === "set") return a.written === b.written;
   return a.kind === b.kind && (a.kind === "start" || a.kind === "end");
 }
@@ -129,13 +127,14 @@ export function sequence(items: Node[], position: number): Node {
   };
 }
 
-/** Whether a repeat is greedy, without upper count, and asks for one round at most. */
+/** Whether a repeat is greedy, unbounded, and requires at most one iteration. */
 function isOpen(min: number, max: number, lazy: boolean): boolean {
   return min <= 1 && max === Infinity && !lazy;
 }
 
 export function repeat(child: Node, min: number, max: number, lazy: boolean, position: number): RepeatNode {
-  // (x*)* and its kin are x*: the same matches in the same order, without the copies that nesting would cost.
+  // (x*)*, (x+)* and so on are x*: the same matches in the same order without the copies that nesting
+  // costs.
   let inner = child;
   while (inner.kind === "group") inner = inner.child;
   if (inner.kind === "repeat" && isOpen(min, max, lazy) && isOpen(inner.min, inner.max, inner.lazy)) {

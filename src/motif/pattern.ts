@@ -17,8 +17,8 @@ import {
 export { PatternError } from "./pattern-tree.ts";
 
 /**
- * `soap`: the twenty amino-acid letters, digits, `. , ^ $ * + ? | [ ] { } ( )`; white space is dropped.
- * `elm`: the same with what tables of motif classes add, `(?=…) (?!…) (?<=…) (?<!…)` and `(?:…)`.
+ * `soap`: amino-acid letters, digits, `. , ^ $ * + ? | [ ] { } ( )`; white space is ignored.
+ * `elm`: also `(?=…) (?!…) (?<=…) (?<!…)` and `(?:…)`, as in tables of motif classes.
  */
 export type Dialect = "soap" | "elm";
 
@@ -30,31 +30,27 @@ export interface Pattern {
 
 interface Reader {
   text: string;
-  /** Offset of the next character that is not white space; the text's length at the end. */
+  /** Index of the next character that is not white space. */
   at: number;
   dialect: Dialect;
   elements: number;
-  /** Whether `^` or `$` was read. */
+  /** Whether `^` or `$` occurred. */
   anchored: boolean;
 }
 
 /**
- * An expression as tree and automaton: what this accepts can be matched.
+ * Parses and compiles an expression with the meaning of Python's `re`: alternatives in order, repeats greedy
+ * unless `?` follows, alternatives normalized (`S|T` is `[ST]`), which affects the score. Characters that
+ * Python would take literally but that no protein contains are errors.
  *
- * Meaning is that of Python's `re`, so that published expressions match what they match there: alternatives
- * in the order written, repeats greedy unless `?` follows, and its two normalisations of alternatives, a common
- * beginning is taken out and single residues become one set (`S|T` is `[ST]`), which the score sees.
- * What Python takes literally although it can never match a protein (a digit or comma outside `{}`, `.` within
- * `[]`) is an error here.
- *
- * @throws PatternError naming the position, what was wrong and what is allowed there; also for size.
+ * @throws PatternError with position, reason and the allowed characters; also if the pattern is too large
  */
 export function parsePattern(expression: string, dialect: Dialect = "soap"): Pattern {
   const reader: Reader = { text: expression, at: -1, dialect, elements: 0, anchored: false };
   advance(reader);
   const root = readChoice(reader, 0);
   if (reader.at < expression.length) {
-    throw new PatternError(reader.at, "This ) closes no group; every ) needs a ( before it.");
+    throw new PatternError(reader.at, "Unmatched ): every ) needs a ( before it.");
   }
   return { expression, root, automaton: compilePattern(root, reader.anchored) };
 }
@@ -68,7 +64,7 @@ function peek(reader: Reader): string {
   return reader.at < reader.text.length ? reader.text[reader.at] : "";
 }
 
-/** Every element read costs one: a megabyte of letters is refused at the first that is too many. */
+/** Counts an element, so that a very long pattern is rejected early. */
 function countElement(reader: Reader, position: number): void {
   if (++reader.elements > MAX_PATTERN_NODES) {
     throw new PatternError(position, `The pattern is too large: at most ${MAX_PATTERN_NODES} elements.`);
@@ -129,17 +125,17 @@ function readItem(reader: Reader, character: string, depth: number): Node {
   return listed(character, position);
 }
 
-/** Why a character cannot stand where an element is expected. */
+/** Message for a character that cannot start an element. */
 function unexpectedCharacter(character: string): string {
   const allowed = `Allowed are the residues ${STANDARD}, . [ ] ( ) | ^ $ and the repeats * + ? {n,m}.`;
   if (character >= "a" && character <= "z") return `Residues are upper-case letters. ${allowed}`;
   if (character >= "0" && character <= "9")
-    return "A number stands only within braces: x(3) is written .{3}.";
-  if (character === ",") return "A comma stands only within braces, as in {2,4}.";
-  if (character === "]") return "This ] closes no set; every ] needs a [ before it.";
-  if (character === "}") return "This } closes no repeat; every } needs a { before it.";
-  if (LETTERS.includes(character)) return `${character} is none of the twenty residues. ${allowed}`;
-  return `This character has no meaning in a pattern. ${allowed}`;
+    return "Numbers are only allowed within braces: x(3) is written .{3}.";
+  if (character === ",") return "Commas are only allowed within braces, as in {2,4}.";
+  if (character === "]") return "Unmatched ]: every ] needs a [ before it.";
+  if (character === "}") return "Unmatched }: every } needs a { before it.";
+  if (LETTERS.includes(character)) return `${character} is not one of the twenty residues. ${allowed}`;
+  return `This character is not allowed in a pattern. ${allowed}`;
 }
 
 function readSet(reader: Reader): SetNode {
@@ -149,14 +145,14 @@ function readSet(reader: Reader): SetNode {
   if (excluded) advance(reader);
   const letters = new Set<string>();
   for (let letter = peek(reader); letter !== "]"; letter = peek(reader)) {
-    if (letter === "") throw new PatternError(position, "This [ is never closed; a set ends with ].");
+    if (letter === "") throw new PatternError(position, "Unclosed [: a set ends with ].");
     if (!STANDARD.includes(letter)) {
-      throw new PatternError(reader.at, `A set [ ] lists residues only, without separators: ${STANDARD}.`);
+      throw new PatternError(reader.at, `A set [ ] may only list residues, without separators: ${STANDARD}.`);
     }
     letters.add(letter);
     advance(reader);
   }
-  if (letters.size === 0) throw new PatternError(position, "This set is empty; name at least one residue.");
+  if (letters.size === 0) throw new PatternError(position, "Empty set: list at least one residue.");
   advance(reader);
   const all = [...letters].join("");
   return excluded
@@ -173,19 +169,19 @@ function readGroup(reader: Reader, depth: number): Node {
   const capturing = peek(reader) !== "?";
   const lookaround = capturing ? null : readGroupKind(reader);
   const child = readChoice(reader, depth + 1);
-  if (peek(reader) !== ")") throw new PatternError(position, "This ( is never closed; a group ends with ).");
+  if (peek(reader) !== ")") throw new PatternError(position, "Unclosed (: a group ends with ).");
   advance(reader);
   if (lookaround)
     return { kind: "lookaround", ...lookaround, child, position, nullable: true, consumes: false };
   return { kind: "group", capturing, child, position, nullable: child.nullable, consumes: child.consumes };
 }
 
-/** What `(?` begins: a lookaround to either side, or null for a group without number. */
+/** Kind of a `(?` group: a lookaround, or null for a non-capturing group. */
 function readGroupKind(reader: Reader): { behind: boolean; negative: boolean } | null {
   if (reader.dialect === "soap") {
     throw new PatternError(
       reader.at,
-      "After ( an element is expected; the special groups (?…) are not known here.",
+      "Expected an element after (: special groups (?…) are not supported here.",
     );
   }
   advance(reader);
@@ -197,7 +193,7 @@ function readGroupKind(reader: Reader): { behind: boolean; negative: boolean } |
   if (behind) advance(reader);
   const sign = peek(reader);
   if (sign !== "=" && sign !== "!") {
-    throw new PatternError(reader.at, "After (? one of : = ! <= <! is expected.");
+    throw new PatternError(reader.at, "Expected one of : = ! <= <! after (?.");
   }
   advance(reader);
   return { behind, negative: sign === "!" };
@@ -206,14 +202,11 @@ function readGroupKind(reader: Reader): { behind: boolean; negative: boolean } |
 function readRepeat(reader: Reader, child: Node | undefined): Node {
   const position = reader.at;
   if (child === undefined || child.kind === "start" || child.kind === "end") {
-    throw new PatternError(
-      position,
-      "There is nothing to repeat here; a residue, set or group must come first.",
-    );
+    throw new PatternError(position, "Nothing to repeat: a residue, set or group must come first.");
   }
-  // A repeat that was just read stands bare; one within a group may be repeated again.
+  // A repeat within a group may be repeated.
   if (child.kind === "repeat") {
-    throw new PatternError(position, "A repeat cannot follow a repeat; put the first into a group.");
+    throw new PatternError(position, "A repeat cannot follow a repeat: put the first in a group.");
   }
   const [min, max] = readCounts(reader);
   const lazy = peek(reader) === "?";
@@ -237,10 +230,9 @@ function readCounts(reader: Reader): [min: number, max: number] {
       throw new PatternError(position, "A repeat in braces needs a number.");
   }
   if (low === null && high === null) {
-    throw new PatternError(reader.at, "After { a number is expected, as in {3}, {2,4}, {2,} or {,4}.");
+    throw new PatternError(reader.at, "Expected a number after {, as in {3}, {2,4}, {2,} or {,4}.");
   }
-  if (peek(reader) !== "}")
-    throw new PatternError(reader.at, "Here } is expected: a repeat is {n} or {n,m}.");
+  if (peek(reader) !== "}") throw new PatternError(reader.at, "Expected }: a repeat is {n} or {n,m}.");
   advance(reader);
   if (high! < (low ?? 0)) throw new PatternError(position, "The upper count is smaller than the lower one.");
   return [low ?? 0, high!];

@@ -15,15 +15,15 @@ import { familyWarnings } from "./warnings.ts";
 
 export interface PatternRequest {
   expression: string;
-  /** Name of the motif class, where the pattern was asked for by name. */
+  /** Name of the motif class, if requested by name. */
   name: string | null;
-  /** `soap` unless said otherwise. */
+  /** `soap` by default. */
   dialect?: Dialect;
 }
 
-/** What predict is doing, in this order. */
+/** Stages in order. */
 export type Stage = "homologs" | "tree" | "scores";
-/** Told from time to time: the stage and the part of it that is done, 0..1. */
+/** Receives the stage and the fraction of it that is done. */
 export type ProgressCallback = (stage: Stage, fraction: number) => void;
 
 interface ScoringRequest {
@@ -32,12 +32,12 @@ interface ScoringRequest {
 }
 
 /**
- * The whole pipeline: homologs of the query in a corpus, their tree, and the conservation of every match of every pattern.
- * Depends on its arguments alone: no clock, no randomness, no I/O. What cannot be scored is said in warnings.
+ * Full pipeline: homologs of the query in a corpus, their tree, and the conservation of every match of every
+ * pattern. Deterministic, no I/O. Warnings explain what cannot be scored.
  *
- * @param request.query letters A–Z; white space is dropped. May be empty.
- * @param hits of this query with these options in this corpus, where `findHits` has found them already.
- * @throws SequenceError, PatternError before any work is done.
+ * @param request.query letters A–Z and white space; may be empty.
+ * @param hits result of `findHits` for this query, options and corpus.
+ * @throws SequenceError, PatternError
  */
 export function predict(
   request: ScoringRequest & { query: string },
@@ -74,11 +74,11 @@ export function predict(
 }
 
 /**
- * The same on an alignment that the user brings instead of a search: its first row is the query, the other rows are
- * taken in order as homologs, best first, under the same rules of coverage, identity and number.
+ * The same on an alignment from the user: its first row is the query, the others are homologs, best first,
+ * under the same criteria.
  *
- * @param request.rows equally long texts of letters and the gaps `-` and `.`.
- * @throws SequenceError, PatternError before any work is done.
+ * @param request.rows texts of equal length with gaps `-` or `.`.
+ * @throws SequenceError, PatternError
  */
 export function predictFromAlignment(
   request: ScoringRequest & { rows: readonly AlignedText[] },
@@ -120,7 +120,7 @@ interface Job {
   report: ProgressCallback;
 }
 
-/** Tree, weights and scores, whatever the source of the homologs. */
+/** Tree, weights and scores for homologs of any source. */
 function assemble<Source>(
   { request: { model, patterns: requests }, query, patterns, options, report }: Job,
   aligned: { source: Source; homolog: AlignedHomolog }[],

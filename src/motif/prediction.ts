@@ -1,28 +1,25 @@
-/** Result of a scoring job: plain data, printed as XML, JSON, TSV and other formats. */
-
 export type ScoringModel = "continuous" | "discontinuous";
 export const SCORING_MODELS: readonly ScoringModel[] = ["continuous", "discontinuous"];
 
-/** Fate of a match in one homolog. */
+/** State of a match in one homolog. */
 export type HomologState = "conserved" | "shifted" | "substituted" | "gap" | "missing";
 
-/** The P value in words. */
 export type Verdict = "conserved" | "weakly conserved" | "not conserved" | "insufficient data";
 
 export interface Homolog {
   accession: string;
   description: string;
-  /** Organism or species code where the header gives one. */
+  /** Organism or species code, if the header gives one. */
   organism: string | null;
-  /** Identical residues per aligned pair of residues, 0..1. */
+  /** Identical fraction of the aligned pairs of residues, 0..1. */
   identity: number;
-  /** Fraction of the query's residues that are aligned to a residue, 0..1. */
+  /** Fraction of the query's residues aligned to a residue, 0..1. */
   coverage: number;
-  /** Smith-Waterman score in bits; null for an alignment from the user, as is the next. */
+  /** Smith-Waterman score in bits; null for an alignment from the user, like the E-value. */
   bitScore: number | null;
-  /** Expected number of hits with this score or better in the corpus by chance. */
+  /** Expected number of chance hits in the corpus with this score or better. */
   eValue: number | null;
-  /** Weight from the tree; near-identical sequences share theirs. */
+  /** Tree weight; near-identical sequences share theirs. */
   weight: number;
 }
 
@@ -30,7 +27,7 @@ export interface HomologAtMatch {
   /** Index into `Prediction.homologs`. */
   homolog: number;
   state: HomologState;
-  /** Residues aligned to the match, one character per matched position, `-` for a gap, insertions in lower case. */
+  /** Residues aligned to the match, `-` for a gap, insertions in lower case. */
   residues: string;
   /** Retention r_i, 0..1; null where the state is missing. */
   retention: number | null;
@@ -43,9 +40,9 @@ export interface MatchScore {
   /** The matched residues. */
   text: string;
   verdict: Verdict;
-  /** Conservation score CS, 0..1; null where data are insufficient, as are the next four. */
+  /** Conservation score CS, 0..1; null if data are insufficient, like the next four. */
   score: number | null;
-  /** CS expected from the divergence of the surroundings, 0..1. */
+  /** CS expected from the local divergence, 0..1. */
   expected: number | null;
   /** Evidence for the match, in standard deviations from the mean of random matches. */
   z: number | null;
@@ -56,11 +53,14 @@ export interface MatchScore {
   /** Homologs that reach this match, and their effective number (Kish). */
   homologs: number;
   effectiveHomologs: number;
-  /** Mean identity of the surroundings, 0..1; null without homologs. */
+  /** Mean local identity, 0..1; null without homologs. */
   localIdentity: number | null;
   /** Information content of the matched path, in bits. */
   informationContent: number;
-  /** Per matched position: weighted fraction of homologs that keep it, 0..1; null at wildcards and without homologs. */
+  /**
+   * Per position the weighted fraction of homologs that keep it, 0..1; null at wildcards and without
+   * homologs.
+   */
   conservation: (number | null)[];
   atHomologs: HomologAtMatch[];
   /** The terms of z; absent if data are insufficient. */
@@ -68,18 +68,18 @@ export interface MatchScore {
   warnings: string[];
 }
 
-/** What each term adds to z: their sum, including `offset`, is z. */
+/** Contribution of each term; the sum, including `offset`, is z. */
 export interface Contributions {
   offset: number;
-  /** Retention in the homologs beyond expectation. */
+  /** Retention beyond expectation, in standard deviations on a signed logarithmic scale. */
   retention: number;
-  /** Slow loss of the match along the tree. */
+  /** Log-likelihood ratio of slow to ordinary loss along the tree, on the same scale. */
   lossRate: number;
-  /** Fast change of the surroundings. */
+  /** ln of local over overall divergence: motifs lie in fast-evolving regions. */
   divergence: number;
-  /** Disorder of the homologs beside the match. */
+  /** Disorder of the homologs around the match. */
   disorder: number;
-  /** Disorder of the whole chain; high disorder counts against the match. */
+  /** Disorder of the whole chain; counts against the match. */
   chain: number;
   /** Hydrophobic segment near the match, as in a membrane or core; counts against it. */
   burial: number;
@@ -89,33 +89,31 @@ export interface Contributions {
   serThrFraction: number;
   /** Proximity to an end of the chain. */
   terminusProximity: number;
-  /** Number of matches in the query relative to chance. */
+  /** ln of observed over expected matches in the query. */
   abundance: number;
 }
 
-/** The alignment behind the scores. Its columns are the query's residues. */
+/** Alignment behind the scores; its columns are the query's residues. */
 export interface FamilyAlignment {
   /** The query's residues. */
   query: string;
-  /**
-   * Per homolog in A3M: a character per residue of the query, `-` for a gap, insertions in lower case.
-   */
+  /** Per homolog in A3M: `-` for a gap, insertions in lower case. */
   rows: string[];
-  /** Per residue the weighted fraction of homologs with the same residue, 0..1, in hundredths; null if none reaches it. */
+  /** Per residue the weighted fraction of homologs with the same one, 0..1; null if none reaches it. */
   conservation: (number | null)[];
-  /** Per residue the mean TOP-IDP of its surroundings, -0.88 (order) to 0.99 (disorder), in hundredths. */
+  /** Per residue the mean TOP-IDP around it, -0.88 (order) to 0.99 (disorder). */
   disorder: number[];
 }
 
 export interface PatternScores {
   expression: string;
-  /** Name of the motif class, if the pattern was requested by name. */
+  /** Name of the motif class, if requested by name. */
   name: string | null;
   /** The pattern in words. */
   explanation: string;
-  /** Information content of the pattern (least over its paths), in bits. */
+  /** Minimum information content over the pattern's paths, in bits. */
   informationContent: number;
-  /** In order of start, then end. Empty where nothing matched: the pattern is still listed. */
+  /** In order of start; empty if nothing matched. */
   matches: MatchScore[];
   warnings: string[];
 }

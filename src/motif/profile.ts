@@ -5,21 +5,21 @@ import { GAP_FIRST, GAP_NEXT } from "./statistics.ts";
 
 const RESIDUES = STANDARD.length;
 
-/** Sequences aligned among themselves, as an alignment of them with others sees them. */
+/** A profile: aligned sequences as seen by an alignment with others. */
 export interface Profile {
   /** Columns. */
   length: number;
-  /** Per column and residue the part of the sequences that have it there, 0..1. */
+  /** Per column the frequency of each residue, 0..1. */
   frequencies: Float64Array;
-  /** Per column the cost of opening and of closing a gap in the others beside it, and of gapSecond on with one. */
+  /** Per column the costs of opening, closing and extending a gap beside it. */
   open: Float64Array;
   close: Float64Array;
   next: Float64Array;
 }
 
 /**
- * A profile of sequences (codes) whose residues lie in the given columns, ascending. Where some of them have a gap already,
- * a gap of the others costs that much less: as a sum over pairs of sequences counts it.
+ * Profile of sequences whose residues lie in the given ascending columns. A gap costs less where some
+ * sequences already have one, as in a sum over pairs of sequences.
  */
 export function profileOf(
   sequences: readonly Uint8Array[],
@@ -56,32 +56,32 @@ export function profileOf(
   return { length, frequencies, open, close, next };
 }
 
-/** For each count of columns of one profile (0..length) the least and the greatest count of the other's to try. */
+/** For each prefix of one profile (0..length) the shortest and the longest prefix of the other to try. */
 export interface Band {
   low: Int32Array;
   high: Int32Array;
 }
 
-/** The new column of each column of two profiles, and how many there are. */
+/** Merged column of each column of two profiles, and their number. */
 export interface ProfileAlignment {
   first: Int32Array;
   second: Int32Array;
   length: number;
-  /** Whether the path ran along an edge of the band that is none of the matrix. */
+  /** Whether the path touches an inner edge of the band. */
   touchesBand: boolean;
 }
 
 const NEGATIVE_INFINITY = -1e30;
-/** Step bits: 1 gap in the first profile, 2 gap in the second; 4 and 8: the gap in the second, the first was open. */
+/** Step bits: gap in the first profile, gap in the second, and whether these gaps were already open. */
 const IN_FIRST = 1;
 const IN_SECOND = 2;
 const EXTEND_SECOND = 4;
 const EXTEND_FIRST = 8;
 
 /**
- * The best alignment of two profiles within a band: Gotoh, J. Mol. Biol. 1982, 162:705, with the mean BLOSUM62 of all pairs of
- * sequences and costs of gaps by position; gaps at the ends cost END_GAP_SHARE of that. Ties: columns together before a
- * gap in the first before one in the second, opening before gapSecond on.
+ * Best alignment of two profiles within a band: Gotoh, J. Mol. Biol. 1982, 162:705, with the mean BLOSUM62 of
+ * all pairs of sequences and position-specific gap costs; end gaps cost END_GAP_FACTOR of that. Ties: match,
+ * gap in the first, gap in the second; opening before extending.
  */
 export function alignProfiles(a: Profile, b: Profile, band: Band): ProfileAlignment {
   const { low, high } = band;
@@ -116,7 +116,7 @@ export function alignProfiles(a: Profile, b: Profile, band: Band): ProfileAlignm
   }
   return traceback(rows, columns, band, (i, j) => steps[starts[i] + j]);
 
-  /** Row i of the matrix; `diagonal` is what the row above has before its first cell. */
+  /** Fills row i; `diagonal` is the cell above and left of its first one. */
   function fillRow(i: number, from: number, to: number, at: number, diagonal: number): void {
     const { open, close, next } = i === 0 || i === rows ? outer : inner;
     const openA = i > 0 ? a.open[i - 1] : 0;
@@ -157,20 +157,20 @@ export function alignProfiles(a: Profile, b: Profile, band: Band): ProfileAlignm
   }
 }
 
-/** Costs of a gap beside the columns of a profile: entry j for column j − 1. */
+/** Scaled gap costs of a profile; entry j for column j − 1. */
 function costsOf(
   { length, open, close, next }: Profile,
   frequency: number,
 ): Record<"open" | "close" | "next", Float64Array> {
-  const moved = (own: Float64Array): Float64Array => {
+  const scaled = (own: Float64Array): Float64Array => {
     const out = new Float64Array(length + 1);
     for (let j = 0; j < length; j++) out[j + 1] = own[j] * frequency;
     return out;
   };
-  return { open: moved(open), close: moved(close), next: moved(next) };
+  return { open: scaled(open), close: scaled(close), next: scaled(next) };
 }
 
-/** Mean scores of column `column` of a profile beside those of the other, into entries from..to. */
+/** Mean scores of a column of a profile against columns from..to of the other. */
 function scoreRow(
   { frequencies }: Profile,
   column: number,
@@ -214,7 +214,7 @@ function traceback(
   return { first, second, length: rows + columns - column, touchesBand };
 }
 
-/** Per residue what it is residueScore beside the columns of a profile: entry j for column j − 1. */
+/** Mean score of each residue against the columns of a profile; entry j for column j − 1. */
 function substitutionScores({ length, frequencies }: Profile): Float64Array[] {
   const residueScores = Array.from({ length: RESIDUES }, () => new Float64Array(length + 1));
   for (let j = 0; j < length; j++) {

@@ -5,32 +5,30 @@ import type { Row } from "./msa.ts";
 import { PROFILE_BAND } from "./options.ts";
 import { alignProfiles, type Band, type ProfileAlignment, profileOf } from "./profile.ts";
 
-/** A wider band is not tried where it would have more cells than this, each of one byte. */
+/** Maximum cells, of one byte each, of a widened band. */
 const MAX_CELLS = 50_000_000;
 
-/** Sequences that are aligned among themselves: per sequence number the columns of its residues, ascending. */
+/** Aligned sequences: for each member the ascending columns of its residues. */
 interface Group {
   members: number[];
   columns: Int32Array[];
   length: number;
 }
 
-/** What joins of groups need to know about the sequences. */
 interface SequenceData {
-  /** Residue codes; the query is number 0. */
+  /** Residue codes; number 0 is the query. */
   sequences: readonly Uint8Array[];
   distances: Float64Array;
-  /** Per residue the query's residue that it is aligned to in the rows given, -1 where none. */
+  /** For each residue the query's residue aligned to it in the pairwise alignment; -1 without one. */
   anchors: readonly Int32Array[];
 }
 
 /**
- * Homologs that are aligned to the query one by one, aligned anew all together: progressively along a guide tree (Feng &
- * Doolittle, J. Mol. Evol. 1987, 25:351), nearest first, as profiles. What near relatives show about the place of a gap
- * serves far ones. Rows in the order given, anchored to the query as before.
+ * Realigns homologs from pairwise alignments with the query: progressively along a guide tree (Feng &
+ * Doolittle, J. Mol. Evol. 1987, 25:351), as profiles. Returns query-anchored rows in the same order.
  *
- * Profiles are aligned within a band around what the rows given suggest, PROFILE_BAND wide to each side; a path that touches its
- * edge is looked for again in wider ones. Deterministic. Time grows with homologs × residues × band.
+ * Profiles are aligned within PROFILE_BAND columns of the pairwise alignments; if the path touches the edge,
+ * in wider bands. Deterministic. Time grows with homologs × residues × band.
  */
 export function alignProgressively(
   query: Uint8Array,
@@ -39,20 +37,20 @@ export function alignProgressively(
 ): Row[] {
   if (rows.length < 2 || query.length === 0) return [...rows];
   const anchored = [query, ...rows.map((row) => row.anchored)];
-  const known: SequenceData = {
+  const data: SequenceData = {
     sequences: [query, ...rows.map(({ residues }) => residues)],
     distances: distances(anchored),
     anchors: [Int32Array.from(query.keys()), ...rows.map(anchorsOf)],
   };
-  const groups = known.sequences.map((sequence, number): Group => ({
+  const groups = data.sequences.map((sequence, number): Group => ({
     members: [number],
     columns: [Int32Array.from(sequence.keys())],
     length: sequence.length,
   }));
-  for (const [one, other] of guideTree(known.distances, anchored.length)) {
-    groups.push(join(groups[one], groups[other], known, band));
+  for (const [one, other] of guideTree(data.distances, anchored.length)) {
+    groups.push(join(groups[one], groups[other], data, band));
   }
-  return anchoredRows(groups.at(-1)!, known.sequences);
+  return anchoredRows(groups.at(-1)!, data.sequences);
 }
 
 function anchorsOf({ residues, anchored, before }: Row): Int32Array {
@@ -61,15 +59,15 @@ function anchorsOf({ residues, anchored, before }: Row): Int32Array {
   return anchors;
 }
 
-function join(a: Group, b: Group, known: SequenceData, band: number): Group {
+function join(a: Group, b: Group, data: SequenceData, band: number): Group {
   const [one, other] = [a, b].map(({ members, columns, length }) =>
     profileOf(
-      members.map((k) => known.sequences[k]),
+      members.map((k) => data.sequences[k]),
       columns,
       length,
     ),
   );
-  const centre = bandCentre(a, b, known);
+  const centre = bandCentre(a, b, data);
   let joined: ProfileAlignment;
   let width = band;
   do {
@@ -88,17 +86,17 @@ function join(a: Group, b: Group, known: SequenceData, band: number): Group {
 }
 
 /**
- * For each count of columns of group a (0..length) about how many of b lie beside them: by the residues of the nearest two
- * members that the rows given align to the same residue of the query, and evenly between these.
+ * For each prefix of group a (0..length) the approximate length of the corresponding prefix of b,
+ * interpolated between residues of the two closest members that are aligned to the same residue of the query.
  */
 function bandCentre(a: Group, b: Group, { distances: matrix, anchors }: SequenceData): Float64Array {
   const size = anchors.length;
   let [x, y] = [0, 0];
-  let least = Infinity;
+  let minDistance = Infinity;
   for (let i = 0; i < a.members.length; i++) {
     for (let j = 0; j < b.members.length; j++) {
       const distance = matrix[a.members[i] * size + b.members[j]];
-      if (distance < least) [least, x, y] = [distance, i, j];
+      if (distance < minDistance) [minDistance, x, y] = [distance, i, j];
     }
   }
   const [ofA, ofB] = [anchors[a.members[x]], anchors[b.members[y]]];
@@ -120,16 +118,16 @@ function bandCentre(a: Group, b: Group, { distances: matrix, anchors }: Sequence
   return centre;
 }
 
-/** Everything within `width` columns of the centre, along the one or the other profile. */
+/** Band of `width` columns around the centre in both directions. */
 function bandAround(centre: Float64Array, columns: number, width: number): Band {
   const rows = centre.length - 1;
   const low = new Int32Array(rows + 1);
   const high = new Int32Array(rows + 1);
   for (let i = 0; i <= rows; i++) {
     const before = Math.floor(centre[Math.max(0, i - width)]);
-    const behind = Math.ceil(centre[Math.min(rows, i + width)]);
+    const after = Math.ceil(centre[Math.min(rows, i + width)]);
     low[i] = Math.max(0, Math.min(before, Math.floor(centre[i]) - width));
-    high[i] = Math.min(columns, Math.max(behind, Math.ceil(centre[i]) + width));
+    high[i] = Math.min(columns, Math.max(after, Math.ceil(centre[i]) + width));
   }
   low[0] = 0;
   high[rows] = columns;
@@ -137,17 +135,17 @@ function bandAround(centre: Float64Array, columns: number, width: number): Band 
 }
 
 function anchoredRows({ members, columns }: Group, sequences: readonly Uint8Array[]): Row[] {
-  const placed = new Map(members.map((number, k) => [number, columns[k]]));
-  const own = placed.get(0)!;
+  const columnsByNumber = new Map(members.map((number, k) => [number, columns[k]]));
+  const own = columnsByNumber.get(0)!;
   return sequences.slice(1).map((residues, k) => {
-    const theirs = placed.get(k + 1)!;
+    const columnsOfHomolog = columnsByNumber.get(k + 1)!;
     const anchored = new Uint8Array(own.length).fill(GAP);
     const before = new Int32Array(own.length + 1);
     let i = 0;
     for (let p = 0; p < own.length; p++) {
-      while (i < theirs.length && theirs[i] < own[p]) i++;
+      while (i < columnsOfHomolog.length && columnsOfHomolog[i] < own[p]) i++;
       before[p] = i;
-      if (i < theirs.length && theirs[i] === own[p]) anchored[p] = residues[i++];
+      if (i < columnsOfHomolog.length && columnsOfHomolog[i] === own[p]) anchored[p] = residues[i++];
     }
     before[own.length] = i;
     return { residues, anchored, before };

@@ -1,10 +1,10 @@
 import { codeOfByte, encode, GAP, LETTERS } from "./alphabet.ts";
 import { type Row, rowFromGapped } from "./msa.ts";
 
-/** A sequence or alignment that cannot be read; `position` counts characters of the row as given, from 0. */
+/** Invalid sequence or alignment; `position` is the 0-based index in the row as given. */
 export class SequenceError extends Error {
   readonly position: number;
-  /** Row of an alignment, from 0; 0 for a plain query. */
+  /** Row of an alignment, 0-based; 0 for a plain query. */
   readonly row: number;
 
   constructor(row: number, position: number, text: string) {
@@ -15,7 +15,7 @@ export class SequenceError extends Error {
   }
 }
 
-/** One row of an alignment as text: letters, and `-` or `.` for gaps. */
+/** A row of an alignment: letters, and `-` or `.` for gaps. */
 export interface AlignedText {
   name: string;
   description?: string;
@@ -23,9 +23,8 @@ export interface AlignedText {
 }
 
 /**
- * A query as codes: letters in either case, white space (space, tab, CR, LF) dropped. All of A–Z are known; what is
- * none of the twenty residues matches wildcards only.
- * @throws SequenceError for any other character.
+ * Parses a query; letters of either case, white space ignored.
+ * @throws SequenceError for other characters
  */
 export function readQuery(text: string): Uint8Array {
   const letters = text.replaceAll(/[ \t\r\n]/g, "");
@@ -34,17 +33,17 @@ export function readQuery(text: string): Uint8Array {
   throw new SequenceError(
     0,
     position,
-    `Character ${position + 1} of the sequence is no letter; only A–Z and white space are allowed.`,
+    `Character ${position + 1} of the sequence is not a letter. Only A–Z and white space are allowed.`,
   );
 }
 
 /**
- * An alignment as the query, its first row without gaps, and the other rows anchored to it.
- * @throws SequenceError naming row and position where a character is no letter, gap or white space, and where rows
- * differ in length; also where there is no row at all.
+ * Parses an alignment into the query, its first row without gaps, and the other rows anchored to it.
+ * @throws SequenceError for invalid characters, rows of different lengths, and no rows
  */
 export function readAlignment(texts: readonly AlignedText[]): { query: Uint8Array; rows: Row[] } {
-  if (texts.length === 0) throw new SequenceError(0, 0, "The alignment has no row; the first is the query.");
+  if (texts.length === 0)
+    throw new SequenceError(0, 0, "The alignment has no rows. The first row must be the query.");
   const gapped = texts.map(({ letters }, row) => readGapped(letters, row));
   const [first, ...others] = gapped;
   const odd = gapped.findIndex((codes) => codes.length !== first.length);
@@ -52,7 +51,7 @@ export function readAlignment(texts: readonly AlignedText[]): { query: Uint8Arra
     throw new SequenceError(
       odd,
       Math.min(gapped[odd].length, first.length),
-      `Row ${odd + 1} of the alignment has ${gapped[odd].length} columns, the first has ${first.length}; all must be equal.`,
+      `Row ${odd + 1} of the alignment has ${gapped[odd].length} columns, the first has ${first.length}. All rows must have the same length.`,
     );
   }
   return {

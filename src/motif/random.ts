@@ -1,4 +1,4 @@
-/** A generator of numbers in [0, 1) that gives the same row for the same seed (Mulberry32). */
+/** Deterministic random numbers in [0, 1) (Mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -9,7 +9,7 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** The numbers 0..count − 1 in an order that the seed decides (Fisher & Yates). */
+/** Random permutation of 0..count − 1 (Fisher & Yates). */
 export function shuffled(count: number, seed: number): Uint32Array {
   const next = seededRandom(seed);
   const out = Uint32Array.from({ length: count }, (_, i) => i);

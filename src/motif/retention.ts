@@ -15,14 +15,14 @@ import { blosum62, STRIDE } from "./matrix.ts";
 import { MIN_DEFINED_BITS, SHIFT, SHIFT_RETENTION, UNKNOWN_FREQUENCY } from "./options.ts";
 import type { HomologState, ScoringModel } from "./prediction.ts";
 
-/** A pattern at work on one family: its automaton and what is remembered between matches. */
+/** A pattern applied to one family, with caches shared by its matches. */
 export interface Motif {
   automaton: Automaton;
   model: ScoringModel;
   simulation: Simulation;
-  /** Per homolog where the pattern's looks hold; made when first asked for. */
+  /** Lookaround tables by homolog. */
   lookarounds: Map<AlignedHomolog, LookaroundTable>;
-  /** Per set of residues what each residue is score there. */
+  /** Residue scores by set of residues. */
   residueScores: Map<number, Float64Array>;
 }
 
@@ -36,17 +36,17 @@ export function openMotif(automaton: Automaton, model: ScoringModel): Motif {
   };
 }
 
-/** A match with the score of residues at each of its positions. */
+/** A match with the residue scores of its positions. */
 export interface MotifMatch extends Match {
-  /** Defined positions, from 0 within the match, in order. */
+  /** Defined positions within the match, ascending. */
   defined: Int32Array;
-  /** Per defined position STRIDE numbers: v_p(a), 0..1, for every code a; 0 for a gap. */
+  /** Per defined position STRIDE scores v_p(a), 0..1, by code a; 0 for a gap. */
   residueScores: Float64Array[];
-  /** Per defined position the probability that a substitutionScores residue is still score as much as a kept one. */
+  /** Per defined position the expected score of a substituted residue. */
   substitutionScores: Float64Array;
 }
 
-/** A match on the query whose path (a mask per position) is known. */
+/** Describes a match by its path (a mask per position). */
 export function describeMatch(motif: Motif, query: Uint8Array, match: Match, path: Int32Array): MotifMatch {
   const defined = Int32Array.from(path.keys()).filter((p) => positionBits(path[p]) > MIN_DEFINED_BITS);
   const residueScores = Array.from(defined, (p) => residueScoresFor(motif, path[p]));
@@ -61,12 +61,12 @@ export function describeMatch(motif: Motif, query: Uint8Array, match: Match, pat
 }
 
 /**
- * v(a) for a set of residues: 1 for its members; in the continuous model for others the best of B62(a, b) / B62(b, b)
- * over members b, not below 0; 0 for letters beyond the twenty and for a gap.
+ * v(a) for a set of residues: 1 for members; for others, in the continuous model, the maximum of B62(a, b) /
+ * B62(b, b) over members b, at least 0. Letters beyond the twenty and gaps score 0.
  */
 function residueScoresFor(motif: Motif, mask: number): Float64Array {
-  const known = motif.residueScores.get(mask);
-  if (known) return known;
+  const cached = motif.residueScores.get(mask);
+  if (cached) return cached;
   const score = new Float64Array(STRIDE);
   for (let code = 0; code < STANDARD.length; code++) {
     if ((mask >>> code) & 1) {
@@ -89,10 +89,10 @@ export interface Retention {
 }
 
 /**
- * How far one homolog keeps a match: 1 where its residues between the outer columns match the pattern; else, where the
- * pattern matches within SHIFT residues of there, SHIFT_RETENTION; in the continuous model at least the product of the residueScores
- * of the aligned residues, or SHIFT_RETENTION of the best such product over the windows beside it. Patterns
- * with `^` or `$` are not looked for beside their place.
+ * Retention of a match in one homolog: 1 if its residues between the outer columns match the pattern;
+ * SHIFT_RETENTION if the pattern matches within SHIFT residues. In the continuous model at least the product
+ * of the scores of the aligned residues, and SHIFT_RETENTION of the best such product within SHIFT. Anchored
+ * patterns are not shifted.
  */
 export function retention(motif: Motif, match: MotifMatch, homolog: AlignedHomolog): Retention {
   const { row } = homolog;
@@ -122,12 +122,12 @@ export function retention(motif: Motif, match: MotifMatch, homolog: AlignedHomol
   return { value: best, state: lost };
 }
 
-/** The homolog's residues between the outer columns of a match, insertions included: [from, to). */
+/** Residues of the homolog between the outer columns of a match, insertions included: [from, to). */
 export function spanOf({ row }: AlignedHomolog, { start, end }: Match): [from: number, to: number] {
   return [row.before[start], row.before[end - 1] + (row.anchored[end - 1] === GAP ? 0 : 1)];
 }
 
-/** Where the pattern's looks hold in a homolog; made when first asked for. */
+/** Lookaround table of a homolog, cached. */
 export function lookaroundIn(motif: Motif, homolog: AlignedHomolog): LookaroundTable {
   if (motif.automaton.lookarounds.length === 0) return [];
   let lookarounds = motif.lookarounds.get(homolog);
@@ -147,7 +147,10 @@ function gapsIn({ row }: AlignedHomolog, { start, end }: Match): number {
   return gaps;
 }
 
-/** Product of the residueScores of the residues from `at` on over the defined positions; 0 as soon as it cannot exceed `floor`. */
+/**
+ * Product of the scores of the residues from `at` on over the defined positions; 0 if it does not exceed
+ * `floor`.
+ */
 function product(match: MotifMatch, residues: Uint8Array, at: number, floor: number): number {
   let value = 1;
   for (let i = 0; i < match.defined.length; i++) {

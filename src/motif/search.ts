@@ -10,46 +10,46 @@ export interface Hit {
   /** Smith-Waterman score in half bits. */
   rawScore: number;
   bitScore: number;
-  /** Expected number of chance hits in the corpus that are as good. */
+  /** Expected number of chance hits in the corpus with this score or better. */
   eValue: number;
 }
 
 export interface SearchOptions {
   maxEValue: number;
-  /** Compare with every sequence: exact, and slow. */
+  /** Align every sequence; exact but slow. */
   exhaustive: boolean;
-  /** Only sequences of so many residues are looked at; E-values are those of the whole corpus all the same. */
+  /** Range of sequence lengths searched; E-values refer to the whole corpus. */
   minLength: number;
   maxLength: number;
 }
 
-/** An extension ends where it falls so far below its best: 5 bits, in half bits of BLOSUM62. More lets hardly any more through. */
+/** X-drop of ungapped extensions: 5 bits, in half bits. More lets hardly any more sequences through. */
 const X_DROP = 10;
-/** Words with their surroundings score so much before they are extended. */
+/** Minimum score of a seed with its flanks before it is extended. */
 const MIN_SEED_SCORE = 27;
-/** Extensions that score so much let a sequence through to the Smith-Waterman. */
+/** Minimum score of an extension for a Smith-Waterman alignment. */
 export const MIN_EXTENSION_SCORE = 47;
-/** An extension of so much leaves 8 bits behind as likely as not: such pairs begin with 16. */
+/** Extensions with this score often need more than 8 bits: such pairs start with 16. */
 const HIGH_SCORE = 200;
-/** Sequences per report, so that the caller hears of progress some ten times a second. */
+/** Sequences per progress report, for some ten reports a second. */
 const PROGRESS_SLICE = 8192;
 
-/** One of several queries that share a pass over the corpus. */
+/** One of the queries of a pass over the corpus. */
 export interface SearchRequest {
   /** Residue codes. */
   query: Uint8Array;
   options: SearchOptions;
 }
 
-/** Sequences from the first up to the end (exclusive). */
+/** Sequences [first, end). */
 export type Range = readonly [first: number, end: number];
 
-/** Sequences in one of the parts that threads take: many parts each, so that they end together. */
+/** Sequences claimed by a thread at a time; small, so that all threads finish together. */
 const CHUNK_SEQUENCES = 8192;
 
 /**
- * The parts of a corpus that fall to this one of the threads that share `counter` (zero at first): each takes the next
- * part when it has done one. Together they get every sequence once.
+ * Ranges of a corpus claimed by this thread; `counter` (zero at first) is shared by all threads, which
+ * together get every sequence once.
  */
 export function* claimRanges(corpus: Corpus, counter: Int32Array): Generator<Range> {
   for (;;) {
@@ -59,10 +59,7 @@ export function* claimRanges(corpus: Corpus, counter: Int32Array): Generator<Ran
   }
 }
 
-/**
- * Hits of a query (residue codes) in a corpus, in order of E-value, score, accession. `report` hears the fraction
- * done, 0..1. Deterministic. Empty where query or corpus are.
- */
+/** Hits of a query (residue codes) in a corpus, in order of E-value, score, accession. */
 export function search(
   query: Uint8Array,
   corpus: Corpus,
@@ -74,28 +71,28 @@ export function search(
 }
 
 /**
- * Hits of several queries in parts of a corpus, in no particular order: those of all parts, put together by `inOrder`,
- * are what `search` finds. The prefilter reads the residues once for all queries.
+ * Hits of several queries in ranges of a corpus, unordered. The prefilter reads the residues once for all
+ * queries.
  */
 export function searchRanges(
   requests: readonly SearchRequest[],
   corpus: Corpus,
-  parts: Iterable<Range>,
+  ranges: Iterable<Range>,
   report: (fraction: number) => void = () => {},
 ): Hit[][] {
   report(0);
   const masked = requests.map(({ query }) => maskLowComplexity(query));
   const candidates = requests.map((): Candidate[] => []);
-  const ranges = sliceRanges(parts, (sequences) =>
+  const slices = sliceRanges(ranges, (sequences) =>
     report((sequences / corpus.sequenceCount) * SCAN_FRACTION),
   );
   const exhaustive = requests.some(({ options }) => options.exhaustive);
   if (exhaustive) {
-    for (const [first, end] of ranges) {
+    for (const [first, end] of slices) {
       for (let index = first; index < end; index++)
-        for (const queryComposition of candidates) queryComposition.push({ index, score: 0 });
+        for (const list of candidates) list.push({ index, score: 0 });
     }
-  } else prefilter(masked, requests, corpus, ranges, candidates);
+  } else prefilter(masked, requests, corpus, slices, candidates);
   const hits = requests.map((request, k) => {
     const score = (fraction: number): void =>
       report(SCAN_FRACTION + ((1 - SCAN_FRACTION) * (k + fraction)) / requests.length);
@@ -105,18 +102,18 @@ export function searchRanges(
   return hits;
 }
 
-/** Part of the work that is the prefilter's. Only the progress depends on it. */
+/** Fraction of the progress given to the prefilter. */
 const SCAN_FRACTION = 0.6;
 
 interface Candidate {
   index: number;
-  /** Of the prefilter's best extension. */
+  /** Score of the prefilter's best extension. */
   score: number;
 }
 
-function* sliceRanges(parts: Iterable<Range>, report: (sequences: number) => void): Generator<Range> {
+function* sliceRanges(ranges: Iterable<Range>, report: (sequences: number) => void): Generator<Range> {
   let sequences = 0;
-  for (const part of parts) {
+  for (const part of ranges) {
     for (let first = part[0]; first < part[1]; first += PROGRESS_SLICE) {
       const end = Math.min(first + PROGRESS_SLICE, part[1]);
       yield [first, end];
@@ -125,7 +122,7 @@ function* sliceRanges(parts: Iterable<Range>, report: (sequences: number) => voi
   }
 }
 
-/** Those of the candidates that are hits. */
+/** Aligns the candidates and returns the hits. */
 function scoreCandidates(
   { query, options }: SearchRequest,
   masked: Uint8Array,
@@ -147,7 +144,7 @@ function scoreCandidates(
       const rawScore = scores[k];
       const expected = (score: number): number =>
         eValue(score, query.length, subjects[k].length, corpus.residueCount);
-      // The correction only ever lowers a score, so most need none.
+      // The correction only lowers scores, so most candidates need none.
       if (expected(rawScore) > options.maxEValue) continue;
       const score = rawScore * compositionScale(queryComposition, composition(subjects[k]));
       const chance = expected(score);
@@ -159,7 +156,7 @@ function scoreCandidates(
   return hits;
 }
 
-/** Hits in order of E-value, score, accession: sorted in place, and answered. */
+/** Sorts hits in place by E-value, score, accession. */
 export function sortHits(hits: Hit[], corpus: Corpus): Hit[] {
   const accessions = new Map(hits.map(({ index }) => [index, corpus.accession(index)]));
   const byAccession = (a: Hit, b: Hit): number => {
@@ -170,12 +167,12 @@ export function sortHits(hits: Hit[], corpus: Corpus): Hit[] {
   return hits.sort((a, b) => a.eValue - b.eValue || b.rawScore - a.rawScore || byAccession(a, b));
 }
 
-/** The residues of one sequence, where they lie. */
+/** Residues of a sequence, not copied. */
 export function residuesOf(corpus: Corpus, index: number): Uint8Array {
   return corpus.residues.subarray(corpus.offsets[index], corpus.offsets[index + 1]);
 }
 
-/** Adds the sequences that share a word with a query, and a good stretch through it, to its candidates. */
+/** Adds the sequences with a high-scoring seed extension to each query's candidates. */
 function prefilter(
   masked: readonly Uint8Array[],
   requests: readonly SearchRequest[],
@@ -185,7 +182,7 @@ function prefilter(
 ): void {
   const { query, owners, table } = indexSeedsTogether(masked);
   if (table.words.length === 0) return;
-  // The bounds of all together: those of each are looked at again before sequences are compared.
+  // Bounds of all queries; each candidate is checked against its own query's later.
   const minLength = Math.min(...requests.map(({ options }) => options.minLength));
   const maxLength = Math.max(...requests.map(({ options }) => options.maxLength));
   blosumKernel().scan(

@@ -3,14 +3,14 @@ import { BACKGROUND } from "./alphabet.ts";
 import { BLOSUM62, STRIDE } from "./matrix.ts";
 
 /**
- * Residues of a word. One word of five finds more relatives than two of four on a diagonal do, with a twentieth of the
- * chance hits (docs/search.md); six would find a little more still, but their table does not stay in the processor's cache.
+ * Residues per word. One word of five is as sensitive as two of four on a diagonal with a twentieth of the
+ * chance hits (docs/search.md); the table of six exceeds the processor's cache.
  */
 export const WORD_LENGTH = 5;
 
 /**
- * Chance word hits per residue of the corpus that a sketch may cause. The threshold of the neighbourhood is the
- * lowest that keeps to it: short queries, which have few words, get wide neighbourhoods, long ones narrow ones.
+ * Maximum expected chance hits per residue of the corpus. It sets the threshold of the neighbourhood: wide
+ * for short queries, which have few words, narrow for long ones.
  */
 export const MAX_HITS_PER_RESIDUE = 0.007;
 const MIN_THRESHOLD = 14;
@@ -21,13 +21,13 @@ const LOWEST = -4;
 
 export interface SeedIndex {
   table: WordTable;
-  /** Words score at least this against a word of the query. */
+  /** Minimum score of a neighbourhood word against a word of the query. */
   threshold: number;
   /** Chance hits per residue of a corpus of average composition. */
   expectedHits: number;
 }
 
-/** The residues in order of their score against each residue, best first, and those scores. */
+/** Residues by descending score against each residue, and these scores. */
 const RANKED_RESIDUES = Array.from({ length: CODES }, (_, a) => {
   const order = Array.from({ length: CODES }, (_, b) => b).sort(
     (b, c) => BLOSUM62[a * STRIDE + c] - BLOSUM62[a * STRIDE + b] || b - c,
@@ -36,8 +36,9 @@ const RANKED_RESIDUES = Array.from({ length: CODES }, (_, a) => {
 });
 
 /**
- * The words of five residues that score `threshold` or more (BLOSUM62) against a word of the query (Altschul et
- * al. 1990, the neighbourhood), and where. Words with a letter that is none of the twenty, such as a masked X, have none.
+ * Neighbourhood (Altschul et al. 1990) of a query: the words that score `threshold` or more (BLOSUM62)
+ * against a word of the query, and their positions. Words with a non-standard letter, such as a masked X,
+ * have none.
  */
 export function indexSeeds(query: Uint8Array, hitsPerResidue: number = MAX_HITS_PER_RESIDUE): SeedIndex {
   const found = new WordList();
@@ -45,17 +46,17 @@ export function indexSeeds(query: Uint8Array, hitsPerResidue: number = MAX_HITS_
   return { table: found.tabulate(), threshold, expectedHits };
 }
 
-/** Queries one behind the other, with the words of all of them, as `Kernel.scan` takes them. */
+/** Concatenated queries with their words, as `Kernel.scan` takes them. */
 export interface JointSeedIndex {
   query: Uint8Array;
   owners: Uint16Array;
   table: WordTable;
 }
 
-/** Between joined queries: a code that scores far below zero against all. */
+/** Separator of concatenated queries: scores far below zero against all codes. */
 const BARRIER = 31;
 
-/** The sketches of several queries as one: each has the words that it has alone. At most 65,536 queries. */
+/** Seed index of several queries, each with the words it has alone. At most 65,536 queries. */
 export function indexSeedsTogether(queries: readonly Uint8Array[]): JointSeedIndex {
   const length = queries.reduce((sum, one) => sum + one.length + 1, 0);
   const query = new Uint8Array(length).fill(BARRIER);
@@ -71,7 +72,7 @@ export function indexSeedsTogether(queries: readonly Uint8Array[]): JointSeedInd
   return { query, owners, table: found.tabulate() };
 }
 
-/** Adds the neighbourhood of a query whose first residue has the place `start`. */
+/** Adds the neighbourhood of a query that starts at position `start`. */
 function addWords(
   found: WordList,
   query: Uint8Array,
@@ -79,19 +80,19 @@ function addWords(
   hitsPerResidue: number,
 ): Omit<SeedIndex, "table"> {
   const { threshold, expectedHits } = chooseThreshold(query, hitsPerResidue);
-  const rest = new Int32Array(WORD_LENGTH + 1);
+  const maxRest = new Int32Array(WORD_LENGTH + 1);
   for (let i = 0; i + WORD_LENGTH <= query.length; i++) {
     if (!isStandardWord(query, i)) continue;
     for (let k = WORD_LENGTH - 1; k >= 0; k--)
-      rest[k] = rest[k + 1] + RANKED_RESIDUES[query[i + k]].scores[0];
-    const go = (k: number, score: number, word: number): void => {
+      maxRest[k] = maxRest[k + 1] + RANKED_RESIDUES[query[i + k]].scores[0];
+    const extend = (k: number, score: number, word: number): void => {
       const { codes, scores } = RANKED_RESIDUES[query[i + k]];
-      for (let b = 0; b < CODES && score + scores[b] + rest[k + 1] >= threshold; b++) {
+      for (let b = 0; b < CODES && score + scores[b] + maxRest[k + 1] >= threshold; b++) {
         if (k === WORD_LENGTH - 1) found.add(word * CODES + codes[b], start + i);
-        else go(k + 1, score + scores[b], word * CODES + codes[b]);
+        else extend(k + 1, score + scores[b], word * CODES + codes[b]);
       }
     };
-    go(0, 0, 0);
+    extend(0, 0, 0);
   }
   return { threshold, expectedHits };
 }
@@ -103,26 +104,26 @@ function isStandardWord(query: Uint8Array, at: number): boolean {
 
 const HIGHEST_BIT = 0x8000_0000;
 
-/** Words, their places, and room to sort both: kept, since they are too large to be allocated for every query. */
+/** Words, their positions, and buffers to sort both; reused between queries. */
 let sortBuffers = Array.from({ length: 4 }, () => new Uint32Array(1 << 15));
 
-/** Words (numbers of base 20) and the places they come from. One at a time is in use. */
+/** Words (base-20 numbers) and their positions. Only one list is in use at a time. */
 class WordList {
   #length = 0;
 
-  add(word: number, place: number): void {
+  add(word: number, position: number): void {
     if (this.#length === sortBuffers[0].length) sortBuffers = sortBuffers.map(doubled);
     sortBuffers[0][this.#length] = word;
-    sortBuffers[1][this.#length++] = place;
+    sortBuffers[1][this.#length++] = position;
   }
 
-  /** In the form that the scan reads. Words ascend, and so do the places of each where they were added so. */
+  /** Table for the scan: words ascend, and so do the positions of each. */
   tabulate(): WordTable {
     const length = this.#length;
-    const [found, places, otherFound, otherPlaces] = sortBuffers;
-    // Words have 22 bits: two passes of a sort by 11 each, which leaves equal words in the order they came in.
-    sortByDigit([found, places], length, 0, [otherFound, otherPlaces]);
-    sortByDigit([otherFound, otherPlaces], length, DIGIT_BITS, [found, places]);
+    const [found, positions, otherFound, otherPositions] = sortBuffers;
+    // Words have 22 bits: a stable radix sort with two digits of 11 bits.
+    sortByDigit([found, positions], length, 0, [otherFound, otherPositions]);
+    sortByDigit([otherFound, otherPositions], length, DIGIT_BITS, [found, positions]);
     let distinct = 0;
     let single = 0;
     for (let k = 0, end = 0; k < length; k = end, distinct++) {
@@ -131,30 +132,30 @@ class WordList {
     }
     const words = new Uint32Array(distinct);
     const heads = new Uint32Array(distinct);
-    const positions = new Uint32Array(length - single);
-    let listed = 0;
+    const listed = new Uint32Array(length - single);
+    let count = 0;
     for (let k = 0, end = 0, row = 0; k < length; k = end, row++) {
       while (end < length && found[end] === found[k]) end++;
       words[row] = found[k];
-      heads[row] = end === k + 1 ? places[k] + HIGHEST_BIT : listed;
+      heads[row] = end === k + 1 ? positions[k] + HIGHEST_BIT : count;
       if (end === k + 1) continue;
-      for (let i = k; i < end; i++) positions[listed++] = places[i];
-      positions[listed - 1] += HIGHEST_BIT;
+      for (let i = k; i < end; i++) listed[count++] = positions[i];
+      listed[count - 1] += HIGHEST_BIT;
     }
-    return { words, heads, positions };
+    return { words, heads, positions: listed };
   }
 }
 
 const DIGIT_BITS = 11;
 
-type WordsAndPlaces = readonly [words: Uint32Array, places: Uint32Array];
+type WordsAndPositions = readonly [words: Uint32Array, positions: Uint32Array];
 
-/** Stable counting sort of words and their places by one digit of the words. */
+/** Stable counting sort of words and positions by one digit of the words. */
 function sortByDigit(
-  [words, places]: WordsAndPlaces,
+  [words, positions]: WordsAndPositions,
   length: number,
   shift: number,
-  [sortedWords, sortedPlaces]: WordsAndPlaces,
+  [sortedWords, sortedPositions]: WordsAndPositions,
 ): void {
   const mask = (1 << DIGIT_BITS) - 1;
   const next = new Uint32Array(mask + 2);
@@ -163,7 +164,7 @@ function sortByDigit(
   for (let k = 0; k < length; k++) {
     const to = next[(words[k] >>> shift) & mask]++;
     sortedWords[to] = words[k];
-    sortedPlaces[to] = places[k];
+    sortedPositions[to] = positions[k];
   }
 }
 
@@ -173,13 +174,13 @@ function doubled(list: Uint32Array): Uint32Array<ArrayBuffer> {
   return larger;
 }
 
-/** The lowest threshold that keeps the expected hits within HITS_PER_RESIDUE, from the distribution of word scores. */
+/** Lowest threshold with at most `hitsPerResidue` expected hits, from the distribution of word scores. */
 function chooseThreshold(
   query: Uint8Array,
   hitsPerResidue: number,
 ): { threshold: number; expectedHits: number } {
   const span = (HIGHEST - LOWEST) * WORD_LENGTH + 1;
-  // Chance of every score of a random residue against each residue.
+  // Distribution of the score of a random residue against each residue.
   const single = Array.from({ length: CODES }, (_, a) => {
     const chance = new Float64Array(HIGHEST - LOWEST + 1);
     for (let b = 0; b < CODES; b++) chance[BLOSUM62[a * STRIDE + b] - LOWEST] += BACKGROUND[b];
@@ -192,7 +193,7 @@ function chooseThreshold(
   const four = new Float64Array((HIGHEST - LOWEST) * 4 + 1);
   for (let i = 0; i + WORD_LENGTH <= query.length; i++) {
     if (!isStandardWord(query, i)) continue;
-    // Two pairs, convolved with each other and with the last residue: pairs are kept, since there are only 400.
+    // Two pairs, convolved with each other and with the last residue; the 400 pairs are cached.
     convolve(pair(query[i], query[i + 1]), pair(query[i + 2], query[i + 3]), four);
     const last = single[query[i + 4]];
     for (let s = 0; s < four.length; s++) {

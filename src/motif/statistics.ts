@@ -1,43 +1,37 @@
 import { BACKGROUND } from "./alphabet.ts";
 import { BLOSUM62, STRIDE } from "./matrix.ts";
 
-/**
- * How surprising a local alignment score is: the extreme value law of Karlin & Altschul (PNAS 1990, 87:2264) with
- * the parameters that NCBI measured for gapped alignments.
- */
-
-/** Cost of the first and of each further residue of a gap: NCBI's "existence 11, extension 1". */
+/** Cost of the first and each further residue of a gap: NCBI's "existence 11, extension 1". */
 export const GAP_FIRST = 12;
 export const GAP_NEXT = 1;
 
 /**
- * Parameters of BLOSUM62 with these gap costs: Altschul, Bundschuh, Olsen & Hwa, Nucleic Acids Res. 2001,
- * 29:351. A is the mean number of residues that an alignment takes up per half bit, ALPHA its variance, SIGMA
- * the covariance of the two lengths: Park, Sheetlin, Ma, Madden & Spouge, BMC Res. Notes 2012, 5:286; values as
- * NCBI BLAST prints them.
+ * Gumbel parameters of BLOSUM62 with these gap costs (Altschul, Bundschuh, Olsen & Hwa, Nucleic Acids Res.
+ * 2001, 29:351), and those of the finite-size correction (Park, Sheetlin, Ma, Madden & Spouge, BMC Res. Notes
+ * 2012, 5:286): A is the mean length of an alignment per half bit, ALPHA its variance, SIGMA the covariance
+ * of both lengths. Values as in NCBI BLAST.
  */
 const LAMBDA = 0.267;
 export const K = 0.041;
 const A = 1.9;
 const ALPHA = 42.6028;
 const SIGMA = 43.6362;
-/** The same without gaps; they tell how the lengths begin at low scores. */
+/** Ungapped parameters, which define the lengths at low scores. */
 const UNGAPPED_A = 0.7916;
 const UNGAPPED_ALPHA = 4.96466;
 const LENGTH_AT_0 = 2 * GAP_FIRST * (UNGAPPED_A - A);
 const VARIANCE_AT_0 = 2 * GAP_FIRST * (UNGAPPED_ALPHA - ALPHA);
 const COVARIANCE_AT_0 = 2 * GAP_FIRST * (UNGAPPED_ALPHA - SIGMA);
 
-/** Raw score to bits. */
+/** Converts a raw score to bits. */
 export function bitScore(rawScore: number): number {
   return (LAMBDA * rawScore - Math.log(K)) / Math.LN2;
 }
 
 /**
- * Expected number of chance alignments of this raw score (half bits) or more, in a corpus of `residueCount`
- * residues: that of query and subject (lengths in residues), times how often the subject's length goes into the
- * corpus. Not the whole product of the lengths counts, but where an alignment can still begin: Park et al. 2012.
- * Infinity where either sequence is empty.
+ * Expected number of chance alignments with this raw score (half bits) or better in a corpus of
+ * `residueCount` residues (Karlin & Altschul, PNAS 1990, 87:2264), with the finite-size correction of Park et
+ * al. 2012, scaled from the subject's length to the corpus. Infinity if either sequence is empty.
  */
 export function eValue(
   rawScore: number,
@@ -48,28 +42,28 @@ export function eValue(
   if (queryLength === 0 || subjectLength === 0) return Infinity;
   const variance = Math.max((2 * ALPHA) / LAMBDA, ALPHA * rawScore + VARIANCE_AT_0);
   const deviation = Math.sqrt(variance);
-  const taken = A * rawScore + LENGTH_AT_0;
-  const left = (length: number): { chance: number; mean: number } => {
-    const z = (length - taken) / deviation;
+  const expectedLength = A * rawScore + LENGTH_AT_0;
+  const remaining = (length: number): { chance: number; mean: number } => {
+    const z = (length - expectedLength) / deviation;
     const chance = normal(z);
-    // Mean of what is left of the sequence, where something is left: at least 0, whatever rounding does.
+    // Mean remaining length, at least 0 despite rounding.
     const density = Math.exp((-z * z) / 2) / Math.sqrt(2 * Math.PI);
     return { chance, mean: Math.max(0, deviation * (z * chance + density)) };
   };
-  const query = left(queryLength);
-  const subject = left(subjectLength);
+  const query = remaining(queryLength);
+  const subject = remaining(subjectLength);
   const covariance = Math.max((2 * SIGMA) / LAMBDA, SIGMA * rawScore + COVARIANCE_AT_0);
   const area = query.mean * subject.mean + covariance * query.chance * subject.chance;
   return area * K * Math.exp(-LAMBDA * rawScore) * (residueCount / subjectLength);
 }
 
-/** Chance that a standard normal variable is at most z, with relative precision in the lower tail too. */
+/** Standard normal distribution function, with relative precision in the lower tail. */
 export function normal(z: number): number {
   if (z > 0) return 1 - normal(-z);
   const density = Math.exp((-z * z) / 2) / Math.sqrt(2 * Math.PI);
   const x = -z;
   if (x < 2.5) {
-    // Series of the integral from 0 (Abramowitz & Stegun 26.2.11): all terms positive.
+    // Series (Abramowitz & Stegun 26.2.11); all terms are positive.
     let term = x;
     let sum = x;
     for (let n = 1; term > 1e-17 * sum; n++) {
@@ -84,21 +78,21 @@ export function normal(z: number): number {
   return density / fraction;
 }
 
-/** Part of each of the twenty standard residues among those of a sequence; the background's where it has none. */
-export function composition(residues: Uint8Array): Float64Array {
+/** Frequencies of the standard residues in a sequence; `fallback` if it has none. */
+export function composition(residues: Uint8Array, fallback: Float64Array = BACKGROUND): Float64Array {
   const counts = new Float64Array(32);
   for (const code of residues) counts[code & 31]++;
   let sum = 0;
   for (let a = 0; a < 20; a++) sum += counts[a];
-  return sum === 0 ? BACKGROUND.slice() : counts.subarray(0, 20).map((count) => count / sum);
+  return sum === 0 ? fallback.slice() : counts.subarray(0, 20).map((count) => count / sum);
 }
 
 const LOWEST = -4;
 const HIGHEST = 11;
 
 /**
- * Lambda of BLOSUM62 without gaps for two compositions: the positive root of the sum over residue pairs of
- * p(a) q(b) exp(lambda s(a, b)) = 1, by bisection. 0 where the expected score is not negative and none exists.
+ * Ungapped lambda of BLOSUM62 for two compositions: the positive root of the sum over residue pairs of p(a)
+ * q(b) exp(lambda s(a, b)) = 1, by bisection. 0 if the expected score is not negative.
  */
 export function ungappedLambda(p: Float64Array, q: Float64Array): number {
   const chance = new Float64Array(HIGHEST - LOWEST + 1);
@@ -131,13 +125,13 @@ export function ungappedLambda(p: Float64Array, q: Float64Array): number {
 
 const STANDARD_LAMBDA = ungappedLambda(BACKGROUND, BACKGROUND);
 
-/** Corrections below this are cut: NCBI's lower bound. */
+/** Lower limit of the correction, as in NCBI BLAST. */
 const MIN_SCALE = 0.5;
 
 /**
- * By how much a score is worth less because two sequences share an uneven composition, such as many prolines:
- * the ratio of their ungapped lambda to the background's, at most 1 (Schaffer et al., Nucleic Acids Res. 2001,
- * 29:2994, applied to the score instead of to the matrix).
+ * Factor by which a score is reduced for a shared compositional bias: the ratio of the ungapped lambda to the
+ * background's, at most 1 (Schaffer et al., Nucleic Acids Res. 2001, 29:2994, applied to the score instead of
+ * the matrix).
  */
 export function compositionScale(query: Float64Array, subject: Float64Array): number {
   const ratio = ungappedLambda(query, subject) / STANDARD_LAMBDA;

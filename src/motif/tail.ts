@@ -5,10 +5,9 @@ import { SHIFT, SHIFT_RETENTION, MAX_TERMINUS_OFFSET } from "./options.ts";
 import { type Motif, type Retention, lookaroundIn } from "./retention.ts";
 
 /**
- * Retention of a match that lies in a loose end: beyond the aligned part of a homolog that itself goes on there,
- * as end gaps that cost nothing let it. The motif is looked for between where the last aligned column and where the end of
- * the chain put it, and SHIFT to either side. A pattern bound to the end of the chain is found in its one
- * place or not at all, and is worth 1 there. Null where the homolog has no residues to tell.
+ * Retention of a match in the unaligned end of a homolog. The motif is searched between the positions
+ * predicted from the last aligned column and from the end of the chain, extended by SHIFT. An anchored
+ * pattern found at its position counts as 1. Null if the homolog has no residues there.
  *
  * @param length of the query.
  */
@@ -34,8 +33,8 @@ export function tailRetention(
 }
 
 /**
- * Where in the homolog a match in a loose end is to be expected; null where it lies in none, or in one too short to hold
- * it. A pattern bound to an end is looked for at the homolog's own end wherever that is aligned.
+ * Expected range of a match in an unaligned end; null if the match is elsewhere or the end is too short. For
+ * an anchored pattern the homolog's own end, whether aligned or not.
  */
 function tailWindow(
   { start, end }: Match,
@@ -44,23 +43,23 @@ function tailWindow(
   anchored: boolean,
 ): { from: number; to: number } | null {
   if (first < 0) return null;
-  const isBehind = end - 1 > last;
+  const isAfter = end - 1 > last;
   const isBefore = start < first;
   let byColumn: number;
   let byEnd: number;
-  let loose: number;
-  if (isBehind || (anchored && end === length)) {
+  let unaligned: number;
+  if (isAfter || (anchored && end === length)) {
     byColumn = row.before[last] + (start - last);
     byEnd = row.residues.length - (length - start);
-    loose = row.residues.length - 1 - row.before[last];
+    unaligned = row.residues.length - 1 - row.before[last];
   } else if (isBefore || (anchored && start === 0)) {
     byColumn = row.before[first] - (first - start);
     byEnd = start;
-    loose = row.before[first];
+    unaligned = row.before[first];
   } else {
     return null;
   }
-  if ((isBehind || isBefore) && loose < end - start) return null;
+  if ((isAfter || isBefore) && unaligned < end - start) return null;
   if (Math.abs(byColumn - byEnd) > MAX_TERMINUS_OFFSET) byEnd = byColumn;
   return { from: Math.min(byColumn, byEnd), to: Math.max(byColumn, byEnd) + (end - start) };
 }

@@ -1,68 +1,70 @@
 import { LOST_ERROR, RATE_SPREAD, SHIFTED_ERROR, LOSS_RATE_FACTORS } from "./options.ts";
 import type { Tree } from "./tree.ts";
 
-/** What was seen at a leaf: the motif in its place, beside it, nowhere near, or nothing can be told. */
+/** Observation at a leaf: motif at its position, shifted, absent, or no data. */
 export type Observation = "kept" | "shifted" | "lost" | "unknown";
 
-/** How likely chance alone shows the motif. */
+/** Probabilities of the motif by chance. */
 export interface Chance {
-  /** In the aligned place. */
+  /** At the aligned position. */
   exact: number;
-  /** Within the shift, but beside that place. */
+  /** Within the shift, but not at that position. */
   near: number;
 }
 
-/** Nothing is impossible by chance: keeps the logarithms finite. */
+/** Lower limit of these probabilities, for finite logarithms. */
 const MIN_CHANCE = 1e-12;
 
-/** Gauss–Hermite nodes and weights for three points of a normal law. */
+/** Gauss–Hermite nodes and weights for three points of a normal distribution. */
 const QUADRATURE_POINTS = [-Math.sqrt(3), 0, Math.sqrt(3)];
 const QUADRATURE_WEIGHTS = [1 / 6, 2 / 3, 1 / 6];
 
 /**
- * Log of the likelihood ratio, in nats, of what the leaves show if the motif is lost more slowly than its surroundings change,
- * against as fast. The motif is there or not, and changes along the branches as a Markov chain of two states
- * (Felsenstein, J. Mol. Evol. 1981, 17:368): near relatives that agree count once, not as independent trials.
+ * Log-likelihood ratio, in nats, of slow loss of the motif against loss at the local rate. Presence follows a
+ * two-state Markov chain along the tree (Felsenstein, J. Mol. Evol. 1981, 17:368), so close relatives that
+ * agree do not count as independent.
  *
- * Slower means `SLOWDOWNS` times the rate, all equally likely beforehand, the last of which is 1: so the ratio never falls below
- * −ln of their number. The rate itself is known up to a lognormal factor of spread RATE_SPREAD, which is integrated out.
+ * Slow loss is the mean over LOSS_RATE_FACTORS, the last of which is 1; the ratio is therefore at least −ln
+ * of their number. The local rate has a lognormal error with RATE_SPREAD, which is integrated out.
  *
- * @param sightings one per leaf; leaf 0 is the query and kept.
- * @param rate losses per unit of branch length to be expected from the surroundings.
+ * @param observations one per leaf; leaf 0 is the query.
+ * @param rate expected losses per unit of branch length at the local rate.
  */
 export function lossRateLikelihood(
   tree: Tree,
-  sightings: readonly Observation[],
+  observations: readonly Observation[],
   rate: number,
   chance: Chance,
 ): number {
   const near = Math.min(0.5, Math.max(MIN_CHANCE, chance.near));
   const exact = Math.min(0.5, Math.max(MIN_CHANCE, chance.exact));
-  const seen: Record<Observation, readonly [on: number, off: number]> = {
+  const emission: Record<Observation, readonly [on: number, off: number]> = {
     kept: [1 - SHIFTED_ERROR - LOST_ERROR, exact],
     shifted: [SHIFTED_ERROR, near],
     lost: [LOST_ERROR, Math.max(1e-3, 1 - exact - near)],
     unknown: [1, 1],
   };
-  const leaves = sightings.map((sighting, leaf) => (leaf === 0 ? ([1, 0] as const) : seen[sighting]));
+  const leaves = observations.map((observation, leaf) =>
+    leaf === 0 ? ([1, 0] as const) : emission[observation],
+  );
   const share = Math.min(0.5, exact + near);
-  const given = LOSS_RATE_FACTORS.map((slowdown) =>
+  const logLikelihoods = LOSS_RATE_FACTORS.map((factor) =>
     logSumExp(
       QUADRATURE_POINTS.map((node) =>
-        logLikelihood(tree, leaves, slowdown * rate * Math.exp(RATE_SPREAD * node), share),
+        logLikelihood(tree, leaves, factor * rate * Math.exp(RATE_SPREAD * node), share),
       ),
       QUADRATURE_WEIGHTS,
     ),
   );
-  const even = given.map(() => 1 / given.length);
-  return logSumExp(given, even) - given[given.length - 1];
+  const uniform = logLikelihoods.map(() => 1 / logLikelihoods.length);
+  return logSumExp(logLikelihoods, uniform) - logLikelihoods[logLikelihoods.length - 1];
 }
 
 /**
- * Log-likelihood of the leaves by pruning. Nodes have lower numbers than their parents, so one pass up suffices.
+ * Log-likelihood of the leaves by pruning, in one pass from the leaves to the root.
  *
- * @param leaves per leaf the probability of what was seen if the motif is there, and if not.
- * @param share of the time that the chain spends with the motif when left alone.
+ * @param leaves per leaf the probability of its observation with and without the motif.
+ * @param share stationary probability of the motif.
  */
 function logLikelihood(
   tree: Tree,
@@ -89,7 +91,7 @@ function logLikelihood(
   return log + Math.log(share * on[nodes - 1] + (1 - share) * off[nodes - 1]);
 }
 
-/** ln Σ weight · e^log, without overflow. */
+/** ln Σ weight · e^log without overflow. */
 function logSumExp(logs: readonly number[], weights: readonly number[]): number {
   const most = Math.max(...logs);
   return most + Math.log(logs.reduce((sum, log, i) => sum + weights[i] * Math.exp(log - most), 0));

@@ -1,27 +1,26 @@
 /**
- * A tree of `leaves` leaves, numbered 0.. in the order of the distances, and inner nodes after them. Every node has a
- * lower number than its parent; the last is the root, placed where neighbour joining ended: the tree means none.
+ * An unrooted tree with `leaves` leaves, numbered first, in the order of the distances. Every node has a
+ * lower number than its parent; the last is an arbitrary root.
  */
 export interface Tree {
   leaves: number;
   /** −1 for the root. */
   parent: Int32Array;
-  /** Length of the branch to the parent, in substitutions per site, never negative. */
+  /** Branch length to the parent in substitutions per site, at least 0. */
   length: Float64Array;
 }
 
-/** Two pairs tie whose criterion differs by less than this part of the largest that it can be: rounding must not choose. */
+/** Relative difference of two criteria below which a pair ties, so that rounding does not decide. */
 const TIE = 1e-12;
 
-/** Row sums are kept up to date join by join, and added up anew after so many, long before rounding could reach TIE. */
+/** Joins after which the running row sums are recomputed, before rounding errors could reach TIE. */
 const SUM_REFRESH_INTERVAL = 16;
 
 /**
- * Neighbour joining: Saitou & Nei, Mol. Biol. Evol. 1987, 4:406, with the criterion of Studier & Keppler, ibid.
- * 1988, 5:729. Negative branches become 0. Among pairs that tie the lowest-numbered is joined, so the result
- * depends on nothing but the distances.
+ * Neighbour joining (Saitou & Nei, Mol. Biol. Evol. 1987, 4:406) with the criterion of Studier & Keppler,
+ * ibid. 1988, 5:729. Negative branches become 0. Among tied pairs the lowest-numbered is joined.
  *
- * @param matrix symmetric, size × size, row by row; not changed.
+ * @param matrix symmetric, size × size.
  */
 export function neighbourJoining(matrix: Float64Array, size: number): Tree {
   const nodes = size < 2 ? size : size === 2 ? 3 : 2 * size - 2;
@@ -36,7 +35,8 @@ export function neighbourJoining(matrix: Float64Array, size: number): Tree {
     attach(tree, 1, 2, matrix[1] / 2);
     return tree;
   }
-  // Live rows stay in slots 0..live−1; `ids` tells the node in a slot. A joined pair frees one slot, filled from the end.
+  // Live rows are in slots 0..live−1; `ids` has the node of each slot. A join frees one slot, filled
+  // from the end.
   const d = matrix.slice();
   const ids = Int32Array.from({ length: size }, (_, i) => i);
   const sums = new Float64Array(size);
@@ -53,10 +53,10 @@ export function neighbourJoining(matrix: Float64Array, size: number): Tree {
     let sum = 0;
     for (let k = 0; k < live; k++) {
       if (k === i || k === j) continue;
-      const [toOne, toOther] = [d[i * size + k], d[j * size + k]];
-      const joined = Math.max(0, 0.5 * (toOne + toOther - between));
+      const [fromI, fromJ] = [d[i * size + k], d[j * size + k]];
+      const joined = Math.max(0, 0.5 * (fromI + fromJ - between));
       d[i * size + k] = d[k * size + i] = joined;
-      sums[k] += joined - toOne - toOther;
+      sums[k] += joined - fromI - fromJ;
       sum += joined;
     }
     ids[i] = inner++;
@@ -92,17 +92,17 @@ function sumRows(d: Float64Array, stride: number, live: number, sums: Float64Arr
 }
 
 interface Joining {
-  /** Distances of `size` × `size` slots. */
+  /** Distances, `size` × `size` slots. */
   d: Float64Array;
   size: number;
   sums: Float64Array;
   /** Node in each slot. */
   ids: Int32Array;
-  /** Criteria that differ less are tied. */
+  /** Criteria closer than this are tied. */
   slack: number;
 }
 
-/** The slots of the pair to join, the lower-numbered node first. */
+/** Slots of the pair to join, the lower-numbered node first. */
 function closestPair({ d, size, sums, ids, slack }: Joining, live: number): [number, number] {
   const factor = live - 2;
   let best = Infinity;
@@ -111,7 +111,7 @@ function closestPair({ d, size, sums, ids, slack }: Joining, live: number): [num
   for (let i = 0; i < live; i++) {
     const row = i * size;
     const sum = sums[i];
-    // One comparison, with room for rounding, excludes most pairs.
+    // Excludes most pairs with one comparison.
     let limit = best + 2 * slack + sum;
     for (let j = i + 1; j < live; j++) {
       if (factor * d[row + j] - sums[j] > limit) continue;
@@ -127,7 +127,9 @@ function closestPair({ d, size, sums, ids, slack }: Joining, live: number): [num
   return ids[bestI] < ids[bestJ] ? [bestI, bestJ] : [bestJ, bestI];
 }
 
-/** Whether the pair of nodes in slots (i, j) comes before that in (k, l): by the lower number, then by the higher. */
+/**
+ * Whether the pair of nodes in slots (i, j) precedes that in (k, l): by the lower number, then the higher.
+ */
 function precedes(ids: Int32Array, i: number, j: number, k: number, l: number): boolean {
   const low = Math.min(ids[i], ids[j]) - Math.min(ids[k], ids[l]);
   return low < 0 || (low === 0 && Math.max(ids[i], ids[j]) < Math.max(ids[k], ids[l]));
@@ -140,8 +142,8 @@ function moveSlot(d: Float64Array, stride: number, from: number, to: number): vo
 }
 
 /**
- * The tree in Newick's format, branch lengths to six decimals. Names with anything but letters, digits and `.-|/+`
- * are quoted, quotes within them doubled. An empty tree is the empty text.
+ * Newick text with branch lengths to six decimals. Names with characters other than letters, digits and
+ * `.-|/+` are quoted. Empty for an empty tree.
  */
 export function newick(tree: Tree, names: readonly string[]): string {
   const nodes = tree.parent.length;
@@ -149,7 +151,6 @@ export function newick(tree: Tree, names: readonly string[]): string {
   const children: number[][] = Array.from({ length: nodes }, () => []);
   for (let node = 0; node < nodes - 1; node++) children[tree.parent[node]].push(node);
   const text: string[] = [];
-  // Children have lower numbers than their parent, so that going upwards finds their texts ready.
   for (let node = 0; node < nodes; node++) {
     const label =
       node < tree.leaves ? newickName(names[node]) : `(${children[node].map((c) => text[c]).join(",")})`;

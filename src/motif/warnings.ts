@@ -1,5 +1,6 @@
 import { looksLikeNucleotides, STANDARD } from "./alphabet.ts";
 import type { Match } from "./automaton-matches.ts";
+import { windowEntropies } from "./complexity.ts";
 import type { Family } from "./divergence.ts";
 import type { Evidence } from "./evidence.ts";
 import {
@@ -12,25 +13,25 @@ import {
 } from "./options.ts";
 import type { Pattern } from "./pattern.ts";
 
-/** What a reader of a prediction must know before its numbers. */
+/** Warnings about the query and its homologs. */
 export function familyWarnings({ query, homologs }: Family): string[] {
   if (query.length === 0) return ["The query is empty."];
   const warnings: string[] = [];
   if (query.every((residue) => residue >= STANDARD.length)) {
-    warnings.push("The query has none of the twenty residues.");
+    warnings.push("The query contains none of the twenty residues.");
   }
   if (looksLikeNucleotides(query)) {
-    warnings.push("The query looks like DNA or RNA; proteins are scored: translate it first.");
+    warnings.push("The query looks like DNA or RNA. Translate it to protein first.");
   }
   if (homologs.length === 0) {
-    warnings.push("No homologs were found: nothing can be said about conservation.");
+    warnings.push("No homologs were found: conservation cannot be assessed.");
   } else if (homologs.length < MIN_HOMOLOGS) {
-    warnings.push(`Only ${counted(homologs.length)}: a score needs at least ${MIN_HOMOLOGS}.`);
+    warnings.push(`Only ${countHomologs(homologs.length)}: a score needs at least ${MIN_HOMOLOGS}.`);
   }
   return warnings;
 }
 
-/** What a pattern as such makes doubtful. */
+/** Warnings about a pattern. */
 export function patternWarnings(
   pattern: Pattern,
   queryLength: number,
@@ -50,7 +51,7 @@ export function patternWarnings(
   return warnings;
 }
 
-/** What makes a match's numbers doubtful, or why it has none. */
+/** Warnings about a match, or why it is not scored. */
 export function matchWarnings(
   query: Uint8Array,
   match: Match,
@@ -62,40 +63,31 @@ export function matchWarnings(
   if (!isShort) {
     warnings.push(`Not scored: the match is longer than ${options.maxMatchLength} residues.`);
   } else if (!isAffordable) {
-    warnings.push(
-      "Not scored: the matches of this pattern before it took all the work one pattern may cost.",
-    );
+    warnings.push("Not scored: earlier matches of this pattern reached the limit of work per pattern.");
   } else if (numbers.homologs < MIN_HOMOLOGS) {
     warnings.push(
-      `Not scored: ${counted(numbers.homologs)} at this match, at least ${MIN_HOMOLOGS} are needed.`,
+      `Not scored: ${countHomologs(numbers.homologs)} at this match; at least ${MIN_HOMOLOGS} are needed.`,
     );
   } else if (numbers.z === null) {
-    warnings.push("Not scored: no position of this match tells residues apart.");
+    warnings.push("Not scored: every position of this match is a wildcard.");
   } else if (numbers.homologs < FEW_HOMOLOGS) {
-    warnings.push(`Few homologs: ${counted(numbers.homologs)} at this match.`);
+    warnings.push(`Few homologs: ${countHomologs(numbers.homologs)} at this match.`);
   }
   if (isLowComplexity(query, match)) {
-    warnings.push("Low complexity: the match lies in a stretch of few different residues.");
+    warnings.push("Low complexity: the match lies in a region of few different residues.");
   }
   return warnings;
 }
 
-function counted(homologs: number): string {
+function countHomologs(homologs: number): string {
   return homologs === 1 ? "1 homolog" : `${homologs} homologs`;
 }
 
-/** Entropy of the window of COMPLEXITY_WINDOW residues around the middle of a match, in bits, against SEG's trigger. */
+/** Whether the window of COMPLEXITY_WINDOW residues around a match has low entropy. */
 function isLowComplexity(query: Uint8Array, { start, end }: Match): boolean {
   if (query.length < COMPLEXITY_WINDOW) return false;
   const middle = Math.floor((start + end - COMPLEXITY_WINDOW) / 2);
   const from = Math.min(Math.max(0, middle), query.length - COMPLEXITY_WINDOW);
-  const counts = new Map<number, number>();
-  for (const residue of query.subarray(from, from + COMPLEXITY_WINDOW)) {
-    counts.set(residue, (counts.get(residue) ?? 0) + 1);
-  }
-  let bits = 0;
-  for (const count of counts.values()) {
-    bits -= (count / COMPLEXITY_WINDOW) * Math.log2(count / COMPLEXITY_WINDOW);
-  }
-  return bits < LOW_COMPLEXITY_BITS;
+  const window = query.subarray(from, from + COMPLEXITY_WINDOW);
+  return windowEntropies(window, COMPLEXITY_WINDOW)[0] < LOW_COMPLEXITY_BITS;
 }

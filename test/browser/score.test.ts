@@ -48,7 +48,7 @@ browserTest("leads from an example to its result", async () => {
   await seeText(page, "one match by chance in 450 residues; most matches are likely random");
   await press(page, "button", "Add a pattern");
   await fill(page, "Pattern 2", "F..(W");
-  await seeText(page, "This ( is never closed");
+  await seeText(page, "Unclosed (");
   expect(await page.$eval("mark", (mark) => mark.textContent)).toBe("(");
   await checkPage(opened, "score-filled");
   await press(page, "button", "Remove pattern 2");

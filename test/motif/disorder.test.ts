@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { encode } from "../../src/motif/alphabet.ts";
-import { disorderAround, terminusProximity } from "../../src/motif/disorder.ts";
+import { disorderAround, terminusProximity } from "../../src/motif/region.ts";
 import { DISORDER_FLANK, TERMINUS_DECAY } from "../../src/motif/options.ts";
 
 test("the scale's ends and middle, as published", () => {

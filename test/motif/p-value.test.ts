@@ -1,16 +1,17 @@
 import { expect, test } from "bun:test";
-import { NULL_DEPTHS, NULL_DISORDER, NULL_QUANTILES } from "../../src/motif/null-quantiles.ts";
+import { NULL_DEPTHS, NULL_DISORDER, NULL_MATCHES, NULL_QUANTILES } from "../../src/motif/null-quantiles.ts";
 import { MIN_HOMOLOGS } from "../../src/motif/options.ts";
 import { binOf, LEVELS, NULL_BINS, pValueOf, verdictOf } from "../../src/motif/p-value.ts";
 import { SCORING_MODELS } from "../../src/motif/prediction.ts";
 
 test("the null distribution is complete: every bin has enough matches and rising quantiles", () => {
   expect(NULL_DEPTHS[0]).toBe(MIN_HOMOLOGS);
+  // Three standard errors around 5 % are then 3 % to 7 %.
+  expect(Math.min(...NULL_MATCHES)).toBeGreaterThan(1000);
+  expect(NULL_MATCHES).toHaveLength(NULL_BINS);
   for (const model of SCORING_MODELS) {
     expect(NULL_QUANTILES[model]).toHaveLength(NULL_BINS);
-    for (const { matches, persistence } of NULL_QUANTILES[model]) {
-      // Three standard errors around 5 % are then 3 % to 7 %.
-      expect(matches).toBeGreaterThan(1000);
+    for (const persistence of NULL_QUANTILES[model]) {
       expect(persistence).toHaveLength(LEVELS.length);
       for (let i = 1; i < LEVELS.length; i++) expect(persistence[i]).toBeGreaterThan(persistence[i - 1]);
     }
@@ -30,7 +31,7 @@ test("at each quantile the P value is the fraction above it; between them it fal
   for (const model of SCORING_MODELS)
     for (const [depth, homologs] of NULL_DEPTHS.entries())
       for (const [state, disorder] of [-1, ...NULL_DISORDER].entries()) {
-        const { persistence: z } = NULL_QUANTILES[model][3 * depth + state];
+        const z = NULL_QUANTILES[model][3 * depth + state];
         const at = (persistence: number) => pValueOf(model, { homologs, disorder, persistence })!;
         for (const [i, level] of LEVELS.entries()) {
           expect(at(z[i]).p).toBeCloseTo(1 - level, 9);

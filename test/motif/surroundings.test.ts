@@ -8,7 +8,7 @@ import {
   familyDisorder,
   regionCharge,
   serThrFraction,
-} from "../../src/motif/surroundings.ts";
+} from "../../src/motif/region.ts";
 
 const middle = { start: 60, end: 64 };
 

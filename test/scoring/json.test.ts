@@ -300,7 +300,7 @@ describe("an expression", () => {
   });
 
   test.each<[object, string, string, number | undefined]>([
-    [{ pattern: "P((A" }, "invalid_pattern", "character 3: This ( is never closed", 3],
+    [{ pattern: "P((A" }, "invalid_pattern", "character 3: Unclosed (", 3],
     [{ pattern: "" }, "invalid_pattern", "it is empty", 1],
     [{ pattern: "A{5,2}" }, "invalid_pattern", "character 2", 2],
     [{}, "invalid_request", "This field is required.", undefined],
