@@ -1,7 +1,7 @@
 import { href } from "../address.ts";
 import { Tag } from "../components/layout.tsx";
 import { type Column, Table } from "../components/table.tsx";
-import { inOrder } from "../score/order.ts";
+import { inOrder, sortable } from "../score/order.ts";
 import { decimal, shorten, type Verdict, VERDICT_ORDER } from "../score/result.ts";
 import { VerdictTag } from "../score/verdict.tsx";
 import type { Batch } from "./batch.ts";
@@ -48,32 +48,20 @@ const KEYS: Readonly<Record<string, (row: Row) => number | string | null | undef
   matches: ({ summary }) => summary?.matches,
 };
 
-const numeric = (name: "score" | "expected" | "z" | "p", title: string, digits: number): Column<Row> => ({
-  name,
-  title,
-  sortable: true,
-  numeric: true,
-  phone: "hide",
-  cell: ({ summary }) => (summary?.best ? decimal(summary.best[name], digits) : ""),
-});
+const NUMBER = { numeric: true, phone: "hide" } as const;
+const numeric = (name: "score" | "expected" | "z" | "p", title: string, digits = 2): Column<Row> =>
+  sortable(name, title, ({ summary }) => summary?.best && decimal(summary.best[name], digits), NUMBER);
 
 const COLUMNS: readonly Column<Row>[] = [
-  { name: "protein", title: "Protein", sortable: true, heading: true, cell: ({ protein }) => protein },
-  { name: "motif", title: "Motif", sortable: true, cell: ({ motif }) => <code>{motif}</code> },
-  { name: "verdict", title: "Verdict", sortable: true, phone: "end", cell: (row) => <RowState row={row} /> },
+  sortable("protein", "Protein", ({ protein }) => protein, { heading: true }),
+  sortable("motif", "Motif", ({ motif }) => <code>{motif}</code>),
+  sortable("verdict", "Verdict", (row) => <RowState row={row} />, { phone: "end" }),
   { name: "match", title: "Best match", cell: (row) => <BestMatch row={row} /> },
-  numeric("score", "Score", 2),
-  numeric("expected", "Expected", 2),
-  numeric("z", "z", 2),
+  numeric("score", "Score"),
+  numeric("expected", "Expected"),
+  numeric("z", "z"),
   numeric("p", "P", 3),
-  {
-    name: "matches",
-    title: "Matches",
-    sortable: true,
-    numeric: true,
-    phone: "hide",
-    cell: ({ summary }) => summary?.matches ?? "",
-  },
+  sortable("matches", "Matches", ({ summary }) => summary?.matches, NUMBER),
 ];
 
 export const BatchTable = (props: {

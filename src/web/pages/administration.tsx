@@ -6,7 +6,7 @@ import { Card, KeyValues, Tag } from "../components/layout.tsx";
 import { Loaded, useLoaded, usePolling } from "../components/loaded.tsx";
 import { formatDuration, formatSize, Time } from "../format.tsx";
 import { get } from "../request.ts";
-import { useNoCorpus } from "../score/motif-choice.tsx";
+import { useNoCorpus } from "../score/score-form.tsx";
 
 interface Health {
   version: string;

@@ -12,16 +12,13 @@ import {
 import { RunningBatch } from "../batch/running-batch.tsx";
 import { Button, IconButton, LinkButton } from "../components/button.tsx";
 import { Empty } from "../components/empty.tsx";
-import { FormError, useSubmission } from "../components/form.tsx";
+import { useSubmission } from "../components/form.tsx";
 import { Card, PageHead } from "../components/layout.tsx";
 import { countOf, formatTime } from "../format.tsx";
 import { definePage, navigate, useParams, useQuery } from "../page.tsx";
-import { ApiError } from "../request.ts";
 import { EXAMPLES } from "../score/examples.ts";
-import { draft, keepDraft, type Model } from "../score/job.ts";
-import { ModelChoice, MotifsCard, NoCorpus, useMotifChoice } from "../score/motif-choice.tsx";
-import { ProteinField } from "../score/protein-field.tsx";
-import { readProtein } from "../score/protein-input.ts";
+import { draft, keepDraft } from "../score/job.ts";
+import { refuse, ScoreForm, useScoreInput } from "../score/score-form.tsx";
 
 function BatchPage() {
   const { id } = useParams();
@@ -30,78 +27,48 @@ function BatchPage() {
 
 function NewBatch() {
   const [query, setQuery] = useQuery();
-  const [text, setText] = useState("");
-  const motifs = useMotifChoice(query);
-  const { classes, filled } = motifs;
-  const [model, setModel] = useState<Model>("continuous");
-  const input = readProtein(text);
-  const entries = input.kind === "proteins" ? input.entries : [];
+  const of = useScoreInput(query);
+  const { text, setText, entries, classes, setClasses, filled, model } = of;
   const count = classes.length + filled.length;
   useEffect(() => setText((shown) => shown || draft()), []);
   useEffect(() => {
     setQuery({ class: classes, pattern: filled }, { replace: true });
   }, [classes.join(), filled.join("\n")]);
+  useEffect(() => {
+    if (text !== "") keepDraft(text);
+  }, [text]);
   const form = useSubmission(async () => {
-    require(entries.length > 0, "proteins", "Paste sequences or accessions, or drop a file.");
-    require(count > 0, "motifClasses", "Choose a motif, or enter a pattern.");
+    of.requireInput("Paste sequences or accessions, or drop a file.");
     const batch = newBatch(entries, filled, classes, model);
-    const isStored = storeBatch(batch);
-    require(isStored, "", "This browser's storage is full. Remove old batches below, or enter fewer sequences.");
+    if (!storeBatch(batch))
+      refuse("", "This browser's storage is full. Remove old batches below, or enter fewer sequences.");
     keepDraft("");
     navigate(`/batch/${batch.id}`);
     return true;
   });
   const takeExamples = (): void => {
     setText(EXAMPLES.map(({ name, sequence }) => `>${name}\n${sequence}`).join("\n"));
-    motifs.setClasses(["MDM2-SWIB", "LxCxE", "Cyclin-RxL"]);
+    setClasses(["MDM2-SWIB", "LxCxE", "Cyclin-RxL"]);
   };
+  const size = `${countOf(entries.length, "protein")} × ${countOf(count, "motif")}`;
   return (
-    <form class="stack" onSubmit={form.submit} noValidate>
-      <PageHead
-        title="Score many proteins"
-        actions={
-          text.trim() === "" && <Button onClick={takeExamples}>Try p53 and E7 with three motifs</Button>
-        }
-      >
-        Every motif in every protein. Results appear as they are ready; a reload continues.
-      </PageHead>
-      <NoCorpus />
-      <div class="columns">
-        <Card title="Proteins">
-          <ProteinField
-            label="Sequences as FASTA, or accessions"
-            hint="Paste them, or drop files here, also compressed with gzip."
-            rows={14}
-            value={text}
-            input={input}
-            onInput={(value) => {
-              setText(value);
-              keepDraft(value);
-            }}
-            errors={form.fields.proteins}
-          />
-          <ModelChoice value={model} onChange={setModel} />
-        </Card>
-        <MotifsCard choice={motifs} errors={form.fields} />
-      </div>
-      <FormError of={form} shown={["proteins", "motifClasses"]} />
-      <div class="actions">
-        <Button look="primary" type="submit" busy={form.busy}>
-          Score the batch
-        </Button>
-        <span class="muted" role="status">
-          {entries.length > 0 &&
-            count > 0 &&
-            `${countOf(entries.length, "protein")} × ${countOf(count, "motif")}: ${countOf(entries.length * count, "row")}`}
-        </span>
-      </div>
+    <ScoreForm
+      {...{ of, form }}
+      title="Score many proteins"
+      lead="Every motif in every protein. Results appear as they are ready; a reload continues."
+      actions={text.trim() === "" && <Button onClick={takeExamples}>Try p53 and E7 with three motifs</Button>}
+      protein={{
+        title: "Proteins",
+        label: "Sequences as FASTA, or accessions",
+        hint: "Paste them, or drop files here, also compressed with gzip.",
+        rows: 14,
+      }}
+      submit="Score the batch"
+      status={entries.length * count > 0 && `${size}: ${countOf(entries.length * count, "row")}`}
+    >
       <StoredBatches />
-    </form>
+    </ScoreForm>
   );
-}
-
-function require(condition: boolean, field: string, message: string): void {
-  if (!condition) throw new ApiError(400, "invalid_request", message, { fields: { [field]: [message] } });
 }
 
 function StoredBatches() {

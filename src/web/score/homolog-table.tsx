@@ -2,55 +2,32 @@ import { useState } from "preact/hooks";
 import { SelectField } from "../components/field.tsx";
 import { type Column, type Order, Table } from "../components/table.tsx";
 import { StateMark, STATES } from "./homolog-state.tsx";
-import { inOrder } from "./order.ts";
+import { inOrder, sortable } from "./order.ts";
 import { decimal, type NumberedMatch, percent, type Result, type State } from "./result.ts";
 
 type Row = NumberedMatch["atHomologs"][number] & Result["homologs"][number];
 
+const numeric = { numeric: true };
 const COLUMNS: readonly Column<Row>[] = [
-  {
-    name: "accession",
-    title: "Homolog",
-    sortable: true,
-    heading: true,
-    cell: ({ accession, description }) => <span title={description}>{accession}</span>,
-  },
-  { name: "organism", title: "Organism", sortable: true, cell: ({ organism }) => <em>{organism}</em> },
-  {
-    name: "state",
-    title: "Site",
-    sortable: true,
-    cell: ({ state }) => (
-      <span class="nowrap">
-        <svg width={14} height={14} aria-hidden="true">
-          <StateMark state={state} x={7} y={8} />
-        </svg>{" "}
-        {STATES[state]}
-      </span>
-    ),
-  },
+  sortable(
+    "accession",
+    "Homolog",
+    ({ accession, description }) => <span title={description}>{accession}</span>,
+    { heading: true },
+  ),
+  sortable("organism", "Organism", ({ organism }) => <em>{organism}</em>),
+  sortable("state", "Site", ({ state }) => (
+    <span class="nowrap">
+      <svg width={14} height={14} aria-hidden="true">
+        <StateMark state={state} x={7} y={8} />
+      </svg>{" "}
+      {STATES[state]}
+    </span>
+  )),
   { name: "residues", title: "Residues", cell: ({ residues }) => <code>{residues}</code> },
-  {
-    name: "retention",
-    title: "Retention",
-    sortable: true,
-    numeric: true,
-    cell: ({ retention }) => decimal(retention),
-  },
-  {
-    name: "identity",
-    title: "Identity",
-    sortable: true,
-    numeric: true,
-    cell: ({ identity }) => percent(identity),
-  },
-  {
-    name: "weight",
-    title: "Weight",
-    sortable: true,
-    numeric: true,
-    cell: ({ weight }) => decimal(weight, 3),
-  },
+  sortable("retention", "Retention", ({ retention }) => decimal(retention), numeric),
+  sortable("identity", "Identity", ({ identity }) => percent(identity), numeric),
+  sortable("weight", "Weight", ({ weight }) => decimal(weight, 3), numeric),
 ];
 
 /** The data of the alignment as a table. */

@@ -69,7 +69,7 @@ const RECENT = "labd.jobs";
 const MOST_RECENT = 8;
 
 /** A job submitted from this browser. */
-export interface RecentJob {
+interface RecentJob {
   id: string;
   title: string;
   time: number;

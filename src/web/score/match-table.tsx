@@ -1,5 +1,5 @@
 import { type Column, type Order, Table } from "../components/table.tsx";
-import { inOrder } from "./order.ts";
+import { inOrder, sortable } from "./order.ts";
 import { decimal, nameOf, type NumberedMatch, pText, shorten, tally, VERDICT_ORDER } from "./result.ts";
 import { Kept, VerdictTag } from "./verdict.tsx";
 
@@ -29,6 +29,8 @@ export const filterMatches = (
     (match, name) => KEYS[name]?.(match),
   );
 
+const NUMBER = { numeric: true, phone: "hide" } as const;
+
 /** All matches; the residues of a row are a link to its match. */
 export function MatchTable(props: {
   matches: readonly NumberedMatch[];
@@ -39,12 +41,10 @@ export function MatchTable(props: {
   onSelect: (number: number) => void;
 }) {
   const columns: Column<NumberedMatch>[] = [
-    {
-      name: "start",
-      title: "Match",
-      sortable: true,
-      heading: true,
-      cell: ({ number, text, start, end, pattern }) => (
+    sortable(
+      "start",
+      "Match",
+      ({ number, text, start, end, pattern }) => (
         <a
           href={props.addressOf(number)}
           aria-current={number === props.selected ? "true" : undefined}
@@ -60,30 +60,13 @@ export function MatchTable(props: {
           </small>
         </a>
       ),
-    },
-    {
-      name: "kept",
-      title: "Kept in homologs",
-      sortable: true,
-      cell: (match) => <Kept kept={tally(match).kept} of={match.homologs} />,
-    },
-    {
-      name: "verdict",
-      title: "Verdict",
-      sortable: true,
-      phone: "end",
-      cell: ({ verdict }) => <VerdictTag verdict={verdict} />,
-    },
-    {
-      name: "score",
-      title: "Score",
-      sortable: true,
-      numeric: true,
-      phone: "hide",
-      cell: ({ score }) => decimal(score),
-    },
-    { name: "z", title: "z", sortable: true, numeric: true, phone: "hide", cell: ({ z }) => decimal(z) },
-    { name: "p", title: "P", sortable: true, numeric: true, phone: "hide", cell: pText },
+      { heading: true },
+    ),
+    sortable("kept", "Kept in homologs", (match) => <Kept kept={tally(match).kept} of={match.homologs} />),
+    sortable("verdict", "Verdict", ({ verdict }) => <VerdictTag verdict={verdict} />, { phone: "end" }),
+    sortable("score", "Score", ({ score }) => decimal(score), NUMBER),
+    sortable("z", "z", ({ z }) => decimal(z), NUMBER),
+    sortable("p", "P", pText, NUMBER),
   ];
   return (
     <Table

@@ -1,18 +1,10 @@
 import { useId, useMemo, useState } from "preact/hooks";
+import type { MotifClass } from "../../scoring/index.ts";
 import { ErrorBanner } from "../components/banner.tsx";
 import { capital, Checkbox } from "../components/field.tsx";
 import { Icon } from "../components/icon.tsx";
 import { useLoaded } from "../components/loaded.tsx";
 import { get } from "../request.ts";
-
-/** A motif class, as `GET /api/scoring/motif-classes` lists it. */
-interface MotifClass {
-  name: string;
-  aliases: string[];
-  expression: string;
-  description: string;
-  citation: string;
-}
 
 const ROWS = 60;
 

@@ -1,4 +1,12 @@
-import type { Order } from "../components/table.tsx";
+import type { Column, Order } from "../components/table.tsx";
+
+/** A column by which rows can be ordered. */
+export const sortable = <Row>(
+  name: string,
+  title: string,
+  cell: Column<Row>["cell"],
+  options: Partial<Column<Row>> = {},
+): Column<Row> => ({ name, title, cell, sortable: true, ...options });
 
 /** Rows ordered by `name`, or descending by `-name`; null comes first. An empty order keeps them as they are. */
 export function inOrder<Row>(

@@ -1,0 +1,132 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { href } from "../address.ts";
+import { Banner } from "../components/banner.tsx";
+import { Button } from "../components/button.tsx";
+import { SelectField } from "../components/field.tsx";
+import { FormError, type useSubmission } from "../components/form.tsx";
+import { Card, PageHead } from "../components/layout.tsx";
+import { useLoaded } from "../components/loaded.tsx";
+import { ApiError, get } from "../request.ts";
+import type { Model } from "./job.ts";
+import { MotifChooser } from "./motif-chooser.tsx";
+import { PatternList } from "./pattern-list.tsx";
+import { ProteinField } from "./protein-field.tsx";
+import { readProtein } from "./protein-input.ts";
+
+/** Proteins, motifs and the scoring model, starting with those in the address. */
+export function useScoreInput(query: URLSearchParams) {
+  const [text, setText] = useState(query.get("protein") ?? "");
+  const [classes, setClasses] = useState<readonly string[]>(query.getAll("class"));
+  const [patterns, setPatterns] = useState<readonly string[]>(query.getAll("pattern"));
+  const [model, setModel] = useState<Model>(
+    query.get("model") === "discontinuous" ? "discontinuous" : "continuous",
+  );
+  const input = readProtein(text);
+  const entries = input.kind === "proteins" ? input.entries : [];
+  const filled = [...new Set(patterns.map((pattern) => pattern.trim()).filter((pattern) => pattern !== ""))];
+  /** @throws ApiError that names the field to fill in first */
+  const requireInput = (empty: string): void => {
+    if (input.kind === "wrong")
+      refuse("protein", "The protein cannot be read. Correct it as described below it.");
+    if (input.kind === "empty") refuse("querySequence", empty);
+    if (classes.length + filled.length === 0) refuse("motifClasses", "Choose a motif, or enter a pattern.");
+  };
+  return {
+    ...{ text, setText, input, entries, classes, setClasses, patterns, setPatterns, filled },
+    ...{ model, setModel, requireInput },
+  };
+}
+
+export function refuse(field: string, message: string): never {
+  throw new ApiError(400, "invalid_request", message, { fields: { [field]: [message] } });
+}
+
+/** The form that scores one protein or many. */
+export function ScoreForm(props: {
+  of: ReturnType<typeof useScoreInput>;
+  form: ReturnType<typeof useSubmission>;
+  title: string;
+  lead: string;
+  actions: ComponentChildren;
+  protein: { title: string; label: string; hint: string; rows?: number };
+  /** Named motifs, and patterns, at most. */
+  most?: number;
+  /** Below the proteins. */
+  extra?: ComponentChildren;
+  submit: string;
+  status?: string | false;
+  examples?: ComponentChildren;
+  children: ComponentChildren;
+}) {
+  const { of, form, most = Infinity } = props;
+  const { fields } = form;
+  return (
+    <form class="stack" onSubmit={form.submit} noValidate>
+      <PageHead title={props.title} actions={props.actions}>
+        {props.lead}
+      </PageHead>
+      <NoCorpus />
+      {props.examples}
+      <div class="columns">
+        <Card title={props.protein.title}>
+          <ProteinField
+            {...props.protein}
+            value={of.text}
+            input={of.input}
+            onInput={of.setText}
+            errors={[...(fields.querySequence ?? []), ...(fields.accession ?? [])]}
+          />
+          {props.extra}
+          <SelectField<Model>
+            label="Scoring model"
+            value={of.model}
+            onChange={of.setModel}
+            choices={[
+              { value: "continuous", name: "Continuous: homologs count by how well they keep the match" },
+              { value: "discontinuous", name: "Discontinuous: homologs keep the match or do not" },
+            ]}
+          />
+        </Card>
+        <Card title="Motifs">
+          <MotifChooser
+            chosen={of.classes}
+            onChange={of.setClasses}
+            most={most}
+            errors={fields.motifClasses}
+          />
+          <PatternList
+            patterns={of.patterns}
+            onChange={of.setPatterns}
+            most={most}
+            errors={fields.patterns}
+          />
+        </Card>
+      </div>
+      <FormError of={form} shown={["querySequence", "accession", "patterns", "motifClasses"]} focus />
+      <div class="actions">
+        <Button look="primary" type="submit" busy={form.busy}>
+          {props.submit}
+        </Button>
+        <span class="muted" role="status">
+          {props.status}
+        </span>
+      </div>
+      {props.children}
+    </form>
+  );
+}
+
+/** Whether it is known that no corpus is in use. */
+export function useNoCorpus(): boolean {
+  const { error } = useLoaded("corpus", (signal) => get("/api/scoring/corpus", {}, signal));
+  return error instanceof ApiError && error.status === 404;
+}
+
+const NoCorpus = () =>
+  useNoCorpus() ? (
+    <Banner tone="warn">
+      No corpus of proteins is in use, so no homologs can be found. An administrator can{" "}
+      <a href={href("/administration/corpora")}>add a corpus</a>.
+    </Banner>
+  ) : null;
