@@ -4,12 +4,11 @@ import { SelectField, TextArea, TextField } from "../components/field.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { Card } from "../components/layout.tsx";
 import { Loaded, useLoaded } from "../components/loaded.tsx";
-import { ApiError, get, requestJson, send } from "../request.ts";
+import { ApiError, get, requestJson } from "../request.ts";
 import { api, type Reference } from "./declaration.ts";
-import type { SubResourceProps } from "./notes.tsx";
 import { Picker } from "./picker.tsx";
 import { asText, type RecordValue } from "./record.tsx";
-import { write } from "./write-record.ts";
+import { type SubResourceProps, useSubResource } from "./sub-resource.ts";
 
 /** Annotations of a record, by types that say what values they take. */
 
@@ -65,16 +64,12 @@ function referenceOf(address: string | null): Reference | undefined {
 export function Annotations(props: SubResourceProps) {
   const { of, row, onChanged } = props;
   const path = api(of.name, `${row.id}/annotations/`);
-  const annotations = useLoaded(path, (signal) => get<{ results: Annotation[] }>(path, {}, signal));
+  const { loaded, reload, change } = useSubResource<{ results: Annotation[] }>(path, onChanged);
   const types = useLoaded(row.id, (signal) => typesFor(props, signal));
   const labels = new Map(types.value?.map(({ id, label, name }) => [id, label || name]));
-  const reload = (): void => {
-    annotations.reload();
-    onChanged();
-  };
   return (
-    <Card title="Metadata" count={annotations.value?.results.length}>
-      <Loaded of={annotations}>
+    <Card title="Metadata" count={loaded.value?.results.length}>
+      <Loaded of={loaded}>
         {({ results }) => (
           <>
             <dl class="kv">
@@ -86,7 +81,7 @@ export function Annotations(props: SubResourceProps) {
                     <IconButton
                       icon="x"
                       label={`Remove ${labels.get(annotation_type_id) ?? name}`}
-                      onClick={() => void write(() => send("DELETE", `${path}${id}/`), "Removed.", reload)}
+                      onClick={() => void change("DELETE", `${id}/`, "Removed.")}
                     />
                   )}
                 </dd>,

@@ -2,11 +2,10 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { Icon } from "../components/icon.tsx";
-import { ConflictDialog } from "./conflict-dialog.tsx";
+import { useRecordChange } from "./change-record.tsx";
 import { type Declaration, type FieldInfo, isEditable } from "./declaration.ts";
 import { asText, bodyOf, inputOf, isNamed, nameOf, type Row, unitOf, Value } from "./record.tsx";
 import { ValueInput } from "./value-input.tsx";
-import { changeRecord, Conflict, showDone } from "./write-record.ts";
 
 interface CellProps {
   of: Declaration;
@@ -55,22 +54,13 @@ function CellEditor(props: CellProps & { field: FieldInfo; onClose: () => void }
   const { of, row, name, field, onClose } = props;
   const before = inputOf(row.values[name], field);
   const [value, setValue] = useState(before);
-  const [conflict, setConflict] = useState<Row | null>(null);
   const box = useRef<HTMLFormElement>(null);
   useEffect(() => box.current?.querySelector<HTMLElement>("input, select, textarea")?.focus(), []);
-  const save = async (version: number | undefined): Promise<void> => {
-    if (value === before && version === row.version) return onClose();
-    try {
-      const changed = await changeRecord(of, { id: row.id, version }, { [name]: bodyOf(value, field) });
-      props.onSaved(changed.row);
-      showDone(`Changed ${field.label.toLowerCase()} of ${nameOf(of, row)}.`, changed.batch, props.onUndone);
-      onClose();
-    } catch (error) {
-      if (!(error instanceof Conflict)) throw error;
-      setConflict(error.now);
-    }
-  };
-  const form = useSubmission(() => save(conflict ? conflict.version : row.version));
+  const done = `Changed ${field.label.toLowerCase()} of ${nameOf(of, row)}.`;
+  const change = useRecordChange({ ...props, done });
+  const form = useSubmission(async () =>
+    value === before ? onClose() : change.save({ [name]: bodyOf(value, field) }),
+  );
   return (
     <form
       ref={box}
@@ -100,18 +90,7 @@ function CellEditor(props: CellProps & { field: FieldInfo; onClose: () => void }
           Cancel
         </Button>
       </div>
-      {conflict && (
-        <ConflictDialog
-          of={of}
-          now={conflict}
-          changed={{ [name]: value }}
-          onKeep={() => {
-            props.onSaved(conflict);
-            onClose();
-          }}
-          onOverwrite={() => form.submit()}
-        />
-      )}
+      {change.dialog}
     </form>
   );
 }

@@ -3,11 +3,9 @@ import { href } from "../address.ts";
 import { Button, IconButton, LinkButton } from "../components/button.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Card } from "../components/layout.tsx";
-import { Loaded, useLoaded } from "../components/loaded.tsx";
+import { Loaded } from "../components/loaded.tsx";
 import { formatSize, Time } from "../format.tsx";
-import { get, send } from "../request.ts";
-import type { SubResourceProps } from "./notes.tsx";
-import { write } from "./write-record.ts";
+import { type SubResourceProps, useSubResource } from "./sub-resource.ts";
 
 interface Attachment {
   id: string;
@@ -22,28 +20,16 @@ const PATH = "/api/v2/attachments/";
 export function Files({ of, row, onChanged }: SubResourceProps) {
   const [app, model] = of.model.split(".");
   const query = { app, model, object_id: row.id };
-  const files = useLoaded(row.id, (signal) => get<Attachment[]>(PATH, query, signal));
+  const { loaded: files, change } = useSubResource<Attachment[]>(PATH, onChanged, query);
   const [isBusy, setBusy] = useState(false);
   const chooser = useRef<HTMLInputElement>(null);
-  const reload = (): void => {
-    files.reload();
-    onChanged();
-  };
   const add = async (chosen: FileList | null | undefined): Promise<void> => {
     setBusy(true);
     for (const file of chosen ?? []) {
       const body = new FormData();
       body.append("file", file);
-      await write(
-        () => send("POST", PATH, { query, body }),
-        `Added ${file.name}.`,
-        reload,
-        async (response) => {
-          const added = (await response.json()) as Attachment;
-          files.update((all) => [...all, added]);
-          onChanged();
-        },
-      );
+      const put = (all: Attachment[], added: Attachment): Attachment[] => [...all, added];
+      await change("POST", "", `Added ${file.name}.`, body, put);
     }
     setBusy(false);
   };
@@ -73,9 +59,7 @@ export function Files({ of, row, onChanged }: SubResourceProps) {
                   <IconButton
                     icon="trash-2"
                     label={`Delete ${name}`}
-                    onClick={() =>
-                      void write(() => send("DELETE", `${PATH}${id}/`), `Deleted ${name}.`, reload)
-                    }
+                    onClick={() => void change("DELETE", `${id}/`, `Deleted ${name}.`)}
                   />
                 )}
               </li>

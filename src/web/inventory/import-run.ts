@@ -1,5 +1,6 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import type { ImportStatus } from "../../inventory/imports/imports.ts";
+import { useLoaded } from "../components/loaded.tsx";
 import { get, requestJson } from "../request.ts";
 import { api } from "./declaration.ts";
 
@@ -39,32 +40,18 @@ export async function startImport(segment: string, file: File, options: ImportOp
 
 export const cancelImport = (id: string): Promise<void> => requestJson("DELETE", `/api/v2/imports/${id}/`);
 
-/** Milliseconds between requests: short at first, since most files are small. */
-const FIRST = 60;
-const LONGEST = 1000;
+/** Milliseconds between requests. */
+const PAUSE = 200;
 
 /** The status of an import, followed until it has ended. */
-export function useImport(id: string | null): { value?: ImportStatus; error?: unknown } {
-  const [shown, setShown] = useState<{ value?: ImportStatus; error?: unknown }>({});
+export function useImport(id: string | null): { value: ImportStatus | undefined; error: unknown } {
+  const loaded = useLoaded(id, (signal) => get<ImportStatus>(`/api/v2/imports/${id}/`, {}, signal));
+  // The status of an earlier import stays until this one is there.
+  const value = loaded.value?.id === id ? loaded.value : undefined;
   useEffect(() => {
-    setShown({});
-    if (id === null) return;
-    const stop = new AbortController();
-    let timer: ReturnType<typeof setTimeout>;
-    const load = async (pause: number): Promise<void> => {
-      try {
-        const value = await get<ImportStatus>(`/api/v2/imports/${id}/`, {}, stop.signal);
-        setShown({ value });
-        if (!hasEnded(value)) timer = setTimeout(load, pause, Math.min(LONGEST, pause * 1.5));
-      } catch (error) {
-        if (!stop.signal.aborted) setShown({ error });
-      }
-    };
-    timer = setTimeout(load, FIRST, FIRST);
-    return () => {
-      stop.abort();
-      clearTimeout(timer);
-    };
-  }, [id]);
-  return shown;
+    if (!value || hasEnded(value)) return;
+    const timer = setTimeout(loaded.reload, PAUSE);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return { value, error: loaded.error };
 }

@@ -2,19 +2,12 @@ import { useState } from "preact/hooks";
 import { IconButton } from "../components/button.tsx";
 import { Form } from "../components/form.tsx";
 import { Card } from "../components/layout.tsx";
-import { Loaded, useLoaded } from "../components/loaded.tsx";
+import { Loaded } from "../components/loaded.tsx";
 import { Time } from "../format.tsx";
-import { get, send } from "../request.ts";
-import { api, type Declaration } from "./declaration.ts";
-import type { Row } from "./record.tsx";
-import { showDone, write } from "./write-record.ts";
-
-export interface SubResourceProps {
-  of: Declaration;
-  row: Row;
-  /** A sub-resource of the record was written. */
-  onChanged: () => void;
-}
+import { send } from "../request.ts";
+import { api } from "./declaration.ts";
+import { type SubResourceProps, useSubResource } from "./sub-resource.ts";
+import { showDone } from "./write-record.ts";
 
 interface Note {
   id: string;
@@ -25,12 +18,8 @@ interface Note {
 
 export function Notes({ of, row, onChanged }: SubResourceProps) {
   const path = api(of.name, `${row.id}/notes/`);
-  const notes = useLoaded(path, (signal) => get<{ results: Note[] }>(path, {}, signal));
+  const { loaded: notes, reload, change } = useSubResource<{ results: Note[] }>(path, onChanged);
   const [editing, setEditing] = useState<string | null>(null);
-  const reload = (): void => {
-    notes.reload();
-    onChanged();
-  };
   const save = async (method: "POST" | "PATCH", id: string | null, content: string): Promise<void> => {
     const response = await send(method, id === null ? path : `${path}${id}/`, { body: { content } });
     const saved = (await response.json()) as Note;
@@ -69,9 +58,7 @@ export function Notes({ of, row, onChanged }: SubResourceProps) {
                         <IconButton
                           icon="trash-2"
                           label="Delete the note"
-                          onClick={() =>
-                            void write(() => send("DELETE", `${path}${note.id}/`), "Note deleted.", reload)
-                          }
+                          onClick={() => void change("DELETE", `${note.id}/`, "Note deleted.")}
                         />
                       </>
                     )}

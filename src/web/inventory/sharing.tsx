@@ -3,11 +3,10 @@ import { Button, IconButton } from "../components/button.tsx";
 import { Checkbox, Select, SelectField } from "../components/field.tsx";
 import { FormError, useSubmission } from "../components/form.tsx";
 import { KeyValues } from "../components/layout.tsx";
-import { Loaded, useLoaded } from "../components/loaded.tsx";
-import { get, send } from "../request.ts";
+import { Loaded } from "../components/loaded.tsx";
 import { api } from "./declaration.ts";
 import { Picker } from "./picker.tsx";
-import { write } from "./write-record.ts";
+import { useSubResource } from "./sub-resource.ts";
 
 /** Permissions of users and groups on records. */
 
@@ -84,33 +83,13 @@ export function ShareForm(props: {
 }
 
 /** The permissions of one record, for people who may change it. */
-export function SharingOf({
-  segment,
-  id,
-  onChanged,
-}: {
-  segment: string;
-  id: string;
-  onChanged: () => void;
-}) {
-  const path = api(segment, `${id}/permissions/`);
-  const sharing = useLoaded(path, (signal) => get<Sharing>(path, {}, signal));
+export function SharingOf(props: { segment: string; id: string; onChanged: () => void }) {
+  const { segment, id, onChanged } = props;
+  const access = useSubResource<Sharing>(api(segment, `${id}/permissions/`), onChanged);
   const change = (body: object, done: string): Promise<void> =>
-    write(
-      () => send("PATCH", path, { body }),
-      done,
-      () => {
-        sharing.reload();
-        onChanged();
-      },
-      async (response) => {
-        const now = (await response.json()) as Sharing;
-        sharing.update(() => now);
-        onChanged();
-      },
-    );
+    access.change("PATCH", "", done, body, (_before, now: Sharing) => now);
   return (
-    <Loaded of={sharing}>
+    <Loaded of={access.loaded}>
       {({ owner, owned_by, public: isPublic, groups, users }) => (
         <>
           <KeyValues

@@ -1,8 +1,7 @@
 import { showToast, withErrorToast } from "../components/toast.tsx";
-import { ApiError, requestJson, send } from "../request.ts";
-import { api, type Declaration } from "./declaration.ts";
+import { requestJson, send } from "../request.ts";
+import { api } from "./declaration.ts";
 import type { Filters } from "./list-address.ts";
-import { type Row, rowOf, WHOLE } from "./record.tsx";
 
 /** Writes. Each is a batch that can be undone. */
 
@@ -88,27 +87,3 @@ export const previewBulk = async (change: BulkChange): Promise<Preview> =>
 /** Does what the preview showed. @returns the batch @throws ApiError if the result would differ now */
 export const applyBulk = async (change: BulkChange, { confirm }: Preview): Promise<string | null> =>
   (await run(change, { confirm })).headers.get("Batch-Id");
-
-/** Somebody else has changed the record. */
-export class Conflict extends Error {
-  constructor(readonly now: Row) {
-    super("Somebody else has changed this record.");
-  }
-}
-
-/** Changes the version of a record that was read. @throws Conflict, ApiError */
-export async function changeRecord(
-  { name }: Declaration,
-  { id, version }: Pick<Row, "id" | "version">,
-  body: Record<string, unknown>,
-): Promise<{ row: Row; batch: string | null }> {
-  const path = api(name, `${id}/`);
-  const headers: Record<string, string> = version === undefined ? {} : { "If-Match": `"${version}"` };
-  try {
-    const response = await send("PATCH", path, { query: WHOLE, body, headers });
-    return { row: rowOf(await response.json()), batch: response.headers.get("Batch-Id") };
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 412) throw error;
-    throw new Conflict(rowOf(await requestJson("GET", path, { query: WHOLE })));
-  }
-}

@@ -54,7 +54,7 @@ function InventoryImport() {
 const MOST_SHOWN = 5_000_000;
 
 /** A file, the options of its import, and the import itself. */
-function useWizard(of: Declaration) {
+function Wizard({ of }: { of: Declaration }) {
   const [query, setQuery] = useQuery();
   const [file, setFile] = useState<File | null>(null);
   const [cells, setCells] = useState<string[][]>([]);
@@ -90,24 +90,8 @@ function useWizard(of: Declaration) {
     setOptions({ ...options, ...changes });
     if (file) void start(file, changes);
   };
+  const problem = error ?? statusError;
   const isDone = !isRunning && status !== undefined;
-  return {
-    file,
-    cells,
-    options,
-    status,
-    isRunning,
-    isDone,
-    error: error ?? statusError,
-    choose,
-    change,
-    start,
-  };
-}
-
-function Wizard({ of }: { of: Declaration }) {
-  const wizard = useWizard(of);
-  const { file, cells, options, status, isRunning, isDone, error, change } = wizard;
   const tried = isDone && status?.dry_run ? status.report : null;
   const changed = tried ? tried.created + tried.updated : 0;
   return (
@@ -121,7 +105,7 @@ function Wizard({ of }: { of: Declaration }) {
           <FileField
             label="File to import"
             accept=".csv,.tsv,.txt,.xlsx"
-            onChange={(chosen) => void wizard.choose(chosen)}
+            onChange={(chosen) => void choose(chosen)}
           />
           <LinkButton icon="download" href={href(api(of.name, "import/"))} download="">
             Template
@@ -133,7 +117,7 @@ function Wizard({ of }: { of: Declaration }) {
           onChange={(addsAll) => change({ addsAll })}
         />
       </Card>
-      {error !== undefined && <ErrorBanner error={error} />}
+      {problem !== undefined && <ErrorBanner error={problem} />}
       {isRunning && <ImportProgress status={status} />}
       {tried && (
         <>
@@ -149,7 +133,7 @@ function Wizard({ of }: { of: Declaration }) {
             <ImportReport report={tried} cells={cells} />
             {file && tried.errors.length === 0 && changed > 0 && (
               <div>
-                <Button look="primary" onClick={() => void wizard.start(file, { isDryRun: false })}>
+                <Button look="primary" onClick={() => void start(file, { isDryRun: false })}>
                   Import {countOf(changed, "record")}
                 </Button>
               </div>

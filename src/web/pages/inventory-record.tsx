@@ -8,7 +8,7 @@ import { Loaded, useLoaded } from "../components/loaded.tsx";
 import { Menu } from "../components/menu.tsx";
 import { formatCount, formatTime } from "../format.tsx";
 import { Annotations } from "../inventory/annotations.tsx";
-import { ConflictDialog } from "../inventory/conflict-dialog.tsx";
+import { useRecordChange } from "../inventory/change-record.tsx";
 import {
   api,
   type Declaration,
@@ -39,7 +39,7 @@ import {
 import { RecordForm } from "../inventory/record-form.tsx";
 import { SharingOf } from "../inventory/sharing.tsx";
 import { Shortcuts } from "../inventory/shortcuts.tsx";
-import { changeRecord, Conflict, showDone, write } from "../inventory/write-record.ts";
+import { write } from "../inventory/write-record.ts";
 import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
 import { get, send } from "../request.ts";
 
@@ -286,23 +286,11 @@ function References({ of, row }: { of: Declaration; row: Row }) {
   );
 }
 
-function Edit({ of, row, onSaved, onUndone }: RecordProps) {
+function Edit(props: RecordProps) {
+  const { of, row } = props;
   const [, setQuery] = useQuery();
   const close = (): void => setQuery({ edit: null }, { replace: true });
-  const [conflict, setConflict] = useState<{ now: Row; changed: Record<string, unknown> } | null>(null);
-  const save = async (changed: Record<string, unknown>, version: number | undefined): Promise<void> => {
-    if (Object.keys(changed).length > 0) {
-      try {
-        const saved = await changeRecord(of, { id: row.id, version }, changed);
-        showDone("Saved.", saved.batch, onUndone);
-        onSaved(saved.row);
-      } catch (error) {
-        if (!(error instanceof Conflict)) throw error;
-        return setConflict({ now: error.now, changed });
-      }
-    }
-    close();
-  };
+  const change = useRecordChange({ ...props, done: "Saved.", onClose: close });
   return (
     <>
       <PageHead
@@ -313,23 +301,10 @@ function Edit({ of, row, onSaved, onUndone }: RecordProps) {
         of={of}
         row={row}
         submit="Save"
-        onSubmit={(changed) => save(changed, row.version)}
+        onSubmit={async (changed) => (Object.keys(changed).length > 0 ? change.save(changed) : close())}
         onCancel={close}
       />
-      {conflict && (
-        <ConflictDialog
-          of={of}
-          {...conflict}
-          onKeep={() => {
-            onSaved(conflict.now);
-            close();
-          }}
-          onOverwrite={() => {
-            setConflict(null);
-            void save(conflict.changed, conflict.now.version);
-          }}
-        />
-      )}
+      {change.dialog}
     </>
   );
 }

@@ -1,0 +1,97 @@
+import { useState } from "preact/hooks";
+import { Button } from "../components/button.tsx";
+import { Dialog } from "../components/dialog.tsx";
+import { KeyValues } from "../components/layout.tsx";
+import { withErrorToast } from "../components/toast.tsx";
+import { formatTime } from "../format.tsx";
+import { ApiError, send } from "../request.ts";
+import { api, type Declaration } from "./declaration.ts";
+import { asText, readRecord, type Row, rowOf, WHOLE } from "./record.tsx";
+import { showDone } from "./write-record.ts";
+
+interface Conflict {
+  /** The record as it is now. */
+  now: Row;
+  /** The fields that were to be written. */
+  changed: Record<string, unknown>;
+}
+
+/** Saves changes to a record; where somebody else has changed it meanwhile, `dialog` asks which to keep. */
+export function useRecordChange(props: {
+  of: Declaration;
+  row: Row;
+  done: string;
+  /** A write returned the record. */
+  onSaved: (row: Row) => void;
+  onUndone: () => void;
+  onClose: () => void;
+}) {
+  const { of, row, onSaved, onClose } = props;
+  const [conflict, setConflict] = useState<Conflict | null>(null);
+  /** @throws ApiError */
+  const save = async (changed: Record<string, unknown>, version = row.version): Promise<void> => {
+    const headers = version === undefined ? undefined : { "If-Match": `"${version}"` };
+    const path = api(of.name, `${row.id}/`);
+    try {
+      const response = await send("PATCH", path, {
+        query: WHOLE,
+        body: changed,
+        ...(headers && { headers }),
+      });
+      showDone(props.done, response.headers.get("Batch-Id"), props.onUndone);
+      onSaved(rowOf(await response.json()));
+      onClose();
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 412) throw error;
+      setConflict({ now: await readRecord(of.name, row.id), changed });
+    }
+  };
+  const dialog = conflict && (
+    <ConflictDialog
+      of={of}
+      {...conflict}
+      onKeep={() => {
+        onSaved(conflict.now);
+        onClose();
+      }}
+      onOverwrite={() => {
+        setConflict(null);
+        void withErrorToast(() => save(conflict.changed, conflict.now.version));
+      }}
+    />
+  );
+  return { save, dialog };
+}
+
+/** Two people have changed a record: shows both versions and asks which to keep. */
+function ConflictDialog(props: Conflict & { of: Declaration; onKeep: () => void; onOverwrite: () => void }) {
+  const { of, now, changed, onKeep } = props;
+  return (
+    <Dialog
+      title="Changed in the meantime"
+      onClose={onKeep}
+      actions={
+        <>
+          <Button look="primary" onClick={onKeep}>
+            Keep theirs
+          </Button>
+          <Button onClick={props.onOverwrite}>Overwrite</Button>
+        </>
+      }
+    >
+      <p>
+        <strong>{asText(now.values.modified_by)}</strong> changed this record on{" "}
+        {formatTime(String(now.values.modified))}, while you were editing it. Your changes are not saved yet.
+      </p>
+      <KeyValues
+        of={Object.entries(changed).flatMap(([name, mine]) => {
+          const { label, reference } = of.fields[name];
+          return [
+            [`${label} now`, asText(now.values[name], of.fields[name])],
+            [`${label}, yours`, reference ? "your choice" : asText(mine as string)],
+          ] as const;
+        })}
+      />
+    </Dialog>
+  );
+}
