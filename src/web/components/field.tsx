@@ -72,7 +72,7 @@ export interface TextOptions {
 export function TextField(
   props: FieldProps & TextOptions & { value: string; onInput: (value: string) => void },
 ) {
-  const { label, hint, errors, optional, onInput, code, focus, type = "text", ...rest } = props;
+  const { label, hint, errors, optional, hideLabel, onInput, code, focus, type = "text", ...rest } = props;
   const input = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
   useLayoutEffect(() => {
     if (focus) input.current?.focus();
@@ -84,7 +84,7 @@ export function TextField(
     onInput: (event: { currentTarget: { value: string } }) => onInput(event.currentTarget.value),
   };
   return (
-    <Field {...{ label, hint, errors, optional }}>
+    <Field {...{ label, hint, errors, optional, hideLabel }}>
       {(attributes) =>
         rest.rows === undefined ? (
           <input {...common} {...attributes} type={type as "text"} />

@@ -76,6 +76,7 @@ function CellEditor(props: CellProps & { field: FieldInfo; onClose: () => void }
         name={name}
         field={{ ...field, write: "required" }}
         hint=""
+        hideLabel
         value={value}
         referenceName={value === before ? asText(row.values[name]).replace(/^–$/, "") : undefined}
         errors={form.fields[name]}

@@ -53,7 +53,7 @@ export function FilterBuilder(props: {
     onChange({ ...group, parts: group.parts.toSpliced(at, 1, ...parts) });
   const add = (part: Form): void => onChange({ ...group, parts: [...group.parts, part] });
   return (
-    <fieldset class="filter-group">
+    <fieldset class="filter-group stack">
       <legend>
         <Select
           small
@@ -127,7 +127,7 @@ function Condition(props: {
     );
   };
   return (
-    <div class="filter-row">
+    <div class="filter-row row">
       {levels.map((declared, level) => (
         <FieldSelect
           key={level}

@@ -26,7 +26,7 @@ interface Place {
   name: string | null;
 }
 /** A record in a stocktake. */
-interface Line {
+interface RecordLine {
   segment: string;
   id: string;
   name: string;
@@ -37,9 +37,10 @@ interface Line {
   /** What applying the stocktake did. */
   done?: string;
 }
+type Line = RecordLine | { id?: undefined; code: string };
 type Lists = "found" | "misplaced" | "missing" | "other";
 export type Count = Pick<Report, "location" | "counts"> &
-  Record<Lists, Line[]> & { unknown: { code: string }[] };
+  Record<Lists, RecordLine[]> & { unknown: { code: string }[] };
 
 /** The result of a stocktake in one line. */
 export function Answer({ count: { counts } }: { count: Count }) {
@@ -60,33 +61,34 @@ export function Answer({ count: { counts } }: { count: Count }) {
   );
 }
 
+type Forget = ((code: string) => Promise<void>) | undefined;
 const FIRST = 100;
 
-/** Records in one state. */
-export function Lines(props: {
-  title: string;
-  lines: readonly Line[];
-  empty: string;
-  showsDone?: boolean;
-  onForget?: ((code: string) => Promise<void>) | undefined;
-}) {
-  const { title, lines, empty, showsDone = false, onForget } = props;
+/** Records in one state, or unknown codes. */
+export function Lines(props: { title: string; lines: readonly Line[]; empty?: string; onForget?: Forget }) {
+  const { title, lines, empty, onForget } = props;
   const [showsAll, setShowsAll] = useState(false);
   return (
     <Card title={title} count={formatCount(lines.length)} bare>
       <ul class="list">
         {lines.length === 0 && <li class="muted">{empty}</li>}
         {lines.slice(0, showsAll ? lines.length : FIRST).map((line) => (
-          <li key={line.id}>
+          <li key={line.id ?? line.code}>
             <span class="grow">
-              <a href={href(pageOf(line.segment, line.id))}>{line.name}</a>
-              <small>{lineText(line, showsDone)}</small>
+              {line.id === undefined ? (
+                <code>{line.code}</code>
+              ) : (
+                <>
+                  <a href={href(pageOf(line.segment, line.id))}>{line.name}</a>
+                  <small>{lineText(line)}</small>
+                </>
+              )}
             </span>
             {onForget && line.code !== undefined && (
               <Button
                 look="quiet"
                 small
-                aria-label={`Remove the scan of ${line.name}`}
+                aria-label={line.id === undefined ? `Remove ${line.code}` : `Remove the scan of ${line.name}`}
                 onClick={() => void onForget(line.code!)}
               >
                 Remove
@@ -106,42 +108,11 @@ export function Lines(props: {
   );
 }
 
-function lineText({ segment, at, to, done }: Line, showsDone: boolean): string {
+function lineText({ segment, at, to, done }: RecordLine): string {
   const recorded = at ? (at.name ?? "a location that you cannot view") : "nowhere";
-  return [
-    singularOf(segment),
-    to ? `recorded in ${recorded}, found in ${to.name}` : at && recorded,
-    showsDone && done,
-  ]
-    .filter(Boolean)
-    .join(", ");
+  const place = to ? `recorded in ${recorded}, found in ${to.name}` : at && recorded;
+  return [singularOf(segment), place, done].filter(Boolean).join(", ");
 }
-
-export const UnknownCodes = (props: {
-  codes: readonly string[];
-  onForget: ((code: string) => Promise<void>) | undefined;
-}) =>
-  props.codes.length === 0 ? null : (
-    <Card title="Unknown codes" count={props.codes.length} bare>
-      <ul class="list">
-        {props.codes.map((code) => (
-          <li key={code}>
-            <code class="grow">{code}</code>
-            {props.onForget && (
-              <Button
-                look="quiet"
-                small
-                aria-label={`Remove ${code}`}
-                onClick={() => void props.onForget!(code)}
-              >
-                Remove
-              </Button>
-            )}
-          </li>
-        ))}
-      </ul>
-    </Card>
-  );
 
 const VERDICTS: Record<ScanResult["verdict"], [words: string, tone?: "ok" | "warn" | "danger"]> = {
   found: ["found", "ok"],

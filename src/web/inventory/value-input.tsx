@@ -17,6 +17,7 @@ export function ValueInput(props: {
   referenceName?: string | undefined;
   label?: string;
   hint?: string;
+  hideLabel?: boolean;
   errors?: readonly string[] | undefined;
   onChange: (value: string) => void;
 }) {
@@ -25,7 +26,13 @@ export function ValueInput(props: {
   const hint =
     props.hint ?? (field.rule && !isConstant(field) ? `${field.help_text} ${field.rule}.` : field.help_text);
   const optional = field.write !== "required";
-  const labelled = { label: props.label ?? field.label, errors, optional, ...(hint === "" ? {} : { hint }) };
+  const labelled = {
+    label: props.label ?? field.label,
+    errors,
+    optional,
+    hideLabel: props.hideLabel,
+    ...(hint === "" ? {} : { hint }),
+  };
   if (field.reference)
     return (
       <Picker

@@ -20,7 +20,6 @@ import {
   ScanLog,
   type ScanResult,
   type Stocktake,
-  UnknownCodes,
 } from "../inventory/stocktake-parts.tsx";
 import { definePage, navigate, useParams, useQuery, useTitle } from "../page.tsx";
 import { get, requestJson, send } from "../request.ts";
@@ -145,7 +144,7 @@ function StocktakeView(props: { stocktake: Stocktake; count: Count; onChanged: (
       </PageHead>
       <Answer count={count} />
       <div class={isOpen ? "with-panel" : ""}>
-        <CountLists count={count} isOpen={isOpen} onForget={isOpen ? forget : undefined} />
+        <CountLists count={count} {...(isOpen && { onForget: forget })} />
         {isOpen && <Scanning stocktake={stocktake} count={count} path={path("scans/")} onScan={onChanged} />}
       </div>
       {isApplying && (
@@ -195,30 +194,17 @@ const Actions = ({ id, onApply }: { id: string; onApply: (() => void) | undefine
   </>
 );
 
-function CountLists(props: {
-  count: Count;
-  isOpen: boolean;
-  onForget: ((code: string) => Promise<void>) | undefined;
-}) {
-  const { count, isOpen, onForget } = props;
-  return (
-    <div class="stack">
-      <Lines title="Missing" lines={count.missing} empty="Nothing is missing." showsDone={!isOpen} />
-      <Lines
-        title="Misplaced"
-        lines={count.misplaced}
-        empty="Nothing is misplaced."
-        showsDone={!isOpen}
-        onForget={onForget}
-      />
-      <UnknownCodes codes={count.unknown.map(({ code }) => code)} onForget={onForget} />
-      <Lines title="Found" lines={count.found} empty="Nothing scanned yet." onForget={onForget} />
-      {count.other.length > 0 && (
-        <Lines title="Not stored in locations" lines={count.other} empty="" onForget={onForget} />
-      )}
-    </div>
-  );
-}
+const CountLists = ({ count, onForget }: { count: Count; onForget?: (code: string) => Promise<void> }) => (
+  <div class="stack">
+    <Lines title="Missing" lines={count.missing} empty="Nothing is missing." />
+    <Lines title="Misplaced" lines={count.misplaced} empty="Nothing is misplaced." onForget={onForget} />
+    {count.unknown.length > 0 && <Lines title="Unknown codes" lines={count.unknown} onForget={onForget} />}
+    <Lines title="Found" lines={count.found} empty="Nothing scanned yet." onForget={onForget} />
+    {count.other.length > 0 && (
+      <Lines title="Not stored in locations" lines={count.other} onForget={onForget} />
+    )}
+  </div>
+);
 
 const MOST_SCANS = 8;
 

@@ -154,7 +154,7 @@ function Heading(props: {
           <g key={column}>
             {value !== null && (
               <rect
-                class={own === null ? "conservation" : "mark-likely"}
+                class={own === null ? "conservation" : "mark tone-likely"}
                 x={RESIDUES + i * COLUMN + 1.5}
                 y={HEAD - 6 - value * 26}
                 width={COLUMN - 3}

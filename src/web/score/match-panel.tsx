@@ -81,7 +81,7 @@ function Parts({ match }: { match: NumberedMatch }) {
   ];
   return (
     <>
-      <div class={`part part-${VERDICTS[verdict].tone}`}>
+      <div class={`part tone-${VERDICTS[verdict].tone}`}>
         <b>{VERDICTS[verdict].name}</b>
         {pValue !== null && <span>P {pText(match)}</span>}
         <small>{pValue === null ? insufficientText(match) : oddsText(match)}</small>
@@ -97,6 +97,12 @@ function Parts({ match }: { match: NumberedMatch }) {
   );
 }
 
+const Swatch = ({ kind }: { kind: string }) => (
+  <svg class="swatch" aria-hidden="true">
+    <rect class={kind} width="12" height="8" />
+  </svg>
+);
+
 /** Contribution that fills half of a bar. */
 const FULL = 2;
 
@@ -108,7 +114,7 @@ function Evidence({ contributions, z }: { contributions: Contributions; z: numbe
       <caption>
         Evidence{" "}
         <span class="legend">
-          <span class="swatch swatch-for" /> for <span class="swatch swatch-against" /> against
+          <Swatch kind="for" /> for <Swatch kind="against" /> against
         </span>
       </caption>
       <thead class="unseen">

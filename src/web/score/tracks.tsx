@@ -239,7 +239,7 @@ function Overview({ plot, matches, span }: { plot: Plot; matches: readonly Numbe
       {matches.map(({ number, start, end, verdict }) => (
         <rect
           key={number}
-          class={`mark-${VERDICTS[verdict].tone}`}
+          class={`mark tone-${VERDICTS[verdict].tone}`}
           x={left + (start - 1) * scale}
           y={y + OVERVIEW - HEIGHTS[verdict]}
           width={Math.max(2, (end - start + 1) * scale)}
@@ -315,7 +315,7 @@ function Lane(props: TracksProps & { plot: Plot; lane: readonly NumberedMatch[] 
           return (
             <rect
               key={number}
-              class={`match mark-${VERDICTS[verdict].tone} ${number === selected?.number ? "selected" : ""}`}
+              class={`match mark tone-${VERDICTS[verdict].tone} ${number === selected?.number ? "selected" : ""}`}
               x={from}
               y={y + 20 - HEIGHTS[verdict]}
               width={Math.max(3, to - from)}

@@ -5,7 +5,7 @@ const RING = "M6 1a5 5 0 1 0 0 10a5 5 0 1 0 0-10";
 
 /** The shape of a verdict, so that colour is not all that tells it. */
 export const VerdictGlyph = ({ verdict }: { verdict: Verdict }) => (
-  <svg class={`glyph glyph-${VERDICTS[verdict].tone}`} viewBox="0 0 12 12" aria-hidden="true">
+  <svg class={`glyph tone-${VERDICTS[verdict].tone}`} viewBox="0 0 12 12" aria-hidden="true">
     <path class="ring" d={RING} />
     {verdict === "conserved" && <path class="full" d={RING} />}
     {verdict === "weakly conserved" && <path class="full" d="M6 1a5 5 0 0 0 0 10z" />}
@@ -13,7 +13,7 @@ export const VerdictGlyph = ({ verdict }: { verdict: Verdict }) => (
 );
 
 export const VerdictTag = ({ verdict }: { verdict: Verdict }) => (
-  <span class={`verdict verdict-${VERDICTS[verdict].tone}`}>
+  <span class={`verdict tone-${VERDICTS[verdict].tone}`}>
     <VerdictGlyph verdict={verdict} />
     {VERDICTS[verdict].name}
   </span>
