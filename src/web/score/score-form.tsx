@@ -33,8 +33,18 @@ export function useScoreInput(query: URLSearchParams) {
     if (classes.length + filled.length === 0) refuse("motifClasses", "Choose a motif, or enter a pattern.");
   };
   return {
-    ...{ text, setText, input, entries, classes, setClasses, patterns, setPatterns, filled },
-    ...{ model, setModel, requireInput },
+    text,
+    setText,
+    input,
+    entries,
+    classes,
+    setClasses,
+    patterns,
+    setPatterns,
+    filled,
+    model,
+    setModel,
+    requireInput,
   };
 }
 
